@@ -1,0 +1,4 @@
+"""The vocabulary and the conversation of Placet's sync: ids, clocks, commits, frames, the session.
+
+Never does I/O, reads a clock, draws randomness or knows asyncio: all of these are parameters.
+"""

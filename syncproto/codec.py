@@ -1,0 +1,111 @@
+"""Canonical MessagePack: one byte string for each value, bounded before it is built.
+
+Never builds an object from bytes whose items have not been counted, and never accepts a second spelling.
+"""
+
+import math
+from typing import Any, TypeVar
+
+import msgspec
+
+from syncproto.faults import RemoteProtocolError
+
+DEPTH_MAX = 16
+INT_MIN, INT_MAX = -(1 << 63), (1 << 63) - 1
+
+T = TypeVar("T")
+
+Value = None | bool | int | float | str | bytes | list["Value"] | dict[str, "Value"]
+
+_encoder = msgspec.msgpack.Encoder(order="deterministic")
+
+
+def encode(value: Any) -> bytes:
+    """Write a value: shortest forms, map keys in order of their bytes."""
+    return _encoder.encode(value)
+
+
+def decode(raw: bytes, decoder: msgspec.msgpack.Decoder[T], items_max: int) -> T:
+    """Read what `encode` wrote.
+
+    Raises RemoteProtocolError for too many or too deeply nested items, another type, or another spelling of
+    the same value (wide integers, unsorted or duplicate keys, trailing bytes).
+    """
+    if len(raw) > items_max:
+        _bound(raw, items_max)
+    try:
+        value = decoder.decode(raw)
+        same = _encoder.encode(value) == raw
+    except (msgspec.MsgspecError, RecursionError, TypeError, ValueError, OverflowError) as fault:
+        raise RemoteProtocolError(f"undecodable: {str(fault)[:200]}") from fault
+    if not same:
+        raise RemoteProtocolError("not canonical MessagePack")
+    return value
+
+
+def check_value(value: object, depth: int = 0) -> None:
+    """Raise RemoteProtocolError unless `value` is a journal value: no extension types, NaN or huge integers."""
+    kind = type(value)
+    if kind is str or kind is bytes or kind is bool or value is None:
+        return
+    if kind is int:
+        if not INT_MIN <= value <= INT_MAX:  # type: ignore[operator]
+            raise RemoteProtocolError("integer beyond 64 signed bits")
+    elif kind is float:
+        if not math.isfinite(value):  # type: ignore[arg-type]
+            raise RemoteProtocolError("not a finite number")
+    elif depth >= DEPTH_MAX:
+        raise RemoteProtocolError(f"nested deeper than {DEPTH_MAX}")
+    elif isinstance(value, list):
+        for member in value:
+            check_value(member, depth + 1)
+    elif isinstance(value, dict):
+        for member in value.values():
+            check_value(member, depth + 1)
+    else:
+        raise RemoteProtocolError("extension types are not used")
+
+
+def _sizes() -> list[tuple[int, int, int]]:
+    """Tabulate, for each leading byte: bytes of its length field, bytes of body, items per unit of length."""
+    table = [(0, 0, 0)] * 256
+    for n in range(16):
+        table[0x80 + n] = (0, 0, 2 * n)
+        table[0x90 + n] = (0, 0, n)
+    for n in range(32):
+        table[0xA0 + n] = (0, n, 0)
+    for lead, width in ((0xC4, 1), (0xC5, 2), (0xC6, 4), (0xD9, 1), (0xDA, 2), (0xDB, 4)):
+        table[lead] = (width, -1, 0)
+    for lead, width, each in ((0xDC, 2, 1), (0xDD, 4, 1), (0xDE, 2, 2), (0xDF, 4, 2)):
+        table[lead] = (width, 0, each)
+    for lead, body in ((0xCA, 4), (0xCB, 8), (0xCC, 1), (0xCD, 2), (0xCE, 4), (0xCF, 8)):
+        table[lead] = (0, body, 0)
+    for lead, body in ((0xD0, 1), (0xD1, 2), (0xD2, 4), (0xD3, 8)):
+        table[lead] = (0, body, 0)
+    return table
+
+
+_SIZES = _sizes()
+_EXTENSIONS = frozenset({0xC1, 0xC7, 0xC8, 0xC9, 0xD4, 0xD5, 0xD6, 0xD7, 0xD8})
+
+
+def _bound(raw: bytes, items_max: int) -> None:
+    """Count the items of a message without building them; raise RemoteProtocolError past `items_max`."""
+    at, items, open_items, end = 0, 0, 1, len(raw)
+    while at < end and open_items:
+        lead = raw[at]
+        if lead in _EXTENSIONS:
+            raise RemoteProtocolError("extension types are not used")
+        width, body, each = _SIZES[lead]
+        at += 1
+        if width:
+            length = int.from_bytes(raw[at : at + width], "big")
+            at += width + (length if body else 0)
+            added = length * each
+        else:
+            at += body
+            added = each
+        open_items += added - 1
+        items += 1
+        if items + open_items > items_max:
+            raise RemoteProtocolError(f"more than {items_max} items")

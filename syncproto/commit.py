@@ -1,0 +1,199 @@
+"""Commits: what one transaction did, signed by the device that did it, kept and passed on verbatim.
+
+Never re-encodes a commit that came from elsewhere, and never looks at what its operations mean.
+"""
+
+import hashlib
+from enum import IntEnum
+from typing import NamedTuple
+
+import msgspec
+
+from syncproto import codec
+from syncproto.codec import Value
+from syncproto.faults import CommitTooLarge, LocalProtocolError, RemoteProtocolError
+from syncproto.heads import HASH8_BYTES, Clock, Head
+from syncproto.hlc import COUNT_MAX, MS_MAX, Stamp
+from syncproto.ids import ID_BYTES, EntityId, ReplicaId
+from syncproto.keys import KEY_BYTES, SIGNATURE_BYTES, Signer, verify
+
+FORMAT = 1
+COMMIT_BYTES_MAX = 256 * 1024
+ITEMS_MAX = 16 * 1024
+OPERATIONS_MAX = 2048
+NAME_CHARS_MAX = 128
+BASE_HEADS_MAX = 1024
+HASH_BYTES = 32
+COUNTER_MAX = (1 << 63) - 1
+
+_SIGNED_AS = b"placet commit 1\0"
+
+
+class By(IntEnum):
+    """Whose write it is."""
+
+    SYSTEM = 0
+    AGENT = 1
+    USER = 2
+
+
+class Author(msgspec.Struct, frozen=True, array_like=True):
+    """Who made the commit: a kind of author and, where an agent did, which."""
+
+    by: By
+    agent: EntityId | None = None
+
+
+class Operation(msgspec.Struct, frozen=True, array_like=True):
+    """One write to one entity.
+
+    `base` is the entity's clock as its author saw it before writing, empty where it creates the entity.
+    `effect` names the change item whose confirmation caused the write. `origin` is provenance from before
+    Placet (an import), a map of free form.
+    """
+
+    entity: EntityId
+    kind: str
+    base: Clock
+    fields: dict[str, Value]
+    effect: EntityId | None
+    by: By
+    origin: dict[str, Value] | None
+
+    @property
+    def creates(self) -> bool:
+        """Say whether this operation brings its entity into being."""
+        return not self.base
+
+    @property
+    def deletes(self) -> bool:
+        """Say whether this operation is a tombstone."""
+        return self.fields.get("deleted") is True
+
+
+class Commit(msgspec.Struct, frozen=True, array_like=True):
+    """The content of a commit; `key` is there in a replica's first commit only and binds it to a device."""
+
+    format: int
+    replica: ReplicaId
+    counter: int
+    previous: bytes
+    stamp: Stamp
+    author: Author
+    key: bytes | None
+    operations: list[Operation]
+
+
+class SignedCommit(msgspec.Struct, frozen=True, array_like=True):
+    """A commit as it travels and rests: its canonical bytes and the signature (64 bytes) over them."""
+
+    body: bytes
+    signature: bytes
+
+
+class Received(NamedTuple):
+    """A commit that has been read and found well-formed; its signature has not been checked."""
+
+    commit: Commit
+    head: Head
+    hash: bytes
+    signed: SignedCommit
+
+
+_decoder = msgspec.msgpack.Decoder(Commit)
+
+
+def commit_hash(body: bytes) -> bytes:
+    """Return SHA-256 of a commit's bytes: what the next commit of its replica names as `previous`."""
+    return hashlib.sha256(body).digest()
+
+
+def head_of(replica: ReplicaId, counter: int, digest: bytes) -> Head:
+    """Return the head that a commit is."""
+    return Head(replica, counter, digest[:HASH8_BYTES])
+
+
+def seal(commit: Commit, signer: Signer) -> Received:
+    """Encode and sign a commit of this device.
+
+    Raises CommitTooLarge where its bytes exceed the limit, and LocalProtocolError for content that no peer
+    would take.
+    """
+    body = codec.encode(commit)
+    if len(body) > COMMIT_BYTES_MAX:
+        raise CommitTooLarge(f"a commit of {len(body)} bytes exceeds {COMMIT_BYTES_MAX} bytes")
+    try:
+        _check(commit)
+    except RemoteProtocolError as fault:
+        raise LocalProtocolError(str(fault)) from fault
+    digest = commit_hash(body)
+    signed = SignedCommit(body, signer.sign(_SIGNED_AS + digest))
+    return Received(commit, head_of(commit.replica, commit.counter, digest), digest, signed)
+
+
+def read(signed: SignedCommit) -> Received:
+    """Decode a commit from elsewhere. Raises RemoteProtocolError for anything but its one canonical form.
+
+    What has not happened yet: its signature and its place on the chain are unchecked.
+    """
+    if len(signed.body) > COMMIT_BYTES_MAX:
+        raise RemoteProtocolError(f"a commit of {len(signed.body)} bytes exceeds {COMMIT_BYTES_MAX} bytes")
+    if len(signed.signature) != SIGNATURE_BYTES:
+        raise RemoteProtocolError(f"a signature of {len(signed.signature)} bytes")
+    commit = codec.decode(signed.body, _decoder, ITEMS_MAX)
+    _check(commit)
+    digest = commit_hash(signed.body)
+    return Received(commit, head_of(commit.replica, commit.counter, digest), digest, signed)
+
+
+def signature_holds(received: Received, public_key: bytes) -> bool:
+    """Check the signature over a commit, which vouches for the chain that ends in it."""
+    return verify(public_key, received.signed.signature, _SIGNED_AS + received.hash)
+
+
+def _check(commit: Commit) -> None:
+    """Raise RemoteProtocolError where a decoded commit breaks a rule of PROTOCOL.md (Commits)."""
+    if commit.format != FORMAT:
+        raise RemoteProtocolError(f"commit format {commit.format}, expected {FORMAT}")
+    first = commit.counter == 1
+    _require(len(commit.replica) == ID_BYTES, "replica id")
+    _require(1 <= commit.counter <= COUNTER_MAX, "counter")
+    _require(len(commit.previous) == (0 if first else HASH_BYTES), "hash of the previous commit")
+    _require(0 <= commit.stamp.ms <= MS_MAX and 0 <= commit.stamp.n <= COUNT_MAX, "stamp")
+    _require(commit.author.agent is None or len(commit.author.agent) == ID_BYTES, "agent id")
+    _require((commit.key is not None and len(commit.key) == KEY_BYTES) if first else commit.key is None, "key")
+    _require(0 < len(commit.operations) <= OPERATIONS_MAX, "number of operations")
+    for operation in commit.operations:
+        _check_operation(operation)
+    entities = {operation.entity for operation in commit.operations}
+    _require(len(entities) == len(commit.operations), "more than one operation on an entity")
+
+
+def _check_operation(operation: Operation) -> None:
+    """Raise RemoteProtocolError where an operation is malformed."""
+    _require(len(operation.entity) == ID_BYTES, "entity id")
+    _require(0 < len(operation.kind) <= NAME_CHARS_MAX, "kind")
+    _require(operation.effect is None or len(operation.effect) == ID_BYTES, "effect")
+    _require(is_clock(operation.base), "base")
+    for name, value in operation.fields.items():
+        _require(0 < len(name) <= NAME_CHARS_MAX, "field name")
+        codec.check_value(value)
+    codec.check_value(operation.origin)
+
+
+def is_clock(clock: Clock) -> bool:
+    """Say whether heads from outside are in range, in order, and without repetition."""
+    if not clock:
+        return True
+    if len(clock) > BASE_HEADS_MAX:
+        return False
+    for head in clock:
+        if len(head.replica) != ID_BYTES or len(head.hash8) != HASH8_BYTES or not 1 <= head.counter <= COUNTER_MAX:
+            return False
+    return all(a < b for a, b in zip(clock, clock[1:], strict=False))
+
+
+def _require(holds: bool, what: str) -> None:
+    """Raise RemoteProtocolError naming what is out of range."""
+    if not holds:
+        raise RemoteProtocolError(f"out of range: {what}")
