@@ -4,7 +4,7 @@ Never builds an object from bytes whose items have not been counted, and never a
 """
 
 import math
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -15,14 +15,24 @@ INT_MIN, INT_MAX = -(1 << 63), (1 << 63) - 1
 
 T = TypeVar("T")
 
-Value = None | bool | int | float | str | bytes | list["Value"] | dict[str, "Value"]
+if TYPE_CHECKING:
+    Value = None | bool | int | float | str | bytes | list["Value"] | dict[str, "Value"]
+else:
+    # msgspec tells no text from bytes inside a union; `check_value` holds decoded values to the union above.
+    Value = Any
 
 _encoder = msgspec.msgpack.Encoder(order="deterministic")
+_plain = msgspec.msgpack.Decoder()
 
 
 def encode(value: Any) -> bytes:
     """Write a value: shortest forms, map keys in order of their bytes."""
     return _encoder.encode(value)
+
+
+def plain(raw: bytes) -> Any:
+    """Read bytes that this device itself encoded and kept."""
+    return _plain.decode(raw)
 
 
 def decode(raw: bytes, decoder: msgspec.msgpack.Decoder[T], items_max: int) -> T:

@@ -4,6 +4,7 @@ Never re-encodes a commit that came from elsewhere, and never looks at what its 
 """
 
 import hashlib
+import itertools
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -85,7 +86,11 @@ class Commit(msgspec.Struct, frozen=True, array_like=True):
 
 
 class SignedCommit(msgspec.Struct, frozen=True, array_like=True):
-    """A commit as it travels and rests: its canonical bytes and the signature (64 bytes) over them."""
+    """A commit as it travels and rests: its canonical bytes and the signature (64 bytes) over them.
+
+    The signature is empty inside a run: the signature at the run's end vouches for what it chains, and a
+    store keeps and passes on only signatures that it has checked.
+    """
 
     body: bytes
     signature: bytes
@@ -138,7 +143,7 @@ def read(signed: SignedCommit) -> Received:
     """
     if len(signed.body) > COMMIT_BYTES_MAX:
         raise RemoteProtocolError(f"a commit of {len(signed.body)} bytes exceeds {COMMIT_BYTES_MAX} bytes")
-    if len(signed.signature) != SIGNATURE_BYTES:
+    if len(signed.signature) not in (0, SIGNATURE_BYTES):
         raise RemoteProtocolError(f"a signature of {len(signed.signature)} bytes")
     commit = codec.decode(signed.body, _decoder, ITEMS_MAX)
     _check(commit)
@@ -190,7 +195,7 @@ def is_clock(clock: Clock) -> bool:
     for head in clock:
         if len(head.replica) != ID_BYTES or len(head.hash8) != HASH8_BYTES or not 1 <= head.counter <= COUNTER_MAX:
             return False
-    return all(a < b for a, b in zip(clock, clock[1:], strict=False))
+    return all(a < b for a, b in itertools.pairwise(clock))
 
 
 def _require(holds: bool, what: str) -> None:

@@ -19,7 +19,7 @@ ZERO_ID = EntityId(bytes(ID_BYTES))
 
 _RANDOM_FROM = 9  # bytes 9..15 are random in full: version and variant bits lie before them
 
-type_json = str | int | float | bool | None | list["type_json"] | dict[str, "type_json"]
+Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 
 
 def _stamped(ms: int, tail: bytes, version: int) -> EntityId:
@@ -36,12 +36,12 @@ def uuid7(ms: int, randomness: bytes) -> EntityId:
     return _stamped(max(0, min(ms, TIME_MS_MAX)), randomness, 7)
 
 
-def digest(tag: str, *parts: type_json) -> bytes:
+def digest(tag: str, *parts: Json) -> bytes:
     """Hash JSON values under a domain tag: SHA-256 over the RFC 8785 form of `[tag, *parts]`, 32 bytes."""
     return hashlib.sha256(rfc8785.dumps([tag, *parts])).digest()
 
 
-def derived_id(tag: str, *parts: type_json, time_of: EntityId) -> EntityId:
+def derived_id(tag: str, *parts: Json, time_of: EntityId) -> EntityId:
     """Derive a UUIDv8 that every device computes alike; it keeps the 48-bit time prefix of `time_of`.
 
     The prefix keeps neighbours together in the store's trees, where random keys cost an order of magnitude.

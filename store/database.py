@@ -1,0 +1,85 @@
+"""The SQLite file: connections, pragmas, numbered migrations, and errors in a person's words.
+
+Never knows what the tables mean.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import resources
+from pathlib import Path
+
+import apsw
+
+from store.faults import DamagedDatabase, DiskFull, NewerDatabase, ReadOnlyDatabase, StoreError
+
+APPLICATION_ID = 0x506C6163  # "Plac"
+BUSY_TIMEOUT_MS = 10_000
+
+
+def connect(path: Path, *, writes: bool) -> apsw.Connection:
+    """Open the file. Raises StoreError where it is no database of Placet's or cannot be opened."""
+    flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if writes else 0)
+    with faults_in_words(path):
+        connection = apsw.Connection(str(path), flags=flags)
+        try:
+            _prepare(connection)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def _prepare(connection: apsw.Connection) -> None:
+    """Set what must hold on every connection: durable commits and a bounded wait for locks."""
+    connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+    for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "trusted_schema = OFF"):
+        connection.execute(f"PRAGMA {pragma}").fetchall()
+
+
+def migrate(connection: apsw.Connection, path: Path) -> None:
+    """Bring the schema to this version, all or nothing. Raises NewerDatabase, DamagedDatabase."""
+    steps = _steps()
+    with faults_in_words(path):
+        (application,) = connection.execute("PRAGMA application_id").fetchone() or (0,)
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone() or (0,)
+        if application != APPLICATION_ID and (application or tables):
+            raise DamagedDatabase(f"{path} is a database, but not of Placet's")
+        with connection:
+            done = _applied(connection)
+            if done - {number for number, _ in steps}:
+                raise NewerDatabase(
+                    f"{path} was written by a newer version of Placet (migration {max(done)})"
+                )
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            for number, script in steps:
+                if number not in done:
+                    connection.execute(script)
+                    connection.execute("INSERT INTO migration VALUES (?)", (number,))
+
+
+def _applied(connection: apsw.Connection) -> set[int]:
+    """Return the numbers of the migrations that the file has."""
+    connection.execute("CREATE TABLE IF NOT EXISTS migration (number INTEGER PRIMARY KEY) STRICT")
+    return {number for (number,) in connection.execute("SELECT number FROM migration")}
+
+
+def _steps() -> list[tuple[int, str]]:
+    """Read the migration files, in order of their numbers."""
+    folder = resources.files("store") / "migrations"
+    files = [entry for entry in folder.iterdir() if entry.name.endswith(".sql")]
+    return sorted((int(entry.name.split("_")[0]), entry.read_text("utf-8")) for entry in files)
+
+
+@contextmanager
+def faults_in_words(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors about the world into ours; errors in our SQL stay what they are."""
+    try:
+        yield
+    except (apsw.NotADBError, apsw.CorruptError) as fault:
+        raise DamagedDatabase(f"{path} is damaged: {fault}") from fault
+    except apsw.FullError as fault:
+        raise DiskFull(f"no space left for {path}") from fault
+    except (apsw.ReadOnlyError, apsw.PermissionsError) as fault:
+        raise ReadOnlyDatabase(f"{path} cannot be written: {fault}") from fault
+    except (apsw.CantOpenError, apsw.IOError, apsw.BusyError, apsw.LockedError) as fault:
+        raise StoreError(f"{path}: {fault}") from fault

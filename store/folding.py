@@ -1,0 +1,144 @@
+"""Folding commits into the entity tables as they land, and again where a verdict changes what is live.
+
+Never appends to the log or checks a signature: the caller has placed the commit before it comes here.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+import apsw
+
+from store import proposals
+from store.fold import Row, Written, apply, dump, fold, load, visible, written
+from store.log import Log
+from store.relations import relations_of
+from store.verdicts import Status
+from syncproto.commit import Received
+from syncproto.ids import EntityId
+
+HASH_MODULUS = 1 << 256
+
+
+def entity_hash(entity: EntityId, state: bytes) -> int:
+    """Return what one entity adds to the state hash."""
+    return int.from_bytes(hashlib.sha256(entity + state).digest(), "big")
+
+
+class _Held:
+    """A row while commits are applied to it, with what the database holds of it."""
+
+    __slots__ = ("changed", "old_relations", "old_state", "row")
+
+    def __init__(self, old_state: bytes | None) -> None:
+        self.row = Row() if old_state is None else load(old_state)
+        self.old_state = old_state
+        self.old_relations = set() if old_state is None else relations_of(self.row)
+        self.changed = 0
+
+
+class Folding:
+    """The rows that one transaction touches; `flush` writes them."""
+
+    def __init__(self, db: apsw.Connection, log: Log) -> None:
+        self._db = db
+        self._log = log
+        self._held: dict[EntityId, _Held] = {}
+
+    def take(self, received: Received, seq: int) -> None:
+        """Apply a commit that has just been appended at feed position `seq`."""
+        writes = [written(received, operation) for operation in received.commit.operations]
+        refold = self._verdicts(writes, seq)
+        self._db.executemany(
+            "INSERT INTO history VALUES (?, ?)", [(write.operation.entity, seq) for write in writes]
+        )
+        for write in writes:
+            entity, effect = write.operation.entity, write.operation.effect
+            if effect is not None:
+                self._db.execute("INSERT OR IGNORE INTO effect VALUES (?, ?)", (effect, entity))
+            held = self._hold(entity)
+            held.changed = seq
+            if entity in refold:
+                continue
+            if apply(held.row, write, effect is None or self._confirmed(effect), self._log):
+                refold.add(entity)
+        for entity in refold:
+            held = self._hold(entity)
+            held.row, held.changed = self.refolded(entity), seq
+
+    def _verdicts(self, writes: list[Written], seq: int) -> set[EntityId]:
+        """Index proposals and decisions; return the entities whose live operations changed by them."""
+        turned = []
+        for write in writes:
+            operation = write.operation
+            if operation.kind == proposals.CHANGE_SET:
+                proposals.record_change_set(self._db, operation, seq)
+            elif operation.kind == proposals.DECISION:
+                decision = proposals.decided(operation)
+                if decision is not None and proposals.record_decision(self._db, decision, seq):
+                    turned.append(decision.item)
+        return proposals.entities_of(self._db, turned)
+
+    def _confirmed(self, item: EntityId) -> bool:
+        return proposals.standing(self._db, item).status is Status.CONFIRMED
+
+    def _hold(self, entity: EntityId) -> _Held:
+        held = self._held.get(entity)
+        if held is None:
+            row = self._db.execute("SELECT state FROM entity WHERE id = ?", (entity,)).fetchone()
+            held = self._held[entity] = _Held(None if row is None else row[0])
+        return held
+
+    def row(self, entity: EntityId) -> Row:
+        """Return the current fold of an entity, empty where nothing is known of it."""
+        return self._hold(entity).row
+
+    def history(self, entity: EntityId) -> Iterator[Written]:
+        """Yield the operations on an entity, in feed order."""
+        rows: Any = self._db.execute("SELECT seq FROM history WHERE entity = ? ORDER BY seq", (entity,))
+        for (seq,) in rows.fetchall():
+            received = self._log.at(seq)
+            for operation in received.commit.operations:
+                if operation.entity == entity:
+                    yield written(received, operation)
+
+    def refolded(self, entity: EntityId) -> Row:
+        """Fold an entity anew from its whole history."""
+        return fold(self.history(entity), self._confirmed, self._log)
+
+    def flush(self) -> tuple[int, int]:
+        """Write the rows that were touched; return what the state sum and the number of entities grew by."""
+        grown, added = 0, 0
+        rows = []
+        for entity, held in self._held.items():
+            if not held.changed:
+                continue
+            state = dump(held.row)
+            shown = visible(held.row, self._log)
+            rows.append((entity, held.row.kind, int(shown), held.changed, state))
+            self._relate(entity, held)
+            grown += entity_hash(entity, state)
+            if held.old_state is None:
+                added += 1
+            else:
+                grown -= entity_hash(entity, held.old_state)
+        self._db.executemany(
+            "INSERT INTO entity VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET kind = excluded.kind,"
+            " visible = excluded.visible, changed = excluded.changed, state = excluded.state",
+            rows,
+        )
+        self._held.clear()
+        return grown % HASH_MODULUS, added
+
+    def _relate(self, entity: EntityId, held: _Held) -> None:
+        now = relations_of(held.row)
+        if now == held.old_relations:
+            return
+        self._db.executemany(
+            "DELETE FROM relation WHERE target = ? AND name = ? AND owner = ?",
+            [(target, name, entity) for target, name in held.old_relations - now],
+        )
+        self._db.executemany(
+            "INSERT INTO relation VALUES (?, ?, ?)",
+            [(target, name, entity) for target, name in now - held.old_relations],
+        )

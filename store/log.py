@@ -1,0 +1,275 @@
+"""The commit log: chains, branches and the feed, and what a version vector covers.
+
+Never looks inside an operation; the fold does.
+"""
+
+import heapq
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import apsw
+
+from syncproto import commit as commits
+from syncproto.commit import HASH_BYTES, Received, SignedCommit
+from syncproto.faults import RemoteProtocolError
+from syncproto.heads import EMPTY, HASH8_BYTES, Clock, Head, add, covers
+from syncproto.ids import ReplicaId
+
+
+class Branch(NamedTuple):
+    """One chain of a replica: from `first` (before it the parent's) to `tip`."""
+
+    no: int
+    parent: int | None
+    first: int
+    tip: int
+    tip_hash: bytes
+
+
+class Replica:
+    """A replica as this store knows it."""
+
+    __slots__ = ("branches", "key", "no")
+
+    def __init__(self, no: int, key: bytes) -> None:
+        self.no = no
+        self.key = key
+        self.branches: dict[int, Branch] = {}
+
+
+class FeedCommit(NamedTuple):
+    """A commit with its place in the feed."""
+
+    seq: int
+    head: Head
+    signed: SignedCommit
+
+
+class Log:
+    """The log on one connection. It caches what it knows of replicas: `reload` after a rollback."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._db = connection
+        self._replicas: dict[ReplicaId, Replica] = {}
+        self._names: dict[int, ReplicaId] = {}
+        self._seq = 0
+        self.reload()
+
+    def reload(self) -> None:
+        """Read the replicas and branches from the database."""
+        self._replicas.clear()
+        self._names.clear()
+        for no, name, key in self._db.execute("SELECT no, id, key FROM replica"):
+            self._replicas[name] = Replica(no, key)
+            self._names[no] = name
+        for no, *row in self._db.execute("SELECT replica, no, parent, first, tip, tip_hash FROM branch"):
+            branch = Branch(*row)
+            self._replicas[self._names[no]].branches[branch.no] = branch
+        (self._seq,) = self._db.execute("SELECT coalesce(max(seq), 0) FROM feed").fetchone()  # type: ignore[misc]
+
+    # -- chains ---------------------------------------------------------------------------------------
+
+    def forked(self, replica: ReplicaId) -> bool:
+        """Say whether one counter of this replica was written twice."""
+        known = self._replicas.get(replica)
+        return known is not None and len(known.branches) > 1
+
+    def on_chain(self, commit: Head, end: Head) -> bool:
+        """Say whether `commit` lies on the chain that ends in `end`; False where either is unknown."""
+        below, at = self._branch_of(commit), self._branch_of(end)
+        if below is None or at is None or commit.counter > end.counter:
+            return False
+        branches = self._replicas[commit.replica].branches
+        while branches[at].first > commit.counter:
+            parent = branches[at].parent
+            if parent is None:
+                return False
+            at = parent
+        return at == below
+
+    def _branch_of(self, head: Head) -> int | None:
+        """Return the branch that holds a commit, None where the commit is not held."""
+        known = self._replicas.get(head.replica)
+        if known is None:
+            return None
+        row = self._db.execute(
+            "SELECT branch FROM feed WHERE replica = ? AND counter = ? AND hash8 = ?",
+            (known.no, head.counter, head.hash8),
+        ).fetchone()
+        return None if row is None else int(row[0])
+
+    def holds(self, head: Head) -> bool:
+        """Say whether this very commit is in the log."""
+        return self._branch_of(head) is not None
+
+    def tip(self, replica: ReplicaId) -> Branch | None:
+        """Return the chain that a replica of this device's own goes on from."""
+        known = self._replicas.get(replica)
+        return None if known is None else known.branches[0]
+
+    def key(self, replica: ReplicaId) -> bytes:
+        """Return the public key that a held replica is bound to."""
+        return self._replicas[replica].key
+
+    def vector(self) -> Clock:
+        """Return the heads of all that is held."""
+        heads: Clock = EMPTY
+        for name, replica in self._replicas.items():
+            for branch in replica.branches.values():
+                head = commits.head_of(name, branch.tip, branch.tip_hash)
+                heads = add(heads, head, self) if len(replica.branches) > 1 else (*heads, head)
+        return tuple(sorted(heads))
+
+    # -- appending ------------------------------------------------------------------------------------
+
+    def place(self, received: Received) -> int | None:
+        """Return the branch that a new commit extends or begins, None where it is held already.
+
+        Raises RemoteProtocolError where the commit before it on its chain is not held, or where it claims
+        another device's replica.
+        """
+        commit = received.commit
+        known = self._replicas.get(commit.replica)
+        if known is None:
+            if commit.counter != 1:
+                raise RemoteProtocolError(f"commit {commit.counter} of an unknown replica")
+            return 0
+        if commit.key is not None and commit.key != known.key:
+            raise RemoteProtocolError("a replica that is bound to another device's key")
+        for branch in known.branches.values():
+            if branch.tip == commit.counter - 1 and branch.tip_hash == commit.previous:
+                return branch.no
+        if self._is_held(known, received):
+            return None
+        if commit.counter > 1 and self._parent_branch(known, received) is None:
+            raise RemoteProtocolError(f"commit {commit.counter} before the one that it follows")
+        return max(known.branches) + 1
+
+    def _is_held(self, known: Replica, received: Received) -> bool:
+        row = self._db.execute(
+            "SELECT body FROM feed WHERE replica = ? AND counter = ? AND hash8 = ?",
+            (known.no, received.head.counter, received.head.hash8),
+        ).fetchone()
+        if row is not None and row[0] != received.signed.body:
+            raise RemoteProtocolError("two commits that share a short hash")
+        return row is not None
+
+    def _parent_branch(self, known: Replica, received: Received) -> int | None:
+        """Find the branch of the commit that a forking one follows."""
+        commit = received.commit
+        rows = self._db.execute(
+            "SELECT branch, body FROM feed WHERE replica = ? AND counter = ? AND hash8 = ?",
+            (known.no, commit.counter - 1, commit.previous[:HASH8_BYTES]),
+        )
+        for branch, body in rows:
+            if commits.commit_hash(body) == commit.previous:
+                return int(branch)
+        return None
+
+    def append(self, received: Received, branch_no: int) -> int:
+        """Write a commit that `place` found a branch for; its signature is kept apart. Returns its seq."""
+        commit = received.commit
+        known = self._replicas.get(commit.replica) or self._new_replica(received)
+        assert len(received.hash) == HASH_BYTES
+        self._extend(known, received, branch_no)
+        self._seq += 1
+        self._db.execute(
+            "INSERT INTO feed (seq, replica, counter, branch, hash8, body) VALUES (?, ?, ?, ?, ?, ?)",
+            (self._seq, known.no, commit.counter, branch_no, received.head.hash8, received.signed.body),
+        )
+        return self._seq
+
+    def keep_signature(self, seq: int, signature: bytes) -> None:
+        """Keep a signature that has been checked."""
+        self._db.execute("UPDATE feed SET signature = ? WHERE seq = ?", (signature, seq))
+
+    def _new_replica(self, received: Received) -> Replica:
+        key = received.commit.key
+        assert key is not None
+        self._db.execute("INSERT INTO replica (id, key) VALUES (?, ?)", (received.commit.replica, key))
+        known = Replica(self._db.last_insert_rowid(), key)
+        self._replicas[received.commit.replica] = known
+        self._names[known.no] = received.commit.replica
+        return known
+
+    def _extend(self, known: Replica, received: Received, branch_no: int) -> None:
+        counter = received.commit.counter
+        old = known.branches.get(branch_no)
+        if old is not None:
+            known.branches[branch_no] = old._replace(tip=counter, tip_hash=received.hash)
+            self._db.execute(
+                "UPDATE branch SET tip = ?, tip_hash = ? WHERE replica = ? AND no = ?",
+                (counter, received.hash, known.no, branch_no),
+            )
+            return
+        parent = self._parent_branch(known, received) if counter > 1 else None
+        known.branches[branch_no] = Branch(branch_no, parent, counter, counter, received.hash)
+        self._db.execute(
+            "INSERT INTO branch VALUES (?, ?, ?, ?, ?, ?)",
+            (known.no, branch_no, parent, counter, counter, received.hash),
+        )
+
+    # -- reading --------------------------------------------------------------------------------------
+
+    def end(self) -> int:
+        """Return the seq of the newest commit, 0 in an empty log."""
+        return self._seq
+
+    def floors(self, vector: Clock) -> dict[ReplicaId, int]:
+        """Return, for each unforked replica held, the counter up to which a peer with this vector has it.
+
+        A head of the peer's that is unknown here, yet not beyond what is held, shows a fork that this store
+        has not met: then nothing of that replica is taken for known, and the peer skips what it has.
+        """
+        floors = {name: 0 for name, known in self._replicas.items() if len(known.branches) == 1}
+        for head in vector:
+            if head.replica not in floors:
+                continue
+            tip = self._replicas[head.replica].branches[0].tip
+            if head.counter > tip or self.holds(head):
+                floors[head.replica] = max(floors[head.replica], min(head.counter, tip))
+        return floors
+
+    def lacking(self, vector: Clock, after: int) -> Iterator[FeedCommit]:
+        """Yield, in feed order, the commits beyond a feed position that a peer with this vector lacks.
+
+        Costs a look-up a replica and then what is lacking, whatever the size of the log.
+        """
+        floors = self.floors(vector)
+        streams = [
+            self._beyond(name, floors.get(name, 0), vector, after)
+            for name, known in self._replicas.items()
+            if floors.get(name) != known.branches[0].tip
+        ]
+        return heapq.merge(*streams, key=lambda commit: commit.seq)
+
+    def _beyond(
+        self, name: ReplicaId, floor: int, vector: Clock, after: int
+    ) -> Iterator[FeedCommit]:
+        forked = self.forked(name)
+        rows = self._db.execute(
+            "SELECT seq, counter, hash8, body, signature FROM feed"
+            " WHERE replica = ? AND counter > ? AND seq > ? ORDER BY "
+            + ("seq" if forked else "counter"),
+            (self._replicas[name].no, floor, after),
+        )
+        for seq, counter, hash8, body, signature in rows:
+            head = Head(name, counter, hash8)
+            if not (forked and covers(vector, head, self)):
+                yield FeedCommit(seq, head, SignedCommit(body, signature or b""))
+
+    def commits(self, after: int, limit: int) -> Iterator[FeedCommit]:
+        """Yield commits of the feed after a position, in order."""
+        rows = self._db.execute(
+            "SELECT seq, replica, counter, hash8, body, signature FROM feed WHERE seq > ? ORDER BY seq LIMIT ?",
+            (after, limit),
+        )
+        for seq, replica, counter, hash8, body, signature in rows:
+            head = Head(self._names[replica], counter, hash8)
+            yield FeedCommit(seq, head, SignedCommit(body, signature or b""))
+
+    def at(self, seq: int) -> Received:
+        """Read one commit of the feed."""
+        row = self._db.execute("SELECT body, signature FROM feed WHERE seq = ?", (seq,)).fetchone()
+        assert row is not None
+        return commits.read(SignedCommit(row[0], row[1] or b""))

@@ -1,0 +1,182 @@
+"""One consistent view of the store, for reading.
+
+Never writes; a Transaction is a Snapshot that also does.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import apsw
+
+from store import proposals
+from store.entity import Entity
+from store.fold import load
+from store.item import Decision, Item, decision, occurrence
+from store.log import Log
+from store.pages import FeedPage, page
+from syncproto.commit import Received
+from syncproto.heads import Clock
+from syncproto.ids import DeviceId, EntityId, ReplicaId, text
+from syncproto.keys import device_id
+
+PREFIX_MIN = 3
+
+
+class Counts(NamedTuple):
+    """How much the store holds."""
+
+    entities: int
+    commits: int
+
+
+class Snapshot:
+    """Reads on one connection, inside one transaction that the caller opened."""
+
+    def __init__(self, db: apsw.Connection) -> None:
+        self.db = db
+
+    @cached_property
+    def log(self) -> Log:
+        """Return the commit log."""
+        return Log(self.db)
+
+    def _standing(self, column: str) -> object:
+        row = self.db.execute(f"SELECT {column} FROM standing").fetchone()
+        assert row is not None
+        return row[0]
+
+    # -- the store itself -----------------------------------------------------------------------------
+
+    @property
+    def device(self) -> DeviceId:
+        """Return the device that this store belongs to."""
+        return DeviceId(self._standing("device"))  # type: ignore[arg-type]
+
+    @property
+    def replica(self) -> ReplicaId | None:
+        """Return the replica that this store writes as, None before its first write."""
+        return self._standing("replica")  # type: ignore[return-value]
+
+    def vault(self) -> bytes | None:
+        """Return the id of the vault, None before the first start is over."""
+        return self._standing("vault")  # type: ignore[return-value]
+
+    def vector(self) -> Clock:
+        """Return what this store holds."""
+        return self.log.vector()
+
+    def state_hash(self) -> bytes:
+        """Return the hash over all folded entities: equal vectors mean equal hashes. 32 bytes."""
+        return self._standing("state_sum")  # type: ignore[return-value]
+
+    def counts(self) -> Counts:
+        """Return how many entities and commits there are."""
+        return Counts(int(self._standing("entities")), self.log.end())  # type: ignore[call-overload]
+
+    def device_of(self, replica: ReplicaId) -> DeviceId:
+        """Return the device that wrote as `replica`."""
+        return device_id(self.log.key(replica))
+
+    # -- the feed -------------------------------------------------------------------------------------
+
+    def feed_end(self) -> int:
+        """Return the position of the newest commit, 0 where there is none."""
+        return self.log.end()
+
+    def feed(self, after: int, limit: int) -> list[tuple[int, Received]]:
+        """Return commits after a feed position, each with its position, decoded."""
+        return [(entry.seq, self.log.at(entry.seq)) for entry in self.log.commits(after, limit)]
+
+    def page(self, vector: Clock, after: int, bytes_max: int) -> FeedPage:
+        """Return what a peer with this vector lacks beyond a feed position, up to about `bytes_max`."""
+        return page(self.log, vector, after, bytes_max)
+
+    def watermark(self, consumer: str) -> int:
+        """Return how far a consumer on this device has read the feed."""
+        row = self.db.execute("SELECT seq FROM watermark WHERE consumer = ?", (consumer,)).fetchone()
+        return 0 if row is None else int(row[0])
+
+    # -- entities -------------------------------------------------------------------------------------
+
+    def entity(self, entity: EntityId) -> Entity | None:
+        """Return an entity, also one out of sight; None where no operation on it is held."""
+        row = self.db.execute("SELECT visible, state FROM entity WHERE id = ?", (entity,)).fetchone()
+        return None if row is None else Entity(entity, load(row[1]), bool(row[0]))
+
+    def entities(self, kind: str, removed: bool = False) -> list[Entity]:
+        """Return the entities of a kind that are in sight (or, `removed`, those that are not), by id."""
+        rows = self.db.execute(
+            "SELECT id, state FROM entity WHERE kind = ? AND visible = ? ORDER BY id",
+            (kind, int(not removed)),
+        )
+        return [Entity(name, load(state), not removed) for name, state in rows]
+
+    def with_prefix(self, kinds: Sequence[str], prefix: str, limit: int) -> list[EntityId]:
+        """Return ids of these kinds whose text form begins with `prefix`, at most `limit`, by id."""
+        found: list[EntityId] = []
+        for kind in kinds:
+            for (name,) in self.db.execute("SELECT id FROM entity WHERE kind = ?", (kind,)):
+                if text(name).startswith(prefix):
+                    found.append(name)
+                    if len(found) >= limit:
+                        return found
+        return found
+
+    def referring(self, target: EntityId, relation: str, removed: bool = False) -> list[EntityId]:
+        """Return the entities in sight (`removed`: all) whose field points at `target`, by id."""
+        rows = self.db.execute(
+            "SELECT owner FROM relation JOIN entity ON entity.id = owner"
+            " WHERE target = ? AND name = ? AND (visible OR ?) ORDER BY owner",
+            (target, relation, removed),
+        )
+        return [owner for (owner,) in rows]
+
+    # -- change items ---------------------------------------------------------------------------------
+
+    def item(self, item: EntityId) -> Item | None:
+        """Return a change item, None where it was never proposed."""
+        rows: Any = self.db.execute(
+            "SELECT change_set, position, fingerprint, seq FROM proposal WHERE item = ? ORDER BY seq, position",
+            (item,),
+        )
+        proposed = rows.fetchall()
+        if not proposed:
+            return None
+        found = []
+        for change_set, position, _, seq in proposed:
+            received = self.log.at(seq)
+            operation = next(one for one in received.commit.operations if one.entity == change_set)
+            found.append(occurrence(operation, position, received.commit.stamp.ms))
+        return Item(item, proposed[0][2], proposals.standing(self.db, item), tuple(found), self._decisions(item))
+
+    def _decisions(self, item: EntityId) -> tuple[Decision, ...]:
+        rows: Any = self.db.execute("SELECT seq FROM opinion WHERE item = ? ORDER BY seq", (item,))
+        seqs = [seq for (seq,) in rows]
+        held = proposals.opinions(self.db, item)
+        return tuple(decision(self.log.at(seq), one, self.log) for seq, one in zip(seqs, held, strict=True))
+
+    def items(self, task: EntityId | None = None) -> list[Item]:
+        """Return the change items of a task, or all, in the order in which they were first proposed."""
+        rows = self.db.execute(
+            "SELECT item FROM proposal WHERE ?1 IS NULL OR task = ?1 GROUP BY item ORDER BY min(seq), position",
+            (task,),
+        )
+        return self._items([item for (item,) in rows])
+
+    def items_of_set(self, change_set: EntityId) -> list[Item]:
+        """Return the items of a change set, in its order."""
+        rows = self.db.execute(
+            "SELECT item FROM proposal WHERE change_set = ? ORDER BY position", (change_set,)
+        )
+        return self._items([item for (item,) in rows])
+
+    def items_like(self, fingerprint: bytes) -> list[Item]:
+        """Return the items that propose the same, in the order in which they were first proposed."""
+        rows = self.db.execute(
+            "SELECT item FROM proposal WHERE fingerprint = ? GROUP BY item ORDER BY min(seq)", (fingerprint,)
+        )
+        return self._items([item for (item,) in rows])
+
+    def _items(self, ids: list[EntityId]) -> list[Item]:
+        return [item for name in ids if (item := self.item(name)) is not None]

@@ -1,0 +1,60 @@
+"""The store seen from asyncio: one writer thread, a few readers, and a call when the feed has grown.
+
+Never hands a transaction across threads, and tells of a commit only after it is durable.
+"""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from store.snapshot import Snapshot
+from store.store import Store
+from store.transaction import Transaction
+
+READERS = 2
+
+T = TypeVar("T")
+
+
+class StoreThreads:
+    """Runs functions against a store without blocking the event loop."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._writer = ThreadPoolExecutor(1, "store-writer")
+        self._readers = ThreadPoolExecutor(READERS, "store-reader")
+        self.on_commit: list[Callable[[], None]] = []
+
+    async def write(self, use: Callable[[Transaction], T]) -> T:
+        """Run `use` in a transaction of its own; return when what it wrote is durable.
+
+        What `use` raises undoes the transaction and is raised here. A caller that is cancelled does not stop
+        a transaction that has begun.
+        """
+        loop = asyncio.get_running_loop()
+        result, grew = await loop.run_in_executor(self._writer, self._in_transaction, use)
+        if grew:
+            for tell in self.on_commit:
+                tell()
+        return result
+
+    def _in_transaction(self, use: Callable[[Transaction], T]) -> tuple[T, bool]:
+        with self._store.write() as transaction:
+            result = use(transaction)
+        return result, transaction.committed > 0
+
+    async def read(self, use: Callable[[Snapshot], T]) -> T:
+        """Run `use` on a snapshot."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._readers, self._on_snapshot, use)
+
+    def _on_snapshot(self, use: Callable[[Snapshot], T]) -> T:
+        with self._store.read() as snapshot:
+            return use(snapshot)
+
+    def close(self) -> None:
+        """Wait for what is under way, then close the store."""
+        self._writer.shutdown(wait=True)
+        self._readers.shutdown(wait=True)
+        self._store.close()

@@ -1,0 +1,197 @@
+"""Writing: one transaction makes commits of this device's own, or takes a page from a peer.
+
+Never tells anyone: what it did is durable only when the store has committed it.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import apsw
+
+from store.folding import HASH_MODULUS, Folding
+from store.log import Log
+from store.snapshot import Snapshot
+from syncproto import commit as commits
+from syncproto import hlc
+from syncproto.codec import Value
+from syncproto.commit import Author, By, Commit, Operation, Received, SignedCommit
+from syncproto.faults import RemoteProtocolError
+from syncproto.heads import Clock, Head
+from syncproto.hlc import Stamp
+from syncproto.ids import EntityId, ReplicaId, uuid7
+from syncproto.keys import Signer
+
+RANDOM_BYTES = 10
+HASH_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One operation to make: `base` and `by` default to the store's clock of the entity and the author."""
+
+    entity: EntityId
+    kind: str
+    fields: dict[str, Value]
+    base: Clock | None = None
+    effect: EntityId | None = None
+    by: By | None = None
+    origin: dict[str, Any] | None = None
+
+
+class Taken(NamedTuple):
+    """What a page brought: how many commits were new, their heads, and whether a replica was seen to fork."""
+
+    new: int
+    heads: tuple[Head, ...]
+    forked: bool
+
+
+class World(NamedTuple):
+    """What a store is given of the world: a key, a clock (Unix time in milliseconds) and randomness."""
+
+    signer: Signer
+    now_ms: Callable[[], int]
+    randomness: Callable[[int], bytes]
+
+
+class Transaction(Snapshot):
+    """A snapshot that also writes; it lives inside one SQLite transaction."""
+
+    def __init__(self, db: apsw.Connection, log: Log, world: World) -> None:
+        super().__init__(db)
+        self.__dict__["log"] = log
+        self._world = world
+        self._folding = Folding(db, log)
+        self.committed = 0
+
+    def now_ms(self) -> int:
+        """Return the device's clock, Unix time in milliseconds."""
+        return self._world.now_ms()
+
+    def new_id(self) -> EntityId:
+        """Make an id."""
+        return uuid7(self._world.now_ms(), self._world.randomness(RANDOM_BYTES))
+
+    # -- own commits ----------------------------------------------------------------------------------
+
+    def commit(
+        self, writes: Sequence[Write], *, by: By = By.USER, agent: EntityId | None = None
+    ) -> Head:
+        """Make one commit of at least one write, at most one an entity, and fold it.
+
+        Raises CommitTooLarge where its bytes exceed the limit. It is durable, and may be told, only once the
+        transaction has ended.
+        """
+        assert writes
+        replica = self._own_replica()
+        tip = self.log.tip(replica)
+        stamp = hlc.tick(self._stamp(), self._world.now_ms())
+        commit = Commit(
+            format=commits.FORMAT,
+            replica=replica,
+            counter=1 if tip is None else tip.tip + 1,
+            previous=b"" if tip is None else tip.tip_hash,
+            stamp=stamp,
+            author=Author(by, agent),
+            key=self._world.signer.public_key if tip is None else None,
+            operations=[self._operation(write, by) for write in writes],
+        )
+        received = commits.seal(commit, self._world.signer)
+        seq = self.log.append(received, 0)
+        self.log.keep_signature(seq, received.signed.signature)
+        self._folding.take(received, seq)
+        self._settle(stamp)
+        return received.head
+
+    def _operation(self, write: Write, by: By) -> Operation:
+        base = self._folding.row(write.entity).clock if write.base is None else write.base
+        author = by if write.by is None else write.by
+        return Operation(
+            write.entity, write.kind, base, write.fields, write.effect, author, write.origin
+        )
+
+    def _own_replica(self) -> ReplicaId:
+        replica = self.replica
+        if replica is None:
+            replica = ReplicaId(self.new_id())
+            self.db.execute("UPDATE standing SET replica = ?", (replica,))
+        return replica
+
+    def _stamp(self) -> Stamp:
+        row = self.db.execute("SELECT stamp_ms, stamp_n FROM standing").fetchone()
+        assert row is not None
+        return Stamp(*row)
+
+    def _settle(self, stamp: Stamp) -> None:
+        """Write the rows that were touched, and the one row that sums them up."""
+        grown, added = self._folding.flush()
+        total = (int.from_bytes(self.state_hash(), "big") + grown) % HASH_MODULUS
+        self.db.execute(
+            "UPDATE standing SET state_sum = ?, entities = entities + ?, stamp_ms = ?, stamp_n = ?",
+            (total.to_bytes(HASH_BYTES, "big"), added, *stamp),
+        )
+        self.committed += 1
+
+    # -- a peer's commits -----------------------------------------------------------------------------
+
+    def take(self, page: Sequence[SignedCommit]) -> Taken:
+        """Take a page of commits, all or nothing.
+
+        Raises RemoteProtocolError for a commit that does not follow what is held, rests on what is not, or
+        whose run does not end in a signature that holds; the caller must then roll the transaction back.
+        """
+        ends: dict[tuple[ReplicaId, int], tuple[Received, int]] = {}
+        stamp, heads, forked, own = self._stamp(), [], False, self.replica
+        for signed in page:
+            received = commits.read(signed)
+            branch = self.log.place(received)
+            if branch is None:
+                continue
+            self._require_bases(received)
+            replica = received.commit.replica
+            was_forked = self.log.forked(replica)
+            seq = self.log.append(received, branch)
+            forked = forked or self.log.forked(replica) != was_forked
+            ends[replica, branch] = (received, seq)
+            self._folding.take(received, seq)
+            stamp = hlc.follow(stamp, received.commit.stamp, self._world.now_ms())
+            heads.append(received.head)
+            if replica == own:
+                # A peer has seen this replica's future (a clone, a rollback): go on as a new one.
+                self.db.execute("UPDATE standing SET replica = NULL")
+        self._check_signatures(ends)
+        if heads:
+            self._settle(stamp)
+        return Taken(len(heads), tuple(heads), forked)
+
+    def _require_bases(self, received: Received) -> None:
+        own = received.commit.replica
+        for operation in received.commit.operations:
+            for head in operation.base:
+                if head.replica == own and head.counter >= received.commit.counter:
+                    raise RemoteProtocolError("an operation that rests on its own future")
+                if not self.log.holds(head):
+                    raise RemoteProtocolError("an operation that rests on a commit not held")
+
+    def _check_signatures(self, ends: dict[tuple[ReplicaId, int], tuple[Received, int]]) -> None:
+        """Check the signature at the end of every run, which vouches for the chain below it."""
+        for (replica, _), (received, seq) in ends.items():
+            if not commits.signature_holds(received, self.log.key(replica)):
+                raise RemoteProtocolError(
+                    f"commit {received.commit.counter} is not signed by its replica's device"
+                )
+            self.log.keep_signature(seq, received.signed.signature)
+
+    # -- bookkeeping ----------------------------------------------------------------------------------
+
+    def set_vault(self, vault: bytes) -> None:
+        """Say which vault this store belongs to."""
+        self.db.execute("UPDATE standing SET vault = ?", (vault,))
+
+    def set_watermark(self, consumer: str, seq: int) -> None:
+        """Say how far a consumer has read the feed."""
+        self.db.execute(
+            "INSERT INTO watermark VALUES (?, ?) ON CONFLICT (consumer) DO UPDATE SET seq = excluded.seq",
+            (consumer, seq),
+        )
