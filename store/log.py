@@ -258,6 +258,17 @@ class Log:
             if not (forked and covers(vector, head, self)):
                 yield FeedCommit(seq, head, SignedCommit(body, signature or b""))
 
+    def lag(self, vector: Clock) -> int:
+        """Return how many commits a peer with this vector is known to lack."""
+        floors = self.floors(vector)
+        lag = 0
+        for name, known in self._replicas.items():
+            if name in floors:
+                lag += known.branches[0].tip - floors[name]
+            else:
+                lag += sum(1 for _ in self._beyond(name, 0, vector, 0))
+        return lag
+
     def commits(self, after: int, limit: int) -> Iterator[FeedCommit]:
         """Yield commits of the feed after a position, in order."""
         rows = self._db.execute(

@@ -92,6 +92,10 @@ class Snapshot:
         """Return what a peer with this vector lacks beyond a feed position, up to about `bytes_max`."""
         return page(self.log, vector, after, bytes_max)
 
+    def lag(self, vector: Clock) -> int:
+        """Return how many commits a peer with this vector is known to lack."""
+        return self.log.lag(vector)
+
     def watermark(self, consumer: str) -> int:
         """Return how far a consumer on this device has read the feed."""
         row = self.db.execute("SELECT seq FROM watermark WHERE consumer = ?", (consumer,)).fetchone()

@@ -1,0 +1,95 @@
+"""The frames of a conversation: what two devices say to each other, in one canonical form each.
+
+Never decides what to say next; the session does.
+"""
+
+import msgspec
+
+from syncproto import codec
+from syncproto.codec import Value
+from syncproto.commit import SignedCommit, is_clock
+from syncproto.faults import RemoteProtocolError
+from syncproto.heads import Clock
+from syncproto.ids import ID_BYTES, ReplicaId
+
+VERSIONS = (1,)
+FRAME_BYTES_MAX = 1 << 20
+FRAME_ITEMS_MAX = 64 * 1024
+PAGE_BYTES_MIN = 64 * 1024
+PAGE_BYTES_MAX = 768 * 1024
+HASH_BYTES = 32
+REASON_CHARS_MAX = 200
+
+
+class Hello(msgspec.Struct, frozen=True, array_like=True, tag=1):
+    """The first frame of each side: what it speaks, which vault it is in, and what it holds.
+
+    `more` is empty in version 1; a reader passes over what it does not know in it.
+    """
+
+    versions: list[int]
+    vault: bytes
+    replica: ReplicaId | None
+    vector: Clock
+    state_hash: bytes
+    more: dict[str, Value]
+
+
+class Commits(msgspec.Struct, frozen=True, array_like=True, tag=2):
+    """A page of commits in the sender's feed order; each run in it ends in a signature."""
+
+    commits: list[SignedCommit]
+
+
+class Ack(msgspec.Struct, frozen=True, array_like=True, tag=3):
+    """The answer to one page, once it is durable: what the receiver now holds."""
+
+    vector: Clock
+    state_hash: bytes
+
+
+class Ping(msgspec.Struct, frozen=True, array_like=True, tag=4):
+    """A question whether the other side still lives."""
+
+    nonce: int
+
+
+class Pong(msgspec.Struct, frozen=True, array_like=True, tag=5):
+    """The answer to a ping."""
+
+    nonce: int
+
+
+class Bye(msgspec.Struct, frozen=True, array_like=True, tag=6):
+    """The last frame: why the sender closes."""
+
+    reason: str
+
+
+Message = Hello | Commits | Ack | Ping | Pong | Bye
+
+_decoder: msgspec.msgpack.Decoder[Message] = msgspec.msgpack.Decoder(Message)
+
+
+def write(message: Message) -> bytes:
+    """Return a message's one canonical form."""
+    return codec.encode(message)
+
+
+def read(frame: bytes) -> Message:
+    """Read a frame. Raises RemoteProtocolError for anything malformed, too large or out of range."""
+    if len(frame) > FRAME_BYTES_MAX:
+        raise RemoteProtocolError(f"a frame of {len(frame)} bytes exceeds {FRAME_BYTES_MAX} bytes")
+    message = codec.decode(frame, _decoder, FRAME_ITEMS_MAX)
+    if isinstance(message, Hello):
+        codec.check_value(message.more)
+        if len(message.vault) != ID_BYTES:
+            raise RemoteProtocolError("out of range: vault id")
+        if message.replica is not None and len(message.replica) != ID_BYTES:
+            raise RemoteProtocolError("out of range: replica id")
+    if isinstance(message, Hello | Ack):
+        if not is_clock(message.vector):
+            raise RemoteProtocolError("out of range: version vector")
+        if len(message.state_hash) != HASH_BYTES:
+            raise RemoteProtocolError("out of range: state hash")
+    return message

@@ -1,0 +1,241 @@
+"""The session: the conversation on one link, as a state machine without I/O.
+
+Never waits, stores or sends: it says what to send and what to store, and is told what came of it.
+"""
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import NamedTuple
+
+from syncproto import messages
+from syncproto.commit import SignedCommit
+from syncproto.faults import LocalProtocolError, RemoteProtocolError
+from syncproto.heads import EMPTY, Clock, Head, NoForks, add
+from syncproto.ids import ReplicaId
+from syncproto.messages import Ack, Bye, Commits, Hello, Message, Ping, Pong
+
+WINDOW_PAGES = 4
+
+# Taking a fork's heads for one chain errs only by sending what the peer then skips.
+_CHAINS = NoForks()
+
+
+class State(Enum):
+    """Where the conversation is."""
+
+    NEW = "new"
+    GREETING = "greeting"
+    STREAMING = "streaming"
+    CLOSED = "closed"
+
+
+class Standing(NamedTuple):
+    """What a store holds at one moment: its vector and the state hash that belongs to it."""
+
+    vector: Clock
+    state_hash: bytes
+
+
+class Send(NamedTuple):
+    """Send this frame."""
+
+    frame: bytes
+
+
+class Take(NamedTuple):
+    """Store these commits as one transaction, then call `taken`."""
+
+    commits: list[SignedCommit]
+
+
+class Compared(NamedTuple):
+    """Both sides held the same commits; `agree` says whether their state hashes were equal."""
+
+    agree: bool
+    vector: Clock
+
+
+class Greeted(NamedTuple):
+    """The peer's first frame has come: from now on pages may be wanted."""
+
+    vector: Clock
+
+
+class Acked(NamedTuple):
+    """The peer has made a page durable and told what it holds."""
+
+    vector: Clock
+
+
+class Closed(NamedTuple):
+    """The peer has said goodbye."""
+
+    reason: str
+
+
+Event = Send | Take | Compared | Greeted | Acked | Closed
+
+
+class PageWanted(NamedTuple):
+    """What to read from the feed: beyond a position, what the peer lacks, up to about so many bytes."""
+
+    after: int
+    peer_vector: Clock
+    bytes_max: int
+
+
+class Session:
+    """One side of a conversation.
+
+    Call `hello` once and send what it returns; give every frame to `receive`; after each change of the feed
+    call `grew`; whenever `wanted` names a page, read it and call `page`.
+    """
+
+    def __init__(self, vault: bytes, replica: ReplicaId | None, standing: Standing) -> None:
+        self.state = State.NEW
+        self._vault = vault
+        self._replica = replica
+        self._own = standing
+        self._peer_vector: Clock = EMPTY
+        self._cursor = 0
+        self._page_bytes = messages.PAGE_BYTES_MIN
+        self._unacked = 0
+        self._untaken = 0
+        self._grown = False
+        self._asked = False
+
+    @property
+    def peer_vector(self) -> Clock:
+        """Return what the peer is known to hold."""
+        return self._peer_vector
+
+    @property
+    def idle(self) -> bool:
+        """Say whether everything sent was acknowledged and nothing more is known to be wanted."""
+        waiting = self._unacked or self._untaken or self._grown or self._asked
+        return self.state is State.STREAMING and not waiting
+
+    # -- sending --------------------------------------------------------------------------------------
+
+    def hello(self) -> bytes:
+        """Return the first frame."""
+        if self.state is not State.NEW:
+            raise LocalProtocolError("hello was said already")
+        self.state = State.GREETING
+        own = self._own
+        greeting = Hello(
+            list(messages.VERSIONS), self._vault, self._replica, own.vector, own.state_hash, {}
+        )
+        return messages.write(greeting)
+
+    def grew(self) -> None:
+        """Note that the feed may hold more than at the last page."""
+        self._grown = True
+
+    def wanted(self) -> PageWanted | None:
+        """Name the next page to send; None while there is nothing to send or the window is full."""
+        ready = self.state is State.STREAMING and self._grown and not self._asked
+        if not ready or self._unacked >= WINDOW_PAGES:
+            return None
+        self._grown, self._asked = False, True
+        return PageWanted(self._cursor, self._peer_vector, self._page_bytes)
+
+    def page(self, commits: Sequence[SignedCommit], end: int, standing: Standing) -> bytes | None:
+        """Return the frame for the page that was wanted, None where the peer lacks nothing.
+
+        `end` is the feed position up to which the peer now has, or is being sent, everything.
+        """
+        if not self._asked:
+            raise LocalProtocolError("a page that was not wanted")
+        self._asked = False
+        if self.state is not State.STREAMING:
+            return None
+        self._cursor, self._own = end, standing
+        if not commits:
+            self._page_bytes = messages.PAGE_BYTES_MIN
+            return None
+        self._grown = True
+        self._unacked += 1
+        self._page_bytes = min(2 * self._page_bytes, messages.PAGE_BYTES_MAX)
+        return messages.write(Commits(list(commits)))
+
+    def taken(self, heads: Sequence[Head], forked: bool, standing: Standing) -> bytes:
+        """Return the Ack for the oldest page not yet answered, once it is durable.
+
+        `heads` are the commits that were new. Where a replica was seen to fork, the peer's vector means less
+        than was thought: the feed is gone through again for what it lacks.
+        """
+        if not self._untaken:
+            raise LocalProtocolError("no page waits for an Ack")
+        self._untaken -= 1
+        self._own = standing
+        for head in heads:
+            self._peer_vector = add(self._peer_vector, head, _CHAINS)
+        if forked:
+            self._cursor, self._grown = 0, True
+        return messages.write(Ack(standing.vector, standing.state_hash))
+
+    def ping(self, nonce: int) -> bytes:
+        """Return a frame that asks for a sign of life."""
+        return messages.write(Ping(nonce))
+
+    def bye(self, reason: str) -> bytes:
+        """Return the last frame and close."""
+        self.state = State.CLOSED
+        return messages.write(Bye(reason[: messages.REASON_CHARS_MAX]))
+
+    # -- receiving ------------------------------------------------------------------------------------
+
+    def receive(self, frame: bytes) -> list[Event]:
+        """Take in a frame; return what follows from it, in order.
+
+        Raises RemoteProtocolError where the peer breaks the protocol: say `bye` and close this link.
+        """
+        if self.state is State.CLOSED:
+            return []
+        message = messages.read(frame)
+        if isinstance(message, Bye):
+            self.state = State.CLOSED
+            return [Closed(message.reason[: messages.REASON_CHARS_MAX])]
+        if self.state is State.GREETING:
+            return self._greeted(message)
+        if self.state is not State.STREAMING:
+            raise RemoteProtocolError(f"{type(message).__name__} before this side said hello")
+        return self._streamed(message)
+
+    def _greeted(self, message: Message) -> list[Event]:
+        if not isinstance(message, Hello):
+            raise RemoteProtocolError(f"{type(message).__name__} before Hello")
+        if not set(message.versions) & set(messages.VERSIONS):
+            raise RemoteProtocolError(f"no common version: it speaks {message.versions[:8]}")
+        if message.vault != self._vault:
+            raise RemoteProtocolError("another vault")
+        self.state = State.STREAMING
+        self._peer_vector = message.vector
+        self._grown = True
+        return [Greeted(message.vector), *self._compared(message.vector, message.state_hash)]
+
+    def _streamed(self, message: Message) -> list[Event]:
+        match message:
+            case Commits(commits=commits):
+                if not commits or self._untaken >= WINDOW_PAGES:
+                    raise RemoteProtocolError("a page that is empty or beyond the window")
+                self._untaken += 1
+                return [Take(commits)]
+            case Ack(vector=vector, state_hash=state_hash):
+                if not self._unacked:
+                    raise RemoteProtocolError("an Ack for no page")
+                self._unacked -= 1
+                self._peer_vector = vector
+                return [Acked(vector), *self._compared(vector, state_hash)]
+            case Ping(nonce=nonce):
+                return [Send(messages.write(Pong(nonce)))]
+            case Pong():
+                return []
+        raise RemoteProtocolError(f"{type(message).__name__} after Hello")
+
+    def _compared(self, vector: Clock, state_hash: bytes) -> list[Event]:
+        """Compare state hashes where both sides hold the same commits (law 3)."""
+        if vector != self._own.vector:
+            return []
+        return [Compared(state_hash == self._own.state_hash, vector)]
