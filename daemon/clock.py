@@ -1,0 +1,39 @@
+"""Where time and randomness come from.
+
+Never imported for the system's own clock below the composition root: everything else is handed a `Clock`.
+"""
+
+import secrets
+import time
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """What the daemon asks of the world's clock; a simulation answers from a seed instead."""
+
+    def now_ms(self) -> int:
+        """Return Unix time in milliseconds; it may jump, in either direction."""
+
+    def monotonic_s(self) -> float:
+        """Return seconds since some moment; they never run backwards."""
+
+    def randomness(self, count: int) -> bytes:
+        """Return `count` random bytes, fit for keys."""
+
+
+class SystemClock:
+    """The clock and the randomness of the operating system."""
+
+    __slots__ = ()
+
+    def now_ms(self) -> int:
+        """Return Unix time in milliseconds."""
+        return time.time_ns() // 1_000_000
+
+    def monotonic_s(self) -> float:
+        """Return the system's monotonic clock in seconds."""
+        return time.monotonic()
+
+    def randomness(self, count: int) -> bytes:
+        """Return `count` bytes from the system's secure source."""
+        return secrets.token_bytes(count)

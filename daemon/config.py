@@ -1,0 +1,216 @@
+"""The settings: flag before environment before `config.toml` before default.
+
+Never reads the model's key, writes a file, or accepts a key that it does not know.
+"""
+
+import difflib
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_type_hints
+
+import msgspec
+from msgspec import Meta, Struct
+
+ENVIRONMENT = "PLACET_"
+NOT_SETTINGS = frozenset({"PLACET_HOME", "PLACET_MODEL_KEY"})
+"""Variables that mean something else: where everything lives, and the secret that is no setting."""
+
+Port = Annotated[int, Meta(ge=0, le=65535)]
+Count = Annotated[int, Meta(ge=1)]
+Seconds = Annotated[float, Meta(ge=0)]
+
+
+class _Section(Struct, frozen=True, forbid_unknown_fields=True):
+    """A table of `config.toml`."""
+
+
+class Device(_Section):
+    """This device, as people see it. An empty name means the host's."""
+
+    name: Annotated[str, Meta(max_length=64)] = ""
+
+
+class Listen(_Section):
+    """Where peers connect. Port 0 means any free one."""
+
+    host: str = "0.0.0.0"  # noqa: S104 - a peer is another machine; strangers are turned away in TLS
+    port: Port = 0
+
+
+class Peers(_Section):
+    """Peers that mDNS cannot find, as `host:port`."""
+
+    static: tuple[str, ...] = ()
+
+
+class Mdns(_Section):
+    """Finding peers on the local network."""
+
+    enabled: bool = True
+
+
+class Model(_Section):
+    """Who answers for an agent."""
+
+    kind: Literal["rules", "openai"] = "rules"
+    base_url: str = ""
+    name: str = ""
+    mode: Literal["auto", "tools", "actions"] = "auto"
+    key_file: str = ""
+
+
+class Wake(_Section):
+    """When an agent runs. No throttle given means 5 s with `rules` and 120 s with a remote model."""
+
+    debounce_s: Seconds = 2.0
+    throttle_s: Seconds | None = None
+    concurrency: Count = 3
+    run_max_s: Seconds = 600.0
+
+
+class Proposals(_Section):
+    """How long a proposal stays open, and how many fit in a set."""
+
+    lifetime_s: Seconds = 7 * 86400.0
+    per_set: Count = 10
+
+
+class Sovereignty(_Section):
+    """How long a reason must be before an agent may propose against what a person set."""
+
+    reason_min: Annotated[int, Meta(ge=0)] = 20
+
+
+class Budget(_Section):
+    """What models may cost a day, in the model's currency. Nothing given: no limit."""
+
+    cost_per_day: Annotated[float, Meta(ge=0)] | None = None
+
+
+class History(_Section):
+    """How long history is kept. Nothing given: for ever."""
+
+    retention_days: Count | None = None
+
+
+class Disk(_Section):
+    """The free space below which new writes are refused."""
+
+    floor_mib: Annotated[int, Meta(ge=0)] = 64
+
+
+class Settings(_Section):
+    """Everything that can be set."""
+
+    device: Device = Device()
+    listen: Listen = Listen()
+    peers: Peers = Peers()
+    mdns: Mdns = Mdns()
+    model: Model = Model()
+    wake: Wake = Wake()
+    proposals: Proposals = Proposals()
+    sovereignty: Sovereignty = Sovereignty()
+    budget: Budget = Budget()
+    history: History = History()
+    disk: Disk = Disk()
+    language: Literal["en", "de", "es", "fr", "ro"] = "en"
+
+
+class ConfigError(Exception):
+    """A setting that cannot be used; the message names where it came from and what was seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The settings, and for each key that was set the place that set it."""
+
+    settings: Settings
+    origins: Mapping[str, str]
+
+
+def keys() -> tuple[str, ...]:
+    """Return every known key, as `section.name`."""
+    return tuple(_TYPES)
+
+
+def load(file: Path, environment: Mapping[str, str], flags: Mapping[str, str]) -> Loaded:
+    """Read the settings. Raises ConfigError at the first key or value that cannot be used.
+
+    `flags` maps keys to text; a missing file is an empty one.
+    """
+    chosen: dict[str, object] = {}
+    origins: dict[str, str] = {}
+    for key, value, origin in [*_from_file(file), *_from_environment(environment), *_from_flags(flags)]:
+        chosen[key] = value
+        origins[key] = origin
+    tree: dict[str, Any] = {}
+    for key, value in chosen.items():
+        section, _, name = key.rpartition(".")
+        (tree.setdefault(section, {}) if section else tree)[name] = value
+    return Loaded(msgspec.convert(tree, Settings), origins)
+
+
+def _leaves() -> Iterator[tuple[str, Any]]:
+    for name, hint in get_type_hints(Settings, include_extras=True).items():
+        if isinstance(hint, type) and issubclass(hint, _Section):
+            for leaf, inner in get_type_hints(hint, include_extras=True).items():
+                yield f"{name}.{leaf}", inner
+        else:
+            yield name, hint
+
+
+_TYPES: Mapping[str, Any] = dict(_leaves())
+_BY_VARIABLE = {ENVIRONMENT + key.upper().replace(".", "_"): key for key in _TYPES}
+
+
+def _from_file(file: Path) -> Iterator[tuple[str, object, str]]:
+    try:
+        tree = tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"{file}: cannot be read: {error}") from error
+    for key, value in _flat(tree, ""):
+        yield _known(key, _TYPES, str(file)), _checked(key, value, str(file), strict=True), str(file)
+
+
+def _flat(tree: Mapping[str, object], prefix: str) -> Iterator[tuple[str, object]]:
+    for name, value in tree.items():
+        if isinstance(value, dict) and not prefix and (value or name in Settings.__struct_fields__):
+            yield from _flat(value, f"{name}.")
+        else:
+            yield prefix + name, value
+
+
+def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, object, str]]:
+    for variable, text in sorted(environment.items()):
+        if variable.startswith(ENVIRONMENT) and variable not in NOT_SETTINGS:
+            key = _BY_VARIABLE[_known(variable, _BY_VARIABLE, "the environment")]
+            yield key, _from_text(key, text, variable), variable
+
+
+def _from_flags(flags: Mapping[str, str]) -> Iterator[tuple[str, object, str]]:
+    for key, text in flags.items():
+        yield _known(key, _TYPES, "the command line"), _from_text(key, text, "the command line"), "flag"
+
+
+def _known(name: str, known: Mapping[str, object], origin: str) -> str:
+    if name in known:
+        return name
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
+    raise ConfigError(f"{origin}: unknown setting {name!r}; the nearest known one is {near[0]!r}")
+
+
+def _from_text(key: str, text: str, origin: str) -> object:
+    listed = _TYPES[key] == tuple[str, ...]
+    value = [part.strip() for part in text.split(",") if part.strip()] if listed else text
+    return _checked(key, value, origin, strict=False)
+
+
+def _checked(key: str, value: object, origin: str, *, strict: bool) -> object:
+    try:
+        return msgspec.convert(value, _TYPES[key], strict=strict)
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"{origin}: {key} = {value!r}: {error}") from error

@@ -1,0 +1,29 @@
+"""The floor of free disk space below which new writes are refused.
+
+Never stops a read, and remembers nothing: space that comes back is noticed at the next question.
+"""
+
+import os
+from pathlib import Path
+
+
+class Floor:
+    """Knows whether the file system that holds `folder` still has the room that a write needs."""
+
+    __slots__ = ("_bytes_min", "_folder")
+
+    def __init__(self, folder: Path, bytes_min: int) -> None:
+        self._folder = folder
+        self._bytes_min = bytes_min
+
+    def free_bytes(self) -> int:
+        """Return the bytes that this user may still write there."""
+        seen = os.statvfs(self._folder)
+        return seen.f_bavail * seen.f_frsize
+
+    def shortfall(self) -> str | None:
+        """Say in one line why a write must be refused; None where there is room."""
+        free = self.free_bytes()
+        if free >= self._bytes_min:
+            return None
+        return f"only {free >> 20} MiB are free in {self._folder}, below the floor of {self._bytes_min >> 20} MiB"
