@@ -146,7 +146,8 @@ def _with_version(
     base = write.operation.base
     kept = [version for version in versions if not covers(base, version.source.head, chains)]
     kept.append(new)
-    kept.sort(key=lambda version: version.source.order, reverse=True)
+    if len(kept) > 1:
+        kept.sort(key=lambda version: version.source.order, reverse=True)
     return kept
 
 

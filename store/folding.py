@@ -44,16 +44,15 @@ class Folding:
         self._db = db
         self._log = log
         self._held: dict[EntityId, _Held] = {}
+        self._touched: list[tuple[EntityId, int]] = []
 
     def take(self, received: Received, seq: int) -> None:
         """Apply a commit that has just been appended at feed position `seq`."""
         writes = [written(received, operation) for operation in received.commit.operations]
         refold = self._verdicts(writes, seq)
-        self._db.executemany(
-            "INSERT INTO history VALUES (?, ?)", [(write.operation.entity, seq) for write in writes]
-        )
         for write in writes:
             entity, effect = write.operation.entity, write.operation.effect
+            self._touched.append((entity, seq))
             if effect is not None:
                 self._db.execute("INSERT OR IGNORE INTO effect VALUES (?, ?)", (effect, entity))
             held = self._hold(entity)
@@ -62,9 +61,16 @@ class Folding:
                 continue
             if apply(held.row, write, effect is None or self._confirmed(effect), self._log):
                 refold.add(entity)
+        if refold:
+            self._index_history()
         for entity in refold:
             held = self._hold(entity)
             held.row, held.changed = self.refolded(entity), seq
+
+    def _index_history(self) -> None:
+        """Write which entities the commits so far have touched, a page at once."""
+        self._db.executemany("INSERT INTO history VALUES (?, ?)", self._touched)
+        self._touched.clear()
 
     def _verdicts(self, writes: list[Written], seq: int) -> set[EntityId]:
         """Index proposals and decisions; return the entities whose live operations changed by them."""
@@ -108,6 +114,7 @@ class Folding:
 
     def flush(self) -> tuple[int, int]:
         """Write the rows that were touched; return what the state sum and the number of entities grew by."""
+        self._index_history()
         grown, added = 0, 0
         rows = []
         for entity, held in self._held.items():

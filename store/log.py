@@ -52,6 +52,7 @@ class Log:
         self._db = connection
         self._replicas: dict[ReplicaId, Replica] = {}
         self._names: dict[int, ReplicaId] = {}
+        self._moved: set[tuple[int, int]] = set()
         self._seq = 0
         self.reload()
 
@@ -59,6 +60,7 @@ class Log:
         """Read the replicas and branches from the database."""
         self._replicas.clear()
         self._names.clear()
+        self._moved.clear()
         for no, name, key in self._db.execute("SELECT no, id, key FROM replica"):
             self._replicas[name] = Replica(no, key)
             self._names[no] = name
@@ -179,6 +181,18 @@ class Log:
         )
         return self._seq
 
+    def settle(self) -> None:
+        """Write the tips that moved; a transaction calls it once, after its last commit."""
+        self._db.executemany(
+            "UPDATE branch SET tip = ?, tip_hash = ? WHERE replica = ? AND no = ?",
+            [
+                (moved.tip, moved.tip_hash, no, branch)
+                for no, branch in self._moved
+                for moved in [self._replicas[self._names[no]].branches[branch]]
+            ],
+        )
+        self._moved.clear()
+
     def keep_signature(self, seq: int, signature: bytes) -> None:
         """Keep a signature that has been checked."""
         self._db.execute("UPDATE feed SET signature = ? WHERE seq = ?", (signature, seq))
@@ -196,11 +210,8 @@ class Log:
         counter = received.commit.counter
         old = known.branches.get(branch_no)
         if old is not None:
-            known.branches[branch_no] = old._replace(tip=counter, tip_hash=received.hash)
-            self._db.execute(
-                "UPDATE branch SET tip = ?, tip_hash = ? WHERE replica = ? AND no = ?",
-                (counter, received.hash, known.no, branch_no),
-            )
+            known.branches[branch_no] = Branch(branch_no, old.parent, old.first, counter, received.hash)
+            self._moved.add((known.no, branch_no))
             return
         parent = self._parent_branch(known, received) if counter > 1 else None
         known.branches[branch_no] = Branch(branch_no, parent, counter, counter, received.hash)

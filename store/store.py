@@ -65,7 +65,9 @@ class Store:
         with database.faults_in_words(self.path):
             self._writer.execute("BEGIN IMMEDIATE")
             try:
-                yield Transaction(self._writer, self._log, self._world)
+                transaction = Transaction(self._writer, self._log, self._world)
+                yield transaction
+                transaction.finish()
                 self._writer.execute("COMMIT")
             except BaseException:
                 if self._writer.in_transaction:

@@ -24,6 +24,7 @@ from syncproto.keys import Signer
 
 RANDOM_BYTES = 10
 HASH_BYTES = 32
+UNSIGNED_BYTES_MAX = 32 * 1024  # a run without signature must fit the smallest page
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,8 @@ class Transaction(Snapshot):
         self.__dict__["log"] = log
         self._world = world
         self._folding = Folding(db, log)
+        self._unsigned: tuple[Received, int] | None = None
+        self._unsigned_bytes = 0
         self.committed = 0
 
     def now_ms(self) -> int:
@@ -97,12 +100,31 @@ class Transaction(Snapshot):
             key=self._world.signer.public_key if tip is None else None,
             operations=[self._operation(write, by) for write in writes],
         )
-        received = commits.seal(commit, self._world.signer)
+        received = commits.seal(commit)
         seq = self.log.append(received, 0)
-        self.log.keep_signature(seq, received.signed.signature)
+        self._sign_later(received, seq)
         self._folding.take(received, seq)
         self._settle(stamp)
         return received.head
+
+    def _sign_later(self, received: Received, seq: int) -> None:
+        """Leave a commit to be vouched for by the signature at the end of its run."""
+        size = len(received.signed.body)
+        if self._unsigned_bytes + size > UNSIGNED_BYTES_MAX:
+            self._sign_run()
+        self._unsigned = (received, seq)
+        self._unsigned_bytes += size
+
+    def _sign_run(self) -> None:
+        if self._unsigned is not None:
+            received, seq = self._unsigned
+            self.log.keep_signature(seq, commits.sign(received, self._world.signer))
+        self._unsigned, self._unsigned_bytes = None, 0
+
+    def finish(self) -> None:
+        """Sign the last commit made and write the tips; the store calls it before the transaction ends."""
+        self._sign_run()
+        self.log.settle()
 
     def _operation(self, write: Write, by: By) -> Operation:
         base = self._folding.row(write.entity).clock if write.base is None else write.base

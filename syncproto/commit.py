@@ -118,8 +118,8 @@ def head_of(replica: ReplicaId, counter: int, digest: bytes) -> Head:
     return Head(replica, counter, digest[:HASH8_BYTES])
 
 
-def seal(commit: Commit, signer: Signer) -> Received:
-    """Encode and sign a commit of this device.
+def seal(commit: Commit) -> Received:
+    """Encode a commit of this device; its signature is empty until `sign` has made one.
 
     Raises CommitTooLarge where its bytes exceed the limit, and LocalProtocolError for content that no peer
     would take.
@@ -132,8 +132,14 @@ def seal(commit: Commit, signer: Signer) -> Received:
     except RemoteProtocolError as fault:
         raise LocalProtocolError(str(fault)) from fault
     digest = commit_hash(body)
-    signed = SignedCommit(body, signer.sign(_SIGNED_AS + digest))
-    return Received(commit, head_of(commit.replica, commit.counter, digest), digest, signed)
+    return Received(
+        commit, head_of(commit.replica, commit.counter, digest), digest, SignedCommit(body, b"")
+    )
+
+
+def sign(sealed: Received, signer: Signer) -> bytes:
+    """Return the signature (64 bytes) over a commit, which vouches for the chain that ends in it."""
+    return signer.sign(_SIGNED_AS + sealed.hash)
 
 
 def read(signed: SignedCommit) -> Received:
@@ -176,14 +182,18 @@ def _check(commit: Commit) -> None:
 
 def _check_operation(operation: Operation) -> None:
     """Raise RemoteProtocolError where an operation is malformed."""
-    _require(len(operation.entity) == ID_BYTES, "entity id")
-    _require(0 < len(operation.kind) <= NAME_CHARS_MAX, "kind")
-    _require(operation.effect is None or len(operation.effect) == ID_BYTES, "effect")
-    _require(is_clock(operation.base), "base")
+    effect = operation.effect
+    if len(operation.entity) != ID_BYTES or not 0 < len(operation.kind) <= NAME_CHARS_MAX:
+        raise RemoteProtocolError("out of range: entity id or kind")
+    if (effect is not None and len(effect) != ID_BYTES) or not is_clock(operation.base):
+        raise RemoteProtocolError("out of range: effect or base")
     for name, value in operation.fields.items():
-        _require(0 < len(name) <= NAME_CHARS_MAX, "field name")
-        codec.check_value(value)
-    codec.check_value(operation.origin)
+        if not 0 < len(name) <= NAME_CHARS_MAX:
+            raise RemoteProtocolError("out of range: field name")
+        if type(value) is not str:
+            codec.check_value(value)
+    if operation.origin is not None:
+        codec.check_value(operation.origin)
 
 
 def is_clock(clock: Clock) -> bool:

@@ -60,6 +60,8 @@ def covers(clock: Clock, commit: Head, chains: Chains) -> bool:
 
 def add(clock: Clock, commit: Head, chains: Chains) -> Clock:
     """Return the clock with `commit` (and so its whole chain) in it."""
+    if not clock:
+        return (commit,)
     if len(clock) == 1 and clock[0].replica == commit.replica and not chains.forked(commit.replica):
         return clock if clock[0].counter >= commit.counter else (commit,)
     if covers(clock, commit, chains):

@@ -1,0 +1,12 @@
+"""Measures everything and prints one table: `python -m bench`.
+
+Never runs as part of the tests.
+"""
+
+from pathlib import Path
+
+from bench import stores
+from bench.table import show
+
+if __name__ == "__main__":
+    show(stores.figures(), Path("bench/results/figures.json"))

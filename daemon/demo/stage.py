@@ -1,0 +1,168 @@
+"""The stage of the demonstration: devices, and commands run on them and shown as they run.
+
+Never decides what happens next; the story does.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import sysconfig
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+START_S = 20.0
+STOP_S = 10.0
+WAIT_S = 20.0
+POLL_S = 0.2
+COMMAND_S = 60.0
+
+_STYLED = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+BOLD, DIM, GREEN, CYAN = "1", "2", "32", "36"
+
+
+class DemoFailed(Exception):
+    """Something that the demonstration promises did not come true."""
+
+
+def styled(text: str, code: str) -> str:
+    """Return text in a terminal style, plain where the output is no terminal."""
+    return f"\x1b[{code}m{text}\x1b[0m" if _STYLED else text
+
+
+def scene(title: str) -> None:
+    """Begin a scene."""
+    print(f"\n{styled(title, BOLD)}\n{styled('─' * len(title), DIM)}", flush=True)
+
+
+def tell(text: str) -> None:
+    """Tell the reader something."""
+    print(styled(text, DIM), flush=True)
+
+
+def _placet() -> str:
+    """Return the installed command, beside the interpreter that runs this."""
+    beside = Path(sysconfig.get_path("scripts")) / "placet"
+    return str(beside) if beside.exists() else "placet"
+
+
+class Device:
+    """One daemon with a folder of its own, and a prompt to type at."""
+
+    def __init__(self, name: str, home: Path) -> None:
+        self.name = name
+        self.home = home
+        self._daemon: subprocess.Popen[bytes] | None = None
+        self._environment = {
+            **{key: value for key, value in os.environ.items() if not key.startswith("PLACET_")},
+            "PLACET_HOME": str(home),
+            "PLACET_DEVICE_NAME": name,
+            "PLACET_LISTEN_HOST": "127.0.0.1",
+            "PLACET_LISTEN_PORT": "0",
+            "PLACET_MDNS_ENABLED": "false",
+            "PLACET_WAKE_DEBOUNCE_S": "0.2",
+            "PLACET_WAKE_THROTTLE_S": "0",
+        }
+
+    def start(self) -> None:
+        """Start the daemon and wait until it answers."""
+        print(f"{styled(self.name, CYAN)}$ placet up &", flush=True)
+        self.home.mkdir(parents=True)
+        with (self.home / "daemon.log").open("wb") as log:
+            self._daemon = subprocess.Popen(
+                [_placet(), "up"], env=self._environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            )
+        wait_until(f"the daemon of {self.name} answers", self._answers, START_S)
+
+    def _answers(self) -> bool:
+        assert self._daemon is not None
+        if self._daemon.poll() is not None:
+            raise DemoFailed(f"the daemon of {self.name} ended: {self.log_tail()}")
+        return self._call(["status", "--json"]).returncode == 0
+
+    def log_tail(self) -> str:
+        """Return the last lines that the daemon wrote."""
+        return "\n".join((self.home / "daemon.log").read_text("utf-8", "replace").splitlines()[-5:])
+
+    def stop(self) -> None:
+        """End the daemon, gently and then not."""
+        if self._daemon is None:
+            return
+        self._daemon.send_signal(signal.SIGTERM)
+        try:
+            self._daemon.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            self._daemon.kill()
+            self._daemon.wait()
+
+    def _call(self, words: list[str], typed: str | None = None) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [_placet(), *words],
+            env=self._environment,
+            input=typed or "",
+            capture_output=True,
+            text=True,
+            timeout=COMMAND_S,
+            check=False,
+        )
+
+    def _prompt(self, words: list[str], more: str = "") -> None:
+        shown = " ".join(f'"{word}"' if " " in word else word for word in words)
+        print(f"{styled(self.name, CYAN)}$ placet {shown}{more}", flush=True)
+
+    def run(self, *words: str, typed: str | None = None, exit_status: int = 0) -> str:
+        """Run a command as a person would: show it, show what it says, return its output."""
+        self._prompt(list(words), "" if typed is None else f" <<< {typed[:24]}…")
+        done = self._call(list(words), typed)
+        for line in (done.stdout + done.stderr).rstrip().splitlines():
+            print(f"  {line}", flush=True)
+        if done.returncode != exit_status:
+            raise DemoFailed(f"placet {words[0]} ended with {done.returncode}, expected {exit_status}")
+        return done.stdout
+
+    def read(self, *words: str, shown: bool = True) -> Any:
+        """Run a command with --json for the story's own use, and say so."""
+        if shown:
+            self._prompt([*words, "--json"], styled("   # read by this script", DIM))
+        done = self._call([*words, "--json"])
+        if done.returncode != 0:
+            raise DemoFailed(f"placet {' '.join(words)}: {done.stderr.strip()}")
+        return json.loads(done.stdout)
+
+    def read_until(self, what: str, holds: Callable[[Any], bool], *words: str) -> Any:
+        """Read until what comes back is as wanted; the command is shown once."""
+        self._prompt([*words, "--json"], styled(f"   # until {what}", DIM))
+        seen: list[Any] = []
+
+        def came() -> bool:
+            seen.append(self.read(*words, shown=False))
+            return holds(seen[-1])
+
+        wait_until(what, came, WAIT_S)
+        return seen[-1]
+
+
+def wait_until(what: str, holds: Callable[[], bool], limit_s: float) -> None:
+    """Wait for something that another process does. Raises DemoFailed after `limit_s` seconds."""
+    end = time.monotonic() + limit_s
+    while not holds():
+        if time.monotonic() > end:
+            raise DemoFailed(f"waited {limit_s:.0f} s in vain: {what}")
+        time.sleep(POLL_S)
+
+
+@contextmanager
+def devices(folder: Path, *names: str) -> Iterator[list[Device]]:
+    """Set up devices with a daemon each; end the daemons whatever happens."""
+    made = [Device(name, folder / name) for name in names]
+    try:
+        for device in made:
+            device.start()
+        yield made
+    finally:
+        for device in made:
+            device.stop()

@@ -1,0 +1,131 @@
+"""The story that the demonstration tells, scene by scene.
+
+Never shows a result that it did not read from the running daemons.
+"""
+
+import sys
+import tempfile
+import time
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from daemon.demo.stage import GREEN, DemoFailed, Device, devices, scene, styled, tell
+
+REPORT, BUG = "grant report", "login bug"
+
+Pending = list[dict[str, Any]]
+
+
+def main() -> int:
+    """Tell the story; return the exit status."""
+    started = time.monotonic()
+    try:
+        with tempfile.TemporaryDirectory(prefix="placet-demo-") as folder:
+            _play(Path(folder))
+    except DemoFailed as failure:
+        print(f"\nthe demonstration failed: {failure}", file=sys.stderr)
+        return 1
+    tell(f"\nThat was everything, in {time.monotonic() - started:.0f} s; nothing is left running.")
+    return 0
+
+
+def _play(folder: Path) -> None:
+    todo = folder / "todo.md"
+    todo.write_bytes((resources.files("daemon") / "demo" / "todo.md").read_bytes())
+    scene("1 · Two devices, each with a journal of its own")
+    with devices(folder, "laptop", "phone") as (laptop, phone):
+        _import(laptop, todo)
+        _pair(laptop, phone)
+        _propose(laptop, phone)
+        _decide(laptop, phone)
+        _apart(laptop, phone)
+        _agree(laptop, phone)
+
+
+def _import(laptop: Device, todo: Path) -> None:
+    scene("2 · A to-do list comes in")
+    laptop.run("import", "markdown", str(todo))
+    laptop.run("list")
+
+
+def _pair(laptop: Device, phone: Device) -> None:
+    scene("3 · The devices pair: one token, mutual TLS, no server")
+    invitation = laptop.read("pair", "--invite")
+    phone.run("join", typed=invitation["token"])
+    phone.run("sync", "--wait")
+    phone.run("list")
+
+
+def _pending(device: Device, what: str, count: int, task: str) -> Pending:
+    found: Pending = device.read_until(what, lambda items: len(items) >= count, "pending", task)
+    return found
+
+
+def _propose(laptop: Device, phone: Device) -> None:
+    scene("4 · An agent reads the notes and proposes; it changes nothing")
+    laptop.run("agent", "create", REPORT)
+    laptop.run("agent", "create", BUG)
+    laptop.run("note", REPORT, "The report is due 2027-03-15. It takes about 3 hours. This is urgent.")
+    laptop.run("note", BUG, "Todo: reproduce it in the browser, check the sign-up form, tell support")
+    _pending(laptop, "the agent has proposed", 3, REPORT)
+    _pending(laptop, "the agent has proposed", 3, BUG)
+    tell("The proposals travel like everything else. On the other device:")
+    phone.run("sync", "--wait")
+    phone.run("pending")
+
+
+def _by_tool(items: Pending, tool: str) -> str:
+    return next(str(item["item_id"]) for item in items if item["tool"] == tool)
+
+
+def _decide(laptop: Device, phone: Device) -> None:
+    scene("5 · A person decides, on whichever device is at hand")
+    items = phone.read("pending", REPORT)
+    due, estimate = _by_tool(items, "update_task_due_date"), _by_tool(items, "update_task_estimate")
+    phone.run("confirm", due, estimate)
+    phone.run("reject", _by_tool(items, "update_task_priority"), "--reason", "everything is urgent")
+    tell("The estimate was wrong after all. Undo takes it back; what it covered shows again.")
+    phone.run("undo", estimate)
+    phone.run("sync", "--wait")
+    laptop.run("show", REPORT)
+    laptop.run("log", REPORT)
+
+
+def _apart(laptop: Device, phone: Device) -> None:
+    scene("6 · The link is cut, and both devices decide")
+    phone.run("sync", "--pause")
+    same, other, _third = (str(item["item_id"]) for item in laptop.read("pending", BUG))
+    tell("Both confirm the same item. And one confirms what the other rejects.")
+    laptop.run("confirm", same)
+    phone.run("confirm", same)
+    laptop.run("confirm", other)
+    phone.run("reject", other, "--reason", "the form is being rewritten")
+    tell("The link is back.")
+    phone.run("sync", "--resume")
+    phone.run("sync", "--wait")
+    task = laptop.read("show", BUG)
+    titles = [item["title"] for checklist in task["checklists"] for item in checklist["items"]]
+    if len(titles) != len(set(titles)):
+        raise DemoFailed(f"one confirmation on each of two devices made two items: {titles}")
+    tell("Confirmed twice, done once. The dispute is shown on both, and is not in effect:")
+    for device in (laptop, phone):
+        device.run("pending", BUG)
+        disputed = [item["item_id"] for item in device.read("pending", BUG) if item["disputed"]]
+        if disputed != [other]:
+            raise DemoFailed(f"expected one dispute on {device.name}, found {len(disputed)}")
+    tell("One word settles it.")
+    laptop.run("confirm", other)
+    laptop.run("sync", "--wait")
+    phone.run("show", BUG)
+
+
+def _agree(laptop: Device, phone: Device) -> None:
+    scene("7 · Proof that both hold the same")
+    one, two = laptop.read("status"), phone.read("status")
+    for key, name in (("vector", "version vector"), ("state_hash", "state hash")):
+        if one[key] != two[key]:
+            raise DemoFailed(f"the devices differ in their {name}")
+    print(f"  commits     {sum(one['vector'].values())} from {len(one['vector'])} devices, on both")
+    print(f"  state hash  laptop {one['state_hash'][:32]}…")
+    print(f"              phone  {two['state_hash'][:32]}…  {styled('equal', GREEN)}")
