@@ -1,0 +1,94 @@
+"""What the journal shows: the exact JSON of tasks, checklists, items and entries.
+
+Never read from the database here; `show` fills these in.
+"""
+
+from typing import Any
+
+from msgspec import Struct
+
+VectorClock = dict[str, int]
+"""Replica, as text, to the counter of the last commit of it that was seen."""
+
+
+class ConflictVersion(Struct, frozen=True):
+    """One of the values that stand beside each other; the first is the one in effect."""
+
+    value: Any
+    by: str
+    device: str
+    device_name: str
+    at: str
+
+
+class Conflict(Struct, frozen=True):
+    """A field with more than one value that nobody has yet written over."""
+
+    entity: str
+    kind: str
+    field: str
+    versions: list[ConflictVersion]
+
+
+class ChecklistItem(Struct, frozen=True, kw_only=True):
+    """A line of a checklist, with who last set its tick."""
+
+    id: str
+    title: str
+    is_checked: bool
+    checked_by: str | None
+    checked_at: str | None
+    is_archived: bool
+    checklist_id: str
+    task_id: str | None
+    vector_clock: VectorClock
+    removed: bool = False
+
+
+class Checklist(Struct, frozen=True):
+    """A named list of items, in order."""
+
+    id: str
+    title: str
+    items: list[ChecklistItem]
+
+
+class Entry(Struct, frozen=True, kw_only=True):
+    """A note, transcript or imported text on a task."""
+
+    id: str
+    text: str
+    happened_at: str
+    author: str | None
+    source: str
+    task_id: str | None
+    created_at: str | None
+    vector_clock: VectorClock
+    removed: bool = False
+
+
+class Task(Struct, frozen=True, kw_only=True):
+    """A task with all that belongs to it.
+
+    A brief one, as lists show it, has neither checklists, entries nor report.
+    """
+
+    id: str
+    title: str
+    status: str
+    reason: str | None
+    priority: str
+    estimate_minutes: int | None
+    due: str | None
+    language: str | None
+    labels: list[str]
+    category: str | None
+    checklists: list[Checklist]
+    entries: list[Entry]
+    vector_clock: VectorClock
+    conflicts: list[Conflict]
+    agent_id: str | None
+    report: dict[str, Any] | None
+    created_at: str | None
+    updated_at: str | None
+    removed: bool = False
