@@ -1,0 +1,64 @@
+# Everything is installed into .venv, from pinned and hashed requirements; a second run installs nothing.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.PHONY: demo up test check bench pins clean
+
+VENV := .venv
+PY := $(VENV)/bin/python
+PIP := $(PY) -m pip --disable-pip-version-check --quiet --no-input
+
+# The first interpreter that is new enough and can make a virtual environment.
+SUITABLE := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.11 /usr/bin/python3; do \
+	if "$$name" -c '$(SUITABLE)' 2>/dev/null; then command -v "$$name"; break; fi; done)
+
+RUN := requirements/run.txt requirements/build.txt
+DEV := requirements/dev.txt
+CODE := $(wildcard syncproto store daemon tests bench)
+
+demo: $(VENV)/.run ## two daemons on this machine: import, propose, confirm, undo; ends by itself
+	@$(PY) -m daemon.demo
+
+up: $(VENV)/.run ## one daemon in the foreground, for use
+	@exec $(VENV)/bin/placet up
+
+test: $(VENV)/.dev ## all tests
+	@$(PY) -m pytest $(PYTEST)
+
+check: $(VENV)/.dev ## style, types and import rules
+	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check .
+	@$(PY) -m mypy $(CODE)
+	@$(VENV)/bin/lint-imports --no-cache
+
+bench: $(VENV)/.dev ## the figures, each beside its baseline
+	@$(PY) -m bench $(BENCH)
+
+# Pins anew. No index, no path and no command line may end up in the files: they serve every machine.
+# The pinning tool has a folder of its own, because it brings its own pip along.
+pins: | $(PY) ## renew requirements/*.txt from requirements/*.in
+	@$(PY) -m venv $(VENV)/pins
+	@$(VENV)/pins/bin/python -m pip --disable-pip-version-check --quiet install pip-tools
+	@cd requirements && for name in run build dev; do \
+		../$(VENV)/pins/bin/python -m piptools compile --quiet --upgrade --generate-hashes --strip-extras \
+			--no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options \
+			--annotation-style=line --output-file=$$name.txt $$name.in; done
+
+clean: ## remove what was installed and cached
+	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist build
+
+$(PY):
+	@if [ -z "$(PYTHON)" ]; then echo "make: no Python 3.11 or newer with venv was found; install python3 and python3-venv" >&2; exit 1; fi
+	@"$(PYTHON)" -m venv $(VENV)
+
+$(VENV)/.run: $(RUN) pyproject.toml | $(PY)
+	@echo "installing into $(VENV)" >&2
+	@$(PIP) install --require-hashes $(foreach file,$(RUN),-r $(file))
+	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.dev: $(DEV) $(VENV)/.run
+	@$(PIP) install --require-hashes -r $(DEV)
+	@touch $@
