@@ -41,8 +41,8 @@ def decode(raw: bytes, decoder: msgspec.msgpack.Decoder[T], items_max: int) -> T
     Raises RemoteProtocolError for too many or too deeply nested items, another type, or another spelling of
     the same value (wide integers, unsorted or duplicate keys, trailing bytes).
     """
-    if len(raw) > items_max:
-        _bound(raw, items_max)
+    if items_exceed(raw, items_max):
+        raise RemoteProtocolError(f"more than {items_max} items")
     try:
         value = decoder.decode(raw)
         same = _encoder.encode(value) == raw
@@ -54,16 +54,12 @@ def decode(raw: bytes, decoder: msgspec.msgpack.Decoder[T], items_max: int) -> T
 
 
 def check_value(value: object, depth: int = 0) -> None:
-    """Raise RemoteProtocolError unless `value` is a journal value: no extension types, NaN or huge integers."""
+    """Raise RemoteProtocolError unless `value` is a journal value: no extension type, NaN or huge integer."""
     kind = type(value)
     if kind is str or kind is bytes or kind is bool or value is None:
         return
-    if kind is int:
-        if not INT_MIN <= value <= INT_MAX:  # type: ignore[operator]
-            raise RemoteProtocolError("integer beyond 64 signed bits")
-    elif kind is float:
-        if not math.isfinite(value):  # type: ignore[arg-type]
-            raise RemoteProtocolError("not a finite number")
+    if isinstance(value, int | float):
+        _check_number(value)
     elif depth >= DEPTH_MAX:
         raise RemoteProtocolError(f"nested deeper than {DEPTH_MAX}")
     elif isinstance(value, list):
@@ -76,8 +72,19 @@ def check_value(value: object, depth: int = 0) -> None:
         raise RemoteProtocolError("extension types are not used")
 
 
+def _check_number(value: float) -> None:
+    if isinstance(value, int):
+        if not INT_MIN <= value <= INT_MAX:
+            raise RemoteProtocolError("integer beyond 64 signed bits")
+    elif not math.isfinite(value):
+        raise RemoteProtocolError("not a finite number")
+
+
 def _sizes() -> list[tuple[int, int, int]]:
-    """Tabulate, for each leading byte: bytes of its length field, bytes of body, items per unit of length."""
+    """Tabulate, for each leading byte: bytes of its length field, bytes of body, items per unit of length.
+
+    Where there is a length field, the body is that many bytes or none.
+    """
     table = [(0, 0, 0)] * 256
     for n in range(16):
         table[0x80 + n] = (0, 0, 2 * n)
@@ -85,7 +92,7 @@ def _sizes() -> list[tuple[int, int, int]]:
     for n in range(32):
         table[0xA0 + n] = (0, n, 0)
     for lead, width in ((0xC4, 1), (0xC5, 2), (0xC6, 4), (0xD9, 1), (0xDA, 2), (0xDB, 4)):
-        table[lead] = (width, -1, 0)
+        table[lead] = (width, 1, 0)
     for lead, width, each in ((0xDC, 2, 1), (0xDD, 4, 1), (0xDE, 2, 2), (0xDF, 4, 2)):
         table[lead] = (width, 0, each)
     for lead, body in ((0xCA, 4), (0xCB, 8), (0xCC, 1), (0xCD, 2), (0xCE, 4), (0xCF, 8)):
@@ -99,8 +106,15 @@ _SIZES = _sizes()
 _EXTENSIONS = frozenset({0xC1, 0xC7, 0xC8, 0xC9, 0xD4, 0xD5, 0xD6, 0xD7, 0xD8})
 
 
-def _bound(raw: bytes, items_max: int) -> None:
-    """Count the items of a message without building them; raise RemoteProtocolError past `items_max`."""
+def items_exceed(raw: bytes, items_max: int) -> bool:
+    """Say whether a message has more than so many items, counting them without building them.
+
+    Each item takes a byte or more, so short messages need no counting. A map's keys and values both count.
+    Raises RemoteProtocolError at an extension type in a message that it does count: behind one, the count
+    would lose its place.
+    """
+    if len(raw) <= items_max:
+        return False
     at, items, open_items, end = 0, 0, 1, len(raw)
     while at < end and open_items:
         lead = raw[at]
@@ -118,4 +132,5 @@ def _bound(raw: bytes, items_max: int) -> None:
         open_items += added - 1
         items += 1
         if items + open_items > items_max:
-            raise RemoteProtocolError(f"more than {items_max} items")
+            return True
+    return False

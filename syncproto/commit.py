@@ -20,7 +20,7 @@ from syncproto.keys import KEY_BYTES, SIGNATURE_BYTES, Signer, verify
 
 FORMAT = 1
 COMMIT_BYTES_MAX = 256 * 1024
-ITEMS_MAX = 16 * 1024
+ITEMS_MAX = 32 * 1024
 OPERATIONS_MAX = 2048
 NAME_CHARS_MAX = 128
 BASE_HEADS_MAX = 1024
@@ -121,20 +121,20 @@ def head_of(replica: ReplicaId, counter: int, digest: bytes) -> Head:
 def seal(commit: Commit) -> Received:
     """Encode a commit of this device; its signature is empty until `sign` has made one.
 
-    Raises CommitTooLarge where its bytes exceed the limit, and LocalProtocolError for content that no peer
-    would take.
+    Raises CommitTooLarge where its bytes or items exceed the limits, and LocalProtocolError for other content
+    that no peer would take.
     """
-    body = codec.encode(commit)
+    try:
+        body = codec.encode(commit)
+        _check(commit)
+    except (RemoteProtocolError, TypeError, ValueError, OverflowError, RecursionError) as fault:
+        raise LocalProtocolError(str(fault)) from fault
     if len(body) > COMMIT_BYTES_MAX:
         raise CommitTooLarge(f"a commit of {len(body)} bytes exceeds {COMMIT_BYTES_MAX} bytes")
-    try:
-        _check(commit)
-    except RemoteProtocolError as fault:
-        raise LocalProtocolError(str(fault)) from fault
+    if codec.items_exceed(body, ITEMS_MAX):
+        raise CommitTooLarge(f"a commit of more than {ITEMS_MAX} items")
     digest = commit_hash(body)
-    return Received(
-        commit, head_of(commit.replica, commit.counter, digest), digest, SignedCommit(body, b"")
-    )
+    return Received(commit, head_of(commit.replica, commit.counter, digest), digest, SignedCommit(body, b""))
 
 
 def sign(sealed: Received, signer: Signer) -> bytes:
@@ -172,7 +172,8 @@ def _check(commit: Commit) -> None:
     _require(len(commit.previous) == (0 if first else HASH_BYTES), "hash of the previous commit")
     _require(0 <= commit.stamp.ms <= MS_MAX and 0 <= commit.stamp.n <= COUNT_MAX, "stamp")
     _require(commit.author.agent is None or len(commit.author.agent) == ID_BYTES, "agent id")
-    _require((commit.key is not None and len(commit.key) == KEY_BYTES) if first else commit.key is None, "key")
+    _require((commit.key is None) is not first, "key")
+    _require(commit.key is None or len(commit.key) == KEY_BYTES, "key")
     _require(0 < len(commit.operations) <= OPERATIONS_MAX, "number of operations")
     for operation in commit.operations:
         _check_operation(operation)
@@ -203,7 +204,9 @@ def is_clock(clock: Clock) -> bool:
     if len(clock) > BASE_HEADS_MAX:
         return False
     for head in clock:
-        if len(head.replica) != ID_BYTES or len(head.hash8) != HASH8_BYTES or not 1 <= head.counter <= COUNTER_MAX:
+        if len(head.replica) != ID_BYTES or len(head.hash8) != HASH8_BYTES:
+            return False
+        if not 1 <= head.counter <= COUNTER_MAX:
             return False
     return all(a < b for a, b in itertools.pairwise(clock))
 

@@ -81,15 +81,28 @@ def read(frame: bytes) -> Message:
     if len(frame) > FRAME_BYTES_MAX:
         raise RemoteProtocolError(f"a frame of {len(frame)} bytes exceeds {FRAME_BYTES_MAX} bytes")
     message = codec.decode(frame, _decoder, FRAME_ITEMS_MAX)
-    if isinstance(message, Hello):
-        codec.check_value(message.more)
-        if len(message.vault) != ID_BYTES:
-            raise RemoteProtocolError("out of range: vault id")
-        if message.replica is not None and len(message.replica) != ID_BYTES:
-            raise RemoteProtocolError("out of range: replica id")
-    if isinstance(message, Hello | Ack):
-        if not is_clock(message.vector):
-            raise RemoteProtocolError("out of range: version vector")
-        if len(message.state_hash) != HASH_BYTES:
-            raise RemoteProtocolError("out of range: state hash")
+    match message:
+        case Hello():
+            _check_hello(message)
+            _check_standing(message)
+        case Ack():
+            _check_standing(message)
+        case Ping() | Pong():
+            codec.check_value(message.nonce)
     return message
+
+
+def _check_hello(hello: Hello) -> None:
+    codec.check_value(hello.versions)
+    codec.check_value(hello.more)
+    if len(hello.vault) != ID_BYTES:
+        raise RemoteProtocolError("out of range: vault id")
+    if hello.replica is not None and len(hello.replica) != ID_BYTES:
+        raise RemoteProtocolError("out of range: replica id")
+
+
+def _check_standing(message: Hello | Ack) -> None:
+    if not is_clock(message.vector):
+        raise RemoteProtocolError("out of range: version vector")
+    if len(message.state_hash) != HASH_BYTES:
+        raise RemoteProtocolError("out of range: state hash")

@@ -123,9 +123,7 @@ class Session:
             raise LocalProtocolError("hello was said already")
         self.state = State.GREETING
         own = self._own
-        greeting = Hello(
-            list(messages.VERSIONS), self._vault, self._replica, own.vector, own.state_hash, {}
-        )
+        greeting = Hello(list(messages.VERSIONS), self._vault, self._replica, own.vector, own.state_hash, {})
         return messages.write(greeting)
 
     def grew(self) -> None:
