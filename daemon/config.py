@@ -26,32 +26,32 @@ class _Section(Struct, frozen=True, forbid_unknown_fields=True):
     """A table of `config.toml`."""
 
 
-class Device(_Section):
+class Device(_Section, frozen=True):
     """This device, as people see it. An empty name means the host's."""
 
     name: Annotated[str, Meta(max_length=64)] = ""
 
 
-class Listen(_Section):
+class Listen(_Section, frozen=True):
     """Where peers connect. Port 0 means any free one."""
 
     host: str = "0.0.0.0"  # noqa: S104 - a peer is another machine; strangers are turned away in TLS
     port: Port = 0
 
 
-class Peers(_Section):
+class Peers(_Section, frozen=True):
     """Peers that mDNS cannot find, as `host:port`."""
 
     static: tuple[str, ...] = ()
 
 
-class Mdns(_Section):
+class Mdns(_Section, frozen=True):
     """Finding peers on the local network."""
 
     enabled: bool = True
 
 
-class Model(_Section):
+class Model(_Section, frozen=True):
     """Who answers for an agent."""
 
     kind: Literal["rules", "openai"] = "rules"
@@ -61,7 +61,7 @@ class Model(_Section):
     key_file: str = ""
 
 
-class Wake(_Section):
+class Wake(_Section, frozen=True):
     """When an agent runs. No throttle given means 5 s with `rules` and 120 s with a remote model."""
 
     debounce_s: Seconds = 2.0
@@ -70,38 +70,38 @@ class Wake(_Section):
     run_max_s: Seconds = 600.0
 
 
-class Proposals(_Section):
+class Proposals(_Section, frozen=True):
     """How long a proposal stays open, and how many fit in a set."""
 
     lifetime_s: Seconds = 7 * 86400.0
     per_set: Count = 10
 
 
-class Sovereignty(_Section):
+class Sovereignty(_Section, frozen=True):
     """How long a reason must be before an agent may propose against what a person set."""
 
     reason_min: Annotated[int, Meta(ge=0)] = 20
 
 
-class Budget(_Section):
+class Budget(_Section, frozen=True):
     """What models may cost a day, in the model's currency. Nothing given: no limit."""
 
     cost_per_day: Annotated[float, Meta(ge=0)] | None = None
 
 
-class History(_Section):
+class History(_Section, frozen=True):
     """How long history is kept. Nothing given: for ever."""
 
     retention_days: Count | None = None
 
 
-class Disk(_Section):
+class Disk(_Section, frozen=True):
     """The free space below which new writes are refused."""
 
     floor_mib: Annotated[int, Meta(ge=0)] = 64
 
 
-class Settings(_Section):
+class Settings(_Section, frozen=True):
     """Everything that can be set."""
 
     device: Device = Device()

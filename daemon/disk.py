@@ -26,4 +26,5 @@ class Floor:
         free = self.free_bytes()
         if free >= self._bytes_min:
             return None
-        return f"only {free >> 20} MiB are free in {self._folder}, below the floor of {self._bytes_min >> 20} MiB"
+        floor = f"below the floor of {self._bytes_min >> 20} MiB"
+        return f"only {free >> 20} MiB are free in {self._folder}, {floor}"

@@ -28,10 +28,11 @@ def clock_shown(snapshot: Snapshot, current: Clock, shown: Mapping[ReplicaId, in
         return current
     heads = []
     for replica, counter in sorted(shown.items()):
-        rows = snapshot.db.execute(
-            "SELECT hash8 FROM feed JOIN replica ON replica.no = feed.replica WHERE replica.id = ? AND counter = ?",
+        rows: list[tuple[bytes]] = snapshot.db.execute(
+            "SELECT hash8 FROM feed JOIN replica ON replica.no = feed.replica"
+            " WHERE replica.id = ? AND counter = ?",
             (replica, counter),
-        ).fetchall()
+        ).fetchall()  # type: ignore[assignment]
         if len(rows) != 1:
             return None
         heads.append(Head(replica, counter, rows[0][0]))

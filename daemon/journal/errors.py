@@ -3,7 +3,9 @@
 Never raised for a bug here (that is an assertion) nor for the world (disk, network).
 """
 
+from collections.abc import Sequence
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class Code(StrEnum):
@@ -22,14 +24,24 @@ class Code(StrEnum):
     DISK = "disk"
 
 
+class Candidate(NamedTuple):
+    """One of the things that an ambiguous reference could mean."""
+
+    id: str
+    title: str
+
+
 class Refused(Exception):
     """A request that cannot be done as asked: what was seen (`message`) and what to do (`hint`)."""
 
-    def __init__(self, code: Code | str, message: str, hint: str = "") -> None:
+    def __init__(
+        self, code: Code | str, message: str, hint: str = "", candidates: Sequence[Candidate] = ()
+    ) -> None:
         super().__init__(message)
         self.code = Code(code)
         self.message = message
         self.hint = hint
+        self.candidates = tuple(candidates)
 
 
 def usage(message: str, hint: str = "") -> Refused:
@@ -39,4 +51,4 @@ def usage(message: str, hint: str = "") -> Refused:
 
 def not_found(what: str, ref: str, hint: str = "") -> Refused:
     """Make the refusal of a reference that names nothing."""
-    return Refused(Code.NOT_FOUND, f"no {what} is called {ref[:80]!r}", hint)
+    return Refused(Code.NOT_FOUND, f"no {what} matches {ref[:80]!r}", hint)

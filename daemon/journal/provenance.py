@@ -23,7 +23,7 @@ def iso(ms: int) -> str:
 
 
 def author(source: Source | None) -> str | None:
-    """Return `user`, `agent` or `system`: an edited confirmation is the user's, one as proposed the agent's."""
+    """Return `user`, `agent` or `system`; a confirmation is the agent's unless the user edited it."""
     return None if source is None else _AUTHORS[source.by]
 
 

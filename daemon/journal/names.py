@@ -1,0 +1,81 @@
+"""Labels and categories by name: found where they are, made at first use.
+
+Never made twice: a name has one derived id on every device, so two that make it while apart make one.
+"""
+
+import itertools
+from collections.abc import Iterable
+from typing import Literal
+
+from daemon.journal import values
+from daemon.journal.values import folded
+from store.entity import Entity
+from store.fold import DELETED
+from store.snapshot import Snapshot
+from store.transaction import Write
+from syncproto.ids import ZERO_ID, EntityId, derived_id
+
+Kind = Literal["label", "category"]
+
+SET = "label_ids"
+"""The set of a task's labels: one field per member, `label_ids/<id as text>`."""
+
+
+def named_id(kind: Kind, name: str) -> EntityId:
+    """Return the id that a label or category gets when its name is first used."""
+    return derived_id(kind, folded(name), time_of=ZERO_ID)
+
+
+def _nth_id(kind: Kind, name: str, nth: int) -> EntityId:
+    """Return the id for a name whose earlier ids belong to things that have been renamed since."""
+    return derived_id(kind, folded(name), nth, time_of=ZERO_ID) if nth else named_id(kind, name)
+
+
+class Names:
+    """The labels or categories of one snapshot, and the writes for those that were still missing."""
+
+    def __init__(self, snapshot: Snapshot, kind: Kind) -> None:
+        self._snapshot = snapshot
+        self._kind: Kind = kind
+        self._known = {folded(one.text("name")): one.id for one in snapshot.entities(kind)}
+        self.writes: list[Write] = []
+
+    def id_of(self, name: str) -> EntityId:
+        """Return the id of what is called `name`, in any case; where nothing is, note the write for it."""
+        checked = values.name(name, self._kind)
+        key = folded(checked)
+        if key not in self._known:
+            self._known[key] = self._make(checked)
+        return self._known[key]
+
+    def known(self, name: str) -> EntityId | None:
+        """Return the id of what is called `name`, None where nothing is."""
+        return self._known.get(folded(name))
+
+    def ids_of(self, names: Iterable[str]) -> list[EntityId]:
+        """Return the ids of several names, each once."""
+        return list(dict.fromkeys(self.id_of(name) for name in names))
+
+    def _make(self, name: str) -> EntityId:
+        ids = (_nth_id(self._kind, name, nth) for nth in itertools.count())
+        identifier = next(one for one in ids if not self._in_use(one))
+        again = self._snapshot.entity(identifier) is not None
+        self.writes.append(
+            Write(identifier, self._kind, {"name": name, DELETED: False} if again else {"name": name})
+        )
+        return identifier
+
+    def _in_use(self, identifier: EntityId) -> bool:
+        held = self._snapshot.entity(identifier)
+        return held is not None and held.visible
+
+
+def by_id(snapshot: Snapshot, kind: Kind) -> dict[EntityId, str]:
+    """Return the names of all labels or categories in sight."""
+    return {one.id: one.text("name") for one in snapshot.entities(kind)}
+
+
+def category_of(task: Entity) -> EntityId | None:
+    """Return the id of a task's category."""
+    value = task.value("category_id")
+    return EntityId(value) if isinstance(value, bytes) else None

@@ -1,0 +1,218 @@
+"""Turns entities into what is shown: names for ids, provenance for values, conflicts in plain structure.
+
+Never writes, and never hides a value that stands in conflict.
+"""
+
+from functools import cached_property
+from typing import Any
+
+from daemon.journal import names
+from daemon.journal.provenance import author, iso, written_at, written_ms
+from daemon.journal.values import PRIORITY_DEFAULT
+from daemon.journal.views import (
+    Checklist,
+    ChecklistItem,
+    Conflict,
+    ConflictVersion,
+    Entry,
+    Task,
+    VectorClock,
+)
+from store.entity import Entity
+from store.fold import DELETED, Version
+from store.shown import counters
+from store.snapshot import Snapshot
+from syncproto.heads import Clock
+from syncproto.ids import ID_BYTES, DeviceId, EntityId, ReplicaId, from_text, text
+from syncproto.keys import device_id
+
+
+def vector_clock(clock: Clock) -> VectorClock:
+    """Show a clock: replica, as text, to counter."""
+    return {text(replica): counter for replica, counter in counters(clock).items()}
+
+
+def plain(value: object) -> Any:
+    """Show any value that a field may hold as JSON; ids as text."""
+    if isinstance(value, bytes):
+        return text(value) if len(value) == ID_BYTES else value.hex()
+    if isinstance(value, list):
+        return [plain(one) for one in value]
+    if isinstance(value, dict):
+        return {key: plain(one) for key, one in value.items()}
+    return value
+
+
+class Shown:
+    """What one snapshot shows. It looks names up once, so make one for each request."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._devices: dict[ReplicaId, DeviceId] = {}
+
+    @cached_property
+    def labels(self) -> dict[EntityId, str]:
+        """Names of labels."""
+        return names.by_id(self._snapshot, "label")
+
+    @cached_property
+    def categories(self) -> dict[EntityId, str]:
+        """Names of categories."""
+        return names.by_id(self._snapshot, "category")
+
+    @cached_property
+    def device_names(self) -> dict[DeviceId, str]:
+        """Names of the devices in the roster, also of those that were removed."""
+        held = [*self._snapshot.entities("device"), *self._snapshot.entities("device", removed=True)]
+        keys = [(one.value("public_key"), one.text("name")) for one in held]
+        return {device_id(key): name for key, name in keys if isinstance(key, bytes)}
+
+    def device(self, replica: ReplicaId) -> DeviceId:
+        """Return the device that writes as a replica."""
+        if replica not in self._devices:
+            self._devices[replica] = self._snapshot.device_of(replica)
+        return self._devices[replica]
+
+    # -- tasks ----------------------------------------------------------------------------------------
+
+    def task(self, task: Entity, *, brief: bool = False) -> Task:
+        """Show a task; `brief` leaves out what belongs to it."""
+        checklists, entries = ([], []) if brief else (self._checklists(task.id), self._entries(task.id))
+        agent = next(iter(self._snapshot.referring(task.id, "agent_task")), None)
+        family = [task] if brief else [task, *self._family(checklists, entries)]
+        return Task(
+            id=text(task.id),
+            title=task.text("title"),
+            status=task.text("status") or "OPEN",
+            reason=task.text("reason") or None,
+            priority=task.text("priority") or PRIORITY_DEFAULT,
+            estimate_minutes=_number(task.value("estimate_minutes")),
+            due=task.text("due") or None,
+            language=task.text("language") or None,
+            labels=self._labels(task),
+            category=self.categories.get(names.category_of(task) or EntityId(b"")),
+            checklists=checklists,
+            entries=entries,
+            vector_clock=vector_clock(task.clock),
+            conflicts=[conflict for one in family for conflict in self.conflicts(one)],
+            agent_id=None if agent is None else text(agent),
+            report=None if agent is None or brief else self._report(agent),
+            created_at=written_at(task.created),
+            updated_at=_updated_at(task),
+            removed=not task.visible,
+        )
+
+    def _labels(self, task: Entity) -> list[str]:
+        ids = [from_text(member) for member in task.members(names.SET) if len(member) == 2 * ID_BYTES]
+        return sorted((self.labels[one] for one in ids if one in self.labels), key=str.casefold)
+
+    def _report(self, agent: EntityId) -> dict[str, Any] | None:
+        for state in self._snapshot.referring(agent, "agent_state"):
+            held = self._snapshot.entity(state)
+            head = None if held is None else held.value("report_id")
+            report = self._snapshot.entity(EntityId(head)) if isinstance(head, bytes) else None
+            content = None if report is None else plain(report.value("content"))
+            if isinstance(content, dict):
+                return content
+        return None
+
+    # -- what belongs to a task -----------------------------------------------------------------------
+
+    def _children(self, target: EntityId, relation: str) -> list[Entity]:
+        found = (self._snapshot.entity(one) for one in self._snapshot.referring(target, relation))
+        return [one for one in found if one is not None]
+
+    def _checklists(self, task: EntityId) -> list[Checklist]:
+        held = sorted(self._children(task, "task_checklist"), key=place)
+        return [Checklist(text(one.id), one.text("title"), self._items(one.id, task)) for one in held]
+
+    def _items(self, checklist: EntityId, task: EntityId) -> list[ChecklistItem]:
+        held = sorted(self._children(checklist, "checklist_item"), key=place)
+        return [self.item(one, task) for one in held]
+
+    def item(self, item: Entity, task: EntityId | None) -> ChecklistItem:
+        """Show one item of a checklist."""
+        ticked = item.version("is_checked")
+        source = None if ticked is None else ticked.source
+        checklist = item.value("checklist_id")
+        return ChecklistItem(
+            id=text(item.id),
+            title=item.text("title"),
+            is_checked=item.value("is_checked") is True,
+            checked_by=author(source),
+            checked_at=written_at(source),
+            is_archived=item.value("is_archived") is True,
+            checklist_id=text(checklist) if isinstance(checklist, bytes) else "",
+            task_id=None if task is None else text(task),
+            vector_clock=vector_clock(item.clock),
+            removed=not item.visible,
+        )
+
+    def _entries(self, task: EntityId) -> list[Entry]:
+        shown = [self.entry(one) for one in self._children(task, "task_entry")]
+        return sorted(shown, key=lambda one: one.happened_at)
+
+    def entry(self, entry: Entity) -> Entry:
+        """Show one entry."""
+        task, created = entry.value("task_id"), written_at(entry.created)
+        return Entry(
+            id=text(entry.id),
+            text=entry.text("text"),
+            happened_at=entry.text("happened_at") or created or "",
+            author=author(entry.created),
+            source=entry.text("source") or "note",
+            task_id=text(task) if isinstance(task, bytes) else None,
+            created_at=created,
+            vector_clock=vector_clock(entry.clock),
+            removed=not entry.visible,
+        )
+
+    # -- conflicts ------------------------------------------------------------------------------------
+
+    def _family(self, checklists: list[Checklist], entries: list[Entry]) -> list[Entity]:
+        items = [item.id for checklist in checklists for item in checklist.items]
+        ids = [*(one.id for one in checklists), *items, *(one.id for one in entries)]
+        found = (self._snapshot.entity(from_text(one)) for one in ids)
+        return [one for one in found if one is not None]
+
+    def conflicts(self, entity: Entity) -> list[Conflict]:
+        """Show the fields that have more than one value, and a deletion that an edit outlived."""
+        found = dict(entity.conflicts())
+        tombs = [one for one in entity.versions(DELETED) if one.value is True]
+        if entity.visible and tombs:
+            found.setdefault(DELETED, tombs)
+        return [
+            Conflict(text(entity.id), entity.kind, field, [self._version(field, one) for one in versions])
+            for field, versions in sorted(found.items())
+        ]
+
+    def _version(self, field: str, version: Version) -> ConflictVersion:
+        source = version.source
+        device = self.device(source.head.replica)
+        return ConflictVersion(
+            value=self.value(field, version.value),
+            by=author(source) or "",
+            device=device.hex(),
+            device_name=self.device_names.get(device, ""),
+            at=iso(written_ms(source)),
+        )
+
+    def value(self, field: str, value: object) -> Any:
+        """Show the value of a field, a category by its name."""
+        if field == "category_id" and isinstance(value, bytes):
+            return self.categories.get(EntityId(value), plain(value))
+        return plain(value)
+
+
+def place(entity: Entity) -> tuple[str, EntityId]:
+    """Return the key by which checklists and items are ordered."""
+    return entity.text("position"), entity.id
+
+
+def _number(value: object) -> int | None:
+    return value if type(value) is int else None
+
+
+def _updated_at(entity: Entity) -> str | None:
+    newest = [version.source for field in entity.fields() for version in entity.versions(field)]
+    return iso(max(written_ms(source) for source in newest)) if newest else None
