@@ -5,8 +5,8 @@ Never runs as part of the tests.
 
 from pathlib import Path
 
-from bench import stores
+from bench import live, stores
 from bench.table import show
 
 if __name__ == "__main__":
-    show(stores.figures(), Path("bench/results/figures.json"))
+    show([*stores.figures(), *live.figures()], Path("bench/results/figures.json"))

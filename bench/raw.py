@@ -6,11 +6,20 @@ Never folds, signs or checks anything; it copies what a store wrote, as fast as 
 import time
 from pathlib import Path
 
-import apsw
-
 from store import database
 
-TABLES = ("replica", "branch", "feed", "entity", "history", "effect", "relation", "proposal", "opinion", "item")
+TABLES = (
+    "replica",
+    "branch",
+    "feed",
+    "entity",
+    "history",
+    "effect",
+    "relation",
+    "proposal",
+    "opinion",
+    "item",
+)
 
 
 def rows_of(path: Path) -> dict[str, list[tuple[object, ...]]]:

@@ -63,7 +63,7 @@ class Entity:
         return sorted(self.row.fields)
 
     def members(self, prefix: str) -> list[str]:
-        """Return the members of a set: a set is one field per member, `prefix/member`, true where it is in."""
+        """Return the members of a set: it is one field a member, `prefix/member`, true where it is in."""
         start = f"{prefix}/"
         return [
             name[len(start) :]

@@ -99,9 +99,7 @@ def written(received: Received, operation: Operation) -> Written:
     """Join an operation with its commit's provenance."""
     stamp = received.commit.stamp
     base = operation.base if operation.deletes else None
-    source = Source(
-        received.head, stamp.ms, stamp.n, operation.by, operation.effect, operation.origin, base
-    )
+    source = Source(received.head, stamp.ms, stamp.n, operation.by, operation.effect, operation.origin, base)
     return Written(source, operation)
 
 
@@ -155,9 +153,7 @@ def _age(source: Source) -> tuple[int, int, Head]:
     return (source.ms, source.n, source.head)
 
 
-def fold(
-    history: Iterable[Written], confirmed: Callable[[EntityId], bool], chains: Chains
-) -> Row:
+def fold(history: Iterable[Written], confirmed: Callable[[EntityId], bool], chains: Chains) -> Row:
     """Fold an entity from its whole history, given in an order that keeps causes first.
 
     Live are the operations without effect, those whose item is confirmed, and of the others the creating
@@ -206,20 +202,14 @@ def dump(row: Row) -> bytes:
         for name, kept in row.fields.items()
     }
     born = -1 if row.born is None else index[row.born.head]
-    return codec.encode(
-        (row.kind, row.clock, row.person, row.creations, row.dead, born, ordered, fields)
-    )
+    return codec.encode((row.kind, row.clock, row.person, row.creations, row.dead, born, ordered, fields))
 
 
 def load(state: bytes) -> Row:
     """Read what `dump` wrote."""
     row = Row()
-    row.kind, row.clock, row.person, row.creations, row.dead, born, sources, fields = _decoder.decode(
-        state
-    )
+    row.kind, row.clock, row.person, row.creations, row.dead, born, sources, fields = _decoder.decode(state)
     row.born = None if born < 0 else sources[born]
     for name, parts in fields.items():
-        row.fields[name] = [
-            Version(sources[parts[at]], parts[at + 1]) for at in range(0, len(parts), 2)
-        ]
+        row.fields[name] = [Version(sources[parts[at]], parts[at + 1]) for at in range(0, len(parts), 2)]
     return row

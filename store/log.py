@@ -254,14 +254,11 @@ class Log:
         ]
         return heapq.merge(*streams, key=lambda commit: commit.seq)
 
-    def _beyond(
-        self, name: ReplicaId, floor: int, vector: Clock, after: int
-    ) -> Iterator[FeedCommit]:
+    def _beyond(self, name: ReplicaId, floor: int, vector: Clock, after: int) -> Iterator[FeedCommit]:
         forked = self.forked(name)
         rows = self._db.execute(
             "SELECT seq, counter, hash8, body, signature FROM feed"
-            " WHERE replica = ? AND counter > ? AND seq > ? ORDER BY "
-            + ("seq" if forked else "counter"),
+            " WHERE replica = ? AND counter > ? AND seq > ? ORDER BY " + ("seq" if forked else "counter"),
             (self._replicas[name].no, floor, after),
         )
         for seq, counter, hash8, body, signature in rows:
@@ -283,7 +280,8 @@ class Log:
     def commits(self, after: int, limit: int) -> Iterator[FeedCommit]:
         """Yield commits of the feed after a position, in order."""
         rows = self._db.execute(
-            "SELECT seq, replica, counter, hash8, body, signature FROM feed WHERE seq > ? ORDER BY seq LIMIT ?",
+            "SELECT seq, replica, counter, hash8, body, signature FROM feed"
+            " WHERE seq > ? ORDER BY seq LIMIT ?",
             (after, limit),
         )
         for seq, replica, counter, hash8, body, signature in rows:

@@ -91,9 +91,7 @@ def record_decision(db: apsw.Connection, decision: Decided, seq: int) -> bool:
 
 def opinions(db: apsw.Connection, item: EntityId) -> list[Opinion]:
     """Return the decisions on an item, in feed order."""
-    rows = db.execute(
-        "SELECT decision, verdict, by, seen FROM opinion WHERE item = ? ORDER BY seq", (item,)
-    )
+    rows = db.execute("SELECT decision, verdict, by, seen FROM opinion WHERE item = ? ORDER BY seq", (item,))
     return [
         Opinion(decision, Verdict(verdict), By(by), frozenset(codec.plain(seen)))
         for decision, verdict, by, seen in rows

@@ -141,7 +141,8 @@ class Snapshot:
     def item(self, item: EntityId) -> Item | None:
         """Return a change item, None where it was never proposed."""
         rows: Any = self.db.execute(
-            "SELECT change_set, position, fingerprint, seq FROM proposal WHERE item = ? ORDER BY seq, position",
+            "SELECT change_set, position, fingerprint, seq FROM proposal"
+            " WHERE item = ? ORDER BY seq, position",
             (item,),
         )
         proposed = rows.fetchall()
@@ -152,7 +153,8 @@ class Snapshot:
             received = self.log.at(seq)
             operation = next(one for one in received.commit.operations if one.entity == change_set)
             found.append(occurrence(operation, position, received.commit.stamp.ms))
-        return Item(item, proposed[0][2], proposals.standing(self.db, item), tuple(found), self._decisions(item))
+        standing = proposals.standing(self.db, item)
+        return Item(item, proposed[0][2], standing, tuple(found), self._decisions(item))
 
     def _decisions(self, item: EntityId) -> tuple[Decision, ...]:
         rows: Any = self.db.execute("SELECT seq FROM opinion WHERE item = ? ORDER BY seq", (item,))
@@ -163,7 +165,8 @@ class Snapshot:
     def items(self, task: EntityId | None = None) -> list[Item]:
         """Return the change items of a task, or all, in the order in which they were first proposed."""
         rows = self.db.execute(
-            "SELECT item FROM proposal WHERE ?1 IS NULL OR task = ?1 GROUP BY item ORDER BY min(seq), position",
+            "SELECT item FROM proposal WHERE ?1 IS NULL OR task = ?1"
+            " GROUP BY item ORDER BY min(seq), position",
             (task,),
         )
         return self._items([item for (item,) in rows])

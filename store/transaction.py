@@ -78,9 +78,7 @@ class Transaction(Snapshot):
 
     # -- own commits ----------------------------------------------------------------------------------
 
-    def commit(
-        self, writes: Sequence[Write], *, by: By = By.USER, agent: EntityId | None = None
-    ) -> Head:
+    def commit(self, writes: Sequence[Write], *, by: By = By.USER, agent: EntityId | None = None) -> Head:
         """Make one commit of at least one write, at most one an entity, and fold it.
 
         Raises CommitTooLarge where its bytes exceed the limit. It is durable, and may be told, only once the
@@ -129,9 +127,7 @@ class Transaction(Snapshot):
     def _operation(self, write: Write, by: By) -> Operation:
         base = self._folding.row(write.entity).clock if write.base is None else write.base
         author = by if write.by is None else write.by
-        return Operation(
-            write.entity, write.kind, base, write.fields, write.effect, author, write.origin
-        )
+        return Operation(write.entity, write.kind, base, write.fields, write.effect, author, write.origin)
 
     def _own_replica(self) -> ReplicaId:
         replica = self.replica

@@ -152,7 +152,7 @@ def wait_until(what: str, holds: Callable[[], bool], limit_s: float) -> None:
     while not holds():
         if time.monotonic() > end:
             raise DemoFailed(f"waited {limit_s:.0f} s in vain: {what}")
-        time.sleep(POLL_S)
+        time.sleep(POLL_S)  # noqa: TID251 - another process cannot be awaited
 
 
 @contextmanager

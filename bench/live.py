@@ -1,0 +1,165 @@
+"""Figures of the running program: commit on one device to visible on another, a write, a command.
+
+Never measures inside the daemon: it stands where a user stands.
+"""
+
+import asyncio
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from statistics import median, quantiles
+from typing import Any
+
+import aiohttp
+
+from bench.table import Figure, paired
+from tests.e2e.devices import PLACET, Device, pair, wait_until
+
+LIVE, WARM = 300, 30
+COMMANDS, TASKS = 11, 1000
+PAYLOAD = b"x" * 300
+START_S, WAIT_S = 20.0, 30.0
+
+
+async def _echo_s(folder: Path) -> list[float]:
+    """Time round trips of the bare echo, seconds each."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "bench.echo", str(folder)], stdout=subprocess.PIPE
+    ) as server:
+        wait_until("the echo serves", lambda: (folder / "echo.sock").exists(), START_S)
+        taken = []
+        async with (
+            aiohttp.ClientSession(connector=aiohttp.UnixConnector(str(folder / "echo.sock"))) as session,
+            session.ws_connect("http://echo/") as link,
+        ):
+            for _ in range(LIVE + WARM):
+                start = time.perf_counter()
+                await link.send_bytes(PAYLOAD)
+                await link.receive_bytes()
+                taken.append(time.perf_counter() - start)
+        server.terminate()
+    return taken[WARM:]
+
+
+@asynccontextmanager
+async def _api(device: Device) -> AsyncIterator[aiohttp.ClientSession]:
+    socket = device.do("paths")["socket"]
+    async with aiohttp.ClientSession(connector=aiohttp.UnixConnector(socket, limit=0)) as session:
+        yield session
+
+
+async def _positions(session: aiohttp.ClientSession, seen: asyncio.Queue[float]) -> None:
+    """Note when each event arrives."""
+    async with session.get("http://placet/v1/events", timeout=aiohttp.ClientTimeout(total=None)) as stream:
+        async for line in stream.content:
+            if line.startswith(b"data:"):
+                await seen.put(time.perf_counter())
+
+
+async def _note(session: aiohttp.ClientSession, task: str, number: int) -> float:
+    """Write one note; return seconds until it was answered."""
+    start = time.perf_counter()
+    body: dict[str, Any] = {"text": f"note {number}: " + "a few words " * 20}
+    async with session.post(f"http://placet/v1/tasks/{task}/entries", json=body) as answer:
+        assert answer.status == 201, await answer.text()
+        await answer.read()
+    return time.perf_counter() - start
+
+
+async def _live_s(here: Device, there: Device) -> tuple[list[float], list[float]]:
+    """Return, in seconds: request on one device to event on the other; and the write alone."""
+    task = here.do("add", "measured")["id"]
+    there.do("sync", "--wait")
+    visible, written = [], []
+    async with _api(here) as mine, _api(there) as theirs:
+        seen: asyncio.Queue[float] = asyncio.Queue()
+        reader = asyncio.create_task(_positions(theirs, seen))
+        await _settled(seen)
+        for number in range(LIVE + WARM):
+            start = time.perf_counter()
+            write = asyncio.create_task(_note(mine, task, number))
+            visible.append(await asyncio.wait_for(seen.get(), WAIT_S) - start)
+            written.append(await write)
+            await _settled(seen, 0.002)
+        reader.cancel()
+    return visible[WARM:], written[WARM:]
+
+
+async def _settled(seen: asyncio.Queue[float], quiet_s: float = 0.5) -> None:
+    """Wait until no event has come for a while."""
+    try:
+        while True:
+            await asyncio.wait_for(seen.get(), quiet_s)
+    except TimeoutError:
+        return
+
+
+def _command_s(words: list[str], device: Device) -> float:
+    start = time.perf_counter()
+    subprocess.run(words, env=device.environment, stdout=subprocess.DEVNULL, check=True)
+    return time.perf_counter() - start
+
+
+def _commands(device: Device) -> list[Figure]:
+    listing = "\n".join(f"# Task number {number}\n\n- [ ] a step\n" for number in range(TASKS))
+    todo = device.home / "many.md"
+    todo.write_text(listing, "utf-8")
+    device.do("import", "markdown", str(todo))
+    bare = [sys.executable, "-c", "pass"]
+    found = []
+    for words, goal in ((["list", "--plain"], "<= 6"), (["--help"], "<= 5"), (["add", "one more"], "<= 5")):
+        command = [str(PLACET), *words]
+        mine, theirs = paired(
+            lambda command=command: _command_s(command, device),  # type: ignore[misc]
+            lambda: _command_s(bare, device),
+            COMMANDS,
+        )
+        name = f"placet {' '.join(words)}" + (f", {TASKS} tasks" if words[0] == "list" else "")
+        found.append(Figure(name, 1000 * mine, 1000 * theirs, "ms", "python -c pass", goal))
+    return found
+
+
+def figures() -> list[Figure]:
+    """Measure everything here, with two daemons of this machine."""
+    with tempfile.TemporaryDirectory(prefix="placet-bench-") as name:
+        folder = Path(name)
+        here, there = Device("here", folder / "here"), Device("there", folder / "there")
+        try:
+            here.start()
+            there.start()
+            pair(here, there)
+            visible, written = asyncio.run(_live_s(here, there))
+            echo = asyncio.run(_echo_s(folder))
+            commands = _commands(here)
+        finally:
+            for device in (here, there):
+                if device.daemon is not None:
+                    device.kill()
+    middle, bound = median(echo), quantiles(echo, n=100)[98]
+    against = "bare WebSocket round trip, one durable commit"
+    return [
+        Figure(
+            "commit here to visible there, p50", 1e3 * median(visible), 1e3 * middle, "ms", against, "<= 2"
+        ),
+        Figure(
+            "commit here to visible there, p99",
+            1e3 * quantiles(visible, n=100)[98],
+            1e3 * bound,
+            "ms",
+            against,
+            "(shown)",
+        ),
+        Figure(
+            "a person's write through the API, p50",
+            1e3 * median(written),
+            1e3 * middle,
+            "ms",
+            against,
+            "<= 5",
+        ),
+        *commands,
+    ]
