@@ -26,7 +26,7 @@ def _serve(folder: Path) -> None:
 
     app = web.Application()
     app.router.add_get("/", echo)
-    web.run_app(app, path=str(folder / "echo.sock"), print=lambda line: print(line, flush=True))
+    web.run_app(app, path=str(folder / "echo.sock"), print=None)
 
 
 if __name__ == "__main__":

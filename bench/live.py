@@ -25,24 +25,30 @@ PAYLOAD = b"x" * 300
 START_S, WAIT_S = 20.0, 30.0
 
 
-async def _echo_s(folder: Path) -> list[float]:
+async def _round_trips_s(socket: Path) -> list[float]:
     """Time round trips of the bare echo, seconds each."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "bench.echo", str(folder)], stdout=subprocess.PIPE
-    ) as server:
-        wait_until("the echo serves", lambda: (folder / "echo.sock").exists(), START_S)
-        taken = []
-        async with (
-            aiohttp.ClientSession(connector=aiohttp.UnixConnector(str(folder / "echo.sock"))) as session,
-            session.ws_connect("http://echo/") as link,
-        ):
-            for _ in range(LIVE + WARM):
-                start = time.perf_counter()
-                await link.send_bytes(PAYLOAD)
-                await link.receive_bytes()
-                taken.append(time.perf_counter() - start)
-        server.terminate()
+    taken = []
+    connector = aiohttp.UnixConnector(str(socket))
+    async with (
+        aiohttp.ClientSession(connector=connector) as session,
+        session.ws_connect("http://echo/") as link,
+    ):
+        for _ in range(LIVE + WARM):
+            start = time.perf_counter()
+            await link.send_bytes(PAYLOAD)
+            await link.receive_bytes()
+            taken.append(time.perf_counter() - start)
     return taken[WARM:]
+
+
+def _echo_s(folder: Path) -> list[float]:
+    """Run the bare echo as a process of its own and time it."""
+    socket = folder / "echo.sock"
+    with subprocess.Popen([sys.executable, "-m", "bench.echo", str(folder)]) as server:
+        wait_until("the echo serves", socket.exists, START_S)
+        taken = asyncio.run(_round_trips_s(socket))
+        server.terminate()
+    return taken
 
 
 @asynccontextmanager
@@ -133,7 +139,7 @@ def figures() -> list[Figure]:
             there.start()
             pair(here, there)
             visible, written = asyncio.run(_live_s(here, there))
-            echo = asyncio.run(_echo_s(folder))
+            echo = _echo_s(folder)
             commands = _commands(here)
         finally:
             for device in (here, there):
