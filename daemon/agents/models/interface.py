@@ -1,0 +1,120 @@
+"""What a run hands to a model, and what a model hands back.
+
+Never holds a store, a clock or a socket: everything that a model may know is in the context.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from syncproto.codec import Value
+
+
+@dataclass(frozen=True, slots=True)
+class ChecklistItemView:
+    """A checklist item as a model sees it. `checked_by` is user, agent or unknown."""
+
+    id: str
+    title: str
+    is_checked: bool
+    is_archived: bool
+    checked_by: str
+    checked_at_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class NoteView:
+    """An entry. `written_at` is when it happened, on the device's own calendar (aware)."""
+
+    id: str
+    text: str
+    written_at: datetime
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class TaskView:
+    """The task as it stood when the run began."""
+
+    id: str
+    title: str
+    status: str
+    priority: str
+    estimate_minutes: int | None
+    due: str | None
+    language: str | None
+    items: tuple[ChecklistItemView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionView:
+    """What a person made of an earlier proposal; `reason` is theirs, empty where they gave none."""
+
+    tool: str
+    args: dict[str, Value]
+    verdict: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call as the model wrote it: a name that may be garbled, arguments as JSON text or already parsed."""
+
+    name: str
+    arguments: str | dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A call of this run and what it was answered."""
+
+    call: ToolCall
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunContext:
+    """All that a model may know in one turn. `report` is None at a first wake; `notes` are the new ones."""
+
+    run_key: str
+    now: datetime
+    report: dict[str, Value] | None
+    task: TaskView
+    notes: tuple[NoteView, ...]
+    decisions: tuple[DecisionView, ...]
+    exchanges: tuple[Exchange, ...] = ()
+    instruction: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens that a turn cost; all zero for a model that has none."""
+
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+    reasoning: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One answer: the calls to make, in order. A turn without calls ends the run."""
+
+    calls: tuple[ToolCall, ...]
+    text: str = ""
+    usage: Usage = Usage()
+
+
+class ModelFault(Exception):
+    """The model could not answer: its server, its key or its budget. The run fails and is tried again."""
+
+
+class Model(Protocol):
+    """Something that reads a context and answers with tool calls."""
+
+    @property
+    def name(self) -> str:
+        """The name that usage is booked under."""
+
+    async def turn(self, context: RunContext) -> Turn:
+        """Answer once. Raises ModelFault where it cannot."""
