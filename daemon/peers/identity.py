@@ -1,0 +1,168 @@
+"""Who this device is: one Ed25519 key, and the self-signed certificate that follows from it.
+
+Never sends the key anywhere, and never makes one where a key file is there but cannot be read.
+"""
+
+import hashlib
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from syncproto.ids import DeviceId
+from syncproto.keys import Signer, device_id
+
+FILE_NAME = "identity.pem"
+SEED_BYTES = 32
+CERTIFICATE_BYTES_MAX = 2048
+
+# RFC 5280 §4.1.2.5: this instant stands for "no well-defined end".
+_NOT_BEFORE = datetime(1970, 1, 1, tzinfo=UTC)
+_NOT_AFTER = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
+
+
+class IdentityError(Exception):
+    """The key file cannot be used; the message says what was seen, `hint` what a person can do."""
+
+    hint = "restore the file from a backup, or remove it to become a new device"
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """This device: its signing key, its certificate (DER), and the file (PEM) that holds both."""
+
+    signer: Signer
+    certificate: bytes
+    file: Path
+
+    @property
+    def device(self) -> DeviceId:
+        """Return SHA-256 of the public key's SPKI."""
+        return self.signer.device
+
+
+def load_or_create(folder: Path, randomness: Callable[[int], bytes]) -> Identity:
+    """Read the device's identity from `folder`; make it at the first start.
+
+    Raises IdentityError where the file is there but holds no such key, OSError where it cannot be reached.
+    """
+    file = folder / FILE_NAME
+    if not file.exists():
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _write(file, _pem(randomness(SEED_BYTES)))
+    seed = _seed(file)
+    signer = Signer(seed)
+    return Identity(signer, certificate_of(seed), file)
+
+
+def certificate_of(seed: bytes) -> bytes:
+    """Return the one certificate (DER) that a key has: every field is fixed by the key."""
+    key = Ed25519PrivateKey.from_private_bytes(seed)
+    public = key.public_key()
+    device = device_id(public.public_bytes_raw())
+    # The name differs with the key, so that no verifier takes one device's certificate for another's issuer.
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, device.hex())])
+    usage = x509.KeyUsage(
+        digital_signature=True,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        key_cert_sign=False,
+        crl_sign=False,
+        encipher_only=False,
+        decipher_only=False,
+    )
+    roles = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH])
+    builder = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(public)
+        .serial_number(1)
+        .not_valid_before(_NOT_BEFORE)
+        .not_valid_after(_NOT_AFTER)
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .add_extension(usage, critical=True)
+        .add_extension(roles, critical=False)
+    )
+    return builder.sign(key, None).public_bytes(Encoding.DER)
+
+
+def public_key_of(certificate: bytes) -> bytes:
+    """Return the raw Ed25519 key (32 bytes) of a certificate from outside. Raises ValueError."""
+    if len(certificate) > CERTIFICATE_BYTES_MAX:
+        raise ValueError(f"a certificate of {len(certificate)} bytes exceeds {CERTIFICATE_BYTES_MAX} bytes")
+    try:
+        parsed = x509.load_der_x509_certificate(certificate)
+        key = parsed.public_key()
+        parsed.verify_directly_issued_by(parsed)
+    except Exception as fault:
+        # The parser's errors for bytes from outside are many, and not all of one family.
+        raise ValueError(f"not a self-signed certificate: {type(fault).__name__} {fault}") from fault
+    if not isinstance(key, Ed25519PublicKey):
+        raise ValueError("the certificate's key is not an Ed25519 key")  # noqa: TRY004 - the bytes are wrong
+    return key.public_bytes_raw()
+
+
+def device_of(certificate: bytes) -> DeviceId:
+    """Return whose certificate (DER, from outside) it is. Raises ValueError."""
+    return device_id(public_key_of(certificate))
+
+
+def fingerprint(certificate: bytes) -> bytes:
+    """Return SHA-256 of a certificate's DER: what is compared with the roster on each request."""
+    return hashlib.sha256(certificate).digest()
+
+
+def _pem(seed: bytes) -> bytes:
+    key = Ed25519PrivateKey.from_private_bytes(seed)
+    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    certificate = x509.load_der_x509_certificate(certificate_of(seed))
+    return private + certificate.public_bytes(Encoding.PEM)
+
+
+def _seed(file: Path) -> bytes:
+    """Read the key, and hold file and certificate to what this version would write."""
+    file.chmod(0o600)
+    content = file.read_bytes()
+    try:
+        key = load_pem_private_key(content, None)
+        certificate = x509.load_pem_x509_certificate(content).public_bytes(Encoding.DER)
+    except (ValueError, TypeError) as fault:
+        raise IdentityError(f"{file} holds no key and certificate: {fault}") from fault
+    if not isinstance(key, Ed25519PrivateKey):
+        raise IdentityError(f"{file} holds a key of another kind than Ed25519")
+    seed = key.private_bytes_raw()
+    if certificate != certificate_of(seed):
+        # TLS reads the certificate from this file: with another one in it, peers would turn us away.
+        raise IdentityError(f"{file} was changed: its certificate does not belong to its key")
+    return seed
+
+
+def _write(file: Path, content: bytes) -> None:
+    """Write a file so that it is never seen half-written, nor lost once this has returned."""
+    part = file.with_suffix(".part")
+    part.unlink(missing_ok=True)
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as stream:
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
+    part.replace(file)
+    folder = os.open(file.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -1,0 +1,76 @@
+"""An open invitation: its secret, its five minutes and its three tries.
+
+Never answers a try that it has not charged before, and never has two attempts under way.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+LIFETIME_S = 300.0
+TRIES_MAX = 3
+ATTEMPT_S = 10.0
+
+
+class Denial(StrEnum):
+    """Why no try is given; the words go to the other side."""
+
+    CLOSED = "no invitation is open"
+    BUSY = "another device is pairing at this moment"
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One charged try, and the monotonic moment until which it may go on."""
+
+    number: int
+    until_s: float
+
+
+@dataclass(slots=True)
+class Invitation:
+    """One offer to join. `opened_s` is monotonic, `expires_ms` Unix time for people to read."""
+
+    secret: bytes
+    opened_s: float
+    expires_ms: int
+    lifetime_s: float = LIFETIME_S
+    tries_left: int = TRIES_MAX
+    burnt: bool = False
+    attempt: Attempt | None = None
+
+    def open(self, now_s: float) -> bool:
+        """Say whether a try could still succeed: one that is under way, or one that is left."""
+        within = 0 <= now_s - self.opened_s < self.lifetime_s
+        return within and not self.burnt and (self.tries_left > 0 or self._busy(now_s))
+
+    def charge(self, now_s: float) -> Attempt | Denial:
+        """Take one try and begin an attempt; say why not, where there is none to take."""
+        if not self.open(now_s):
+            return Denial.CLOSED
+        if self._busy(now_s):
+            return Denial.BUSY
+        self.tries_left -= 1
+        self.attempt = Attempt(TRIES_MAX - self.tries_left, now_s + ATTEMPT_S)
+        return self.attempt
+
+    def redeem(self, attempt: Attempt, now_s: float) -> bool:
+        """Use the invitation up for an attempt that proved the secret; False where it came too late."""
+        in_time = self.open(now_s) and self.attempt is attempt and now_s < attempt.until_s
+        if in_time:
+            self.burn()
+        return in_time
+
+    def failed(self, attempt: Attempt) -> None:
+        """End an attempt; after the last try the invitation is burnt."""
+        if self.attempt is attempt:
+            self.attempt = None
+        if self.tries_left == 0 and self.attempt is None:
+            self.burnt = True
+
+    def burn(self) -> None:
+        """End the invitation: it was used, or is called off."""
+        self.burnt = True
+        self.attempt = None
+
+    def _busy(self, now_s: float) -> bool:
+        return self.attempt is not None and now_s < self.attempt.until_s

@@ -1,0 +1,4 @@
+"""Tests of identity, trust, pairing and links.
+
+Never reaches beyond the loopback interface.
+"""
