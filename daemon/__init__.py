@@ -1,0 +1,6 @@
+"""The daemon and its command line: every socket, clock and third party of Placet.
+
+Never imports anything here: `placet --help` pays for every line of this file.
+"""
+
+__version__ = "0.1.0"

@@ -1,0 +1,281 @@
+"""Speaks to the daemon: one HTTP/1.0 request over its Unix socket, one answer.
+
+Never waits without a limit, and never imports an HTTP library: with HTTP/1.0 an
+answer ends where its stream ends, which is all that a local client needs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from daemon.cli.refusals import Refusal, no_daemon, refusal_from
+from daemon.paths import find_paths, short_address
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    Query = Mapping[str, str | int | bool | None]
+
+WAIT_S: Final = 30.0
+_CONNECT_S: Final = 5.0
+_READ_BYTES: Final = 1 << 18
+_HEAD_BYTES_MAX: Final = 1 << 16
+_ANSWER_BYTES_MAX: Final = 1 << 28
+_LINE_BYTES_MAX: Final = 1 << 24
+# A stream that ends at once must not make this process spin.
+_BETWEEN_STREAMS_S: Final = 0.5
+
+
+class Answer(NamedTuple):
+    """What the daemon said: its JSON, and its own clock while it said it."""
+
+    json: Any
+    date: str
+
+
+class Event(NamedTuple):
+    """One event of a stream; `id` is the feed position to resume from."""
+
+    id: str
+    name: str
+    text: str
+
+
+class _Broken(Exception):
+    """The connection ended before the whole answer was here."""
+
+
+def get(path: str, query: Query | None = None) -> Answer:
+    """Read something; raises `Refusal`."""
+    try:
+        return _ask("GET", _target(path, query), b"", {}, WAIT_S)
+    except _Broken as broken:
+        raise Refusal("failed", f"the daemon went away while it answered ({broken})") from broken
+
+
+def send(method: str, path: str, body: Mapping[str, object], wait_s: float = WAIT_S) -> Answer:
+    """Change something, once, even if the answer is lost on the way; raises `Refusal`."""
+    text = json.dumps(body).encode()
+    headers = {"Content-Type": "application/json", "Idempotency-Key": os.urandom(16).hex()}  # noqa: TID251 - any would do
+    try:
+        return _ask(method, path, text, headers, wait_s)
+    except _Broken:
+        return _ask_again(method, path, text, headers, wait_s)
+
+
+def _ask_again(method: str, path: str, body: bytes, headers: Mapping[str, str], wait_s: float) -> Answer:
+    """Repeat a write whose answer was lost; its Idempotency-Key makes that harmless."""
+    try:
+        return _ask(method, path, body, headers, wait_s)
+    except _Broken as broken:
+        raise _unknown_outcome() from broken
+    except Refusal as refusal:
+        raise _unknown_outcome() if refusal.code == "no_daemon" else refusal from None
+
+
+def post(path: str, body: Mapping[str, object], wait_s: float = WAIT_S) -> Answer:
+    """Send a POST; see `send`."""
+    return send("POST", path, body, wait_s)
+
+
+def _unknown_outcome() -> Refusal:
+    return Refusal(
+        "failed",
+        "the daemon went away before it answered",
+        "whether it was done shows in `placet log`; doing it again is safe",
+    )
+
+
+def _ask(method: str, target: str, body: bytes, headers: Mapping[str, str], wait_s: float) -> Answer:
+    deadline_s = time.monotonic() + wait_s
+    with _connected() as connection:
+        _write(connection, _request(method, target, headers, body))
+        head, rest = _read_head(connection, deadline_s)
+        fields = _fields(head)
+        text = _read_rest(connection, rest, deadline_s)
+    if len(text) < int(fields.get("content-length", 0)):
+        raise _Broken(f"{len(text)} of {fields['content-length']} bytes came")
+    answer = Answer(_decoded(text), fields.get("date", ""))
+    if (status := _http_status(head)) >= 400:
+        raise refusal_from(status, answer.json)
+    return answer
+
+
+def _connected() -> socket.socket:
+    socket_path = find_paths().socket
+    connection = socket.socket(socket.AF_UNIX)
+    try:
+        connection.settimeout(_CONNECT_S)
+        with short_address(socket_path) as address:
+            connection.connect(address)
+    except OSError as error:
+        connection.close()
+        raise _unreachable(socket_path, error) from error
+    return connection
+
+
+def _unreachable(socket_path: str, error: OSError) -> Refusal:
+    if isinstance(error, PermissionError):
+        return Refusal("forbidden", f"{socket_path} belongs to another user")
+    if isinstance(error, TimeoutError | BlockingIOError):
+        return Refusal("timeout", f"the daemon at {socket_path} does not take calls")
+    return no_daemon(socket_path)
+
+
+def _request(method: str, target: str, headers: Mapping[str, str], body: bytes) -> bytes:
+    lines = [f"{method} {target} HTTP/1.0", "Host: placet", "Accept: application/json"]
+    lines += [f"{name}: {value}" for name, value in headers.items()]
+    if method != "GET":
+        lines.append(f"Content-Length: {len(body)}")
+    return "\r\n".join((*lines, "", "")).encode() + body
+
+
+def _write(connection: socket.socket, request: bytes) -> None:
+    try:
+        connection.sendall(request)
+    except TimeoutError as error:
+        raise Refusal("timeout", "the daemon did not take the request") from error
+    except OSError:
+        # The daemon may refuse a request before it is all there; its answer says why.
+        return
+
+
+def _read(connection: socket.socket, deadline_s: float) -> bytes:
+    try:
+        # Zero would mean: do not wait at all, and fail in another way.
+        connection.settimeout(max(deadline_s - time.monotonic(), 0.001))
+        return connection.recv(_READ_BYTES)
+    except TimeoutError as error:
+        raise Refusal("timeout", "the daemon did not answer in time") from error
+    except ConnectionError as error:
+        raise _Broken(error.strerror or "reset") from error
+
+
+def _read_head(connection: socket.socket, deadline_s: float) -> tuple[bytes, bytes]:
+    got = b""
+    while b"\r\n\r\n" not in got:
+        piece = _read(connection, deadline_s)
+        if not piece:
+            raise _Broken("no answer came")
+        got += piece
+        if len(got) > _HEAD_BYTES_MAX + _READ_BYTES:
+            raise Refusal("failed", "what answers at the daemon's socket does not speak HTTP")
+    head, _, rest = got.partition(b"\r\n\r\n")
+    return head, rest
+
+
+def _read_rest(connection: socket.socket, first: bytes, deadline_s: float) -> bytes:
+    pieces, count = [first], len(first)
+    while piece := _read(connection, deadline_s):
+        pieces.append(piece)
+        count += len(piece)
+        if count > _ANSWER_BYTES_MAX:
+            raise Refusal("failed", f"the answer exceeds {_ANSWER_BYTES_MAX >> 20} MiB")
+    return b"".join(pieces)
+
+
+def _fields(head: bytes) -> dict[str, str]:
+    lines = head.decode("latin-1").split("\r\n")[1:]
+    pairs = (line.partition(":") for line in lines)
+    return {name.lower(): value.strip() for name, _, value in pairs}
+
+
+def _http_status(head: bytes) -> int:
+    words = head.split(b" ", 2)
+    if len(words) < 2 or not words[0].startswith(b"HTTP/") or not words[1].isdigit():
+        raise Refusal("failed", "what answers at the daemon's socket does not speak HTTP")
+    return int(words[1])
+
+
+def _decoded(text: bytes) -> Any:
+    try:
+        return json.loads(text) if text else None
+    except ValueError as error:
+        raise _Broken(f"not JSON: {text[:40]!r}") from error
+
+
+def _target(path: str, query: Query | None) -> str:
+    pairs = [(key, value) for key, value in (query or {}).items() if value not in (None, False)]
+    if not pairs:
+        return path
+    return path + "?" + "&".join(f"{key}={quoted(_as_text(value))}" for key, value in pairs)
+
+
+def _as_text(value: object) -> str:
+    return "1" if value is True else str(value)
+
+
+def quoted(text: str) -> str:
+    """Percent-encode `text` for one segment of a path, or one value of a query (RFC 3986)."""
+    if text.isascii() and text.isalnum():
+        return text
+    return "".join(map(_quoted_byte, text.encode("utf-8", "surrogateescape")))
+
+
+def _quoted_byte(byte: int) -> str:
+    letter = chr(byte)
+    kept = byte < 128 and (letter.isalnum() or letter in "-_.~")
+    return letter if kept else f"%{byte:02X}"
+
+
+def events(path: str, after: str, quiet_s: float) -> Iterator[Event]:
+    """Yield a stream's events beyond the feed position `after`, for ever.
+
+    A stream that ends, or that is quiet for `quiet_s`, is asked for again from
+    where it was, so an event is neither missed nor waited for on a dead line.
+    Raises `Refusal` when no daemon answers any more.
+    """
+    while True:
+        for event in _stream(path, after, quiet_s):
+            after = event.id or after
+            yield event
+        time.sleep(_BETWEEN_STREAMS_S)  # noqa: TID251 - nothing tells that the daemon would hold a stream now
+
+
+def _stream(path: str, after: str, quiet_s: float) -> Iterator[Event]:
+    headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": after} if after else {})
+    with _connected() as connection:
+        _write(connection, _request("GET", path, headers, b""))
+        try:
+            head, rest = _read_head(connection, time.monotonic() + WAIT_S)
+        except _Broken:
+            return
+        if (status := _http_status(head)) >= 400:
+            raise refusal_from(status, _decoded(_read_rest(connection, rest, time.monotonic() + WAIT_S)))
+        yield from parsed_events(_lines(connection, rest, quiet_s))
+
+
+def _lines(connection: socket.socket, rest: bytes, quiet_s: float) -> Iterator[str]:
+    connection.settimeout(quiet_s)
+    while True:
+        *lines, rest = rest.split(b"\n")
+        for line in lines:
+            yield line.rstrip(b"\r").decode("utf-8", "replace")
+        try:
+            piece = connection.recv(_READ_BYTES)
+        except (TimeoutError, ConnectionError):
+            return
+        if not piece or len(rest) > _LINE_BYTES_MAX:
+            return
+        rest += piece
+
+
+def parsed_events(lines: Iterator[str]) -> Iterator[Event]:
+    """Read server-sent events (WHATWG HTML, 9.2.6); one cut short is not yielded."""
+    fields: dict[str, str] = {}
+    for line in lines:
+        if not line:
+            if "data" in fields:
+                yield Event(fields.get("id", ""), fields.get("event", "message"), fields["data"])
+            fields = {}
+            continue
+        name, _, value = line.partition(":")
+        value = value.removeprefix(" ")
+        if name == "data" and "data" in fields:
+            value = fields["data"] + "\n" + value
+        if name:
+            fields[name] = value

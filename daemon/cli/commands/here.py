@@ -1,0 +1,77 @@
+"""What needs no running daemon: up, demo, paths, version.
+
+Never starts the daemon in the background.
+"""
+
+from __future__ import annotations
+
+import gc
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from daemon import __version__
+from daemon.cli.client import Answer
+from daemon.cli.grammar import command, pass_output
+from daemon.cli.refusals import DONE, Refusal
+from daemon.cli.text import padded, shown
+from daemon.cli.views.standing import named_rows
+from daemon.paths import find_paths
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from daemon.cli.look import Look
+    from daemon.cli.output import Output
+
+
+@command("up")
+def up_command() -> int:
+    """Run the daemon in the foreground, until it is told to end."""
+    return _main_of("daemon.app")
+
+
+@command("demo")
+def demo_command() -> int:
+    """Play the main story: two devices on this machine, one proposal, one confirmation."""
+    return _main_of("daemon.demo.story")
+
+
+def _main_of(module: str) -> int:
+    """Run a part of Placet that is a program of its own; the rest of the time it is not even imported."""
+    from importlib import import_module
+
+    if find_spec(module.rpartition(".")[0]) is None or find_spec(module) is None:
+        raise Refusal("failed", f"this installation has no {module}")
+    # The command line runs without collecting garbage; a program that stays does not.
+    gc.enable()
+    status = import_module(module).main()
+    return status if isinstance(status, int) else DONE
+
+
+@command("paths")
+@pass_output
+def paths_command(output: Output) -> None:
+    """Show where files are. With --plain: a name and a path a line."""
+    paths = find_paths()
+    told = paths._asdict() | {
+        "config_file": paths.config_file,
+        "database": paths.database,
+        "socket": paths.socket,
+    }
+    output.show(Answer(told, ""), _paths, named_rows)
+
+
+def _paths(told: dict[str, str], look: Look) -> Iterator[str]:
+    for name, path in told.items():
+        yield f"{look.paint(padded(name.replace('_', ' '), 12), 'dim')} {shown(path)}"
+
+
+@command("version")
+@pass_output
+def version_command(output: Output) -> None:
+    """Show the version."""
+    output.show(Answer({"version": __version__}, ""), lambda told, _: [f"placet {told['version']}"], _row)
+
+
+def _row(told: dict[str, Any]) -> list[tuple[Any]]:
+    return [(told["version"],)]

@@ -1,0 +1,158 @@
+"""Tasks: add, list, show, edit, done; at the top level, all but edit.
+
+Never checks a value that the daemon checks.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from daemon.cli import client
+from daemon.cli.client import quoted
+from daemon.cli.grammar import command, group, joined, pass_output
+from daemon.cli.views.tasks import task_line, task_list, task_page, task_row, task_rows
+from daemon.cli.views.values import STATUS_STYLES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from daemon.cli.look import Look
+    from daemon.cli.output import Output
+    from daemon.cli.shapes import Task
+
+_NOTHING = "none"
+
+
+class _Minutes(click.ParamType[Any]):
+    """A length of time: 90, 90m, 2h, 1h30m; or `none`."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        text = str(value).strip().lower().replace(" ", "")
+        if text in (_NOTHING, ""):
+            return _NOTHING
+        hours, found, minutes = text.partition("h")
+        if not found:
+            hours, minutes = "0", text
+        minutes = minutes.removesuffix("min").removesuffix("m") or ("0" if found else "")
+        if not (hours.isdecimal() and minutes.isdecimal()):
+            self.fail(f"{value!r} is not a length of time, such as 90, 2h or 1h30m", param, ctx)
+        return int(hours) * 60 + int(minutes)
+
+
+def _value_options(run: Callable[..., object]) -> Callable[..., object]:
+    for option in reversed(
+        (
+            click.option("--status", metavar="STATUS", help=f"{', '.join(STATUS_STYLES)}."),
+            click.option("--reason", metavar="TEXT", help="Why; BLOCKED and ON HOLD need one."),
+            click.option("--priority", metavar="P", help="P0 (now) to P3 (some day)."),
+            click.option("--due", metavar="DATE", help="YYYY-MM-DD."),
+            click.option("--estimate", type=_Minutes(), help="How long it takes: 90, 2h, 1h30m."),
+            click.option(
+                "--label", "labels", multiple=True, metavar="NAME", help="A label; may be given again."
+            ),
+            click.option("--category", metavar="NAME", help="A category."),
+        )
+    ):
+        run = option(run)
+    return run
+
+
+def _values(given: dict[str, Any]) -> dict[str, Any]:
+    """Read the options into a request: absent ones left out, `none` as null."""
+    values = {key: value for key, value in given.items() if value is not None and value != ()}
+    if "estimate" in values:
+        values["estimate_minutes"] = values.pop("estimate")
+    if "labels" in values:
+        values["labels"] = [label for label in values["labels"] if label != _NOTHING]
+    for key in ("status", "priority"):
+        if key in values:
+            values[key] = values[key].upper()
+    return {key: None if value == _NOTHING else value for key, value in values.items()}
+
+
+def _line(verb: str) -> Callable[[Task, Look], Iterator[str]]:
+    return lambda task, look: task_line(verb, task, look)
+
+
+@command("add")
+@click.argument("title", nargs=-1, required=True)
+@_value_options
+@pass_output
+def add_command(output: Output, title: tuple[str, ...], **given: Any) -> None:
+    """Add a task.
+
+    The title needs no quotes: placet add Call the landlord --due 2027-03-01
+    """
+    answer = client.post("/v1/tasks", {"title": joined(title, "a title"), **_values(given)})
+    output.show(answer, _line("Added"), task_row)
+
+
+@command("list")
+@click.option("--all", "everything", is_flag=True, help="Also those done and rejected.")
+@click.option("--removed", is_flag=True, help="The removed ones.")
+@pass_output
+def list_command(output: Output, everything: bool, removed: bool) -> None:
+    """List the open tasks, the most pressing first.
+
+    With --plain: id, status, priority, due, title, labels, ticked/items.
+    """
+    answer = client.get("/v1/tasks", {"all": everything, "removed": removed})
+    output.show(answer, task_list, task_rows)
+    if not answer.json:
+        output.say("Nothing removed." if removed else "No open tasks. Add one: placet add TITLE")
+
+
+@command("show")
+@click.argument("task", nargs=-1, required=True)
+@pass_output
+def show_command(output: Output, task: tuple[str, ...]) -> None:
+    """Show a task with its checklists, notes, report, and who wrote what.
+
+    TASK is the beginning of an id, or part of the title.
+    """
+    answer = client.get(f"/v1/tasks/{quoted(joined(task, 'a task'))}")
+    open_items = _open_items(answer.json) if output.for_people else 0
+    output.show(answer, lambda shown, look: task_page(shown, open_items, look), task_row)
+
+
+def _open_items(task: Task) -> int:
+    """Count the proposals that wait; a task without an agent has none."""
+    if not task.get("agent_id"):
+        return 0
+    return len(client.get("/v1/pending", {"task": task.get("id", "")}).json or ())
+
+
+@command("done")
+@click.argument("task", nargs=-1, required=True)
+@pass_output
+def done_command(output: Output, task: tuple[str, ...]) -> None:
+    """Mark a task as done."""
+    answer = client.post(f"/v1/tasks/{quoted(joined(task, 'a task'))}/done", {})
+    output.show(answer, _line("Done"), task_row)
+
+
+@command("edit")
+@click.argument("task")
+@click.option("--title", metavar="TEXT", help="The new title.")
+@_value_options
+@pass_output
+def edit_command(output: Output, task: str, **given: Any) -> None:
+    """Change a task; `none` empties a value: --due none."""
+    values = _values(given)
+    if not values:
+        raise click.UsageError("nothing to change was given", click.get_current_context())
+    answer = client.send("PATCH", f"/v1/tasks/{quoted(task)}", values)
+    output.show(answer, _line("Changed"), task_row)
+
+
+@group("task")
+def task_command() -> None:
+    """Tasks: add, list, show, edit, done."""
+
+
+for _verb in (add_command, list_command, show_command, edit_command, done_command):
+    task_command.add_command(_verb)

@@ -1,0 +1,90 @@
+"""How output looks here: its width, its colours, and the few signs that not every terminal has.
+
+Never reads what is shown, only the terminal, `NO_COLOR` and their like.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Final, NamedTuple
+
+_WIDTH: Final = 80
+_WIDTH_MIN: Final = 20
+# What is piped is for another program or a file: nothing is cut there.
+_WIDTH_OF_A_PIPE: Final = 10_000
+
+_CODES: Final = {
+    "bold": "1",
+    "dim": "2",
+    "red": "31",
+    "green": "32",
+    "yellow": "33",
+    "blue": "34",
+    "magenta": "35",
+    "cyan": "36",
+}
+
+_ASCII_SIGNS: Final = {
+    "→": "->",
+    "✓": "ok",
+    "✗": "x",
+    "·": "|",
+    "“": '"',
+    "”": '"',
+    "…": "...",
+    "●": "*",
+    "○": "o",
+    "—": "-",
+}
+
+
+class Look(NamedTuple):
+    """What the views need to know of the terminal. `now_s` is the daemon's Unix time, if known."""
+
+    width: int = _WIDTH
+    coloured: bool = False
+    unicode: bool = True
+    now_s: float | None = None
+
+    def paint(self, text: str, *styles: str) -> str:
+        """Colour text that is already escaped and measured."""
+        if not (self.coloured and text and styles):
+            return text
+        return f"\x1b[{';'.join(_CODES[style] for style in styles)}m{text}\x1b[0m"
+
+    def sign(self, sign: str) -> str:
+        """Give the sign, or what stands for it where the terminal knows ASCII alone."""
+        return sign if self.unicode else _ASCII_SIGNS[sign]
+
+
+def look_here(coloured: bool | None, now_s: float | None = None) -> Look:
+    """Look at standard output. `coloured` None means: as the terminal and `NO_COLOR` say."""
+    terminal = sys.stdout.isatty()
+    encoding = (sys.stdout.encoding or "").lower()
+    return Look(
+        width=_width(terminal),
+        coloured=_wants_colour(terminal) if coloured is None else coloured,
+        unicode=encoding.startswith("utf"),
+        now_s=now_s,
+    )
+
+
+def _width(terminal: bool) -> int:
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdigit() and int(columns):
+        return max(int(columns), _WIDTH_MIN)
+    if not terminal:
+        return _WIDTH_OF_A_PIPE
+    try:
+        return max(os.get_terminal_size(sys.stdout.fileno()).columns or _WIDTH, _WIDTH_MIN)
+    except OSError:
+        return _WIDTH
+
+
+def _wants_colour(terminal: bool) -> bool:
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return terminal and os.environ.get("TERM") != "dumb"

@@ -1,0 +1,188 @@
+"""The command `placet`: finds the command, runs it, and turns what went wrong into one line and a status.
+
+Never shows a traceback, and never imports a command that was not called.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+import click
+
+from daemon import __version__
+from daemon.cli import refusals
+from daemon.cli.grammar import LazyGroup, Listed
+from daemon.cli.output import JSON, JSONL, Output, write_json
+from daemon.cli.refusals import Refusal
+from daemon.cli.text import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_SECTIONS: Final = {
+    "Every day": {
+        "add": Listed("task", "Add a task."),
+        "list": Listed("task", "List the open tasks."),
+        "show": Listed("task", "Show a task with all that belongs to it."),
+        "done": Listed("task", "Mark a task as done."),
+        "note": Listed("note", "Add a note to a task."),
+        "check": Listed("check", "Checklist items: add, list, tick, untick."),
+        "task": Listed("task", "Tasks: add, list, show, edit, done."),
+    },
+    "Agents propose, you decide": {
+        "agent": Listed("agent", "Agents: create, list, show, wake."),
+        "pending": Listed("pending", "Show what is proposed."),
+        "confirm": Listed("decide", "Let proposals happen."),
+        "reject": Listed("decide", "Turn proposals down."),
+        "defer": Listed("decide", "Put proposals off."),
+        "undo": Listed("decide", "Take confirmations back."),
+        "reopen": Listed("decide", "Take any decisions back, to decide again."),
+    },
+    "Your devices": {
+        "pair": Listed("peers", "Invite a device."),
+        "join": Listed("peers", "Accept an invitation."),
+        "devices": Listed("peers", "List the devices."),
+        "sync": Listed("peers", "Exchange with the other devices now."),
+    },
+    "History and files": {
+        "log": Listed("log", "Show who changed what, and why."),
+        "events": Listed("log", "Follow what happens."),
+        "import": Listed("imports", "Take tasks from a file."),
+    },
+    "The daemon": {
+        "up": Listed("here", "Run the daemon."),
+        "status": Listed("status", "Show where things stand."),
+        "doctor": Listed("status", "Check that all is well."),
+        "paths": Listed("here", "Show where files are."),
+        "version": Listed("here", "Show the version."),
+        "demo": Listed("here", "Play the main story on this machine."),
+    },
+}
+
+
+def _program() -> LazyGroup:
+    return LazyGroup(
+        _SECTIONS,
+        params=[
+            click.Option(
+                ["--version"],
+                is_flag=True,
+                expose_value=False,
+                is_eager=True,
+                callback=_tell_version,
+                help="Show the version.",
+            )
+        ],
+        name="placet",
+        help="A task journal on all your devices. Agents propose; you decide.",
+        epilog="An id may be shortened to any unique beginning of it, a task named by part of its title. "
+        "`placet COMMAND --help` says more.",
+    )
+
+
+def _tell_version(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        print(f"placet {__version__}")
+        context.exit()
+
+
+def run(args: Sequence[str]) -> int:
+    """Run one command line and return its exit status."""
+    output = Output()
+    try:
+        status = _invoke(list(args), output)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader has seen enough (`placet list | head`): nothing failed.
+        _drop_output()
+        return refusals.DONE
+    except OSError as error:
+        _drop_output()
+        seen = f"output cannot be written: {error.strerror or error}"
+        return _report(Refusal("failed", seen), as_json=False)
+    return status
+
+
+def _invoke(args: list[str], output: Output) -> int:
+    try:
+        status = _program().main(args, "placet", standalone_mode=False, obj=output)
+    except Refusal as refusal:
+        return _report(refusal, _wants_json(args, output))
+    except click.UsageError as error:
+        return _report(_usage_refusal(error), _wants_json(args, output))
+    except (click.Abort, KeyboardInterrupt):
+        return refusals.INTERRUPTED
+    except OSError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a bug here is told in one line, with its place
+        return _report(_bug(error), _wants_json(args, output))
+    return status if isinstance(status, int) else refusals.DONE
+
+
+def _usage_refusal(error: click.UsageError) -> Refusal:
+    message = " ".join(error.format_message().split())
+    path = error.ctx.command_path if error.ctx else "placet"
+    return Refusal("usage", message, f"see `{path} --help`")
+
+
+def _bug(error: Exception) -> Refusal:
+    trace = error.__traceback__
+    while trace and trace.tb_next:
+        trace = trace.tb_next
+    place = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace else "unknown"
+    return Refusal("failed", f"a bug in placet: {error!r} at {place}", "please report it")
+
+
+def _wants_json(args: list[str], output: Output) -> bool:
+    """A command line that could not be read may still have asked for JSON."""
+    words = args[: args.index("--")] if "--" in args else args
+    return output.form in (JSON, JSONL) or not {f"--{JSON}", f"--{JSONL}"}.isdisjoint(words)
+
+
+def _report(refusal: Refusal, as_json: bool) -> int:
+    if as_json:
+        write_json(refusal.as_json())
+    words = refusal.message.rstrip(".") + (f"; {refusal.hint}" if refusal.hint else "")
+    _say(f"placet: {shown(words)}")
+    return refusal.status
+
+
+def _say(line: str) -> None:
+    try:
+        print(line, file=sys.stderr, flush=True)
+    except OSError:
+        # Nobody reads it; the exit status still tells.
+        return
+
+
+def _drop_output() -> None:
+    """Point standard output nowhere, so that its closing cannot fail again."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
+def main() -> NoReturn:
+    """Run the command line of this process, and leave."""
+    # One short answer makes no garbage worth collecting; `up` collects again.
+    gc.disable()
+    _make_writable()
+    status = run(sys.argv[1:])
+    if "asyncio" not in sys.modules:
+        # Only commands of this package ran: nothing is left to tear down, and skipping it is 5 % of the time.
+        sys.stderr.flush()
+        os._exit(status)
+    sys.exit(status)
+
+
+def _make_writable() -> None:
+    """Let a terminal of another encoding show what it cannot as escapes, and a closed one be no reader."""
+    for name in ("stdout", "stderr"):
+        stream: Any = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - for the whole run
+        else:
+            stream.reconfigure(errors="backslashreplace")

@@ -1,0 +1,141 @@
+"""The JSON of the control API as the command line reads it; imported by type checkers alone.
+
+Never complete: keys may be missing from an older daemon and added by a newer one,
+so that views read with `get`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict
+
+
+class ChecklistItem(TypedDict, total=False):
+    id: str
+    short: str
+    title: str
+    is_checked: bool
+    is_archived: bool
+    checked_by: str | None
+    checked_at: str | None
+    checked_on: str | None
+
+
+class Checklist(TypedDict, total=False):
+    id: str
+    title: str
+    items: list[ChecklistItem]
+
+
+class Entry(TypedDict, total=False):
+    id: str
+    text: str
+    happened_at: str
+    author: str
+    device: str
+
+
+class Conflict(TypedDict, total=False):
+    field: str
+    versions: list[Any]
+
+
+class Task(TypedDict, total=False):
+    id: str
+    short: str
+    title: str
+    status: str
+    reason: str | None
+    priority: str
+    estimate_minutes: int | None
+    due: str | None
+    language: str | None
+    labels: list[str]
+    category: str | None
+    checklists: list[Checklist]
+    entries: list[Entry]
+    vector_clock: dict[str, int]
+    conflicts: list[Conflict]
+    agent_id: str | None
+    report: dict[str, Any] | None
+    removed: bool
+
+
+class PendingItem(TypedDict, total=False):
+    item_id: str
+    short: str
+    set_id: str
+    task_id: str
+    task_title: str
+    agent_id: str
+    tool: str
+    args: dict[str, Any]
+    summary: str
+    rationale: str | None
+    base: Any
+    current: Any
+    proposed: Any
+    status: str
+    disputed: bool
+    created_at: str
+    expires_at: str
+
+
+class Verdict(TypedDict, total=False):
+    item_id: str
+    status: str
+    result: str
+    message: str
+
+
+class Peer(TypedDict, total=False):
+    device_id: str
+    name: str
+    this: bool
+    connected: bool
+    address: str | None
+    lag: int | None
+    last_seen: str | None
+    removed: bool
+
+
+class Status(TypedDict, total=False):
+    device_id: str
+    name: str
+    replica: str
+    vector: dict[str, int]
+    state_hash: str
+    entities: int
+    commits: int
+    peers: list[Peer]
+    agents: dict[str, int]
+    pending_items: int
+
+
+class Change(TypedDict, total=False):
+    seq: int
+    at: str
+    by: str
+    device: str
+    entity: str
+    kind: str
+    title: str
+    field: str
+    before: Any
+    after: Any
+    why: str
+
+
+class Agent(TypedDict, total=False):
+    id: str
+    short: str
+    task_id: str
+    task_title: str
+    display_name: str
+    lifecycle: str
+    mode: str
+    model: str
+    home_device: str
+    last_wake_at: str | None
+    next_wake_at: str | None
+    pending_items: int
+    report: dict[str, Any] | None

@@ -1,0 +1,38 @@
+"""Short ids: the fewest characters that still name one of the things on the screen.
+
+Never shorter than four, and never fewer than the daemon itself says it needs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+SHORT_MIN: Final = 4
+
+
+def short_ids(ids: Iterable[str]) -> dict[str, str]:
+    """Map each id to its shortest prefix, of at least four characters, unique among `ids`."""
+    ordered = sorted(set(ids))
+    around = zip(["", *ordered], ordered, [*ordered[1:], ""], strict=False)
+    return {
+        own: own[: max(_shared(own, before), _shared(own, after), SHORT_MIN - 1) + 1]
+        for before, own, after in around
+    }
+
+
+def _shared(one: str, other: str) -> int:
+    """Count the characters with which both begin."""
+    for at, (left, right) in enumerate(zip(one, other, strict=False)):
+        if left != right:
+            return at
+    return min(len(one), len(other))
+
+
+def shorts(things: Iterable[Mapping[str, object]], key: str = "id") -> dict[str, str]:
+    """Map the ids of `things` to what to show for each."""
+    told = {str(thing.get(key)): str(thing.get("short") or "") for thing in things if thing.get(key)}
+    made = short_ids(told)
+    return {full: max(told[full], made[full], key=len) for full in told}

@@ -1,0 +1,50 @@
+"""What is typed or piped into a command.
+
+Never prompts without a terminal, and never reads without a limit.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Final
+
+from daemon.cli.refusals import Refusal
+
+_BYTES_MAX: Final = 64 << 20
+
+
+def typed(what: str, prompt: str) -> str:
+    """Read one line: asked for on a terminal, else the first line of standard input."""
+    if sys.stdin is None:
+        raise _missing(what)
+    if sys.stdin.isatty():
+        print(f"{prompt} ", end="", file=sys.stderr, flush=True)
+    line = sys.stdin.buffer.readline(_BYTES_MAX)
+    return _told(line, what)
+
+
+def piped(what: str) -> str:
+    """Read all of standard input; refused on a terminal, where nobody would know to end it."""
+    if sys.stdin is None or sys.stdin.isatty():
+        raise _missing(what)
+    return _told(sys.stdin.buffer.read(_BYTES_MAX), what)
+
+
+def _told(text: bytes, what: str) -> str:
+    told = decoded(text, "standard input").strip()
+    if not told:
+        raise _missing(what)
+    return told
+
+
+def decoded(text: bytes, where: str) -> str:
+    """Read UTF-8, with or without a byte order mark."""
+    try:
+        return text.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = text.count(b"\n", 0, error.start) + 1
+        raise Refusal("usage", f"{where} is not UTF-8 at line {line}", "convert it first") from error
+
+
+def _missing(what: str) -> Refusal:
+    return Refusal("usage", f"no {what} was given", "give it as an argument or on standard input")

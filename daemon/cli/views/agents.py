@@ -1,0 +1,94 @@
+"""Agents: the list, and the page of one.
+
+Never passes an agent's words off as the program's: reports are headed as the agent's.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from daemon.cli.short import shorts
+from daemon.cli.table import Cell, Column, table
+from daemon.cli.text import shown
+from daemon.cli.views.tasks import PAGE_WIDTH_MAX, report_lines
+from daemon.cli.views.values import field_words, value_words
+from daemon.cli.when import ago
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from daemon.cli.look import Look
+    from daemon.cli.shapes import Agent
+
+_COLUMNS: Final = (
+    Column("ID"),
+    Column("LIFE"),
+    Column("MODE"),
+    Column("HOME", width_max=16),
+    Column("NEXT WAKE"),
+    Column("TASK", gives=True),
+)
+_LIFE_STYLES: Final = {"active": ("green",), "dormant": ("yellow",), "destroyed": ("dim",)}
+_TIMES: Final = ("created_at", "updated_at", "last_wake_at", "next_wake_at")
+_SHOWN_APART: Final = frozenset({"id", "short", "report", "display_name", "task_title", "vector_clock"})
+
+
+def agent_rows(agents: Iterable[Agent]) -> Iterator[Sequence[object]]:
+    """Give the plain columns: id, task, lifecycle, mode, home device, next wake."""
+    for agent in agents:
+        get = agent.get
+        yield get("id"), get("task_id"), get("lifecycle"), get("mode"), _home(agent), get("next_wake_at")
+
+
+def agent_row(agent: Agent) -> Iterator[Sequence[object]]:
+    """Give the plain columns of one agent."""
+    return agent_rows([agent])
+
+
+def _home(agent: Agent) -> Any:
+    told: Any = agent
+    return told.get("home_device") or told.get("home_device_name") or told.get("home_device_id")
+
+
+def _name(agent: Agent) -> str:
+    return shown(agent.get("task_title") or agent.get("display_name") or agent.get("task_id") or "")
+
+
+def agent_list(agents: Sequence[Agent], look: Look) -> Iterator[str]:
+    """Draw the table of agents."""
+    ids = shorts(agents)
+    rows = [_cells(agent, ids, look) for agent in agents]
+    return table(_COLUMNS, rows, look) if rows else iter(())
+
+
+def _cells(agent: Agent, ids: dict[str, str], look: Look) -> list[Cell]:
+    life = str(agent.get("lifecycle") or "")
+    return [
+        Cell(shown(ids.get(agent.get("id", ""), "")), ("cyan",)),
+        Cell(shown(life), _LIFE_STYLES.get(life, ())),
+        Cell(shown(agent.get("mode") or "")),
+        Cell(shown(_home(agent) or "")[:16]),
+        Cell(shown(ago(agent.get("next_wake_at"), look.now_s)), ("dim",)),
+        Cell(_name(agent)),
+    ]
+
+
+def agent_line(verb: str, agent: Agent, look: Look) -> Iterator[str]:
+    """Answer what was done with an agent in one line."""
+    short = shorts([agent]).get(agent.get("id", ""), "")
+    sign = look.paint(look.sign("✓"), "green")
+    yield f"{sign} {verb} {look.paint(shown(short), 'cyan')}  {_name(agent)}"
+
+
+def agent_page(agent: Agent, look: Look) -> Iterator[str]:
+    """Draw all that is known of an agent, its report last."""
+    short = shown(shorts([agent]).get(agent.get("id", ""), ""))
+    yield f"{look.paint(_name(agent), 'bold')}  {look.paint(short, 'cyan')}"
+    for key, value in agent.items():
+        if key in _SHOWN_APART or value is None or value in ([], {}):
+            continue
+        words = shown(ago(value, look.now_s)) if key in _TIMES else value_words(value, key)
+        yield f"  {look.paint(f'{field_words(key):<22}', 'dim')} {words}"
+    if report := agent.get("report"):
+        yield from ("", look.paint("Report of the agent", "bold"))
+        yield from report_lines(report, PAGE_WIDTH_MAX, look)

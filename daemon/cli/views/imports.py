@@ -1,0 +1,47 @@
+"""What an import took, what it left out, and what it could not read.
+
+Never hides a line that was skipped.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from daemon.cli.text import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from daemon.cli.look import Look
+
+_COUNTS: Final = (
+    ("tasks", "task", "tasks"),
+    ("checklist_items", "checklist item", "checklist items"),
+    ("entries", "note", "notes"),
+    ("updated", "updated", "updated"),
+    ("unchanged", "unchanged", "unchanged"),
+)
+
+
+def import_rows(report: dict[str, Any]) -> Iterator[Sequence[object]]:
+    """Give the counts by name, then each skipped and unreadable line."""
+    yield from ((key, report.get(key, 0)) for key, _, _ in _COUNTS)
+    for one in report.get("skipped") or ():
+        yield "skipped", one.get("line"), one.get("what"), one.get("why")
+    for one in report.get("errors") or ():
+        yield "error", one.get("line"), one.get("message")
+
+
+def import_lines(report: dict[str, Any], dry_run: bool, look: Look) -> Iterator[str]:
+    """Draw what was, or in a dry run what would be, imported."""
+    counts = [(int(report.get(key) or 0), one, many) for key, one, many in _COUNTS]
+    words = [f"{count} {one if count == 1 else many}" for count, one, many in counts if count]
+    sign = look.paint(look.sign("✓"), "green")
+    yield f"{sign} {'Would import' if dry_run else 'Imported'} {', '.join(words) or 'nothing'}"
+    for one in report.get("skipped") or ():
+        where = f"line {one['line']}: " if one.get("line") else ""
+        what, why = shown(one.get("what") or ""), shown(one.get("why") or "")
+        yield look.paint(f"  skipped {where}{what}: {why}", "yellow")
+    for one in report.get("errors") or ():
+        where = f"line {one['line']}: " if one.get("line") else ""
+        yield look.paint(f"  error {where}{shown(one.get('message') or '')}", "red")

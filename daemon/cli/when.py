@@ -1,0 +1,131 @@
+"""Times and dates as a person says them, and lengths of time.
+
+Never asks for the time: "now" is the date that the daemon's answer carries.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from typing import Final
+
+_DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_MINUTE_S: Final = 60
+_HOUR_S: Final = 3600
+_DAY_S: Final = 86400
+_YESTERDAY_S: Final = 2 * _DAY_S
+_WEEK_S: Final = 7 * _DAY_S
+# Beyond it the calendar ends, in some time zone.
+_YEAR_9999_S: Final = 253_370_764_800
+
+
+def http_date(text: str) -> float | None:
+    """Read the Date header of an answer (RFC 9110, 5.6.7) as Unix time."""
+    words = text.replace(":", " ").split()
+    try:
+        _, day, month, year, hour, minute, second, _ = words
+        moment = datetime(
+            int(year),
+            _MONTHS.index(month) + 1,
+            int(day),
+            int(hour),
+            int(minute),
+            int(second),
+            tzinfo=UTC,
+        )
+    except ValueError:
+        return None
+    return moment.timestamp()
+
+
+def moment_s(value: object) -> float | None:
+    """Read an ISO 8601 time, or Unix milliseconds, as Unix time; None where it is neither."""
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, int | float):
+        at_s = value / 1000
+    else:
+        try:
+            read = datetime.fromisoformat(str(value))
+        except ValueError:
+            return None
+        # A time without a zone is UTC, as everything that Placet stores.
+        at_s = (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
+    return at_s if 0 <= at_s < _YEAR_9999_S else None
+
+
+def _local(at_s: float) -> datetime:
+    return datetime.fromtimestamp(at_s, UTC).astimezone()
+
+
+def ago(value: object, now_s: float | None) -> str:
+    """Say when it was or will be: "5 min ago", "in 3 h", "6 Mar"; "" for no time."""
+    at_s = moment_s(value)
+    if at_s is None:
+        return "" if value is None else str(value)
+    if now_s is None:
+        return _day_and_time(at_s)
+    past_s = now_s - at_s
+    if abs(past_s) < _WEEK_S:
+        return _in(-past_s) if past_s < -_MINUTE_S else _past(past_s)
+    return _day(_local(at_s).date(), _local(now_s).date())
+
+
+def _past(past_s: float) -> str:
+    if past_s < _MINUTE_S:
+        return "just now"
+    return "yesterday" if _DAY_S <= past_s < _YESTERDAY_S else f"{_span(past_s)} ago"
+
+
+def _in(left_s: float) -> str:
+    return f"in {_span(left_s)}"
+
+
+def _span(length_s: float) -> str:
+    if length_s < _HOUR_S:
+        return f"{int(length_s // _MINUTE_S)} min"
+    if length_s < _DAY_S:
+        return f"{int(length_s // _HOUR_S)} h"
+    days = int(length_s // _DAY_S)
+    return f"{days} day{'s' if days > 1 else ''}"
+
+
+def _day_and_time(at_s: float) -> str:
+    at = _local(at_s)
+    return f"{at.day} {_MONTHS[at.month - 1]} {at.year}, {at.hour:02}:{at.minute:02}"
+
+
+def _day(day: date, today: date) -> str:
+    year = "" if day.year == today.year else f" {day.year}"
+    return f"{day.day} {_MONTHS[day.month - 1]}{year}"
+
+
+def due(text: object, now_s: float | None) -> tuple[str, int | None]:
+    """Say when something is due, and in how many days (negative: overdue; None: unknown)."""
+    try:
+        day = date.fromisoformat(str(text)[:10])
+    except ValueError:
+        return ("" if text is None else str(text)), None
+    if now_s is None:
+        return day.isoformat(), None
+    today = _local(now_s).date()
+    days = (day - today).days
+    return _due_words(day, today, days), days
+
+
+def _due_words(day: date, today: date, days: int) -> str:
+    near = {-1: "yesterday", 0: "today", 1: "tomorrow"}
+    if days in near:
+        return near[days]
+    if 1 < days < 7:
+        return _DAYS[day.weekday()]
+    return _day(day, today)
+
+
+def minutes(value: object) -> str:
+    """Say a number of minutes: "45 min", "2 h", "2 h 30 min"."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        return str(value)
+    hours, rest = divmod(value, 60)
+    parts = [f"{hours} h"] * bool(hours) + [f"{rest} min"] * bool(rest or not hours)
+    return " ".join(parts)
