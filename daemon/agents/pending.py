@@ -1,0 +1,78 @@
+"""What waits for a person: open, deferred and disputed proposals, each with what it would change.
+
+Never writes, and never shows a model's words as the summary.
+"""
+
+from typing import Any
+
+from msgspec import Struct
+
+from daemon.agents import judging, wording
+from daemon.agents.judging import Case, Shown
+from daemon.journal.provenance import iso
+from store.snapshot import Snapshot
+from syncproto.ids import EntityId, text
+
+
+class PendingItem(Struct, frozen=True, kw_only=True):
+    """One line: what is proposed, why, over which value, and how it stands."""
+
+    item_id: str
+    set_id: str
+    task_id: str
+    agent_id: str
+    tool: str
+    args: dict[str, Any]
+    summary: str
+    rationale: str | None
+    base: Any
+    current: Any
+    proposed: Any
+    status: str
+    disputed: bool
+    stale: bool
+    created_at: str
+    expires_at: str
+
+
+_WAITING = frozenset({Shown.PENDING, Shown.DEFERRED})
+
+
+def pending(
+    snapshot: Snapshot, now_ms: int, *, task: EntityId | None = None, closed: bool = False
+) -> list[PendingItem]:
+    """List the proposals that wait, in the order in which they were made.
+
+    What has expired or become obsolete waits no more; `closed` lists it too, with all that is decided.
+    """
+    found = (judging.case(snapshot, item) for item in snapshot.items(task))
+    shown = [(case, judging.shown(snapshot, case, now_ms)) for case in found if case is not None]
+    return [_line(snapshot, case, status) for case, status in shown if closed or _waits(case, status)]
+
+
+def _waits(case: Case, status: Shown) -> bool:
+    return status in _WAITING or case.item.disputed
+
+
+def _line(snapshot: Snapshot, case: Case, status: Shown) -> PendingItem:
+    item = case.item
+    newest = max(item.occurrences, key=lambda one: (one.created_ms, one.change_set))
+    compared = judging.compared(case)
+    return PendingItem(
+        item_id=text(item.id),
+        set_id=text(newest.change_set),
+        task_id=text(item.task),
+        agent_id=text(newest.agent),
+        tool=item.tool,
+        args=case.args,
+        summary=wording.summary(item.tool, case.args),
+        rationale=newest.rationale or None,
+        base=compared.base,
+        current=compared.current,
+        proposed=compared.proposed,
+        status=status.value,
+        disputed=item.disputed,
+        stale=judging.is_stale(snapshot, case),
+        created_at=iso(min(one.created_ms for one in item.occurrences)),
+        expires_at=iso(item.expires_ms),
+    )

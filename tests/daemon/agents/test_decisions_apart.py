@@ -1,0 +1,198 @@
+"""Decisions made on several devices while they are apart: every row of the table of cases, on real stores.
+
+Never looks at the inside of a decision: only at what people are answered and shown once the devices meet.
+"""
+
+from typing import Any
+
+import pytest
+
+from daemon.agents.decisions import Outcome
+from store.verdicts import Status
+from syncproto.ids import EntityId, derived_id, text
+from tests.daemon.agents.deciding import confirm, defer, reject, undo, waiting
+from tests.daemon.agents.fleet import Fleet, Home
+
+
+def test_confirmed_on_two_devices_while_apart_is_one_change_and_two_decisions(
+    fleet: Fleet, a: Home, b: Home, task: EntityId
+) -> None:
+    estimate, added = a.estimate(task, 120, "one"), a.add(task, "Buy paper", "two")
+    also = a.add(task, "Call Ann", "three")
+    fleet.sync()
+    for home, items in ((a, [estimate, added]), (b, [also, added, estimate])):
+        for item in items:
+            assert confirm(home, item).result is Outcome.APPLIED
+    fleet.sync()
+    for home in (a, b):
+        assert home.value(task, "estimate_minutes") == 120
+        assert sorted(home.titles(task)) == ["Buy paper", "Call Ann"]
+        assert len(home.item(added).decisions) == 2
+        created = home.entity(derived_id("entity", text(added), time_of=added))
+        assert created.conflicts() == {}
+        assert home.entity(task).conflicts() == {}
+        assert home.entity(derived_id("checklist", text(task), time_of=task)).conflicts() == {}
+
+
+def test_confirmed_here_and_rejected_there_is_disputed_and_not_in_effect(
+    fleet: Fleet, a: Home, b: Home, task: EntityId
+) -> None:
+    item = a.estimate(task, 120)
+    fleet.sync()
+    confirm(a, item)
+    reject(b, item)
+    fleet.sync()
+    for home in (a, b):
+        assert home.value(task, "estimate_minutes") == 60
+        (line,) = waiting(home)
+        assert (line.status, line.disputed) == ("rejected", True)
+
+
+@pytest.mark.parametrize(("settle", "shown"), [(confirm, 120), (reject, 60), (undo, 60)])
+def test_a_dispute_is_settled_by_either_verdict(
+    fleet: Fleet, b: Home, task: EntityId, settle: Any, shown: int
+) -> None:
+    (a, _) = fleet.homes
+    item = a.estimate(task, 120)
+    fleet.sync()
+    confirm(a, item)
+    reject(b, item)
+    fleet.sync()
+    assert defer(b, item).result is Outcome.CONFLICT
+    assert settle(b, item).result is Outcome.APPLIED
+    fleet.sync()
+    for home in (a, b):
+        assert not home.item(item).disputed
+        assert home.value(task, "estimate_minutes") == shown
+
+
+def test_confirming_a_disputed_item_again_keeps_the_edited_words(
+    fleet: Fleet, a: Home, b: Home, task: EntityId
+) -> None:
+    item = a.estimate(task, 120)
+    fleet.sync()
+    confirm(a, item, edit={"minutes": 90})
+    reject(b, item)
+    fleet.sync()
+    confirm(b, item)
+    fleet.sync()
+    assert a.value(task, "estimate_minutes") == 90
+
+
+def test_confirming_a_disputed_item_as_proposed_is_possible_by_saying_so(
+    fleet: Fleet, a: Home, b: Home, task: EntityId
+) -> None:
+    item = a.estimate(task, 120)
+    fleet.sync()
+    confirm(a, item, edit={"minutes": 90})
+    reject(b, item)
+    fleet.sync()
+    confirm(b, item, edit={"minutes": 120})
+    fleet.sync()
+    assert a.value(task, "estimate_minutes") == 120
+
+
+def test_edited_there_and_confirmed_here_is_one_effect_the_edited_one(
+    fleet: Fleet, a: Home, b: Home, task: EntityId
+) -> None:
+    item, added = a.estimate(task, 120, "one"), a.add(task, "Buy paper", "two")
+    fleet.sync()
+    confirm(a, item)
+    confirm(a, added)
+    confirm(b, item, edit={"minutes": 90})
+    confirm(b, added, edit={"title": "Buy ink"})
+    fleet.sync()
+    for home in (a, b):
+        assert home.value(task, "estimate_minutes") == 90
+        assert home.titles(task) == ["Buy ink"]
+
+
+def test_the_persons_edit_wins_over_an_unaware_confirmation_and_can_be_overruled(
+    fleet: Fleet, a: Home, b: Home, task: EntityId
+) -> None:
+    item = a.estimate(task, 120)
+    fleet.sync()
+    a.set(task, estimate_minutes=45)
+    confirm(b, item)
+    fleet.sync()
+    for home in (a, b):
+        assert home.value(task, "estimate_minutes") == 45
+    result = confirm(b, item)
+    assert "overtaken by your edit" in result.message
+    assert confirm(b, item, force=True).result is Outcome.APPLIED
+    fleet.sync()
+    assert a.value(task, "estimate_minutes") == 120
+
+
+def test_a_change_known_here_makes_it_stale_here(fleet: Fleet, a: Home, b: Home, task: EntityId) -> None:
+    item = a.estimate(task, 120)
+    a.set(task, estimate_minutes=45)
+    fleet.sync()
+    assert confirm(b, item).result is Outcome.STALE
+
+
+def test_undo_on_two_devices_is_one_undo(fleet: Fleet, a: Home, b: Home, task: EntityId) -> None:
+    item = a.estimate(task, 120)
+    confirm(a, item)
+    fleet.sync()
+    undo(a, item)
+    undo(b, item)
+    fleet.sync()
+    assert b.item(item).status is Status.REJECTED
+    assert not b.item(item).disputed
+    assert b.value(task, "estimate_minutes") == 60
+
+
+def test_a_task_deleted_elsewhere_meanwhile_stays_deleted_with_the_effect_beneath(
+    fleet: Fleet, a: Home, b: Home, task: EntityId
+) -> None:
+    estimate, added = a.estimate(task, 120, "one"), a.add(task, "Buy paper", "two")
+    fleet.sync()
+    a.set(task, deleted=True)
+    confirm(b, estimate)
+    confirm(b, added)
+    fleet.sync()
+    for home in (a, b):
+        assert not home.entity(task).visible
+        assert home.value(task, "estimate_minutes") == 120
+    a.set(task, deleted=False)
+    fleet.sync()
+    assert b.titles(task) == ["Buy paper"]
+
+
+def test_two_runs_that_propose_the_same_make_one_item_with_one_verdict(
+    fleet: Fleet, a: Home, b: Home, task: EntityId
+) -> None:
+    fleet.sync()
+    first, second = a.estimate(task, 120, "one"), b.estimate(task, 120, "two")
+    assert first == second
+    fleet.sync()
+    assert len(a.item(first).occurrences) == 2
+    assert len(waiting(a)) == 1
+    confirm(a, first)
+    fleet.sync()
+    assert waiting(b) == []
+
+
+def test_of_two_occurrences_one_fresh_base_is_enough(fleet: Fleet, a: Home, b: Home, task: EntityId) -> None:
+    fleet.sync()
+    item = a.estimate(task, 120, "one")
+    b.set(task, estimate_minutes=45)
+    assert b.estimate(task, 120, "two") == item
+    fleet.sync()
+    assert confirm(a, item).result is Outcome.APPLIED
+
+
+def test_three_devices_that_decide_apart_agree_afterwards(
+    fleet: Fleet, a: Home, b: Home, c: Home, task: EntityId
+) -> None:
+    item = a.estimate(task, 120)
+    fleet.sync()
+    confirm(a, item)
+    confirm(b, item, edit={"minutes": 90})
+    reject(c, item)
+    fleet.sync()
+    assert {home.item(item).disputed for home in (a, b, c)} == {True}
+    confirm(c, item)
+    fleet.sync()
+    assert {home.value(task, "estimate_minutes") for home in (a, b, c)} == {90}
