@@ -12,7 +12,7 @@ ORIGIN_AT = "at_ms"
 """Key of imported provenance: when the value was written where it came from, Unix time in milliseconds."""
 
 _MS_MAX = 253_402_300_799_999  # the end of the year 9999: beyond it there is no ISO 8601 text
-_AUTHORS = {By.SYSTEM: "system", By.AGENT: "agent", By.USER: "user"}
+AUTHORS = {By.SYSTEM: "system", By.AGENT: "agent", By.USER: "user"}
 
 
 def iso(ms: int) -> str:
@@ -24,7 +24,7 @@ def iso(ms: int) -> str:
 
 def author(source: Source | None) -> str | None:
     """Return `user`, `agent` or `system`; a confirmation is the agent's unless the user edited it."""
-    return None if source is None else _AUTHORS[source.by]
+    return None if source is None else AUTHORS[source.by]
 
 
 def written_ms(source: Source) -> int:

@@ -35,9 +35,11 @@ def task(snapshot: Snapshot, ref: str, *, removed: bool = False) -> Entity:
     return _only(list(together.values()), "task", ref)
 
 
-def entity(snapshot: Snapshot, kinds: Sequence[str], ref: str, *, removed: bool = False) -> Entity:
+def entity(
+    snapshot: Snapshot, kinds: Sequence[str], ref: str, *, removed: bool = False, what: str = ""
+) -> Entity:
     """Find the entity of one of these kinds whose id begins with `ref`. Raises Refused as `task` does."""
-    what = kinds[0].replace("_", " ")
+    what = what or kinds[0].replace("_", " ")
     found = _by_id(snapshot, kinds, ref)
     if found is None:
         prefixed = _prefixed(snapshot, kinds, ref)

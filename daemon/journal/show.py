@@ -15,6 +15,7 @@ from daemon.journal.views import (
     Conflict,
     ConflictVersion,
     Entry,
+    Progress,
     Task,
     VectorClock,
 )
@@ -43,12 +44,22 @@ def plain(value: object) -> Any:
     return value
 
 
+_BELONGS = (
+    ("checklist", "task_id", "task_checklist"),
+    ("checklist_item", "checklist_id", "checklist_item"),
+    ("agent", "task_id", "agent_task"),
+)
+_TEXTS = ("entry", "task_id", "task_entry")
+"""What `expect_many` reads at once: kind, the field that points up, the relation."""
+
+
 class Shown:
     """What one snapshot shows. It looks names up once, so make one for each request."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
         self._devices: dict[ReplicaId, DeviceId] = {}
+        self._families: dict[str, dict[EntityId, list[Entity]]] = {}
 
     @cached_property
     def labels(self) -> dict[EntityId, str]:
@@ -77,9 +88,11 @@ class Shown:
 
     def task(self, task: Entity, *, brief: bool = False) -> Task:
         """Show a task; `brief` leaves out what belongs to it."""
-        checklists, entries = ([], []) if brief else (self._checklists(task.id), self._entries(task.id))
-        agent = next(iter(self._snapshot.referring(task.id, "agent_task")), None)
-        family = [task] if brief else [task, *self._family(checklists, entries)]
+        checklists = sorted(self._children(task.id, "task_checklist"), key=place)
+        items = {one.id: sorted(self._children(one.id, "checklist_item"), key=place) for one in checklists}
+        entries = [] if brief else self._children(task.id, "task_entry")
+        agent = next((one.id for one in self._children(task.id, "agent_task")), None)
+        listed = [item for below in items.values() for item in below]
         return Task(
             id=text(task.id),
             title=task.text("title"),
@@ -91,10 +104,18 @@ class Shown:
             language=task.text("language") or None,
             labels=self._labels(task),
             category=self.categories.get(names.category_of(task) or EntityId(b"")),
-            checklists=checklists,
-            entries=entries,
+            checklists=[
+                Checklist(
+                    text(one.id), one.text("title"), [self.item(item, task.id) for item in items[one.id]]
+                )
+                for one in checklists
+            ],
+            checklist_progress=_progress(listed),
+            entries=sorted((self.entry(one) for one in entries), key=lambda one: one.happened_at),
             vector_clock=vector_clock(task.clock),
-            conflicts=[conflict for one in family for conflict in self.conflicts(one)],
+            conflicts=[
+                found for one in [task, *checklists, *listed, *entries] for found in self.conflicts(one)
+            ],
             agent_id=None if agent is None else text(agent),
             report=None if agent is None or brief else self._report(agent),
             created_at=written_at(task.created),
@@ -118,17 +139,21 @@ class Shown:
 
     # -- what belongs to a task -----------------------------------------------------------------------
 
+    def expect_many(self, *, texts: bool) -> "Shown":
+        """Read all that belongs to tasks at once, which is cheaper from a few dozen tasks on."""
+        for kind, field, relation in (*_BELONGS, _TEXTS) if texts else _BELONGS:
+            family = self._families.setdefault(relation, {})
+            for one in self._snapshot.entities(kind):
+                target = one.value(field)
+                if isinstance(target, bytes):
+                    family.setdefault(EntityId(target), []).append(one)
+        return self
+
     def _children(self, target: EntityId, relation: str) -> list[Entity]:
+        if relation in self._families:
+            return self._families[relation].get(target, [])
         found = (self._snapshot.entity(one) for one in self._snapshot.referring(target, relation))
         return [one for one in found if one is not None]
-
-    def _checklists(self, task: EntityId) -> list[Checklist]:
-        held = sorted(self._children(task, "task_checklist"), key=place)
-        return [Checklist(text(one.id), one.text("title"), self._items(one.id, task)) for one in held]
-
-    def _items(self, checklist: EntityId, task: EntityId) -> list[ChecklistItem]:
-        held = sorted(self._children(checklist, "checklist_item"), key=place)
-        return [self.item(one, task) for one in held]
 
     def item(self, item: Entity, task: EntityId | None) -> ChecklistItem:
         """Show one item of a checklist."""
@@ -148,10 +173,6 @@ class Shown:
             removed=not item.visible,
         )
 
-    def _entries(self, task: EntityId) -> list[Entry]:
-        shown = [self.entry(one) for one in self._children(task, "task_entry")]
-        return sorted(shown, key=lambda one: one.happened_at)
-
     def entry(self, entry: Entity) -> Entry:
         """Show one entry."""
         task, created = entry.value("task_id"), written_at(entry.created)
@@ -168,12 +189,6 @@ class Shown:
         )
 
     # -- conflicts ------------------------------------------------------------------------------------
-
-    def _family(self, checklists: list[Checklist], entries: list[Entry]) -> list[Entity]:
-        items = [item.id for checklist in checklists for item in checklist.items]
-        ids = [*(one.id for one in checklists), *items, *(one.id for one in entries)]
-        found = (self._snapshot.entity(from_text(one)) for one in ids)
-        return [one for one in found if one is not None]
 
     def conflicts(self, entity: Entity) -> list[Conflict]:
         """Show the fields that have more than one value, and a deletion that an edit outlived."""
@@ -207,6 +222,11 @@ class Shown:
 def place(entity: Entity) -> tuple[str, EntityId]:
     """Return the key by which checklists and items are ordered."""
     return entity.text("position"), entity.id
+
+
+def _progress(items: list[Entity]) -> Progress:
+    kept = [one for one in items if one.value("is_archived") is not True]
+    return Progress(sum(one.value("is_checked") is True for one in kept), len(kept))
 
 
 def _number(value: object) -> int | None:

@@ -76,7 +76,7 @@ def show(snapshot: Snapshot, ref: str) -> Task:
 
 def tasks(snapshot: Snapshot, *, closed: bool, removed: bool, brief: bool) -> list[Task]:
     """List open tasks in order of their making; `closed` adds the others; `removed` lists those instead."""
-    shown = Shown(snapshot)
+    shown = Shown(snapshot).expect_many(texts=not brief)
     held = [one for one in snapshot.entities("task", removed=removed) if one.exists]
     wanted = [one for one in held if closed or removed or one.text("status") not in values.CLOSED]
     return [shown.task(one, brief=brief) for one in wanted]

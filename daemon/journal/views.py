@@ -67,11 +67,15 @@ class Entry(Struct, frozen=True, kw_only=True):
     removed: bool = False
 
 
-class Task(Struct, frozen=True, kw_only=True):
-    """A task with all that belongs to it.
+class Progress(Struct, frozen=True):
+    """How many of a task's items are ticked, archived ones aside."""
 
-    A brief one, as lists show it, has neither checklists, entries nor report.
-    """
+    completed: int
+    total: int
+
+
+class Task(Struct, frozen=True, kw_only=True):
+    """A task with all that belongs to it; where it was asked for in brief, without its texts and report."""
 
     id: str
     title: str
@@ -84,6 +88,7 @@ class Task(Struct, frozen=True, kw_only=True):
     labels: list[str]
     category: str | None
     checklists: list[Checklist]
+    checklist_progress: Progress
     entries: list[Entry]
     vector_clock: VectorClock
     conflicts: list[Conflict]
@@ -92,3 +97,41 @@ class Task(Struct, frozen=True, kw_only=True):
     created_at: str | None
     updated_at: str | None
     removed: bool = False
+
+
+class Change(Struct, frozen=True):
+    """One field that went from one value to another: who, when, on which device, and why."""
+
+    seq: int
+    at: str
+    by: str
+    agent_id: str | None
+    device: str
+    device_name: str
+    entity: str
+    kind: str
+    title: str
+    field: str
+    before: Any
+    after: Any
+    why: str | None
+
+
+class Touched(Struct, frozen=True):
+    """An entity that a commit has an operation on."""
+
+    id: str
+    kind: str
+
+
+class Event(Struct, frozen=True):
+    """One commit of the feed: what it touched, and what of the journal it changed."""
+
+    seq: int
+    at: str
+    by: str
+    agent_id: str | None
+    device: str
+    device_name: str
+    touched: list[Touched]
+    changes: list[Change]

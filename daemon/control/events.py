@@ -1,0 +1,97 @@
+"""The event stream: the feed as server-sent events, from where the client left off.
+
+Never keeps anything for a client: its Last-Event-ID is its watermark, and the log is the queue.
+"""
+
+import asyncio
+from typing import Annotated
+
+import msgspec
+from aiohttp import web
+from msgspec import Meta, Struct
+
+from daemon.control.routes import Call, Nothing
+from daemon.journal import log
+from daemon.journal.errors import Code, Refused, usage
+from daemon.journal.views import Event
+from daemon.notifier import Notifier
+from store.threads import StoreThreads
+
+MEDIA = "text/event-stream"
+HEARTBEAT_S = 15.0
+WRITE_WITHIN_S = 30.0
+PAGE_COMMITS = 100
+STREAMS_MAX = 64
+_POSITION_MAX = (1 << 63) - 1
+
+
+class From(Struct, frozen=True, forbid_unknown_fields=True):
+    """Where to begin: after a feed position; the header Last-Event-ID says the same, and comes first."""
+
+    after: Annotated[int, Meta(ge=0, le=_POSITION_MAX)] | None = None
+
+
+class Events:
+    """All open streams of one daemon."""
+
+    def __init__(self, store: StoreThreads, notifier: Notifier) -> None:
+        self._store = store
+        self._notifier = notifier
+        self._open: set[asyncio.Task[object]] = set()
+
+    async def stream(self, request: web.Request, call: Call[Nothing, From]) -> web.StreamResponse:
+        """Send each commit as it becomes durable, until the client goes; without a place, from now on."""
+        if len(self._open) >= STREAMS_MAX:
+            raise Refused(Code.FAILED, f"{STREAMS_MAX} event streams are open already", "close one")
+        watch = self._notifier.watch()
+        after = await self._begin(_asked(request, call.query))
+        response = web.StreamResponse(headers={"Content-Type": MEDIA, "Cache-Control": "no-store"})
+        task = asyncio.current_task()
+        assert task is not None
+        self._open.add(task)
+        try:
+            await response.prepare(request)
+            await _send(response, b": open\n\n")
+            while True:
+                page = await self._page(after)
+                for event in page:
+                    await _send(response, _written(event))
+                    after = event.seq
+                if not page and not await watch.grown(HEARTBEAT_S):
+                    await _send(response, b": still here\n\n")
+        except (ConnectionError, TimeoutError):
+            return response
+        finally:
+            self._open.discard(task)
+
+    def close(self) -> None:
+        """End all streams; their clients come back with the last position that they saw."""
+        for task in self._open:
+            task.cancel()
+
+    async def _begin(self, asked: int | None) -> int:
+        end = await self._store.read(lambda snapshot: snapshot.feed_end())
+        if asked is not None and asked > end:
+            raise usage(f"position {asked} is beyond the end of the feed, {end}", "begin without a position")
+        return end if asked is None else asked
+
+    async def _page(self, after: int) -> list[Event]:
+        return await self._store.read(lambda snapshot: log.events(snapshot, after, PAGE_COMMITS))
+
+
+def _asked(request: web.Request, query: From) -> int | None:
+    header = request.headers.get("Last-Event-ID")
+    if header is None:
+        return query.after
+    if not (header.isascii() and header.isdigit()) or int(header[:20]) > _POSITION_MAX:
+        raise usage(f"Last-Event-ID is no feed position: {header[:40]!r}")
+    return int(header)
+
+
+async def _send(response: web.StreamResponse, raw: bytes) -> None:
+    async with asyncio.timeout(WRITE_WITHIN_S):
+        await response.write(raw)
+
+
+def _written(event: Event) -> bytes:
+    return b"id: %d\nevent: commit\ndata: %s\n\n" % (event.seq, msgspec.json.encode(event))

@@ -1,0 +1,96 @@
+"""Writes the OpenAPI description of a table of routes.
+
+Never describes anything by hand: what validates a request is what is shown here.
+"""
+
+import re
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from daemon.control.errors import Envelope
+from daemon.control.routes import Nothing, Route, Streams
+
+type_json = dict[str, Any]
+
+_REF = "#/components/schemas/{name}"
+_KEY = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "description": "A retry with the same key gets the same answer, and does nothing twice.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 128},
+}
+
+
+def describe(routes: Sequence[Route], version: str) -> type_json:
+    """Return the OpenAPI 3.1 document of `routes`."""
+    types = [Envelope, *dict.fromkeys(_types(routes))]
+    schemas, components = msgspec.json.schema_components(types, ref_template=_REF)
+    schema = dict(zip(map(repr, types), schemas, strict=True))
+    paths: dict[str, type_json] = {}
+    for route in routes:
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, schema, components)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Placet control API", "version": version},
+        "paths": paths,
+        "components": {"schemas": components},
+    }
+
+
+def _types(routes: Sequence[Route]) -> list[Any]:
+    return [kind for route in routes for kind in (route.answer, route.body, route.query)]
+
+
+def _operation(route: Route, schema: type_json, components: type_json) -> type_json:
+    parameters = [_path_parameter(name) for name in re.findall(r"{(\w+)}", route.path)]
+    parameters += _query_parameters(route.query, components)
+    operation: type_json = {
+        "operationId": _operation_id(route),
+        "summary": route.summary,
+        "parameters": parameters + ([_KEY] if route.changes else []),
+        "responses": {
+            str(int(route.status)): _content(
+                HTTPStatus(route.status).phrase, schema[repr(route.answer)], _media(route)
+            ),
+            "default": _content("Refused", schema[repr(Envelope)], "application/json"),
+        },
+    }
+    if route.body is not Nothing:
+        operation["requestBody"] = {
+            "required": any(field.required for field in msgspec.structs.fields(route.body)),
+            "content": {"application/json": {"schema": schema[repr(route.body)]}},
+        }
+    return operation
+
+
+def _operation_id(route: Route) -> str:
+    words = re.findall(r"\w+", route.path.replace("/v1/", "/"))
+    return "_".join([route.method.lower(), *words])
+
+
+def _media(route: Route) -> str:
+    return route.how.media if isinstance(route.how, Streams) else "application/json"
+
+
+def _content(description: str, schema: type_json, media: str) -> type_json:
+    return {"description": description, "content": {media: {"schema": schema}}}
+
+
+def _path_parameter(name: str) -> type_json:
+    return {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+
+
+def _query_parameters(query: type[Struct], components: type_json) -> list[type_json]:
+    if query is Nothing:
+        return []
+    described = components[query.__name__]
+    required = described.get("required", ())
+    return [
+        {"name": name, "in": "query", "required": name in required, "schema": schema}
+        for name, schema in described["properties"].items()
+    ]

@@ -1,0 +1,147 @@
+"""The log as a history: which field went from what to what, in which commit, by whom.
+
+Never shown from the fold: it is read from the commits themselves, so what was overwritten is there too.
+"""
+
+from collections.abc import Callable, Collection, Iterator
+from typing import Any, NamedTuple
+
+from store import proposals
+from store.fold import Source, Written, written
+from store.snapshot import Snapshot
+from store.verdicts import Status
+from syncproto.codec import Value
+from syncproto.commit import Operation, Received
+from syncproto.heads import Chains, Clock, covers
+from syncproto.ids import EntityId
+
+
+class Change(NamedTuple):
+    """One field of one operation. `before` is what its author saw; `seq` the feed position of its commit."""
+
+    seq: int
+    source: Source
+    entity: EntityId
+    kind: str
+    field: str
+    before: Value
+    after: Value
+
+
+def changes(
+    snapshot: Snapshot,
+    *,
+    limit: int,
+    after: int | None = None,
+    entities: Collection[EntityId] | None = None,
+    kinds: Collection[str] | None = None,
+) -> list[Change]:
+    """Return changes in feed order: the first ones beyond position `after`, or without it the newest ones.
+
+    About `limit` of them: a commit is never cut, so that the last `seq` is where to go on.
+    """
+    pasts = Pasts(snapshot)
+    found: list[list[Change]] = []
+    count = 0
+    for seq in _positions(snapshot, entities, after):
+        received = snapshot.log.at(seq)
+        wanted = [one for one in received.commit.operations if _is_wanted(one, entities, kinds)]
+        made = [change for one in wanted for change in pasts.changes(seq, received, one)]
+        count += len(made)
+        if made:
+            found.append(made)
+        if count >= limit:
+            break
+    in_order = found if after is not None else reversed(found)
+    return [change for made in in_order for change in made]
+
+
+def _is_wanted(
+    operation: Operation, entities: Collection[EntityId] | None, kinds: Collection[str] | None
+) -> bool:
+    return (entities is None or operation.entity in entities) and (kinds is None or operation.kind in kinds)
+
+
+def _positions(snapshot: Snapshot, entities: Collection[EntityId] | None, after: int | None) -> Iterator[int]:
+    """Yield the positions of the commits that are asked for: upwards from `after`, else down from the end."""
+    if entities is None:
+        yield from (
+            range(after + 1, snapshot.feed_end() + 1)
+            if after is not None
+            else range(snapshot.feed_end(), 0, -1)
+        )
+        return
+    seqs: set[int] = set()
+    for entity in entities:
+        seqs.update(_touching(snapshot, entity, after or 0))
+    yield from sorted(seqs, reverse=after is None)
+
+
+class Pasts:
+    """What the changes in some commits were changes from; each entity's operations are read once."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._known: dict[EntityId, list[Written]] = {}
+
+    def changes(self, seq: int, received: Received, operation: Operation) -> Iterator[Change]:
+        """Yield what one operation changed."""
+        source = written(received, operation).source
+        for field, after in operation.fields.items():
+            before = self._before(operation, field)
+            yield Change(seq, source, operation.entity, operation.kind, field, before, after)
+
+    def _before(self, operation: Operation, field: str) -> Value:
+        if not operation.base:
+            return None
+        chains = self._snapshot.log
+        seen = [
+            one
+            for one in self._of(operation.entity)
+            if field in one.operation.fields and covers(operation.base, one.head, chains)
+        ]
+        standing = [one for one in seen if not _overwritten(one, seen, chains)]
+        best = max(standing, key=lambda one: one.source.order, default=None)
+        return None if best is None else best.operation.fields[field]
+
+    def _of(self, entity: EntityId) -> list[Written]:
+        """Return the operations on an entity that are not the effects of an item now unconfirmed."""
+        known = self._known.get(entity)
+        if known is None:
+            confirmed = _confirmed(self._snapshot)
+            known = [
+                one
+                for one in operations(self._snapshot, entity)
+                if one.operation.effect is None or confirmed(one.operation.effect)
+            ]
+            self._known[entity] = known
+        return known
+
+
+def operations(snapshot: Snapshot, entity: EntityId) -> Iterator[Written]:
+    """Yield the operations on an entity, in feed order."""
+    for seq in _touching(snapshot, entity, 0):
+        received = snapshot.log.at(seq)
+        for operation in received.commit.operations:
+            if operation.entity == entity:
+                yield written(received, operation)
+
+
+def _touching(snapshot: Snapshot, entity: EntityId, after: int) -> list[int]:
+    """Return the positions beyond `after` of the commits that touched an entity, in order."""
+    rows: Any = snapshot.db.execute(
+        "SELECT seq FROM history WHERE entity = ? AND seq > ? ORDER BY seq", (entity, after)
+    )
+    return [seq for (seq,) in rows]
+
+
+def _overwritten(one: Written, others: list[Written], chains: Chains) -> bool:
+    return any(covers(_base(other), one.head, chains) for other in others if other is not one)
+
+
+def _base(write: Written) -> Clock:
+    return write.operation.base
+
+
+def _confirmed(snapshot: Snapshot) -> Callable[[EntityId], bool]:
+    return lambda item: proposals.standing(snapshot.db, item).status is Status.CONFIRMED
