@@ -111,27 +111,31 @@ def is_person(operation: Operation) -> bool:
 def apply(row: Row, write: Written, live: bool, chains: Chains) -> bool:
     """Apply the next operation, in an order that keeps causes first, to an entity's row.
 
-    Returns whether the row must be folded again from its history, because the operation changes which of the
-    earlier ones are live: a person's write that rests on a dead creation.
+    Returns whether the row must be folded again from its history instead, because the operation may change
+    which of the earlier ones are live: a person's write where a creation is dead.
     """
+    if row.dead and write.operation.base and is_person(write.operation):
+        return True
+    _land(row, write, live, chains)
+    return False
+
+
+def _land(row: Row, write: Written, live: bool, chains: Chains) -> None:
+    """Enter an operation of which it is known whether it is live."""
     head, operation = write.source.head, write.operation
     row.kind = min(row.kind, operation.kind) if row.clock else operation.kind
     row.clock = add(row.clock, head, chains)
-    if is_person(operation):
-        if not operation.deletes:
-            row.person = add(row.person, head, chains)
-        if row.dead and operation.base:
-            return True
+    if is_person(operation) and not operation.deletes:
+        row.person = add(row.person, head, chains)
     if not live:
         row.dead = row.dead or operation.creates
-        return False
+        return
     if operation.creates:
         row.creations += 1
         if row.born is None or _age(write.source) < _age(row.born):
             row.born = write.source
     for field, value in operation.fields.items():
         row.fields[field] = _with_version(row.fields.get(field), write, value, chains)
-    return False
 
 
 def _with_version(
@@ -167,7 +171,7 @@ def fold(history: Iterable[Written], confirmed: Callable[[EntityId], bool], chai
         live = effect is None or confirmed(effect)
         if not live and write.operation.creates:
             live = any(covers(base, write.head, chains) for base in persons)
-        apply(row, write, live, chains)
+        _land(row, write, live, chains)
     return row
 
 
