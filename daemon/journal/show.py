@@ -20,7 +20,7 @@ from daemon.journal.views import (
     VectorClock,
 )
 from store.entity import Entity
-from store.fold import DELETED, Version
+from store.fold import DELETED, Source, Version
 from store.shown import counters
 from store.snapshot import Snapshot
 from syncproto.heads import Clock
@@ -166,6 +166,7 @@ class Shown:
             is_checked=item.value("is_checked") is True,
             checked_by=author(source),
             checked_at=written_at(source),
+            checked_on=self._device_name(source),
             is_archived=item.value("is_archived") is True,
             checklist_id=text(checklist) if isinstance(checklist, bytes) else "",
             task_id=None if task is None else text(task),
@@ -181,12 +182,16 @@ class Shown:
             text=entry.text("text"),
             happened_at=entry.text("happened_at") or created or "",
             author=author(entry.created),
+            device_name=self._device_name(entry.created),
             source=entry.text("source") or "note",
             task_id=text(task) if isinstance(task, bytes) else None,
             created_at=created,
             vector_clock=vector_clock(entry.clock),
             removed=not entry.visible,
         )
+
+    def _device_name(self, source: Source | None) -> str | None:
+        return None if source is None else self.device_names.get(self.device(source.head.replica))
 
     # -- conflicts ------------------------------------------------------------------------------------
 

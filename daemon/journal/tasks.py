@@ -79,7 +79,13 @@ def tasks(snapshot: Snapshot, *, closed: bool, removed: bool, brief: bool) -> li
     shown = Shown(snapshot).expect_many(texts=not brief)
     held = [one for one in snapshot.entities("task", removed=removed) if one.exists]
     wanted = [one for one in held if closed or removed or one.text("status") not in values.CLOSED]
-    return [shown.task(one, brief=brief) for one in wanted]
+    return [shown.task(one, brief=brief) for one in sorted(wanted, key=_age)]
+
+
+def _age(task: Entity) -> tuple[int, int, EntityId]:
+    """Return the key of the order of making: ids alone do not tell within a millisecond."""
+    assert task.created is not None
+    return task.created.ms, task.created.n, task.id
 
 
 # -- writing ------------------------------------------------------------------------------------------

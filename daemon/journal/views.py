@@ -38,6 +38,7 @@ class ChecklistItem(Struct, frozen=True, kw_only=True):
     is_checked: bool
     checked_by: str | None
     checked_at: str | None
+    checked_on: str | None
     is_archived: bool
     checklist_id: str
     task_id: str | None
@@ -60,6 +61,7 @@ class Entry(Struct, frozen=True, kw_only=True):
     text: str
     happened_at: str
     author: str | None
+    device_name: str | None
     source: str
     task_id: str | None
     created_at: str | None

@@ -1,0 +1,142 @@
+"""The history as a person reads it.
+
+Never compares times but where the clock was set.
+"""
+
+import pytest
+
+from daemon.agents import decisions
+from daemon.journal import checklists, entries, log, tasks
+from daemon.journal.checklists import NewItem
+from daemon.journal.entries import NewEntry
+from daemon.journal.errors import Code, Refused
+from daemon.journal.tasks import NewTask, TaskEdit
+from daemon.journal.views import Change, Task
+from store.transaction import Write
+from syncproto.commit import By
+from syncproto.ids import from_text
+from tests.daemon.agents.fleet import Fleet, Home
+
+
+@pytest.fixture
+def task(a: Home) -> Task:
+    return a.write(lambda tx: tasks.add(tx, NewTask(title="Renew the passport", estimate_minutes=60)))
+
+
+def edit(home: Home, task: Task, **fields) -> Task:
+    return home.write(lambda tx: tasks.edit(tx, task.id, TaskEdit(**fields)))
+
+
+def read(home: Home, ref: str | None = None, *, after: int | None = None, limit: int = 100) -> list[Change]:
+    return home.read(lambda snapshot: log.log(snapshot, ref, after=after, limit=limit))
+
+
+def steps(changes: list[Change], field: str) -> list[tuple[object, object]]:
+    return [(one.before, one.after) for one in changes if one.field == field]
+
+
+def test_each_change_says_who_when_where_and_from_what_to_what(fleet: Fleet, a: Home, task: Task):
+    fleet.now_ms += 60_000
+    edit(a, task, priority="P1")
+    last = read(a, task.id)[-1]
+    assert (last.by, last.kind, last.entity, last.title) == ("user", "task", task.id, task.title)
+    assert (last.field, last.before, last.after) == ("priority", "P2", "P1")
+    assert (last.at, last.device) == ("2026-03-20T09:47:40.000Z", a.signer.device.hex())
+    assert last.why is None
+
+
+def test_before_is_what_the_author_saw_not_what_had_come_meanwhile(
+    fleet: Fleet, a: Home, b: Home, task: Task
+):
+    fleet.sync()
+    edit(a, task, title="From a")
+    edit(b, task, title="From b")
+    fleet.sync()
+    seen = [("Renew the passport", "From a"), ("Renew the passport", "From b")]
+    assert sorted(steps(read(a, task.id), "title")[1:]) == seen
+    assert sorted(steps(read(b, task.id), "title")[1:]) == seen
+
+
+def test_the_log_of_a_task_has_what_belongs_to_it_and_nothing_else(a: Home, task: Task):
+    a.write(lambda tx: checklists.add_item(tx, task.id, NewItem(title="Photos")))
+    a.write(lambda tx: entries.add(tx, task.id, NewEntry(text="The photos are in the drawer")))
+    a.write(lambda tx: tasks.add(tx, NewTask(title="Other")))
+    changes = read(a, task.id)
+    assert {one.kind for one in changes} == {"task", "checklist", "checklist_item", "entry"}
+    assert "Other" not in [one.after for one in changes]
+
+
+def test_a_confirmed_proposal_says_why(a: Home, task: Task):
+    identifier = from_text(task.id)
+    (item,) = a.propose(
+        identifier, "run", ("update_task_estimate", {"minutes": 120, "rationale": "The note says two hours"})
+    )
+    a.write(lambda tx: decisions.confirm(tx, item, reason="indeed", via="cli"))
+    changes = read(a, task.id)
+    change = next(one for one in changes if one.after == 120)
+    assert (change.before, change.by) == (60, "agent")
+    assert change.agent_id is not None
+    assert "The note says two hours" in (change.why or "")
+    assert "indeed" in (change.why or "")
+    assert ("verdict", "confirmed") in [(one.field, one.after) for one in changes]
+
+
+def test_after_an_undo_the_next_change_comes_from_what_showed_again(a: Home, task: Task):
+    item = a.estimate(from_text(task.id), 120)
+    a.write(lambda tx: decisions.confirm(tx, item, via="cli"))
+    a.write(lambda tx: decisions.undo(tx, item, via="cli"))
+    edit(a, task, estimate_minutes=90)
+    assert steps(read(a, task.id), "estimate_minutes")[-1] == (60, 90)
+
+
+def test_names_are_shown_for_labels_and_categories(a: Home, task: Task):
+    edit(a, task, labels=["home"], category="admin")
+    changes = read(a, task.id)
+    assert steps(changes, "label_ids/home") == [(None, True)]
+    assert steps(changes, "category_id") == [(None, "admin")]
+
+
+def test_without_a_position_the_newest_changes_come_in_order(a: Home, task: Task):
+    for minutes in (10, 20, 30):
+        edit(a, task, estimate_minutes=minutes)
+    assert [one.after for one in read(a, limit=2)] == [20, 30]
+
+
+def test_reading_on_from_the_last_position_misses_nothing(a: Home, task: Task):
+    for minutes in range(1, 20):
+        edit(a, task, estimate_minutes=minutes, priority=f"P{minutes % 4}")
+    whole = read(a, after=0, limit=500)
+    found: list[Change] = []
+    while page := read(a, after=found[-1].seq if found else 0, limit=3):
+        found += page
+    assert found == whole
+
+
+def test_the_log_of_everything_leaves_out_what_agents_keep_for_themselves(a: Home, task: Task):
+    a.write(lambda tx: tx.commit([Write(tx.new_id(), "message", {"kind": "thought"})], by=By.AGENT))
+    assert "message" not in {one.kind for one in read(a)}
+
+
+def test_anything_can_be_asked_for_by_its_id(a: Home, task: Task):
+    item = a.write(lambda tx: checklists.add_item(tx, task.id, NewItem(title="Photos")))
+    assert {one.entity for one in read(a, item.id[:8])} == {item.id}
+
+
+def test_what_names_nothing_is_not_found(a: Home, task: Task):
+    with pytest.raises(Refused) as caught:
+        read(a, "no such thing")
+    assert caught.value.code is Code.NOT_FOUND
+
+
+def test_removed_tasks_keep_their_history(a: Home, task: Task):
+    a.write(lambda tx: tasks.remove(tx, task.id))
+    assert steps(read(a, task.id), "deleted") == [(None, True)]
+
+
+def test_events_show_every_commit_once(a: Home, task: Task):
+    edit(a, task, title="Two")
+    end = a.read(lambda snapshot: snapshot.feed_end())
+    found = a.read(lambda snapshot: log.events(snapshot, 0, 100))
+    assert [one.seq for one in found] == list(range(1, end + 1))
+    assert [one.field for one in found[-1].changes] == ["title"]
+    assert a.read(lambda snapshot: log.events(snapshot, end, 100)) == []
