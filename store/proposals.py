@@ -37,7 +37,9 @@ def decided(operation: Operation) -> Decided | None:
     fields = operation.fields
     verdict = fields.get("verdict")
     items = _ids([fields.get("item_id")])
-    if operation.kind != DECISION or not operation.creates or not items or verdict not in _VERDICTS:
+    if operation.kind != DECISION or not operation.creates or not items:
+        return None
+    if not isinstance(verdict, str) or verdict not in _VERDICTS:
         return None
     seen = frozenset(_ids(fields.get("seen")))
     return Decided(items[0], Opinion(operation.entity, Verdict(verdict), operation.by, seen))
