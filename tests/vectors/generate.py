@@ -1,0 +1,46 @@
+"""Writes the vector files: `python -m tests.vectors.generate`, from the root of the project.
+
+Never asks the implementation under test for anything.
+"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.vectors import cases_ids, cases_meaning, cases_states, cases_wire
+
+FOLDER = Path(__file__).parent
+FILES: dict[str, Callable[[], Any]] = {
+    "ids": cases_ids.ids,
+    "derived_ids": cases_ids.derived_ids,
+    "devices": cases_ids.devices,
+    "stamps": cases_ids.stamps,
+    "values": cases_wire.values,
+    "commits": cases_wire.commits,
+    "frames": cases_wire.frames,
+    "clocks": cases_meaning.clocks,
+    "verdicts": cases_meaning.verdicts,
+    "pages": cases_meaning.pages,
+    "states": cases_states.states,
+}
+
+
+def text(name: str) -> str:
+    """Return what a vector file should hold: one case a line."""
+    made = FILES[name]()
+    if isinstance(made, list):
+        lines = ",\n".join(json.dumps(case, ensure_ascii=True) for case in made)
+        return f"[\n{lines}\n]\n"
+    parts = ",\n".join(f"{json.dumps(key)}: {json.dumps(part)}" for key, part in made.items())
+    return f"{{\n{parts}\n}}\n"
+
+
+def path(name: str) -> Path:
+    """Return where a vector file lies."""
+    return FOLDER / f"{name}.json"
+
+
+if __name__ == "__main__":
+    for file in FILES:
+        path(file).write_text(text(file), "utf-8")

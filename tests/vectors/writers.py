@@ -1,0 +1,83 @@
+"""Writers of commits for the vector files: each a replica that goes on from its last commit.
+
+Never draws anything at random: the files must come out the same every time.
+"""
+
+import copy
+import hashlib
+from typing import Any, NamedTuple
+
+from tests.vectors import wire
+from tests.vectors.meaning import USER, Clock, Head
+
+START_MS = 1_750_000_000_000
+
+
+class Written(NamedTuple):
+    """A commit as it travels, with its head."""
+
+    body: bytes
+    signature: bytes
+    head: Head
+
+    @property
+    def signed(self) -> tuple[bytes, bytes]:
+        """Return what a page holds of it."""
+        return self.body, self.signature
+
+
+def name_id(name: str, ms: int = START_MS) -> bytes:
+    """Make an id of a name."""
+    return wire.uuid7(ms, hashlib.sha256(name.encode()).digest()[:10])
+
+
+def operation(
+    entity: bytes,
+    fields: dict[str, Any],
+    *,
+    base: Clock = [],  # noqa: B006 — never changed
+    kind: str = "task",
+    effect: bytes | None = None,
+    by: int = USER,
+    origin: dict[str, Any] | None = None,
+) -> list[Any]:
+    """Lay out an operation."""
+    return [entity, kind, [list(one) for one in sorted(base)], fields, effect, by, origin]
+
+
+def decision(
+    item: bytes, verdict: str, name: str, *, by: int = USER, seen: tuple[str, ...] = ()
+) -> list[Any]:
+    """Lay out a decision; decisions are named."""
+    fields = {"item_id": item, "verdict": verdict, "seen": [name_id(one) for one in seen]}
+    return operation(name_id(name), fields, kind="decision", by=by)
+
+
+class Writer:
+    """A replica of a device."""
+
+    def __init__(self, device: str, replica: str = "") -> None:
+        self.device = wire.device(device)
+        self.replica = name_id(replica or f"replica of {device}")
+        self.counter = 0
+        self.previous = b""
+        self.ms = START_MS
+
+    def branch(self) -> "Writer":
+        """Return a copy that goes on from the same commit: a fork, once both have written."""
+        return copy.copy(self)
+
+    def commit(self, *operations: list[Any], ms: int | None = None, by: int = USER) -> list[Any]:
+        """Lay out the next commit without writing it."""
+        self.ms = self.ms + 1000 if ms is None else ms
+        key = None if self.counter else self.device.public_key
+        stamp, author = [self.ms, 0], [by, None]
+        return [1, self.replica, self.counter + 1, self.previous, stamp, author, key, list(operations)]
+
+    def write(self, *operations: list[Any], ms: int | None = None, by: int = USER) -> Written:
+        """Write and sign the next commit."""
+        body = wire.pack(self.commit(*operations, ms=ms, by=by))
+        self.counter += 1
+        self.previous = hashlib.sha256(body).digest()
+        head = (self.replica, self.counter, self.previous[:8])
+        return Written(body, wire.signature(self.device, body), head)
