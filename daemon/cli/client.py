@@ -99,10 +99,18 @@ def _ask(method: str, target: str, body: bytes, headers: Mapping[str, str], wait
         text = _read_rest(connection, rest, deadline_s)
     if len(text) < int(fields.get("content-length", 0)):
         raise _Broken(f"{len(text)} of {fields['content-length']} bytes came")
-    answer = Answer(_decoded(text), fields.get("date", ""))
-    if (status := _http_status(head)) >= 400:
-        raise refusal_from(status, answer.json)
-    return answer
+    status = _http_status(head)
+    if status >= 400:
+        raise _refusal(status, text)
+    return Answer(_decoded(text), fields.get("date", ""))
+
+
+def _refusal(status: int, text: bytes) -> Refusal:
+    """Read an error answer; one that is no JSON still has its HTTP status."""
+    try:
+        return refusal_from(status, json.loads(text))
+    except ValueError:
+        return refusal_from(status, None)
 
 
 def _connected() -> socket.socket:
@@ -193,7 +201,7 @@ def _http_status(head: bytes) -> int:
 
 def _decoded(text: bytes) -> Any:
     try:
-        return json.loads(text) if text else None
+        return json.loads(text)
     except ValueError as error:
         raise _Broken(f"not JSON: {text[:40]!r}") from error
 
@@ -245,7 +253,7 @@ def _stream(path: str, after: str, quiet_s: float) -> Iterator[Event]:
         except _Broken:
             return
         if (status := _http_status(head)) >= 400:
-            raise refusal_from(status, _decoded(_read_rest(connection, rest, time.monotonic() + WAIT_S)))
+            raise _refusal(status, _read_rest(connection, rest, time.monotonic() + WAIT_S))
         yield from parsed_events(_lines(connection, rest, quiet_s))
 
 

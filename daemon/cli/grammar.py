@@ -120,6 +120,18 @@ class LazyGroup(Group):
                 return found
         return None
 
+    def resolve_command(
+        self, context: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if self.get_command(context, name) is None and not name.startswith("-"):
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, self.list_commands(context), n=1)
+            meant = f", did you mean {near[0]!r}?" if near else ""
+            raise click.UsageError(f"no command is called {name!r}{meant}", context)
+        return super().resolve_command(context, args)
+
     def format_commands(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
         for title, section in self.sections.items():
             with formatter.section(title):

@@ -108,7 +108,7 @@ def run(args: Sequence[str]) -> int:
 
 def _invoke(args: list[str], output: Output) -> int:
     try:
-        status = _program().main(args, "placet", standalone_mode=False, obj=output)
+        status = _call(args, output)
     except Refusal as refusal:
         return _report(refusal, _wants_json(args, output))
     except click.UsageError as error:
@@ -120,6 +120,18 @@ def _invoke(args: list[str], output: Output) -> int:
     except Exception as error:  # noqa: BLE001 - a bug here is told in one line, with its place
         return _report(_bug(error), _wants_json(args, output))
     return status if isinstance(status, int) else refusals.DONE
+
+
+def _call(args: list[str], output: Output) -> object:
+    program = _program()
+    if "_PLACET_COMPLETE" in os.environ:
+        return program.main(args, "placet")
+    # Not `main`: it answers a broken pipe and an interrupt by itself, each in its own way.
+    try:
+        with program.make_context("placet", args, obj=output) as context:
+            return program.invoke(context)
+    except click.exceptions.Exit as leaving:
+        return leaving.exit_code
 
 
 def _usage_refusal(error: click.UsageError) -> Refusal:
@@ -145,8 +157,7 @@ def _wants_json(args: list[str], output: Output) -> bool:
 def _report(refusal: Refusal, as_json: bool) -> int:
     if as_json:
         write_json(refusal.as_json())
-    words = refusal.message.rstrip(".") + (f"; {refusal.hint}" if refusal.hint else "")
-    _say(f"placet: {shown(words)}")
+    _say(f"placet: {shown(refusal.as_line())}")
     return refusal.status
 
 

@@ -5,7 +5,14 @@ Never prints and never exits: `daemon.cli.main` does, in one place.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
+
+from daemon.cli.short import short_ids
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from daemon.cli.shapes import Candidate
 
 DONE: Final = 0
 FAILED: Final = 1
@@ -46,8 +53,9 @@ _CODE_BY_HTTP_STATUS: Final = {
 class Refusal(Exception):
     """One line for the person: what was seen, and what to do about it."""
 
-    def __init__(self, code: str, message: str, hint: str = "") -> None:
+    def __init__(self, code: str, message: str, hint: str = "", candidates: Sequence[Candidate] = ()) -> None:
         super().__init__(message)
+        self.candidates = candidates
         self.code = code
         self.message = message
         self.hint = hint
@@ -56,8 +64,15 @@ class Refusal(Exception):
     def status(self) -> int:
         return _STATUS_BY_CODE.get(self.code, FAILED)
 
-    def as_json(self) -> dict[str, dict[str, str]]:
-        return {"error": {"code": self.code, "message": self.message, "hint": self.hint}}
+    def as_line(self) -> str:
+        """Say it in one line: what was seen, what it could mean, what to do."""
+        ids = short_ids(one["id"] for one in self.candidates)
+        named = ", ".join(f"{ids[one['id']]} {one['title']!r}" for one in self.candidates)
+        return "; ".join(part for part in (self.message.rstrip("."), named, self.hint) if part)
+
+    def as_json(self) -> dict[str, dict[str, Any]]:
+        error: dict[str, Any] = {"code": self.code, "message": self.message, "hint": self.hint}
+        return {"error": error | ({"candidates": list(self.candidates)} if self.candidates else {})}
 
 
 def refusal_from(http_status: int, answer: object) -> Refusal:
@@ -66,22 +81,14 @@ def refusal_from(http_status: int, answer: object) -> Refusal:
     if not isinstance(error, dict):
         code = _CODE_BY_HTTP_STATUS.get(http_status, "failed")
         return Refusal(code, f"the daemon answered with HTTP status {http_status}")
-    candidates = error.get("candidates")
-    hint = str(error.get("hint") or "")
-    if isinstance(candidates, list) and candidates:
-        hint = f"{hint} It could be {_listed(candidates)}.".strip()
-    return Refusal(str(error.get("code") or "failed"), str(error.get("message") or ""), hint)
+    told = {key: str(error.get(key) or "") for key in ("code", "message", "hint")}
+    return Refusal(told["code"] or "failed", told["message"], told["hint"], _candidates(error))
 
 
-def _listed(candidates: list[object]) -> str:
-    return ", ".join(_named(candidate) for candidate in candidates)
-
-
-def _named(candidate: object) -> str:
-    if not isinstance(candidate, dict):
-        return str(candidate)
-    words = (candidate.get("short") or candidate.get("id"), candidate.get("title"))
-    return " ".join(str(word) for word in words if word)
+def _candidates(error: dict[str, Any]) -> list[Candidate]:
+    listed = error.get("candidates")
+    found = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    return [{"id": str(one.get("id")), "title": str(one.get("title") or "")} for one in found]
 
 
 def no_daemon(socket_path: str) -> Refusal:

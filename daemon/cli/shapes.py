@@ -9,6 +9,11 @@ from __future__ import annotations
 from typing import Any, TypedDict
 
 
+class Candidate(TypedDict):
+    id: str
+    title: str
+
+
 class ChecklistItem(TypedDict, total=False):
     id: str
     short: str

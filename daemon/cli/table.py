@@ -35,6 +35,8 @@ class Column(NamedTuple):
 def table(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], look: Look) -> Iterator[str]:
     """Draw rows under headings; a column that is empty in every row is left out."""
     kept = [at for at in range(len(columns)) if any(row[at].text for row in rows)]
+    if not kept:
+        return
     widths = _widths([columns[at] for at in kept], [[row[at] for at in kept] for row in rows], look)
     headings = [Cell(columns[at].heading, ("dim",)) for at in kept]
     for row in (headings, *([row[at] for at in kept] for row in rows)):

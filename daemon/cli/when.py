@@ -1,12 +1,15 @@
 """Times and dates as a person says them, and lengths of time.
 
-Never asks for the time: "now" is the date that the daemon's answer carries.
+Never asks for the time: "now" is the date that the daemon's answer carries. What is
+no time is given back escaped.
 """
 
 from __future__ import annotations
 
 from datetime import UTC, date, datetime
 from typing import Final
+
+from daemon.cli.text import shown
 
 _DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -62,7 +65,7 @@ def ago(value: object, now_s: float | None) -> str:
     """Say when it was or will be: "5 min ago", "in 3 h", "6 Mar"; "" for no time."""
     at_s = moment_s(value)
     if at_s is None:
-        return "" if value is None else str(value)
+        return "" if value is None else shown(value)
     if now_s is None:
         return _day_and_time(at_s)
     past_s = now_s - at_s
@@ -105,7 +108,7 @@ def due(text: object, now_s: float | None) -> tuple[str, int | None]:
     try:
         day = date.fromisoformat(str(text)[:10])
     except ValueError:
-        return ("" if text is None else str(text)), None
+        return ("" if text is None else shown(text)), None
     if now_s is None:
         return day.isoformat(), None
     today = _local(now_s).date()
@@ -125,7 +128,7 @@ def _due_words(day: date, today: date, days: int) -> str:
 def minutes(value: object) -> str:
     """Say a number of minutes: "45 min", "2 h", "2 h 30 min"."""
     if not isinstance(value, int) or isinstance(value, bool):
-        return str(value)
+        return shown(value)
     hours, rest = divmod(value, 60)
     parts = [f"{hours} h"] * bool(hours) + [f"{rest} min"] * bool(rest or not hours)
     return " ".join(parts)

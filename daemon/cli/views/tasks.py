@@ -113,11 +113,11 @@ def task_page(task: Task, open_items: int, look: Look) -> Iterator[str]:
     """Draw all that belongs to a task; `open_items` is how many proposals wait for a decision."""
     width = min(look.width, PAGE_WIDTH_MAX)
     short = shown(shorts([task]).get(task.get("id", ""), ""))
-    for line in wrapped(task.get("title") or "", width):
+    for line in wrapped(shown(task.get("title") or ""), width):
         yield look.paint(line, "bold")
     yield _facts(task, short, look)
     if reason := task.get("reason"):
-        yield from (look.paint(line, "yellow") for line in wrapped(f"because: {reason}", width))
+        yield from (look.paint(line, "yellow") for line in wrapped(f"because: {shown(reason)}", width))
     if task.get("removed"):
         yield look.paint("removed", "red")
     if open_items:

@@ -35,7 +35,7 @@ def due_word(value: object, look: Look) -> tuple[str, tuple[str, ...]]:
     """Say a due date, and colour it by how near it is."""
     words, days = due(value, look.now_s)
     if days is None:
-        return shown(words), ()
+        return words, ()
     return words, ("red",) if days < 0 else ("yellow",) if days <= _SOON_DAYS else ()
 
 

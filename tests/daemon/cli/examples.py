@@ -1,0 +1,158 @@
+"""Answers of the control API, in the shapes that INTERFACE and `daemon.cli.shapes` describe.
+
+Never random: views are compared with what they must show.
+"""
+
+from typing import Any
+
+TASK = "3f2a9c1e5b7d4f60a1b2c3d4e5f60718"
+OTHER = "77ab01c2d3e4f5061728394a5b6c7d8e"
+ITEM = "a81c5566778899aabbccddeeff001122"
+SET = "51e7aa00bb11cc22dd33ee44ff556677"
+AGENT = "c0ffee00112233445566778899aabbcc"
+
+
+def task(**values: Any) -> dict[str, Any]:
+    base: dict[str, Any] = {
+        "id": TASK,
+        "title": "Renew the passport",
+        "status": "OPEN",
+        "reason": None,
+        "priority": "P1",
+        "estimate_minutes": 120,
+        "due": "2026-03-06",
+        "language": None,
+        "labels": ["family"],
+        "category": "admin",
+        "checklists": [
+            {
+                "id": "99" * 16,
+                "title": "Todos",
+                "items": [
+                    {
+                        "id": "9c1e" + "0" * 28,
+                        "title": "Photos",
+                        "is_checked": True,
+                        "checked_by": "agent",
+                        "checked_at": "2026-03-03T11:00:00Z",
+                        "checked_on": "phone",
+                    },
+                    {"id": "9c2f" + "0" * 28, "title": "Form", "is_checked": False, "checked_by": None},
+                ],
+            }
+        ],
+        "entries": [
+            {
+                "id": "e1" * 16,
+                "text": "The photos are\nin the drawer",
+                "happened_at": "2026-03-04T10:00:00Z",
+                "author": "user",
+                "device_name": "laptop",
+            }
+        ],
+        "vector_clock": {},
+        "conflicts": [],
+        "agent_id": AGENT,
+        "report": {
+            "content": {"tldr": "Photos are there, the form is not.", "remaining": ["Fill in the form"]}
+        },
+    }
+    return base | values
+
+
+def pending(**values: Any) -> dict[str, Any]:
+    base: dict[str, Any] = {
+        "item_id": ITEM,
+        "set_id": SET,
+        "task_id": TASK,
+        "agent_id": AGENT,
+        "tool": "update_task_estimate",
+        "args": {"minutes": 120},
+        "summary": "Set estimate to 120 minutes",
+        "rationale": "The note says two hours.",
+        "base": {},
+        "current": 45,
+        "proposed": 120,
+        "status": "pending",
+        "disputed": False,
+        "created_at": "2026-03-04T11:00:00Z",
+        "expires_at": "2026-03-10T13:00:00Z",
+    }
+    return base | values
+
+
+def verdict(result: str, **values: Any) -> dict[str, Any]:
+    return {"item_id": ITEM, "status": "confirmed", "result": result, "message": ""} | values
+
+
+STATUS: dict[str, Any] = {
+    "device_id": "de" * 32,
+    "name": "laptop",
+    "replica": "4e" * 16,
+    "vector": {"4e" * 16: 12},
+    "state_hash": "5a" * 32,
+    "entities": 1204,
+    "commits": 3411,
+    "peers": [
+        {
+            "device_id": "f0" * 32,
+            "name": "phone",
+            "connected": True,
+            "address": "192.168.1.5:4433",
+            "lag": 0,
+            "last_seen": "2026-03-04T11:59:00Z",
+        },
+        {
+            "device_id": "7a" * 32,
+            "name": "tablet",
+            "connected": False,
+            "address": None,
+            "lag": 12,
+            "last_seen": "2026-03-04T10:00:00Z",
+        },
+    ],
+    "agents": {"active": 3, "due": 1, "running": 0, "dormant": 2},
+    "pending_items": 4,
+}
+
+AGENT_JSON: dict[str, Any] = {
+    "id": AGENT,
+    "task_id": TASK,
+    "task_title": "Renew the passport",
+    "display_name": "Agent",
+    "lifecycle": "active",
+    "mode": "autonomous",
+    "home_device": "laptop",
+    "last_wake_at": "2026-03-04T11:30:00Z",
+    "next_wake_at": None,
+    "report": None,
+}
+
+CHANGE: dict[str, Any] = {
+    "seq": 41,
+    "at": "2026-03-04T11:58:00Z",
+    "by": "user",
+    "device": "laptop",
+    "entity": TASK,
+    "kind": "task",
+    "title": "Renew the passport",
+    "field": "status",
+    "before": "OPEN",
+    "after": "DONE",
+    "why": None,
+}
+
+DEVICES: list[dict[str, Any]] = [
+    {"device_id": "de" * 32, "name": "laptop", "this": True, "connected": False, "removed": False},
+    *({**peer, "this": False, "removed": False} for peer in STATUS["peers"]),
+]
+
+IMPORTED: dict[str, Any] = {
+    "tasks": 2,
+    "entries": 1,
+    "checklist_items": 3,
+    "updated": 0,
+    "unchanged": 0,
+    "skipped": [{"line": 7, "what": "recurring template", "why": "not taken"}],
+    "errors": [],
+}

@@ -1,0 +1,148 @@
+"""A control server with scripted answers, on a real Unix socket: what the command line is tested against.
+
+Never imports the daemon's server: it speaks the documented API, in documented shapes, and records what came.
+
+Use it as `FakeControl(home)` in a `with` block, script answers with `answers`, `breaks` and `streams`,
+run the real `placet` with `PLACET_HOME=home`, then read `requests`. What was not scripted is a 404.
+"""
+
+import asyncio
+import json
+import threading
+from collections import defaultdict, deque
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from aiohttp import web
+
+from daemon.paths import short_address
+
+# Every answer was given at this moment, so that relative times are the same for ever.
+DATE = "Wed, 04 Mar 2026 12:00:00 GMT"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request that came."""
+
+    method: str
+    target: str
+    headers: dict[str, str]
+    body: Any
+
+    @property
+    def line(self) -> str:
+        return f"{self.method} {self.target}"
+
+
+@dataclass(slots=True)
+class Scripted:
+    """What to answer: JSON with a status, raw bytes, nothing at all, or a stream of chunks."""
+
+    status: int = 200
+    body: bytes = b""
+    chunks: list[bytes] = field(default_factory=list)
+    breaks: bool = False
+    hangs: bool = False
+
+
+class FakeControl:
+    """The server, in a thread of its own, for as long as the `with` block lasts."""
+
+    def __init__(self, home: Path) -> None:
+        self.socket = home / "control.sock"
+        self.requests: list[Asked] = []
+        self._scripts: dict[str, deque[Scripted]] = defaultdict(deque)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever)
+        self._end = asyncio.Event()
+
+    def answers(self, line: str, body: Any, status: int = 200) -> None:
+        """Answer `METHOD /path` with JSON; several calls are answered in turn, the last for ever."""
+        self._scripts[line].append(Scripted(status, json.dumps(body, ensure_ascii=False).encode()))
+
+    def refuses(self, line: str, status: int, code: str, message: str, hint: str = "", **more: Any) -> None:
+        """Answer with an error object."""
+        self.answers(line, {"error": {"code": code, "message": message, "hint": hint, **more}}, status)
+
+    def says(self, line: str, body: bytes, status: int = 200) -> None:
+        """Answer with these bytes, whatever they are."""
+        self._scripts[line].append(Scripted(status, body))
+
+    def breaks(self, line: str) -> None:
+        """Take the request and close the connection without an answer, as a killed daemon does."""
+        self._scripts[line].append(Scripted(breaks=True))
+
+    def hangs(self, line: str) -> None:
+        """Take the request and never answer."""
+        self._scripts[line].append(Scripted(hangs=True))
+
+    def streams(self, line: str, *chunks: bytes) -> None:
+        """Answer with server-sent events, then end the stream."""
+        self._scripts[line].append(Scripted(chunks=list(chunks)))
+
+    def asked(self, line: str) -> list[Asked]:
+        return [one for one in self.requests if one.line.partition("?")[0] == line]
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self._run(self._start())
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._run(self._stop())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def _run(self, work: Any) -> None:
+        asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=10)
+
+    async def _start(self) -> None:
+        app = web.Application()
+        app.router.add_route("*", "/{tail:.*}", self._handle)
+        self._runner = web.AppRunner(app, handle_signals=False, shutdown_timeout=1)
+        await self._runner.setup()
+        with short_address(str(self.socket)) as address:
+            await web.UnixSite(self._runner, address).start()
+
+    async def _stop(self) -> None:
+        self._end.set()
+        await self._runner.cleanup()
+
+    async def _handle(self, request: web.Request) -> web.StreamResponse:
+        text = await request.text()
+        asked = Asked(
+            request.method, request.raw_path, dict(request.headers), json.loads(text) if text else None
+        )
+        self.requests.append(asked)
+        scripts = self._scripts.get(f"{request.method} {request.path}")
+        if not scripts:
+            missing = {"error": {"code": "not_found", "message": f"nothing at {request.path}", "hint": ""}}
+            return web.json_response(missing, status=404, headers={"Date": DATE})
+        return await self._play(scripts.popleft() if len(scripts) > 1 else scripts[0], request)
+
+    async def _play(self, script: Scripted, request: web.Request) -> web.StreamResponse:
+        if script.hangs:
+            await self._end.wait()
+        if script.breaks or script.hangs:
+            assert request.transport is not None
+            request.transport.abort()
+            return web.Response()
+        if not script.chunks:
+            return web.Response(
+                status=script.status,
+                body=script.body,
+                headers={"Date": DATE},
+                content_type="application/json",
+            )
+        stream = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Date": DATE})
+        await stream.prepare(request)
+        for chunk in script.chunks:
+            await stream.write(chunk)
+        await stream.write_eof()
+        return stream

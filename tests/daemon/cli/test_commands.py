@@ -1,0 +1,556 @@
+"""What each command asks of the daemon, and what it tells of the answer.
+
+Never checks how the daemon decides: answers are scripted.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.daemon.cli import examples
+from tests.daemon.cli.conftest import Placet
+from tests.daemon.cli.examples import ITEM, SET, TASK
+from tests.daemon.cli.fake_control import FakeControl
+
+LIST = "GET /v1/tasks"
+SHOW = f"GET /v1/tasks/{TASK}"
+DECIDE = "POST /v1/decisions"
+
+
+def _body(control: FakeControl, line: str) -> object:
+    return control.asked(line)[-1].body
+
+
+def test_add_needs_no_quotes_and_sends_only_what_was_given(placet: Placet, control: FakeControl):
+    control.answers("POST /v1/tasks", examples.task(), status=201)
+    assert placet("add", "Renew", "the", "passport").out == "✓ Added 3f2a  Renew the passport\n"
+    assert _body(control, "POST /v1/tasks") == {"title": "Renew the passport"}
+
+
+@pytest.mark.parametrize("words", [["add"], ["task", "add"]])
+def test_add_sends_every_field(words: list[str], placet: Placet, control: FakeControl):
+    control.answers("POST /v1/tasks", examples.task(), status=201)
+    given = [
+        "--status",
+        "on hold",
+        "--reason",
+        "why",
+        "--priority",
+        "p0",
+        "--due",
+        "2026-03-06",
+        "--estimate",
+        "1h30m",
+    ]
+    placet(*words, "x", *given, "--label", "a", "--label", "b", "--category", "c")
+    assert _body(control, "POST /v1/tasks") == {
+        "title": "x",
+        "status": "ON HOLD",
+        "reason": "why",
+        "priority": "P0",
+        "due": "2026-03-06",
+        "estimate_minutes": 90,
+        "labels": ["a", "b"],
+        "category": "c",
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "minutes"),
+    [("90", 90), ("90m", 90), ("45 min", 45), ("2h", 120), ("1h30", 90), ("0", 0), ("none", None)],
+)
+def test_an_estimate_is_typed_as_people_do(
+    text: str, minutes: int | None, placet: Placet, control: FakeControl
+):
+    control.answers(f"PATCH /v1/tasks/{TASK}", examples.task())
+    assert placet("task", "edit", TASK, "--estimate", text).status == 0
+    assert _body(control, f"PATCH /v1/tasks/{TASK}") == {"estimate_minutes": minutes}
+
+
+def test_edit_empties_a_value_with_none(placet: Placet, control: FakeControl):
+    control.answers(f"PATCH /v1/tasks/{TASK}", examples.task())
+    placet("task", "edit", TASK, "--due", "none", "--label", "none", "--title", "T")
+    assert _body(control, f"PATCH /v1/tasks/{TASK}") == {"title": "T", "due": None, "labels": []}
+
+
+def test_a_title_travels_as_a_reference(placet: Placet, control: FakeControl):
+    control.answers("POST /v1/tasks/über 50%/done", examples.task(status="DONE"))
+    assert placet("done", "über", "50%").status == 0
+    assert control.requests[-1].target == "/v1/tasks/%C3%BCber%2050%25/done"
+
+
+def test_a_reference_cannot_leave_its_place_in_the_path(placet: Placet, control: FakeControl):
+    placet("show", "../status?x=1#y")
+    assert control.requests[-1].target == "/v1/tasks/..%2Fstatus%3Fx%3D1%23y"
+
+
+def test_list_reads_well_at_eighty_columns(placet: Placet, control: FakeControl):
+    others = [
+        examples.task(
+            id="3f2b" + "0" * 28, title="Buy milk", priority="P2", due=None, labels=[], checklists=[]
+        ),
+        examples.task(
+            id="c0de" + "0" * 28,
+            title="A title so long that it has to give way to the others, at last",
+            priority="P0",
+            status="IN PROGRESS",
+            due="2026-03-03",
+            labels=["work", "urgent"],
+        ),
+    ]
+    control.answers(LIST, [examples.task(), *others])
+    assert placet("list", COLUMNS="80").out == (
+        "ID    P   STATUS       DUE        TITLE                      LABELS         DONE\n"
+        "c0de  P0  in progress  yesterday  A title so long that it…   #work #urgent  1/2\n"
+        "3f2a  P1  open         Fri        Renew the passport         #family        1/2\n"
+        "3f2b  P2  open                    Buy milk\n"
+    )
+
+
+def test_a_list_without_dates_or_labels_has_no_columns_for_them(placet: Placet, control: FakeControl):
+    control.answers(LIST, [examples.task(due=None, labels=[], checklists=[])])
+    assert placet("list").out.splitlines()[0] == "ID    P   STATUS  TITLE"
+
+
+def test_what_goes_into_a_pipe_is_not_cut(placet: Placet, control: FakeControl):
+    control.answers(LIST, [examples.task(title="x" * 300)])
+    assert "x" * 300 in placet("list").out
+
+
+def test_list_asks_for_all_and_for_the_removed(placet: Placet, control: FakeControl):
+    control.answers(LIST, [])
+    placet("list", "--all", "--removed")
+    assert control.requests[-1].target == "/v1/tasks?all=1&removed=1"
+
+
+def test_an_empty_list_says_what_to_do_on_standard_error(placet: Placet, control: FakeControl):
+    control.answers(LIST, [])
+    done = placet("list")
+    assert (done.status, done.out) == (0, "")
+    assert "placet add" in done.err
+    assert placet("list", "--json") == type(done)(0, "[]\n", "")
+
+
+def test_the_plain_list_has_stable_columns(placet: Placet, control: FakeControl):
+    control.answers(
+        LIST,
+        [examples.task(), examples.task(id="1" * 32, title="a\tb\nc", due=None, labels=[], checklists=[])],
+    )
+    assert placet("list", "--plain").out == (
+        f"{TASK}\tOPEN\tP1\t2026-03-06\tRenew the passport\tfamily\t1/2\n"
+        f"{'1' * 32}\tOPEN\tP1\t\ta\\tb\\nc\t\t\n"
+    )
+
+
+def test_show_tells_who_wrote_what(placet: Placet, control: FakeControl):
+    control.answers(SHOW, examples.task())
+    control.answers("GET /v1/pending", [examples.pending()])
+    assert placet("show", TASK).out == (
+        "Renew the passport\n"
+        "3f2a · open · P1 · due Fri · 2 h · admin · #family\n"
+        "1 proposal waits for you: placet pending 3f2a\n"
+        "\n"
+        "Todos  1/2\n"
+        "  [x] 9c1e  Photos  checked by agent on phone, yesterday\n"
+        "  [ ] 9c2f  Form\n"
+        "\n"
+        "Notes\n"
+        "  2 h ago, you on laptop\n"
+        "    The photos are\n"
+        "    in the drawer\n"
+        "\n"
+        "Report of the agent\n"
+        "  Photos are there, the form is not.\n"
+        "    left  Fill in the form\n"
+    )
+    assert control.requests[-1].target == f"/v1/pending?task={TASK}"
+
+
+def test_show_names_conflicts_reasons_and_removal(placet: Placet, control: FakeControl):
+    versions = [
+        {"value": "A", "by": "user", "device_name": "phone", "at": "2026-03-04T11:00:00Z"},
+        {"value": "B", "by": "agent", "device_name": "laptop", "at": "2026-03-04T11:30:00Z"},
+    ]
+    task = examples.task(
+        conflicts=[{"field": "title", "versions": versions}],
+        status="BLOCKED",
+        reason="no form",
+        removed=True,
+        agent_id=None,
+        report=None,
+        entries=[],
+        checklists=[],
+    )
+    control.answers(SHOW, task)
+    assert placet("show", TASK).out == (
+        "Renew the passport\n"
+        "3f2a · blocked · P1 · due Fri · 2 h · admin · #family\n"
+        "because: no form\n"
+        "removed\n"
+        "two words on title:\n"
+        "  A  you on phone, 1 h ago\n"
+        "  B  agent on laptop, 30 min ago\n"
+    )
+
+
+def test_show_asks_once_where_there_is_no_agent_or_no_person(placet: Placet, control: FakeControl):
+    control.answers(SHOW, examples.task(agent_id=None))
+    placet("show", TASK)
+    control.answers(SHOW, examples.task())
+    placet("show", TASK, "--json")
+    assert [one.line for one in control.requests] == [SHOW, SHOW]
+
+
+def test_a_note_is_words_or_standard_input(placet: Placet, control: FakeControl):
+    line = f"POST /v1/tasks/{TASK}/entries"
+    control.answers(line, examples.task()["entries"][0], status=201)
+    assert placet("note", TASK, "two", "words").out == "✓ Noted e1e1\n"
+    assert _body(control, line) == {"text": "two words"}
+    placet("note", TASK, typed="from\na pipe ü\n")
+    assert _body(control, line) == {"text": "from\na pipe ü"}
+
+
+def test_text_that_is_not_utf8_is_refused_with_its_line(placet: Placet):
+    done = placet("note", TASK, typed=b"fine\n\xff\n")
+    assert done.status == 2
+    assert "line 2" in done.err
+
+
+def test_check_adds_and_lists(placet: Placet, control: FakeControl):
+    item = examples.task()["checklists"][0]["items"][1]
+    control.answers(f"POST /v1/tasks/{TASK}/checklist", item, status=201)
+    assert placet("check", "add", TASK, "The", "form", "--list", "Papers").out == "[ ] 9c2f  Form\n"
+    assert _body(control, f"POST /v1/tasks/{TASK}/checklist") == {"title": "The form", "checklist": "Papers"}
+    control.answers(SHOW, examples.task())
+    assert placet("check", "list", TASK).out.splitlines()[0] == "Todos  1/2"
+    assert placet("check", "list", TASK, "--plain").out.splitlines()[1].split("\t")[1:] == [
+        "false",
+        "Form",
+        "",
+        "",
+        "Todos",
+    ]
+
+
+def test_ticking_sets_and_never_toggles(placet: Placet, control: FakeControl):
+    item = examples.task()["checklists"][0]["items"][0]
+    for ref in ("9c1e", "9c2f"):
+        control.answers(f"PATCH /v1/checklist-items/{ref}", item)
+    assert placet("check", "tick", "9c1e", "--json").json == item
+    assert placet("check", "untick", "9c1e", "9c2f", "--json").json == [item, item]
+    assert [one.body for one in control.requests] == [
+        {"is_checked": True},
+        {"is_checked": False},
+        {"is_checked": False},
+    ]
+
+
+def test_pending_shows_before_and_after_and_whose_words_they_are(placet: Placet, control: FakeControl):
+    added = examples.pending(
+        item_id="b2" * 16,
+        tool="add_checklist_item",
+        summary='Add: "Design mockup"',
+        current=None,
+        rationale=None,
+        disputed=True,
+        proposed={"title": "Design mockup"},
+    )
+    other = examples.pending(item_id="c3" * 16, task_id=examples.OTHER, task_title="Other", status="deferred")
+    control.answers("GET /v1/pending", [examples.pending(), other, added])
+    control.answers(SHOW, examples.task())
+    done = placet("pending")
+    assert done.out == (
+        "Renew the passport\n"
+        "  a81c  Set estimate to 120 minutes\n"
+        "        45 min → 2 h\n"
+        "        the agent says: “The note says two hours.”\n"
+        "        set 51e7aa00 · proposed 1 h ago · expires in 6 days\n"
+        '  b2b2  Add: "Design mockup"  disputed: your devices decided differently\n'
+        "        set 51e7aa00 · proposed 1 h ago · expires in 6 days\n"
+        "\n"
+        "Other\n"
+        "  c3c3  Set estimate to 120 minutes  put off\n"
+        "        45 min → 2 h\n"
+        "        the agent says: “The note says two hours.”\n"
+        "        set 51e7aa00 · proposed 1 h ago\n"
+    )
+    assert "placet confirm a81c" in done.err
+
+
+def test_pending_of_a_removed_task_is_still_shown(placet: Placet, control: FakeControl):
+    control.answers("GET /v1/pending", [examples.pending()])
+    done = placet("pending")
+    assert done.status == 0
+    assert done.out.startswith(TASK)
+
+
+def test_pending_takes_a_task_and_can_be_empty(placet: Placet, control: FakeControl):
+    control.answers("GET /v1/pending", [])
+    done = placet("pending", "the", "passport")
+    assert (done.status, done.out, done.err) == (0, "", "Nothing waits for you.\n")
+    assert control.requests[-1].target == "/v1/pending?task=the%20passport"
+
+
+def test_pending_plain_has_stable_columns(placet: Placet, control: FakeControl):
+    control.answers("GET /v1/pending", [examples.pending()])
+    row = placet("pending", "--plain").out.rstrip("\n").split("\t")
+    assert row == [
+        ITEM,
+        SET,
+        TASK,
+        "update_task_estimate",
+        "pending",
+        "false",
+        "Set estimate to 120 minutes",
+        "45",
+        "120",
+        "2026-03-10T13:00:00Z",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "sent"),
+    [
+        (["confirm", "a81c", "b2"], {"verdict": "confirmed", "items": ["a81c", "b2"]}),
+        (["confirm", "--set", "51e7"], {"verdict": "confirmed", "set": "51e7"}),
+        (
+            ["confirm", "a", "--force", "--again"],
+            {"verdict": "confirmed", "items": ["a"], "force": True, "again": True},
+        ),
+        (
+            ["confirm", "a", "--edit", '{"minutes": 90}'],
+            {"verdict": "confirmed", "items": ["a"], "edit": {"minutes": 90}},
+        ),
+        (["reject", "a", "--reason", "no"], {"verdict": "rejected", "items": ["a"], "reason": "no"}),
+        (["reject", "--set", "s"], {"verdict": "rejected", "set": "s"}),
+        (["defer", "a"], {"verdict": "deferred", "items": ["a"]}),
+        (["undo", "a"], {"verdict": "undone", "items": ["a"]}),
+        (["reopen", "a"], {"verdict": "reopened", "items": ["a"]}),
+    ],
+)
+def test_a_decision_is_sent_as_it_was_given(words, sent, placet: Placet, control: FakeControl):
+    control.answers(DECIDE, [examples.verdict("applied", message="Set estimate to 120 minutes")])
+    done = placet(*words)
+    assert (done.status, done.out) == (0, "✓ a81c  applied   Set estimate to 120 minutes\n")
+    assert _body(control, DECIDE) == sent | {"via": "cli"}
+
+
+@pytest.mark.parametrize(
+    ("results", "status"),
+    [
+        (["applied"], 0),
+        (["already", "applied"], 0),
+        (["stale"], 6),
+        (["stale", "conflict", "obsolete", "expired"], 6),
+        (["applied", "stale"], 8),
+        (["already", "failed"], 8),
+        (["applied", "not_found"], 8),
+        (["not_found", "not_found"], 4),
+        (["failed"], 1),
+        (["stale", "failed"], 1),
+        (["a result of a newer daemon"], 1),
+    ],
+)
+def test_the_exit_status_says_what_came_of_all_items(results, status, placet: Placet, control: FakeControl):
+    control.answers(
+        DECIDE, [examples.verdict(result, item_id=f"{at:032x}") for at, result in enumerate(results)]
+    )
+    assert placet("confirm", "x", "--json").status == status
+
+
+def test_a_stale_proposal_says_how_to_go_on(placet: Placet, control: FakeControl):
+    control.answers(DECIDE, [examples.verdict("stale", message="the estimate is 60 now")])
+    done = placet("confirm", "x")
+    assert done.out == "✗ a81c  stale     the estimate is 60 now\n"
+    assert "--force" in done.err
+
+
+def test_status_is_one_screen(placet: Placet, control: FakeControl):
+    control.answers("GET /v1/status", examples.STATUS)
+    assert placet("status").out == (
+        "laptop  dededededede\n"
+        "  holds      1 204 entities in 3 411 commits\n"
+        "  state      5a5a5a5a5a5a\n"
+        "  agents     3 active · 1 due · 0 running · 2 dormant\n"
+        "  proposals  4 wait for you: placet pending\n"
+        "  peers      ● phone  connected  in step\n"
+        "             ○ tablet  away, seen 2 h ago  lacks 12 commits\n"
+    )
+    assert "state_hash\t" + "5a" * 32 in placet("status", "--plain").out
+
+
+def test_devices_are_a_table(placet: Placet, control: FakeControl):
+    control.answers("GET /v1/devices", examples.DEVICES)
+    assert placet("devices").out == (
+        "ID    NAME    LINK       LACKS  SEEN       ADDRESS\n"
+        "dede  laptop  this one\n"
+        "f0f0  phone   connected  0      1 min ago  192.168.1.5:4433\n"
+        "7a7a  tablet  away       12     2 h ago\n"
+    )
+
+
+def test_an_invitation_is_a_line_of_its_own(placet: Placet, control: FakeControl):
+    invitation = {"token": "placet-1-abc", "address": "10.0.0.1:9", "expires_at": "2026-03-04T12:05:00Z"}
+    control.answers("POST /v1/invitations", invitation)
+    done = placet("pair", "--invite")
+    assert done.out == "placet-1-abc\n"
+    assert "placet join" in done.err
+    assert "in 5 min" in done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "typed"), [(["join"], "tok\n"), (["join", "tok"], ""), (["join"], "\ufefftok")]
+)
+def test_join_reads_the_token_where_none_is_given(words, typed, placet: Placet, control: FakeControl):
+    control.answers("POST /v1/join", {"device_id": "de" * 32, "name": "laptop"})
+    done = placet(*words, typed=typed)
+    assert (done.status, done.out, done.err) == (0, "✓ Joined laptop\n", "")
+    assert _body(control, "POST /v1/join") == {"token": "tok"}
+
+
+def test_join_passes_on_an_address_and_the_wish_to_unite(placet: Placet, control: FakeControl):
+    control.answers("POST /v1/join", {"device_id": "de" * 32, "name": "laptop"})
+    placet("join", "--addr", "10.0.0.1:9", "--unite", typed="tok")
+    assert _body(control, "POST /v1/join") == {"token": "tok", "address": "10.0.0.1:9", "unite": True}
+
+
+@pytest.mark.parametrize(
+    ("words", "sent"),
+    [
+        ([], {}),
+        (["--wait"], {"wait": 30.0}),
+        (["--wait", "5"], {"wait": 5.0}),
+        (["--pause"], {"pause": True}),
+        (["--resume"], {"pause": False}),
+    ],
+)
+def test_sync_may_wait_pause_and_resume(words, sent, placet: Placet, control: FakeControl):
+    control.answers("POST /v1/sync", {})
+    assert placet("sync", *words).status == 0
+    assert _body(control, "POST /v1/sync") == sent
+
+
+def test_agents_are_created_listed_shown_and_woken(placet: Placet, control: FakeControl):
+    agent = examples.AGENT_JSON
+    control.answers("POST /v1/agents", agent, status=201)
+    control.answers("GET /v1/agents", [agent])
+    control.answers("GET /v1/agents/c0ff", agent)
+    control.answers("POST /v1/agents/c0ff/wake", agent)
+    assert placet("agent", "create", "the", "passport").out == "✓ Created agent c0ff  Renew the passport\n"
+    assert _body(control, "POST /v1/agents") == {"task": "the passport"}
+    assert placet("agent", "list").out.splitlines()[1].split() == [
+        "c0ff",
+        "active",
+        "autonomous",
+        "laptop",
+        "Renew",
+        "the",
+        "passport",
+    ]
+    assert "30 min ago" in placet("agent", "show", "c0ff").out
+    assert placet("agent", "wake", "c0ff", "--wait", "3").status == 0
+    assert _body(control, "POST /v1/agents/c0ff/wake") == {"wait": 3.0}
+
+
+def test_the_log_tells_who_when_where_and_what(placet: Placet, control: FakeControl):
+    why = examples.CHANGE | {
+        "field": "estimate_minutes",
+        "before": None,
+        "after": 90,
+        "why": "the note says so",
+    }
+    control.answers("GET /v1/log", [examples.CHANGE, why])
+    assert placet("log", "the", "passport", "--limit", "7", "--after", "3").out == (
+        "2 min ago    you on laptop: task 3f2a  Renew the passport\n"
+        "             status: OPEN → DONE\n"
+        "2 min ago    you on laptop: task 3f2a  Renew the passport\n"
+        "             estimate: 1 h 30 min\n"
+        "             why: the note says so\n"
+    )
+    assert control.requests[-1].target == "/v1/log?entity=the%20passport&limit=7&after=3"
+    assert [json.loads(line)["after"] for line in placet("log", "--jsonl").out.splitlines()] == ["DONE", 90]
+
+
+def test_an_import_sends_the_file_and_tells_what_came_of_it(
+    placet: Placet, control: FakeControl, tmp_path: Path
+):
+    control.answers("POST /v1/import", examples.IMPORTED)
+    file = tmp_path / "todo.md"
+    file.write_text("# Ünited\n- [ ] one\n", encoding="utf-8")
+    done = placet("import", "markdown", str(file))
+    assert (done.status, done.out) == (
+        0,
+        "✓ Imported 2 tasks, 3 checklist items, 1 note\n  skipped line 7: recurring template: not taken\n",
+    )
+    sent = {"format": "markdown", "name": "todo.md", "text": "# Ünited\n- [ ] one\n"}
+    assert _body(control, "POST /v1/import") == sent
+    assert placet("import", "markdown", str(file), "--dry-run").out.startswith("✓ Would import 2 tasks")
+    assert _body(control, "POST /v1/import") == sent | {"dry_run": True}
+
+
+@pytest.mark.parametrize(("taken", "status"), [(1, 8), (0, 1)])
+def test_an_import_with_unreadable_lines_is_partly_done_or_failed(
+    taken, status, placet: Placet, control: FakeControl
+):
+    report = {"tasks": taken, "errors": [{"line": 3, "message": "no description"}], "skipped": []}
+    control.answers("POST /v1/import", report)
+    done = placet("import", "taskwarrior", "-", typed="[]")
+    assert done.status == status
+    assert "error line 3: no description" in done.out
+
+
+def test_events_are_lines_and_resume_where_they_broke(placet: Placet, control: FakeControl):
+    control.streams(
+        "GET /v1/events", b": hello\n\nid: 7\nevent: change\nda", b'ta: {"a": 1}\n\nid: 8\ndata: cut sh'
+    )
+    control.streams("GET /v1/events", b"id: 8\ndata: two\ndata: lines\n\n")
+    done = placet("events", "--jsonl", "--count", "2", "--after", "6")
+    assert [json.loads(line) for line in done.out.splitlines()] == [
+        {"id": "7", "event": "change", "data": {"a": 1}},
+        {"id": "8", "event": "message", "data": "two\nlines"},
+    ]
+    assert [one.headers.get("Last-Event-ID") for one in control.requests] == ["6", "7"]
+
+
+def test_events_end_when_the_daemon_is_gone(placet: Placet, control: FakeControl):
+    control.refuses("GET /v1/events", 403, "forbidden", "not yours")
+    assert placet("events").status == 7
+
+
+def test_paths_and_version_need_no_daemon(placet: Placet, home: Path):
+    assert placet("paths", "--json").json["socket"] == str(home / "control.sock")
+    assert placet("version").out == placet("--version").out
+    assert placet("version", "--json").json == {"version": placet("version", "--plain").out.strip()}
+
+
+def test_doctor_names_what_is_wrong_and_the_remedy(placet: Placet, home: Path):
+    home.chmod(0o755)
+    done = placet("doctor")
+    assert done.status == 1
+    assert f"chmod 700 {home}" in done.out
+    assert "placet up" in done.out
+
+
+def test_doctor_is_content_with_a_daemon_that_answers(placet: Placet, home: Path, control: FakeControl):
+    control.answers("GET /v1/status", examples.STATUS)
+    done = placet("doctor", "--json")
+    assert done.status == 0
+    assert all(check["well"] for check in done.json)
+
+
+def test_an_ambiguous_reference_lists_what_it_could_mean(placet: Placet, control: FakeControl):
+    candidates = [
+        {"id": TASK, "title": "Renew the passport"},
+        {"id": examples.OTHER, "title": "Passport photos"},
+    ]
+    control.refuses(
+        "GET /v1/tasks/pass", 409, "ambiguous", "'pass' could mean 2", "say more", candidates=candidates
+    )
+    done = placet("show", "pass")
+    assert done.status == 2
+    assert (
+        done.err
+        == "placet: 'pass' could mean 2; 3f2a 'Renew the passport', 77ab 'Passport photos'; say more\n"
+    )
+    assert placet("show", "pass", "--json").json["error"]["candidates"] == candidates
