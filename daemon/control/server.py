@@ -11,8 +11,10 @@ from pathlib import Path
 from aiohttp import web
 
 from daemon import paths
+from daemon.control import own_routes
 from daemon.control.boundary import answer_refusals, only_user
 from daemon.control.dispatch import Dispatch
+from daemon.control.events import Events
 from daemon.control.routes import Route
 
 SOCKET_MODE = 0o600
@@ -24,19 +26,29 @@ STOP_WITHIN_S = 1.0
 class Control:
     """A running control API. `stop` leaves no socket behind."""
 
-    def __init__(self, path: Path, runner: web.AppRunner) -> None:
+    def __init__(self, path: Path, runner: web.AppRunner, events: Events) -> None:
         self._path = path
         self._runner = runner
+        self._events = events
 
     @classmethod
     async def start(
-        cls, path: Path, routes: Sequence[Route], dispatch: Dispatch, *, uid: int | None = None
+        cls,
+        path: Path,
+        routes: Sequence[Route],
+        dispatch: Dispatch,
+        events: Events,
+        *,
+        uid: int | None = None,
     ) -> "Control":
-        """Listen on `path` for processes of one user (default: this process's). Raises OSError."""
+        """Listen on `path` for processes of one user (default: this process's). Raises OSError.
+
+        `routes` are those of the use cases; the API's own come with it.
+        """
         middlewares = [answer_refusals(), only_user(os.getuid() if uid is None else uid)]
         # The routes bound what is read of a body themselves, each by its own limit.
         app = web.Application(middlewares=middlewares, client_max_size=0)
-        for route in routes:
+        for route in [*own_routes.routes(events, routes), *routes]:
             app.router.add_route(route.method, route.path, dispatch.handler(route))
         runner = web.AppRunner(
             app,
@@ -50,11 +62,12 @@ class Control:
         except BaseException:
             await runner.cleanup()
             raise
-        return cls(path, runner)
+        return cls(path, runner, events)
 
     async def stop(self) -> None:
         """Take no more requests, let those under way end, remove the socket."""
         self._path.unlink(missing_ok=True)
+        self._events.close()
         await self._runner.cleanup()
 
 

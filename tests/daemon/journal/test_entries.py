@@ -11,6 +11,7 @@ from daemon.journal.errors import Code, Refused
 from daemon.journal.tasks import NewTask
 from daemon.journal.views import Entry, Task
 from store.transaction import Write
+from syncproto.codec import Value
 from syncproto.ids import EntityId, from_text
 from tests.daemon.agents.fleet import Home
 
@@ -78,7 +79,7 @@ def test_a_note_of_128_kib_is_taken(a: Home, task: Task):
 
 def test_an_imported_note_shows_its_own_time(a: Home, task: Task):
     entry = EntityId(bytes(range(16)))
-    fields = {"task_id": from_text(task.id), "text": "old", "source": "import"}
+    fields: dict[str, Value] = {"task_id": from_text(task.id), "text": "old", "source": "import"}
     write = Write(entry, "entry", fields, origin={"at_ms": 1_000_000_000_000})
     a.write(lambda tx: tx.commit([write]))
     (shown,) = show(a, task).entries

@@ -1,0 +1,135 @@
+"""A control API on a real store and a real Unix socket, and a client that holds answers to their description."""
+
+import io
+from collections.abc import AsyncIterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import aiohttp
+import msgspec
+import pytest
+
+from daemon import paths
+from daemon.control import journal_routes, own_routes
+from daemon.control.dispatch import Dispatch
+from daemon.control.errors import Envelope
+from daemon.control.events import Events
+from daemon.control.routes import Asks, Reads, Route
+from daemon.control.server import Control
+from daemon.disk import Floor
+from daemon.notifier import Notifier
+from store.store import Store
+from store.threads import StoreThreads
+from syncproto.keys import Signer
+from tests.daemon.agents.fleet import START_MS, Fleet
+
+
+class Answer(NamedTuple):
+    status: int
+    json: Any
+
+    @property
+    def code(self) -> str:
+        return str(self.json["error"]["code"])
+
+
+class Api:
+    """One daemon's control API, without its agents and peers."""
+
+    def __init__(self, folder: Path, extra: list[Route]) -> None:
+        self.path = folder / "control.sock"
+        self.floor = 0
+        self.folder = folder
+        fleet = Fleet(folder)
+        self.store = StoreThreads(
+            Store.open(
+                folder / "placet.db",
+                signer=Signer(bytes(32)),
+                now_ms=lambda: START_MS,
+                randomness=fleet.randomness,
+            )
+        )
+        self.notifier = Notifier()
+        self.store.on_commit.append(self.notifier.tell)
+        self.events = Events(self.store, self.notifier)
+        self.routes = [*journal_routes.routes(), *extra]
+        self.control: Control | None = None
+        self._opened = ExitStack()
+
+    async def start(self, uid: int | None = None) -> None:
+        dispatch = Dispatch(self.store, Floor(self.folder, self.floor))
+        self.control = await Control.start(self.path, self.routes, dispatch, self.events, uid=uid)
+        address = self._opened.enter_context(paths.short_address(str(self.path)))
+        self.session = aiohttp.ClientSession("http://placet", connector=aiohttp.UnixConnector(address))
+
+    async def stop(self) -> None:
+        assert self.control is not None
+        await self.session.close()
+        await self.control.stop()
+        self.store.close()
+        self._opened.close()
+
+    async def ask(
+        self, method: str, path: str, body: Any = None, *, key: str | None = None, raw: bytes | None = None
+    ) -> Answer:
+        """Ask, and hold the answer to what its route declares."""
+        content = raw if body is None else msgspec.json.encode(body)
+        data = None if content is None else io.BytesIO(content)
+        headers = {} if key is None else {"Idempotency-Key": key}
+        async with self.session.request(method, path, data=data, headers=headers) as response:
+            answer = await response.read()
+            if response.status >= 400:
+                msgspec.json.decode(answer, type=Envelope)
+            else:
+                self._hold(method, path, answer)
+            return Answer(response.status, msgspec.json.decode(answer))
+
+    def _hold(self, method: str, path: str, answer: bytes) -> None:
+        template = path.partition("?")[0].split("/")
+        for route in [*own_routes.routes(self.events, self.routes), *self.routes]:
+            pieces = route.path.split("/")
+            alike = len(pieces) == len(template) and all(
+                piece in (seen, "{ref}") for piece, seen in zip(pieces, template, strict=True)
+            )
+            if alike and route.method == method:
+                msgspec.json.decode(answer, type=route.answer)
+                return
+        raise AssertionError(f"no route answers {method} {path}")
+
+    async def commits(self) -> int:
+        return await self.store.read(lambda snapshot: snapshot.counts().commits)
+
+
+class Probe:
+    """Routes that only tests have: a bug, a slow ask, and a secret that must not be kept."""
+
+    def __init__(self) -> None:
+        self.runs = 0
+
+    def routes(self) -> list[Route]:
+        return [
+            Route("GET", "/v1/bug", "Meet a bug", Reads(self._bug), int),
+            Route("POST", "/v1/count", "Count", Asks(self._count), int),
+            Route("POST", "/v1/secret", "Count in secret", Asks(self._count, kept=False), int),
+        ]
+
+    def _bug(self, snapshot: Any, call: Any) -> int:
+        raise RuntimeError("private words")
+
+    async def _count(self, call: Any) -> int:
+        self.runs += 1
+        return self.runs
+
+
+@pytest.fixture
+def probe() -> Probe:
+    return Probe()
+
+
+@pytest.fixture
+async def api(tmp_path: Path, probe: Probe) -> AsyncIterator[Api]:
+    made = Api(tmp_path, probe.routes())
+    await made.start()
+    yield made
+    await made.stop()

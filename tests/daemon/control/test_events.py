@@ -1,0 +1,134 @@
+"""The event stream.
+
+Never waits for time to pass: each test ends when what it waits for has come.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiohttp
+import pytest
+
+from daemon.control import events
+from tests.daemon.control.conftest import Api
+
+
+class Stream:
+    """An open stream; its comments are told apart from its events."""
+
+    def __init__(self, response: aiohttp.ClientResponse) -> None:
+        self._response = response
+        self.comments = 0
+
+    async def next(self) -> tuple[int, Any]:
+        """Return the next event: its id and its data."""
+        fields: dict[str, str] = {}
+        async for raw in self._response.content:
+            line = raw.decode().rstrip("\n")
+            if line.startswith(":"):
+                self.comments += 1
+            elif line:
+                name, _, value = line.partition(": ")
+                fields[name] = value
+            elif fields:
+                assert fields["event"] == "commit"
+                return int(fields["id"]), json.loads(fields["data"])
+        raise EOFError
+
+    async def comment(self) -> bytes:
+        return (await self._response.content.readuntil(b"\n\n")).strip()
+
+
+@asynccontextmanager
+async def stream(api: Api, query: str = "", **headers: str) -> AsyncIterator[Stream]:
+    sent = {name.replace("_", "-"): value for name, value in headers.items()}
+    async with api.session.get(f"/v1/events{query}", headers=sent) as response:
+        assert (response.status, response.content_type) == (200, "text/event-stream")
+        yield Stream(response)
+
+
+async def add(api: Api, title: str) -> None:
+    assert (await api.ask("POST", "/v1/tasks", {"title": title})).status == 201
+
+
+def titles(event: Any) -> list[str]:
+    return [one["after"] for one in event["changes"] if one["field"] == "title"]
+
+
+async def test_a_commit_is_told_as_it_lands(api: Api):
+    async with stream(api) as open_stream:
+        assert await open_stream.comment() == b": open"
+        await add(api, "One")
+        position, event = await open_stream.next()
+        assert (position, event["seq"], titles(event)) == (1, 1, ["One"])
+        assert event["by"] == "user"
+        assert {one["kind"] for one in event["touched"]} == {"task"}
+
+
+async def test_a_client_that_was_away_misses_nothing(api: Api):
+    for title in ("One", "Two", "Three"):
+        await add(api, title)
+    async with stream(api, Last_Event_ID="1") as open_stream:
+        assert titles((await open_stream.next())[1]) == ["Two"]
+        position, event = await open_stream.next()
+        assert (position, titles(event)) == (3, ["Three"])
+
+
+async def test_a_place_to_begin_may_stand_in_the_query_but_the_header_comes_first(api: Api):
+    for title in ("One", "Two"):
+        await add(api, title)
+    async with stream(api, "?after=0") as open_stream:
+        assert titles((await open_stream.next())[1]) == ["One"]
+    async with stream(api, "?after=0", Last_Event_ID="1") as open_stream:
+        assert titles((await open_stream.next())[1]) == ["Two"]
+
+
+async def test_more_than_a_page_comes_in_order_without_a_gap(api: Api, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(events, "PAGE_COMMITS", 3)
+    for n in range(8):
+        await add(api, f"Task {n}")
+    async with stream(api, "?after=0") as open_stream:
+        seen = [titles((await open_stream.next())[1]) for _ in range(8)]
+    assert seen == [[f"Task {n}"] for n in range(8)]
+
+
+async def test_a_quiet_stream_is_kept_alive(api: Api, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(events, "HEARTBEAT_S", 0.001)
+    async with stream(api) as open_stream:
+        assert await open_stream.comment() == b": open"
+        assert await open_stream.comment() == b": still here"
+
+
+@pytest.mark.parametrize("position", ["99", "-1", "one", "1" * 40, "²"])
+async def test_a_position_that_was_never_told_is_refused(api: Api, position):
+    async with api.session.get("/v1/events", headers={"Last-Event-ID": position}) as response:
+        assert response.status == 400
+
+
+async def test_streams_are_bounded(api: Api, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(events, "STREAMS_MAX", 1)
+    async with stream(api):
+        assert (await api.ask("GET", "/v1/events")).code == "failed"
+
+
+async def test_streams_end_when_the_daemon_stops(api: Api):
+    async with stream(api) as open_stream:
+        await open_stream.comment()
+        assert api.control is not None
+        async with asyncio.timeout(5):
+            await api.control.stop()
+        with pytest.raises((EOFError, aiohttp.ClientError, asyncio.IncompleteReadError)):
+            await open_stream.next()
+
+
+async def test_a_client_that_went_away_leaves_nothing_behind(api: Api, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(events, "HEARTBEAT_S", 0.001)
+    async with stream(api) as open_stream:
+        await open_stream.comment()
+        assert len(api.events._open) == 1
+    async with asyncio.timeout(5):
+        while api.events._open:
+            await asyncio.sleep(0)

@@ -1,0 +1,53 @@
+"""The description of the API.
+
+Never compared with a copy: it is generated, and these hold its shape.
+"""
+
+from typing import Any
+
+from tests.daemon.control.conftest import Api
+
+
+def refs(node: Any) -> set[str]:
+    if isinstance(node, list):
+        return set().union(*map(refs, node))
+    if isinstance(node, dict):
+        own = {node["$ref"]} if isinstance(node.get("$ref"), str) else set()
+        return own.union(*map(refs, node.values()))
+    return set()
+
+
+async def description(api: Api) -> Any:
+    return (await api.ask("GET", "/v1/openapi.json")).json
+
+
+async def test_every_route_is_described_and_every_reference_resolves(api: Api):
+    told = await description(api)
+    assert told["openapi"] == "3.1.0"
+    described = {(method.upper(), path) for path, methods in told["paths"].items() for method in methods}
+    assert described >= {(route.method, route.path) for route in api.routes}
+    assert {("GET", "/healthz"), ("GET", "/v1/openapi.json"), ("GET", "/v1/events")} <= described
+    names = {f"#/components/schemas/{name}" for name in told["components"]["schemas"]}
+    assert refs(told) <= names
+
+
+async def test_operations_have_names_of_their_own(api: Api):
+    told = await description(api)
+    names = [one["operationId"] for methods in told["paths"].values() for one in methods.values()]
+    assert len(names) == len(set(names))
+
+
+async def test_what_a_request_must_hold_is_what_is_described(api: Api):
+    told = await description(api)
+    schemas = told["components"]["schemas"]
+    assert schemas["NewTask"]["required"] == ["title"]
+    assert schemas["NewTask"]["additionalProperties"] is False
+    add = told["paths"]["/v1/tasks"]["post"]
+    assert add["requestBody"]["required"]
+    assert set(add["responses"]) == {"201", "default"}
+    assert [one["name"] for one in add["parameters"]] == ["Idempotency-Key"]
+    listed = told["paths"]["/v1/tasks"]["get"]
+    assert {one["name"] for one in listed["parameters"]} == {"all", "removed", "brief"}
+    shown = told["paths"]["/v1/tasks/{ref}"]["get"]
+    assert [(one["name"], one["in"]) for one in shown["parameters"]] == [("ref", "path")]
+    assert "text/event-stream" in told["paths"]["/v1/events"]["get"]["responses"]["200"]["content"]
