@@ -113,8 +113,8 @@ class Home:
 
         return self.write(use)
 
-    def desk(self, tx: Transaction, task: EntityId, agent: EntityId, run_key: str) -> Desk:
-        return Desk(Run(agent, task, run_key, tx.now_ms()), seen_of(tx, task), Limits())
+    def desk(self, snapshot: Snapshot, task: EntityId, agent: EntityId, run_key: str) -> Desk:
+        return Desk(Run(agent, task, run_key, self.now_ms()), seen_of(snapshot, task), Limits())
 
     def estimate(self, task: EntityId, minutes: int, run_key: str = "run") -> EntityId:
         """Propose an estimate; return the item."""

@@ -1,0 +1,160 @@
+"""Which agents are due, and why: what others changed of their tasks beyond their watermarks.
+
+Never keeps a queue: what is due is read from the log each time, so a restart finds the same.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from daemon.agents.records import ACTIVE, AUTONOMOUS, Agent, agent_id, load
+from store.entity import Entity
+from store.fold import Written
+from store.history import operations
+from store.snapshot import Snapshot
+from syncproto.commit import By
+from syncproto.heads import Head, covers, within
+from syncproto.ids import EntityId, text
+
+FEED_PAGE = 500
+_CHILDREN = ("task_checklist", "task_entry", "link_from", "link_to")
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """One operation that an agent has not seen and did not make."""
+
+    head: Head
+    entity: EntityId
+    kind: str
+    fields: frozenset[str]
+
+
+def is_scheduled(snapshot: Snapshot, agent: Agent) -> bool:
+    """Say whether an agent runs by itself on this device: at home here, autonomous, its task in sight."""
+    if agent.home != snapshot.device or agent.mode != AUTONOMOUS or agent.lifecycle != ACTIVE:
+        return False
+    task = snapshot.entity(agent.task)
+    return task is not None and task.visible
+
+
+def triggers(snapshot: Snapshot, agent: Agent) -> list[Trigger]:
+    """Return what touched an agent's task beyond its watermark, in no order that matters.
+
+    Its own writes are none, nor are the effects of its proposals. An agent writes to its own task only, so
+    whatever an agent wrote there without an effect is its own.
+    """
+    moved = (
+        entity
+        for entity in related(snapshot, agent.task)
+        if not within(entity.clock, [agent.watermark], snapshot.log)
+    )
+    return [
+        _trigger(write)
+        for entity in moved
+        for write in operations(snapshot, entity.id)
+        if not covers(agent.watermark, write.head, snapshot.log) and _is_news(snapshot, agent, write)
+    ]
+
+
+def related(snapshot: Snapshot, task: EntityId) -> Iterator[Entity]:
+    """Yield a task and all that hangs on it, what is out of sight included."""
+    waiting = [task]
+    for relation in _CHILDREN:
+        waiting += snapshot.referring(task, relation, removed=True)
+    for checklist in snapshot.referring(task, "task_checklist", removed=True):
+        waiting += snapshot.referring(checklist, "checklist_item", removed=True)
+    for name in waiting:
+        held = snapshot.entity(name)
+        if held is not None:
+            yield held
+
+
+def _is_news(snapshot: Snapshot, agent: Agent, write: Written) -> bool:
+    effect = write.operation.effect
+    if effect is None:
+        return write.operation.by is By.USER
+    item = snapshot.item(effect)
+    return item is None or all(occurrence.agent != agent.id for occurrence in item.occurrences)
+
+
+def _trigger(write: Written) -> Trigger:
+    operation = write.operation
+    return Trigger(write.head, operation.entity, operation.kind, frozenset(operation.fields))
+
+
+# -- run keys -----------------------------------------------------------------------------------------
+
+
+def change_key(heads: Iterable[Head]) -> str:
+    """Return the logical change key: a hash of the sorted dots, the same on every device."""
+    dots = sorted({f"{head.replica.hex()}:{head.counter}:{head.hash8.hex()}" for head in heads})
+    return hashlib.sha256("|".join(dots).encode()).hexdigest()
+
+
+def subscription_key(agent: EntityId, heads: Iterable[Head]) -> str:
+    """Return the run key of a change: no change is run twice, wherever it is looked at."""
+    return _run_key(text(agent), "subscription", change_key(heads))
+
+
+def session_key(agent: EntityId, session: str, turn: int) -> str:
+    """Return the run key of a person's request."""
+    return _run_key(text(agent), session, str(turn))
+
+
+def _run_key(*parts: str) -> str:
+    return hashlib.sha256("|".join(parts).encode()).hexdigest()
+
+
+# -- whom the feed concerns ---------------------------------------------------------------------------
+
+
+def all_agents(snapshot: Snapshot) -> list[EntityId]:
+    """Return the agents that are at home on this device."""
+    return [one.id for one in snapshot.entities("agent") if one.value("home_device_id") == snapshot.device]
+
+
+def concerned(snapshot: Snapshot, after: int) -> tuple[set[EntityId], int]:
+    """Return the agents whose tasks were touched beyond a feed position, and how far was read."""
+    found: set[EntityId] = set()
+    seq = after
+    for position, received in snapshot.feed(after, FEED_PAGE):
+        seq = position
+        for operation in received.commit.operations:
+            found.update(_agents_of(snapshot, operation.entity))
+    return found, seq
+
+
+def _agents_of(snapshot: Snapshot, entity: EntityId) -> list[EntityId]:
+    """Return the agents that watch an entity: its task's, or itself."""
+    held = snapshot.entity(entity)
+    if held is None:
+        return []
+    if held.kind == "agent":
+        return [held.id]
+    return [agent_id(task) for task in _tasks_of(snapshot, held)]
+
+
+def _tasks_of(snapshot: Snapshot, held: Entity) -> list[EntityId]:
+    match held.kind:
+        case "task":
+            return [held.id]
+        case "checklist" | "entry":
+            return _pointed(held, "task_id")
+        case "link":
+            return _pointed(held, "from_id") + _pointed(held, "to_id")
+        case "checklist_item":
+            lists = (snapshot.entity(one) for one in _pointed(held, "checklist_id"))
+            return [task for one in lists if one is not None for task in _pointed(one, "task_id")]
+    return []
+
+
+def _pointed(held: Entity, field: str) -> list[EntityId]:
+    value = held.value(field)
+    return [EntityId(value)] if isinstance(value, bytes) else []
+
+
+def due(snapshot: Snapshot, agent: EntityId) -> bool:
+    """Say whether an agent should run by itself."""
+    known = load(snapshot, agent)
+    return known is not None and is_scheduled(snapshot, known) and bool(triggers(snapshot, known))

@@ -1,0 +1,169 @@
+"""The registry: names, schemas, and what arguments each tool takes.
+
+Never needs a store.
+"""
+
+import json
+
+import msgspec
+import pytest
+
+from daemon.agents.recovery import recovered
+from daemon.agents.tools import (
+    TOOLS,
+    ArgumentFault,
+    Mode,
+    described,
+    effective,
+    normalised_name,
+    validated,
+    without_words,
+)
+
+
+@pytest.mark.parametrize(
+    "garbled",
+    [
+        "set_task_title",
+        "setTaskTitle",
+        "SetTaskTitle",
+        "SET-TASK-TITLE",
+        " set task title ",
+        "functions.set_task_title",
+        "default_api:setTaskTitle",
+        "mcp__placet__set_task_title",
+        "tools/set_task_title",
+        "tool_set_task_title",
+    ],
+)
+def test_garbled_names_are_normalised(garbled: str) -> None:
+    assert normalised_name(garbled) == "set_task_title"
+
+
+def test_an_unknown_name_stays_unknown() -> None:
+    assert normalised_name("delete_everything") not in TOOLS
+    assert normalised_name("") not in TOOLS
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_each_tool_describes_itself_in_camel_case(name: str) -> None:
+    found = described(name)
+    written = json.dumps(found)
+    assert found["name"] == name
+    assert found["description"]
+    assert found["parameters"]["type"] == "object"
+    assert found["parameters"]["additionalProperties"] is False
+    assert '"due_date"' not in written
+    assert '"is_checked"' not in written
+    assert ("rationale" in found["parameters"]["properties"]) == (TOOLS[name].mode is not Mode.IMMEDIATE)
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "kept"),
+    [
+        ("set_task_title", {"title": "  Fix it  "}, {"title": "Fix it"}),
+        ("set_task_title", {"title": "x" * 400 + "   "}, {"title": "x" * 400}),
+        ("update_task_estimate", {"minutes": "120"}, {"minutes": 120}),
+        ("update_task_estimate", {"minutes": " 120 "}, {"minutes": 120}),
+        ("update_task_estimate", {"minutes": 120.0}, {"minutes": 120}),
+        ("update_task_estimate", {"minutes": 1440}, {"minutes": 1440}),
+        ("update_task_due_date", {"dueDate": "2028-02-29"}, {"dueDate": "2028-02-29"}),
+        ("update_task_priority", {"priority": " p1 "}, {"priority": "P1"}),
+        ("add_checklist_item", {"title": "x"}, {"title": "x", "isChecked": False}),
+    ],
+)
+def test_arguments_are_normalised(tool: str, given: dict[str, object], kept: dict[str, object]) -> None:
+    assert validated(tool, given) == kept
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("set_task_title", {}),
+        ("set_task_title", {"title": "   "}),
+        ("set_task_title", {"title": "x" * 401}),
+        ("set_task_title", {"title": 5}),
+        ("set_task_title", {"title": "x", "colour": "red"}),
+        ("update_task_estimate", {"minutes": 0}),
+        ("update_task_estimate", {"minutes": 1441}),
+        ("update_task_estimate", {"minutes": -5}),
+        ("update_task_estimate", {"minutes": 1.5}),
+        ("update_task_estimate", {"minutes": True}),
+        ("update_task_estimate", {"minutes": "soon"}),
+        ("update_task_estimate", {"minutes": 10**15}),
+        ("update_task_due_date", {"dueDate": "2026-02-29"}),
+        ("update_task_due_date", {"dueDate": "tomorrow"}),
+        ("update_task_due_date", {"dueDate": "2026-3-5"}),
+        ("update_task_due_date", {"due_date": "2026-03-05"}),
+        ("update_task_priority", {"priority": "P4"}),
+        ("update_task_priority", {"priority": "high"}),
+        ("add_checklist_item", {"title": "x", "isChecked": 3}),
+        ("update_report", {"title": "x"}),
+        ("update_report", {"title": "x", "tldr": "y", "achieved": ["z"] * 26}),
+    ],
+)
+def test_arguments_that_break_a_rule_are_refused_with_the_tools_name(
+    tool: str, given: dict[str, object]
+) -> None:
+    with pytest.raises(ArgumentFault) as fault:
+        validated(tool, given)
+    assert str(fault.value)
+
+
+def test_a_models_own_words_are_set_aside_before_anything_is_hashed() -> None:
+    args, words = without_words({"minutes": 5, "rationale": " because ", "humanSummary": "other"})
+    assert (args, words) == ({"minutes": 5}, "because")
+    assert without_words({"minutes": 5, "humanSummary": "x" * 999})[1] == "x" * 300
+    assert without_words({"minutes": 5, "rationale": 7}) == ({"minutes": 5}, None)
+
+
+def test_rewording_is_not_a_new_proposal() -> None:
+    assert effective({"id": "x", "reason": "a", "evidenceIds": [], "confidence": 1}) == {"id": "x"}
+
+
+# -- recovering arguments -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        '{"minutes": 5}',
+        ' {"minutes": 5}\n',
+        'Sure!\n```json\n{"minutes": 5}\n```\nDone.',
+        '```\n{"minutes": 5}\n```',
+        'I will call it with {"minutes": 5} now, and not {"minutes": 6}.',
+        {"minutes": 5},
+    ],
+)
+def test_arguments_are_recovered_from_what_models_write(written: str | dict[str, object]) -> None:
+    assert recovered(written) == {"minutes": 5}
+
+
+def test_braces_inside_of_strings_do_not_count() -> None:
+    assert recovered('so: {"title": "a } b \\" {"} ok') == {"title": 'a } b " {'}
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["", "none", "[1, 2]", "{", '{"a": }', "null", "5", '{"a": 1e999}', "{" * 5000, "x" * 70_000],
+)
+def test_what_holds_no_object_is_refused(written: str) -> None:
+    with pytest.raises(ArgumentFault):
+        recovered(written)
+
+
+@pytest.mark.parametrize(
+    "value", [10**30, float("nan"), float("inf"), "\ud800", [[[[[[[[[[[[[1]]]]]]]]]]]]], {"\udfff": 1}]
+)
+def test_what_the_log_cannot_carry_is_refused(value: object) -> None:
+    with pytest.raises(ArgumentFault):
+        recovered({"a": value})
+
+
+def test_a_schema_is_what_validation_holds() -> None:
+    """The example arguments of a schema's own bounds pass, and one past them does not."""
+    bounds = described("update_task_estimate")["parameters"]["properties"]["minutes"]
+    assert validated("update_task_estimate", {"minutes": bounds["maximum"]})
+    with pytest.raises(ArgumentFault):
+        validated("update_task_estimate", {"minutes": bounds["maximum"] + 1})
+    assert msgspec.json.encode(bounds)
