@@ -1,0 +1,294 @@
+"""What people and agents do to a journal, as raw operations: the reference for decisions and their effects.
+
+Never imports the daemon: it says in a few lines what the tables of decisions ask for, so that the fold can be
+judged on histories of the right shape.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from store.entity import Entity
+from store.item import Item, Occurrence, clock_as_value
+from store.snapshot import Snapshot
+from store.transaction import Transaction, Write
+from store.verdicts import Status, Verdict, maximal
+from syncproto.commit import By
+from syncproto.heads import Head, covers
+from syncproto.ids import EntityId, derived_id, digest, text
+from tests.simulation.device import Device, View
+
+TASK = EntityId(bytes.fromhex("0197700000007000800000000000000a"))
+AGENT = derived_id("agent", text(TASK), time_of=TASK)
+LABELS = (derived_id("label", 1, time_of=TASK), derived_id("label", 2, time_of=TASK))
+WEEK_MS = 7 * 24 * 3600 * 1000
+
+TITLE, ESTIMATE, CHECKED = "title", "estimate_minutes", "is_checked"
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A deferrable tool: what it writes."""
+
+    name: str
+    kind: str
+    field: str
+    creates: bool = False
+
+
+SET_TITLE = Tool("set_task_title", "task", TITLE)
+SET_ESTIMATE = Tool("update_task_estimate", "task", ESTIMATE)
+ASSIGN_LABEL = Tool("assign_task_label", "task", "label_ids")
+ADD_ITEM = Tool("add_checklist_item", "checklist_item", TITLE, creates=True)
+CHECK_ITEM = Tool("update_checklist_item", "checklist_item", CHECKED)
+TOOLS = {tool.name: tool for tool in (SET_TITLE, SET_ESTIMATE, ASSIGN_LABEL, ADD_ITEM, CHECK_ITEM)}
+
+
+def label_field(label: EntityId) -> str:
+    """Return the field that says whether a label is on the task."""
+    return f"label_ids/{text(label)}"
+
+
+def rendered(entity: Entity | None) -> Any:
+    """Return what can be seen of an entity, comparable."""
+    if entity is None or not entity.exists:
+        return None
+    return (
+        entity.visible,
+        {name: [(v.source.head, v.value) for v in entity.versions(name)] for name in entity.fields()},
+    )
+
+
+class Author:
+    """One person with their agent, at one device, in one transaction."""
+
+    def __init__(self, device: Device, tx: Transaction) -> None:
+        self.device = device
+        self.tx = tx
+
+    # -- reading ----------------------------------------------------------------------------------------
+
+    def shown(self, entity: EntityId) -> bool:
+        """Say whether an entity is in sight, and its task with it."""
+        found, task = self.tx.entity(entity), self.tx.entity(TASK)
+        return found is not None and found.visible and task is not None and task.visible
+
+    def children(self) -> list[EntityId]:
+        """Return the items and entries in sight."""
+        if not self.shown(TASK):
+            return []
+        return [one.id for kind in ("checklist_item", "entry") for one in self.tx.entities(kind)]
+
+    def target(self, item: Item) -> EntityId:
+        """Return the entity that an item writes."""
+        if TOOLS[item.tool].creates:
+            return derived_id("entity", text(item.id), time_of=item.id)
+        target = item.args["target"]
+        assert isinstance(target, bytes)
+        return EntityId(target)
+
+    def _entity(self, entity: EntityId) -> Entity | None:
+        found = self.tx.entity(entity)
+        return found if found is not None and found.exists else None
+
+    # -- a person's own writes --------------------------------------------------------------------------
+
+    def write(
+        self,
+        entity: EntityId,
+        kind: str,
+        fields: dict[str, Any],
+        *,
+        touch: bool = False,
+        view: View | None = None,
+    ) -> Head:
+        """Write as a person; a write to a child touches its task."""
+        writes = [Write(entity, kind, fields, base=None if view is None else view.clock)]
+        if touch:
+            writes.append(Write(TASK, "task", {}))
+        return self.device.commit(self.tx, writes, view=view)
+
+    def agent_writes(self, entity: EntityId, kind: str, fields: dict[str, Any]) -> Head:
+        """Write at once as the agent."""
+        return self.device.commit(self.tx, [Write(entity, kind, fields)], by=By.AGENT)
+
+    # -- proposing --------------------------------------------------------------------------------------
+
+    def proposal(self, tool: Tool, target: EntityId, field: str, value: Any) -> dict[str, Any] | None:
+        """Return the change item for what an agent wants, None where it is so already or was asked before."""
+        now = self._entity(target)
+        if not tool.creates and now is not None and now.value(field) == value:
+            return None
+        args = {"target": target, "field": field, "value": value}
+        shown = {"target": text(target), "field": field, "value": value}
+        fingerprint = digest("fp", text(TASK), tool.name, shown)
+        like = self.tx.items_like(fingerprint)
+        if any(item.status is not Status.CONFIRMED and item.status is not Status.RETRACTED for item in like):
+            return None
+        previous = text(like[-1].id) if like else ""
+        item_id = derived_id("item", fingerprint.hex(), previous, len(like), time_of=TASK)
+        entity = derived_id("entity", text(item_id), time_of=item_id) if tool.creates else target
+        found = self.tx.entity(entity)
+        base = {
+            "clock": clock_as_value(found.clock if found else ()),
+            "value": now.value(field) if now else None,
+        }
+        return {"item_id": item_id, "fingerprint": fingerprint, "tool": tool.name, "args": args, "base": base}
+
+    def propose(self, items: list[dict[str, Any]]) -> EntityId:
+        """Write a change set."""
+        change_set = self.tx.new_id()
+        fields: dict[str, Any] = {
+            "agent_id": AGENT,
+            "task_id": TASK,
+            "run_key": text(change_set),
+            "items": items,
+            "expires_at": self.tx.now_ms() + WEEK_MS,
+        }
+        self.device.commit(self.tx, [Write(change_set, "change_set", fields)], by=By.AGENT)
+        return change_set
+
+    # -- deciding ---------------------------------------------------------------------------------------
+
+    def decision(self, item: Item, verdict: Verdict, by: By, more: dict[str, Any]) -> Write:
+        """Return the write of a decision, which names the decisions on the item that are known."""
+        seen = [one.id for one in item.decisions]
+        fields: dict[str, Any] = {"item_id": item.id, "verdict": verdict.value, "seen": seen, **more}
+        return Write(self.tx.new_id(), "decision", fields, by=by)
+
+    def decide(self, item: Item, verdict: Verdict) -> str:
+        """Write a decision that has no effect of its own; return what came of it."""
+        refusal = _refusal(item, verdict)
+        if refusal:
+            return refusal
+        by = By.AGENT if verdict is Verdict.RETRACTED else By.USER
+        self.device.commit(self.tx, [self.decision(item, verdict, by, {})], by=by)
+        after = _item(self.tx, item.id)
+        if by is By.USER:
+            assert not after.disputed, f"{verdict} leaves the dispute standing"
+        return "settled" if item.disputed else "done"
+
+    def overtaken(self, item: Item) -> bool:
+        """Say whether an item is confirmed, and something else now stands where its effect was."""
+        entity = self._entity(self.target(item))
+        version = entity.version(item.args["field"]) if entity else None
+        return version is not None and version.source.effect != item.id
+
+    def stale(self, item: Item) -> bool:
+        """Say whether something stands there now that no proposal of the item had seen."""
+        entity = self._entity(self.target(item))
+        if entity is None:
+            return False
+        if TOOLS[item.tool].creates:
+            fields = (TITLE, CHECKED)
+            return any(v.source.effect != item.id for name in fields for v in entity.versions(name))
+        return not any(self._fresh(item, one, entity) for one in item.occurrences)
+
+    def _fresh(self, item: Item, occurrence: Occurrence, entity: Entity) -> bool:
+        versions = entity.versions(item.args["field"])
+        own = [version.source.effect == item.id for version in versions]
+        unseen = [
+            version
+            for version, mine in zip(versions, own, strict=True)
+            if not mine and not covers(occurrence.base, version.source.head, self.tx.log)
+        ]
+        same = bool(own and own[0]) or entity.value(item.args["field"]) == occurrence.value
+        return not unseen and same
+
+    def confirm(self, item: Item, *, force: bool = False, again: bool = False, edit: Any = None) -> str:
+        """Confirm an item: decision and effect in one commit; return what came of it."""
+        over = item.status is Status.CONFIRMED and self.overtaken(item)
+        if item.status is Status.CONFIRMED and not (over and force):
+            return "already"
+        if item.status is Status.REJECTED and not item.disputed and not again:
+            return "conflict"
+        if item.status is Status.RETRACTED:
+            return "gone"
+        target, tool = self.target(item), TOOLS[item.tool]
+        existing = self._entity(target)
+        if not self.shown(TASK) or ((existing is None) is not tool.creates and not self.shown(target)):
+            return "obsolete"
+        stale = self.stale(item)
+        if stale and not force:
+            return "creation stale" if tool.creates else "stale"
+        words = self._edited(item) if edit is None else edit
+        self._apply(item, words, forced=stale or over)
+        return _outcome(item, words is not None, stale, over)
+
+    def _edited(self, item: Item) -> Any:
+        """Return the edited words that a disputed item's confirmations carry: they are confirmed again."""
+        if not item.disputed:
+            return None
+        tops = {one.decision for one in maximal([d.opinion for d in item.decisions if d.by is By.USER])}
+        edits = [one for one in item.decisions if one.id in tops and one.edited_args]
+        if not edits:
+            return None
+        newest = max(edits, key=lambda one: (one.stamp_ms, one.n, one.id))
+        return (newest.edited_args or {})["value"]
+
+    def _apply(self, item: Item, words: Any, *, forced: bool) -> None:
+        tool, target, field = TOOLS[item.tool], self.target(item), item.args["field"]
+        value = item.args["value"] if words is None else words
+        by = By.AGENT if words is None else By.USER
+        edited = {} if words is None else {"edited_args": {"value": words}}
+        fields: dict[str, Any] = {field: value}
+        writes = [self.decision(item, Verdict.CONFIRMED, By.USER, edited)]
+        if tool.creates:
+            fields[CHECKED] = False
+            checklist, made = self._todos()
+            fields["checklist_id"] = checklist
+            writes += made
+        writes.append(Write(target, tool.kind, fields, effect=item.id, by=by))
+        self.device.commit(self.tx, writes, forced=forced)
+        after, entity = _item(self.tx, item.id), self.tx.entity(target)
+        assert after.status is Status.CONFIRMED, "a confirmation does not confirm"
+        assert entity is not None
+        assert entity.value(field) == value, "what was just confirmed does not show"
+
+    def _todos(self) -> tuple[EntityId, list[Write]]:
+        """Return the checklist that a created item goes to, with the plain write that makes it if need be."""
+        lists = self.tx.entities("checklist")
+        if lists:
+            return lists[0].id, []
+        number = 0
+        while True:
+            made = derived_id("checklist", text(TASK), *([number] if number else []), time_of=TASK)
+            if self.tx.entity(made) is None:
+                fields: dict[str, Any] = {"task_id": TASK, TITLE: "Todos"}
+                return made, [Write(made, "checklist", fields, by=By.SYSTEM)]
+            number += 1
+
+
+def _item(snapshot: Snapshot, item: EntityId) -> Item:
+    found = snapshot.item(item)
+    assert found is not None
+    return found
+
+
+def _refusal(item: Item, verdict: Verdict) -> str:
+    """Return why a verdict is not written, empty where it is."""
+    status = item.status
+    open_now = status in (Status.PENDING, Status.DEFERRED)
+    match verdict:
+        case Verdict.REJECTED if not (open_now or item.disputed):
+            return {Status.REJECTED: "already", Status.CONFIRMED: "conflict"}.get(status, "gone")
+        case Verdict.UNDONE if status is not Status.CONFIRMED:
+            return "not confirmed"
+        case Verdict.REOPENED if status is not Status.REJECTED:
+            return "not rejected"
+        case Verdict.DEFERRED if status is not Status.PENDING:
+            return "already" if status is Status.DEFERRED else "conflict"
+        case Verdict.RETRACTED if not open_now or any(one.by is By.USER for one in item.decisions):
+            return "decided by a person"
+    return ""
+
+
+def _outcome(item: Item, edited: bool, stale: bool, over: bool) -> str:
+    if over:
+        return "forced again"
+    if stale:
+        return "forced"
+    if item.disputed:
+        return "settled, edited" if edited else "settled"
+    if any(one.verdict in (Verdict.UNDONE, Verdict.REJECTED) for one in item.decisions):
+        return "confirmed again"
+    return "edited" if edited else "done"

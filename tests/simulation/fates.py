@@ -1,0 +1,79 @@
+"""What befalls a device and its file: restarts, undone transactions, backups put back, copies beside it.
+
+Never touches a store while it is open.
+"""
+
+from contextlib import suppress
+
+from store.transaction import Write
+from tests.simulation.author import TASK, TITLE, Author
+from tests.simulation.device import Device
+from tests.simulation.fleet import Action, Fleet, Step
+
+
+class Aborted(Exception):
+    """A transaction that is undone on purpose."""
+
+
+def restart(fleet: Fleet, device: Device, step: Step) -> str:
+    """Close the store and open it again."""
+    del step
+    device.restart()
+    return "done"
+
+
+def abort(fleet: Fleet, device: Device, step: Step) -> str:
+    """Write, and undo the transaction at its end."""
+    with device.store.read() as snapshot:
+        before = (snapshot.vector(), snapshot.state_hash(), snapshot.counts())
+    with suppress(Aborted), fleet.at(device) as author:
+        _write_and_fail(author)
+    with device.store.read() as snapshot:
+        assert before == (snapshot.vector(), snapshot.state_hash(), snapshot.counts())
+    return "done"
+
+
+def _write_and_fail(author: Author) -> None:
+    author.write(author.tx.new_id(), "entry", {"task_id": TASK, TITLE: "lost"}, touch=True)
+    author.device.commit(author.tx, [Write(TASK, "task", {TITLE: "lost"})])
+    raise Aborted
+
+
+def backup(fleet: Fleet, device: Device, step: Step) -> str:
+    """Copy the file away."""
+    del step
+    device.keep_backup()
+    return "done"
+
+
+def restored(fleet: Fleet, device: Device, step: Step) -> str:
+    """Put the backup back, as `restore` does: a new replica begins."""
+    del step
+    return "done" if device.roll_back(noticed=True) else ""
+
+
+def rolled_back(fleet: Fleet, device: Device, step: Step) -> str:
+    """Put the backup back behind the store's back: counters are used twice."""
+    del step
+    fleet.forks = True
+    return "done" if device.roll_back(noticed=False) else ""
+
+
+def cloned(fleet: Fleet, device: Device, step: Step) -> str:
+    """Run a copy of the device beside it."""
+    del step
+    if len(fleet.devices) >= 5:
+        return ""
+    fleet.forks = True
+    fleet.devices.append(device.clone(f"{device.name}{len(fleet.devices)}"))
+    return "done"
+
+
+FATES: dict[str, Action] = {
+    "restart": restart,
+    "abort": abort,
+    "backup": backup,
+    "restored": restored,
+    "rolled back": rolled_back,
+    "cloned": cloned,
+}
