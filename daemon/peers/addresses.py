@@ -1,0 +1,66 @@
+"""Addresses as people write them, `host:port`, and those under which this device may be reached.
+
+Never resolves a name, and never sends a packet.
+"""
+
+import ipaddress
+import socket
+from typing import NamedTuple
+
+PORT_MAX = 65535
+HOST_CHARS_MAX = 255
+
+
+class Address(NamedTuple):
+    """A host (name or address, IPv6 without brackets) and a port."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
+
+
+def parse(text: str) -> Address:
+    """Read `host:port` or `[v6]:port`. Raises ValueError with what was seen."""
+    host, colon, port = text.strip().rpartition(":")
+    if host.startswith("[") and host.endswith("]"):
+        host = str(ipaddress.IPv6Address(host[1:-1]))
+    elif ":" in host:
+        raise ValueError(f"an IPv6 address is written [address]:port, not {text[:80]!r}")
+    named = 0 < len(host) <= HOST_CHARS_MAX and all(one.isalnum() or one in "-._%:" for one in host)
+    number = int(port) if port.isascii() and port.isdigit() and len(port) <= len(str(PORT_MAX)) else 0
+    if not colon or not named or not 0 < number <= PORT_MAX:
+        raise ValueError(f"not an address of the form host:port: {text[:80]!r}")
+    return Address(host, number)
+
+
+def is_address(text: str) -> bool:
+    """Say whether `parse` takes a text."""
+    try:
+        parse(text)
+    except ValueError:
+        return False
+    return True
+
+
+def reachable(host: str, port: int) -> list[str]:
+    """Return where a listener bound to `host` may be reached, the likeliest first."""
+    if host not in ("0.0.0.0", "::", ""):  # noqa: S104 - compared with, not bound to
+        return [str(Address(host, port))]
+    families = [(socket.AF_INET, "192.0.2.1")]
+    if host == "::":
+        families.append((socket.AF_INET6, "2001:db8::1"))
+    routed = [found for family, target in families if (found := _source(family, target))]
+    return [str(Address(found, port)) for found in [*routed, "127.0.0.1"]]
+
+
+def _source(family: int, target: str) -> str | None:
+    """Return the address from which `target` would be reached. Connecting a datagram socket sends nothing."""
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.connect((target, 9))
+            return str(probe.getsockname()[0])
+    except OSError:
+        return None

@@ -1,0 +1,137 @@
+"""Letting devices in, and being let in: what pairing leaves behind on both sides.
+
+Never joins a vault where that would mix or lose what a person did not mean to.
+"""
+
+import asyncio
+
+import structlog
+
+from daemon.clock import Clock
+from daemon.journal.errors import Code, Refused
+from daemon.peers import addresses, joining, roster
+from daemon.peers.dial import Dialling
+from daemon.peers.identity import Identity, device_of
+from daemon.peers.membership import Membership
+from daemon.peers.pace import Pace
+from daemon.peers.pairing import VAULT_BYTES, Admitted, Host, Joined, Newcomer
+from daemon.peers.token import Token
+from store import peers as table
+from store.snapshot import Snapshot
+from store.threads import StoreThreads
+from store.transaction import Transaction
+from syncproto.commit import By
+
+log = structlog.get_logger("peers")
+
+
+class Admission:
+    """The durable side of pairing. `name` is what this device is called where the roster does not say."""
+
+    def __init__(
+        self,
+        db: StoreThreads,
+        clock: Clock,
+        *,
+        identity: Identity,
+        members: Membership,
+        dialling: Dialling,
+        name: str,
+        pace: Pace,
+    ) -> None:
+        self._db = db
+        self._clock = clock
+        self._identity = identity
+        self._members = members
+        self._dialling = dialling
+        self._name = name
+        self._pace = pace
+        self._joining = asyncio.Lock()
+
+    def establish(self, transaction: Transaction) -> int:
+        """Make what the first start makes; return the port that the listener had before."""
+        if transaction.vault() is None:
+            transaction.set_vault(self._clock.randomness(VAULT_BYTES))
+        if self._identity.device not in roster.read(transaction):
+            write = roster.introduce(transaction, self._name, self._identity.certificate)
+            assert write is not None
+            transaction.commit([write], by=By.SYSTEM)
+        return table.listener_port(transaction)
+
+    # -- letting in -----------------------------------------------------------------------------------
+
+    async def host(self) -> Host:
+        """Return what a newcomer is told."""
+
+        def use(snapshot: Snapshot) -> Host:
+            vault = snapshot.vault()
+            assert vault is not None, "an invitation before the first start was over"
+            return Host(roster.read(snapshot)[self._identity.device].name, vault, b"")
+
+        return await self._db.read(use)
+
+    async def keep_newcomer(self, joined: Joined) -> None:
+        """Make a device that proved the secret durably pending."""
+        said = joined.newcomer
+        usable = tuple(one for one in said.addresses if addresses.is_address(one))
+        expires_ms = self._clock.now_ms() + self._pace.newcomer_ms
+        device = device_of(joined.certificate)
+        pending = table.Newcomer(device, joined.certificate, said.name, usable, expires_ms)
+        await self._db.write(lambda transaction: table.await_newcomer(transaction, pending))
+        await self._members.refresh()
+        log.info("a device proved the secret", device=device.hex()[:16], name=said.name, brings=said.brings)
+
+    # -- being let in ---------------------------------------------------------------------------------
+
+    async def join(self, invited: Token, *, unite: bool, first: str | None, own: list[str]) -> Admitted:
+        """Pair with the inviter and adopt its vault, durably. Raises Refused.
+
+        `first` is an address that a person gave; `own` are those where this device listens.
+        """
+        places = joining.candidates(first, invited.addresses)
+        async with self._joining:
+            newcomer = await self._may_join(invited, unite, own)
+            wire, certificate = await joining.knock(self._dialling, invited, places)
+            admitted = await joining.pair(
+                wire,
+                certificate,
+                invited,
+                identity=self._identity,
+                newcomer=newcomer,
+                randomness=self._clock.randomness,
+                pace=self._pace,
+            )
+            await self._db.write(lambda transaction: self._adopt(transaction, admitted, wire.remote))
+            await self._members.refresh()
+        return admitted
+
+    async def _may_join(self, invited: Token, unite: bool, places: list[str]) -> Newcomer:
+        """Refuse, before anything is sent, what a person may not have meant."""
+        if invited.device == self._identity.device:
+            raise Refused(Code.USAGE, "this invitation is this device's own", "join from another device")
+        known = self._members.everyone
+        own = known.get(self._identity.device)
+        others = [one.name for one in self._members.peers().values() if one.device != invited.device]
+        hint = "it must leave its vault before it can join another"
+        if others:
+            seen = f"this device already shares a vault with {', '.join(others)}"
+            raise Refused(Code.FORBIDDEN, seen, hint)
+        if own is not None and own.removed and invited.device not in known:
+            raise Refused(Code.FORBIDDEN, "this device was removed from its vault", hint)
+        brings = await self._db.read(table.holds_journal)
+        if brings and not unite and invited.device not in known:
+            hint = "to unite both journals, join again with --unite"
+            raise Refused(Code.NEEDS_CONFIRMATION, "this device has entries of its own", hint)
+        return Newcomer(own.name if own is not None else self._name, places, brings)
+
+    def _adopt(self, transaction: Transaction, admitted: Admitted, place: str) -> None:
+        """Enter the inviter's vault. This device's own entry is renewed too, in case it had been removed."""
+        writes = [
+            roster.introduce(transaction, self._name, self._identity.certificate),
+            roster.introduce(transaction, admitted.host.name, admitted.certificate),
+        ]
+        made = [write for write in writes if write is not None]
+        if made:
+            transaction.commit(made, by=By.SYSTEM)
+        transaction.set_vault(admitted.host.vault)
+        table.note_good_address(transaction, device_of(admitted.certificate), place)

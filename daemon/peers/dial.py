@@ -1,0 +1,100 @@
+"""Making a connection to one address: pinned to a member, or open-eyed for pairing.
+
+Never follows a redirect, uses a proxy, or sends anything above TLS to a device that is not the one dialled.
+"""
+
+import asyncio
+import ssl
+from types import SimpleNamespace
+from typing import Any
+
+import aiohttp
+from aiohttp import ClientSession, ClientWebSocketResponse, ClientWSTimeout, TraceConfig
+
+from daemon.peers import trust
+from daemon.peers.addresses import Address
+from daemon.peers.identity import Identity
+from daemon.peers.listener import LINK_PATH, PAIR_PATH
+from daemon.peers.pace import Pace
+from daemon.peers.wire import Wire
+
+
+class Unreachable(Exception):
+    """No connection was made; the message says what was tried and seen."""
+
+
+class TurnedAway(Unreachable):
+    """Something answered there, and would not have us, or was not whom we sought."""
+
+
+class Dialling:
+    """Makes connections; close it at the end."""
+
+    def __init__(self, identity: Identity, pace: Pace) -> None:
+        self._identity = identity
+        self._pace = pace
+        self._session: ClientSession | None = None
+        self._pins: dict[bytes, ssl.SSLContext] = {}
+
+    async def close(self) -> None:
+        """Close what is open."""
+        if self._session is not None:
+            await self._session.close()
+
+    async def member(self, address: Address, certificate: bytes) -> Wire:
+        """Connect to the member that has this certificate (DER). Raises Unreachable."""
+        context = self._pins.get(certificate)
+        if context is None:
+            context = self._pins[certificate] = trust.pinned(self._identity.file, certificate)
+        socket, shown = await self._connect(address, LINK_PATH, trust.LINK_NAME, context)
+        if shown != certificate:
+            await socket.close()
+            raise TurnedAway(f"{address} showed another certificate")
+        return Wire(socket, str(address))
+
+    async def inviter(self, address: Address) -> tuple[Wire, bytes]:
+        """Connect for pairing; return the wire and the certificate (DER) shown. Raises Unreachable."""
+        socket, shown = await self._connect(address, PAIR_PATH, trust.PAIR_NAME, trust.unpinned())
+        return Wire(socket, str(address)), shown
+
+    async def _connect(
+        self, address: Address, path: str, name: str, context: ssl.SSLContext
+    ) -> tuple[ClientWebSocketResponse[Any], bytes]:
+        try:
+            async with asyncio.timeout(self._pace.dial_s):
+                socket = await self._http().ws_connect(
+                    f"https://{address}{path}",
+                    ssl=context,
+                    server_hostname=name,
+                    compress=0,
+                    max_msg_size=self._pace.frame_bytes_max,
+                    timeout=ClientWSTimeout(ws_close=self._pace.goodbye_s),
+                )
+        except TimeoutError as fault:
+            raise Unreachable(f"{address} did not answer within {self._pace.dial_s:g} s") from fault
+        except (aiohttp.ClientSSLError, aiohttp.WSServerHandshakeError, ConnectionResetError) as fault:
+            raise TurnedAway(f"{address} turned us away: {fault}") from fault
+        except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError) as fault:
+            refused = isinstance(fault, aiohttp.ClientConnectorError)
+            raise (Unreachable if refused else TurnedAway)(f"{address}: {fault}") from fault
+        except (aiohttp.ClientError, OSError, ValueError) as fault:
+            raise Unreachable(f"{address}: {fault}") from fault
+        return socket, socket.get_extra_info("ssl_object").getpeercert(binary_form=True) or b""
+
+    def _http(self) -> ClientSession:
+        if self._session is None:
+            tracing = TraceConfig()
+            tracing.on_request_redirect.append(_refuse_redirect)
+            self._session = ClientSession(
+                connector=aiohttp.TCPConnector(limit=0, force_close=True),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                trace_configs=[tracing],
+            )
+        return self._session
+
+
+async def _refuse_redirect(
+    session: ClientSession, context: SimpleNamespace, params: aiohttp.TraceRequestRedirectParams
+) -> None:
+    del session, context
+    raise aiohttp.ClientPayloadError(f"it answered with a redirect ({params.response.status})")

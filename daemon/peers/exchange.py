@@ -1,0 +1,176 @@
+"""Exchanging with members: answering and making links, following the roster, waiting until all are in step.
+
+Never links with a device that is not in the roster at that moment.
+"""
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from typing import Any
+
+import structlog
+
+from daemon.clock import Clock
+from daemon.notifier import Notifier
+from daemon.peers import addresses
+from daemon.peers.addresses import Address
+from daemon.peers.dial import Dialling, Unreachable
+from daemon.peers.dialer import Dialer
+from daemon.peers.link import first
+from daemon.peers.links import Links
+from daemon.peers.membership import Membership
+from daemon.peers.pace import Pace
+from daemon.peers.roster import Member
+from daemon.peers.states import in_step
+from daemon.peers.wire import Wire
+from store import peers as table
+from store.threads import StoreThreads
+from syncproto.ids import DeviceId
+
+log = structlog.get_logger("peers")
+
+
+class Exchange:
+    """The links of this device, and what makes them. `static` are addresses from the settings."""
+
+    def __init__(
+        self,
+        db: StoreThreads,
+        notifier: Notifier,
+        clock: Clock,
+        *,
+        links: Links,
+        members: Membership,
+        dialling: Dialling,
+        static: Sequence[str],
+        pace: Pace,
+    ) -> None:
+        self._db = db
+        self._notifier = notifier
+        self._links = links
+        self._members = members
+        self._dialling = dialling
+        self._static = static
+        self._pace = pace
+        self._dialer = Dialer(self._dial, links, clock, pace)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.paused = False
+
+    def start(self) -> None:
+        """Call the members, and follow the roster."""
+        self._spawn(self._follow_roster())
+
+    async def stop(self) -> None:
+        """End every link."""
+        await self._dialer.stop()
+        self._links.close_all_but((), "this device is going away")
+        await self._links.drained()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def pause(self) -> None:
+        """Exchange nothing with anyone until `resume`."""
+        self.paused = True
+        self._dialer.pursue(())
+        self._links.close_all_but((), "paused")
+
+    def resume(self) -> None:
+        """Exchange again, at once."""
+        self.paused = False
+        self._dialer.pursue(self._members.peers())
+        self._dialer.wake()
+
+    def wake(self) -> None:
+        """Call every member that has no link now, instead of when its time comes."""
+        if not self.paused:
+            self._dialer.wake()
+
+    def admits(self, certificate: bytes) -> bool:
+        """Say whether the holder of a certificate may link now."""
+        return not self.paused and self._members.admits(certificate)
+
+    async def answer(self, certificate: bytes, wire: Wire) -> None:
+        """Hold the link with a member, or a newcomer that has come back, that connected to us."""
+        peer = await self._members.come_back(certificate)
+        if peer is None or self.paused:
+            await wire.close()
+            return
+        self._dialer.pursue(self._members.peers())
+        await self._links.hold(self._links.make(wire, peer, dialled=False))
+
+    # -- calling --------------------------------------------------------------------------------------
+
+    async def _dial(self, device: DeviceId) -> None:
+        """Try each address of a member until a link stands."""
+        member = self._members.peers().get(device)
+        if member is None:
+            return
+        for place in await self._places(device):
+            if await self._reach(member, addresses.parse(place)):
+                return
+
+    async def _places(self, device: DeviceId) -> list[str]:
+        """Return its own addresses, then static ones at which no other member was last found."""
+        known = await self._db.read(table.addresses)
+        taken = {held[0] for other, held in known.items() if other != device and held}
+        free = [place for place in self._static if place not in taken]
+        return list(dict.fromkeys([*known.get(device, []), *free]))
+
+    async def _reach(self, member: Member, place: Address) -> bool:
+        try:
+            wire = await self._dialling.member(place, member.certificate)
+        except Unreachable as fault:
+            log.debug("a member was not reached", peer=member.device.hex()[:16], seen=str(fault))
+            return False
+        link = self._links.make(wire, member.device, dialled=True)
+        self._spawn(self._links.hold(link))
+        await first(link.greeted, link.ended)
+        if link.greeted.is_set():
+            await self._db.write(
+                lambda transaction: table.note_good_address(transaction, member.device, str(place))
+            )
+        return self._links.to(member.device) is not None
+
+    async def _follow_roster(self) -> None:
+        watch = self._notifier.watch()
+        while True:
+            await self._members.refresh()
+            peers = self._members.peers()
+            if not self.paused:
+                self._dialer.pursue(peers)
+            self._links.close_all_but(peers, "no longer a member")
+            await watch.grown()
+            # A page of commits is told of once, an import many times: the roster is read once for a burst.
+            await asyncio.sleep(self._pace.roster_s)
+
+    # -- being in step --------------------------------------------------------------------------------
+
+    async def reach_step(self) -> None:
+        """Wait until every member was linked or tried in vain, and those linked hold what this one holds."""
+        await self._dialer.rested()
+        while not await self._one_round():
+            pass
+
+    async def is_in_step(self) -> bool:
+        """Say whether all that is linked holds what this device holds, as far as is known."""
+        links = self._links.all()
+        if not all(link.idle for link in links):
+            return False
+        vectors = [link.peer_vector for link in links]
+        return await self._db.read(lambda snapshot: in_step(snapshot, vectors))
+
+    async def _one_round(self) -> bool:
+        """Ask every link: a pong with nothing before it, all acknowledged, and equal vectors."""
+        watch = self._links.changed.watch()
+        quiet = await asyncio.gather(*(link.quiet() for link in self._links.all()))
+        if not all(quiet):
+            return False
+        if await self.is_in_step():
+            return True
+        await watch.grown(self._pace.ping_s)
+        return False
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)

@@ -1,0 +1,298 @@
+"""One link: drives the session over a wire, and the store from the session.
+
+Never acknowledges what is not durable, and never holds more than the session's window in memory.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import structlog
+
+from daemon.notifier import Notifier, Watch
+from daemon.peers.pace import Pace
+from daemon.peers.wire import LineLost, Wire
+from store.faults import StoreError
+from store.pages import FeedPage
+from store.snapshot import Snapshot
+from store.threads import StoreThreads
+from store.transaction import Taken, Transaction
+from syncproto import session as conversation
+from syncproto.commit import SignedCommit
+from syncproto.faults import RemoteProtocolError
+from syncproto.heads import EMPTY, Clock
+from syncproto.ids import DeviceId
+from syncproto.messages import Bye, Pong, write
+from syncproto.session import PageWanted, Session, Standing
+
+ANSWERS_OWED_MAX = 32
+
+log = structlog.get_logger("peers")
+
+
+class _Asked(Exception):
+    """This side wants the link to end; the message is the reason that the peer is told."""
+
+
+class _Left(Exception):
+    """The peer said goodbye; the message is its reason."""
+
+
+def standing(snapshot: Snapshot) -> Standing:
+    """Return what the store holds."""
+    return Standing(snapshot.vector(), snapshot.state_hash())
+
+
+async def first(*events: asyncio.Event) -> None:
+    """Wait until one of several events is set."""
+    if any(event.is_set() for event in events):
+        return
+    waits = [asyncio.create_task(event.wait()) for event in events]
+    try:
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()
+
+
+class Link:
+    """A link to one peer. `run` it once; `close` ends it; `greeted` and `ended` can be waited for."""
+
+    def __init__(
+        self,
+        wire: Wire,
+        peer: DeviceId,
+        *,
+        dialled: bool,
+        db: StoreThreads,
+        notifier: Notifier,
+        changed: Callable[[], None],
+        compared: Callable[[bool], None],
+        pace: Pace,
+    ) -> None:
+        self.peer = peer
+        self.dialled = dialled
+        self.remote = wire.remote
+        self.greeted = asyncio.Event()
+        self.ended = asyncio.Event()
+        self._wire = wire
+        self._db = db
+        self._notifier = notifier
+        self._changed = changed
+        self._compared = compared
+        self._pace = pace
+        self._session: Session | None = None
+        self._wake = asyncio.Event()
+        self._close_asked = asyncio.Event()
+        self._close_reason = ""
+        # The reader leaves its answers to the writer: two readers that each wait until an answer is sent, for
+        # the other to read on, would wait for ever.
+        self._acks: list[bytes] = []
+        self._pongs: list[bytes] = []
+        self._heard = Notifier()
+        self._pings = 0
+        self._pong_heard = 0
+        self._takes = 0
+
+    # -- for those who hold the link ------------------------------------------------------------------
+
+    @property
+    def peer_vector(self) -> Clock:
+        """Return what the peer is known to hold."""
+        return self._session.peer_vector if self._session else EMPTY
+
+    @property
+    def idle(self) -> bool:
+        """Say whether all that was sent is acknowledged and nothing more is known to be wanted."""
+        return self._session is not None and self._session.idle
+
+    def close(self, reason: str) -> None:
+        """Ask the link to end; the peer is told why."""
+        self._close_reason = self._close_reason or reason
+        self._close_asked.set()
+
+    async def refuse(self, reason: str) -> None:
+        """Say goodbye instead of running."""
+        self.ended.set()
+        try:
+            await self._wire.send(write(Bye(reason)), self._pace.goodbye_s)
+        except LineLost:
+            # It left first.
+            pass
+        await self._wire.close()
+
+    async def quiet(self) -> bool:
+        """Ask the peer for a sign of life; say whether it had nothing for us in between.
+
+        Its pong comes after the commits that it held when asked, as far as its window let it send them.
+        False also where the link has ended.
+        """
+        await first(self.greeted, self.ended)
+        if self._session is None or self.ended.is_set():
+            return False
+        takes, watch = self._takes, self._heard.watch()
+        number = await self._ping(self._session)
+        while self._pong_heard < number and not self.ended.is_set():
+            await watch.grown(self._pace.silence_s)
+        return self._takes == takes and not self.ended.is_set()
+
+    # -- the conversation -----------------------------------------------------------------------------
+
+    async def run(self) -> str:
+        """Hold the conversation to its end; return why it ended."""
+        # Opened before the store is first read, so that nothing falls between the two.
+        watch = self._notifier.watch()
+        try:
+            session = await self._greet()
+            return await self._converse(session, watch)
+        except LineLost as fault:
+            return str(fault)
+        finally:
+            self.ended.set()
+            self._heard.tell()
+            await self._wire.close()
+
+    async def _greet(self) -> Session:
+        def begin(snapshot: Snapshot) -> Session:
+            vault = snapshot.vault()
+            assert vault is not None, "a link before the first start was over"
+            return Session(vault, snapshot.replica, standing(snapshot))
+
+        self._session = session = await self._db.read(begin)
+        await self._send(session.hello())
+        return session
+
+    async def _converse(self, session: Session, watch: Watch) -> str:
+        parts: list[Coroutine[Any, Any, None]] = [
+            self._read(session),
+            self._write(session),
+            self._follow(session, watch),
+            self._beat(session),
+            self._await_close(),
+        ]
+        tasks = [asyncio.create_task(part) for part in parts]
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        fault = next(iter(done)).exception()
+        assert isinstance(fault, Exception), "a part of a link ended without a reason"
+        return await self._end(session, fault)
+
+    async def _end(self, session: Session, fault: Exception) -> str:
+        """Tell the peer why, where it is still there; return the reason. A bug here is raised again."""
+        peer = self.peer.hex()[:16]
+        if isinstance(fault, LineLost | _Left):
+            return str(fault)
+        if isinstance(fault, RemoteProtocolError):
+            log.warning("peer broke the protocol", peer=peer, seen=str(fault))
+        elif isinstance(fault, StoreError):
+            log.error("a peer's commits could not be stored", peer=peer, error=str(fault))
+        told = str(fault) if isinstance(fault, _Asked | RemoteProtocolError) else "a fault on this side"
+        try:
+            await self._wire.send(session.bye(told), self._pace.goodbye_s)
+        except LineLost:
+            # It left first.
+            pass
+        if not isinstance(fault, _Asked | RemoteProtocolError | StoreError):
+            raise fault
+        return str(fault)
+
+    async def _read(self, session: Session) -> None:
+        limit_s = self._pace.greeting_s
+        while True:
+            frame = await self._wire.receive(limit_s)
+            limit_s = self._pace.silence_s
+            if frame == self._pong_due:
+                self._pong_heard = self._pings
+                self._heard.tell()
+            for event in session.receive(frame):
+                await self._follow_up(session, event)
+
+    async def _follow_up(self, session: Session, event: conversation.Event) -> None:
+        match event:
+            case conversation.Take(commits=commits):
+                await self._take(session, commits)
+            case conversation.Send(frame=frame):
+                self._owe(self._pongs, frame)
+                session.grew()
+            case conversation.Greeted():
+                self.greeted.set()
+            case conversation.Compared(agree=agree):
+                self._compared(agree)
+            case conversation.Closed(reason=reason):
+                raise _Left(f"the other side said: {reason}")
+            case conversation.Acked():
+                pass
+        self._wake.set()
+        self._changed()
+
+    async def _take(self, session: Session, commits: list[SignedCommit]) -> None:
+        def use(transaction: Transaction) -> tuple[Taken, Standing]:
+            return transaction.take(commits), standing(transaction)
+
+        # Shielded: a link that ends here must not keep the others from hearing of what became durable.
+        taken, held = await asyncio.shield(asyncio.ensure_future(self._db.write(use)))
+        self._takes += 1
+        self._owe(self._acks, session.taken(taken.heads, taken.forked, held))
+
+    def _owe(self, owed: list[bytes], answer: bytes) -> None:
+        if len(owed) >= ANSWERS_OWED_MAX:
+            raise RemoteProtocolError("it asks, and does not read the answers")
+        owed.append(answer)
+
+    async def _write(self, session: Session) -> None:
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            await self._send_owed(self._acks)
+            while (wanted := session.wanted()) is not None:
+                await self._send_page(session, wanted)
+                await self._send_owed(self._acks)
+            await self._send_owed(self._pongs)
+
+    async def _send_owed(self, owed: list[bytes]) -> None:
+        while owed:
+            await self._send(owed.pop(0))
+
+    async def _send_page(self, session: Session, wanted: PageWanted) -> None:
+        def use(snapshot: Snapshot) -> tuple[FeedPage, Standing]:
+            page = snapshot.page(wanted.peer_vector, wanted.after, wanted.bytes_max)
+            return page, standing(snapshot)
+
+        page, held = await self._db.read(use)
+        frame = session.page(page.commits, page.end, held)
+        if frame is not None:
+            await self._send(frame)
+        self._changed()
+
+    async def _follow(self, session: Session, watch: Watch) -> None:
+        while True:
+            await watch.grown()
+            session.grew()
+            self._wake.set()
+            # The first commit goes at once; those that land within this time after it go together.
+            await asyncio.sleep(self._pace.coalesce_s)
+
+    async def _beat(self, session: Session) -> None:
+        while True:
+            await asyncio.sleep(self._pace.ping_s)
+            await self._ping(session)
+
+    async def _ping(self, session: Session) -> int:
+        self._pings += 1
+        await self._send(session.ping(self._pings))
+        return self._pings
+
+    @property
+    def _pong_due(self) -> bytes:
+        return write(Pong(self._pings))
+
+    async def _await_close(self) -> None:
+        await self._close_asked.wait()
+        raise _Asked(self._close_reason)
+
+    async def _send(self, frame: bytes) -> None:
+        await self._wire.send(frame, self._pace.send_s)

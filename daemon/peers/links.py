@@ -1,0 +1,157 @@
+"""The links of this moment, one for each pair of devices.
+
+Never lets two links of one pair run on, and never forgets a peer that was heard of.
+"""
+
+import asyncio
+from collections.abc import Callable, Container
+from dataclasses import dataclass
+
+import structlog
+
+from daemon.notifier import Notifier
+from daemon.peers.link import Link
+from daemon.peers.pace import Pace
+from daemon.peers.wire import Wire
+from store import peers as table
+from store.faults import StoreError
+from store.threads import StoreThreads
+from syncproto.heads import Clock
+from syncproto.ids import DeviceId
+
+log = structlog.get_logger("peers")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Two devices that hold the same commits and show something else (law 3): a bug, or a damaged store."""
+
+    device: DeviceId
+    seen_ms: int
+
+
+class Links:
+    """The registry of live links. `changed` tells whenever what is known of a peer may have changed."""
+
+    def __init__(
+        self,
+        db: StoreThreads,
+        notifier: Notifier,
+        own: DeviceId,
+        now_ms: Callable[[], int],
+        pace: Pace,
+    ) -> None:
+        self._db = db
+        self._notifier = notifier
+        self._own = own
+        self._now_ms = now_ms
+        self._pace = pace
+        self._live: dict[DeviceId, Link] = {}
+        self._running: set[Link] = set()
+        self._findings: dict[DeviceId, Finding] = {}
+        self.changed = Notifier()
+
+    def to(self, peer: DeviceId) -> Link | None:
+        """Return the link to a peer, None where there is none."""
+        link = self._live.get(peer)
+        return None if link is None or link.ended.is_set() else link
+
+    def all(self) -> list[Link]:
+        """Return the live links."""
+        return [link for link in self._live.values() if not link.ended.is_set()]
+
+    def findings(self) -> list[Finding]:
+        """Return the peers whose state hash differed when last compared at equal vectors."""
+        return list(self._findings.values())
+
+    def make(self, wire: Wire, peer: DeviceId, *, dialled: bool) -> Link:
+        """Return a link that does not run yet; give it to `hold`."""
+        return Link(
+            wire,
+            peer,
+            dialled=dialled,
+            db=self._db,
+            notifier=self._notifier,
+            changed=self.changed.tell,
+            compared=lambda agree: self._compared(peer, agree),
+            pace=self._pace,
+        )
+
+    async def hold(self, link: Link) -> None:
+        """Run a link to its end, unless the pair has a better one."""
+        if not self._settle(link):
+            await link.refuse("another link of this pair is better")
+            return
+        self._running.add(link)
+        notes = asyncio.create_task(self._note_now_and_then(link))
+        try:
+            reason = await link.run()
+            log.info("a link ended", peer=link.peer.hex()[:16], reason=reason)
+        except Exception:
+            # A bug here costs this link, loudly, and never the daemon.
+            log.exception("a link failed", peer=link.peer.hex()[:16])
+        finally:
+            notes.cancel()
+            await self._over(link)
+
+    async def _over(self, link: Link) -> None:
+        if self._live.get(link.peer) is link:
+            del self._live[link.peer]
+        self.changed.tell()
+        try:
+            await self._note(link)
+        finally:
+            self._running.discard(link)
+            self.changed.tell()
+
+    def close_all_but(self, kept: Container[DeviceId], reason: str) -> None:
+        """Ask the links to all other peers to end."""
+        for link in self.all():
+            if link.peer not in kept:
+                link.close(reason)
+
+    async def drained(self) -> None:
+        """Wait until no link runs."""
+        watch = self.changed.watch()
+        while self._running:
+            await watch.grown(self._pace.goodbye_s)
+
+    def _settle(self, link: Link) -> bool:
+        """Decide between two links of a pair, alike on both sides: what the smaller id dialled stays.
+
+        Between two that the same side dialled, the newer one stays: the older one is most likely dead.
+        """
+        rival = self.to(link.peer)
+        if rival is not None:
+            if self._preferred(rival) and not self._preferred(link):
+                return False
+            rival.close("another link of this pair took its place")
+        self._live[link.peer] = link
+        return True
+
+    def _preferred(self, link: Link) -> bool:
+        return link.dialled == (self._own < link.peer)
+
+    def _compared(self, peer: DeviceId, agree: bool) -> None:
+        if agree:
+            self._findings.pop(peer, None)
+        elif peer not in self._findings:
+            log.error("same commits, another state", peer=peer.hex()[:16])
+            self._findings[peer] = Finding(peer, self._now_ms())
+
+    async def _note_now_and_then(self, link: Link) -> None:
+        await link.greeted.wait()
+        while True:
+            await self._note(link)
+            await asyncio.sleep(self._pace.heard_s)
+
+    async def _note(self, link: Link) -> None:
+        """Remember what the peer holds, so that its lag is known while it is away."""
+        if not link.greeted.is_set():
+            return
+        vector: Clock = link.peer_vector
+        try:
+            await self._db.write(lambda transaction: table.note_heard(transaction, link.peer, vector))
+        except StoreError as fault:
+            # A hint that is lost; the next contact brings it again.
+            log.warning("a peer's place could not be noted", peer=link.peer.hex()[:16], error=str(fault))

@@ -1,0 +1,227 @@
+"""The one port that peers and newcomers connect to.
+
+Never parses a byte of HTTP from a caller that is not in the roster, unless an invitation is open and it asked
+for pairing in the TLS handshake.
+"""
+
+import asyncio
+import contextlib
+import socket
+import ssl
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import structlog
+from aiohttp import web
+
+from daemon.peers.addresses import Address
+from daemon.peers.pace import Pace
+from daemon.peers.trust import Gate
+from daemon.peers.wire import Wire
+
+LINK_PATH = "/v1/link"
+PAIR_PATH = "/v1/pair"
+LINE_BYTES_MAX = 2048
+HEADERS_MAX = 32
+BACKLOG = 64
+
+log = structlog.get_logger("peers")
+
+Door = Callable[[bytes, Wire], Awaitable[None]]
+
+
+class Listener:
+    """Accepts, turns away, and hands WebSockets to one of two doors.
+
+    `admits` says whether a certificate (DER) may link; `link` gets it with the wire; `pair` gets b"" with it.
+    """
+
+    def __init__(
+        self, gate: Gate, admits: Callable[[bytes], bool], link: Door, pair: Door, pace: Pace
+    ) -> None:
+        self._gate = gate
+        self._admits = admits
+        self._doors = {LINK_PATH: link, PAIR_PATH: pair}
+        self._pace = pace
+        self._open: Counter[str] = Counter()
+        self._sockets: list[socket.socket] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._server: web.Server | None = None
+
+    async def start(self, host: str, port: int, preferred: int = 0) -> int:
+        """Listen; return the port. Where `port` is 0, `preferred` is taken if it is free. Raises OSError."""
+        pace = self._pace
+        self._server = web.Server(
+            self._handle,
+            access_log=None,
+            keepalive_timeout=pace.keep_alive_s,
+            lingering_time=0,
+            max_line_size=LINE_BYTES_MAX,
+            max_field_size=LINE_BYTES_MAX,
+            max_headers=HEADERS_MAX,
+        )
+        if port == 0 and preferred:
+            with contextlib.suppress(OSError):
+                return await self._listen(host, preferred)
+        return await self._listen(host, port)
+
+    async def _listen(self, host: str, port: int) -> int:
+        loop = asyncio.get_running_loop()
+        found = await loop.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        sockets: list[socket.socket] = []
+        try:
+            for family, _, _, _, place in dict.fromkeys(found):
+                bound = socket.create_server((place[0], port), family=family, backlog=BACKLOG)
+                bound.setblocking(False)
+                sockets.append(bound)
+                port = int(bound.getsockname()[1])
+        except OSError:
+            for bound in sockets:
+                bound.close()
+            raise
+        self._sockets = sockets
+        for bound in sockets:
+            self._keep(self._accept(bound))
+        return port
+
+    async def stop(self) -> None:
+        """Close the port and every connection."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for bound in self._sockets:
+            bound.close()
+        if self._server is not None:
+            await self._server.shutdown(self._pace.goodbye_s)
+
+    @property
+    def connections(self) -> int:
+        """Return how many connections are open, those in their handshake included."""
+        return self._open.total()
+
+    # -- before HTTP ----------------------------------------------------------------------------------
+
+    async def _accept(self, bound: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                connection, place = await loop.sock_accept(bound)
+            except OSError as fault:
+                # Out of file descriptors, most likely: those in use come back as connections end.
+                log.warning("a connection could not be accepted", error=str(fault))
+                await asyncio.sleep(self._pace.again_s)
+                continue
+            self._admit(connection, Address(place[0], place[1]))
+
+    def _admit(self, connection: socket.socket, caller: Address) -> None:
+        pace = self._pace
+        full = self._open.total() >= pace.connections_max
+        if full or self._open[caller.host] >= pace.connections_per_address_max:
+            connection.close()
+            return
+        self._open[caller.host] += 1
+        self._keep(self._shake(connection, caller))
+
+    async def _shake(self, connection: socket.socket, caller: Address) -> None:
+        """Hold the TLS handshake; from then on the connection's own end gives its place back."""
+        loop, pace = asyncio.get_running_loop(), self._pace
+        guard = _Guard(self, caller)
+        try:
+            await loop.connect_accepted_socket(
+                lambda: guard,
+                connection,
+                ssl=self._gate.listening,
+                ssl_handshake_timeout=pace.handshake_s,
+                ssl_shutdown_timeout=pace.goodbye_s,
+            )
+        except OSError as fault:
+            log.debug("a caller was turned away in the handshake", caller=str(caller), seen=str(fault))
+        finally:
+            if not guard.made:
+                self.release(caller)
+
+    def release(self, caller: Address) -> None:
+        """Give a connection's place back."""
+        self._open[caller.host] -= 1
+        self._open += Counter()  # drops the addresses that have none
+
+    def protocol_for(self, connection: ssl.SSLObject) -> asyncio.Protocol | None:
+        """Return what speaks HTTP on a connection past its handshake, None where it must be cut."""
+        certificate = connection.getpeercert(binary_form=True)
+        pairing = certificate is None and self._gate.asked_to_pair(connection)
+        admitted = pairing or (certificate is not None and self._admits(certificate))
+        assert self._server is not None
+        return self._server() if admitted else None
+
+    def _keep(self, work: Any) -> None:
+        task: asyncio.Task[None] = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    # -- HTTP -----------------------------------------------------------------------------------------
+
+    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        certificate, door = self._who(request), self._doors.get(request.path)
+        socket_ = web.WebSocketResponse(
+            timeout=self._pace.goodbye_s, max_msg_size=self._pace.frame_bytes_max, compress=False
+        )
+        # Asked again here: the roster may have changed since the handshake.
+        known = not certificate if request.path == PAIR_PATH else self._admits(certificate)
+        if request.method != "GET" or door is None or not known or not socket_.can_prepare(request):
+            refusal = web.Response(status=404)
+            refusal.force_close()
+            return refusal
+        await socket_.prepare(request)
+        await door(certificate, Wire(socket_, _caller(request)))
+        return socket_
+
+    def _who(self, request: web.BaseRequest) -> bytes:
+        """Return the caller's certificate (DER), empty where it showed none."""
+        connection = None if request.transport is None else request.transport.get_extra_info("ssl_object")
+        return b"" if connection is None else connection.getpeercert(binary_form=True) or b""
+
+
+def _caller(request: web.BaseRequest) -> str:
+    place = None if request.transport is None else request.transport.get_extra_info("peername")
+    return str(Address(place[0], place[1])) if place else ""
+
+
+class _Guard(asyncio.Protocol):
+    """Stands before HTTP on one connection: decides once, then passes everything on."""
+
+    def __init__(self, listener: Listener, caller: Address) -> None:
+        self._listener = listener
+        self._caller = caller
+        self._inner: asyncio.Protocol | None = None
+        self.made = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.made = True
+        assert isinstance(transport, asyncio.Transport)
+        self._inner = self._listener.protocol_for(transport.get_extra_info("ssl_object"))
+        if self._inner is None:
+            log.debug("a stranger was turned away", caller=str(self._caller))
+            transport.abort()
+        else:
+            self._inner.connection_made(transport)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._listener.release(self._caller)
+        if self._inner is not None:
+            self._inner.connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self._inner is not None:
+            self._inner.data_received(data)
+
+    def eof_received(self) -> bool | None:
+        return self._inner.eof_received() if self._inner is not None else None
+
+    def pause_writing(self) -> None:
+        if self._inner is not None:
+            self._inner.pause_writing()
+
+    def resume_writing(self) -> None:
+        if self._inner is not None:
+            self._inner.resume_writing()

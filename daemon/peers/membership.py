@@ -1,0 +1,90 @@
+"""Who may link with this device at this moment: the roster's members, and newcomers that must come back.
+
+Never trusts longer than the roster does: what it holds is read anew whenever the feed has grown.
+"""
+
+from collections.abc import Callable
+
+import structlog
+
+from daemon.peers import roster
+from daemon.peers.roster import Member
+from daemon.peers.trust import Gate
+from store import peers as table
+from store.peers import Newcomer
+from store.snapshot import Snapshot
+from store.threads import StoreThreads
+from store.transaction import Transaction
+from syncproto.commit import By
+from syncproto.ids import DeviceId
+
+log = structlog.get_logger("peers")
+
+
+class Membership:
+    """The roster as it was last read, and what follows from it for TLS."""
+
+    def __init__(self, db: StoreThreads, own: DeviceId, gate: Gate, now_ms: Callable[[], int]) -> None:
+        self._db = db
+        self._own = own
+        self._gate = gate
+        self._now_ms = now_ms
+        self._trusted: frozenset[bytes] | None = None
+        self.everyone: dict[DeviceId, Member] = {}
+        self._newcomers: dict[bytes, Newcomer] = {}
+
+    async def refresh(self) -> None:
+        """Read the roster; hold new handshakes to it."""
+
+        def use(snapshot: Snapshot) -> tuple[dict[DeviceId, Member], list[Newcomer]]:
+            return roster.read(snapshot), table.newcomers(snapshot, self._now_ms())
+
+        self.everyone, newcomers = await self._db.read(use)
+        self._newcomers = {one.certificate: one for one in newcomers}
+        trusted = frozenset(member.certificate for member in self.peers().values()) | self._newcomers.keys()
+        if trusted != self._trusted:
+            self._trusted = trusted
+            self._gate.trust(trusted)
+
+    def peers(self) -> dict[DeviceId, Member]:
+        """Return the members to link with: others that were not removed; none where this one was."""
+        own = self.everyone.get(self._own)
+        if own is not None and own.removed:
+            return {}
+        return {
+            device: member
+            for device, member in self.everyone.items()
+            if not member.removed and device != self._own
+        }
+
+    def admits(self, certificate: bytes) -> bool:
+        """Say whether the holder of a certificate may link now."""
+        return self._member(certificate) is not None or self._newcomer(certificate) is not None
+
+    async def come_back(self, certificate: bytes) -> DeviceId | None:
+        """Return whose certificate it is; a newcomer becomes a member first, durably. None for a stranger."""
+        newcomer = self._newcomer(certificate)
+        if newcomer is not None:
+            await self._db.write(lambda transaction: _let_in(transaction, newcomer))
+            await self.refresh()
+            log.info("a device joined", device=newcomer.device.hex()[:16], name=newcomer.name)
+        member = self._member(certificate)
+        return None if member is None else member.device
+
+    def _member(self, certificate: bytes) -> Member | None:
+        held = (one for one in self.peers().values() if one.certificate == certificate)
+        return next(held, None)
+
+    def _newcomer(self, certificate: bytes) -> Newcomer | None:
+        newcomer = self._newcomers.get(certificate)
+        if newcomer is None or newcomer.expires_ms <= self._now_ms():
+            return None
+        return newcomer
+
+
+def _let_in(transaction: Transaction, newcomer: Newcomer) -> None:
+    write = roster.introduce(transaction, newcomer.name, newcomer.certificate, transaction.device)
+    if write is not None:
+        transaction.commit([write], by=By.SYSTEM)
+    table.suggest_addresses(transaction, newcomer.device, newcomer.addresses)
+    table.settle_newcomer(transaction, newcomer.device)

@@ -1,0 +1,40 @@
+"""How long the peers' side waits, and how much of anything it allows: every bound in one place.
+
+Never read from a file: these hold for every device, and tests shorten them.
+"""
+
+from dataclasses import dataclass
+
+from syncproto.messages import FRAME_BYTES_MAX
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Times in seconds, and caps."""
+
+    # Listening
+    handshake_s: float = 5.0
+    keep_alive_s: float = 15.0
+    connections_max: int = 64
+    connections_per_address_max: int = 8
+    frame_bytes_max: int = FRAME_BYTES_MAX
+    goodbye_s: float = 2.0
+
+    # Links
+    coalesce_s: float = 0.01
+    greeting_s: float = 10.0
+    send_s: float = 30.0
+    ping_s: float = 15.0
+    silence_s: float = 45.0
+    heard_s: float = 60.0
+    roster_s: float = 0.02
+
+    # Dialling
+    dial_s: float = 10.0
+    again_s: float = 0.5
+    again_s_max: float = 60.0
+
+    # Pairing
+    pairing_s: float = 10.0
+    return_s: float = 10.0
+    newcomer_ms: int = 60 * 60 * 1000

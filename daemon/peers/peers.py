@@ -1,0 +1,221 @@
+"""The peers' side of the daemon, put together: what the composition root starts and the faces call.
+
+Never knows what is in a commit, and never decides what its parts decide.
+"""
+
+import asyncio
+
+import structlog
+
+from daemon.clock import Clock
+from daemon.config import Settings
+from daemon.journal.errors import Code, Refused
+from daemon.journal.provenance import iso
+from daemon.notifier import Notifier
+from daemon.peers import addresses, joining, roster, token
+from daemon.peers.admission import Admission
+from daemon.peers.dial import Dialling
+from daemon.peers.exchange import Exchange
+from daemon.peers.identity import Identity
+from daemon.peers.link import Link
+from daemon.peers.links import Finding, Links
+from daemon.peers.listener import Listener
+from daemon.peers.membership import Membership
+from daemon.peers.pace import Pace
+from daemon.peers.pairing import NAME_CHARS_MAX
+from daemon.peers.reception import Reception
+from daemon.peers.states import DeviceState, Invited, JoinedDevice, LinkState, SyncReport, device_states
+from daemon.peers.token import SECRET_BYTES
+from daemon.peers.trust import Gate
+from daemon.peers.wire import Wire
+from store import peers as table
+from store.threads import StoreThreads
+from syncproto.ids import DeviceId
+
+log = structlog.get_logger("peers")
+
+
+class Peers:
+    """Everything about other devices. `start` it once the store is open; `stop` it before the store closes.
+
+    `notifier` must be told of every commit of `db`. `name` is what people call this device. Raises ValueError
+    for a static address that is none.
+    """
+
+    def __init__(
+        self,
+        db: StoreThreads,
+        notifier: Notifier,
+        clock: Clock,
+        *,
+        identity: Identity,
+        settings: Settings,
+        name: str,
+        pace: Pace | None = None,
+    ) -> None:
+        self._db = db
+        self._clock = clock
+        self._identity = identity
+        self._listen = settings.listen
+        self._pace = pace = pace or Pace()
+        static = [str(addresses.parse(one)) for one in settings.peers.static]
+        own_name = name[:NAME_CHARS_MAX] or identity.device.hex()[:8]
+        self._gate = Gate(identity.file, self._is_inviting)
+        self._dialling = Dialling(identity, pace)
+        self._members = members = Membership(db, identity.device, self._gate, clock.now_ms)
+        self._links = links = Links(db, notifier, identity.device, clock.now_ms, pace)
+        self._exchange = Exchange(
+            db,
+            notifier,
+            clock,
+            links=links,
+            members=members,
+            dialling=self._dialling,
+            static=static,
+            pace=pace,
+        )
+        self._admission = Admission(
+            db, clock, identity=identity, members=members, dialling=self._dialling, name=own_name, pace=pace
+        )
+        self._reception = Reception(
+            identity, clock, self._admission.host, self._admission.keep_newcomer, pace
+        )
+        self._listener = Listener(
+            self._gate, self._exchange.admits, self._exchange.answer, self._answer_pairing, pace
+        )
+        self._port = 0
+
+    # -- life -----------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Make the vault and this device's roster entry where they are missing; listen, and call the members.
+
+        Raises OSError where the port cannot be had.
+        """
+        preferred = await self._db.write(self._admission.establish)
+        await self._members.refresh()
+        self._port = await self._listener.start(self._listen.host, self._listen.port, preferred)
+        await self._db.write(lambda transaction: table.keep_listener_port(transaction, self._port))
+        self._exchange.start()
+        log.info("listening for peers", address=self.address)
+
+    async def stop(self) -> None:
+        """End every link and close the port; what peers acknowledged is durable already."""
+        self._reception.close()
+        await self._exchange.stop()
+        await self._listener.stop()
+        await self._dialling.close()
+
+    def pause(self) -> None:
+        """Exchange nothing with anyone until `resume`, or until a vault is joined."""
+        self._exchange.pause()
+
+    def resume(self) -> None:
+        """Exchange again, at once."""
+        self._exchange.resume()
+
+    def wake(self) -> None:
+        """Call every member that has no link now, instead of when its time comes."""
+        self._exchange.wake()
+
+    @property
+    def paused(self) -> bool:
+        """Say whether `pause` holds."""
+        return self._exchange.paused
+
+    @property
+    def address(self) -> str:
+        """Return where this device may be reached, as far as it knows."""
+        return self._own_addresses()[0]
+
+    @property
+    def port(self) -> int:
+        """Return the port that is listened on."""
+        return self._port
+
+    @property
+    def changed(self) -> Notifier:
+        """Return what tells of links that come, go, or get further."""
+        return self._links.changed
+
+    # -- pairing --------------------------------------------------------------------------------------
+
+    def open_invitation(self) -> Invited:
+        """Offer one device, for five minutes and three tries, to join the vault."""
+        secret = self._clock.randomness(SECRET_BYTES)
+        invitation = self._reception.invite(secret)
+        places = self._own_addresses()
+        text = token.write(places, self._identity.device, secret)
+        return Invited(text, places[0], iso(invitation.expires_ms))
+
+    async def join(self, text: str, *, unite: bool = False, address: str | None = None) -> JoinedDevice:
+        """Accept an invitation. Raises Refused.
+
+        A device with entries of its own brings them along only where `unite` says so. `address` is tried in
+        place of those in the token.
+        """
+        invited = joining.read_token(text)
+        admitted = await self._admission.join(invited, unite=unite, first=address, own=self._own_addresses())
+        self.resume()
+        await self._linked(invited.device)
+        return JoinedDevice(invited.device.hex(), admitted.host.name)
+
+    def _is_inviting(self) -> bool:
+        return self._reception.is_open
+
+    async def _answer_pairing(self, certificate: bytes, wire: Wire) -> None:
+        assert not certificate
+        await self._reception.receive(wire)
+
+    # -- what is known --------------------------------------------------------------------------------
+
+    async def devices(self) -> list[DeviceState]:
+        """Return every device of the roster, with what is known of it."""
+        live = {link.peer: LinkState(link.remote, link.peer_vector) for link in self._greeted()}
+        own_address, now_ms = self.address, self._clock.now_ms()
+        return await self._db.read(
+            lambda snapshot: device_states(snapshot, roster.read(snapshot), live, own_address, now_ms)
+        )
+
+    def findings(self) -> list[Finding]:
+        """Return the peers that hold the same commits and show another state."""
+        return self._links.findings()
+
+    async def sync(self, wait_s: float = 0.0) -> SyncReport:
+        """Call every member now. With `wait_s`, wait until the connected ones and this device hold the same.
+
+        Raises Refused (timeout) where that takes longer.
+        """
+        self._exchange.wake()
+        if wait_s > 0:
+            try:
+                async with asyncio.timeout(wait_s):
+                    await self._exchange.reach_step()
+            except TimeoutError:
+                raise await self._too_slow(wait_s) from None
+        complete = await self._exchange.is_in_step()
+        peers = [one for one in await self.devices() if not one.this]
+        return SyncReport(complete, self.paused, peers)
+
+    async def _too_slow(self, wait_s: float) -> Refused:
+        behind = [f"{one.name} lacks {one.lag}" for one in await self.devices() if one.connected and one.lag]
+        seen = f"not in step after {wait_s:g} s"
+        return Refused(Code.TIMEOUT, f"{seen}: {', '.join(behind)}" if behind else seen, "try again")
+
+    # -- within ---------------------------------------------------------------------------------------
+
+    def _own_addresses(self) -> list[str]:
+        return addresses.reachable(self._listen.host, self._port)
+
+    def _greeted(self) -> list[Link]:
+        return [link for link in self._links.all() if link.greeted.is_set()]
+
+    async def _linked(self, device: DeviceId) -> None:
+        """Wait a little until a link to a device stands; without one, calling goes on by itself."""
+        watch = self.changed.watch()
+        try:
+            async with asyncio.timeout(self._pace.return_s):
+                while not any(link.peer == device for link in self._greeted()):
+                    await watch.grown()
+        except TimeoutError:
+            log.warning("paired, but not yet linked", peer=device.hex()[:16])

@@ -1,0 +1,98 @@
+"""The roster: which devices are members of the vault, as the synced `device` entities say.
+
+Never believes a name: a member is its certificate, and its entity's id must follow from that one's key.
+"""
+
+from dataclasses import dataclass
+
+from daemon.peers.identity import public_key_of
+from store.entity import Entity
+from store.snapshot import Snapshot
+from store.transaction import Write
+from syncproto.codec import Value
+from syncproto.ids import ZERO_ID, DeviceId, EntityId, derived_id
+from syncproto.keys import device_id
+
+KIND = "device"
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A device in the roster; `removed` ones stay in it, so that the door stays closed."""
+
+    device: DeviceId
+    name: str
+    public_key: bytes
+    certificate: bytes
+    added_by: DeviceId | None
+    removed: bool
+
+
+def entity_of(device: DeviceId) -> EntityId:
+    """Return the id of a device's roster entity: one on every device."""
+    return derived_id(KIND, device.hex(), time_of=ZERO_ID)
+
+
+def read(snapshot: Snapshot) -> dict[DeviceId, Member]:
+    """Return all that were ever members, removed ones included; what contradicts itself is no member."""
+    entities = [*snapshot.entities(KIND), *snapshot.entities(KIND, removed=True)]
+    members = (_member(entity) for entity in entities)
+    return {member.device: member for member in members if member is not None}
+
+
+def _member(entity: Entity) -> Member | None:
+    certificate = entity.value("certificate")
+    if not isinstance(certificate, bytes):
+        return None
+    try:
+        public_key = public_key_of(certificate)
+    except ValueError:
+        return None
+    device = device_id(public_key)
+    if entity_of(device) != entity.id:
+        return None
+    added_by = entity.value("added_by")
+    return Member(
+        device,
+        entity.text("name") or device.hex()[:8],
+        public_key,
+        certificate,
+        DeviceId(added_by) if isinstance(added_by, bytes) else None,
+        _removed(entity),
+    )
+
+
+def _removed(entity: Entity) -> bool:
+    """Say whether anyone removed the device and nobody who knew of that let it in again."""
+    return not entity.visible or any(version.value is True for version in entity.versions("removed"))
+
+
+def introduce(
+    snapshot: Snapshot, name: str, certificate: bytes, added_by: DeviceId | None = None
+) -> Write | None:
+    """Return the write that makes a device a member, None where it is one already.
+
+    Two sides of a pairing make the same entity at the same time: what both write has the same values, and
+    `added_by` is written by the inviter alone, so that they never conflict.
+    """
+    public_key = public_key_of(certificate)
+    device = device_id(public_key)
+    known = read(snapshot).get(device)
+    if known is not None and not known.removed and known.certificate == certificate:
+        return None
+    fields: dict[str, Value] = {"name": name, "public_key": public_key, "certificate": certificate}
+    if added_by is not None:
+        fields["added_by"] = added_by
+    if known is not None and known.removed:
+        fields |= {"removed": False, "deleted": False}
+    return Write(entity_of(device), KIND, fields)
+
+
+def remove(device: DeviceId) -> Write:
+    """Return the write that closes the door to a device."""
+    return Write(entity_of(device), KIND, {"removed": True})
+
+
+def rename(device: DeviceId, name: str) -> Write:
+    """Return the write that gives a device another name."""
+    return Write(entity_of(device), KIND, {"name": name})

@@ -1,0 +1,94 @@
+"""What is shown of devices, invitations and sync: the shapes, and how they are put together.
+
+Never waits, and never shows a secret but the token that a person asked for.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from daemon.journal.provenance import iso
+from daemon.peers.roster import Member
+from store import peers as table
+from store.snapshot import Snapshot
+from syncproto.heads import Clock
+from syncproto.ids import DeviceId
+
+
+class Invited(msgspec.Struct, frozen=True):
+    """An open invitation: the token, the first address in it, and when it ends."""
+
+    token: str
+    address: str
+    expires_at: str
+
+
+class JoinedDevice(msgspec.Struct, frozen=True):
+    """The device that let this one in."""
+
+    device_id: str
+    name: str
+
+
+class DeviceState(msgspec.Struct, frozen=True):
+    """A device of the roster. `lag` counts the commits that it is known to lack; None: never heard of."""
+
+    device_id: str
+    name: str
+    this: bool
+    connected: bool
+    address: str | None
+    lag: int | None
+    last_seen: str | None
+    removed: bool
+
+
+class SyncReport(msgspec.Struct, frozen=True):
+    """Where the peers stand. `complete`: every connected peer and this device hold the same commits."""
+
+    complete: bool
+    paused: bool
+    peers: list[DeviceState]
+
+
+class LinkState(msgspec.Struct, frozen=True):
+    """What is known of a live link."""
+
+    address: str
+    vector: Clock
+
+
+def device_states(
+    snapshot: Snapshot,
+    members: Mapping[DeviceId, Member],
+    live: Mapping[DeviceId, LinkState],
+    own_address: str,
+    now_ms: int,
+) -> list[DeviceState]:
+    """Return every device of the roster: this one, then members by name, then removed ones."""
+    heard, known = table.heard(snapshot), table.addresses(snapshot)
+    states = []
+    for device, member in members.items():
+        this, link, last = device == snapshot.device, live.get(device), heard.get(device)
+        vector = link.vector if link else last.vector if last else None
+        seen_ms = now_ms if link or this else last.seen_ms if last else None
+        listed = own_address if this else link.address if link else next(iter(known.get(device, [])), None)
+        states.append(
+            DeviceState(
+                device_id=device.hex(),
+                name=member.name,
+                this=this,
+                connected=this or link is not None,
+                address=listed,
+                lag=0 if this else None if vector is None else snapshot.lag(vector),
+                last_seen=None if seen_ms is None else iso(seen_ms),
+                removed=member.removed,
+            )
+        )
+    return sorted(states, key=lambda one: (not one.this, one.removed, one.name, one.device_id))
+
+
+def in_step(snapshot: Snapshot, vectors: Sequence[Clock]) -> bool:
+    """Say whether this store and peers with these vectors hold the same commits."""
+    log = snapshot.log
+    return all(snapshot.lag(vector) == 0 and all(log.holds(head) for head in vector) for vector in vectors)

@@ -1,0 +1,59 @@
+"""A WebSocket as a line of binary frames, the same for the side that dialled and the side that answered.
+
+Never waits without a limit, and never reads what is in a frame.
+"""
+
+import asyncio
+from typing import Any
+
+from aiohttp import ClientWebSocketResponse, WSMsgType
+from aiohttp.web import WebSocketResponse
+
+Socket = ClientWebSocketResponse[Any] | WebSocketResponse[Any]
+
+
+class LineLost(Exception):
+    """The line ended or stalled; the message says how."""
+
+
+class Wire:
+    """One open WebSocket."""
+
+    def __init__(self, socket: Socket, remote: str) -> None:
+        self._socket = socket
+        self.remote = remote
+
+    async def send(self, frame: bytes, timeout_s: float) -> None:
+        """Send a frame; return when little of it is left in this process. Raises LineLost."""
+        try:
+            async with asyncio.timeout(timeout_s):
+                await self._socket.send_bytes(frame)
+        except TimeoutError as fault:
+            raise LineLost(f"the other side took nothing for {timeout_s:g} s") from fault
+        except (OSError, RuntimeError) as fault:
+            raise LineLost(f"the line broke: {fault}") from fault
+
+    async def receive(self, timeout_s: float) -> bytes:
+        """Return the next frame. Raises LineLost, also for what is no binary frame within the limit."""
+        try:
+            async with asyncio.timeout(timeout_s):
+                message = await self._socket.receive()
+        except TimeoutError as fault:
+            raise LineLost(f"nothing was heard for {timeout_s:g} s") from fault
+        except (OSError, RuntimeError) as fault:
+            raise LineLost(f"the line broke: {fault}") from fault
+        if message.type is WSMsgType.BINARY:
+            return bytes(message.data)
+        if message.type is WSMsgType.ERROR:
+            raise LineLost(f"the line broke: {message.data}")
+        if message.type is WSMsgType.TEXT:
+            raise LineLost("a text frame, where only binary ones are used")
+        raise LineLost("the other side closed the line")
+
+    async def close(self) -> None:
+        """Close the line; what has not yet been sent is dropped after a short while."""
+        try:
+            await self._socket.close()
+        except (OSError, RuntimeError):
+            # It was broken already: what closing is for has happened.
+            pass

@@ -1,0 +1,36 @@
+-- What this device alone knows of other devices. All of it is a hint or can be had anew; none of it is sent.
+
+-- Each peer that was ever linked: when it was last heard of (Unix time in milliseconds), and the version vector
+-- that it was last known to hold, canonical MessagePack. What it lacks is counted from that vector.
+CREATE TABLE peer (
+  device BLOB PRIMARY KEY,
+  seen_ms INTEGER NOT NULL,
+  vector BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Where a peer may be reached, as host:port. `good_ms` is when a link was last made there, 0 where it never
+-- was. A wrong row costs a failed dial: whoever answers must show the peer's certificate.
+CREATE TABLE peer_address (
+  device BLOB NOT NULL,
+  address TEXT NOT NULL,
+  good_ms INTEGER NOT NULL,
+  PRIMARY KEY (device, address)
+) STRICT, WITHOUT ROWID;
+
+-- Devices that proved the secret of an invitation and have not yet come back over mutual TLS. Such a row lets a
+-- certificate through the listener's TLS and becomes a roster commit when it is used; past `expires_ms` it
+-- counts for nothing. `name` and `addresses` (one a line) are the newcomer's own words.
+CREATE TABLE newcomer (
+  device BLOB PRIMARY KEY,
+  certificate BLOB NOT NULL,
+  name TEXT NOT NULL,
+  addresses TEXT NOT NULL,
+  expires_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- One row: the port that the listener had last. It is taken again where the setting leaves it open, so that the
+-- addresses that peers remember stay good.
+CREATE TABLE listener (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  port INTEGER NOT NULL
+) STRICT;

@@ -1,0 +1,17 @@
+"""A fleet for each test that asks for one.
+
+Never leaves a socket or a thread behind.
+"""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.daemon.peers.fleet import Fleet, fleet_in
+
+
+@pytest.fixture
+async def fleet(tmp_path: Path) -> AsyncIterator[Fleet]:
+    async with fleet_in(tmp_path) as made:
+        yield made
