@@ -30,7 +30,7 @@ _SECTIONS: Final = {
         "done": Listed("task", "Mark a task as done."),
         "note": Listed("note", "Add a note to a task."),
         "check": Listed("check", "Checklist items: add, list, tick, untick."),
-        "task": Listed("task", "Tasks: add, list, show, edit, done."),
+        "task": Listed("task", "Tasks: add, list, show, edit, done, remove, restore."),
     },
     "Agents propose, you decide": {
         "agent": Listed("agent", "Agents: create, list, show, wake."),

@@ -36,7 +36,7 @@ class Entry(TypedDict, total=False):
     text: str
     happened_at: str
     author: str
-    device: str
+    device_name: str
 
 
 class Conflict(TypedDict, total=False):
@@ -81,6 +81,7 @@ class PendingItem(TypedDict, total=False):
     proposed: Any
     status: str
     disputed: bool
+    stale: bool
     created_at: str
     expires_at: str
 
@@ -121,6 +122,7 @@ class Change(TypedDict, total=False):
     at: str
     by: str
     device: str
+    device_name: str
     entity: str
     kind: str
     title: str
@@ -139,8 +141,11 @@ class Agent(TypedDict, total=False):
     lifecycle: str
     mode: str
     model: str
-    home_device: str
+    home_device_id: str
+    at_home: bool
     last_wake_at: str | None
     next_wake_at: str | None
+    next_wake_why: str
+    runs: list[dict[str, Any]]
     pending_items: int
     report: dict[str, Any] | None

@@ -13,8 +13,8 @@ import click
 
 from daemon.cli import client
 from daemon.cli.grammar import command, pass_output
-from daemon.cli.output import HUMAN, PLAIN, plain_line, write_json
-from daemon.cli.views.history import change_list, change_rows, event_line
+from daemon.cli.output import HUMAN, PLAIN, plain_line, write_json, write_lines
+from daemon.cli.views.history import change_list, change_rows, event_lines
 
 if TYPE_CHECKING:
     from daemon.cli.client import Event
@@ -57,7 +57,7 @@ def events_command(output: Output, after: str, count: int | None) -> None:
 def _write(event: Event, output: Output) -> None:
     told = _told(event)
     if output.form == HUMAN:
-        print(event_line(event, told, output.look()))
+        write_lines(event_lines(event, told, output.look()))
     elif output.form == PLAIN:
         print(plain_line((event.id, event.name, event.text)))
     else:

@@ -14,7 +14,7 @@ from daemon.cli.client import WAIT_S
 from daemon.cli.grammar import command, pass_output
 from daemon.cli.stdin import typed
 from daemon.cli.text import shown
-from daemon.cli.views.standing import device_list, device_rows, named_rows
+from daemon.cli.views.standing import device_list, device_rows, sync_lines, sync_rows
 from daemon.cli.when import ago
 
 if TYPE_CHECKING:
@@ -100,12 +100,4 @@ def sync_command(output: Output, wait_s: float | None, pause: bool, resume: bool
     body: dict[str, Any] = {} if wait_s is None else {"wait": wait_s}
     body |= {"pause": pause} if pause or resume else {}
     answer = client.post("/v1/sync", body, (wait_s or 0.0) + WAIT_S)
-    words = "Paused" if pause else "Exchanging again" if resume else "Synchronised"
-    output.show(answer, lambda told, look: _synced(told, words, look), named_rows)
-
-
-def _synced(told: Any, words: str, look: Look) -> Iterator[str]:
-    yield f"{look.paint(look.sign('✓'), 'green')} {words}"
-    peers = told.get("peers") if isinstance(told, dict) else None
-    if isinstance(peers, list):
-        yield from device_list(peers, look)
+    output.show(answer, sync_lines, sync_rows)

@@ -12,6 +12,7 @@ import click
 from daemon.cli import client
 from daemon.cli.client import quoted
 from daemon.cli.grammar import command, group, joined, pass_output
+from daemon.cli.output import PLAIN
 from daemon.cli.views.tasks import task_line, task_list, task_page, task_row, task_rows
 from daemon.cli.views.values import STATUS_STYLES
 
@@ -55,6 +56,7 @@ def _value_options(run: Callable[..., object]) -> Callable[..., object]:
                 "--label", "labels", multiple=True, metavar="NAME", help="A label; may be given again."
             ),
             click.option("--category", metavar="NAME", help="A category."),
+            click.option("--language", metavar="CODE", help="The language it is written in, such as de."),
         )
     ):
         run = option(run)
@@ -98,9 +100,11 @@ def add_command(output: Output, title: tuple[str, ...], **given: Any) -> None:
 def list_command(output: Output, everything: bool, removed: bool) -> None:
     """List the open tasks, the most pressing first.
 
-    With --plain: id, status, priority, due, title, labels, ticked/items.
+    With --plain: id, status, priority, due, title, labels.
     """
-    answer = client.get("/v1/tasks", {"all": everything, "removed": removed})
+    # The plain columns need no checklists, notes or reports.
+    brief = output.form == PLAIN
+    answer = client.get("/v1/tasks", {"all": everything, "removed": removed, "brief": brief})
     output.show(answer, task_list, task_rows)
     if not answer.json:
         output.say("Nothing removed." if removed else "No open tasks. Add one: placet add TITLE")
@@ -141,18 +145,46 @@ def done_command(output: Output, task: tuple[str, ...]) -> None:
 @_value_options
 @pass_output
 def edit_command(output: Output, task: str, **given: Any) -> None:
-    """Change a task; `none` empties a value: --due none."""
+    """Change a task; `none` empties a value: --due none, --label none."""
     values = _values(given)
+    if values.get("labels"):
+        values["add_labels"] = values.pop("labels")
     if not values:
         raise click.UsageError("nothing to change was given", click.get_current_context())
     answer = client.send("PATCH", f"/v1/tasks/{quoted(task)}", values)
     output.show(answer, _line("Changed"), task_row)
 
 
+@command("remove")
+@click.argument("task", nargs=-1, required=True)
+@pass_output
+def remove_command(output: Output, task: tuple[str, ...]) -> None:
+    """Take a task out of sight; `restore` brings it back."""
+    answer = client.send("DELETE", f"/v1/tasks/{quoted(joined(task, 'a task'))}", {})
+    output.show(answer, _line("Removed"), task_row)
+
+
+@command("restore")
+@click.argument("task", nargs=-1, required=True)
+@pass_output
+def restore_command(output: Output, task: tuple[str, ...]) -> None:
+    """Bring a removed task back."""
+    answer = client.post(f"/v1/tasks/{quoted(joined(task, 'a task'))}/restore", {})
+    output.show(answer, _line("Restored"), task_row)
+
+
 @group("task")
 def task_command() -> None:
-    """Tasks: add, list, show, edit, done."""
+    """Tasks: add, list, show, edit, done, remove, restore."""
 
 
-for _verb in (add_command, list_command, show_command, edit_command, done_command):
+for _verb in (
+    add_command,
+    list_command,
+    show_command,
+    edit_command,
+    done_command,
+    remove_command,
+    restore_command,
+):
     task_command.add_command(_verb)

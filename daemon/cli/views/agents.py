@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from daemon.cli.short import shorts
 from daemon.cli.table import Cell, Column, table
-from daemon.cli.text import shown
+from daemon.cli.text import padded, shown
 from daemon.cli.views.tasks import PAGE_WIDTH_MAX, report_lines
 from daemon.cli.views.values import field_words, value_words
 from daemon.cli.when import ago
@@ -20,24 +20,35 @@ if TYPE_CHECKING:
     from daemon.cli.look import Look
     from daemon.cli.shapes import Agent
 
+_ROW_KEYS: Final = ("id", "task_id", "lifecycle", "mode", "home_device_id", "next_wake_at")
 _COLUMNS: Final = (
     Column("ID"),
     Column("LIFE"),
     Column("MODE"),
-    Column("HOME", width_max=16),
+    Column("HOME"),
     Column("NEXT WAKE"),
     Column("TASK", gives=True),
 )
+_WHEN_WIDTH: Final = 11
+_RUN_STYLES: Final = {"completed": ("green",), "failed": ("red",), "running": ("cyan",)}
 _LIFE_STYLES: Final = {"active": ("green",), "dormant": ("yellow",), "destroyed": ("dim",)}
+_HOME_SHOWN: Final = 8
 _TIMES: Final = ("created_at", "updated_at", "last_wake_at", "next_wake_at")
-_SHOWN_APART: Final = frozenset({"id", "short", "report", "display_name", "task_title", "vector_clock"})
+_SHOWN_APART: Final = frozenset({"id", "short", "report", "display_name", "task_title", "runs"})
 
 
 def agent_rows(agents: Iterable[Agent]) -> Iterator[Sequence[object]]:
     """Give the plain columns: id, task, lifecycle, mode, home device, next wake."""
     for agent in agents:
         get = agent.get
-        yield get("id"), get("task_id"), get("lifecycle"), get("mode"), _home(agent), get("next_wake_at")
+        yield (
+            get("id"),
+            get("task_id"),
+            get("lifecycle"),
+            get("mode"),
+            get("home_device_id"),
+            get("next_wake_at"),
+        )
 
 
 def agent_row(agent: Agent) -> Iterator[Sequence[object]]:
@@ -45,9 +56,8 @@ def agent_row(agent: Agent) -> Iterator[Sequence[object]]:
     return agent_rows([agent])
 
 
-def _home(agent: Agent) -> Any:
-    told: Any = agent
-    return told.get("home_device") or told.get("home_device_name") or told.get("home_device_id")
+def _home(agent: Agent) -> str:
+    return "here" if agent.get("at_home") else shown(agent.get("home_device_id") or "")[:_HOME_SHOWN]
 
 
 def _name(agent: Agent) -> str:
@@ -67,7 +77,7 @@ def _cells(agent: Agent, ids: dict[str, str], look: Look) -> list[Cell]:
         Cell(shown(ids.get(agent.get("id", ""), "")), ("cyan",)),
         Cell(shown(life), _LIFE_STYLES.get(life, ())),
         Cell(shown(agent.get("mode") or "")),
-        Cell(shown(_home(agent) or "")[:16]),
+        Cell(_home(agent)),
         Cell(shown(ago(agent.get("next_wake_at"), look.now_s)), ("dim",)),
         Cell(_name(agent)),
     ]
@@ -80,6 +90,14 @@ def agent_line(verb: str, agent: Agent, look: Look) -> Iterator[str]:
     yield f"{sign} {verb} {look.paint(shown(short), 'cyan')}  {_name(agent)}"
 
 
+def _run(run: dict[str, Any], look: Look) -> str:
+    when = padded(shown(ago(run.get("started_at"), look.now_s)), _WHEN_WIDTH)
+    status = shown(run.get("status") or "")
+    words = f"  {look.paint(when, 'dim')}  {look.paint(status, *_RUN_STYLES.get(status, ()))}"
+    error = f": {shown(run['error'])}" if run.get("error") else ""
+    return f"{words}  {look.paint(shown(run.get('reason') or ''), 'dim')}{error}"
+
+
 def agent_page(agent: Agent, look: Look) -> Iterator[str]:
     """Draw all that is known of an agent, its report last."""
     short = shown(shorts([agent]).get(agent.get("id", ""), ""))
@@ -89,6 +107,9 @@ def agent_page(agent: Agent, look: Look) -> Iterator[str]:
             continue
         words = shown(ago(value, look.now_s)) if key in _TIMES else value_words(value, key)
         yield f"  {look.paint(f'{field_words(key):<22}', 'dim')} {words}"
+    if runs := agent.get("runs"):
+        yield from ("", look.paint("Runs", "bold"))
+        yield from (_run(run, look) for run in runs)
     if report := agent.get("report"):
         yield from ("", look.paint("Report of the agent", "bold"))
         yield from report_lines(report, PAGE_WIDTH_MAX, look)

@@ -31,18 +31,25 @@ def change_rows(changes: Iterable[Change]) -> Iterator[Sequence[object]]:
 
 
 def change_list(changes: Sequence[Change], look: Look) -> Iterator[str]:
-    """Draw the changes, two lines each."""
+    """Draw the changes: a line for what a commit touched, and one for each field of it."""
     ids = shorts(changes, "entity")
+    above: Change = {}
     for change in changes:
-        yield from _change(change, ids, look)
+        if any(change.get(key) != above.get(key) for key in ("seq", "entity")):
+            yield _heading(change, ids, look)
+        yield from _fields(change, look)
+        above = change
 
 
-def _change(change: Change, ids: dict[str, str], look: Look) -> Iterator[str]:
+def _heading(change: Change, ids: dict[str, str], look: Look) -> str:
     when = look.paint(padded(shown(ago(change.get("at"), look.now_s)), _WHEN_WIDTH), "dim")
     who = author_words(change.get("by"), change.get("device_name") or change.get("device"))
     short = look.paint(shown(ids.get(change.get("entity", ""), "")), "cyan")
     kind = shown(change.get("kind") or "").replace("_", " ")
-    yield f"{when}  {who}: {kind} {short}  {shown(change.get('title') or '')}".rstrip()
+    return f"{when}  {who}: {kind} {short}  {shown(change.get('title') or '')}".rstrip()
+
+
+def _fields(change: Change, look: Look) -> Iterator[str]:
     margin = " " * (_WHEN_WIDTH + 2)
     if change.get("field"):
         yield margin + _what(change, look)
@@ -59,7 +66,11 @@ def _what(change: Change, look: Look) -> str:
     return f"{name}: {before_after(before, after, field, look)}"
 
 
-def event_line(event: Event, told: Any, look: Look) -> str:
-    """Draw one event of the stream."""
+def event_lines(event: Event, told: Any, look: Look) -> Iterator[str]:
+    """Draw one event of the stream: a commit by what it changed, anything else as it is."""
+    changes = told.get("changes") if isinstance(told, dict) else None
+    if isinstance(changes, list) and changes:
+        yield from change_list(changes, look)
+        return
     what = value_words(told) if isinstance(told, dict | list) else shown(told)
-    return f"{look.paint(shown(event.id), 'dim')}  {shown(event.name)}  {what}"
+    yield f"{look.paint(shown(event.id), 'dim')}  {shown(event.name)}  {what}"

@@ -65,7 +65,7 @@ def _item(item: PendingItem, short: str, look: Look) -> Iterator[str]:
     gap = " " * max(1, 6 - len(short))
     yield f"  {look.paint(shown(short), 'cyan')}{gap}{first}{_marks(item, look)}"
     yield from (f"{_INDENT}{line}" for line in rest)
-    if item.get("current") is not None:
+    if not str(item.get("tool")).startswith("add_"):
         yield _INDENT + before_after(item.get("current"), item.get("proposed"), _field(item), look)
     if item.get("rationale"):
         words = f"the agent says: “{item['rationale']}”"
@@ -86,6 +86,8 @@ def _marks(item: PendingItem, look: Look) -> str:
     marks = []
     if item.get("disputed"):
         marks.append(look.paint("disputed: your devices decided differently", "red"))
+    if item.get("stale"):
+        marks.append(look.paint("stale: it has changed since", "yellow"))
     if item.get("status") == "deferred":
         marks.append(look.paint("put off", "yellow"))
     return "".join(f"  {mark}" for mark in marks)

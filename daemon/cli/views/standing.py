@@ -129,6 +129,27 @@ def _device_cells(one: Peer, ids: dict[str, str], look: Look) -> list[Cell]:
     ]
 
 
+def sync_rows(report: dict[str, Any]) -> Iterator[Sequence[object]]:
+    """Give name and value, one a line; then the plain columns of each peer."""
+    yield from ((key, value) for key, value in report.items() if key != "peers")
+    yield from (("peer", *row) for row in device_rows(report.get("peers") or ()))
+
+
+def sync_lines(report: dict[str, Any], look: Look) -> Iterator[str]:
+    """Draw how far this device and its peers agree."""
+    peers = report.get("peers") or []
+    linked = sum(bool(peer.get("connected")) for peer in peers)
+    if report.get("paused"):
+        yield look.paint("Exchange is paused: placet sync --resume", "yellow")
+    elif not linked:
+        yield look.paint("No other device is connected" if peers else "No other device yet", "yellow")
+    elif report.get("complete"):
+        yield f"{look.paint(look.sign('✓'), 'green')} In step with {linked} device{'s' * (linked > 1)}"
+    else:
+        yield look.paint("Not in step yet", "yellow")
+    yield from device_list(peers, look)
+
+
 def named_rows(answer: dict[str, Any]) -> Iterator[Sequence[object]]:
     """Give any object's names and values, one a line."""
     return iter(answer.items())

@@ -51,7 +51,7 @@ def _pressing(task: Task) -> tuple[str, str]:
 
 
 def task_rows(tasks: Iterable[Task]) -> Iterator[Sequence[object]]:
-    """Give the plain columns: id, status, priority, due, title, labels, checked/items."""
+    """Give the plain columns: id, status, priority, due, title, labels."""
     for task in in_order(tasks):
         get = task.get
         yield (
@@ -61,7 +61,6 @@ def task_rows(tasks: Iterable[Task]) -> Iterator[Sequence[object]]:
             get("due"),
             get("title"),
             get("labels"),
-            progress(task),
         )
 
 

@@ -75,6 +75,7 @@ def pending(**values: Any) -> dict[str, Any]:
         "proposed": 120,
         "status": "pending",
         "disputed": False,
+        "stale": False,
         "created_at": "2026-03-04T11:00:00Z",
         "expires_at": "2026-03-10T13:00:00Z",
     }
@@ -122,9 +123,22 @@ AGENT_JSON: dict[str, Any] = {
     "display_name": "Agent",
     "lifecycle": "active",
     "mode": "autonomous",
-    "home_device": "laptop",
+    "home_device_id": "de" * 32,
+    "at_home": True,
     "last_wake_at": "2026-03-04T11:30:00Z",
     "next_wake_at": None,
+    "next_wake_why": "nothing new",
+    "pending_items": 1,
+    "runs": [
+        {
+            "run_key": "9a" * 32,
+            "reason": "a note was added",
+            "status": "failed",
+            "started_at": "2026-03-04T11:30:00Z",
+            "ended_at": "2026-03-04T11:31:00Z",
+            "error": "the model did not answer",
+        }
+    ],
     "report": None,
 }
 
@@ -132,7 +146,8 @@ CHANGE: dict[str, Any] = {
     "seq": 41,
     "at": "2026-03-04T11:58:00Z",
     "by": "user",
-    "device": "laptop",
+    "device": "de" * 32,
+    "device_name": "laptop",
     "entity": TASK,
     "kind": "task",
     "title": "Renew the passport",

@@ -1,0 +1,243 @@
+"""What the commands of the journal ask of the daemon, and what they tell of the answer.
+
+Never checks how the daemon decides: answers are scripted.
+"""
+
+import pytest
+
+from tests.daemon.cli import examples
+from tests.daemon.cli.conftest import Placet
+from tests.daemon.cli.examples import TASK
+from tests.daemon.cli.fake_control import FakeControl
+
+LIST = "GET /v1/tasks"
+SHOW = f"GET /v1/tasks/{TASK}"
+
+
+def _body(control: FakeControl, line: str) -> object:
+    return control.asked(line)[-1].body
+
+
+def test_add_needs_no_quotes_and_sends_only_what_was_given(placet: Placet, control: FakeControl):
+    control.answers("POST /v1/tasks", examples.task(), status=201)
+    assert placet("add", "Renew", "the", "passport").out == "✓ Added 3f2a  Renew the passport\n"
+    assert _body(control, "POST /v1/tasks") == {"title": "Renew the passport"}
+
+
+@pytest.mark.parametrize("words", [["add"], ["task", "add"]])
+def test_add_sends_every_field(words: list[str], placet: Placet, control: FakeControl):
+    control.answers("POST /v1/tasks", examples.task(), status=201)
+    given = [
+        "--status",
+        "on hold",
+        "--reason",
+        "why",
+        "--priority",
+        "p0",
+        "--due",
+        "2026-03-06",
+        "--estimate",
+        "1h30m",
+    ]
+    placet(*words, "x", *given, "--label", "a", "--label", "b", "--category", "c")
+    assert _body(control, "POST /v1/tasks") == {
+        "title": "x",
+        "status": "ON HOLD",
+        "reason": "why",
+        "priority": "P0",
+        "due": "2026-03-06",
+        "estimate_minutes": 90,
+        "labels": ["a", "b"],
+        "category": "c",
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "minutes"),
+    [("90", 90), ("90m", 90), ("45 min", 45), ("2h", 120), ("1h30", 90), ("0", 0), ("none", None)],
+)
+def test_an_estimate_is_typed_as_people_do(
+    text: str, minutes: int | None, placet: Placet, control: FakeControl
+):
+    control.answers(f"PATCH /v1/tasks/{TASK}", examples.task())
+    assert placet("task", "edit", TASK, "--estimate", text).status == 0
+    assert _body(control, f"PATCH /v1/tasks/{TASK}") == {"estimate_minutes": minutes}
+
+
+def test_edit_empties_a_value_with_none(placet: Placet, control: FakeControl):
+    control.answers(f"PATCH /v1/tasks/{TASK}", examples.task())
+    placet("task", "edit", TASK, "--due", "none", "--label", "none", "--title", "T")
+    assert _body(control, f"PATCH /v1/tasks/{TASK}") == {"title": "T", "due": None, "labels": []}
+    placet("task", "edit", TASK, "--label", "new")
+    assert _body(control, f"PATCH /v1/tasks/{TASK}") == {"add_labels": ["new"]}
+
+
+def test_a_title_travels_as_a_reference(placet: Placet, control: FakeControl):
+    control.answers("POST /v1/tasks/über 50%/done", examples.task(status="DONE"))
+    assert placet("done", "über", "50%").status == 0
+    assert control.requests[-1].target == "/v1/tasks/%C3%BCber%2050%25/done"
+
+
+def test_a_reference_cannot_leave_its_place_in_the_path(placet: Placet, control: FakeControl):
+    placet("show", "../status?x=1#y")
+    assert control.requests[-1].target == "/v1/tasks/..%2Fstatus%3Fx%3D1%23y"
+
+
+def test_list_reads_well_at_eighty_columns(placet: Placet, control: FakeControl):
+    others = [
+        examples.task(
+            id="3f2b" + "0" * 28, title="Buy milk", priority="P2", due=None, labels=[], checklists=[]
+        ),
+        examples.task(
+            id="c0de" + "0" * 28,
+            title="A title so long that it has to give way to the others, at last",
+            priority="P0",
+            status="IN PROGRESS",
+            due="2026-03-03",
+            labels=["work", "urgent"],
+        ),
+    ]
+    control.answers(LIST, [examples.task(), *others])
+    assert placet("list", COLUMNS="80").out == (
+        "ID    P   STATUS       DUE        TITLE                      LABELS         DONE\n"
+        "c0de  P0  in progress  yesterday  A title so long that it…   #work #urgent  1/2\n"
+        "3f2a  P1  open         Fri        Renew the passport         #family        1/2\n"
+        "3f2b  P2  open                    Buy milk\n"
+    )
+
+
+def test_a_list_without_dates_or_labels_has_no_columns_for_them(placet: Placet, control: FakeControl):
+    control.answers(LIST, [examples.task(due=None, labels=[], checklists=[])])
+    assert placet("list").out.splitlines()[0] == "ID    P   STATUS  TITLE"
+
+
+def test_what_goes_into_a_pipe_is_not_cut(placet: Placet, control: FakeControl):
+    control.answers(LIST, [examples.task(title="x" * 300)])
+    assert "x" * 300 in placet("list").out
+
+
+def test_list_asks_for_all_and_for_the_removed(placet: Placet, control: FakeControl):
+    control.answers(LIST, [])
+    placet("list", "--all", "--removed")
+    assert control.requests[-1].target == "/v1/tasks?all=1&removed=1"
+
+
+def test_an_empty_list_says_what_to_do_on_standard_error(placet: Placet, control: FakeControl):
+    control.answers(LIST, [])
+    done = placet("list")
+    assert (done.status, done.out) == (0, "")
+    assert "placet add" in done.err
+    assert placet("list", "--json") == type(done)(0, "[]\n", "")
+
+
+def test_the_plain_list_has_stable_columns(placet: Placet, control: FakeControl):
+    control.answers(
+        LIST,
+        [examples.task(), examples.task(id="1" * 32, title="a\tb\nc", due=None, labels=[], checklists=[])],
+    )
+    assert placet("list", "--plain").out == (
+        f"{TASK}\tOPEN\tP1\t2026-03-06\tRenew the passport\tfamily\n{'1' * 32}\tOPEN\tP1\t\ta\\tb\\nc\t\n"
+    )
+
+
+def test_show_tells_who_wrote_what(placet: Placet, control: FakeControl):
+    control.answers(SHOW, examples.task())
+    control.answers("GET /v1/pending", [examples.pending()])
+    assert placet("show", TASK).out == (
+        "Renew the passport\n"
+        "3f2a · open · P1 · due Fri · 2 h · admin · #family\n"
+        "1 proposal waits for you: placet pending 3f2a\n"
+        "\n"
+        "Todos  1/2\n"
+        "  [x] 9c1e  Photos  checked by agent on phone, yesterday\n"
+        "  [ ] 9c2f  Form\n"
+        "\n"
+        "Notes\n"
+        "  2 h ago, you on laptop\n"
+        "    The photos are\n"
+        "    in the drawer\n"
+        "\n"
+        "Report of the agent\n"
+        "  Photos are there, the form is not.\n"
+        "    left  Fill in the form\n"
+    )
+    assert control.requests[-1].target == f"/v1/pending?task={TASK}"
+
+
+def test_show_names_conflicts_reasons_and_removal(placet: Placet, control: FakeControl):
+    versions = [
+        {"value": "A", "by": "user", "device_name": "phone", "at": "2026-03-04T11:00:00Z"},
+        {"value": "B", "by": "agent", "device_name": "laptop", "at": "2026-03-04T11:30:00Z"},
+    ]
+    task = examples.task(
+        conflicts=[{"field": "title", "versions": versions}],
+        status="BLOCKED",
+        reason="no form",
+        removed=True,
+        agent_id=None,
+        report=None,
+        entries=[],
+        checklists=[],
+    )
+    control.answers(SHOW, task)
+    assert placet("show", TASK).out == (
+        "Renew the passport\n"
+        "3f2a · blocked · P1 · due Fri · 2 h · admin · #family\n"
+        "because: no form\n"
+        "removed\n"
+        "two words on title:\n"
+        "  A  you on phone, 1 h ago\n"
+        "  B  agent on laptop, 30 min ago\n"
+    )
+
+
+def test_show_asks_once_where_there_is_no_agent_or_no_person(placet: Placet, control: FakeControl):
+    control.answers(SHOW, examples.task(agent_id=None))
+    placet("show", TASK)
+    control.answers(SHOW, examples.task())
+    placet("show", TASK, "--json")
+    assert [one.line for one in control.requests] == [SHOW, SHOW]
+
+
+def test_a_note_is_words_or_standard_input(placet: Placet, control: FakeControl):
+    line = f"POST /v1/tasks/{TASK}/entries"
+    control.answers(line, examples.task()["entries"][0], status=201)
+    assert placet("note", TASK, "two", "words").out == "✓ Noted e1e1\n"
+    assert _body(control, line) == {"text": "two words"}
+    placet("note", TASK, typed="from\na pipe ü\n")
+    assert _body(control, line) == {"text": "from\na pipe ü"}
+
+
+def test_text_that_is_not_utf8_is_refused_with_its_line(placet: Placet):
+    done = placet("note", TASK, typed=b"fine\n\xff\n")
+    assert done.status == 2
+    assert "line 2" in done.err
+
+
+def test_check_adds_and_lists(placet: Placet, control: FakeControl):
+    item = examples.task()["checklists"][0]["items"][1]
+    control.answers(f"POST /v1/tasks/{TASK}/checklist", item, status=201)
+    assert placet("check", "add", TASK, "The", "form", "--list", "Papers").out == "[ ] 9c2f  Form\n"
+    assert _body(control, f"POST /v1/tasks/{TASK}/checklist") == {"title": "The form", "checklist": "Papers"}
+    control.answers(SHOW, examples.task())
+    assert placet("check", "list", TASK).out.splitlines()[0] == "Todos  1/2"
+    assert placet("check", "list", TASK, "--plain").out.splitlines()[1].split("\t")[1:] == [
+        "false",
+        "Form",
+        "",
+        "",
+        "Todos",
+    ]
+
+
+def test_ticking_sets_and_never_toggles(placet: Placet, control: FakeControl):
+    item = examples.task()["checklists"][0]["items"][0]
+    for ref in ("9c1e", "9c2f"):
+        control.answers(f"PATCH /v1/checklist-items/{ref}", item)
+    assert placet("check", "tick", "9c1e", "--json").json == item
+    assert placet("check", "untick", "9c1e", "9c2f", "--json").json == [item, item]
+    assert [one.body for one in control.requests] == [
+        {"is_checked": True},
+        {"is_checked": False},
+        {"is_checked": False},
+    ]
