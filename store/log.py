@@ -38,10 +38,11 @@ class Replica:
 
 
 class FeedCommit(NamedTuple):
-    """A commit with its place in the feed."""
+    """A commit with its place in the feed, and the branch of its replica that it is on."""
 
     seq: int
     head: Head
+    branch: int
     signed: SignedCommit
 
 
@@ -257,14 +258,14 @@ class Log:
     def _beyond(self, name: ReplicaId, floor: int, vector: Clock, after: int) -> Iterator[FeedCommit]:
         forked = self.forked(name)
         rows = self._db.execute(
-            "SELECT seq, counter, hash8, body, signature FROM feed"
+            "SELECT seq, counter, hash8, branch, body, signature FROM feed"
             " WHERE replica = ? AND counter > ? AND seq > ? ORDER BY " + ("seq" if forked else "counter"),
             (self._replicas[name].no, floor, after),
         )
-        for seq, counter, hash8, body, signature in rows:
+        for seq, counter, hash8, branch, body, signature in rows:
             head = Head(name, counter, hash8)
             if not (forked and covers(vector, head, self)):
-                yield FeedCommit(seq, head, SignedCommit(body, signature or b""))
+                yield FeedCommit(seq, head, branch, SignedCommit(body, signature or b""))
 
     def lag(self, vector: Clock) -> int:
         """Return how many commits a peer with this vector is known to lack."""
@@ -280,13 +281,13 @@ class Log:
     def commits(self, after: int, limit: int) -> Iterator[FeedCommit]:
         """Yield commits of the feed after a position, in order."""
         rows = self._db.execute(
-            "SELECT seq, replica, counter, hash8, body, signature FROM feed"
+            "SELECT seq, replica, counter, hash8, branch, body, signature FROM feed"
             " WHERE seq > ? ORDER BY seq LIMIT ?",
             (after, limit),
         )
-        for seq, replica, counter, hash8, body, signature in rows:
+        for seq, replica, counter, hash8, branch, body, signature in rows:
             head = Head(self._names[replica], counter, hash8)
-            yield FeedCommit(seq, head, SignedCommit(body, signature or b""))
+            yield FeedCommit(seq, head, branch, SignedCommit(body, signature or b""))
 
     def at(self, seq: int) -> Received:
         """Read one commit of the feed."""

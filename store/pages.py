@@ -23,21 +23,22 @@ class FeedPage(NamedTuple):
 def page(log: Log, vector: Clock, after: int, bytes_max: int) -> FeedPage:
     """Collect what a peer with this vector lacks beyond a feed position, up to about `bytes_max`.
 
-    A page may end only where the last commit of each replica in it carries a signature; a store takes a page
+    A page may end only where the last commit of each chain in it carries a signature; a store takes a page
     as one transaction, so such a place comes within the size of one page.
     """
     commits: list[SignedCommit] = []
-    unsigned: set[ReplicaId] = set()
+    unsigned: set[tuple[ReplicaId, int]] = set()
     size, cut, end = 0, 0, after
     for entry in log.lacking(vector, after):
         size += len(entry.signed.body) + len(entry.signed.signature) + COMMIT_OVERHEAD_BYTES
         if size > bytes_max and cut:
             return FeedPage(commits[:cut], end)
         commits.append(entry.signed)
+        chain = (entry.head.replica, entry.branch)
         if entry.signed.signature:
-            unsigned.discard(entry.head.replica)
+            unsigned.discard(chain)
         else:
-            unsigned.add(entry.head.replica)
+            unsigned.add(chain)
         if not unsigned:
             cut, end = len(commits), entry.seq
     assert cut == len(commits), "the log ends inside an unsigned run"
