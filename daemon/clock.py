@@ -3,9 +3,13 @@
 Never imported for the system's own clock below the composition root: everything else is handed a `Clock`.
 """
 
+import os
 import secrets
 import time
+from datetime import UTC, tzinfo
+from pathlib import Path
 from typing import Protocol
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 
 class Clock(Protocol):
@@ -37,3 +41,15 @@ class SystemClock:
     def randomness(self, count: int) -> bytes:
         """Return `count` bytes from the system's secure source."""
         return secrets.token_bytes(count)
+
+
+def local_zone() -> tzinfo:
+    """Return the zone in which this device's days begin: TZ, else the system's, else UTC."""
+    name = os.environ.get("TZ", "").removeprefix(":")
+    try:
+        if name:
+            return ZoneInfo(name)
+        with Path("/etc/localtime").open("rb") as file:
+            return ZoneInfo.from_file(file)
+    except (OSError, ValueError, ZoneInfoNotFoundError):
+        return UTC

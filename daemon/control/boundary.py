@@ -5,6 +5,8 @@ Never lets a traceback or a request's content out: a bug is logged where it happ
 
 import socket
 import struct
+import traceback
+from pathlib import Path
 
 import structlog
 from aiohttp import web
@@ -17,7 +19,9 @@ from syncproto.faults import CommitTooLarge, LocalProtocolError
 
 _CREDENTIALS = struct.Struct("3i")  # struct ucred (unix(7)): pid, uid, gid
 
-_log = structlog.get_logger()
+FRAMES_LOGGED = 8
+
+_log = structlog.get_logger("control")
 
 
 def answer_refusals() -> Middleware:
@@ -30,8 +34,8 @@ def answer_refusals() -> Middleware:
         except (Refused, StoreError, LocalProtocolError, web.HTTPException) as error:
             refused = _refusal(request, error)
             return _answer(refused, status_of(refused))
-        except Exception:  # noqa: BLE001 - the boundary: the caller must hear of a bug, the log must hold it
-            _log.exception("bug", method=request.method, path=request.path)
+        except Exception as bug:  # noqa: BLE001 - the boundary: the caller must hear of a bug, the log must hold it
+            _log.error("bug", route=_route(request), kind=type(bug).__name__, at=_where(bug))
             refused = Refused(
                 Code.FAILED, "the daemon met a bug; nothing was changed", "its log has the details"
             )
@@ -85,3 +89,15 @@ def _refusal(request: web.Request, error: Exception) -> Refused:
 
 def _answer(refused: Refused, status: int) -> web.Response:
     return web.Response(status=status, body=envelope(refused), content_type="application/json")
+
+
+def _route(request: web.Request) -> str:
+    """Name the route as it is declared: the path itself may hold a title."""
+    resource = request.match_info.route.resource
+    return f"{request.method} {resource.canonical if resource else '?'}"
+
+
+def _where(bug: BaseException) -> str:
+    """Name the places that a bug passed through, without its message, which may hold words of the journal."""
+    frames = traceback.extract_tb(bug.__traceback__)[-FRAMES_LOGGED:]
+    return " > ".join(f"{Path(one.filename).name}:{one.lineno} {one.name}" for one in frames)

@@ -3,6 +3,7 @@
 Never replaces a socket that may be in use: whoever starts it holds the lock of the data folder.
 """
 
+import errno
 import os
 import socket
 from collections.abc import Sequence
@@ -72,7 +73,12 @@ class Control:
 
 
 def listen(path: Path) -> socket.socket:
-    """Open the socket at `path` for its owner alone, in place of one that a killed daemon left."""
+    """Open the socket at `path` for its owner alone, in place of one that a killed daemon left.
+
+    Raises OSError, also where another daemon answers there: one with data elsewhere holds another lock.
+    """
+    if _is_answered(path):
+        raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE), str(path))
     path.unlink(missing_ok=True)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
     try:
@@ -84,3 +90,16 @@ def listen(path: Path) -> socket.socket:
         raise
     listener.setblocking(False)
     return listener
+
+
+def _is_answered(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC) as caller:
+        caller.setblocking(False)
+        try:
+            with paths.short_address(str(path)) as address:
+                caller.connect(address)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+    return True

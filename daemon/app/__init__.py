@@ -1,0 +1,8 @@
+"""The composition root: puts the daemon together, runs it, and takes it apart again.
+
+Never holds a rule of the journal, the agents or the peers.
+"""
+
+from daemon.app.entry import main
+
+__all__ = ["main"]

@@ -1,0 +1,73 @@
+"""The way in: `placet up` runs this.
+
+Never shows a traceback for what a person can put right: one line says what was seen, and what to do.
+"""
+
+import asyncio
+import gc
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from daemon import config, paths
+from daemon.app import logs
+from daemon.app.lock import InUse, locked
+from daemon.app.root import run
+from daemon.clock import SystemClock
+from daemon.config import ConfigError
+from daemon.paths import Paths, UnsafeFolder
+from daemon.peers.identity import IdentityError
+from store.faults import StoreError
+
+UMASK = 0o077
+DONE, FAILED, USAGE, FORBIDDEN = 0, 1, 2, 7
+
+
+def main(flags: Mapping[str, str] | None = None) -> int:
+    """Run the daemon in the foreground until it is told to end; return the exit status.
+
+    `flags` are settings given on the command line, by key.
+    """
+    os.umask(UMASK)
+    logs.configure()
+    try:
+        where = paths.find_paths()
+        settings = config.load(Path(where.config_file), os.environ, flags or {}).settings
+        _require_available(settings)
+        paths.make_folders(where)
+        return _locked_run(where, settings)
+    except ConfigError as fault:
+        return _failed(USAGE, str(fault), "")
+    except (UnsafeFolder, PermissionError) as fault:
+        return _failed(FORBIDDEN, str(fault), "")
+    except (StoreError, IdentityError) as fault:
+        return _failed(FAILED, str(fault), fault.hint)
+    except InUse as fault:
+        return _failed(FAILED, str(fault), "stop it first, or name another folder in PLACET_HOME")
+    except OSError as fault:
+        return _failed(FAILED, str(fault), "")
+
+
+def _require_available(settings: config.Settings) -> None:
+    if settings.model.kind != "rules":
+        raise ConfigError(f"model.kind = {settings.model.kind!r} is not in this version; use 'rules'")
+
+
+def _locked_run(where: Paths, settings: config.Settings) -> int:
+    with locked(Path(where.data)):
+        # What is loaded by now stays for ever: the collector need not look at it again.
+        gc.freeze()
+        whole = asyncio.run(run(where, settings, SystemClock()))
+        if not whole:
+            # A write under way would hold the process beyond its time. It was never acknowledged, and the
+            # database takes it back at the next start.
+            sys.stderr.flush()
+            os._exit(DONE)
+    return DONE
+
+
+def _failed(status: int, seen: str, hint: str) -> int:
+    line = " ".join(seen.split())
+    sys.stderr.write(f"placet: {line}{f'; {hint}' if hint else ''}\n")
+    return status

@@ -1,0 +1,167 @@
+"""The daemon, put together: what is opened in which order, and closed in the reverse.
+
+Never ends before what was acknowledged is durable, nor waits for longer than a service manager would.
+"""
+
+import asyncio
+import signal
+import socket
+from collections.abc import Awaitable
+from pathlib import Path
+
+import structlog
+
+from daemon.agents.models.rules import Rules
+from daemon.agents.proposals import Limits
+from daemon.agents.scheduler import Scheduler
+from daemon.agents.scheduler import Settings as AgentSettings
+from daemon.agents.timetable import Pace
+from daemon.app import service
+from daemon.clock import Clock, local_zone
+from daemon.config import Settings
+from daemon.control import import_routes, journal_routes
+from daemon.control.agent_routes import AgentRoutes
+from daemon.control.dispatch import Dispatch
+from daemon.control.events import Events
+from daemon.control.peer_routes import PeerRoutes
+from daemon.control.routes import Route
+from daemon.control.server import Control
+from daemon.control.status_routes import StatusRoute
+from daemon.disk import Floor
+from daemon.notifier import Notifier
+from daemon.paths import Paths
+from daemon.peers import identity
+from daemon.peers.identity import IdentityError
+from daemon.peers.peers import Peers
+from store.store import Store
+from store.threads import StoreThreads
+
+STOP_PART_WITHIN_S = 1.0
+CLOSE_WITHIN_S = 2.0
+THROTTLE_RULES_S = 5.0
+HOST_NAME_CHARS_MAX = 64
+
+log = structlog.get_logger("daemon")
+
+
+class Daemon:
+    """One running daemon. Make it on the event loop; `start`, then `ended`, then `stop`."""
+
+    def __init__(self, paths: Paths, settings: Settings, clock: Clock) -> None:
+        data = Path(paths.data)
+        own = _identity(data, Path(paths.database), clock)
+        self._socket = Path(paths.socket)
+        self._settings = settings
+        self._clock = clock
+        self._floor = Floor(data, settings.disk.floor_mib << 20)
+        self._store = StoreThreads(
+            Store.open(
+                Path(paths.database), signer=own.signer, now_ms=clock.now_ms, randomness=clock.randomness
+            )
+        )
+        self._notifier = Notifier()
+        self._models = {"rules": Rules()}
+        self._scheduler = Scheduler(self._store, self._models, clock, _agent_settings(settings))
+        self._store.on_commit += [self._notifier.tell, self._scheduler.grew]
+        self._peers = Peers(
+            self._store, self._notifier, clock, identity=own, settings=settings, name=_device_name(settings)
+        )
+        self._events = Events(self._store, self._notifier)
+        self._control: Control | None = None
+        self._agents: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Begin to serve. Raises OSError where the port or the socket cannot be had."""
+        await self._peers.start()
+        self._agents = asyncio.create_task(self._scheduler.serve())
+        dispatch = Dispatch(self._store, self._floor)
+        self._control = await Control.start(self._socket, self._routes(), dispatch, self._events)
+        log.info("ready", socket=str(self._socket), peers=self._peers.address)
+
+    async def ended(self, asked: asyncio.Event) -> None:
+        """Wait until someone asks for the end. Raises what ended the scheduler, where that comes first."""
+        assert self._agents is not None
+        waiting = asyncio.create_task(asked.wait())
+        await asyncio.wait({waiting, self._agents}, return_when=asyncio.FIRST_COMPLETED)
+        waiting.cancel()
+        if self._agents.done():
+            await self._agents
+
+    async def stop(self) -> bool:
+        """End everything that `start` began, also half-way; False where a write had to be cut off."""
+        if self._control is not None:
+            await _within(STOP_PART_WITHIN_S, self._control.stop(), "control")
+        if self._agents is not None:
+            self._agents.cancel()
+            await asyncio.wait({self._agents}, timeout=STOP_PART_WITHIN_S)
+        await _within(STOP_PART_WITHIN_S, self._peers.stop(), "peers")
+        closing = asyncio.get_running_loop().run_in_executor(None, self._store.close)
+        done, _ = await asyncio.wait({closing}, timeout=CLOSE_WITHIN_S)
+        return bool(done)
+
+    def _routes(self) -> list[Route]:
+        now_ms = self._clock.now_ms
+        agents = AgentRoutes(
+            self._store,
+            self._scheduler,
+            now_ms,
+            models=frozenset(self._models),
+            model=self._settings.model.kind,
+        )
+        return [
+            *journal_routes.routes(),
+            *import_routes.routes(local_zone()),
+            *agents.routes(),
+            *PeerRoutes(self._peers).routes(),
+            *StatusRoute(self._store, self._peers, self._scheduler, now_ms).routes(),
+        ]
+
+
+async def run(paths: Paths, settings: Settings, clock: Clock) -> bool:
+    """Run a daemon until SIGTERM or SIGINT; False where a write had to be cut off at the end.
+
+    Raises StoreError, IdentityError, OSError, ValueError where it cannot begin.
+    """
+    asked = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, asked.set)
+    daemon = Daemon(paths, settings, clock)
+    try:
+        await daemon.start()
+        service.tell(service.READY)
+        await daemon.ended(asked)
+    finally:
+        service.tell(service.STOPPING)
+        whole = await daemon.stop()
+        log.info("stopped", whole=whole)
+    return whole
+
+
+def _identity(data: Path, database: Path, clock: Clock) -> identity.Identity:
+    """Read this device's key. A database whose key is gone is not given a new one."""
+    if database.exists() and not (data / identity.FILE_NAME).exists():
+        raise IdentityError(f"{data / identity.FILE_NAME}, the key of {database}, is missing")
+    return identity.load_or_create(data, clock.randomness)
+
+
+def _device_name(settings: Settings) -> str:
+    return settings.device.name or socket.gethostname()[:HOST_NAME_CHARS_MAX]
+
+
+def _agent_settings(settings: Settings) -> AgentSettings:
+    wake, proposals = settings.wake, settings.proposals
+    throttle_s = THROTTLE_RULES_S if wake.throttle_s is None else wake.throttle_s
+    return AgentSettings(
+        pace=Pace(wake.debounce_s, throttle_s, wake.concurrency),
+        limits=Limits(proposals.per_set, round(proposals.lifetime_s * 1000)),
+        run_max_s=wake.run_max_s,
+    )
+
+
+async def _within(limit_s: float, ending: Awaitable[None], part: str) -> None:
+    """Let a part end; one that fails or takes too long must not keep the others from ending."""
+    try:
+        await asyncio.wait_for(ending, limit_s)
+    except Exception as fault:  # noqa: BLE001 - on the way out nothing may stop the store from closing
+        log.warning("a part did not end well", part=part, fault=type(fault).__name__)

@@ -1,0 +1,66 @@
+"""The routes of devices: invitations, joining, the roster, synchronising.
+
+Never keeps a token: an answer that holds one is not stored for a retry.
+"""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from daemon.control.routes import Asks, Call, Nothing, Route
+from daemon.peers.peers import Peers
+from daemon.peers.states import DeviceState, Invited, JoinedDevice, SyncReport
+
+WAIT_S_MAX = 600
+
+
+class Join(Struct, frozen=True, forbid_unknown_fields=True):
+    """An invitation's token; where to try first; and whether this device's own tasks come along."""
+
+    token: str
+    address: str | None = None
+    unite: bool = False
+
+
+class Sync(Struct, frozen=True, forbid_unknown_fields=True):
+    """How many seconds to wait for the connected peers; `pause` stops or resumes the exchange instead."""
+
+    wait: Annotated[float, Meta(ge=0, le=WAIT_S_MAX)] = 0.0
+    pause: bool | None = None
+
+
+class PeerRoutes:
+    """The routes, on the one peers' side of this daemon."""
+
+    def __init__(self, peers: Peers) -> None:
+        self._peers = peers
+
+    def routes(self) -> list[Route]:
+        """Return the peers' part of the table."""
+        invite = Asks(self._invite, kept=False)
+        return [
+            Route("POST", "/v1/invitations", "Invite a device", invite, Invited, status=201),
+            Route("POST", "/v1/join", "Accept an invitation", Asks(self._join), JoinedDevice, Join),
+            Route("GET", "/v1/devices", "List the devices", Asks(self._devices), list[DeviceState]),
+            Route("POST", "/v1/sync", "Synchronise now", Asks(self._sync), SyncReport, Sync),
+        ]
+
+    async def _invite(self, call: Call[Nothing, Nothing]) -> Invited:
+        del call
+        return self._peers.open_invitation()
+
+    async def _join(self, call: Call[Join, Nothing]) -> JoinedDevice:
+        asked = call.body
+        return await self._peers.join(asked.token, unite=asked.unite, address=asked.address)
+
+    async def _devices(self, call: Call[Nothing, Nothing]) -> list[DeviceState]:
+        del call
+        return await self._peers.devices()
+
+    async def _sync(self, call: Call[Sync, Nothing]) -> SyncReport:
+        asked = call.body
+        if asked.pause:
+            self._peers.pause()
+        elif asked.pause is False:
+            self._peers.resume()
+        return await self._peers.sync(asked.wait)
