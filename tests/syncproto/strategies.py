@@ -1,0 +1,87 @@
+"""What Hypothesis draws from: journal values, clocks and whole commits, all of them acceptable.
+
+Never draws what a peer would refuse: tests that need that alter what is drawn here.
+"""
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from syncproto.commit import FORMAT, Author, By, Commit, Operation, Received, SignedCommit, seal, sign
+from syncproto.heads import Clock, Head
+from syncproto.hlc import COUNT_MAX, MS_MAX, Stamp
+from syncproto.ids import EntityId, ReplicaId
+from syncproto.keys import Signer
+
+SIGNER = Signer(bytes(range(32)))
+
+# Surrogates have no UTF-8.
+text = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+integers = st.one_of(
+    st.integers(-(1 << 63), (1 << 63) - 1),
+    st.sampled_from(
+        [edge + by for n in (5, 7, 8, 15, 16, 31, 32) for edge in (1 << n, -(1 << n)) for by in (-1, 0, 1)]
+    ),
+)
+floats = st.floats(allow_nan=False, allow_infinity=False)
+scalars = st.one_of(st.none(), st.booleans(), integers, floats, text, st.binary(max_size=12))
+values = st.recursive(
+    scalars,
+    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(text, inner, max_size=4)),
+    max_leaves=12,
+)
+names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
+entity_ids = st.binary(min_size=16, max_size=16).map(EntityId)
+replica_ids = st.binary(min_size=16, max_size=16).map(ReplicaId)
+counters = st.one_of(st.integers(1, 5), st.integers(1, (1 << 63) - 1))
+heads = st.builds(Head, replica_ids, counters, st.binary(min_size=8, max_size=8))
+clocks: st.SearchStrategy[Clock] = st.sets(heads, max_size=4).map(lambda found: tuple(sorted(found)))
+stamps = st.builds(Stamp, st.integers(0, MS_MAX), st.integers(0, COUNT_MAX))
+authors = st.builds(Author, st.sampled_from(By), st.none() | entity_ids)
+
+operations = st.builds(
+    Operation,
+    entity=entity_ids,
+    kind=names,
+    base=clocks,
+    fields=st.dictionaries(names, values, max_size=4),
+    effect=st.none() | entity_ids,
+    by=st.sampled_from(By),
+    origin=st.none() | st.dictionaries(text, values, max_size=2),
+)
+
+
+@st.composite
+def commits(draw: st.DrawFn) -> Commit:
+    """Draw a commit, the first of its replica or a later one."""
+    counter = draw(counters)
+    first = counter == 1
+    return Commit(
+        format=FORMAT,
+        replica=draw(replica_ids),
+        counter=counter,
+        previous=b"" if first else draw(st.binary(min_size=32, max_size=32)),
+        stamp=draw(stamps),
+        author=draw(authors),
+        key=SIGNER.public_key if first else None,
+        operations=draw(st.lists(operations, min_size=1, max_size=3, unique_by=lambda one: one.entity)),
+    )
+
+
+def signed(sealed: Received) -> Received:
+    """Sign a sealed commit with the one key that all drawn commits share."""
+    return sealed._replace(signed=SignedCommit(sealed.signed.body, sign(sealed, SIGNER)))
+
+
+signed_commits = commits().map(seal).map(signed)
+
+
+def operation(entity: int = 1, **fields: Any) -> Operation:
+    """Return an operation that creates an entity."""
+    return Operation(EntityId(entity.to_bytes(16, "big")), "task", (), fields, None, By.USER, None)
+
+
+def first_commit(*written: Operation) -> Commit:
+    """Return a replica's first commit."""
+    done = list(written) or [operation(title="x")]
+    return Commit(FORMAT, ReplicaId(bytes(16)), 1, b"", Stamp(1, 0), Author(By.USER), SIGNER.public_key, done)

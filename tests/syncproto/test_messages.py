@@ -1,0 +1,98 @@
+"""Frames: one form each, checked before anyone acts on them.
+
+Never judges what may be said when; the session does.
+"""
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from store.pages import COMMIT_OVERHEAD_BYTES
+from syncproto import messages
+from syncproto.commit import SignedCommit, seal
+from syncproto.faults import RemoteProtocolError
+from syncproto.keys import SIGNATURE_BYTES
+from syncproto.messages import Ack, Bye, Commits, Hello, Ping, Pong
+from tests.syncproto import strategies as draw
+from tests.vectors import wire
+
+ids = st.binary(min_size=16, max_size=16)
+hashes = st.binary(min_size=32, max_size=32)
+signatures = st.sampled_from([b"", bytes(64)])
+hellos = st.builds(
+    Hello,
+    versions=st.lists(draw.integers, max_size=3),
+    vault=ids,
+    replica=st.none() | draw.replica_ids,
+    vector=draw.clocks,
+    state_hash=hashes,
+    more=st.dictionaries(draw.text, draw.values, max_size=2),
+)
+pages = st.builds(Commits, st.lists(st.builds(SignedCommit, st.binary(max_size=20), signatures), max_size=3))
+acks = st.builds(Ack, draw.clocks, hashes)
+frames = st.one_of(
+    hellos,
+    pages,
+    acks,
+    st.builds(Ping, draw.integers),
+    st.builds(Pong, draw.integers),
+    st.builds(Bye, draw.text),
+)
+
+
+@given(frames)
+def test_a_frame_is_read_as_it_was_written(message):
+    frame = messages.write(message)
+    assert messages.read(frame) == message
+    assert wire.pack(wire.read_frame(frame)) == frame
+
+
+@given(frames, st.data())
+def test_an_altered_frame_is_refused_or_says_something_else(message, data):
+    frame = messages.write(message)
+    offset = data.draw(st.integers(0, len(frame) - 1))
+    other = data.draw(st.integers(0, 255).filter(lambda byte: byte != frame[offset]))
+    altered = frame[:offset] + bytes([other]) + frame[offset + 1 :]
+    try:
+        read = messages.read(altered)
+    except RemoteProtocolError:
+        return
+    assert messages.write(read) == altered != frame
+
+
+@pytest.mark.parametrize(
+    ("message", "wrong"),
+    [
+        (Hello([1], bytes(16), None, (), bytes(32), {}), {"vault": bytes(15)}),
+        (Hello([1], bytes(16), None, (), bytes(32), {}), {"replica": bytes(17)}),
+        (Hello([1], bytes(16), None, (), bytes(32), {}), {"state_hash": b""}),
+        (Hello([1 << 63], bytes(16), None, (), bytes(32), {}), {}),
+        (Hello([1], bytes(16), None, (), bytes(32), {"n": 1 << 63}), {}),
+        (Ack((), bytes(32)), {"state_hash": bytes(31)}),
+        (Ack((), bytes(32)), {"vector": ((bytes(16), 0, bytes(8)),)}),
+        (Ping(1 << 63), {}),
+        (Pong(1 << 63), {}),
+    ],
+    ids=repr,
+)
+def test_a_frame_out_of_range_is_the_peers_fault(message, wrong):
+    with pytest.raises(RemoteProtocolError):
+        messages.read(messages.write(msgspec.structs.replace(message, **wrong)))
+
+
+def test_a_frame_may_have_a_mebibyte_and_not_a_byte_more():
+    largest = messages.write(Bye("x" * (messages.FRAME_BYTES_MAX - 7)))
+    assert len(largest) == messages.FRAME_BYTES_MAX
+    assert isinstance(messages.read(largest), Bye)
+    with pytest.raises(RemoteProtocolError, match="1048577 bytes"):
+        messages.read(messages.write(Bye("x" * (messages.FRAME_BYTES_MAX - 6))))
+
+
+def test_a_full_page_of_the_smallest_commits_fits_a_frame():
+    smallest = seal(draw.first_commit(draw.operation())).signed.body
+    counted = len(smallest) + SIGNATURE_BYTES + COMMIT_OVERHEAD_BYTES
+    many = [SignedCommit(smallest, bytes(SIGNATURE_BYTES))] * (messages.PAGE_BYTES_MAX // counted)
+    frame = messages.write(Commits(many))
+    assert len(frame) <= messages.PAGE_BYTES_MAX
+    assert messages.read(frame) == Commits(many)
