@@ -16,7 +16,7 @@ from syncproto import commit as commits
 from syncproto import hlc
 from syncproto.codec import Value
 from syncproto.commit import Author, By, Commit, Operation, Received, SignedCommit
-from syncproto.faults import RemoteProtocolError
+from syncproto.faults import LocalProtocolError, RemoteProtocolError
 from syncproto.heads import Clock, Head
 from syncproto.hlc import Stamp
 from syncproto.ids import EntityId, ReplicaId, uuid7
@@ -81,8 +81,9 @@ class Transaction(Snapshot):
     def commit(self, writes: Sequence[Write], *, by: By = By.USER, agent: EntityId | None = None) -> Head:
         """Make one commit of at least one write, at most one an entity, and fold it.
 
-        Raises CommitTooLarge where its bytes exceed the limit. It is durable, and may be told, only once the
-        transaction has ended.
+        Raises CommitTooLarge where its bytes exceed the limit, LocalProtocolError where a base that it names
+        is not held (a page left open while the store was put back). It is durable, and may be told, only once
+        the transaction has ended.
         """
         assert writes
         replica = self._own_replica()
@@ -108,7 +109,8 @@ class Transaction(Snapshot):
     def _sign_later(self, received: Received, seq: int) -> None:
         """Leave a commit to be vouched for by the signature at the end of its run."""
         size = len(received.signed.body)
-        if self._unsigned_bytes + size > UNSIGNED_BYTES_MAX:
+        other = self._unsigned is not None and self._unsigned[0].head.replica != received.head.replica
+        if other or self._unsigned_bytes + size > UNSIGNED_BYTES_MAX:
             self._sign_run()
         self._unsigned = (received, seq)
         self._unsigned_bytes += size
@@ -125,7 +127,10 @@ class Transaction(Snapshot):
         self.log.settle()
 
     def _operation(self, write: Write, by: By) -> Operation:
-        base = self._folding.row(write.entity).clock if write.base is None else write.base
+        current = self._folding.row(write.entity).clock
+        base = current if write.base is None else write.base
+        if base != current and not all(self.log.holds(head) for head in base):
+            raise LocalProtocolError("a write that rests on a commit not held: no peer would take it")
         author = by if write.by is None else write.by
         return Operation(write.entity, write.kind, base, write.fields, write.effect, author, write.origin)
 
