@@ -361,10 +361,10 @@ class Census:
         self.counts: Counter[str] = Counter()
         self.histories = 0
 
-    def add(self, fleet: Fleet, oracle: Oracle) -> None:
-        """Count one history."""
+    def add(self, fleet: Fleet, oracles: list[Oracle]) -> None:
+        """Count one history, by what its judges saw on the way and at the end."""
         self.histories += 1
-        self.counts.update(name for name, seen in SEEN.items() if seen(oracle))
+        self.counts.update(name for name, seen in SEEN.items() if any(map(seen, oracles)))
         self.counts.update(name for name, keys in DONE.items() if any(fleet.counts[key] for key in keys))
         self.counts.update(dict.fromkeys(fleet.counts, 1))
 

@@ -23,16 +23,16 @@ FORK_CLAUSES = (
 
 def live_through(fleet: Fleet, history: History, census: Census) -> None:
     """Take the steps of a history, judging now and then, and at the end with all devices in agreement."""
-    dice = dice_of(history)
+    dice, oracles = dice_of(history), []
     for step in history.steps:
         fleet.play(step)
         if dice.random() < 0.1:
-            laws.hold(fleet.devices[step.device % len(fleet.devices)])
+            oracles.append(laws.hold(fleet.devices[step.device % len(fleet.devices)]))
     fleet.sync_all()
     fleet.sync_all()
-    oracles = [laws.hold(device) for device in fleet.devices]
+    oracles += [laws.hold(device) for device in fleet.devices]
     assert laws.equal_vectors_equal_states(fleet.devices) == len(fleet.devices) - 1, "the vectors never meet"
-    census.add(fleet, oracles[0])
+    census.add(fleet, oracles)
     device = fleet.devices[0]
     with device.store.read() as snapshot:
         held = laws.contents(snapshot)

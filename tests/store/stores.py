@@ -1,0 +1,147 @@
+"""Stores to test: on real files, with a clock and randomness that a test can foresee.
+
+Never stands in for a part of the store.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from store.snapshot import Snapshot
+from store.store import Store
+from store.transaction import Write
+from syncproto import commit as commits
+from syncproto.commit import Author, By, Commit, Operation, Received, SignedCommit
+from syncproto.heads import EMPTY, Clock, Head
+from syncproto.hlc import Stamp
+from syncproto.ids import EntityId, ReplicaId
+from syncproto.keys import Signer
+
+NOW_MS = 1_750_000_000_000
+
+
+def signer_of(name: str) -> Signer:
+    """Return the key of the device with this name."""
+    return Signer(hashlib.sha256(name.encode()).digest())
+
+
+def entity_id(number: int) -> EntityId:
+    """Return an id that is in order of its number."""
+    return EntityId(number.to_bytes(6, "big") + b"\x70\0\x80\0" + number.to_bytes(6, "big"))
+
+
+class Bench:
+    """Opens stores in a folder and closes them in the end."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.now_ms = NOW_MS
+        self._drawn = 0
+        self._open: list[Store] = []
+
+    def randomness(self, count: int) -> bytes:
+        """Return bytes that were not drawn before."""
+        self._drawn += 1
+        return hashlib.shake_256(self._drawn.to_bytes(8, "big")).digest(count)
+
+    def store(self, name: str, path: Path | None = None) -> Store:
+        """Open the store of a device."""
+        opened = Store.open(
+            path or self.folder / f"{name}.db",
+            signer=signer_of(name),
+            now_ms=lambda: self.now_ms,
+            randomness=self.randomness,
+        )
+        self._open.append(opened)
+        return opened
+
+    def close(self) -> None:
+        """Close what is open."""
+        for store in self._open:
+            store.close()
+
+
+def write(store: Store, entity: EntityId, base: Clock | None = None, **fields: Any) -> Head:
+    """Write on a task as a person, in a transaction of its own."""
+    with store.write() as tx:
+        return tx.commit([Write(entity, "task", fields, base=base)])
+
+
+def grow(store: Store, count: int, entity: EntityId = entity_id(1)) -> list[Head]:
+    """Write so many commits, each in a transaction of its own."""
+    return [write(store, entity, title=f"t{number}") for number in range(count)]
+
+
+def feed(store: Store) -> list[SignedCommit]:
+    """Return the whole feed."""
+    with store.read() as snapshot:
+        return [entry.signed for entry in snapshot.log.commits(0, 1 << 30)]
+
+
+def unsigned(signed: SignedCommit) -> SignedCommit:
+    """Return a commit without its signature."""
+    return SignedCommit(signed.body, b"")
+
+
+def standing(snapshot: Snapshot) -> tuple[Any, ...]:
+    """Return what must not change where a page is refused."""
+    return (snapshot.vector(), snapshot.state_hash(), snapshot.counts(), snapshot.replica)
+
+
+def stands(store: Store) -> tuple[Any, ...]:
+    """Return the standing of a store."""
+    with store.read() as snapshot:
+        return standing(snapshot)
+
+
+def sealed(
+    signer: Signer,
+    replica: ReplicaId,
+    counter: int,
+    previous: Received | None,
+    operations: Sequence[Operation],
+    key: bytes | None = None,
+) -> Received:
+    """Make a commit outside any store, signed by whoever likes."""
+    first = signer.public_key if key is None else key
+    made = commits.seal(
+        Commit(
+            format=commits.FORMAT,
+            replica=replica,
+            counter=counter,
+            previous=b"" if previous is None else previous.hash,
+            stamp=Stamp(NOW_MS, counter),
+            author=Author(By.USER),
+            key=first if counter == 1 else None,
+            operations=list(operations),
+        )
+    )
+    return made._replace(signed=SignedCommit(made.signed.body, commits.sign(made, signer)))
+
+
+def operation(
+    entity: EntityId,
+    base: Clock = EMPTY,
+    kind: str = "task",
+    effect: EntityId | None = None,
+    by: By = By.USER,
+    **fields: Any,
+) -> Operation:
+    """Make an operation."""
+    return Operation(entity, kind, base, fields, effect, by, None)
+
+
+def exchange(one: Store, other: Store, page_bytes: int = 1 << 20) -> None:
+    """Bring what `one` holds and `other` lacks to `other`, page by page."""
+    with other.read() as snapshot:
+        vector = snapshot.vector()
+    after = 0
+    while True:
+        with one.read() as snapshot:
+            page = snapshot.page(vector, after, page_bytes)
+        if not page.commits:
+            return
+        with other.write() as tx:
+            tx.take(page.commits)
+        after = page.end
