@@ -5,7 +5,11 @@ Never lets a control or direction-changing character through, and never colours.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 _ELLIPSIS = "…"
+# Before the combining marks every character that is shown takes one column.
+_FIRST_MARK = "\u0300"
 # Joiners make one emoji, or one Persian word, of several characters; alone they show nothing.
 _JOINERS = "\u200c\u200d"
 _NAMED = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
@@ -45,7 +49,10 @@ def cells(text: str) -> int:
     return sum(map(_cells_of, text))
 
 
+@lru_cache(4096)
 def _cells_of(character: str) -> int:
+    if character < _FIRST_MARK:
+        return 1
     from unicodedata import category, east_asian_width
 
     if category(character) in ("Mn", "Me", "Cf"):
@@ -57,6 +64,8 @@ def cut(text: str, width: int) -> str:
     """Shorten `text` to at most `width` columns, with an ellipsis where something is missing."""
     if cells(text) <= width:
         return text
+    if text.isascii():
+        return text[: max(width - 1, 0)].rstrip() + _ELLIPSIS[:width]
     kept, room = [], width - 1
     for character in text:
         room -= _cells_of(character)

@@ -75,6 +75,10 @@ class FakeControl:
         """Take the request and close the connection without an answer, as a killed daemon does."""
         self._scripts[line].append(Scripted(breaks=True))
 
+    def cuts(self, line: str, body: bytes) -> None:
+        """Promise more than this body, send it, and close the connection."""
+        self._scripts[line].append(Scripted(body=body, breaks=True))
+
     def hangs(self, line: str) -> None:
         """Take the request and never answer."""
         self._scripts[line].append(Scripted(hangs=True))
@@ -131,6 +135,10 @@ class FakeControl:
             await self._end.wait()
         if script.breaks or script.hangs:
             assert request.transport is not None
+            if script.body:
+                request.transport.write(b"HTTP/1.0 200 OK\r\nContent-Length: 999\r\n\r\n" + script.body)
+                request.transport.close()
+                return web.Response()
             request.transport.abort()
             return web.Response()
         if not script.chunks:

@@ -168,6 +168,13 @@ def test_a_read_that_breaks_is_a_failure(placet: Placet, control: FakeControl):
     assert "went away" in done.err
 
 
+def test_an_answer_that_is_cut_short_is_none_even_where_it_reads_well(placet: Placet, control: FakeControl):
+    control.cuts(LIST, b"[]")
+    done = placet("list", "--json")
+    assert done.status == 1
+    assert "2 of 999 bytes" in done.err
+
+
 def test_a_write_whose_answer_was_lost_is_asked_again_with_the_same_key(placet: Placet, control: FakeControl):
     control.breaks("POST /v1/tasks")
     control.answers("POST /v1/tasks", examples.task(), status=201)
