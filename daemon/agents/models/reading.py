@@ -55,7 +55,7 @@ def read_note(written: str, written_at: datetime, cues: Cues) -> Findings:
     found = Findings()
     for line in note.lines:
         if _is_to_do(line, cues):
-            found.items.append((_shortened(line.title), line.checked))
+            found.items.append((_shortened(line.title), line.box in ("x", "X")))
     for clause in note.clauses:
         listed = _listed(clause, cues)
         if listed:
@@ -91,7 +91,8 @@ def _is_to_do(line: ListLine, cues: Cues) -> bool:
     first = words(line.title)[:1]
     headed = words(line.heading) if line.heading.endswith(":") else []
     denied = (cues.negations | cues.past).intersection(headed)
-    return bool(first) and first[0] not in cues.done_first_words and not denied
+    told_done = not line.box and bool(cues.done_first_words.intersection(first))
+    return bool(first) and not told_done and not denied
 
 
 @lru_cache(maxsize=16)

@@ -20,10 +20,10 @@ _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 @dataclass(frozen=True, slots=True)
 class ListLine:
-    """A line of a list, under the line of prose that it follows."""
+    """A line of a list, under the line of prose that it follows. `box` is empty where it has none."""
 
     title: str
-    checked: bool
+    box: str
     heading: str
 
 
@@ -46,7 +46,7 @@ def taken_apart(written: str, cues: Cues) -> Note:
         elif fenced or line.lstrip().startswith(">"):
             continue
         elif found := _BULLET.match(line):
-            lines.append(ListLine(found["title"], (found["box"] or " ") in "xX", heading))
+            lines.append(ListLine(found["title"], found["box"] or "", heading))
         elif line.strip():
             heading = line.strip()
             clauses.extend(_clauses(heading, cues))

@@ -1,0 +1,311 @@
+"""The `rules` model: what it reads in a note, and above all what it does not.
+
+Never needs a store; every note is read on the same Wednesday.
+"""
+
+import subprocess
+import sys
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from daemon.agents.models.cues import ENGLISH
+from daemon.agents.models.interface import (
+    ChecklistItemView,
+    DecisionView,
+    Exchange,
+    NoteView,
+    RunContext,
+    TaskView,
+    ToolCall,
+)
+from daemon.agents.models.reading import read_note
+from daemon.agents.models.rules import Rules, proposed, report
+from daemon.agents.tools import validated
+
+WEDNESDAY = datetime(2026, 11, 18, 10, tzinfo=UTC)
+
+
+def found(note: str) -> dict[str, Any]:
+    read = read_note(note, WEDNESDAY, ENGLISH)
+    single = {name: getattr(read, name) for name in ("due", "minutes", "priority", "title")}
+    told = {name: said.value for name, said in single.items() if said is not None}
+    return {**told, **({"items": [title for title, _ in read.items]} if read.items else {})}
+
+
+@pytest.mark.parametrize(
+    ("note", "day"),
+    [
+        ("due 2026-12-01", "2026-12-01"),
+        ("Due: 2026-12-01.", "2026-12-01"),
+        ("the deadline is 2026-12-01", "2026-12-01"),
+        ("before 2026-12-01 please", "2026-12-01"),
+        ("Needs to be done by Friday.", "2026-11-20"),
+        ("must be finished until Monday", "2026-11-23"),
+        ("due Fri", "2026-11-20"),
+        ("due this Friday at the latest", "2026-11-20"),
+        ("by 5 December please", "2026-12-05"),
+        ("by Dec. 5", "2026-12-05"),
+        ("deadline is March 15", "2027-03-15"),
+        ("due Friday, 5 March 2027", "2027-03-05"),
+        ("must ship by 1st of December 2026.", "2026-12-01"),
+        ("due on 15.3.2027", "2027-03-15"),
+        ("due 25/04/2027", "2027-04-25"),
+        ("due 04/25/2027", "2027-04-25"),
+        ("due the 15th", "2026-12-15"),
+        ("due the 20th.", "2026-11-20"),
+        ("due today", "2026-11-18"),
+        ("due tomorrow", "2026-11-19"),
+        ("due in 3 days", "2026-11-21"),
+        ("due in two weeks", "2026-12-02"),
+        ("by the end of the month", "2026-11-30"),
+        ("by end of March", "2027-03-31"),
+        ("no later than 30 November", "2026-11-30"),
+        ("first due 2026-12-01, no: due 2026-12-02", "2026-12-02"),
+    ],
+)
+def test_a_due_date_is_read_after_a_cue(note: str, day: str) -> None:
+    assert found(note) == {"due": day}
+
+
+@pytest.mark.parametrize(
+    ("note", "minutes"),
+    [
+        ("about 2 hours", 120),
+        ("This takes 45 min.", 45),
+        ("should take half a day", 240),
+        ("takes half an hour", 30),
+        ("takes an hour", 60),
+        ("takes an hour and a half", 90),
+        ("takes 1.5 hours", 90),
+        ("takes 1,5 hours", 90),
+        ("takes 1h 30m", 90),
+        ("takes 1h30", 90),
+        ("takes about 2-3 hours", 180),
+        ("takes me two hours", 120),
+        ("a couple of hours: about a couple of hours", 120),
+        ("estimate: 90 min", 90),
+        ("est. 3 days", 1440),
+        ("~ 30 min", 30),
+        ("will need around 20 minutes", 20),
+    ],
+)
+def test_a_duration_is_read_after_a_cue(note: str, minutes: int) -> None:
+    assert found(note) == {"minutes": str(minutes)}
+
+
+@pytest.mark.parametrize(
+    ("note", "priority"),
+    [
+        ("urgent!", "P1"),
+        ("This is URGENT", "P1"),
+        ("please do it asap", "P1"),
+        ("as soon  as possible", "P1"),
+        ("This is critical.", "P0"),
+        ("urgent, even critical", "P0"),
+        ("drop everything", "P0"),
+        ("priority: p3", "P3"),
+        ("priority is P0", "P0"),
+    ],
+)
+def test_an_urgency_is_read(note: str, priority: str) -> None:
+    assert found(note) == {"priority": priority}
+
+
+@pytest.mark.parametrize(
+    ("note", "title"),
+    [
+        ('rename to "Fix login bug"', "Fix login bug"),
+        ("Rename it to “Fix login bug” please", "Fix login bug"),
+        ("rename this to Fix login bug.", "Fix login bug"),
+        ('call this "Ship it by Friday"', "Ship it by Friday"),
+        ("let's call it Spring cleaning", "Spring cleaning"),
+        ("title should be 'Fix login'", "Fix login"),
+    ],
+)
+def test_a_new_name_is_read(note: str, title: str) -> None:
+    assert found(note) == {"title": title}
+
+
+@pytest.mark.parametrize(
+    ("note", "items"),
+    [
+        ("- buy milk", ["buy milk"]),
+        ("* buy milk\n* call Ann", ["buy milk", "call Ann"]),
+        ("1. first\n2) second", ["first", "second"]),
+        ("- [ ] open\n- [x] done", ["open", "done"]),
+        ("Shopping:\n- milk due Friday", ["milk due Friday"]),
+        ("todo: call Bob", ["call Bob"]),
+        ("TODO: call Bob", ["call Bob"]),
+        ("I need to: buy milk, call Bob and write it up.", ["buy milk", "call Bob", "write it up"]),
+        ("next steps: test, and ship", ["test", "ship"]),
+    ],
+)
+def test_things_to_do_are_read_from_lists(note: str, items: list[str]) -> None:
+    assert found(note) == {"items": items}
+
+
+def test_a_ticked_box_is_ticked() -> None:
+    assert read_note("- [x] done\n- [ ] open", WEDNESDAY, ENGLISH).items == [("done", True), ("open", False)]
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        # bare dates and numbers
+        "Call Mar about port 8080",
+        "2026-12-01",
+        "met Ann on Friday, 5 December",
+        "2 hours",
+        "version 2.0, 45 min",
+        "by 5",
+        "by Mar 8080",
+        "by 5pm",
+        "by 12 noon",
+        "by Mark",
+        "by Sun Microsystems",
+        "protected by sun",
+        "by 2026-13-45",
+        "due to Friday's outage",
+        # unclear which day
+        "due 03/04/2027",
+        "due next Friday",
+        "due Friday next week",
+        "due in March",
+        "due next week",
+        "due some day",
+        # the past
+        "took 2 hours",
+        "took about 2 hours",
+        "I spent about 2 hours",
+        "about 2 hours ago",
+        "it was due Friday",
+        "was urgent",
+        "should have been done by Friday",
+        # denied
+        "not due Friday",
+        "it isn't due Friday",
+        "will not take 2 hours",
+        "not urgent",
+        "no longer urgent",
+        "non-critical",
+        'don\'t rename to "X"',
+        "no need to: buy milk",
+        "you don't need to: buy milk",
+        "Not needed:\n- coffee\n- tea",
+        "Done:\n- took the bus",
+        "- done with the tests",
+        # asked, supposed
+        "is it due Friday?",
+        "if it is due Friday we lose",
+        "maybe about 2 hours",
+        "is this urgent?",
+        "could take 2 hours",
+        # another sense
+        "I am away until Friday",
+        "Waiting until Monday for Bob",
+        "the day before Friday we met",
+        "meeting in about 2 hours",
+        "waited for about 2 hours",
+        "about 2 hours late",
+        "takes 2 hours a week",
+        "takes 10 weeks",
+        "on the critical path",
+        "call this Friday about the invoice",
+        "call it a day",
+        # not prose
+        "```\n- buy milk\ndue 2026-12-01\n```",
+        "> due 2026-12-01",
+        "---",
+        "",
+        "\x00\x1b[31m",
+    ],
+)
+def test_nothing_is_read_without_a_cue_or_where_it_is_taken_back(note: str) -> None:
+    assert found(note) == {}
+
+
+def test_one_note_may_say_several_things() -> None:
+    assert found("It takes 2 hours and is due by Friday; urgent.\n- book a room") == {
+        "due": "2026-11-20",
+        "minutes": "120",
+        "priority": "P1",
+        "items": ["book a room"],
+    }
+
+
+def test_a_denial_reaches_no_further_than_its_own_part() -> None:
+    assert found("Not urgent, but due Friday") == {"due": "2026-11-20"}
+    assert found("no rush: about 2 hours") == {"minutes": "120"}
+
+
+# -- calls and report ---------------------------------------------------------------------------------
+
+TASK = TaskView("t", "Fix login", "OPEN", "P2", 60, None, None, ())
+
+
+def context(*notes: str, **changes: Any) -> RunContext:
+    views = tuple(NoteView(str(at), note, WEDNESDAY, "user") for at, note in enumerate(notes))
+    task = replace(TASK, **changes)
+    return RunContext("run", WEDNESDAY, None, task, views, ())
+
+
+def test_the_latest_note_has_the_last_word_on_a_field() -> None:
+    calls = proposed(context("due 2026-12-01", "due 2026-12-02"))
+    assert [(call.name, call.arguments) for call in calls] == [
+        ("update_task_due_date", {"dueDate": "2026-12-02", "rationale": "The note says: “due 2026-12-02”"})
+    ]
+
+
+def test_urgency_never_lowers_a_priority() -> None:
+    assert proposed(context("urgent", priority="P0")) == []
+    assert [call.name for call in proposed(context("urgent", priority="P3"))] == ["update_task_priority"]
+
+
+def test_items_like_those_that_are_there_are_left_out_unless_a_number_differs() -> None:
+    there = ChecklistItemView("i", "Book the flight 1", False, False, "user", None)
+    (call,) = proposed(context("- book the flights 1\n- Book the flight 2\n- pay", items=(there,)))
+    assert isinstance(call.arguments, dict)
+    titles = [item["title"] for item in call.arguments["items"]]
+    assert titles == ["Book the flight 2", "pay"]
+
+
+def test_more_items_than_a_call_takes_are_several_calls() -> None:
+    calls = proposed(context("\n".join(f"- item number {at}" for at in range(45))))
+    assert [len(call.arguments["items"]) for call in calls if isinstance(call.arguments, dict)] == [20, 20, 5]
+
+
+async def test_a_turn_ends_with_the_report_and_the_next_has_nothing_to_add() -> None:
+    turn = await Rules().turn(context("about 2 hours"))
+    assert [call.name for call in turn.calls] == ["update_task_estimate", "update_report"]
+    answered = replace(context(), exchanges=(Exchange(ToolCall("x", {}), "y"),))
+    assert (await Rules().turn(answered)).calls == ()
+
+
+def test_the_report_tells_what_is_done_what_is_left_and_what_was_turned_down() -> None:
+    items = (
+        ChecklistItemView("1", "Write", True, False, "user", 0),
+        ChecklistItemView("2", "Test", False, False, "user", 0),
+    )
+    rejected = DecisionView("update_task_estimate", {"minutes": 90}, "rejected", "I know better")
+    told = report(replace(context(items=items, due="2026-12-01"), decisions=(rejected,)))
+    assert validated("update_report", told)["checklistProgress"] == {"total": 2, "completed": 1}
+    assert (told["achieved"], told["remaining"]) == (["Write"], ["Test"])
+    assert told["tldr"] == "OPEN, P2; 1 of 2 items done; due 2026-12-01; about 60 min."
+    assert told["learnings"] == ["Rejected: update_task_estimate(90) (I know better)"]
+
+
+@pytest.mark.parametrize("note", ["x" * 200_000, "- " * 5000, "due " * 5000, "(" * 20_000, "about 1 " * 3000])
+def test_a_hostile_note_is_read_in_bounded_time(note: str) -> None:
+    found(note)
+
+
+def test_importing_the_model_loads_neither_dateparser_nor_rapidfuzz() -> None:
+    program = (
+        "import sys, daemon.agents.models.rules, daemon.agents.scheduler;"
+        "print([name for name in ('dateparser', 'rapidfuzz') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,143 @@
+"""Who is due and why, on real stores: what others changed beyond the watermark, and nothing else.
+
+Never runs an agent: a run's end is written here as its watermark.
+"""
+
+import pytest
+
+from daemon.agents import agents, wakes
+from daemon.agents.records import agent_id, load, state_id
+from store.item import clock_as_value
+from store.snapshot import Snapshot
+from store.transaction import Transaction, Write
+from syncproto.codec import Value
+from syncproto.commit import By
+from syncproto.heads import Head
+from syncproto.ids import EntityId, ReplicaId, text
+from tests.daemon.agents.deciding import confirm, reject, undo
+from tests.daemon.agents.fleet import Fleet, Home
+
+
+@pytest.fixture
+def agent(a: Home, task: EntityId) -> EntityId:
+    return a.write(lambda tx: agents.create(tx, text(task), "rules"))
+
+
+def run_ended(home: Home, agent: EntityId) -> None:
+    """Move the watermark to all that is there, as a run does in its last commit."""
+
+    def use(tx: Transaction) -> None:
+        fields: dict[str, Value] = {"agent_id": agent, "watermark": clock_as_value(tx.vector())}
+        tx.commit([Write(state_id(agent), "agent_state", fields)], by=By.AGENT, agent=agent)
+
+    home.write(use)
+
+
+def is_due(home: Home, agent: EntityId) -> bool:
+    return home.read(lambda snapshot: wakes.due(snapshot, agent))
+
+
+def key(home: Home, agent: EntityId) -> str:
+    def use(snapshot: Snapshot) -> str:
+        known = load(snapshot, agent)
+        assert known is not None
+        return wakes.subscription_key(agent, (one.head for one in wakes.triggers(snapshot, known)))
+
+    return home.read(use)
+
+
+def test_a_new_agent_is_due_once(a: Home, agent: EntityId) -> None:
+    assert is_due(a, agent)
+    run_ended(a, agent)
+    assert not is_due(a, agent)
+
+
+def test_it_is_due_for_all_that_belongs_to_its_task(a: Home, task: EntityId, agent: EntityId) -> None:
+    checklist = a.new("checklist", task, task_id=task, title="List", position="V")
+    item = a.new("checklist_item", task, checklist_id=checklist, title="x", position="V")
+    entry = a.new("entry", task, task_id=task, text="x")
+    link = a.new("link", from_id=task, to_id=checklist, type="basic")
+    run_ended(a, agent)
+    for entity in (task, checklist, item, entry, link):
+        assert not is_due(a, agent)
+        a.set(entity, title="touched")
+        assert is_due(a, agent), a.entity(entity).kind
+        run_ended(a, agent)
+    a.set(item, deleted=True)
+    assert is_due(a, agent)
+
+
+def test_it_is_not_due_for_another_task(a: Home, agent: EntityId) -> None:
+    run_ended(a, agent)
+    other = a.new("task", title="Another", status="OPEN")
+    a.new("entry", other, task_id=other, text="x")
+    assert not is_due(a, agent)
+
+
+def test_effects_of_its_own_proposals_do_not_wake_it(a: Home, task: EntityId, agent: EntityId) -> None:
+    run_ended(a, agent)
+    estimate, added = a.estimate(task, 120, "one"), a.add(task, "Buy paper", "two")
+    rejected, undone = a.add(task, "Call Ann", "three"), a.add(task, "Call Bob", "four")
+    confirm(a, estimate, edit={"minutes": 90})
+    confirm(a, added)
+    reject(a, rejected)
+    confirm(a, undone)
+    undo(a, undone)
+    assert not is_due(a, agent)
+
+
+def test_a_change_from_another_device_wakes_it_at_home_and_nowhere_else(
+    fleet: Fleet, a: Home, b: Home, task: EntityId, agent: EntityId
+) -> None:
+    run_ended(a, agent)
+    fleet.sync()
+    b.new("entry", task, task_id=task, text="due 2026-12-01")
+    assert not is_due(b, agent)
+    fleet.sync()
+    assert is_due(a, agent)
+    assert not is_due(b, agent)
+    assert b.read(wakes.all_agents) == []
+
+
+def test_an_agent_that_wakes_only_when_asked_or_whose_task_is_removed_is_not_due(
+    a: Home, task: EntityId, agent: EntityId
+) -> None:
+    a.set(agent, mode="interactive")
+    assert not is_due(a, agent)
+    a.set(agent, mode="autonomous")
+    a.set(task, deleted=True)
+    assert not is_due(a, agent)
+    a.set(task, deleted=False)
+    assert is_due(a, agent)
+
+
+def test_the_run_key_follows_from_what_changed_and_from_nothing_else(
+    fleet: Fleet, a: Home, b: Home, task: EntityId, agent: EntityId
+) -> None:
+    run_ended(a, agent)
+    a.set(task, title="One")
+    first = key(a, agent)
+    a.new("task", title="Another")
+    fleet.sync()
+    assert key(a, agent) == key(b, agent) == first
+    a.set(task, title="Two")
+    assert key(a, agent) != first
+
+
+def test_the_change_key_does_not_depend_on_order_or_repetition() -> None:
+    one, two = Head(ReplicaId(bytes(16)), 1, bytes(8)), Head(ReplicaId(bytes(16)), 2, bytes(8))
+    assert wakes.change_key([one, two, one]) == wakes.change_key([two, one])
+    assert wakes.change_key([one]) != wakes.change_key([two])
+
+
+def test_a_persons_request_has_a_key_of_its_own(agent: EntityId) -> None:
+    assert wakes.session_key(agent, "x", 1) != wakes.session_key(agent, "x", 2)
+
+
+def test_the_feed_says_whom_it_concerns(a: Home, task: EntityId, agent: EntityId) -> None:
+    end = a.read(lambda snapshot: snapshot.feed_end())
+    checklist = a.new("checklist", task_id=task, title="List", position="V")
+    a.new("checklist_item", checklist_id=checklist, title="x", position="V")
+    found, seq = a.read(lambda snapshot: wakes.concerned(snapshot, end))
+    assert found == {agent} == {agent_id(task)}
+    assert a.read(lambda snapshot: wakes.concerned(snapshot, seq)) == (set(), seq)
