@@ -84,6 +84,8 @@ class Store:
             reader = reader or database.connect(self.path, writes=False)
             reader.execute("BEGIN")
             try:
+                # BEGIN alone takes no snapshot: the first read does.
+                reader.execute("SELECT one FROM standing").fetchall()
                 yield Snapshot(reader)
             finally:
                 reader.execute("ROLLBACK")
