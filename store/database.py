@@ -22,11 +22,20 @@ def connect(path: Path, *, writes: bool) -> apsw.Connection:
     with faults_in_words(path):
         connection = apsw.Connection(str(path), flags=flags)
         try:
+            _refuse_foreign(connection, path)
             _prepare(connection)
         except BaseException:
             connection.close()
             raise
     return connection
+
+
+def _refuse_foreign(connection: apsw.Connection, path: Path) -> None:
+    """Raise DamagedDatabase where the file is another program's, before anything is written to it."""
+    (application,) = connection.execute("PRAGMA application_id").fetchone() or (0,)
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone() or (0,)
+    if application != APPLICATION_ID and (application or tables):
+        raise DamagedDatabase(f"{path} is a database, but not of Placet's")
 
 
 def _prepare(connection: apsw.Connection) -> None:
@@ -37,24 +46,17 @@ def _prepare(connection: apsw.Connection) -> None:
 
 
 def migrate(connection: apsw.Connection, path: Path) -> None:
-    """Bring the schema to this version, all or nothing. Raises NewerDatabase, DamagedDatabase."""
+    """Bring the schema to this version, all or nothing. Raises NewerDatabase."""
     steps = _steps()
-    with faults_in_words(path):
-        (application,) = connection.execute("PRAGMA application_id").fetchone() or (0,)
-        (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone() or (0,)
-        if application != APPLICATION_ID and (application or tables):
-            raise DamagedDatabase(f"{path} is a database, but not of Placet's")
-        with connection:
-            done = _applied(connection)
-            if done - {number for number, _ in steps}:
-                raise NewerDatabase(
-                    f"{path} was written by a newer version of Placet (migration {max(done)})"
-                )
-            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            for number, script in steps:
-                if number not in done:
-                    connection.execute(script)
-                    connection.execute("INSERT INTO migration VALUES (?)", (number,))
+    with faults_in_words(path), connection:
+        done = _applied(connection)
+        if done - {number for number, _ in steps}:
+            raise NewerDatabase(f"{path} was written by a newer version of Placet (migration {max(done)})")
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        for number, script in steps:
+            if number not in done:
+                connection.execute(script)
+                connection.execute("INSERT INTO migration VALUES (?)", (number,))
 
 
 def _applied(connection: apsw.Connection) -> set[int]:
