@@ -30,19 +30,21 @@ class StoreThreads:
         """Run `use` in a transaction of its own; return when what it wrote is durable.
 
         What `use` raises undoes the transaction and is raised here. A caller that is cancelled does not stop
-        a transaction that has begun.
+        a transaction that has begun, and what it wrote is told all the same.
         """
         loop = asyncio.get_running_loop()
-        result, grew = await loop.run_in_executor(self._writer, self._in_transaction, use)
-        if grew:
-            for tell in self.on_commit:
-                tell()
-        return result
+        return await loop.run_in_executor(self._writer, self._in_transaction, use, loop)
 
-    def _in_transaction(self, use: Callable[[Transaction], T]) -> tuple[T, bool]:
+    def _in_transaction(self, use: Callable[[Transaction], T], loop: asyncio.AbstractEventLoop) -> T:
         with self._store.write() as transaction:
             result = use(transaction)
-        return result, transaction.committed > 0
+        if transaction.committed:
+            loop.call_soon_threadsafe(self._tell)
+        return result
+
+    def _tell(self) -> None:
+        for tell in self.on_commit:
+            tell()
 
     async def read(self, use: Callable[[Snapshot], T]) -> T:
         """Run `use` on a snapshot."""
