@@ -201,7 +201,10 @@ def test_a_replica_stays_bound_to_the_key_of_its_first_commit(bench: Bench) -> N
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    derandomize=True,
 )
 @given(st.data())
 def test_altered_bytes_are_refused(bench: Bench, data: st.DataObject) -> None:
@@ -210,7 +213,11 @@ def test_altered_bytes_are_refused(bench: Bench, data: st.DataObject) -> None:
     part = data.draw(st.sampled_from(("body", "signature")))
     raw = bytearray(getattr(signed, part))
     raw[data.draw(st.integers(0, len(raw) - 1))] ^= data.draw(st.integers(1, 255))
-    bad = SignedCommit(bytes(raw), signed.signature) if part == "body" else SignedCommit(signed.body, bytes(raw))
+    bad = (
+        SignedCommit(bytes(raw), signed.signature)
+        if part == "body"
+        else SignedCommit(signed.body, bytes(raw))
+    )
     store = bench.store("a" if data.draw(st.booleans()) else "b")
     with pytest.raises(RemoteProtocolError):
         take(store, [good[0].signed, bad])

@@ -1,0 +1,157 @@
+"""The store from asyncio: one writer, in order, and no word of a commit before it is durable.
+
+Never sleeps: every wait is for an event.
+"""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator
+
+import apsw
+import pytest
+import pytest_asyncio
+
+from store.snapshot import Snapshot
+from store.store import Store
+from store.threads import StoreThreads
+from store.transaction import Transaction, Write
+from tests.store.stores import Bench, entity_id, feed, grow
+
+TASK = entity_id(1)
+
+
+def note(tx: Transaction, title: str = "x") -> str:
+    tx.commit([Write(TASK, "task", {"title": title})])
+    return title
+
+
+def commits(snapshot: Snapshot) -> int:
+    return snapshot.counts().commits
+
+
+@pytest.fixture
+def store(bench: Bench) -> Store:
+    return bench.store("a")
+
+
+@pytest_asyncio.fixture
+async def threads(store: Store) -> AsyncIterator[StoreThreads]:
+    made = StoreThreads(store)
+    yield made
+    made.close()
+
+
+async def test_writes_happen_in_the_order_asked_for(threads: StoreThreads, store: Store) -> None:
+    titles = [f"t{number}" for number in range(20)]
+    done = await asyncio.gather(*(threads.write(lambda tx, title=title: note(tx, title)) for title in titles))
+    assert done == titles
+    with store.read() as snapshot:
+        written = [received.commit.operations[0].fields["title"] for _, received in snapshot.feed(0, 99)]
+    assert written == titles
+
+
+async def test_all_writes_run_in_one_thread_that_is_not_the_loops(threads: StoreThreads) -> None:
+    names = await asyncio.gather(*(threads.write(lambda tx: threading.get_ident()) for _ in range(5)))
+    assert len(set(names)) == 1
+    assert names[0] != threading.get_ident()
+
+
+async def test_a_commit_is_told_only_when_another_connection_sees_it(
+    threads: StoreThreads, store: Store
+) -> None:
+    seen: list[tuple[int, bool]] = []
+
+    def tell() -> None:
+        other = apsw.Connection(str(store.path), flags=apsw.SQLITE_OPEN_READONLY)
+        seen.append((len(list(other.execute("SELECT seq FROM feed"))), threading.current_thread() is main))
+        other.close()
+
+    main = threading.current_thread()
+    threads.on_commit.append(tell)
+    await threads.write(note)
+    await threads.write(note)
+    assert seen == [(1, True), (2, True)]
+
+
+async def test_what_made_no_commit_is_not_told(threads: StoreThreads) -> None:
+    told: list[int] = []
+    threads.on_commit.append(lambda: told.append(1))
+    await threads.write(lambda tx: tx.set_watermark("page", 1))
+    assert await threads.read(lambda snapshot: snapshot.watermark("page")) == 1
+    assert told == []
+
+
+async def test_commits_taken_from_a_peer_are_told_and_those_held_are_not(
+    threads: StoreThreads, bench: Bench
+) -> None:
+    told: list[int] = []
+    threads.on_commit.append(lambda: told.append(1))
+    peer = bench.store("b")
+    grow(peer, 2)
+    page = feed(peer)
+    assert (await threads.write(lambda tx: tx.take(page))).new == 2
+    assert (await threads.write(lambda tx: tx.take(page))).new == 0
+    assert told == [1]
+
+
+async def test_an_error_undoes_the_write_is_raised_and_is_not_told(threads: StoreThreads) -> None:
+    told: list[int] = []
+    threads.on_commit.append(lambda: told.append(1))
+
+    def fails(tx: Transaction) -> None:
+        note(tx)
+        raise ValueError("seen")
+
+    with pytest.raises(ValueError, match="seen"):
+        await threads.write(fails)
+    assert await threads.read(commits) == 0
+    assert told == []
+    await threads.write(note)
+    assert told == [1]
+
+
+async def test_a_caller_that_goes_away_does_not_keep_a_commit_from_being_told(threads: StoreThreads) -> None:
+    begun, go_on, told = asyncio.Event(), threading.Event(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+    threads.on_commit.append(told.set)
+
+    def slow(tx: Transaction) -> None:
+        note(tx)
+        loop.call_soon_threadsafe(begun.set)
+        assert go_on.wait(30)
+
+    caller = asyncio.create_task(threads.write(slow))
+    await begun.wait()
+    caller.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await caller
+    go_on.set()
+    await asyncio.wait_for(told.wait(), 30)
+    assert await threads.read(commits) == 1
+
+
+async def test_reads_go_on_while_a_write_is_under_way(threads: StoreThreads) -> None:
+    begun, go_on = asyncio.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
+
+    def slow(tx: Transaction) -> None:
+        note(tx)
+        loop.call_soon_threadsafe(begun.set)
+        assert go_on.wait(30)
+
+    writing = asyncio.create_task(threads.write(slow))
+    await begun.wait()
+    assert await threads.read(commits) == 0
+    go_on.set()
+    await writing
+    assert await threads.read(commits) == 1
+
+
+async def test_closing_waits_for_the_write_under_way(bench: Bench) -> None:
+    threads = StoreThreads(bench.store("z"))
+    writing = asyncio.create_task(threads.write(note))
+    await asyncio.sleep(0)
+    threads.close()
+    await writing
+    with bench.store("z").read() as snapshot:
+        assert commits(snapshot) == 1
