@@ -13,7 +13,7 @@ from pathlib import Path
 from daemon import config, paths
 from daemon.app import logs
 from daemon.app.lock import InUse, locked
-from daemon.app.root import run
+from daemon.app.root import CannotListen, run
 from daemon.clock import SystemClock
 from daemon.config import ConfigError
 from daemon.paths import Paths, UnsafeFolder
@@ -41,7 +41,7 @@ def main(flags: Mapping[str, str] | None = None) -> int:
         return _failed(USAGE, str(fault), "")
     except (UnsafeFolder, PermissionError) as fault:
         return _failed(FORBIDDEN, str(fault), "")
-    except (StoreError, IdentityError) as fault:
+    except (StoreError, IdentityError, CannotListen) as fault:
         return _failed(FAILED, str(fault), fault.hint)
     except InUse as fault:
         return _failed(FAILED, str(fault), "stop it first, or name another folder in PLACET_HOME")

@@ -18,7 +18,7 @@ from daemon.agents.scheduler import Settings as AgentSettings
 from daemon.agents.timetable import Pace
 from daemon.app import service
 from daemon.clock import Clock, local_zone
-from daemon.config import Settings
+from daemon.config import ConfigError, Settings
 from daemon.control import import_routes, journal_routes
 from daemon.control.agent_routes import AgentRoutes
 from daemon.control.dispatch import Dispatch
@@ -44,6 +44,12 @@ HOST_NAME_CHARS_MAX = 64
 log = structlog.get_logger("daemon")
 
 
+class CannotListen(Exception):
+    """The port for peers cannot be had; the message says which and why."""
+
+    hint = "see listen.host and listen.port"
+
+
 class Daemon:
     """One running daemon. Make it on the event loop; `start`, then `ended`, then `stop`."""
 
@@ -63,16 +69,27 @@ class Daemon:
         self._models = {"rules": Rules()}
         self._scheduler = Scheduler(self._store, self._models, clock, _agent_settings(settings))
         self._store.on_commit += [self._notifier.tell, self._scheduler.grew]
-        self._peers = Peers(
-            self._store, self._notifier, clock, identity=own, settings=settings, name=_device_name(settings)
-        )
+        self._peers = self._make_peers(own)
         self._events = Events(self._store, self._notifier)
         self._control: Control | None = None
         self._agents: asyncio.Task[None] | None = None
 
+    def _make_peers(self, own: identity.Identity) -> Peers:
+        name = _device_name(self._settings)
+        try:
+            return Peers(
+                self._store, self._notifier, self._clock, identity=own, settings=self._settings, name=name
+            )
+        except ValueError as fault:
+            raise ConfigError(f"peers.static: {fault}") from fault
+
     async def start(self) -> None:
-        """Begin to serve. Raises OSError where the port or the socket cannot be had."""
-        await self._peers.start()
+        """Begin to serve. Raises CannotListen for the peers' port, OSError for the control socket."""
+        try:
+            await self._peers.start()
+        except OSError as fault:
+            listen = self._settings.listen
+            raise CannotListen(f"cannot listen for peers on {listen.host}:{listen.port}: {fault}") from fault
         self._agents = asyncio.create_task(self._scheduler.serve())
         dispatch = Dispatch(self._store, self._floor)
         self._control = await Control.start(self._socket, self._routes(), dispatch, self._events)
@@ -120,7 +137,8 @@ class Daemon:
 async def run(paths: Paths, settings: Settings, clock: Clock) -> bool:
     """Run a daemon until SIGTERM or SIGINT; False where a write had to be cut off at the end.
 
-    Raises StoreError, IdentityError, OSError, ValueError where it cannot begin.
+    Raises StoreError, IdentityError, CannotListen, OSError where it cannot begin, ConfigError for a setting
+    that only its part can judge.
     """
     asked = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -131,10 +149,12 @@ async def run(paths: Paths, settings: Settings, clock: Clock) -> bool:
         await daemon.start()
         service.tell(service.READY)
         await daemon.ended(asked)
-    finally:
-        service.tell(service.STOPPING)
-        whole = await daemon.stop()
-        log.info("stopped", whole=whole)
+    except BaseException:
+        await daemon.stop()
+        raise
+    service.tell(service.STOPPING)
+    whole = await daemon.stop()
+    log.info("stopped" if whole else "stopped; a write was cut off")
     return whole
 
 

@@ -1,4 +1,4 @@
-"""A control API on a real store and a real Unix socket, and a client that holds answers to their description."""
+"""A control API on a real store and socket, and a client that holds answers to their description."""
 
 import io
 from collections.abc import AsyncIterator

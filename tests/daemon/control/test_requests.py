@@ -80,7 +80,7 @@ async def test_an_ambiguous_reference_lists_the_candidates(api: Api):
         ("PUT", "/v1/tasks", b"{}", 400, "usage"),
     ],
 )
-async def test_bad_input_is_answered_in_one_form_and_changes_nothing(
+async def test_bad_input_is_answered_in_one_form_and_changes_nothing(  # noqa: PLR0917 - pytest passes names
     api: Api, method, path, raw, status, code
 ):
     before = await api.commits()

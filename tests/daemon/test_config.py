@@ -1,0 +1,159 @@
+"""The settings.
+
+Never reads this machine's own environment or files.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from daemon import config
+from daemon.config import ConfigError, Loaded
+
+KEYS = config.keys()
+
+
+def load(tmp_path: Path, toml: str = "", environment: dict[str, str] | None = None, **flags: str) -> Loaded:
+    file = tmp_path / "config.toml"
+    file.write_text(toml, encoding="utf-8")
+    return config.load(file, environment or {}, {key.replace("__", "."): text for key, text in flags.items()})
+
+
+def refusal(tmp_path: Path, toml: str = "", environment: dict[str, str] | None = None, **flags: str) -> str:
+    with pytest.raises(ConfigError) as caught:
+        load(tmp_path, toml, environment, **flags)
+    words = str(caught.value)
+    assert "\n" not in words
+    return words
+
+
+def test_a_missing_file_is_an_empty_one(tmp_path: Path):
+    loaded = config.load(tmp_path / "nowhere" / "config.toml", {}, {})
+    assert loaded.settings == config.Settings()
+    assert loaded.origins == {}
+
+
+def test_a_flag_comes_before_the_environment_before_the_file_before_the_default(tmp_path: Path):
+    toml = "[listen]\nport = 1\nhost = 'file'\n[device]\nname = 'file'\n"
+    environment = {"PLACET_LISTEN_PORT": "2", "PLACET_LISTEN_HOST": "environment"}
+    loaded = load(tmp_path, toml, environment, listen__port="3")
+    listen = loaded.settings.listen
+    assert (listen.port, listen.host, loaded.settings.device.name) == (3, "environment", "file")
+    assert loaded.settings.mdns.enabled
+    assert loaded.origins["listen.port"] == "flag"
+    assert loaded.origins["listen.host"] == "PLACET_LISTEN_HOST"
+    assert loaded.origins["device.name"].endswith("config.toml")
+
+
+def test_every_key_can_be_set_by_the_environment(tmp_path: Path):
+    texts = {"model.kind": "rules", "model.mode": "tools", "language": "de", "mdns.enabled": "false"}
+    environment = {"PLACET_" + key.upper().replace(".", "_"): texts.get(key, "7") for key in KEYS}
+    loaded = load(tmp_path, environment=environment)
+    assert set(loaded.origins) == set(KEYS)
+    assert (loaded.settings.wake.throttle_s, loaded.settings.budget.cost_per_day) == (7.0, 7.0)
+    assert loaded.settings.peers.static == ("7",)
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "device.name",
+        "listen.host",
+        "listen.port",
+        "peers.static",
+        "mdns.enabled",
+        "model.kind",
+        "model.base_url",
+        "model.name",
+        "model.mode",
+        "model.key_file",
+        "wake.debounce_s",
+        "wake.throttle_s",
+        "wake.concurrency",
+        "wake.run_max_s",
+        "proposals.lifetime_s",
+        "proposals.per_set",
+        "sovereignty.reason_min",
+        "budget.cost_per_day",
+        "history.retention_days",
+        "language",
+    ],
+)
+def test_the_keys_that_scripts_drive_are_there(key: str):
+    assert key in KEYS
+
+
+def test_a_list_is_written_with_commas_outside_of_the_file(tmp_path: Path):
+    environment = {"PLACET_PEERS_STATIC": "one:1, two:2,"}
+    assert load(tmp_path, environment=environment).settings.peers.static == ("one:1", "two:2")
+    assert load(tmp_path, "[peers]\nstatic = ['one:1']").settings.peers.static == ("one:1",)
+
+
+@pytest.mark.parametrize(
+    ("toml", "unknown", "nearest"),
+    [
+        ("[listen]\nprot = 1", "listen.prot", "listen.port"),
+        ("[lisen]\nport = 1", "lisen.port", "listen.port"),
+        ("[lisen]", "lisen", "nearest"),
+        ("langage = 'de'", "langage", "language"),
+        ("listen = 1", "listen", "listen."),
+        ("[listen.port]\nx = 1", "listen.port", ""),
+        ("[language]\nx = 1", "language.x", "language"),
+    ],
+)
+def test_an_unknown_key_of_the_file_names_the_nearest_known_one(tmp_path: Path, toml, unknown, nearest):
+    words = refusal(tmp_path, toml)
+    assert unknown in words
+    assert nearest in words
+    assert "config.toml" in words
+
+
+def test_an_unknown_variable_names_the_nearest_known_one(tmp_path: Path):
+    words = refusal(tmp_path, environment={"PLACET_LISTEN_PRT": "1"})
+    assert "PLACET_LISTEN_PRT" in words
+    assert "PLACET_LISTEN_PORT" in words
+
+
+def test_an_unknown_flag_names_the_nearest_known_one(tmp_path: Path):
+    assert "'listen.port'" in refusal(tmp_path, listen__prt="1")
+
+
+def test_variables_that_are_no_settings_are_left_alone(tmp_path: Path):
+    environment = {"PLACET_HOME": "/somewhere", "PLACET_MODEL_KEY": "secret", "HOME": "/root"}
+    assert load(tmp_path, environment=environment).origins == {}
+
+
+@pytest.mark.parametrize(
+    ("toml", "seen"),
+    [
+        ("[listen]\nport = 65536", "65536"),
+        ("[listen]\nport = -1", "-1"),
+        ("[listen]\nport = '80'", "'80'"),
+        ("[listen]\nport = true", "True"),
+        ("[wake]\nconcurrency = 0", "0"),
+        ("[wake]\ndebounce_s = -0.5", "-0.5"),
+        ("[model]\nkind = 'oracle'", "'oracle'"),
+        ("[mdns]\nenabled = 1", "1"),
+        ("[peers]\nstatic = 'one:1'", "'one:1'"),
+        ("[peers]\nstatic = [1]", "[1]"),
+        ("language = 'xx'", "'xx'"),
+    ],
+)
+def test_a_value_that_cannot_be_used_is_named_with_its_key(tmp_path: Path, toml, seen):
+    assert seen in refusal(tmp_path, toml)
+
+
+@pytest.mark.parametrize("text", ["", "eighty", "1.5", "99999"])
+def test_text_that_is_no_port_is_refused(tmp_path: Path, text):
+    assert "PLACET_LISTEN_PORT" in refusal(tmp_path, environment={"PLACET_LISTEN_PORT": text})
+
+
+def test_a_file_that_is_no_toml_is_one_line(tmp_path: Path):
+    assert "cannot be read" in refusal(tmp_path, "[listen\nport")
+
+
+def test_a_file_that_is_no_text_is_one_line(tmp_path: Path):
+    file = tmp_path / "config.toml"
+    file.write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigError, match="cannot be read"):
+        config.load(file, {}, {})

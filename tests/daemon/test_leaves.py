@@ -1,0 +1,75 @@
+"""The small leaves: notifier, clock, disk floor.
+
+Never waits for time to pass.
+"""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from daemon.clock import SystemClock, local_zone
+from daemon.disk import Floor
+from daemon.notifier import Notifier
+
+
+async def test_every_watch_hears_of_growth_once_however_often_it_was_told():
+    notifier = Notifier()
+    one, other = notifier.watch(), notifier.watch()
+    notifier.tell()
+    notifier.tell()
+    assert await one.grown()
+    assert await other.grown()
+    assert not await one.grown(timeout_s=0)
+
+
+async def test_what_is_told_while_a_consumer_is_busy_is_not_lost():
+    notifier = Notifier()
+    watch = notifier.watch()
+    notifier.tell()
+    assert await watch.grown(timeout_s=0)
+
+
+async def test_a_watch_hears_nothing_of_what_was_before_it():
+    notifier = Notifier()
+    notifier.tell()
+    assert not await notifier.watch().grown(timeout_s=0)
+
+
+async def test_all_who_wait_wake_together():
+    notifier = Notifier()
+    waiting = [asyncio.create_task(notifier.watch().grown()) for _ in range(50)]
+    await asyncio.sleep(0)
+    notifier.tell()
+    assert await asyncio.gather(*waiting) == [True] * 50
+
+
+def test_the_floor_says_why_a_write_must_wait_and_notices_room_by_itself(tmp_path: Path):
+    assert Floor(tmp_path, 0).shortfall() is None
+    assert "below the floor" in (Floor(tmp_path, 1 << 62).shortfall() or "")
+
+
+def test_the_system_clock_is_the_systems():
+    clock = SystemClock()
+    assert abs(clock.now_ms() / 1000 - datetime.now(UTC).timestamp()) < 60  # noqa: TID251 - it is compared with this
+    assert clock.monotonic_s() <= clock.monotonic_s()
+    assert len(clock.randomness(10)) == 10
+    assert clock.randomness(16) != clock.randomness(16)
+
+
+@pytest.mark.parametrize(("name", "hours"), [("Etc/GMT-5", 5), (":Etc/GMT+3", -3)])
+def test_the_zone_is_the_one_that_tz_names(monkeypatch: pytest.MonkeyPatch, name: str, hours: int):
+    monkeypatch.setenv("TZ", name)
+    assert local_zone().utcoffset(datetime(2026, 7, 1)) == timedelta(hours=hours)  # noqa: DTZ001 - the zone is asked
+
+
+@pytest.mark.parametrize("name", ["No/Such", "../../etc/passwd", "CET-1CEST"])
+def test_a_zone_that_is_none_is_utc(monkeypatch: pytest.MonkeyPatch, name: str):
+    monkeypatch.setenv("TZ", name)
+    assert local_zone() is UTC
+
+
+def test_without_tz_the_systems_zone_is_taken(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("TZ", raising=False)
+    assert local_zone().utcoffset(datetime(2026, 7, 1)) is not None  # noqa: DTZ001 - the zone is asked
