@@ -1,0 +1,30 @@
+"""The formats that can be imported, by name.
+
+Never looks into a file itself: each format's parser does.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, tzinfo
+from types import MappingProxyType
+from typing import Final
+
+from daemon.journal.errors import usage
+from daemon.journal.imports import markdown, taskwarrior
+from daemon.journal.imports.plan import Plan
+
+Parser = Callable[[str, str, tzinfo], Plan]
+
+PARSERS: Final[Mapping[str, Parser]] = MappingProxyType(
+    {markdown.FORMAT: markdown.parse, taskwarrior.FORMAT: taskwarrior.parse}
+)
+
+
+def read(format_: str, name: str, text: str, zone: tzinfo = UTC) -> Plan:
+    """Read a file into a plan, whose faults say what cannot be read; refuse a format that is not known.
+
+    Pure, and slow for a large file: call it before a transaction is opened. `zone` is the person's.
+    """
+    parser = PARSERS.get(format_)
+    if parser is None:
+        raise usage(f"no import format is called {format_[:80]!r}", f"one of {', '.join(PARSERS)}")
+    return parser(name, text, zone)
