@@ -13,6 +13,7 @@ from typing import Any
 from daemon.demo.stage import GREEN, DemoFailed, Device, devices, scene, styled, tell
 
 REPORT, BUG = "grant report", "login bug"
+SHORT = 6
 
 Pending = list[dict[str, Any]]
 
@@ -75,8 +76,13 @@ def _propose(laptop: Device, phone: Device) -> None:
     phone.run("pending")
 
 
+def _short(item: dict[str, Any]) -> str:
+    """Return what a person would type of an item's id."""
+    return str(item["item_id"])[:SHORT]
+
+
 def _by_tool(items: Pending, tool: str) -> str:
-    return next(str(item["item_id"]) for item in items if item["tool"] == tool)
+    return next(_short(item) for item in items if item["tool"] == tool)
 
 
 def _decide(laptop: Device, phone: Device) -> None:
@@ -95,7 +101,7 @@ def _decide(laptop: Device, phone: Device) -> None:
 def _apart(laptop: Device, phone: Device) -> None:
     scene("6 · The link is cut, and both devices decide")
     phone.run("sync", "--pause")
-    same, other, _third = (str(item["item_id"]) for item in laptop.read("pending", BUG))
+    same, other, _third = (_short(item) for item in laptop.read("pending", BUG))
     tell("Both confirm the same item. And one confirms what the other rejects.")
     laptop.run("confirm", same)
     phone.run("confirm", same)
@@ -111,7 +117,7 @@ def _apart(laptop: Device, phone: Device) -> None:
     tell("Confirmed twice, done once. The dispute is shown on both, and is not in effect:")
     for device in (laptop, phone):
         device.run("pending", BUG)
-        disputed = [item["item_id"] for item in device.read("pending", BUG) if item["disputed"]]
+        disputed = [_short(item) for item in device.read("pending", BUG) if item["disputed"]]
         if disputed != [other]:
             raise DemoFailed(f"expected one dispute on {device.name}, found {len(disputed)}")
     tell("One word settles it.")
