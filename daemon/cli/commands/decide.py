@@ -62,10 +62,9 @@ def _decide(output: Output, verdict: str, given: dict[str, Any]) -> int:
     extra = {key: value for key, value in given.items() if value}
     answer = client.post("/v1/decisions", {"verdict": verdict, "via": "cli", **which, **extra}, _WAIT_S)
     output.show(answer, verdict_lines, verdict_rows)
-    status = exit_status(answer.json)
-    if status == CONFLICT:
+    if any(one.get("result") == "stale" for one in answer.json):
         output.say("Look again: placet pending. To apply what is stale all the same: --force")
-    return status
+    return exit_status(answer.json)
 
 
 def _edited(_context: click.Context, _option: click.Parameter, text: str | None) -> Any:

@@ -9,6 +9,8 @@ import gc
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from daemon import __version__
 from daemon.cli.client import Answer
 from daemon.cli.grammar import command, pass_output
@@ -25,9 +27,15 @@ if TYPE_CHECKING:
 
 
 @command("up")
-def up_command() -> int:
+@click.option(
+    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="A setting, such as listen.port=4433."
+)
+def up_command(settings: tuple[str, ...]) -> int:
     """Run the daemon in the foreground, until it is told to end."""
-    return _main_of("daemon.app")
+    pairs = [setting.partition("=") for setting in settings]
+    if wrong := [setting for setting, (_, found, _) in zip(settings, pairs, strict=True) if not found]:
+        raise click.UsageError(f"{wrong[0]!r} is not KEY=VALUE", click.get_current_context())
+    return _main_of("daemon.app", {key: value for key, _, value in pairs})
 
 
 @command("demo")
@@ -36,7 +44,7 @@ def demo_command() -> int:
     return _main_of("daemon.demo.story")
 
 
-def _main_of(module: str) -> int:
+def _main_of(module: str, *arguments: object) -> int:
     """Run a part of Placet that is a program of its own; the rest of the time it is not even imported."""
     from importlib import import_module
 
@@ -44,7 +52,7 @@ def _main_of(module: str) -> int:
         raise Refusal("failed", f"this installation has no {module}")
     # The command line runs without collecting garbage; a program that stays does not.
     gc.enable()
-    status = import_module(module).main()
+    status = import_module(module).main(*arguments)
     return status if isinstance(status, int) else DONE
 
 

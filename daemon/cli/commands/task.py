@@ -12,7 +12,7 @@ import click
 from daemon.cli import client
 from daemon.cli.client import quoted
 from daemon.cli.grammar import command, group, joined, pass_output
-from daemon.cli.output import PLAIN
+from daemon.cli.output import HUMAN, PLAIN
 from daemon.cli.views.tasks import task_line, task_list, task_page, task_row, task_rows
 from daemon.cli.views.values import STATUS_STYLES
 
@@ -100,10 +100,10 @@ def add_command(output: Output, title: tuple[str, ...], **given: Any) -> None:
 def list_command(output: Output, everything: bool, removed: bool) -> None:
     """List the open tasks, the most pressing first.
 
-    With --plain: id, status, priority, due, title, labels.
+    With --plain: id, status, priority, due, title, labels, ticked/items.
     """
-    # The plain columns need no checklists, notes or reports.
-    brief = output.form == PLAIN
+    # A list shows no checklists, notes or reports.
+    brief = output.form in (HUMAN, PLAIN)
     answer = client.get("/v1/tasks", {"all": everything, "removed": removed, "brief": brief})
     output.show(answer, task_list, task_rows)
     if not answer.json:

@@ -34,7 +34,9 @@ _RUN_STYLES: Final = {"completed": ("green",), "failed": ("red",), "running": ("
 _LIFE_STYLES: Final = {"active": ("green",), "dormant": ("yellow",), "destroyed": ("dim",)}
 _HOME_SHOWN: Final = 8
 _TIMES: Final = ("created_at", "updated_at", "last_wake_at", "next_wake_at")
-_SHOWN_APART: Final = frozenset({"id", "short", "report", "display_name", "task_title", "runs"})
+_SHOWN_APART: Final = frozenset(
+    {"id", "short", "report", "display_name", "task_title", "runs", "kind", "at_home"}
+)
 
 
 def agent_rows(agents: Iterable[Agent]) -> Iterator[Sequence[object]]:
@@ -105,7 +107,8 @@ def agent_page(agent: Agent, look: Look) -> Iterator[str]:
     for key, value in agent.items():
         if key in _SHOWN_APART or value is None or value in ([], {}):
             continue
-        words = shown(ago(value, look.now_s)) if key in _TIMES else value_words(value, key)
+        words = _home(agent) if key == "home_device_id" else value_words(value, key)
+        words = shown(ago(value, look.now_s)) if key in _TIMES else words
         yield f"  {look.paint(f'{field_words(key):<22}', 'dim')} {words}"
     if runs := agent.get("runs"):
         yield from ("", look.paint("Runs", "bold"))

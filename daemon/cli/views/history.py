@@ -1,13 +1,14 @@
 """The history: who changed what, when, on which device, from what to what, and why.
 
-Never shortens a value so far that a change of it could not be told.
+Never shows a person what only machines read; the plain and JSON forms have all of it.
 """
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
-from daemon.cli.short import shorts
+from daemon.cli.short import SHORT_MIN, shorts
 from daemon.cli.text import padded, shown, wrapped
 from daemon.cli.views.values import author_words, before_after, field_words, value_words
 from daemon.cli.when import ago
@@ -21,6 +22,21 @@ if TYPE_CHECKING:
 
 _WHEN_WIDTH: Final = 11
 _WIDTH_MAX: Final = 100
+# The field that names a thing: its heading says it.
+_NAMES: Final = ("title", "text", "name", "display_name")
+_FOR_MACHINES: Final = frozenset(
+    {
+        "task_id",
+        "checklist_id",
+        "agent_id",
+        "home_device_id",
+        "position",
+        "certificate",
+        "public_key",
+        "happened_at",
+    }
+)
+_VERDICTS: Final = {"undone": "took back"}
 _ROW_KEYS: Final = ("seq", "at", "by", "device", "kind", "entity", "field", "before", "after", "why")
 
 
@@ -31,35 +47,62 @@ def change_rows(changes: Iterable[Change]) -> Iterator[Sequence[object]]:
 
 
 def change_list(changes: Sequence[Change], look: Look) -> Iterator[str]:
-    """Draw the changes: a line for what a commit touched, and one for each field of it."""
+    """Draw the changes: a line for what a commit touched, and one for each field that a person would know."""
     ids = shorts(changes, "entity")
-    above: Change = {}
-    for change in changes:
-        if any(change.get(key) != above.get(key) for key in ("seq", "entity")):
-            yield _heading(change, ids, look)
-        yield from _fields(change, look)
-        above = change
+    for _, group in groupby(changes, key=_touched):
+        together = list(group)
+        yield _heading(together, ids, look)
+        yield from _fields(together, look)
 
 
-def _heading(change: Change, ids: dict[str, str], look: Look) -> str:
-    when = look.paint(padded(shown(ago(change.get("at"), look.now_s)), _WHEN_WIDTH), "dim")
-    who = author_words(change.get("by"), change.get("device_name") or change.get("device"))
-    short = look.paint(shown(ids.get(change.get("entity", ""), "")), "cyan")
-    kind = shown(change.get("kind") or "").replace("_", " ")
-    return f"{when}  {who}: {kind} {short}  {shown(change.get('title') or '')}".rstrip()
+def _touched(change: Change) -> tuple[object, object]:
+    return change.get("seq"), change.get("entity")
 
 
-def _fields(change: Change, look: Look) -> Iterator[str]:
+def _heading(group: Sequence[Change], ids: dict[str, str], look: Look) -> str:
+    first = group[0]
+    when = look.paint(padded(shown(ago(first.get("at"), look.now_s)), _WHEN_WIDTH), "dim")
+    who = author_words(first.get("by"), first.get("device_name") or first.get("device"))
+    return f"{when}  {who}: {_deed(group, ids, look)}".rstrip()
+
+
+def _deed(group: Sequence[Change], ids: dict[str, str], look: Look) -> str:
+    """Say what was touched: "added task 3f2a  Title", "confirmed proposal 99be"."""
+    first = group[0]
+    after = {change.get("field"): change.get("after") for change in group}
+    if first.get("kind") == "decision" and after.get("verdict"):
+        item = str(after.get("item_id") or "")[:SHORT_MIN]
+        verdict = _VERDICTS.get(str(after["verdict"]), shown(after["verdict"]))
+        return f"{verdict} proposal {look.paint(shown(item), 'cyan')}"
+    added = any(change.get("field") in _NAMES and change.get("before") is None for change in group)
+    kind = shown(first.get("kind") or "").replace("_", " ")
+    short = look.paint(shown(ids.get(first.get("entity", ""), "")), "cyan")
+    return f"{'added ' if added else ''}{kind} {short}  {shown(first.get('title') or '')}"
+
+
+def _fields(group: Sequence[Change], look: Look) -> Iterator[str]:
     margin = " " * (_WHEN_WIDTH + 2)
-    if change.get("field"):
-        yield margin + _what(change, look)
-    if change.get("why"):
+    yield from (margin + _what(change, look) for change in group if _is_telling(change))
+    # One commit has one cause.
+    if why := group[-1].get("why"):
         width = min(look.width, _WIDTH_MAX) - len(margin)
-        yield from (margin + look.paint(line, "dim") for line in wrapped(f"why: {change['why']}", width))
+        yield from (margin + look.paint(line, "dim") for line in wrapped(f"why: {why}", width))
+
+
+def _is_telling(change: Change) -> bool:
+    """Leave out what only machines read, and what a new thing has by default or in its heading."""
+    field = str(change.get("field") or "")
+    if not field or field in _FOR_MACHINES or (change.get("kind") == "decision" and field != "reason"):
+        return False
+    new = change.get("before") is None
+    return not new or (field not in _NAMES and change.get("after") not in (None, False, ""))
 
 
 def _what(change: Change, look: Look) -> str:
     field, before, after = change.get("field", ""), change.get("before"), change.get("after")
+    group, is_member, member = field.partition("_ids/")
+    if is_member:
+        return f"{field_words(group)}: {look.paint(('+' if after else '-') + shown(member), 'green')}"
     name = field_words(field)
     if before is None:
         return f"{name}: {look.paint(value_words(after, field), 'green')}"

@@ -68,9 +68,13 @@ def _item(item: PendingItem, short: str, look: Look) -> Iterator[str]:
     if not str(item.get("tool")).startswith("add_"):
         yield _INDENT + before_after(item.get("current"), item.get("proposed"), _field(item), look)
     if item.get("rationale"):
-        words = f"the agent says: “{item['rationale']}”"
+        words = _agents_words(str(item["rationale"]))
         yield from (_INDENT + look.paint(_quoted(line, look), "dim") for line in wrapped(words, width))
     yield _INDENT + look.paint(_fate(item, look), "dim")
+
+
+def _agents_words(rationale: str) -> str:
+    return f"the agent says: {rationale if '“' in rationale else f'“{rationale}”'}"
 
 
 def _quoted(line: str, look: Look) -> str:

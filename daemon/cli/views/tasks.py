@@ -51,7 +51,7 @@ def _pressing(task: Task) -> tuple[str, str]:
 
 
 def task_rows(tasks: Iterable[Task]) -> Iterator[Sequence[object]]:
-    """Give the plain columns: id, status, priority, due, title, labels."""
+    """Give the plain columns: id, status, priority, due, title, labels, ticked/items."""
     for task in in_order(tasks):
         get = task.get
         yield (
@@ -61,6 +61,7 @@ def task_rows(tasks: Iterable[Task]) -> Iterator[Sequence[object]]:
             get("due"),
             get("title"),
             get("labels"),
+            progress(task),
         )
 
 

@@ -373,3 +373,53 @@ def test_a_stale_or_empty_value_is_told_before_it_is_confirmed(placet: Placet, c
         "  a81c  Set estimate to 120 minutes  stale: it has changed since",
         "        nothing → 2026-05-01",
     ]
+
+
+def test_the_log_leaves_out_what_only_machines_read(placet: Placet, control: FakeControl):
+    added = {"seq": 7, "entity": ITEM, "kind": "checklist_item", "title": "Form"}
+    decided = {"seq": 8, "entity": "d" * 32, "kind": "decision", "title": ""}
+    labelled = {"seq": 9, "entity": TASK, "kind": "task", "title": "T"}
+    changes = [
+        *(
+            added | {"field": field, "before": None, "after": after}
+            for field, after in [
+                ("checklist_id", SET),
+                ("is_checked", False),
+                ("position", "V"),
+                ("title", "Form"),
+            ]
+        ),
+        *(
+            decided | {"field": field, "before": None, "after": after}
+            for field, after in [
+                ("args_hash", "ff"),
+                ("item_id", ITEM),
+                ("reason", "no"),
+                ("verdict", "rejected"),
+            ]
+        ),
+        labelled | {"field": "label_ids/home", "before": None, "after": True},
+        labelled | {"field": "label_ids/work", "before": True, "after": False},
+    ]
+    control.answers("GET /v1/log", [examples.CHANGE | change for change in changes])
+    assert placet("log").out == (
+        "2 min ago    you on laptop: added checklist item a81c  Form\n"
+        "2 min ago    you on laptop: rejected proposal a81c\n"
+        "             reason: no\n"
+        "2 min ago    you on laptop: task 3f2a  T\n"
+        "             label: +home\n"
+        "             label: -work\n"
+    )
+    assert len(placet("log", "--plain").out.splitlines()) == len(changes)
+
+
+def test_only_what_is_stale_is_offered_to_be_forced(placet: Placet, control: FakeControl):
+    control.answers("POST /v1/decisions", [examples.verdict("conflict")])
+    done = placet("confirm", "x")
+    assert (done.status, done.err) == (6, "")
+
+
+def test_a_setting_for_up_needs_a_value(placet: Placet):
+    done = placet("up", "--set", "listen.port")
+    assert done.status == 2
+    assert "'listen.port' is not KEY=VALUE" in done.err

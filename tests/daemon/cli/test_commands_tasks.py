@@ -119,7 +119,7 @@ def test_what_goes_into_a_pipe_is_not_cut(placet: Placet, control: FakeControl):
 def test_list_asks_for_all_and_for_the_removed(placet: Placet, control: FakeControl):
     control.answers(LIST, [])
     placet("list", "--all", "--removed")
-    assert control.requests[-1].target == "/v1/tasks?all=1&removed=1"
+    assert control.requests[-1].target == "/v1/tasks?all=1&removed=1&brief=1"
 
 
 def test_an_empty_list_says_what_to_do_on_standard_error(placet: Placet, control: FakeControl):
@@ -131,13 +131,22 @@ def test_an_empty_list_says_what_to_do_on_standard_error(placet: Placet, control
 
 
 def test_the_plain_list_has_stable_columns(placet: Placet, control: FakeControl):
-    control.answers(
-        LIST,
-        [examples.task(), examples.task(id="1" * 32, title="a\tb\nc", due=None, labels=[], checklists=[])],
+    progress = {"total": 4, "completed": 3}
+    odd = examples.task(
+        id="1" * 32, title="a\tb\nc", due=None, labels=[], checklists=[], checklist_progress=progress
     )
+    control.answers(LIST, [examples.task(), odd])
     assert placet("list", "--plain").out == (
-        f"{TASK}\tOPEN\tP1\t2026-03-06\tRenew the passport\tfamily\n{'1' * 32}\tOPEN\tP1\t\ta\\tb\\nc\t\n"
+        f"{TASK}\tOPEN\tP1\t2026-03-06\tRenew the passport\tfamily\t1/2\n"
+        f"{'1' * 32}\tOPEN\tP1\t\ta\\tb\\nc\t\t3/4\n"
     )
+
+
+def test_a_list_asks_for_no_more_than_it_shows(placet: Placet, control: FakeControl):
+    control.answers(LIST, [])
+    placet("list")
+    placet("list", "--json")
+    assert [one.target for one in control.requests] == ["/v1/tasks?brief=1", "/v1/tasks"]
 
 
 def test_show_tells_who_wrote_what(placet: Placet, control: FakeControl):
