@@ -6,6 +6,8 @@ Never writes.
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from store.log import Log
 from store.verdicts import Opinion, Standing, Status, Verdict
 from syncproto.commit import By, Operation, Received, is_clock
@@ -114,10 +116,10 @@ def _id(value: object) -> EntityId:
 def clock_from_value(value: object) -> Clock:
     """Read a clock kept as a field's value (a list of [replica, counter, hash8]); empty where malformed."""
     try:
-        clock = tuple(Head(*head) for head in value)  # type: ignore[attr-defined]
-        return clock if is_clock(clock) else EMPTY
-    except (TypeError, ValueError):
+        clock = msgspec.convert(value, Clock, builtin_types=(bytes,))
+    except msgspec.ValidationError:
         return EMPTY
+    return clock if is_clock(clock) else EMPTY
 
 
 def clock_as_value(clock: Clock) -> list[Any]:
