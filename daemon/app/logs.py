@@ -13,7 +13,8 @@ def configure() -> None:
     """Send all logging to standard error: drawn for a terminal, `key=value` for everything else."""
     drawn = sys.stderr.isatty()
     renderer: structlog.typing.Processor = (
-        structlog.dev.ConsoleRenderer()
+        # Drawn with their local variables, as is the default, tracebacks would show what is in the journal.
+        structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
         if drawn
         else structlog.processors.LogfmtRenderer(key_order=["timestamp", "level", "event"])
     )
@@ -21,7 +22,7 @@ def configure() -> None:
         processors=[
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
+            *([] if drawn else [structlog.processors.format_exc_info]),
             renderer,
         ],
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),

@@ -36,8 +36,10 @@ from daemon.peers.peers import Peers
 from store.store import Store
 from store.threads import StoreThreads
 
-STOP_PART_WITHIN_S = 1.0
-CLOSE_WITHIN_S = 2.0
+STOP_PARTS_WITHIN_S = 3.0
+CLOSE_WITHIN_S = 1.5
+"""Together below the 5 s in which the daemon must be gone. What serves ends first, then the store."""
+
 THROTTLE_RULES_S = 5.0
 HOST_NAME_CHARS_MAX = 64
 
@@ -106,12 +108,13 @@ class Daemon:
 
     async def stop(self) -> bool:
         """End everything that `start` began, also half-way; False where a write had to be cut off."""
+        parts = [_within(STOP_PARTS_WITHIN_S, self._peers.stop(), "peers")]
         if self._control is not None:
-            await _within(STOP_PART_WITHIN_S, self._control.stop(), "control")
+            parts.append(_within(STOP_PARTS_WITHIN_S, self._control.stop(), "control"))
         if self._agents is not None:
             self._agents.cancel()
-            await asyncio.wait({self._agents}, timeout=STOP_PART_WITHIN_S)
-        await _within(STOP_PART_WITHIN_S, self._peers.stop(), "peers")
+            parts.append(_within(STOP_PARTS_WITHIN_S, _gone(self._agents), "agents"))
+        await asyncio.gather(*parts)
         closing = asyncio.get_running_loop().run_in_executor(None, self._store.close)
         done, _ = await asyncio.wait({closing}, timeout=CLOSE_WITHIN_S)
         return bool(done)
@@ -177,6 +180,10 @@ def _agent_settings(settings: Settings) -> AgentSettings:
         limits=Limits(proposals.per_set, round(proposals.lifetime_s * 1000)),
         run_max_s=wake.run_max_s,
     )
+
+
+async def _gone(task: asyncio.Task[None]) -> None:
+    await asyncio.wait({task})
 
 
 async def _within(limit_s: float, ending: Awaitable[None], part: str) -> None:

@@ -1,0 +1,283 @@
+"""The whole API on whole daemons: agents, proposals, decisions, devices, imports.
+
+Never waits for time to pass: what a daemon is asked to wait for, it waits for.
+"""
+
+import asyncio
+import io
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import msgspec
+import pytest
+
+from daemon.app.root import Daemon
+from daemon.clock import SystemClock
+from daemon.config import Device as DeviceSettings
+from daemon.config import Listen, Mdns, Settings, Wake
+from daemon.control.errors import Envelope
+from daemon.paths import Paths, make_folders
+
+WAIT_S = 20
+NOTE = "This takes 2 hours. It is due 2031-05-17.\n- [ ] Find the photos\n- [ ] Fill in the form\n"
+
+
+class Device:
+    """A running daemon and a client of its socket."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.name = name
+        self._paths = Paths(str(folder), str(folder), str(folder))
+        make_folders(self._paths)
+
+    async def start(self) -> None:
+        settings = Settings(
+            device=DeviceSettings(name=self.name),
+            listen=Listen(host="127.0.0.1"),
+            mdns=Mdns(enabled=False),
+            wake=Wake(debounce_s=0.0, throttle_s=0.0),
+        )
+        self.daemon = Daemon(self._paths, settings, SystemClock())
+        await self.daemon.start()
+        connector = aiohttp.UnixConnector(self._paths.socket)
+        self._session = aiohttp.ClientSession("http://placet", connector=connector)
+
+    async def stop(self) -> None:
+        await self._session.close()
+        assert await self.daemon.stop()
+
+    async def ask(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
+        data = None if body is None else io.BytesIO(msgspec.json.encode(body))
+        async with self._session.request(method, path, data=data) as response:
+            answer = await response.read()
+            if response.status >= 400:
+                told = msgspec.json.decode(answer, type=Envelope)
+                return response.status, told.error.code
+            return response.status, msgspec.json.decode(answer)
+
+    async def do(self, method: str, path: str, body: Any = None) -> Any:
+        status, answer = await self.ask(method, path, body)
+        assert status < 400, answer
+        return answer
+
+    async def decide(self, verdict: str, **fields: Any) -> list[str]:
+        answer = await self.do("POST", "/v1/decisions", {"verdict": verdict, **fields})
+        return [one["result"] for one in answer]
+
+    async def pending(self) -> dict[str, Any]:
+        return {one["tool"]: one for one in await self.do("GET", "/v1/pending")}
+
+    async def propose(self) -> dict[str, Any]:
+        """Make a task whose agent proposes; return the open items by tool."""
+        task = await self.do("POST", "/v1/tasks", {"title": "Renew the passport"})
+        await self.do("POST", f"/v1/tasks/{task['id']}/entries", {"text": NOTE})
+        await self.do("POST", "/v1/agents", {"task": task["id"]})
+        woken = await self.do("POST", f"/v1/agents/{task['id']}/wake", {"wait": WAIT_S})
+        assert woken["task_id"] == task["id"]
+        return await self.pending()
+
+
+Make = Callable[[str], Any]
+
+
+@pytest.fixture
+async def make(tmp_path: Path) -> AsyncIterator[Make]:
+    made: list[Device] = []
+
+    async def one(name: str) -> Device:
+        device = Device(tmp_path / name, name)
+        await device.start()
+        made.append(device)
+        return device
+
+    yield one
+    for device in made:
+        await device.stop()
+
+
+@pytest.fixture
+async def laptop(make: Make) -> Device:
+    return await make("laptop")  # type: ignore[no-any-return]
+
+
+async def paired(make: Make, laptop: Device) -> Device:
+    phone: Device = await make("phone")
+    token = (await laptop.do("POST", "/v1/invitations", {}))["token"]
+    joined = await phone.do("POST", "/v1/join", {"token": token})
+    assert joined["name"] == "laptop"
+    await laptop.do("POST", "/v1/sync", {"wait": WAIT_S})
+    return phone
+
+
+async def test_what_one_device_proposes_the_other_confirms(make: Make, laptop: Device):
+    phone = await paired(make, laptop)
+    await laptop.propose()
+    await laptop.do("POST", "/v1/sync", {"wait": WAIT_S})
+    items = await phone.pending()
+    estimate = items["update_task_estimate"]
+    assert estimate["proposed"] == 120
+    assert await phone.decide("confirmed", items=[estimate["item_id"]]) == ["applied"]
+    await phone.do("POST", "/v1/sync", {"wait": WAIT_S})
+    task = await laptop.do("GET", f"/v1/tasks/{estimate['task_id']}")
+    assert task["estimate_minutes"] == 120
+    assert task["report"]["tldr"]
+    one, other = await laptop.do("GET", "/v1/status"), await phone.do("GET", "/v1/status")
+    assert (one["vector"], one["state_hash"]) == (other["vector"], other["state_hash"])
+    assert [(peer["name"], peer["connected"], peer["lag"]) for peer in one["peers"]] == [("phone", True, 0)]
+    assert one["agents"] == {"active": 1, "due": 0, "running": 0, "dormant": 0}
+
+
+async def test_a_link_that_is_cut_shows_both_words_and_heals(make: Make, laptop: Device):
+    phone = await paired(make, laptop)
+    items = await laptop.propose()
+    await laptop.do("POST", "/v1/sync", {"wait": WAIT_S})
+    assert (await phone.do("POST", "/v1/sync", {"pause": True}))["paused"]
+    estimate, due = items["update_task_estimate"]["item_id"], items["update_task_due_date"]["item_id"]
+    assert await laptop.decide("confirmed", items=[estimate, due]) == ["applied", "applied"]
+    assert await phone.decide("confirmed", items=[estimate]) == ["applied"]
+    assert await phone.decide("rejected", items=[due], reason="not this year") == ["applied"]
+    assert not (await phone.do("POST", "/v1/sync", {"pause": False}))["paused"]
+    async with asyncio.timeout(WAIT_S):
+        while not (await laptop.do("GET", "/v1/status"))["peers"][0]["connected"]:
+            await laptop.do("POST", "/v1/sync", {})
+    await laptop.do("POST", "/v1/sync", {"wait": WAIT_S})
+    for device in (laptop, phone):
+        left = await device.pending()
+        assert left["update_task_due_date"]["disputed"]
+        assert "update_task_estimate" not in left
+        task = await device.do("GET", "/v1/tasks/passport")
+        assert (task["estimate_minutes"], task["due"], task["conflicts"]) == (120, None, [])
+
+
+async def test_a_set_is_decided_item_by_item_in_order_and_a_retry_says_already(laptop: Device):
+    items = await laptop.propose()
+    change_set = next(iter(items.values()))["set_id"]
+    shown = [one for one in await laptop.do("GET", "/v1/pending") if one["set_id"] == change_set]
+    before = (await laptop.do("GET", "/v1/status"))["commits"]
+    answer = await laptop.do("POST", "/v1/decisions", {"verdict": "confirmed", "set": change_set[:8]})
+    assert [one["item_id"] for one in answer] == [one["item_id"] for one in shown]
+    assert {one["result"] for one in answer} == {"applied"}
+    assert (await laptop.do("GET", "/v1/status"))["commits"] == before + len(shown)
+    assert set(await laptop.decide("confirmed", set=change_set)) == {"already"}
+    task = await laptop.do("GET", "/v1/tasks/passport")
+    assert {item["title"] for item in task["checklists"][0]["items"]} == {
+        "Find the photos",
+        "Fill in the form",
+    }
+
+
+async def test_verdicts_go_back_and_forth(laptop: Device):
+    item = (await laptop.propose())["update_task_estimate"]["item_id"]
+    assert await laptop.decide("deferred", items=[item]) == ["applied"]
+    assert await laptop.decide("confirmed", items=[item], edit={"minutes": 90}) == ["applied"]
+    assert (await laptop.do("GET", "/v1/tasks/passport"))["estimate_minutes"] == 90
+    assert await laptop.decide("rejected", items=[item]) == ["conflict"]
+    assert await laptop.decide("undone", items=[item]) == ["applied"]
+    assert (await laptop.do("GET", "/v1/tasks/passport"))["estimate_minutes"] is None
+    assert await laptop.decide("confirmed", items=[item]) == ["conflict"]
+    assert await laptop.decide("confirmed", items=[item], again=True) == ["applied"]
+    assert await laptop.decide("reopened", items=[item]) == ["applied"]
+    kinds = {one["kind"] for one in await laptop.do("GET", "/v1/log?entity=passport&limit=500")}
+    assert {"decision", "task", "entry"} <= kinds
+
+
+async def test_what_names_no_item_fails_alone(laptop: Device):
+    item = (await laptop.propose())["update_task_estimate"]["item_id"]
+    assert await laptop.decide("confirmed", items=["0000", item[:6], "%", item]) == [
+        "not_found",
+        "applied",
+        "not_found",
+    ]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"verdict": "confirmed"},
+        {"verdict": "confirmed", "items": []},
+        {"verdict": "confirmed", "items": ["abc"], "set": "def"},
+        {"verdict": "perhaps", "items": ["abc"]},
+        {"verdict": "rejected", "items": ["abc"], "edit": {}},
+        {"verdict": "confirmed", "items": ["abc", "def"], "edit": {}},
+        {"verdict": "confirmed", "items": ["abc"], "via": "carrier pigeon"},
+    ],
+)
+async def test_a_decision_that_means_nothing_is_refused(laptop: Device, body):
+    assert await laptop.ask("POST", "/v1/decisions", body) == (400, "usage")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "expected"),
+    [
+        ("POST", "/v1/decisions", {"verdict": "confirmed", "set": "abcdef"}, (404, "not_found")),
+        ("POST", "/v1/agents", {"task": "nothing"}, (404, "not_found")),
+        ("POST", "/v1/agents", {"task": "x", "model": "oracle"}, (400, "usage")),
+        ("GET", "/v1/agents/nothing", None, (404, "not_found")),
+        ("POST", "/v1/agents/nothing/wake", {}, (404, "not_found")),
+        ("POST", "/v1/agents/nothing/wake", {"wait": -1}, (400, "usage")),
+        ("POST", "/v1/agents/nothing/wake", {"wait": 1e9}, (400, "usage")),
+        ("GET", "/v1/pending?task=nothing", None, (404, "not_found")),
+        ("POST", "/v1/sync", {"wait": 1e9}, (400, "usage")),
+        ("POST", "/v1/import", {"format": "word", "name": "x", "text": "y"}, (400, "usage")),
+    ],
+)
+async def test_what_cannot_be_done_is_refused(laptop: Device, method, path, body, expected):
+    assert await laptop.ask(method, path, body) == expected
+
+
+@pytest.mark.parametrize("token", ["", "not a token", "A" * 9000])
+async def test_a_token_that_is_none_is_refused(laptop: Device, token):
+    status, code = await laptop.ask("POST", "/v1/join", {"token": token})
+    assert 400 <= status < 500
+    assert code in ("usage", "forbidden")
+
+
+async def test_a_token_works_once(make: Make, laptop: Device):
+    token = (await laptop.do("POST", "/v1/invitations", {}))["token"]
+    phone, tablet = await make("phone"), await make("tablet")
+    await phone.do("POST", "/v1/join", {"token": token})
+    status, code = await tablet.ask("POST", "/v1/join", {"token": token})
+    assert (status, code) in ((403, "forbidden"), (422, "failed"))
+
+
+async def test_an_invitation_is_never_kept_for_a_retry(laptop: Device):
+    one, other = [await laptop.do("POST", "/v1/invitations", {}) for _ in range(2)]
+    assert one["token"] != other["token"]
+
+
+async def test_an_import_is_one_request_and_twice_is_once(laptop: Device):
+    text = "# Trip\n\n- [x] Book\n- [ ] Pack\n\nSome words.\n\n# Home\n\n- [ ] Water plants\n"
+    body = {"format": "markdown", "name": "todo.md", "text": text}
+    tried = await laptop.do("POST", "/v1/import", body | {"dry_run": True})
+    assert (tried["tasks"], await laptop.do("GET", "/v1/tasks")) == (2, [])
+    taken = await laptop.do("POST", "/v1/import", body)
+    assert (taken["tasks"], taken["checklist_items"], taken["errors"]) == (2, 3, [])
+    again = await laptop.do("POST", "/v1/import", body)
+    assert (again["tasks"], again["updated"], again["unchanged"]) == (0, 0, 2)
+    titles = {one["title"] for one in await laptop.do("GET", "/v1/tasks")}
+    assert titles == {"Trip", "Home"}
+
+
+async def test_a_file_beyond_the_limit_of_other_requests_can_be_imported(laptop: Device):
+    lines = "".join(f"# Task {n}\n\n{'word ' * 200}\n\n" for n in range(1100))
+    assert len(lines) > 1 << 20
+    taken = await laptop.do("POST", "/v1/import", {"format": "markdown", "name": "big.md", "text": lines})
+    assert taken["tasks"] == 1100
+
+
+async def test_a_bad_file_is_told_by_its_lines_and_nothing_is_taken(laptop: Device):
+    body = {"format": "taskwarrior", "name": "x", "text": '[{"uuid": 1}]'}
+    told = await laptop.do("POST", "/v1/import", body)
+    assert told["errors"][0]["line"] == 1
+    assert await laptop.do("GET", "/v1/tasks") == []
+
+
+async def test_the_whole_table_is_described(laptop: Device):
+    told = await laptop.do("GET", "/v1/openapi.json")
+    assert {"/v1/status", "/v1/agents", "/v1/decisions", "/v1/import", "/v1/join", "/v1/sync"} <= set(
+        told["paths"]
+    )
+    names = [one["operationId"] for methods in told["paths"].values() for one in methods.values()]
+    assert len(names) == len(set(names))
