@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Runs the unit under a user manager of its own and prints what came of it as KEY=VALUE lines.
+# Only to be run by test_unit.py, as root in mount and process namespaces of its own: it mounts over /run
+# and /home, and whatever it starts ends with it.
+set -euo pipefail
+unit=$1 scripts=$2 root=$3 group=$4
+
+mount -t tmpfs -o mode=755 placet-test /run
+mount -t tmpfs -o mode=755 placet-test /home
+# What the system's manager would have made.
+mkdir -p /run/systemd/{system,unit-root,propagate} /run/user/0
+export HOME=/home/tester XDG_RUNTIME_DIR=/run/user/0
+mkdir -p "$HOME/.config/systemd/user/placet.service.d" "$HOME/.local/bin" "$HOME/.local/share/placet"
+chmod 700 /run/user/0
+
+# A control group of our own, in each hierarchy that systemd may use; the caller removes it.
+for hierarchy in /sys/fs/cgroup/systemd /sys/fs/cgroup/unified /sys/fs/cgroup; do
+    if [[ -w $hierarchy/cgroup.procs ]]; then
+        mkdir "$hierarchy/$group"
+        echo $$ >"$hierarchy/$group/cgroup.procs"
+    fi
+done
+
+cp "$unit" "$HOME/.config/systemd/user/placet.service"
+ln -s "$scripts/placet" "$HOME/.local/bin/placet"
+# The tree under test may lie where the sandbox shows nothing.
+cat >"$HOME/.config/systemd/user/placet.service.d/test.conf" <<END
+[Service]
+Environment=PLACET_MDNS_ENABLED=false PLACET_LISTEN_HOST=127.0.0.1 PYTHONDONTWRITEBYTECODE=1
+BindReadOnlyPaths=$root
+END
+
+/lib/systemd/systemd --user --log-target=console --log-level=notice >&2 &
+for _ in {1..100}; do
+    systemctl --user show-environment >/dev/null 2>&1 && break
+    read -r -t 0.1 <> <(:) || true
+done
+
+systemctl --user start placet >&2 || { systemctl --user --no-pager status placet >&2 || true; exit 1; }
+echo "Before=$(systemctl --user is-active placet)"
+pid=$(systemctl --user show --property=MainPID --value placet)
+echo "Filters=$(awk '/^Seccomp:/ {print $2}' "/proc/$pid/status")"
+"$scripts/placet" add "Written in the sandbox" >&2
+
+began=$(date +%s.%N)
+systemctl --user stop placet
+ended=$(date +%s.%N)
+echo "Stopped_s=$(awk "BEGIN {print $ended - $began}")"
+echo "Result=$(systemctl --user show --property=Result --value placet)"
+
+systemctl --user start placet >&2
+echo "Kept=$("$scripts/placet" list --plain | grep -o 'Written in the sandbox')"
+systemctl --user stop placet

@@ -1,0 +1,95 @@
+"""The package as others install it: built into a wheel, and unpacked beside nothing of this tree.
+
+Never reaches for an index: everything comes from this environment.
+"""
+
+import os
+import subprocess
+import sys
+import tomllib
+import venv
+import zipfile
+from importlib.metadata import distributions
+from pathlib import Path
+
+import pytest
+
+from tests.source import PACKAGES, ROOT, text_of, tracked
+
+
+def run(*command: str | Path, cwd: Path, environment: dict[str, str] | None = None) -> str:
+    """Run a command in a clean environment and return what it printed; fail with all of it."""
+    clean = {"PATH": os.defpath, "HOME": str(cwd), "LANG": "C.UTF-8"} | (environment or {})
+    done = subprocess.run(
+        command, cwd=cwd, env=clean, capture_output=True, text=True, timeout=50, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the wheel from this tree, offline."""
+    folder = tmp_path_factory.mktemp("wheel")
+    build = ["-m", "pip", "wheel", "--quiet", "--no-index", "--no-deps", "--no-build-isolation"]
+    run(sys.executable, *build, "--wheel-dir", folder, ROOT, cwd=folder)
+    (built,) = folder.glob("placet-*.whl")
+    return built
+
+
+@pytest.fixture(scope="session")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Install the wheel into a new environment that finds its dependencies in this one."""
+    folder = tmp_path_factory.mktemp("installed")
+    venv.create(folder / "venv", with_pip=False, symlinks=True)
+    (site,) = (folder / "venv").glob("lib/python*/site-packages")
+    ours = [path for path in sys.path if path.endswith("site-packages")]
+    # As path entries and not as .pth folders: this tree's own editable install must stay unseen.
+    (site / "dependencies.pth").write_text("\n".join(ours) + "\n")
+    install = ["-m", "pip", "--python", str(folder / "venv/bin/python"), "install", "--quiet", "--no-index"]
+    run(sys.executable, *install, "--no-deps", "--ignore-installed", wheel, cwd=folder)
+    return folder / "venv"
+
+
+def test_the_wheel_carries_everything_that_the_three_packages_hold(wheel: Path) -> None:
+    held = set(zipfile.ZipFile(wheel).namelist())
+    wanted = {str(path) for path in tracked() if path.parts[0] in PACKAGES}
+    assert wanted <= held
+    assert any(name.startswith("store/migrations/") and name.endswith(".sql") for name in wanted)
+
+
+def test_the_wheel_carries_the_unit_and_the_licence(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    assert any(name.endswith("/share/systemd/user/placet.service") for name in names)
+    assert any(name.endswith("/licenses/LICENSE") for name in names)
+
+
+def test_the_wheel_carries_nothing_else(wheel: Path) -> None:
+    tops = {name.split("/")[0].split("-")[0] for name in zipfile.ZipFile(wheel).namelist()}
+    assert tops == {*PACKAGES, "placet"}
+
+
+def test_the_installed_command_works_away_from_this_tree(installed: Path, tmp_path: Path) -> None:
+    said = run(installed / "bin/placet", "--help", cwd=tmp_path, environment={"PLACET_HOME": str(tmp_path)})
+    assert "Usage" in said
+
+
+def test_the_installed_packages_are_the_wheels(installed: Path, tmp_path: Path) -> None:
+    ask = "import daemon, store, syncproto; print(daemon.__file__, store.__file__, syncproto.__file__)"
+    for place in run(installed / "bin/python", "-c", ask, cwd=tmp_path).split():
+        assert place.startswith(str(installed))
+
+
+def test_no_other_distribution_owns_our_packages() -> None:
+    others = [found for found in distributions() if found.name.lower() != "placet"]
+    assert others
+    for other in others:
+        owned = {Path(str(path)).parts[0].removesuffix(".py") for path in other.files or ()}
+        assert owned.isdisjoint(PACKAGES), other.name
+
+
+def test_what_is_declared_is_what_is_pinned() -> None:
+    declared = tomllib.loads(text_of(Path("pyproject.toml")))["project"]["dependencies"]
+    names = {line.split(">=")[0] for line in declared}
+    listed = {line for line in text_of(Path("requirements/run.in")).splitlines() if not line.startswith("#")}
+    assert names == listed

@@ -1,0 +1,226 @@
+"""The house style, measured.
+
+Never imports the code that it measures, and never fixes what it finds.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median, quantiles
+
+import pytest
+
+from tests.source import PACKAGES, ROOT, functions, length, modules, text_of, tracked, tree_of
+
+BANNED_WORDS = {"manager", "helper", "helpers", "util", "utils", "common", "misc"}
+# As the noun of a name these say nothing; `data_folder` is a folder.
+BANNED_NOUNS = {"data", "info"}
+# Spelled in pieces, so that this file does not name what it forbids.
+FOREIGN = [
+    *("/".join(("", *parts)) for parts in [("work", ""), ("opt", "pypi"), ("opt", "wheels"), ("root", "")]),
+    "." + "./shared",
+    "pypi" + ".org",
+    "python" + "hosted.org",
+    "npm" + "js.org",
+    "deb" + ".debian.org",
+    "--" + "index-url",
+    "--" + "find-links",
+]
+# Files that a document names because the reader has or makes them, not because the project does.
+READERS_FILES = {"config.toml", "todo.md", "todo.txt", "export.json", "control.sock", "placet.db"}
+
+
+def words(name: str) -> list[str]:
+    """Split `snake_case` and `CamelCase` alike into lower-case words."""
+    return [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+", name)]
+
+
+def named() -> Iterator[tuple[str, str]]:
+    """Yield (where, name) of every module, class and function; a test's name is a sentence, not a name."""
+    for path in modules(*PACKAGES, "tests", "bench"):
+        yield str(path), path.parent.name if path.name == "__init__.py" else path.stem
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                if not node.name.startswith("test_"):
+                    yield f"{path}: {node.name}", node.name
+
+
+def is_banned(name: str) -> bool:
+    """Say whether the house bans this name."""
+    parts = words(name)
+    if not parts:
+        return False
+    is_verb = parts[0] == "process" and name[0].islower()
+    return is_verb or not BANNED_WORDS.isdisjoint(parts) or parts[-1] in BANNED_NOUNS
+
+
+def sentences(text: str) -> int:
+    """Count the sentences of a docstring."""
+    return len(re.findall(r"[.?!](?=\s|$)", text))
+
+
+def test_functions_are_short() -> None:
+    lengths = [length(node) for path in modules(*PACKAGES) for node in functions(path)]
+    assert median(lengths) <= 8
+    assert quantiles(lengths, n=20)[-1] <= 40
+
+
+def test_no_function_is_longer_than_60_lines() -> None:
+    long = {
+        f"{path}: {node.name}": length(node)
+        for path in modules(*PACKAGES)
+        for node in functions(path)
+        if length(node) > 60
+    }
+    assert not long
+
+
+def test_most_files_are_short_and_none_is_longer_than_500_lines() -> None:
+    lines = {str(path): text_of(path).count("\n") for path in modules(*PACKAGES)}
+    assert not {path: count for path, count in lines.items() if count > 500}
+    long = {path: count for path, count in lines.items() if count > 200}
+    assert len(long) <= len(lines) / 4, long
+
+
+def test_every_module_says_what_it_is_and_what_it_must_never_do() -> None:
+    silent = []
+    for path in modules(*PACKAGES):
+        said = ast.get_docstring(tree_of(path)) or ""
+        if sentences(said) < 2 or not re.search(r"\b(never|no|not|nothing|nobody)\b", said, re.IGNORECASE):
+            silent.append(str(path))
+    assert not silent
+
+
+@pytest.mark.parametrize("name", ["PeerManager", "date_utils", "peer_info", "process_frame", "helper"])
+def test_a_name_that_says_nothing_is_banned(name: str) -> None:
+    assert is_banned(name)
+
+
+@pytest.mark.parametrize("name", ["data_folder", "informed", "utility_rate", "subprocess", "Process"])
+def test_a_name_that_only_looks_like_a_banned_one_is_free(name: str) -> None:
+    assert not is_banned(name)
+
+
+def test_no_name_is_banned() -> None:
+    assert not [where for where, name in named() if is_banned(name)]
+
+
+def test_no_file_names_a_machine_or_a_registry() -> None:
+    found = {
+        str(path): mark
+        for path in tracked()
+        for mark in FOREIGN
+        # The Makefile keeps such options out of the requirement files, and has to name the switches.
+        if mark in text_of(path).replace("--no-emit-" + mark.removeprefix("--"), "")
+    }
+    assert not found
+
+
+@pytest.mark.parametrize("name", ["run", "build", "dev"])
+def test_every_requirement_is_pinned_and_hashed_and_names_no_source(name: str) -> None:
+    text = text_of(Path("requirements") / f"{name}.txt")
+    joined = text.replace("\\\n", " ")
+    lines = [line for line in joined.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    assert lines
+    for line in lines:
+        assert re.match(r"[a-z0-9][a-z0-9._-]*==\S+( ;[^#]*?)?\s+--hash=sha256:[0-9a-f]{64}", line), line
+    assert "://" not in text
+    assert " @ " not in text
+
+
+def test_the_requirement_files_agree() -> None:
+    pins: dict[str, str] = {}
+    for name in ("run", "build", "dev"):
+        for package, version in re.findall(
+            r"^([\w.-]+)==(\S+)", text_of(Path("requirements") / f"{name}.txt"), re.MULTILINE
+        ):
+            assert pins.setdefault(package, version) == version, package
+
+
+def test_every_ignored_rule_is_explained() -> None:
+    table = text_of(Path("pyproject.toml")).split("\nignore = [\n")[1].split("\n]")[0]
+    assert not [line for line in table.splitlines() if not re.search(r'",\s+# \S', line)]
+
+
+def test_every_silenced_rule_names_itself_and_its_reason() -> None:
+    silent = [
+        f"{path}: {line.strip()}"
+        for path in modules(*PACKAGES)
+        for line in text_of(path).splitlines()
+        if re.search(r"#\s*noqa(?!: [A-Z]+\d+(?:, ?[A-Z]+\d+)* +\S+ \w)", line)
+        or re.search(r"#\s*type:\s*ignore(?!\[)", line)
+    ]
+    assert not silent
+
+
+def documents() -> list[Path]:
+    """Return every document of the project."""
+    return [path for path in tracked() if path.suffix == ".md" and path.parts[0] != "tests"]
+
+
+def exists(name: str, document: Path) -> bool:
+    """Say whether a document's path leads to a file or folder of the project."""
+    if (ROOT / name).exists() or (ROOT / document.parent / name).exists():
+        return True
+    return any(str(path).endswith("/" + name) for path in tracked())
+
+
+def identifiers() -> set[str]:
+    """Return what the code calls its modules, classes, functions and fields."""
+    found = {path.stem for path in modules(*PACKAGES, "tests", "bench")}
+    for path in modules(*PACKAGES, "tests", "bench"):
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                found.add(node.name)
+            elif isinstance(node, ast.AnnAssign | ast.Assign):
+                targets = [node.target] if isinstance(node, ast.AnnAssign) else node.targets
+                found |= {target.id for target in targets if isinstance(target, ast.Name)}
+    return found
+
+
+@pytest.mark.parametrize("document", documents(), ids=str)
+def test_documents_name_files_that_exist(document: Path) -> None:
+    prose = re.sub(r"^```.*?^```", "", text_of(document), flags=re.MULTILINE | re.DOTALL)
+    paths = re.findall(r"`([\w.-]+(?:/[\w.*-]+)*(?:\.(?:py|md|sql|toml|service|txt|json)|/))`", prose)
+    gone = [
+        name for name in paths if name not in READERS_FILES and "*" not in name and not exists(name, document)
+    ]
+    assert not gone
+
+
+@pytest.mark.parametrize("document", documents(), ids=str)
+def test_documents_name_classes_and_functions_that_exist(document: Path) -> None:
+    prose = re.sub(r"^```.*?^```", "", text_of(document), flags=re.MULTILINE | re.DOTALL)
+    names = re.findall(r"`([A-Z]\w*\.(?!md)[a-z_]\w*|[a-z_]\w*(?:\.\w+)*\(\))`", prose)
+    known = identifiers()
+    gone = [name for name in names if not set(name.removesuffix("()").split(".")) <= known]
+    assert not gone
+
+
+@pytest.mark.parametrize("document", documents(), ids=str)
+def test_documents_name_no_line_of_a_file(document: Path) -> None:
+    assert not re.findall(r"\w+\.(?:py|sql|md):\d+", text_of(document))
+
+
+def test_documents_name_targets_that_make_knows() -> None:
+    known = set(re.findall(r"^([a-z]+):", text_of(Path("Makefile")), re.MULTILINE))
+    for document in documents():
+        said = set(re.findall(r"(?:^|`)make ([a-z]+)", text_of(document), re.MULTILINE))
+        assert said <= known, document
+
+
+def test_the_map_of_the_architecture_names_what_is_there() -> None:
+    block = re.search(
+        r"^```\n(syncproto/.*?)^```", text_of(Path("ARCHITECTURE.md")), re.MULTILINE | re.DOTALL
+    )
+    assert block
+    folder, gone = ROOT, list[str]()
+    for line in block[1].splitlines():
+        names = re.split(r"\s{2,}", line.strip())[0].split()
+        if not line.startswith(" "):
+            folder = ROOT / names[0]
+            gone += [] if folder.is_dir() else names[:1]
+        else:
+            gone += [n for n in names if not any((folder / form).exists() for form in (n, f"{n}.py"))]
+    assert not gone
