@@ -130,7 +130,7 @@ class Daemon:
         )
         return [
             *journal_routes.routes(),
-            *import_routes.routes(local_zone()),
+            *import_routes.routes(self._store, local_zone()),
             *agents.routes(),
             *PeerRoutes(self._peers).routes(),
             *StatusRoute(self._store, self._peers, self._scheduler, now_ms).routes(),

@@ -3,24 +3,18 @@
 Never reads a file: the client sends its text, so that the daemon opens nothing by a name from outside.
 """
 
-from collections.abc import Callable, Mapping
+import asyncio
 from datetime import tzinfo
 
 from msgspec import Struct
 
-from daemon.control.routes import Call, Nothing, Route, Writes
-from daemon.journal.errors import usage
-from daemon.journal.imports import markdown, taskwarrior
+from daemon.control.routes import Asks, Call, Nothing, Route
+from daemon.journal.imports import formats
 from daemon.journal.imports.apply import ImportResult, apply_plan
-from daemon.journal.imports.plan import Plan
-from store.transaction import Transaction
+from store.threads import StoreThreads
 
 IMPORT_BYTES_MAX = 64 << 20
 """A whole file is one request, so that it is taken whole or not at all; beyond other requests' limit."""
-
-Parse = Callable[[str, str, tzinfo], Plan]
-
-_FORMATS: Mapping[str, Parse] = {"markdown": markdown.parse, "taskwarrior": taskwarrior.parse}
 
 
 class Import(Struct, frozen=True, forbid_unknown_fields=True):
@@ -32,22 +26,21 @@ class Import(Struct, frozen=True, forbid_unknown_fields=True):
     dry_run: bool = False
 
 
-def routes(zone: tzinfo) -> list[Route]:
+def routes(store: StoreThreads, zone: tzinfo) -> list[Route]:
     """Return the route; `zone` is where the person's days begin."""
 
-    def run(tx: Transaction, call: Call[Import, Nothing]) -> ImportResult:
+    async def run(call: Call[Import, Nothing]) -> ImportResult:
         asked = call.body
-        parse = _FORMATS.get(asked.format)
-        if parse is None:
-            raise usage(f"no format is called {asked.format[:80]!r}", f"one of {', '.join(_FORMATS)}")
-        return apply_plan(tx, parse(asked.name, asked.text, zone), dry_run=asked.dry_run)
+        # A large file is read for seconds: neither the loop nor the one writer may wait for that.
+        plan = await asyncio.to_thread(formats.read, asked.format, asked.name, asked.text, zone)
+        return await store.write(lambda tx: apply_plan(tx, plan, dry_run=asked.dry_run))
 
     return [
         Route(
             "POST",
             "/v1/import",
             "Import a file",
-            Writes(run),
+            Asks(run),
             ImportResult,
             Import,
             bytes_max=IMPORT_BYTES_MAX,

@@ -111,7 +111,7 @@ class Shown:
                 for one in checklists
             ],
             checklist_progress=_progress(listed),
-            entries=sorted((self.entry(one) for one in entries), key=lambda one: one.happened_at),
+            entries=[self.entry(one) for one in sorted(entries, key=_told)],
             vector_clock=vector_clock(task.clock),
             conflicts=[
                 found for one in [task, *checklists, *listed, *entries] for found in self.conflicts(one)
@@ -180,7 +180,7 @@ class Shown:
         return Entry(
             id=text(entry.id),
             text=entry.text("text"),
-            happened_at=entry.text("happened_at") or created or "",
+            happened_at=_happened_at(entry),
             author=author(entry.created),
             device_name=self._device_name(entry.created),
             source=entry.text("source") or "note",
@@ -227,6 +227,16 @@ class Shown:
 def place(entity: Entity) -> tuple[str, EntityId]:
     """Return the key by which checklists and items are ordered."""
     return entity.text("position"), entity.id
+
+
+def _happened_at(entry: Entity) -> str:
+    return entry.text("happened_at") or written_at(entry.created) or ""
+
+
+def _told(entry: Entity) -> tuple[str, str, int, EntityId]:
+    """Return the key by which entries are ordered: by their time; texts of one file by their places in it."""
+    made = 0 if entry.created is None else entry.created.n
+    return _happened_at(entry), entry.text("position"), made, entry.id
 
 
 def _progress(items: list[Entity]) -> Progress:

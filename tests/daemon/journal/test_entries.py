@@ -84,3 +84,10 @@ def test_an_imported_note_shows_its_own_time(a: Home, task: Task):
     a.write(lambda tx: tx.commit([write]))
     (shown,) = show(a, task).entries
     assert (shown.happened_at, shown.source) == ("2001-09-09T01:46:40.000Z", "import")
+
+
+def test_notes_of_the_same_moment_stay_in_the_order_in_which_they_were_written(a: Home, task: Task):
+    texts = [f"note {n}" for n in range(20)]
+    for text in texts:
+        add(a, task, text)
+    assert [one.text for one in show(a, task).entries] == texts
