@@ -76,7 +76,7 @@ def shown(snapshot: Snapshot, found: Case, now_ms: int) -> Shown:
     status = Shown(found.item.status.value)
     if status in (Shown.PENDING, Shown.DEFERRED) and obsolete(snapshot, found) is not None:
         return Shown.OBSOLETE
-    if status is Shown.PENDING and is_expired(found.item, now_ms):
+    if is_expired(found.item, now_ms):
         return Shown.EXPIRED
     return status
 
@@ -89,7 +89,7 @@ def status_now(snapshot: Snapshot, item: Item, now_ms: int) -> str:
 
 def is_expired(item: Item, now_ms: int) -> bool:
     """Say whether nobody decided in time; any decision of a person's beats expiry."""
-    return item.status is Status.PENDING and not item.decisions and item.expires_ms <= now_ms
+    return not item.decisions and item.expires_ms <= now_ms
 
 
 def obsolete(snapshot: Snapshot, found: Case) -> str | None:

@@ -11,7 +11,7 @@ from daemon.agents.decisions import Outcome
 from store.transaction import Transaction, Write
 from store.verdicts import Status
 from syncproto.codec import Value
-from syncproto.commit import By
+from syncproto.commit import Author, By
 from syncproto.ids import EntityId, derived_id, text
 from tests.daemon.agents.deciding import commits, confirm, defer, reject, reopen, undo, waiting
 from tests.daemon.agents.fleet import DAY_MS, Fleet, Home
@@ -37,7 +37,7 @@ def test_a_confirmation_is_one_commit_with_decision_effect_and_messages(a: Home,
     ((_, received),) = a.read(lambda snapshot: snapshot.feed(before, 10))
     kinds = [operation.kind for operation in received.commit.operations]
     assert kinds == ["decision", "task", "message", "message"]
-    assert received.commit.author.by is By.USER
+    assert received.commit.author == Author(By.USER, derived_id("agent", text(task), time_of=task))
 
 
 def test_confirming_with_an_edit_stamps_the_person(a: Home, task: EntityId) -> None:
@@ -340,6 +340,43 @@ def test_a_creation_that_a_person_touched_is_stale_after_reopening_and_force_win
     assert confirm(a, item).result is Outcome.STALE
     assert confirm(a, item, force=True).result is Outcome.APPLIED
     assert a.titles(task) == ["One"]
+
+
+def test_a_creation_that_a_person_only_moved_is_confirmed_again_where_it_is(a: Home, task: EntityId) -> None:
+    item = a.add(task, "One")
+    confirm(a, item)
+    created = derived_id("entity", text(item), time_of=item)
+    other = a.new("checklist", task, task_id=task, title="Other", position="z1")
+    a.set(created, checklist_id=other)
+    undo(a, item)
+    assert a.titles(task) == ["One"]
+    assert confirm(a, item, again=True).result is Outcome.APPLIED
+    assert a.value(created, "checklist_id") == other
+
+
+def test_ticking_a_confirmed_item_is_its_use_and_not_a_correction(a: Home, task: EntityId) -> None:
+    item = a.add(task, "One")
+    confirm(a, item)
+    created = derived_id("entity", text(item), time_of=item)
+    a.set(created, is_checked=True)
+    result = confirm(a, item, force=True)
+    assert (result.result, result.message) == (Outcome.ALREADY, "it is confirmed already")
+    assert a.value(created, "is_checked") is True
+
+
+def test_forcing_what_is_confirmed_and_stands_writes_nothing(a: Home, task: EntityId) -> None:
+    item = a.estimate(task, 120)
+    confirm(a, item)
+    before = commits(a)
+    assert confirm(a, item, force=True).result is Outcome.ALREADY
+    assert commits(a) == before
+
+
+def test_adding_an_item_moves_the_tasks_clock(a: Home, task: EntityId) -> None:
+    item = a.add(task, "One")
+    before = a.entity(task).clock
+    confirm(a, item)
+    assert a.entity(task).clock != before
 
 
 def test_a_creation_confirmed_again_after_undo_stands_once(a: Home, task: EntityId) -> None:
