@@ -68,9 +68,9 @@ def write(store: Store, entity: EntityId, base: Clock | None = None, **fields: A
         return tx.commit([Write(entity, "task", fields, base=base)])
 
 
-def grow(store: Store, count: int, entity: EntityId = entity_id(1)) -> list[Head]:
-    """Write so many commits, each in a transaction of its own."""
-    return [write(store, entity, title=f"t{number}") for number in range(count)]
+def grow(store: Store, count: int) -> list[Head]:
+    """Write so many commits on one task, each in a transaction of its own."""
+    return [write(store, entity_id(1), title=f"t{number}") for number in range(count)]
 
 
 def feed(store: Store) -> list[SignedCommit]:
@@ -101,6 +101,7 @@ def sealed(
     counter: int,
     previous: Received | None,
     operations: Sequence[Operation],
+    *,
     key: bytes | None = None,
 ) -> Received:
     """Make a commit outside any store, signed by whoever likes."""

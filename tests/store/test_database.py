@@ -177,13 +177,18 @@ def test_a_full_disk_undoes_the_write_and_the_store_goes_on(bench: Bench) -> Non
     before = stands(store)
     limit = pragma(store, "page_count")
     pragma(store, f"max_page_count = {limit}")
-    with pytest.raises(DiskFull, match="no space left"), store.write() as tx:
-        for number in range(50):
-            tx.commit([Write(entity_id(number + 10), "task", {"title": "x" * 5_000})])
+    with pytest.raises(DiskFull, match="no space left"):
+        _write_much(store)
     assert stands(store) == before
     pragma(store, "max_page_count = 100000")
     grow(store, 1)
     assert stands(store)[2].commits == 3
+
+
+def _write_much(store: Store) -> None:
+    with store.write() as tx:
+        for number in range(50):
+            tx.commit([Write(entity_id(number + 10), "task", {"title": "x" * 5_000})])
 
 
 def test_a_file_that_cannot_be_written_is_told(bench: Bench) -> None:

@@ -213,14 +213,10 @@ def test_altered_bytes_are_refused(bench: Bench, data: st.DataObject) -> None:
     part = data.draw(st.sampled_from(("body", "signature")))
     raw = bytearray(getattr(signed, part))
     raw[data.draw(st.integers(0, len(raw) - 1))] ^= data.draw(st.integers(1, 255))
-    bad = (
-        SignedCommit(bytes(raw), signed.signature)
-        if part == "body"
-        else SignedCommit(signed.body, bytes(raw))
-    )
+    parts = {"body": signed.body, "signature": signed.signature, part: bytes(raw)}
     store = bench.store("a" if data.draw(st.booleans()) else "b")
     with pytest.raises(RemoteProtocolError):
-        take(store, [good[0].signed, bad])
+        take(store, [good[0].signed, SignedCommit(**parts)])
     assert stands(store)[2].commits == 0
 
 

@@ -6,6 +6,7 @@ Never sleeps: every wait is for an event.
 import asyncio
 import threading
 from collections.abc import AsyncIterator
+from functools import partial
 
 import apsw
 import pytest
@@ -43,7 +44,7 @@ async def threads(store: Store) -> AsyncIterator[StoreThreads]:
 
 async def test_writes_happen_in_the_order_asked_for(threads: StoreThreads, store: Store) -> None:
     titles = [f"t{number}" for number in range(20)]
-    done = await asyncio.gather(*(threads.write(lambda tx, title=title: note(tx, title)) for title in titles))
+    done = await asyncio.gather(*(threads.write(partial(note, title=title)) for title in titles))
     assert done == titles
     with store.read() as snapshot:
         written = [received.commit.operations[0].fields["title"] for _, received in snapshot.feed(0, 99)]

@@ -1,0 +1,270 @@
+"""Change items and decisions as readers see them, also where another version wrote what this one cannot read.
+
+Never decides whether a decision was allowed.
+"""
+
+from typing import Any
+
+import pytest
+
+from store.item import Item, clock_as_value, clock_from_value
+from store.snapshot import Snapshot
+from store.store import Store
+from store.transaction import Write
+from store.verdicts import Status, Verdict
+from syncproto.commit import By
+from syncproto.heads import EMPTY, Head
+from syncproto.ids import EntityId, ReplicaId
+from tests.store.stores import Bench, entity_id, exchange, signer_of, stands, write
+
+TASK, AGENT, SET, OTHER_SET = entity_id(1), entity_id(2), entity_id(3), entity_id(4)
+ONE, TWO = entity_id(101), entity_id(102)
+PRINT = b"f" * 32
+
+
+def proposed(item: EntityId = ONE, **more: Any) -> dict[str, Any]:
+    made: dict[str, Any] = {
+        "item_id": item,
+        "fingerprint": PRINT,
+        "tool": "set_task_title",
+        "args": {"title": "New"},
+        "base": {"clock": [], "value": "Old"},
+        "rationale": "because",
+    }
+    return made | more
+
+
+def propose(store: Store, items: object, change_set: EntityId = SET, **more: Any) -> None:
+    fields: dict[str, Any] = {
+        "task_id": TASK, "agent_id": AGENT, "run_key": "run", "items": items, "expires_at": 99,
+    }  # fmt: skip
+    with store.write() as tx:
+        tx.commit([Write(change_set, "change_set", fields | more)], by=By.AGENT)
+
+
+def decide(store: Store, verdict: object, number: int, seen: object = (), **more: Any) -> Head:
+    fields: dict[str, Any] = {"item_id": ONE, "verdict": verdict, "seen": seen if seen != () else [], **more}
+    with store.write() as tx:
+        return tx.commit([Write(entity_id(200 + number), "decision", fields)])
+
+
+def the_item(store: Store, item: EntityId = ONE) -> Item:
+    with store.read() as snapshot:
+        found = snapshot.item(item)
+    assert found is not None
+    return found
+
+
+def items(snapshot: Snapshot) -> list[EntityId]:
+    return [item.id for item in snapshot.items()]
+
+
+@pytest.fixture
+def store(bench: Bench) -> Store:
+    return bench.store("a")
+
+
+def test_an_item_is_read_as_it_was_proposed(store: Store, bench: Bench) -> None:
+    head = write(store, TASK, title="Old")
+    propose(
+        store, [proposed(base={"clock": clock_as_value((head,)), "value": "Old"}), proposed(TWO, tool="x")]
+    )
+    item = the_item(store)
+    assert (item.tool, item.args, item.task, item.fingerprint) == (
+        "set_task_title",
+        {"title": "New"},
+        TASK,
+        PRINT,
+    )
+    assert (item.status, item.disputed, item.decisions, item.expires_ms) == (Status.PENDING, False, (), 99)
+    (occurrence,) = item.occurrences
+    assert (occurrence.change_set, occurrence.position, occurrence.agent) == (SET, 0, AGENT)
+    assert (occurrence.base, occurrence.value) == ((head,), "Old")
+    assert (occurrence.run_key, occurrence.rationale, occurrence.created_ms) == (
+        "run",
+        "because",
+        bench.now_ms,
+    )
+    assert the_item(store, TWO).occurrences[0].position == 1
+
+
+def test_an_item_that_was_never_proposed_is_none(store: Store) -> None:
+    decide(store, "rejected", 1)
+    with store.read() as snapshot:
+        assert snapshot.item(ONE) is None
+        assert snapshot.items() == []
+
+
+def test_two_runs_that_propose_the_same_propose_one_item(store: Store) -> None:
+    propose(store, [proposed(TWO), proposed()])
+    propose(store, [proposed(rationale="again")], OTHER_SET, expires_at=100)
+    item = the_item(store)
+    assert [(one.change_set, one.position, one.rationale) for one in item.occurrences] == [
+        (SET, 1, "because"),
+        (OTHER_SET, 0, "again"),
+    ]
+    assert item.expires_ms == 100
+    with store.read() as snapshot:
+        assert items(snapshot) == [TWO, ONE]
+        assert [one.id for one in snapshot.items(TASK)] == [TWO, ONE]
+        assert snapshot.items(AGENT) == []
+        assert [one.id for one in snapshot.items_of_set(SET)] == [TWO, ONE]
+        assert [one.id for one in snapshot.items_of_set(OTHER_SET)] == [ONE]
+        assert {one.id for one in snapshot.items_like(PRINT)} == {ONE, TWO}
+        assert snapshot.items_like(b"other") == []
+
+
+def test_decisions_are_read_in_full(store: Store, bench: Bench) -> None:
+    propose(store, [proposed()])
+    head = decide(store, "deferred", 1, via="cli", reason="not now")
+    decide(store, "confirmed", 2, [entity_id(201)], edited_args={"title": "Mine"})
+    item = the_item(store)
+    one, two = item.decisions
+    assert (one.id, one.verdict, one.by, one.head) == (entity_id(201), Verdict.DEFERRED, By.USER, head)
+    assert (one.device, one.stamp_ms, one.n) == (signer_of("a").device, bench.now_ms, 1)
+    assert (one.reason, one.via, one.edited_args, one.seen) == ("not now", "cli", None, frozenset())
+    assert (two.reason, two.via, two.edited_args) == ("", "", {"title": "Mine"})
+    assert two.opinion.seen == {entity_id(201)}
+    assert item.status is Status.CONFIRMED
+
+
+def test_a_decision_names_the_device_that_made_it(bench: Bench) -> None:
+    a, b = bench.store("a"), bench.store("b")
+    propose(a, [proposed()])
+    exchange(a, b)
+    decide(b, "rejected", 1)
+    exchange(b, a)
+    assert the_item(a).decisions[0].device == signer_of("b").device
+    assert the_item(a).status is Status.REJECTED
+
+
+def test_a_decision_may_come_before_the_proposal(bench: Bench) -> None:
+    store = bench.store("a")
+    decide(store, "rejected", 1)
+    propose(store, [proposed()])
+    assert the_item(store).status is Status.REJECTED
+
+
+def test_effects_that_come_before_or_after_their_decision_fold_to_the_same(bench: Bench) -> None:
+    results = set()
+    for name, decision_first in (("a", True), ("b", False)):
+        store = bench.store(name)
+        write(store, TASK, title="Old")
+        steps = [
+            [Write(entity_id(201), "decision", {"item_id": ONE, "verdict": "confirmed", "seen": []})],
+            [Write(TASK, "task", {"title": "New"}, effect=ONE, by=By.AGENT)],
+        ]
+        with store.write() as tx:
+            for step in steps if decision_first else steps[::-1]:
+                tx.commit(step)
+            task = tx.entity(TASK)
+        assert task is not None
+        results.add(str(task.value("title")))
+    assert results == {"New"}
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"item_id": ONE, "verdict": "postponed", "seen": []},
+        {"item_id": ONE, "verdict": ["confirmed"], "seen": []},
+        {"item_id": ONE, "seen": []},
+        {"item_id": b"short", "verdict": "confirmed", "seen": []},
+        {"item_id": "text", "verdict": "confirmed", "seen": []},
+        {"verdict": "confirmed", "seen": []},
+    ],
+)
+def test_a_decision_that_this_version_cannot_read_is_kept_and_decides_nothing(
+    bench: Bench, fields: dict[str, Any]
+) -> None:
+    a, b = bench.store("a"), bench.store("b")
+    propose(a, [proposed()])
+    with a.write() as tx:
+        tx.commit([Write(entity_id(201), "decision", fields)])
+    assert the_item(a).status is Status.PENDING
+    exchange(a, b)
+    assert stands(a)[:3] == stands(b)[:3]
+    with b.read() as snapshot:
+        kept = snapshot.entity(entity_id(201))
+    assert kept is not None
+    assert {name: kept.value(name) for name in kept.fields()} == fields
+
+
+@pytest.mark.parametrize("seen", [None, "text", 5, [None, 5, b"short", [], "x"], {"a": 1}])
+def test_what_a_decision_says_it_saw_is_read_as_far_as_it_is_ids(store: Store, seen: object) -> None:
+    propose(store, [proposed()])
+    decide(store, "confirmed", 1, seen)
+    assert the_item(store).decisions[0].seen == frozenset()
+    assert the_item(store).status is Status.CONFIRMED
+
+
+def test_writing_on_a_decision_later_changes_no_verdict(store: Store) -> None:
+    propose(store, [proposed()])
+    decide(store, "rejected", 1)
+    decide(store, "confirmed", 1)
+    item = the_item(store)
+    assert (item.status, len(item.decisions)) == (Status.REJECTED, 1)
+
+
+def test_writing_on_a_change_set_later_proposes_nothing(store: Store) -> None:
+    propose(store, [proposed()])
+    propose(store, [proposed(TWO)])
+    with store.read() as snapshot:
+        assert items(snapshot) == [ONE]
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [None, "text", 7, {}, [], ["text"], [None], [{}], [{"item_id": b"short"}], [{"item_id": "x" * 16}]],
+)
+def test_items_that_this_version_cannot_read_are_left_out_and_kept(bench: Bench, listed: object) -> None:
+    a, b = bench.store("a"), bench.store("b")
+    propose(a, listed)
+    with a.read() as snapshot:
+        assert snapshot.items() == []
+    exchange(a, b)
+    assert stands(a)[:3] == stands(b)[:3]
+    with b.read() as snapshot:
+        kept = snapshot.entity(SET)
+    assert kept is not None
+    assert kept.value("items") == listed
+
+
+def test_a_change_set_of_no_task_proposes_nothing(store: Store) -> None:
+    propose(store, [proposed()], task_id="nowhere")
+    with store.read() as snapshot:
+        assert snapshot.items() == []
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"tool": 5, "args": [], "base": None, "rationale": {}, "fingerprint": "text"},
+        {"tool": None, "args": "x", "base": {"clock": "x"}, "rationale": 1, "fingerprint": None},
+        {"base": {"clock": [[b"r" * 16, 0, b"h" * 8]]}},
+        {"base": {"clock": [[b"r" * 16, True, b"h" * 8]]}},
+        {"base": {"clock": [["r" * 16, 1, "h" * 8]]}},
+        {"base": {"clock": [[b"r" * 16, 1.5, b"h" * 8]]}},
+        {"base": {"clock": [[1, 1, 1]]}},
+        {"base": {"clock": [[b"r" * 16, 1]]}},
+        {"base": {"clock": [7]}},
+        {"base": {"clock": [[b"r" * 16, 1, b"h" * 8]] * 2}},
+    ],
+)
+def test_odd_parts_of_an_item_are_read_as_empty(store: Store, odd: dict[str, Any]) -> None:
+    propose(store, [proposed(**odd)], expires_at=True, agent_id="x", run_key=7)
+    (occurrence,) = the_item(store).occurrences
+    assert occurrence.base == EMPTY
+    assert occurrence.expires_ms == 0
+    assert occurrence.agent == bytes(16)
+    assert occurrence.run_key == ""
+    if "tool" in odd:
+        assert (occurrence.tool, occurrence.args, occurrence.rationale) == ("", {}, "")
+        assert the_item(store).fingerprint == b""
+
+
+def test_a_clock_as_a_value_is_read_back() -> None:
+    clock = (Head(ReplicaId(b"a" * 16), 3, b"1" * 8), Head(ReplicaId(b"b" * 16), 1, b"2" * 8))
+    assert clock_from_value(clock_as_value(clock)) == clock
+    assert clock_from_value(clock_as_value(clock[::-1])) == EMPTY
+    assert clock_from_value([]) == EMPTY

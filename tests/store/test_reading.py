@@ -1,0 +1,145 @@
+"""Reading entities: by kind, by the start of an id, and along relations, both ways.
+
+Never reads what a transaction has not written yet.
+"""
+
+from typing import Any
+
+import pytest
+
+from store.relations import RELATIONS
+from store.snapshot import Snapshot
+from store.store import Store
+from store.transaction import Write
+from syncproto.ids import EntityId, text
+from tests.store.stores import Bench, entity_id, exchange
+
+TASK, OTHER = entity_id(1), entity_id(2)
+
+
+@pytest.fixture
+def store(bench: Bench) -> Store:
+    return bench.store("a")
+
+
+def put(store: Store, entity: EntityId, kind: str, **fields: Any) -> None:
+    with store.write() as tx:
+        tx.commit([Write(entity, kind, fields)])
+
+
+def ids(snapshot: Snapshot, kind: str, removed: bool = False) -> list[EntityId]:
+    return [one.id for one in snapshot.entities(kind, removed=removed)]
+
+
+def test_an_entity_of_which_nothing_is_held_is_none(store: Store) -> None:
+    with store.read() as snapshot:
+        assert snapshot.entity(TASK) is None
+        assert snapshot.entities("task") == []
+
+
+def test_entities_come_by_kind_and_in_order_of_id(store: Store) -> None:
+    for number in (3, 1, 2):
+        put(store, entity_id(number), "task", title=f"t{number}")
+    put(store, entity_id(4), "entry", text="e")
+    with store.read() as snapshot:
+        assert ids(snapshot, "task") == [entity_id(1), entity_id(2), entity_id(3)]
+        assert [one.text("title") for one in snapshot.entities("task")] == ["t1", "t2", "t3"]
+        assert ids(snapshot, "entry") == [entity_id(4)]
+        assert ids(snapshot, "label") == []
+
+
+def test_what_is_out_of_sight_is_listed_apart(store: Store) -> None:
+    put(store, TASK, "task", title="t")
+    put(store, OTHER, "task", title="o")
+    put(store, TASK, "task", deleted=True)
+    with store.read() as snapshot:
+        assert ids(snapshot, "task") == [OTHER]
+        assert ids(snapshot, "task", removed=True) == [TASK]
+        hidden = snapshot.entity(TASK)
+    assert hidden is not None
+    assert not hidden.visible
+    assert hidden.exists
+    assert hidden.text("title") == "t"
+    put(store, TASK, "task", deleted=False)
+    with store.read() as snapshot:
+        assert ids(snapshot, "task") == [TASK, OTHER]
+        assert ids(snapshot, "task", removed=True) == []
+
+
+def test_entities_are_found_by_the_start_of_their_text_form(store: Store) -> None:
+    for number in (1, 2, 0x1234):
+        put(store, entity_id(number), "task", title="t")
+    put(store, entity_id(0x1234 << 8), "entry", text="e")
+    with store.read() as snapshot:
+        assert snapshot.with_prefix(["task"], text(TASK), 9) == [TASK]
+        assert snapshot.with_prefix(["task"], text(TASK)[:20], 9) == [TASK]
+        assert snapshot.with_prefix(["task"], "0000", 9) == [TASK, OTHER, entity_id(0x1234)]
+        assert snapshot.with_prefix(["task"], "0000", 2) == [TASK, OTHER]
+        assert len(snapshot.with_prefix(["task", "entry"], "00", 9)) == 4
+        assert snapshot.with_prefix(["entry"], text(TASK)[:14], 9) == []
+        assert snapshot.with_prefix([], "0", 9) == []
+        assert snapshot.with_prefix(["task"], "ff", 9) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "relation"),
+    [(kind, field, name) for kind, fields in RELATIONS.items() for field, name in fields.items()],
+)
+def test_every_relation_can_be_followed_back(store: Store, kind: str, field: str, relation: str) -> None:
+    put(store, OTHER, kind, **{field: TASK})
+    put(store, entity_id(3), kind, **{field: TASK})
+    with store.read() as snapshot:
+        assert snapshot.referring(TASK, relation) == [OTHER, entity_id(3)]
+        assert snapshot.referring(OTHER, relation) == []
+    put(store, OTHER, kind, **{field: entity_id(9)})
+    with store.read() as snapshot:
+        assert snapshot.referring(TASK, relation) == [entity_id(3)]
+        assert snapshot.referring(entity_id(9), relation) == [OTHER]
+
+
+def test_relations_lead_to_what_is_in_sight_unless_asked_for_all(store: Store) -> None:
+    put(store, OTHER, "checklist", task_id=TASK)
+    put(store, OTHER, "checklist", deleted=True)
+    with store.read() as snapshot:
+        assert snapshot.referring(TASK, "task_checklist") == []
+        assert snapshot.referring(TASK, "task_checklist", removed=True) == [OTHER]
+
+
+def test_two_relations_may_lead_to_the_same(store: Store) -> None:
+    put(store, OTHER, "link", from_id=TASK, to_id=TASK, type="basic")
+    with store.read() as snapshot:
+        assert snapshot.referring(TASK, "link_from") == snapshot.referring(TASK, "link_to") == [OTHER]
+
+
+@pytest.mark.parametrize("value", [None, "text", b"short", 7, [TASK]])
+def test_a_field_that_holds_no_id_is_no_relation(store: Store, value: object) -> None:
+    put(store, OTHER, "checklist", task_id=TASK)
+    put(store, OTHER, "checklist", task_id=value)
+    with store.read() as snapshot:
+        assert list(snapshot.db.execute("SELECT * FROM relation")) == []
+
+
+def test_relations_follow_the_winner_of_a_conflict_on_every_device(bench: Bench) -> None:
+    a, b = bench.store("a"), bench.store("b")
+    put(a, OTHER, "checklist", task_id=TASK)
+    exchange(a, b)
+    bench.now_ms += 10
+    put(a, OTHER, "checklist", task_id=entity_id(8))
+    bench.now_ms += 10
+    put(b, OTHER, "checklist", task_id=entity_id(9))
+    exchange(a, b)
+    exchange(b, a)
+    for store in (a, b):
+        with store.read() as snapshot:
+            assert snapshot.referring(entity_id(9), "task_checklist") == [OTHER]
+            assert list(snapshot.db.execute("SELECT count(*) FROM relation")) == [(1,)]
+
+
+def test_unknown_kinds_and_fields_are_kept_and_folded_as_they_are(bench: Bench) -> None:
+    a, b = bench.store("a"), bench.store("b")
+    fields = {"from_the_future": [1, {"deep": b"\0"}, None, 1.5], "empty": {}}
+    put(a, TASK, "kind_of_tomorrow", **fields)
+    exchange(a, b)
+    with b.read() as snapshot:
+        (found,) = snapshot.entities("kind_of_tomorrow")
+    assert {name: found.value(name) for name in found.fields()} == fields

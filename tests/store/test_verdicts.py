@@ -1,0 +1,101 @@
+"""The fold of verdicts: every set of verdicts, who gave them, and who had seen which.
+
+Never asks a store: decisions are written by hand.
+"""
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from store.verdicts import UNDECIDED, Opinion, Standing, Status, Verdict, deciding, fold_verdicts, maximal
+from syncproto.commit import By
+from syncproto.ids import EntityId
+from tests.store.stores import entity_id
+
+
+def opinion(number: int, verdict: Verdict, *seen: int, by: By = By.USER) -> Opinion:
+    return Opinion(entity_id(number), verdict, by, frozenset(map(entity_id, seen)))
+
+
+def folded(*opinions: Opinion) -> Standing:
+    """Fold in every order, which must not matter."""
+    found = {fold_verdicts(order) for order in itertools.permutations(opinions)}
+    assert len(found) == 1
+    return found.pop()
+
+
+def expected(verdicts: set[Verdict]) -> Standing:
+    """Return what concurrent verdicts of people amount to, as the table of verdicts says."""
+    if verdicts & {Verdict.REJECTED, Verdict.UNDONE}:
+        return Standing(Status.REJECTED, Verdict.CONFIRMED in verdicts)
+    if Verdict.CONFIRMED in verdicts:
+        return Standing(Status.CONFIRMED, disputed=False)
+    if Verdict.DEFERRED in verdicts:
+        return Standing(Status.DEFERRED, disputed=False)
+    if Verdict.RETRACTED in verdicts:
+        return Standing(Status.RETRACTED, disputed=False)
+    return UNDECIDED
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3])
+def test_concurrent_verdicts_of_up_to_three_devices(count: int) -> None:
+    for verdicts in itertools.combinations_with_replacement(Verdict, count):
+        opinions = [opinion(number, verdict) for number, verdict in enumerate(verdicts)]
+        assert folded(*opinions) == expected(set(verdicts)), verdicts
+
+
+@pytest.mark.parametrize(("first", "second"), list(itertools.product(Verdict, Verdict)))
+def test_a_verdict_replaces_what_it_had_seen(first: Verdict, second: Verdict) -> None:
+    assert folded(opinion(1, first), opinion(2, second, 1)) == expected({second})
+
+
+def test_a_confirmation_settles_a_dispute_only_where_it_had_seen_the_rejection() -> None:
+    confirmed, rejected = opinion(1, Verdict.CONFIRMED), opinion(2, Verdict.REJECTED)
+    assert folded(confirmed, rejected) == Standing(Status.REJECTED, disputed=True)
+    assert folded(confirmed, rejected, opinion(3, Verdict.CONFIRMED, 1)).disputed
+    assert folded(confirmed, rejected, opinion(3, Verdict.CONFIRMED, 1, 2)).status is Status.CONFIRMED
+    assert folded(confirmed, rejected, opinion(3, Verdict.REJECTED, 1, 2)) == Standing(Status.REJECTED, False)
+
+
+@pytest.mark.parametrize("by", [By.AGENT, By.SYSTEM])
+@pytest.mark.parametrize(("persons", "agents"), list(itertools.product(Verdict, Verdict)))
+def test_an_agents_decision_counts_only_where_no_person_decided(
+    persons: Verdict, agents: Verdict, by: By
+) -> None:
+    assert folded(opinion(1, agents, by=by)) == expected({agents})
+    assert folded(opinion(1, agents, by=by), opinion(2, persons)) == expected({persons})
+    assert folded(opinion(1, agents, 2, by=by), opinion(2, persons)) == expected({persons})
+
+
+def test_an_agents_decision_hides_no_persons_from_another() -> None:
+    one, two = opinion(1, Verdict.CONFIRMED), opinion(2, Verdict.RETRACTED, 1, by=By.AGENT)
+    assert folded(one, two).status is Status.CONFIRMED
+    assert deciding([one, two]) == [one]
+    assert maximal([one, two]) == [two]
+
+
+def test_what_was_seen_of_other_items_does_not_count() -> None:
+    assert folded(opinion(1, Verdict.CONFIRMED, 77)).status is Status.CONFIRMED
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(Verdict), st.sampled_from(By), st.integers(0, 63)), max_size=5),
+    st.randoms(use_true_random=False),
+)
+def test_the_order_of_decisions_does_not_matter(drawn: list[tuple[Verdict, By, int]], dice: object) -> None:
+    opinions = [
+        opinion(number, verdict, *(one for one in range(number) if seen >> one & 1), by=by)
+        for number, (verdict, by, seen) in enumerate(drawn)
+    ]
+    shuffled = opinions[:]
+    dice.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert fold_verdicts(shuffled) == fold_verdicts(opinions)
+    persons = [one for one in opinions if one.by is By.USER]
+    if persons:
+        assert fold_verdicts(opinions) == fold_verdicts(persons)
+
+
+def test_ids_are_all_that_a_decision_is_known_by() -> None:
+    assert EntityId(entity_id(1)) in opinion(2, Verdict.REJECTED, 1).seen
