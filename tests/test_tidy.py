@@ -41,9 +41,10 @@ def named() -> Iterator[tuple[str, str]]:
     for path in modules(*PACKAGES, "tests", "bench"):
         yield str(path), path.parent.name if path.name == "__init__.py" else path.stem
         for node in ast.walk(tree_of(path)):
-            if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-                if not node.name.startswith("test_"):
-                    yield f"{path}: {node.name}", node.name
+            if not isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                continue
+            if not node.name.startswith("test_"):
+                yield f"{path}: {node.name}", node.name
 
 
 def is_banned(name: str) -> bool:
