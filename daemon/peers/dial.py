@@ -72,13 +72,10 @@ class Dialling:
                 )
         except TimeoutError as fault:
             raise Unreachable(f"{address} did not answer within {self._pace.dial_s:g} s") from fault
-        except (aiohttp.ClientSSLError, aiohttp.WSServerHandshakeError, ConnectionResetError) as fault:
-            raise TurnedAway(f"{address} turned us away: {fault}") from fault
-        except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError) as fault:
-            refused = isinstance(fault, aiohttp.ClientConnectorError)
-            raise (Unreachable if refused else TurnedAway)(f"{address}: {fault}") from fault
         except (aiohttp.ClientError, OSError, ValueError) as fault:
-            raise Unreachable(f"{address}: {fault}") from fault
+            if _answered(fault):
+                raise TurnedAway(f"{address} turned us away") from fault
+            raise Unreachable(f"{address}: {_words(fault)}") from fault
         return socket, socket.get_extra_info("ssl_object").getpeercert(binary_form=True) or b""
 
     def _http(self) -> ClientSession:
@@ -91,6 +88,25 @@ class Dialling:
                 trace_configs=[tracing],
             )
         return self._session
+
+
+def _answered(fault: Exception) -> bool:
+    """Say whether something listens there, and ended the connection in the handshake or after it."""
+    if isinstance(fault, aiohttp.ClientConnectorError):
+        # The caller's own connection broke: asyncio gives no number where the peer closed during TLS.
+        seen = fault.os_error
+        return (
+            isinstance(fault, aiohttp.ClientSSLError)
+            or isinstance(seen, ConnectionResetError)
+            or not seen.errno
+        )
+    cut = aiohttp.ServerDisconnectedError | aiohttp.ClientOSError | ConnectionResetError
+    return isinstance(fault, cut | aiohttp.WSServerHandshakeError)
+
+
+def _words(fault: Exception) -> str:
+    seen = fault.os_error if isinstance(fault, aiohttp.ClientConnectorError) else fault
+    return getattr(seen, "strerror", None) or str(seen)
 
 
 async def _refuse_redirect(

@@ -15,6 +15,7 @@ from daemon.peers import addresses
 from daemon.peers.addresses import Address
 from daemon.peers.dial import Dialling, Unreachable
 from daemon.peers.dialer import Dialer
+from daemon.peers.identity import device_of
 from daemon.peers.link import first
 from daemon.peers.links import Links
 from daemon.peers.membership import Membership
@@ -53,6 +54,8 @@ class Exchange:
         self._pace = pace
         self._dialer = Dialer(self._dial, links, clock, pace)
         self._tasks: set[asyncio.Task[None]] = set()
+        # Newcomers whose entry in the roster is being written: they are here, and need not be called.
+        self._arriving: set[DeviceId] = set()
         self.paused = False
 
     def start(self) -> None:
@@ -60,7 +63,8 @@ class Exchange:
         self._spawn(self._follow_roster())
 
     async def stop(self) -> None:
-        """End every link."""
+        """End every link; those that knock meanwhile are turned away."""
+        self.paused = True
         await self._dialer.stop()
         self._links.close_all_but((), "this device is going away")
         await self._links.drained()
@@ -91,11 +95,15 @@ class Exchange:
 
     async def answer(self, certificate: bytes, wire: Wire) -> None:
         """Hold the link with a member, or a newcomer that has come back, that connected to us."""
-        peer = await self._members.come_back(certificate)
+        arriving = device_of(certificate)
+        self._arriving.add(arriving)
+        try:
+            peer = await self._members.come_back(certificate)
+        finally:
+            self._arriving.discard(arriving)
         if peer is None or self.paused:
             await wire.close()
             return
-        self._dialer.pursue(self._members.peers())
         await self._links.hold(self._links.make(wire, peer, dialled=False))
 
     # -- calling --------------------------------------------------------------------------------------
@@ -103,7 +111,7 @@ class Exchange:
     async def _dial(self, device: DeviceId) -> None:
         """Try each address of a member until a link stands."""
         member = self._members.peers().get(device)
-        if member is None:
+        if member is None or device in self._arriving:
             return
         for place in await self._places(device):
             if await self._reach(member, addresses.parse(place)):

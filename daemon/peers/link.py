@@ -210,6 +210,8 @@ class Link:
                 self._heard.tell()
             for event in session.receive(frame):
                 await self._follow_up(session, event)
+            # Frames that are here already come without a wait: the rest of the daemon gets its turn between.
+            await asyncio.sleep(0)
 
     async def _follow_up(self, session: Session, event: conversation.Event) -> None:
         match event:

@@ -10,7 +10,6 @@ import socket
 import ssl
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 import structlog
 from aiohttp import web
@@ -82,16 +81,17 @@ class Listener:
             raise
         self._sockets = sockets
         for bound in sockets:
-            self._keep(self._accept(bound))
+            self._watch(bound)
         return port
 
     async def stop(self) -> None:
         """Close the port and every connection."""
+        for bound in self._sockets:
+            asyncio.get_running_loop().remove_reader(bound)
+            bound.close()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        for bound in self._sockets:
-            bound.close()
         if self._server is not None:
             await self._server.shutdown(self._pace.goodbye_s)
 
@@ -102,16 +102,23 @@ class Listener:
 
     # -- before HTTP ----------------------------------------------------------------------------------
 
-    async def _accept(self, bound: socket.socket) -> None:
+    def _watch(self, bound: socket.socket) -> None:
+        if bound.fileno() >= 0:
+            asyncio.get_running_loop().add_reader(bound, self._accept, bound)
+
+    def _accept(self, bound: socket.socket) -> None:
         loop = asyncio.get_running_loop()
-        while True:
+        for _ in range(BACKLOG):
             try:
-                connection, place = await loop.sock_accept(bound)
+                connection, place = bound.accept()
+            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+                return
             except OSError as fault:
                 # Out of file descriptors, most likely: those in use come back as connections end.
                 log.warning("a connection could not be accepted", error=str(fault))
-                await asyncio.sleep(self._pace.again_s)
-                continue
+                loop.remove_reader(bound)
+                loop.call_later(self._pace.again_s, self._watch, bound)
+                return
             self._admit(connection, Address(place[0], place[1]))
 
     def _admit(self, connection: socket.socket, caller: Address) -> None:
@@ -121,12 +128,15 @@ class Listener:
             connection.close()
             return
         self._open[caller.host] += 1
-        self._keep(self._shake(connection, caller))
-
-    async def _shake(self, connection: socket.socket, caller: Address) -> None:
-        """Hold the TLS handshake; from then on the connection's own end gives its place back."""
-        loop, pace = asyncio.get_running_loop(), self._pace
+        connection.setblocking(False)
         guard = _Guard(self, caller)
+        task = asyncio.create_task(self._shake(connection, guard))
+        self._tasks.add(task)
+        task.add_done_callback(lambda done: self._shaken(done, connection, guard))
+
+    async def _shake(self, connection: socket.socket, guard: "_Guard") -> None:
+        loop, pace = asyncio.get_running_loop(), self._pace
+        guard.begun = True
         try:
             await loop.connect_accepted_socket(
                 lambda: guard,
@@ -136,10 +146,15 @@ class Listener:
                 ssl_shutdown_timeout=pace.goodbye_s,
             )
         except OSError as fault:
-            log.debug("a caller was turned away in the handshake", caller=str(caller), seen=str(fault))
-        finally:
-            if not guard.made:
-                self.release(caller)
+            log.debug("a caller was turned away in the handshake", caller=str(guard.caller), seen=str(fault))
+
+    def _shaken(self, done: asyncio.Task[None], connection: socket.socket, guard: "_Guard") -> None:
+        """Where no connection came of it, give its place back; otherwise its own end does."""
+        self._tasks.discard(done)
+        if not guard.begun:
+            connection.close()
+        if not guard.made:
+            self.release(guard.caller)
 
     def release(self, caller: Address) -> None:
         """Give a connection's place back."""
@@ -153,11 +168,6 @@ class Listener:
         admitted = pairing or (certificate is not None and self._admits(certificate))
         assert self._server is not None
         return self._server() if admitted else None
-
-    def _keep(self, work: Any) -> None:
-        task: asyncio.Task[None] = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
     # -- HTTP -----------------------------------------------------------------------------------------
 
@@ -192,8 +202,9 @@ class _Guard(asyncio.Protocol):
 
     def __init__(self, listener: Listener, caller: Address) -> None:
         self._listener = listener
-        self._caller = caller
         self._inner: asyncio.Protocol | None = None
+        self.caller = caller
+        self.begun = False
         self.made = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -201,13 +212,13 @@ class _Guard(asyncio.Protocol):
         assert isinstance(transport, asyncio.Transport)
         self._inner = self._listener.protocol_for(transport.get_extra_info("ssl_object"))
         if self._inner is None:
-            log.debug("a stranger was turned away", caller=str(self._caller))
+            log.debug("a stranger was turned away", caller=str(self.caller))
             transport.abort()
         else:
             self._inner.connection_made(transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._listener.release(self._caller)
+        self._listener.release(self.caller)
         if self._inner is not None:
             self._inner.connection_lost(exc)
 

@@ -111,17 +111,26 @@ class Device:
         """Add tasks, one commit each; return the last one's id."""
 
         def use(transaction: Transaction) -> EntityId:
-            for number in range(count):
-                task = transaction.new_id()
+            tasks = [transaction.new_id() for _ in range(count)]
+            for number, task in enumerate(tasks):
                 transaction.commit([Write(task, "task", {"title": f"{title} {number}"})])
-            return task
+            return tasks[-1]
 
         return await self.db.write(use)
 
-    async def set_title(self, task: EntityId, title: str) -> None:
-        await self.db.write(
-            lambda transaction: transaction.commit([Write(task, "task", {"title": title})]) and None
-        )
+    async def write_entry(self, text: str) -> None:
+        def use(transaction: Transaction) -> None:
+            transaction.commit([Write(transaction.new_id(), "entry", {"text": text})])
+
+        await self.db.write(use)
+
+    async def execute(self, statement: str) -> None:
+        """Damage the store, or make it forget, behind Placet's back."""
+
+        def use(transaction: Transaction) -> None:
+            transaction.db.execute(statement)
+
+        await self.db.write(use)
 
     async def titles(self) -> list[str]:
         return await self.db.read(
@@ -206,7 +215,7 @@ async def fleet_in(folder: Path) -> AsyncIterator[Fleet]:
 
 
 async def in_step(*devices: Device) -> Standing:
-    """Wait until the devices hold the same commits; return what they all hold, equal state hashes included."""
+    """Wait until the devices hold the same commits; return what all hold, equal state hashes included."""
 
     async def equal(_: Device) -> bool:
         held = [await device.standing() for device in devices]

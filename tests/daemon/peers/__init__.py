@@ -1,4 +1,0 @@
-"""Tests of identity, trust, pairing and links.
-
-Never reaches beyond the loopback interface.
-"""

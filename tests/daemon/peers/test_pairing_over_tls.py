@@ -1,0 +1,326 @@
+"""Pairing between real devices over loopback: who gets in, who does not, and what is left behind.
+
+Never counts on timing: time passes only where a test moves the clock.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from daemon.journal.errors import Code, Refused
+from daemon.peers import pairing, token
+from daemon.peers.addresses import Address, parse
+from daemon.peers.dial import Dialling, Unreachable
+from daemon.peers.identity import Identity, load_or_create
+from daemon.peers.invitation import LIFETIME_S, TRIES_MAX
+from daemon.peers.listener import Listener
+from daemon.peers.pairing import Joiner, Newcomer, PairingFailed
+from daemon.peers.trust import Gate
+from daemon.peers.wire import LineLost, Wire
+from tests.daemon.peers.fleet import LIMIT_S, QUICK, Device, Fleet, GivenClock, in_step
+
+
+async def refusal(joiner: Device, text: str, **how: object) -> Refused:
+    with pytest.raises(Refused) as seen:
+        await joiner.peers.join(text, **how)  # type: ignore[arg-type]
+    return seen.value
+
+
+def wrong(text: str) -> str:
+    """Return the same token with another secret."""
+    right = token.read(text)
+    return token.write(right.addresses, right.device, bytes(16))
+
+
+async def names(device: Device) -> list[str]:
+    return [one.name for one in await device.peers.devices() if not one.removed]
+
+
+async def test_pairing_leaves_each_in_the_others_roster_and_one_vault(fleet: Fleet):
+    desk, phone = await fleet.start("desk"), await fleet.start("phone")
+    joined = await phone.peers.join(desk.peers.open_invitation().token)
+    assert (joined.device_id, joined.name) == (desk.id.hex(), "desk")
+    await in_step(desk, phone)
+    assert await names(desk) == ["desk", "phone"]
+    assert await names(phone) == ["phone", "desk"]
+    assert await desk.read(lambda one: one.vault()) == await phone.read(lambda one: one.vault())
+    conflicts = await desk.read(lambda one: [entity.conflicts() for entity in one.entities("device")])
+    assert conflicts == [{}, {}]
+
+
+async def test_an_invitation_lets_one_device_in_once(fleet: Fleet):
+    desk, phone, tablet = [await fleet.start(name) for name in ("desk", "phone", "tablet")]
+    text = desk.peers.open_invitation().token
+    await phone.peers.join(text)
+    refused = await refusal(tablet, text)
+    assert refused.code is Code.FORBIDDEN
+    assert await names(desk) == ["desk", "phone"]
+
+
+async def test_a_new_invitation_calls_off_the_one_before(fleet: Fleet):
+    desk, phone = await fleet.start("desk"), await fleet.start("phone")
+    old = desk.peers.open_invitation().token
+    new = desk.peers.open_invitation().token
+    assert (await refusal(phone, old)).code is Code.FORBIDDEN
+    await phone.peers.join(new)
+
+
+async def test_a_wrong_secret_is_charged_and_the_right_one_is_refused_after_the_third(fleet: Fleet):
+    desk, phone = await fleet.start("desk"), await fleet.start("phone")
+    text = desk.peers.open_invitation().token
+    for _ in range(TRIES_MAX):
+        refused = await refusal(phone, wrong(text))
+        assert refused.code is Code.FORBIDDEN
+        assert "does not match" in refused.message
+    refused = await refusal(phone, text)
+    assert refused.code is Code.FORBIDDEN
+    assert await names(desk) == ["desk"]
+    assert await names(phone) == ["phone"]
+
+
+async def test_a_try_that_is_given_up_after_the_answer_is_charged_too(fleet: Fleet):
+    desk, phone = await fleet.start("desk"), await fleet.start("phone")
+    text = desk.peers.open_invitation().token
+    for _ in range(TRIES_MAX):
+        assert await guess(desk, phone, number=1)
+    assert (await refusal(phone, text)).code is Code.FORBIDDEN
+
+
+async def guess(desk: Device, stranger: Device, number: int) -> bool:
+    """Try a secret the way an attacker would; say whether the answer that tests it was given."""
+    dialling = Dialling(stranger.identity, stranger.pace)
+    joiner = Joiner(
+        secret=number.to_bytes(16, "big"),
+        signer=stranger.identity.signer,
+        certificate=stranger.identity.certificate,
+        inviter=desk.identity.certificate,
+        newcomer=Newcomer("guess", [], False),
+        randomness=GivenClock(f"guess {number}").randomness,
+    )
+    wire = None
+    try:
+        wire, _ = await dialling.inviter(parse(desk.place))
+        start = joiner.receive(await wire.receive(LIMIT_S))
+        assert isinstance(start, bytes)
+        await wire.send(start, LIMIT_S)
+        answer = await wire.receive(LIMIT_S)
+        joiner.receive(answer)
+        return True
+    except (Unreachable, PairingFailed, LineLost):
+        return False
+    finally:
+        if wire is not None:
+            await wire.close()
+        await dialling.close()
+
+
+async def test_of_fifty_tries_at_once_at_most_three_are_answered(fleet: Fleet):
+    pace = replace(QUICK, connections_per_address_max=64)
+    desk, phone = await fleet.start("desk", pace=pace), await fleet.start("phone")
+    text = desk.peers.open_invitation().token
+    answered = await asyncio.gather(*(guess(desk, phone, number) for number in range(1, 51)))
+    assert 1 <= sum(answered) <= TRIES_MAX
+    for _ in range(TRIES_MAX):
+        await guess(desk, phone, 99)
+    assert (await refusal(phone, text)).code is Code.FORBIDDEN
+
+
+async def test_after_five_minutes_the_right_secret_is_refused(fleet: Fleet):
+    desk, phone = await fleet.start("desk"), await fleet.start("phone")
+    text = desk.peers.open_invitation().token
+    desk.clock.ahead_s += LIFETIME_S
+    assert (await refusal(phone, text)).code is Code.FORBIDDEN
+
+
+# -- a device between the two ------------------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def relay(folder: Path, inviter: Device) -> AsyncIterator[tuple[Identity, str]]:
+    """Run a device that passes every pairing frame on to `inviter`, unchanged; yield who and where it is."""
+    identity = load_or_create(folder, GivenClock("relay").randomness)
+    dialling = Dialling(identity, QUICK)
+
+    async def pump(source: Wire, sink: Wire) -> None:
+        while True:
+            await sink.send(await source.receive(LIMIT_S), LIMIT_S)
+
+    async def between(_: bytes, near: Wire) -> None:
+        far, _shown = await dialling.inviter(parse(inviter.place))
+        pumps = [asyncio.create_task(pump(near, far)), asyncio.create_task(pump(far, near))]
+        await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
+        for one in pumps:
+            one.cancel()
+        await asyncio.gather(*pumps, return_exceptions=True)
+        await far.close()
+        await near.close()
+
+    gate = Gate(identity.file, lambda: True)
+    listener = Listener(gate, lambda _: False, between, between, QUICK)
+    port = await listener.start("127.0.0.1", 0)
+    try:
+        yield identity, str(Address("127.0.0.1", port))
+    finally:
+        await listener.stop()
+        await dialling.close()
+
+
+async def test_a_relay_with_the_right_secret_and_its_own_certificate_fails_on_both_sides(
+    fleet: Fleet, tmp_path: Path
+):
+    desk, phone = await fleet.start("desk"), await fleet.start("phone")
+    text = desk.peers.open_invitation().token
+    async with relay(tmp_path / "relay", desk) as (middle, place):
+        # As with a code, which pins nobody: the token names the relay, and holds the right secret.
+        lured = token.write([place], middle.device, token.read(text).secret)
+        refused = await refusal(phone, lured)
+    assert refused.code is Code.FORBIDDEN
+    assert await names(desk) == ["desk"]
+    assert await names(phone) == ["phone"]
+    assert not await desk.read(lambda one: pending(one, desk))
+
+
+async def test_a_token_is_not_tried_on_a_device_that_it_does_not_name(fleet: Fleet, tmp_path: Path):
+    desk, phone = await fleet.start("desk"), await fleet.start("phone")
+    text = desk.peers.open_invitation().token
+    async with relay(tmp_path / "relay", desk) as (_, place):
+        refused = await refusal(phone, text, address=place)
+    assert refused.code is Code.FAILED
+    assert "another device" in refused.message
+    await phone.peers.join(text)
+
+
+# -- pending newcomers -------------------------------------------------------------------------------------
+
+
+def pending(snapshot, device: Device) -> list[str]:
+    from store.peers import newcomers
+
+    return [one.name for one in newcomers(snapshot, device.clock.now_ms())]
+
+
+async def pair_without_return(desk: Device, phone: Device, text: str) -> None:
+    """Prove the secret as the phone would, and go away instead of coming back."""
+    dialling = Dialling(phone.identity, phone.pace)
+    wire, shown = await dialling.inviter(parse(desk.place))
+    joiner = Joiner(
+        secret=token.read(text).secret,
+        signer=phone.identity.signer,
+        certificate=phone.identity.certificate,
+        inviter=shown,
+        newcomer=Newcomer("phone", [], False),
+        randomness=phone.clock.randomness,
+    )
+    while not isinstance(outcome := joiner.receive(await wire.receive(LIMIT_S)), pairing.Admitted):
+        await wire.send(outcome, LIMIT_S)
+    await wire.close()
+    await dialling.close()
+
+
+async def returns(desk: Device, phone: Device) -> bool:
+    """Connect as the phone, by mutual TLS; say whether the desk answers with its Hello."""
+    dialling = Dialling(phone.identity, phone.pace)
+    try:
+        wire = await dialling.member(parse(desk.place), desk.identity.certificate)
+        await wire.receive(LIMIT_S)
+        await wire.close()
+        return True
+    except (Unreachable, LineLost):
+        return False
+    finally:
+        await dialling.close()
+
+
+async def test_a_newcomer_is_no_member_before_it_has_come_back(fleet: Fleet):
+    desk, phone = await fleet.start("desk"), fleet.make("phone")
+    await pair_without_return(desk, phone, desk.peers.open_invitation().token)
+    assert await names(desk) == ["desk"]
+    assert await desk.read(lambda one: pending(one, desk)) == ["phone"]
+    assert await returns(desk, phone)
+    assert await names(desk) == ["desk", "phone"]
+    assert await desk.read(lambda one: pending(one, desk)) == []
+
+
+async def test_a_newcomer_may_come_back_after_the_inviter_was_restarted(fleet: Fleet):
+    desk, phone = await fleet.start("desk"), fleet.make("phone")
+    await pair_without_return(desk, phone, desk.peers.open_invitation().token)
+    await desk.restart()
+    assert await returns(desk, phone)
+    assert await names(desk) == ["desk", "phone"]
+
+
+async def test_a_newcomer_that_comes_back_too_late_is_a_stranger(fleet: Fleet):
+    desk, phone = await fleet.start("desk"), fleet.make("phone")
+    await pair_without_return(desk, phone, desk.peers.open_invitation().token)
+    desk.clock.ahead_s += desk.pace.newcomer_ms / 1000
+    assert not await returns(desk, phone)
+    assert await names(desk) == ["desk"]
+
+
+async def test_a_device_whose_return_was_lost_pairs_again(fleet: Fleet):
+    """The joiner made its side durable; the inviter's pending entry ran out."""
+    desk, phone = await fleet.start("desk"), await fleet.start("phone")
+    await desk.add("on the desk")
+    desk.peers.pause()
+    phone.pace = replace(phone.pace, return_s=0.1)
+    await phone.restart(return_s=0.1)
+    await phone.peers.join(desk.peers.open_invitation().token)
+    desk.clock.ahead_s += desk.pace.newcomer_ms / 1000
+    desk.peers.resume()
+    assert await names(desk) == ["desk"]
+    await phone.peers.join(desk.peers.open_invitation().token)
+    await in_step(desk, phone)
+    assert await names(desk) == ["desk", "phone"]
+
+
+# -- what a person may not have meant ----------------------------------------------------------------------
+
+
+async def test_a_device_with_entries_of_its_own_is_asked_before_anything_is_sent(fleet: Fleet):
+    desk, phone = await fleet.start("desk"), await fleet.start("phone")
+    await phone.add("mine")
+    await desk.add("theirs")
+    text = desk.peers.open_invitation().token
+    for _ in range(TRIES_MAX + 1):
+        assert (await refusal(phone, text)).code is Code.NEEDS_CONFIRMATION
+    await phone.peers.join(text, unite=True)
+    await in_step(desk, phone)
+    assert await desk.titles() == ["mine 0", "theirs 0"]
+
+
+async def test_a_device_that_has_peers_must_leave_its_vault_first(fleet: Fleet):
+    desk, phone, tablet = [await fleet.start(name) for name in ("desk", "phone", "tablet")]
+    await fleet.pair(desk, phone)
+    refused = await refusal(phone, tablet.peers.open_invitation().token, unite=True)
+    assert refused.code is Code.FORBIDDEN
+    assert "desk" in refused.message
+
+
+async def test_a_device_does_not_join_itself(fleet: Fleet):
+    desk = await fleet.start("desk")
+    assert (await refusal(desk, desk.peers.open_invitation().token)).code is Code.USAGE
+
+
+@pytest.mark.parametrize("text", ["", "nonsense", "493-027", "A" * 200])
+async def test_what_is_no_token_is_a_usage_error(fleet: Fleet, text: str):
+    assert (await refusal(await fleet.start("desk"), text)).code is Code.USAGE
+
+
+async def test_an_address_that_is_none_is_a_usage_error(fleet: Fleet):
+    desk, phone = await fleet.start("desk"), await fleet.start("phone")
+    text = desk.peers.open_invitation().token
+    assert (await refusal(phone, text, address="nowhere")).code is Code.USAGE
+
+
+async def test_an_inviter_that_is_not_there_is_named(fleet: Fleet):
+    desk, phone = await fleet.start("desk"), await fleet.start("phone")
+    text, place = desk.peers.open_invitation().token, desk.place
+    await desk.stop()
+    refused = await refusal(phone, text)
+    assert refused.code is Code.FAILED
+    assert place in refused.message
+    await desk.start()

@@ -1,0 +1,441 @@
+"""The port, as strangers, members and removed devices find it: real sockets and real TLS.
+
+Never asserts on the words of TLS alerts: what counts is what was reached.
+"""
+
+import asyncio
+import socket
+import ssl
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from aiohttp.test_utils import TestServer
+from aiohttp.web import Application, Request, WebSocketResponse
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
+
+from daemon.peers import trust
+from daemon.peers.addresses import Address
+from daemon.peers.dial import Dialling, TurnedAway, Unreachable
+from daemon.peers.identity import Identity, load_or_create
+from daemon.peers.listener import LINK_PATH, PAIR_PATH, Listener
+from daemon.peers.pace import Pace
+from daemon.peers.trust import LINK_NAME, PAIR_NAME, Gate
+from daemon.peers.wire import Wire
+from tests.daemon.peers.fleet import GivenClock
+
+LIMIT_S = 10.0
+QUICK = Pace(handshake_s=0.3, keep_alive_s=0.4, goodbye_s=0.5)
+
+
+@dataclass
+class House:
+    """A listener with recording doors, and the identities of those who knock."""
+
+    folder: Path
+    pace: Pace = QUICK
+    inviting: bool = False
+    members: set[bytes] = field(default_factory=set)
+    linked: list[bytes] = field(default_factory=list)
+    paired: int = 0
+    port: int = 0
+    hold: bool = False
+
+    async def start(self) -> None:
+        self.identity = self.someone("house")
+        self.gate = Gate(self.identity.file, lambda: self.inviting)
+        self.gate.trust(self.members)
+        self.listener = Listener(
+            self.gate, lambda certificate: certificate in self.members, self._link, self._pair, self.pace
+        )
+        self.port = await self.listener.start("127.0.0.1", 0)
+
+    def someone(self, name: str) -> Identity:
+        return load_or_create(self.folder / name, GivenClock(name).randomness)
+
+    def admit(self, *identities: Identity) -> None:
+        self.members |= {one.certificate for one in identities}
+        self.gate.trust(self.members)
+
+    def remove(self, identity: Identity) -> None:
+        self.members.discard(identity.certificate)
+        self.gate.trust(self.members)
+
+    async def _link(self, certificate: bytes, wire: Wire) -> None:
+        self.linked.append(certificate)
+        if self.hold:
+            await wire.receive(LIMIT_S)
+
+    async def _pair(self, certificate: bytes, wire: Wire) -> None:
+        assert certificate == b""
+        self.paired += 1
+
+    async def idle(self, *callers: str) -> list[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+        """Connect once from each address, and say nothing."""
+        return [
+            await asyncio.open_connection("127.0.0.1", self.port, local_addr=(caller, 0))
+            for caller in callers
+        ]
+
+    def context(self, identity: Identity | None) -> ssl.SSLContext:
+        """Return a client's context that takes any server, showing `identity` or nothing."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+        if identity is not None:
+            context.load_cert_chain(identity.file)
+        return context
+
+    async def ask(
+        self, context: ssl.SSLContext, name: str, path: str = LINK_PATH, method: str = "GET"
+    ) -> bytes:
+        """Ask for a WebSocket; return the whole answer, empty where there was none."""
+        request = (
+            f"{method} {path} HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+        )
+        async with asyncio.timeout(LIMIT_S):
+            try:
+                reader, writer = await asyncio.open_connection(
+                    "127.0.0.1", self.port, ssl=context, server_hostname=name
+                )
+            except OSError:
+                return b""
+            try:
+                writer.write(request.encode())
+                return await reader.read()
+            except OSError:
+                return b""
+            finally:
+                writer.close()
+
+
+@pytest.fixture
+async def house(tmp_path: Path) -> AsyncIterator[House]:
+    made = House(tmp_path)
+    await made.start()
+    yield made
+    await made.listener.stop()
+
+
+def turned_away(house: House, answer: bytes) -> bool:
+    return answer == b"" and not house.linked and not house.paired
+
+
+async def test_a_member_reaches_the_link(house: House):
+    member = house.someone("member")
+    house.admit(member)
+    assert b"101 Switching" in await house.ask(house.context(member), LINK_NAME)
+    assert house.linked == [member.certificate]
+
+
+async def test_a_stranger_without_a_certificate_reaches_nothing(house: House):
+    house.admit(house.someone("member"))
+    assert turned_away(house, await house.ask(house.context(None), LINK_NAME))
+
+
+async def test_a_stranger_with_a_certificate_of_its_own_reaches_nothing(house: House):
+    house.admit(house.someone("member"))
+    assert turned_away(house, await house.ask(house.context(house.someone("stranger")), LINK_NAME))
+
+
+@pytest.mark.parametrize("name", ["", "localhost", "placet", "127.0.0.1"])
+async def test_only_the_two_names_are_answered(house: House, name: str):
+    member = house.someone("member")
+    house.admit(member)
+    house.inviting = True
+    assert turned_away(house, await house.ask(house.context(member), name))
+
+
+async def test_pairing_is_reachable_only_while_an_invitation_is_open(house: House):
+    assert turned_away(house, await house.ask(house.context(None), PAIR_NAME, PAIR_PATH))
+    house.inviting = True
+    assert b"101 Switching" in await house.ask(house.context(None), PAIR_NAME, PAIR_PATH)
+    assert house.paired == 1
+
+
+async def test_the_name_for_pairing_is_no_way_to_the_link(house: House):
+    house.inviting = True
+    answer = await house.ask(house.context(None), PAIR_NAME, LINK_PATH)
+    assert answer.startswith(b"HTTP/1.1 404")
+    assert not house.linked
+
+
+async def test_an_open_invitation_opens_nothing_under_the_name_for_links(house: House):
+    house.inviting = True
+    assert turned_away(house, await house.ask(house.context(None), LINK_NAME, PAIR_PATH))
+
+
+async def test_a_removed_device_reaches_nothing(house: House):
+    member = house.someone("member")
+    house.admit(member)
+    house.remove(member)
+    assert turned_away(house, await house.ask(house.context(member), LINK_NAME))
+
+
+async def test_a_device_removed_after_tls_let_it_in_is_cut_before_http(house: House):
+    member = house.someone("member")
+    house.admit(member)
+    house.members.clear()
+    assert turned_away(house, await house.ask(house.context(member), LINK_NAME))
+
+
+async def test_a_saved_tls_session_of_a_removed_device_is_worth_nothing(house: House):
+    member, other = house.someone("member"), house.someone("other")
+    house.admit(member, other)
+    context = house.context(member)
+
+    def visit(saved: ssl.SSLSession | None) -> tuple[bytes, ssl.SSLSession | None, bool | None]:
+        with (
+            socket.create_connection(("127.0.0.1", house.port), timeout=LIMIT_S) as plain,
+            context.wrap_socket(plain, server_hostname=LINK_NAME, session=saved) as secured,
+        ):
+            try:
+                secured.sendall(b"GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n")
+                answer = secured.recv(4096)
+            except OSError:
+                answer = b""
+            return answer, secured.session, secured.session_reused
+
+    answer, saved, _ = await asyncio.to_thread(visit, None)
+    assert answer.startswith(b"HTTP/1.1 404")
+    assert saved is None or not saved.has_ticket
+    house.remove(member)
+    answer, _, reused = await asyncio.to_thread(visit, saved)
+    assert answer == b""
+    assert not reused
+
+
+async def test_older_tls_is_refused(house: House):
+    member = house.someone("member")
+    house.admit(member)
+    context = house.context(member)
+    context.maximum_version = ssl.TLSVersion.TLSv1_2
+    assert turned_away(house, await house.ask(context, LINK_NAME))
+
+
+async def test_nothing_but_get_is_answered(house: House):
+    member = house.someone("member")
+    house.admit(member)
+    for method in ("POST", "PUT", "OPTIONS", "HEAD"):
+        answer = await house.ask(house.context(member), LINK_NAME, method=method)
+        assert answer.startswith(b"HTTP/1.1 404")
+    assert not house.linked
+
+
+async def test_a_handshake_that_does_not_go_on_is_cut_and_gives_its_place_back(house: House):
+    member = house.someone("member")
+    house.admit(member)
+    callers = await house.idle(*["127.0.0.1"] * house.pace.connections_per_address_max)
+    async with asyncio.timeout(LIMIT_S):
+        for reader, writer in callers:
+            assert await reader.read() == b""
+            writer.close()
+    assert house.listener.connections == 0
+    assert b"101 Switching" in await house.ask(house.context(member), LINK_NAME)
+
+
+async def test_what_is_not_tls_is_cut(house: House):
+    async with asyncio.timeout(LIMIT_S):
+        reader, writer = await asyncio.open_connection("127.0.0.1", house.port)
+        writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n" * 100)
+        try:
+            assert b"HTTP" not in await reader.read()
+        except OSError:
+            pass
+        writer.close()
+
+
+async def test_a_request_that_drips_is_cut(house: House):
+    house.inviting = True
+    async with asyncio.timeout(LIMIT_S):
+        reader, writer = await asyncio.open_connection(
+            "127.0.0.1", house.port, ssl=house.context(None), server_hostname=PAIR_NAME
+        )
+        writer.write(b"GET /v1/pair HTTP/1.1\r\nHost: ")
+        ended = asyncio.ensure_future(reader.read())
+        for _ in range(40):
+            writer.write(b"x")
+            await asyncio.wait([ended], timeout=0.05)
+        assert ended.done()
+        writer.close()
+    assert not house.paired
+
+
+async def closed(connections: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]], count: int) -> None:
+    """Wait until the other side has closed at least so many of these."""
+    ends = {asyncio.ensure_future(reader.read(1)) for reader, _ in connections}
+    over: set[asyncio.Future[bytes]] = set()
+    async with asyncio.timeout(LIMIT_S):
+        while len(over) < count:
+            done, ends = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+            over |= done
+    for end in ends:
+        end.cancel()
+    await asyncio.gather(*ends, *over, return_exceptions=True)
+
+
+async def test_idle_connections_leave_room_for_a_member(tmp_path: Path):
+    """200 callers from 5 addresses say nothing: 8 stay of each, and a member still gets through."""
+    house = House(tmp_path, replace(QUICK, handshake_s=LIMIT_S), hold=True)
+    await house.start()
+    idle = await house.idle(*[f"127.0.1.{number % 5 + 1}" for number in range(200)])
+    try:
+        await closed(idle, 160)
+        assert house.listener.connections == 40
+        member = house.someone("member")
+        house.admit(member)
+        dialling = Dialling(member, QUICK)
+        wire = await dialling.member(Address("127.0.0.1", house.port), house.identity.certificate)
+        assert house.linked == [member.certificate]
+        await wire.send(b"\0", LIMIT_S)
+        await wire.close()
+        await dialling.close()
+    finally:
+        for _, writer in idle:
+            writer.close()
+        await house.listener.stop()
+
+
+async def test_no_more_connections_than_the_cap(tmp_path: Path):
+    house = House(tmp_path, replace(QUICK, handshake_s=LIMIT_S, connections_max=12))
+    await house.start()
+    idle = await house.idle(*[f"127.0.1.{number + 1}" for number in range(30)])
+    try:
+        await closed(idle, 18)
+        assert house.listener.connections == 12
+    finally:
+        for _, writer in idle:
+            writer.close()
+        await house.listener.stop()
+
+
+async def test_a_dial_refuses_a_device_with_another_certificate(house: House):
+    member, expected = house.someone("member"), house.someone("expected")
+    house.admit(member)
+    dialling = Dialling(member, QUICK)
+    with pytest.raises(TurnedAway):
+        await dialling.member(Address("127.0.0.1", house.port), expected.certificate)
+    await dialling.close()
+    assert not house.linked
+
+
+def issued(folder: Path) -> tuple[bytes, Path]:
+    """Make a certificate that may issue others; return it, and the PEM file of one that it issued."""
+    authority, leaf = (
+        Ed25519PrivateKey.from_private_bytes(b"a" * 32),
+        Ed25519PrivateKey.from_private_bytes(b"l" * 32),
+    )
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "authority")])
+
+    def certificate(key: Ed25519PrivateKey, subject: x509.Name, ca: bool) -> x509.Certificate:
+        return (
+            x509.CertificateBuilder()
+            .subject_name(subject)
+            .issuer_name(name)
+            .public_key(key.public_key())
+            .serial_number(1)
+            .not_valid_before(datetime(1970, 1, 1, tzinfo=UTC))
+            .not_valid_after(datetime(9999, 1, 1, tzinfo=UTC))
+            .add_extension(x509.BasicConstraints(ca=ca, path_length=None), critical=True)
+            .sign(authority, None)
+        )
+
+    other = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "other")])
+    file = folder / "issued.pem"
+    file.write_bytes(
+        leaf.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+        + certificate(leaf, other, False).public_bytes(Encoding.PEM)
+    )
+    return certificate(authority, name, True).public_bytes(Encoding.DER), file
+
+
+async def test_what_a_members_certificate_issued_is_not_the_member(house: House, tmp_path: Path):
+    authority, file = issued(tmp_path)
+    house.members = {authority}
+    house.gate.trust(house.members)
+    context = house.context(None)
+    context.load_cert_chain(file)
+    assert turned_away(house, await house.ask(context, LINK_NAME))
+
+
+async def test_a_dial_refuses_what_the_expected_certificate_issued(tmp_path: Path):
+    house = House(tmp_path)
+    authority, file = issued(tmp_path)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(file)
+    server = TestServer(Application(), port=0)
+    server.app.router.add_get(LINK_PATH, _upgrade)
+    await server.start_server(ssl=context)
+    dialling = Dialling(house.someone("member"), QUICK)
+    assert server.port is not None
+    with pytest.raises(TurnedAway, match="another certificate"):
+        await dialling.member(Address("127.0.0.1", server.port), authority)
+    await dialling.close()
+    await server.close()
+
+
+async def _upgrade(request: Request) -> WebSocketResponse:
+    answer = WebSocketResponse()
+    await answer.prepare(request)
+    await answer.receive()
+    return answer
+
+
+async def test_a_dial_shows_no_certificate_when_it_pairs(house: House):
+    house.inviting = True
+    dialling = Dialling(house.someone("newcomer"), QUICK)
+    wire, shown = await dialling.inviter(Address("127.0.0.1", house.port))
+    assert shown == house.identity.certificate
+    await wire.close()
+    await dialling.close()
+    assert house.paired == 1
+
+
+async def test_a_dial_follows_no_redirect(tmp_path: Path):
+    house = House(tmp_path)
+    identity = house.someone("bait")
+    reached = []
+
+    async def bait(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        place = f"http://127.0.0.1:{target.sockets[0].getsockname()[1]}/"
+        writer.write(f"HTTP/1.1 302 Found\r\nLocation: {place}\r\nContent-Length: 0\r\n\r\n".encode())
+        await writer.drain()
+        writer.close()
+
+    async def trap(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        reached.append(1)
+        writer.close()
+
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(identity.file)
+    async with (
+        await asyncio.start_server(trap, "127.0.0.1", 0) as target,
+        await asyncio.start_server(bait, "127.0.0.1", 0, ssl=context) as server,
+    ):
+        dialling = Dialling(house.someone("newcomer"), QUICK)
+        with pytest.raises(Unreachable):
+            await dialling.inviter(Address("127.0.0.1", server.sockets[0].getsockname()[1]))
+        await dialling.close()
+    assert not reached
+
+
+async def test_a_port_where_nobody_listens_is_unreachable(tmp_path: Path):
+    house = House(tmp_path)
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        dialling = Dialling(house.someone("newcomer"), QUICK)
+        with pytest.raises(Unreachable) as seen:
+            await dialling.inviter(Address("127.0.0.1", closed.getsockname()[1]))
+        await dialling.close()
+    assert not isinstance(seen.value, TurnedAway)
+
+
+def test_the_names_in_the_handshake_tell_nothing_of_a_device():
+    assert {trust.LINK_NAME, trust.PAIR_NAME} == {"link.placet", "pair.placet"}
