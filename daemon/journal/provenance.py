@@ -4,6 +4,7 @@ Never stored: `checked_by`, `checked_at`, `created_at` and `author` are all read
 """
 
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from store.fold import Source
 from syncproto.commit import By
@@ -15,6 +16,7 @@ _MS_MAX = 253_402_300_799_999  # the end of the year 9999: beyond it there is no
 AUTHORS = {By.SYSTEM: "system", By.AGENT: "agent", By.USER: "user"}
 
 
+@lru_cache(maxsize=4096)
 def iso(ms: int) -> str:
     """Write Unix time in milliseconds as ISO 8601 in UTC; what is out of range is shown as its bound."""
     bounded = min(max(ms, 0), _MS_MAX)
@@ -29,7 +31,9 @@ def author(source: Source | None) -> str | None:
 
 def written_ms(source: Source) -> int:
     """Return when a value was written: where it was imported, when that was at its origin."""
-    at = (source.origin or {}).get(ORIGIN_AT)
+    if source.origin is None:
+        return source.ms
+    at = source.origin.get(ORIGIN_AT)
     return at if type(at) is int else source.ms
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from daemon.journal.errors import Candidate, Code, Refused, not_found, usage
 from daemon.journal.values import folded
+from store.containing import entities_containing
 from store.entity import Entity
 from store.shown import clock_shown
 from store.snapshot import PREFIX_MIN, Snapshot
@@ -99,11 +100,19 @@ def _by_title(snapshot: Snapshot, ref: str, removed: bool) -> list[Entity]:
     wanted = folded(ref)
     if not wanted:
         raise usage("a reference cannot be empty")
-    tasks = snapshot.entities("task") + (snapshot.entities("task", removed=True) if removed else [])
-    titled = [(folded(one.text("title")), one) for one in tasks if one.exists]
+    tasks = _tasks_that_may_hold(snapshot, wanted)
+    titled = [(folded(one.text("title")), one) for one in tasks if one.visible or removed]
     return [one for title, one in titled if title == wanted] or [
         one for title, one in titled if wanted in title
     ]
+
+
+def _tasks_that_may_hold(snapshot: Snapshot, wanted: str) -> list[Entity]:
+    """Return the tasks to look at for a part of a title: what looks like an id is seldom in any."""
+    if _HEX.fullmatch(wanted):
+        return _existing(snapshot, entities_containing(snapshot, "task", wanted))
+    held = snapshot.entities("task") + snapshot.entities("task", removed=True)
+    return [one for one in held if one.exists]
 
 
 def _only(found: list[Entity], what: str, ref: str) -> Entity:

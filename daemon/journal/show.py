@@ -197,6 +197,8 @@ class Shown:
 
     def conflicts(self, entity: Entity) -> list[Conflict]:
         """Show the fields that have more than one value, and a deletion that an edit outlived."""
+        if not _is_disputed(entity):
+            return []
         found = dict(entity.conflicts())
         tombs = [one for one in entity.versions(DELETED) if one.value is True]
         if entity.visible and tombs:
@@ -248,6 +250,13 @@ def _number(value: object) -> int | None:
     return value if type(value) is int else None
 
 
+def _is_disputed(entity: Entity) -> bool:
+    """Say at little cost whether there may be a conflict: nearly always there is none."""
+    fields = entity.row.fields
+    return DELETED in fields or any(len(versions) > 1 for versions in fields.values())
+
+
 def _updated_at(entity: Entity) -> str | None:
-    newest = [version.source for field in entity.fields() for version in entity.versions(field)]
-    return iso(max(written_ms(source) for source in newest)) if newest else None
+    winners = (versions[0].source for versions in entity.row.fields.values())
+    newest = max(map(written_ms, winners), default=None)
+    return None if newest is None else iso(newest)
