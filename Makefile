@@ -28,10 +28,12 @@ test: $(VENV)/.dev ## all tests
 	@$(PY) -m pytest $(PYTEST)
 
 check: $(VENV)/.dev ## style, types and import rules
-	@$(PY) -m ruff check .
-	@$(PY) -m ruff format --check .
-	@$(PY) -m mypy $(CODE)
-	@$(VENV)/bin/lint-imports --no-cache
+	@failed=(); \
+	$(PY) -m ruff check . || failed+=(style); \
+	$(PY) -m ruff format --check --quiet . || failed+=(format); \
+	$(PY) -m mypy $(CODE) || failed+=(types); \
+	$(VENV)/bin/lint-imports --no-cache --no-logo || failed+=(imports); \
+	[[ $${#failed[@]} == 0 ]] || { echo "check: failed: $${failed[*]}" >&2; exit 1; }
 
 bench: $(VENV)/.dev ## the figures, each beside its baseline
 	@$(PY) -m bench $(BENCH)
