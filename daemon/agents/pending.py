@@ -8,9 +8,13 @@ from typing import Any
 from msgspec import Struct
 
 from daemon.agents import judging, wording
+from daemon.agents.effects import change_set_id
 from daemon.agents.judging import Case, Shown
+from daemon.agents.proposals import SETS_MAX
 from daemon.journal.provenance import iso
+from store.item import Occurrence
 from store.snapshot import Snapshot
+from store.verdicts import Status
 from syncproto.ids import EntityId, text
 
 
@@ -35,6 +39,7 @@ class PendingItem(Struct, frozen=True, kw_only=True):
     expires_at: str
 
 
+_OPEN = frozenset({Status.PENDING, Status.DEFERRED})
 _WAITING = frozenset({Shown.PENDING, Shown.DEFERRED})
 
 
@@ -45,13 +50,28 @@ def pending(
 
     What has expired or become obsolete waits no more; `closed` lists it too, with all that is decided.
     """
-    found = (judging.case(snapshot, item) for item in snapshot.items(task))
+    items = (item for item in snapshot.items(task) if closed or item.disputed or item.status in _OPEN)
+    found = (judging.case(snapshot, item) for item in items)
     shown = [(case, judging.shown(snapshot, case, now_ms)) for case in found if case is not None]
-    return [_line(snapshot, case, status) for case, status in shown if closed or _waits(case, status)]
+    waiting = [(case, status) for case, status in shown if closed or _waits(case, status)]
+    waiting.sort(key=lambda one: _made(one[0]))
+    return [_line(snapshot, case, status) for case, status in waiting]
 
 
 def _waits(case: Case, status: Shown) -> bool:
     return status in _WAITING or case.item.disputed
+
+
+def _made(case: Case) -> tuple[int, str, int, int]:
+    """Return the key by which items are in the order of their making, the same on every device."""
+    return min((one.created_ms, one.run_key, _number(one), one.position) for one in case.item.occurrences)
+
+
+def _number(occurrence: Occurrence) -> int:
+    """Return which of its run's sets an occurrence is in: the sets of one run have one time."""
+    numbers = range(SETS_MAX)
+    sets = [change_set_id(occurrence.run_key, number, occurrence.task) for number in numbers]
+    return sets.index(occurrence.change_set) if occurrence.change_set in sets else SETS_MAX
 
 
 def _line(snapshot: Snapshot, case: Case, status: Shown) -> PendingItem:

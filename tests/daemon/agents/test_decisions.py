@@ -350,7 +350,8 @@ def test_a_creation_that_a_person_only_moved_is_confirmed_again_where_it_is(a: H
     a.set(created, checklist_id=other)
     undo(a, item)
     assert a.titles(task) == ["One"]
-    assert confirm(a, item, again=True).result is Outcome.APPLIED
+    reopen(a, item)
+    assert confirm(a, item).result is Outcome.APPLIED
     assert a.value(created, "checklist_id") == other
 
 
