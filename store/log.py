@@ -85,8 +85,7 @@ class Log:
         branches = self._replicas[commit.replica].branches
         while branches[at].first > commit.counter:
             parent = branches[at].parent
-            if parent is None:
-                return False
+            assert parent is not None, "a branch without a parent begins at counter 1"
             at = parent
         return at == below
 
