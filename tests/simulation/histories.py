@@ -21,7 +21,7 @@ from tests.simulation.fleet import SKEWS_MS, Fleet, Step
 from tests.simulation.scenes import fork, scene
 
 SEED = int(os.environ.get("PLACET_SEED", "11"))
-HISTORIES = int(os.environ.get("PLACET_HISTORIES", "500"))
+HISTORIES = int(os.environ.get("PLACET_HISTORIES", "400"))
 
 PEACE = {
     "edit": 9, "label": 3, "child": 7, "note": 2, "delete": 2, "restore": 4, "agent": 2, "open page": 2,
