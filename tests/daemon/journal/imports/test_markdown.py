@@ -87,6 +87,7 @@ def test_nested_headings_are_tasks_linked_to_the_one_above():
 def test_headings_of_the_same_name_are_told_apart_by_the_one_above():
     titles = [task.title for task in parse("# Beds\n## To do\n# Shed\n## To do\n## Paint\n").tasks]
     assert titles == ["Beds", "Beds: To do", "Shed", "Shed: To do", "Paint"]
+    assert [task.title for task in parse("# Beds\n# Beds\n").tasks] == ["Beds", "Beds"]
 
 
 def test_a_ticked_heading_is_a_finished_task():

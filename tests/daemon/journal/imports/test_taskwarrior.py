@@ -111,6 +111,13 @@ def test_a_dependency_that_is_not_in_the_file_is_kept_as_text():
     assert task.entries[0].text == "depends: 11111111-0000-4000-8000-000000000000"
 
 
+def test_a_dependency_on_itself_or_on_a_template_is_kept_as_text():
+    template = record(2, status="recurring")
+    task = parse(export(record(1, depends=[record(1)["uuid"], template["uuid"]]), template)).tasks[0]
+    assert task.links == ()
+    assert task.entries[0].text == f"depends: {record(1)['uuid']}, {template['uuid']}"
+
+
 def test_recurring_templates_are_skipped_and_named():
     plan = parse(export(record(1), record(2, status="recurring", recur="weekly", description="water plants")))
     assert [task.key for task in plan.tasks] == [record(1)["uuid"]]

@@ -1,0 +1,214 @@
+"""What the journal still lacks of one planned task: the writes that would bring it in.
+
+Never makes a commit, and never touches what a person changed or removed since the file said the same.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from daemon.journal.checklists import TODOS, todos_id
+from daemon.journal.imports.catalogue import Catalogue
+from daemon.journal.imports.memory import Memory, is_import, origin
+from daemon.journal.imports.places import Places
+from daemon.journal.imports.plan import PlannedChecklist, PlannedTask
+from daemon.journal.names import SET
+from daemon.journal.positions import between
+from daemon.journal.provenance import iso
+from store.entity import Entity
+from store.fold import DELETED
+from store.transaction import Transaction, Write
+from syncproto.codec import Value
+from syncproto.ids import ZERO_ID, EntityId, derived_id, text, uuid7
+
+_NO_RANDOMNESS = bytes(10)
+
+Fields = dict[str, Value]
+
+
+def task_id(format_: str, task: PlannedTask) -> EntityId:
+    """Return the id of an imported task, derived from the source's own, its time that of the source."""
+    time_of = ZERO_ID if task.made_ms is None else uuid7(task.made_ms, _NO_RANDOMNESS)
+    return derived_id("import", format_, task.key, time_of=time_of)
+
+
+@dataclass(slots=True)
+class Draft:
+    """The writes that a task needs; `made` counts what is new of each kind.
+
+    `buries`: the task is to be removed after all other writes. `is_removed_here`: a person removed it.
+    """
+
+    task: Write
+    is_new: bool
+    children: list[Write] = field(default_factory=list)
+    made: dict[str, int] = field(default_factory=dict)
+    buries: bool = False
+    is_removed_here: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Say whether the journal has all that the file says."""
+        return not (self.task.fields or self.children or self.buries)
+
+
+class Drafter:
+    """Compares the tasks of one file with the journal; `ids` are those of all its tasks, by key."""
+
+    def __init__(self, tx: Transaction, format_: str, ids: Mapping[str, EntityId]) -> None:
+        self._tx = tx
+        self._format = format_
+        self._ids = ids
+        self.catalogue = Catalogue(tx)
+
+    def draft(self, task: PlannedTask) -> Draft:
+        """Return what the journal lacks of a task."""
+        identifier = self._ids[task.key]
+        held = self._tx.entity(identifier)
+        at_ms = task.made_ms if held is None else task.changed_ms
+        write = Write(identifier, "task", self._task_fields(task, held), origin=origin(self._format, at_ms))
+        draft = Draft(write, is_new=held is None)
+        _Children(self._tx, self._format, task, draft, self._ids).collect()
+        was_buried = held is not None and Memory(self._tx, held).value(DELETED) is True
+        if was_buried and not task.removed:
+            write.fields[DELETED] = False
+        if held is not None and not held.visible:
+            draft.is_removed_here = not _is_imports(held, DELETED)
+            # A write to a removed task brings it back into sight, so the file's removal is said again.
+            draft.buries = task.removed and not draft.is_empty
+        else:
+            draft.buries = task.removed and not was_buried
+        return draft
+
+    def _task_fields(self, task: PlannedTask, held: Entity | None) -> Fields:
+        category = self.catalogue.id_of("category", task.category) if task.category else None
+        wanted: Fields = {
+            "title": task.title,
+            "status": task.status,
+            "reason": task.reason,
+            "priority": task.priority,
+            "due": task.due,
+            "category_id": category,
+        }
+        fields = _difference(self._tx, held, wanted)
+        if task.category and fields.get("category_id"):
+            self.catalogue.need("category", task.category)
+        return fields | self._label_fields(task, held)
+
+    def _label_fields(self, task: PlannedTask, held: Entity | None) -> Fields:
+        """Return the labels that the file gained or lost; those that a person gave or took stay."""
+        wanted = {f"{SET}/{text(self.catalogue.id_of('label', name))}": name for name in task.labels}
+        memory = Memory(self._tx, held) if held else None
+        known = [name for name in held.fields() if name.startswith(f"{SET}/")] if held else []
+        fields: Fields = {}
+        for name in dict.fromkeys([*wanted, *known]):
+            was_in = memory is not None and memory.value(name) is True
+            if was_in != (name in wanted):
+                fields[name] = name in wanted
+        for name in wanted.keys() & fields.keys():
+            self.catalogue.need("label", wanted[name])
+        return fields
+
+
+class _Children:
+    """Adds to a draft what belongs to its task."""
+
+    def __init__(
+        self, tx: Transaction, format_: str, task: PlannedTask, draft: Draft, ids: Mapping[str, EntityId]
+    ) -> None:
+        self._tx = tx
+        self._format = format_
+        self._task = task
+        self._draft = draft
+        self._owner = draft.task.entity
+        self._ids = ids
+
+    def collect(self) -> None:
+        """Add checklists with their items, entries and links."""
+        for checklist in self._task.checklists:
+            self._checklist(checklist)
+        self._entries()
+        for link in self._task.links:
+            ends: Fields = {
+                "from_id": self._ids[link.from_key],
+                "to_id": self._ids[link.to_key],
+                "type": link.type,
+            }
+            line = self._derived(link.key)
+            self._child("link", line, says=ends, made={}, at_ms=self._task.changed_ms)
+
+    def _checklist(self, checklist: PlannedChecklist) -> None:
+        # The list that people and agents add to where a task has none is the same one.
+        shared = checklist.title == TODOS
+        identifier = todos_id(self._owner) if shared else self._derived(checklist.key)
+        made: Fields = {"task_id": self._owner, "position": between(None, None)}
+        at_ms = self._task.made_ms
+        self._child("checklist", identifier, says={"title": checklist.title}, made=made, at_ms=at_ms)
+        places = self._places(identifier, "checklist_item")
+        for item in checklist.items:
+            says: Fields = {"title": item.title, "is_checked": item.is_checked}
+            made = {"checklist_id": identifier, "is_archived": False}
+            line = self._derived(item.key)
+            self._child("checklist_item", line, says=says, made=made, at_ms=at_ms, places=places)
+
+    def _entries(self) -> None:
+        places = self._places(self._owner, "task_entry")
+        for entry in self._task.entries:
+            made: Fields = {"task_id": self._owner, "source": "import"}
+            at_ms = entry.happened_ms
+            if at_ms is not None:
+                made["happened_at"] = iso(at_ms)
+            # What has no time of its own keeps the file's order by its place.
+            self._child(
+                "entry",
+                self._derived(entry.key),
+                says={"text": entry.text},
+                made=made,
+                at_ms=at_ms,
+                places=places if at_ms is None else None,
+            )
+
+    def _child(
+        self,
+        kind: str,
+        identifier: EntityId,
+        *,
+        says: Fields,
+        made: Fields,
+        at_ms: int | None,
+        places: Places | None = None,
+    ) -> None:
+        """Add the write that a child needs: what the file `says`, and if it is new what it is `made` with."""
+        held = self._tx.entity(identifier)
+        if held is not None:
+            if places:
+                places.pass_by(held.text("position"))
+            fields = _difference(self._tx, held, says) if held.visible else {}
+            at_ms = self._task.changed_ms
+        else:
+            fields = says | made | ({"position": places.take()} if places else {})
+            self._draft.made[kind] = self._draft.made.get(kind, 0) + 1
+        if fields:
+            written = origin(self._format, at_ms)
+            self._draft.children.append(Write(identifier, kind, fields, origin=written))
+
+    def _derived(self, key: str) -> EntityId:
+        return derived_id("import", self._format, key, time_of=self._owner)
+
+    def _places(self, owner: EntityId, relation: str) -> Places:
+        if self._draft.is_new:
+            return Places(())
+        held = (self._tx.entity(one) for one in self._tx.referring(owner, relation, removed=True))
+        return Places(one.text("position") for one in held if one)
+
+
+def _difference(tx: Transaction, held: Entity | None, wanted: Mapping[str, Value]) -> Fields:
+    """Return the fields in which the file says something else than when it was last imported."""
+    if held is None:
+        return {name: value for name, value in wanted.items() if value is not None}
+    memory = Memory(tx, held)
+    return {name: value for name, value in wanted.items() if memory.value(name) != value}
+
+
+def _is_imports(held: Entity, name: str) -> bool:
+    version = held.version(name)
+    return version is not None and is_import(version.source)

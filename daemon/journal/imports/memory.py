@@ -1,0 +1,54 @@
+"""What earlier imports wrote: whether the file has changed a field since, or a person has.
+
+Never takes the current value for the file's word: a person may have written over it.
+
+A field is the file's to write only where the file now says something else than when it was last imported.
+That last word is in the log: the newest version that an import wrote, known by its origin. Nothing is kept
+beside the log for it, so every device answers alike, also one that never saw the file. The log is read only
+where the version in effect is not an import's own.
+"""
+
+from daemon.journal.provenance import ORIGIN_AT
+from store.entity import Entity
+from store.fold import Source
+from store.history import operations
+from store.transaction import Transaction
+from syncproto.codec import Value
+
+_BY = "by"
+_IMPORT = "import"
+
+
+def origin(format_: str, at_ms: int | None) -> dict[str, Value]:
+    """Return the provenance of an imported write; `at_ms` is when its source wrote it, if it says."""
+    known: dict[str, Value] = {_BY: _IMPORT, "format": format_}
+    return known if at_ms is None else known | {ORIGIN_AT: at_ms}
+
+
+def is_import(source: Source) -> bool:
+    """Say whether an import made this write."""
+    return (source.origin or {}).get(_BY) == _IMPORT
+
+
+class Memory:
+    """What imports last wrote to one entity."""
+
+    def __init__(self, tx: Transaction, entity: Entity) -> None:
+        self._tx = tx
+        self._entity = entity
+        self._log: dict[str, Value] | None = None
+
+    def value(self, field: str) -> Value:
+        """Return the value that an import last gave to a field, None where none did."""
+        version = self._entity.version(field)
+        if version is None:
+            return None
+        return version.value if is_import(version.source) else self._from_log().get(field)
+
+    def _from_log(self) -> dict[str, Value]:
+        if self._log is None:
+            self._log = {}
+            for write in operations(self._tx, self._entity.id):
+                if is_import(write.source):
+                    self._log.update(write.operation.fields)
+        return self._log
