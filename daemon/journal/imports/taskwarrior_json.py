@@ -16,7 +16,7 @@ from daemon.journal.imports.plan import ImportFault, line_of, utc_text
 _TIMESTAMP = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)T(\d\d):?(\d\d):?(\d\d)Z", re.ASCII)
 _BYTE = re.compile(r" \(byte (\d+)\)$")
 _WHERE = re.compile(r"(.*) - at `\$\.?(.+)`$")
-_HALF_OF_A_PAIR = re.compile(rb"\\u[dD][89a-fA-F]")
+_HALF_OF_A_PAIR = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])")
 # Numbers that Taskwarrior computes anew for each export: kept, they would make every export differ.
 _COMPUTED = frozenset({"id", "urgency"})
 
@@ -171,6 +171,8 @@ def _decoded(decoder: msgspec.json.Decoder[Decoded], raw: bytes) -> Decoded:
 def _malformed(said: str, raw: bytes) -> NotAnExport:
     if byte := _BYTE.search(said):
         return NotAnExport(said[: byte.start()], raw.count(b"\n", 0, int(byte[1])))
-    if _HALF_OF_A_PAIR.search(raw):
-        return NotAnExport("JSON is malformed: a \\u escape that is half of a pair")
+    if half := _HALF_OF_A_PAIR.search(raw):
+        # The decoder goes on looking for the other half, and finds the end.
+        escape = "JSON is malformed: a \\u escape that is half of a pair"
+        return NotAnExport(escape, raw.count(b"\n", 0, half.start()))
     return NotAnExport("JSON ends too early: the file is cut off", raw.rstrip().count(b"\n"))

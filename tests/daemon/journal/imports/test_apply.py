@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from daemon.journal import checklists, entries, tasks
 from daemon.journal.checklists import ItemEdit, NewItem
 from daemon.journal.entries import NewEntry
+from daemon.journal.errors import Code, Refused
 from daemon.journal.imports.apply import ImportResult, apply_plan
 from daemon.journal.imports.formats import read
 from daemon.journal.names import SET, named_id
@@ -113,6 +114,12 @@ def test_a_file_with_faults_writes_nothing(a: Home):
     assert done.tasks == 0
     assert [one.line for one in done.errors] == [3]
     assert commits(a) == 0
+
+
+def test_a_format_that_is_not_known_is_refused_with_those_that_are():
+    with pytest.raises(Refused) as caught:
+        read("org", "garden.org", "* dig")
+    assert (caught.value.code, caught.value.hint) == (Code.USAGE, "one of markdown, taskwarrior")
 
 
 # --- what the file changed --------------------------------------------------------------------------

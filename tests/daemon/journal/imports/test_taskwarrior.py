@@ -137,6 +137,20 @@ def test_anything_else_is_kept_as_an_entry():
     ]
 
 
+def test_what_a_field_cannot_hold_is_kept_as_text():
+    task = only(project="p" * 101, wait="20260801T000000Z", modified="once")
+    assert (task.category, task.status, task.changed_ms) == (None, "OPEN", None)
+    assert task.entries[0].text.split("\n") == [
+        "modified: once",
+        f"project: {'p' * 101}",
+        "wait: 2026-08-01T00:00:00Z",
+    ]
+
+
+def test_a_blank_note_is_none():
+    assert only(annotations=[{"entry": "20260105T101112Z", "description": " "}]).entries == ()
+
+
 def test_what_taskwarrior_computes_anew_does_not_make_an_export_differ():
     assert only(id=1, urgency=2.5).entries == only(id=7, urgency=9).entries == ()
 
@@ -221,6 +235,7 @@ LINE = json.dumps(record(1))
             "entry of an annotation is 'x'",
         ),
         (export(record()).replace("task 1", "\\ud800"), 2, "JSON is malformed"),
+        ('[\n{"uuid":"\\ud800"}]', 2, "half of a pair"),
         ("{}", 1, "missing required field `uuid`"),
     ],
 )
