@@ -102,10 +102,11 @@ class Api:
 
 
 class Probe:
-    """Routes that only tests have: a bug, a slow ask, and a secret that must not be kept."""
+    """Routes that only tests have: a fault of choice, a count, and a secret that must not be kept."""
 
     def __init__(self) -> None:
         self.runs = 0
+        self.fault: Exception = RuntimeError("private words")
 
     def routes(self) -> list[Route]:
         return [
@@ -115,7 +116,7 @@ class Probe:
         ]
 
     def _bug(self, snapshot: Any, call: Any) -> int:
-        raise RuntimeError("private words")
+        raise self.fault
 
     async def _count(self, call: Any) -> int:
         self.runs += 1

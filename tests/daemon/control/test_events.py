@@ -54,6 +54,11 @@ async def add(api: Api, title: str) -> None:
     assert (await api.ask("POST", "/v1/tasks", {"title": title})).status == 201
 
 
+def web_runner(api: Api) -> Any:
+    assert api.control is not None
+    return api.control._runner
+
+
 def titles(event: Any) -> list[str]:
     return [one["after"] for one in event["changes"] if one["field"] == "title"]
 
@@ -114,7 +119,9 @@ async def test_streams_are_bounded(api: Api, monkeypatch: pytest.MonkeyPatch):
         assert (await api.ask("GET", "/v1/events")).code == "failed"
 
 
-async def test_streams_end_when_the_daemon_stops(api: Api):
+async def test_streams_end_when_the_daemon_stops(api: Api, monkeypatch: pytest.MonkeyPatch):
+    # They are cut at once, not when requests under way have had their time.
+    monkeypatch.setattr(web_runner(api), "_shutdown_timeout", 60.0)
     async with stream(api) as open_stream:
         await open_stream.comment()
         assert api.control is not None

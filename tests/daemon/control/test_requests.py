@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from daemon.control.server import listen
-from daemon.journal.errors import Code
+from daemon.journal.errors import Code, Refused
+from store.faults import DiskFull, ReadOnlyDatabase, StoreError
+from syncproto.faults import CommitTooLarge, LocalProtocolError
 from tests.daemon.control.conftest import Api, Probe
 
 TASK = {"title": "Renew the passport"}
@@ -91,23 +93,53 @@ async def test_bad_input_is_answered_in_one_form_and_changes_nothing(  # noqa: P
 
 
 async def test_a_request_beyond_one_mebibyte_is_refused(api: Api):
-    refused = await api.ask("POST", "/v1/tasks", raw=b'{"title": "' + b"x" * (1 << 20) + b'"}')
+    refused = await api.ask("POST", "/v1/tasks", raw=b'{"title": "x"}' + b" " * (1 << 20))
     assert refused.code == "usage"
     assert (await api.ask("GET", "/v1/tasks")).json == []
 
 
-async def test_text_that_fits_its_field_but_not_a_commit_is_refused(api: Api):
-    names = [f"{n:03d}" + "ä" * 97 for n in range(100)]
-    many = await api.ask("POST", "/v1/tasks", TASK | {"labels": names})
-    assert many.status in (201, 400)
-    note = await api.ask("POST", "/v1/tasks/renew/entries", {"text": "x" * (128 * 1024 + 1)})
-    assert note.code == "usage"
+async def test_the_most_that_each_field_takes_fits_in_one_commit(api: Api):
+    names = [f"{n:03d}" + "語" * 97 for n in range(100)]
+    widest = {
+        "title": "語" * 400,
+        "labels": names,
+        "category": "語" * 100,
+        "status": "BLOCKED",
+        "reason": "語" * 2000,
+    }
+    assert (await api.ask("POST", "/v1/tasks", widest)).status == 201
+    text = "語" * (128 * 1024 // 3)
+    assert (await api.ask("POST", "/v1/tasks/語/entries", {"text": text})).status == 201
+    assert (await api.ask("POST", "/v1/tasks/語/entries", {"text": text + "語"})).code == "usage"
 
 
 async def test_a_bug_is_told_without_its_words(api: Api, capfd: pytest.CaptureFixture[str]):
     answer = await api.ask("GET", "/v1/bug")
     assert (answer.status, answer.code) == (500, "failed")
     assert "private words" not in answer.json["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "code"),
+    [
+        (DiskFull("no space left"), 507, "disk"),
+        (ReadOnlyDatabase("read-only"), 422, "failed"),
+        (StoreError("locked"), 422, "failed"),
+        (CommitTooLarge("300000 bytes"), 400, "usage"),
+        (LocalProtocolError("an integer beyond 64 bits"), 400, "usage"),
+        (Refused(Code.TIMEOUT, "not yet"), 504, "timeout"),
+        (Refused(Code.NEEDS_CONFIRMATION, "sure?"), 412, "needs_confirmation"),
+        (Refused(Code.STALE, "changed"), 409, "stale"),
+        (Refused(Code.PARTLY, "some"), 422, "partly"),
+    ],
+)
+async def test_faults_of_the_world_are_answered_by_what_can_be_done(
+    api: Api, probe: Probe, fault, status, code
+):
+    probe.fault = fault
+    answer = await api.ask("GET", "/v1/bug")
+    assert (answer.status, answer.code) == (status, code)
+    assert str(fault) in answer.json["error"]["message"]
 
 
 async def test_below_the_floor_writes_are_refused_and_reads_go_on(tmp_path: Path):

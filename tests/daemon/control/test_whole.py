@@ -48,9 +48,10 @@ class Device:
         await self._session.close()
         assert await self.daemon.stop()
 
-    async def ask(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
+    async def ask(self, method: str, path: str, body: Any = None, key: str = "") -> tuple[int, Any]:
         data = None if body is None else io.BytesIO(msgspec.json.encode(body))
-        async with self._session.request(method, path, data=data) as response:
+        headers = {"Idempotency-Key": key} if key else {}
+        async with self._session.request(method, path, data=data, headers=headers) as response:
             answer = await response.read()
             if response.status >= 400:
                 told = msgspec.json.decode(answer, type=Envelope)
@@ -149,6 +150,9 @@ async def test_a_link_that_is_cut_shows_both_words_and_heals(make: Make, laptop:
         assert "update_task_estimate" not in left
         task = await device.do("GET", "/v1/tasks/passport")
         assert (task["estimate_minutes"], task["due"], task["conflicts"]) == (120, None, [])
+    await phone.decide("confirmed", set=items["update_task_due_date"]["set_id"])
+    assert (await phone.do("GET", "/v1/tasks/passport"))["due"] == "2031-05-17"
+    assert await phone.pending() == {}
 
 
 async def test_a_set_is_decided_item_by_item_in_order_and_a_retry_says_already(laptop: Device):
@@ -243,8 +247,8 @@ async def test_a_token_works_once(make: Make, laptop: Device):
 
 
 async def test_an_invitation_is_never_kept_for_a_retry(laptop: Device):
-    one, other = [await laptop.do("POST", "/v1/invitations", {}) for _ in range(2)]
-    assert one["token"] != other["token"]
+    one, other = [await laptop.ask("POST", "/v1/invitations", {}, key="k1") for _ in range(2)]
+    assert one[1]["token"] != other[1]["token"]
 
 
 async def test_an_import_is_one_request_and_twice_is_once(laptop: Device):
