@@ -31,6 +31,7 @@ from syncproto.ids import EntityId, text
 NOTES_MAX = 200
 DECISIONS_MAX = 20
 ITEMS_MAX = 500
+MS_MAX = 7_258_118_400_000  # the year 2200: reckoning from a day at the end of the calendar would leave it
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +69,8 @@ def gather(
 
 
 def local(ms: int, zone: tzinfo | None) -> datetime:
-    """Return a moment on the calendar of a place."""
-    return datetime.fromtimestamp(ms / 1000, UTC).astimezone(zone)
+    """Return a moment on the calendar of a place; one that no calendar has is moved to the nearest bound."""
+    return datetime.fromtimestamp(min(max(ms, 0), MS_MAX) / 1000, UTC).astimezone(zone)
 
 
 def _task(snapshot: Snapshot, task: EntityId) -> TaskView:
@@ -120,7 +121,8 @@ def _happened(entry: Entity, stamp_ms: int, zone: tzinfo | None) -> datetime:
     """Return when an entry happened; what cannot be read falls back on when it was written."""
     try:
         told = datetime.fromisoformat(entry.text("happened_at"))
-        return (told if told.tzinfo else told.replace(tzinfo=UTC)).astimezone(zone)
+        aware = told if told.tzinfo else told.replace(tzinfo=UTC)
+        return local(int(aware.timestamp() * 1000), zone)
     except (ValueError, OverflowError):
         return local(stamp_ms, zone)
 

@@ -162,8 +162,8 @@ def _require_current(tx: Transaction, case: Case, *, force: bool) -> None:
     if not force and judging.is_stale(tx, case):
         shown = judging.compared(case)
         message = (
-            f"{', '.join(case.effect.fields)} changed since: was {shown.base!r}, is {shown.current!r},"
-            f" proposed {shown.proposed!r}; --force applies it anyway"
+            f"{_named(case)} changed since: it was {_told(shown.base)}, is {_told(shown.current)},"
+            f" and would be {_told(shown.proposed)}; --force applies it anyway"
         )
         raise _Refused(
             Outcome.STALE, message, base=shown.base, current=shown.current, proposed=shown.proposed
@@ -246,7 +246,15 @@ def _left_of_field(tx: Transaction, case: Case, field: str) -> str:
         covers(one.base, version.source.head, tx.log) for one in case.item.occurrences
     )
     stays = "your later edit stays, " if since and judging.is_own(version) else ""
-    return f"{stays}{field} is {'empty' if value is None else str(value)}"
+    return f"{stays}{wording.field_name(field)} is {_told(value)}"
+
+
+def _named(case: Case) -> str:
+    return ", ".join(wording.field_name(field) for field in case.effect.fields)
+
+
+def _told(value: Value) -> str:
+    return "empty" if value is None else str(value)
 
 
 def _decide(tx: Transaction, item: EntityId, verdict: Verdict, reason: str | None, via: str) -> Result:

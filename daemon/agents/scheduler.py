@@ -222,7 +222,8 @@ class Scheduler:
             key, reason = wakes.session_key(agent.id, start.session, 1), "asked by a person"
         elif changed and wakes.is_scheduled(snapshot, agent):
             key = wakes.subscription_key(agent.id, (one.head for one in changed))
-            reason = f"{len({one.head for one in changed})} changes"
+            number = len({one.head for one in changed})
+            reason = "one change" if number == 1 else f"{number} changes"
         else:
             return None
         now_ms, zone = self._clock.now_ms(), self._settings.zone

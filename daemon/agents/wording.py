@@ -36,6 +36,14 @@ def already_so(tool: str, args: Arguments) -> str:
     return f'"{args["title"]}" already exists on the task'
 
 
+def field_name(field: str) -> str:
+    """Name a field of a task as people do."""
+    return _FIELDS.get(field, field)
+
+
+_FIELDS = {"estimate_minutes": "estimate in minutes", "due": "due date"}
+
+
 def subject(tool: str, args: Arguments) -> str:
     """Name what a proposal is about, for a line that says why it was skipped."""
     return f'"{args["title"]}"' if tool == ADD_CHECKLIST_ITEM else "this"

@@ -66,7 +66,7 @@ def read_note(written: str, written_at: datetime, cues: Cues) -> Findings:
 
 
 def _read_clause(clause: str, written_at: datetime, cues: Cues, found: Findings) -> None:
-    quote = clause if len(clause) <= QUOTE_CHARS_MAX else clause[: QUOTE_CHARS_MAX - 1] + "…"
+    quote = clause.rstrip(";,") if len(clause) <= QUOTE_CHARS_MAX else clause[: QUOTE_CHARS_MAX - 1] + "…"
     title = _new_title(clause, cues)
     if title:
         found.title = Said(title, quote)

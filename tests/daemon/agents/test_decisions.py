@@ -418,8 +418,8 @@ def test_undo_lets_what_was_covered_show_again(a: Home, task: EntityId) -> None:
     first, second = a.estimate(task, 90, "one"), a.estimate(task, 120, "two")
     confirm(a, first)
     confirm(a, second, force=True)
-    assert undo(a, second).message == "undone: estimate_minutes is 90"
-    assert undo(a, first).message == "undone: estimate_minutes is 60"
+    assert undo(a, second).message == "undone: estimate in minutes is 90"
+    assert undo(a, first).message == "undone: estimate in minutes is 60"
 
 
 def test_a_later_edit_of_the_persons_stays_and_the_answer_says_so(a: Home, task: EntityId) -> None:

@@ -89,6 +89,15 @@ def test_a_batch_is_answered_with_what_was_queued_skipped_and_malformed() -> Non
     )
 
 
+def test_a_members_own_rationale_comes_before_the_batchs() -> None:
+    at = desk()
+    items = [{"title": "x", "rationale": "its own"}, {"title": "y"}]
+    ask(at, "add_multiple_checklist_items", {"items": items, "humanSummary": "the batch's"})
+    (only,) = at.change_sets()
+    kept: Any = only.fields["items"]
+    assert [item["rationale"] for item in kept] == ["its own", "the batch's"]
+
+
 @pytest.mark.parametrize("member", [5, None, "x", [], {}, {"name": "x"}, {"title": "x", "evil": 1}])
 def test_malformed_members_are_counted_and_the_others_go_on(member: object) -> None:
     answer = ask(desk(), "add_multiple_checklist_items", {"items": [member, {"title": "New"}]})

@@ -312,6 +312,18 @@ async def test_a_run_cut_short_is_abandoned_and_due_again_under_the_same_key(
     assert len(waiting(a)) == 1
 
 
+@pytest.mark.parametrize(
+    "happened_at", ["9999-12-31T23:59:59Z", "0001-01-01T00:00:00+14:00", "never", "", "2026-03-20T10:00:00"]
+)
+async def test_an_entry_from_the_end_of_the_calendar_stops_no_run(
+    a: Home, task: EntityId, agent: EntityId, happened_at: str
+) -> None:
+    a.new("entry", task, task_id=task, text="due tomorrow, by end of March", happened_at=happened_at)
+    async with serving(a) as at:
+        (run,) = await at.completed(agent, 1)
+        assert run.error == ""
+
+
 async def test_a_restart_runs_nothing_twice(a: Home, task: EntityId, agent: EntityId) -> None:
     note(a, task, "about 2 hours")
     async with serving(a) as at:
