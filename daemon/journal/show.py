@@ -104,12 +104,7 @@ class Shown:
             language=task.text("language") or None,
             labels=self._labels(task),
             category=self.categories.get(names.category_of(task) or EntityId(b"")),
-            checklists=[
-                Checklist(
-                    text(one.id), one.text("title"), [self.item(item, task.id) for item in items[one.id]]
-                )
-                for one in checklists
-            ],
+            checklists=[] if brief else [self._checklist(one, items[one.id], task.id) for one in checklists],
             checklist_progress=_progress(listed),
             entries=[self.entry(one) for one in sorted(entries, key=_told)],
             vector_clock=vector_clock(task.clock),
@@ -122,6 +117,10 @@ class Shown:
             updated_at=_updated_at(task),
             removed=not task.visible,
         )
+
+    def _checklist(self, checklist: Entity, items: list[Entity], task: EntityId) -> Checklist:
+        below = [self.item(item, task) for item in items]
+        return Checklist(text(checklist.id), checklist.text("title"), below)
 
     def _labels(self, task: Entity) -> list[str]:
         ids = [from_text(member) for member in task.members(names.SET) if len(member) == 2 * ID_BYTES]

@@ -35,7 +35,8 @@ def import_command(output: Output, format: str, file: str, dry_run: bool) -> int
     The same file again takes nothing twice; a changed one updates.
     """
     text = piped("file") if file == "-" else _read(file)
-    body = {"format": format, "name": os.path.basename(file) if file != "-" else "stdin", "text": text}
+    # The whole path names the file: two lists that are both called TODO.md must not become one.
+    body = {"format": format, "name": os.path.realpath(file) if file != "-" else "stdin", "text": text}
     answer = client.post("/v1/import", body | ({"dry_run": True} if dry_run else {}), _WAIT_S)
     output.show(answer, lambda report, look: import_lines(report, dry_run, look), import_rows)
     return exit_status(answer.json)

@@ -259,7 +259,7 @@ def test_an_import_sends_the_file_and_tells_what_came_of_it(
         0,
         "✓ Imported 2 tasks, 3 checklist items, 1 note\n  skipped line 7: recurring template: not taken\n",
     )
-    sent = {"format": "markdown", "name": "todo.md", "text": "# Ünited\n- [ ] one\n"}
+    sent = {"format": "markdown", "name": str(file.resolve()), "text": "# Ünited\n- [ ] one\n"}
     assert _body(control, "POST /v1/import") == sent
     assert placet("import", "markdown", str(file), "--dry-run").out.startswith("✓ Would import 2 tasks")
     assert _body(control, "POST /v1/import") == sent | {"dry_run": True}
