@@ -3,6 +3,7 @@
 Never waits, stores or sends: it says what to send and what to store, and is told what came of it.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from enum import Enum
 from typing import NamedTuple
@@ -10,14 +11,11 @@ from typing import NamedTuple
 from syncproto import messages
 from syncproto.commit import SignedCommit
 from syncproto.faults import LocalProtocolError, RemoteProtocolError
-from syncproto.heads import EMPTY, Clock, Head, NoForks, add
+from syncproto.heads import EMPTY, Clock, Head
 from syncproto.ids import ReplicaId
 from syncproto.messages import Ack, Bye, Commits, Hello, Message, Ping, Pong
 
 WINDOW_PAGES = 4
-
-# Taking a fork's heads for one chain errs only by sending what the peer then skips.
-_CHAINS = NoForks()
 
 
 class State(Enum):
@@ -84,6 +82,28 @@ class PageWanted(NamedTuple):
     bytes_max: int
 
 
+def _chains(vector: Clock) -> dict[ReplicaId, int]:
+    """Return how far a vector goes in each replica that is one chain in it."""
+    heads = Counter(head.replica for head in vector)
+    return {head.replica: head.counter for head in vector if heads[head.replica] == 1}
+
+
+def _with_ends(vector: Clock, taken: Sequence[Head], own: Clock) -> Clock:
+    """Return a peer's vector with commits in it that it sent, and that were new to this side.
+
+    Each lies below one of them that is now a head of this side's own. Where a replica has forked, heads that
+    these supersede stay beside them: that says nothing untrue, and the next Ack says it shorter.
+    """
+    chains, heads = _chains(own), set(vector)
+    for end in set(taken) & set(own):
+        older = [head for head in heads if head.replica == end.replica]
+        if len(older) > 1 or end.replica not in chains:
+            heads.add(end)
+        elif not older or older[0].counter < end.counter:
+            heads = heads - set(older) | {end}
+    return tuple(sorted(heads))
+
+
 class Session:
     """One side of a conversation.
 
@@ -103,6 +123,7 @@ class Session:
         self._untaken = 0
         self._grown = False
         self._asked = False
+        self._stale = False
 
     @property
     def peer_vector(self) -> Clock:
@@ -139,16 +160,18 @@ class Session:
         return PageWanted(self._cursor, self._peer_vector, self._page_bytes)
 
     def page(self, commits: Sequence[SignedCommit], end: int, standing: Standing) -> bytes | None:
-        """Return the frame for the page that was wanted, None where the peer lacks nothing.
+        """Return the frame for the page that was wanted, None where there is nothing to send now.
 
-        `end` is the feed position up to which the peer now has, or is being sent, everything.
+        `end` is the feed position up to which the peer now has, or is being sent, everything; `standing` is
+        what the store held when the page was read.
         """
         if not self._asked:
             raise LocalProtocolError("a page that was not wanted")
-        self._asked = False
-        if self.state is not State.STREAMING:
+        stale, self._asked, self._stale = self._stale, False, False
+        surprised = self._stand(standing)
+        if self.state is not State.STREAMING or surprised or stale:
             return None
-        self._cursor, self._own = end, standing
+        self._cursor = end
         if not commits:
             self._page_bytes = messages.PAGE_BYTES_MIN
             return None
@@ -166,12 +189,32 @@ class Session:
         if not self._untaken:
             raise LocalProtocolError("no page waits for an Ack")
         self._untaken -= 1
-        self._own = standing
-        for head in heads:
-            self._peer_vector = add(self._peer_vector, head, _CHAINS)
+        self._stand(standing)
         if forked:
-            self._cursor, self._grown = 0, True
+            self._go_through_again()
+        self._peer_vector = _with_ends(self._peer_vector, heads, standing.vector)
         return messages.write(Ack(standing.vector, standing.state_hash))
+
+    def _stand(self, standing: Standing) -> bool:
+        """Note what this side holds; say whether the feed must be gone through again for the peer.
+
+        Counters stood for chains as long as one chain a replica was known. They do so no longer where a
+        replica is seen to have forked, or where this side has come past a head of the peer's without it.
+        """
+        before, now = _chains(self._own.vector), _chains(standing.vector)
+        self._own = standing
+        forked = any(head.replica not in now for head in standing.vector if head.replica in before)
+        passed = any(
+            before.get(replica, counter) < counter <= now.get(replica, 0)
+            for replica, counter, _ in set(self._peer_vector) - set(standing.vector)
+        )
+        if forked or passed:
+            self._go_through_again()
+        return forked or passed
+
+    def _go_through_again(self) -> None:
+        """Read the feed from its beginning for what the peer lacks; it skips what it has."""
+        self._cursor, self._grown, self._stale = 0, True, self._asked
 
     def ping(self, nonce: int) -> bytes:
         """Return a frame that asks for a sign of life."""
