@@ -1,0 +1,243 @@
+"""A few stores in memory, and links between them that lose frames and break, all of it from one seed.
+
+Never waits: the caller says what happens next. What must hold at every step is checked at every step.
+"""
+
+import random
+from collections import deque
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from store.pages import FeedPage
+from store.store import Store
+from store.transaction import Transaction, Write
+from syncproto import commit, messages
+from syncproto.commit import SignedCommit
+from syncproto.faults import RemoteProtocolError
+from syncproto.heads import Head
+from syncproto.ids import EntityId, ReplicaId
+from syncproto.keys import Signer
+from syncproto.messages import Commits
+from syncproto.session import WINDOW_PAGES, Acked, Closed, Compared, PageWanted, Send, Session, Standing, Take
+
+VAULT = bytes(16)
+START_MS = 1_750_000_000_000
+ENTITIES = [EntityId(bytes([n]) * 16) for n in range(1, 9)]
+
+
+def standing(transaction: Transaction) -> Standing:
+    """Return what a store holds."""
+    return Standing(transaction.vector(), transaction.state_hash())
+
+
+class Site:
+    """A store, and this side of each of its links."""
+
+    def __init__(self, name: int, device: int, chance: random.Random) -> None:
+        self.name = name
+        self.device = device
+        self._chance = chance
+        self.store = Store.open(
+            Path(":memory:"),
+            signer=Signer(bytes([device]) * 32),
+            now_ms=lambda: START_MS + self._chance.randrange(1000),
+            randomness=self._chance.randbytes,
+        )
+        self.ends: dict[int, End] = {}
+        self.largest_page = 0
+
+    def write(self, commits: int, size: int) -> None:
+        """Make some commits in one transaction, each a write to one entity."""
+        with self.store.write() as transaction:
+            for _ in range(commits):
+                entity = self._chance.choice(ENTITIES)
+                transaction.commit([Write(entity, "task", {f"f{self._chance.randrange(3)}": "x" * size})])
+        self.grew()
+
+    def grew(self) -> None:
+        """Tell every link that the feed may hold more."""
+        for end in self.ends.values():
+            end.session.grew()
+
+    def standing(self) -> Standing:
+        """Return what is held."""
+        with self.store.write() as transaction:
+            return standing(transaction)
+
+    def become(self, original: "Site") -> None:
+        """Hold a copy of another site's file: from then on both write as one replica."""
+        with self.store._writer.backup("main", original.store._writer, "main") as copying:
+            copying.step()
+        self.store._log.reload()
+
+
+@dataclass
+class End:
+    """One side of a link: the session, what it was asked for, and what it has sent that is under way."""
+
+    site: Site
+    session: Session
+    under_way: deque[bytes] = field(default_factory=deque)
+    asked: PageWanted | None = None
+    to_take: deque[list[SignedCommit]] = field(default_factory=deque)
+    unacked: int = 0
+    agreed: int = 0
+
+    def send(self, frame: bytes) -> None:
+        """Put a frame on the way."""
+        assert len(frame) <= messages.FRAME_BYTES_MAX
+        message = messages.read(frame)
+        if isinstance(message, Commits):
+            self.unacked += 1
+            assert self.unacked <= WINDOW_PAGES
+            check_ends_signed(message.commits)
+            self.site.largest_page = max(self.site.largest_page, len(frame))
+        self.under_way.append(frame)
+
+    def receive(self, frame: bytes) -> None:
+        """Take in a frame from the other side."""
+        for event in self.session.receive(frame):
+            match event:
+                case Send(answer):
+                    self.send(answer)
+                case Take(commits):
+                    self.to_take.append(commits)
+                    assert len(self.to_take) <= WINDOW_PAGES
+                case Acked():
+                    self.unacked -= 1
+                case Compared(agree=agree):
+                    assert agree, "equal vectors and different states"
+                    self.agreed += 1
+                case Closed(reason=reason):
+                    raise AssertionError(reason)
+
+    def ask(self) -> bool:
+        """Ask the session for its next page, to be read later."""
+        self.asked = self.session.wanted() if self.asked is None else self.asked
+        return self.asked is not None
+
+    def read(self) -> None:
+        """Read the page that was asked for, and send it."""
+        wanted, self.asked = self.asked, None
+        assert wanted is not None
+        with self.site.store.write() as transaction:
+            page: FeedPage = transaction.page(wanted.peer_vector, wanted.after, wanted.bytes_max)
+            frame = self.session.page(page.commits, page.end, standing(transaction))
+        if frame is not None:
+            self.send(frame)
+
+    def take(self) -> None:
+        """Store the oldest page that came, then acknowledge it."""
+        commits = self.to_take.popleft()
+        with self.site.store.write() as transaction:
+            taken = transaction.take(commits)
+            after = standing(transaction)
+        self.send(self.session.taken(taken.heads, taken.forked, after))
+        if taken.new:
+            self.site.grew()
+
+
+def check_ends_signed(commits: list[SignedCommit]) -> None:
+    """Fail where the last commit of a run carries no signature; runs are told apart by what follows what."""
+    ends: dict[bytes, SignedCommit] = {}
+    for signed in commits:
+        received = commit.read(signed)
+        ends.pop(received.commit.previous, None)
+        ends[received.hash] = signed
+    assert all(signed.signature for signed in ends.values()), "a run that ends without signature"
+
+
+class Fleet:
+    """Sites by number, and the links between them."""
+
+    def __init__(self, seed: int, sites: int) -> None:
+        self.chance = random.Random(seed)
+        self.sites = [Site(name, name + 1, self.chance) for name in range(sites)]
+        self.cloned = False
+        self.faults = 0
+
+    def clone(self) -> Site:
+        """Add a copy of a site, as a backup that is started beside its original would be."""
+        original = self.chance.choice(self.sites)
+        copy = Site(len(self.sites), original.device, self.chance)
+        copy.become(original)
+        self.sites.append(copy)
+        self.cloned = True
+        return copy
+
+    def pairs(self) -> list[tuple[Site, Site]]:
+        """Return who may be linked: everyone with everyone."""
+        return [(one, other) for one in self.sites for other in self.sites if one.name < other.name]
+
+    def connect(self, one: Site, other: Site) -> None:
+        """Make a link where there is none."""
+        if other.name in one.ends:
+            return
+        for site, peer in ((one, other), (other, one)):
+            held = site.standing()
+            with site.store.write() as transaction:
+                replica: ReplicaId | None = transaction.replica
+            end = End(site, Session(VAULT, replica, held))
+            site.ends[peer.name] = end
+            end.send(end.session.hello())
+
+    def cut(self, one: Site, other: Site) -> None:
+        """Break a link: what is under way and what is not yet stored is lost."""
+        one.ends.pop(other.name, None)
+        other.ends.pop(one.name, None)
+
+    def moves(self) -> list[tuple[str, Site, Site]]:
+        """Return everything that could happen next on a link."""
+        found = []
+        for one in self.sites:
+            for name, end in sorted(one.ends.items()):
+                other = self.sites[name]
+                if end.under_way:
+                    found.append(("deliver", one, other))
+                if end.asked is not None or end.ask():
+                    found.append(("read", one, other))
+                if end.to_take:
+                    found.append(("take", one, other))
+        return found
+
+    def move(self, kind: str, one: Site, other: Site) -> None:
+        """Let one thing happen; a page that is refused breaks the link, and is a bug unless there are clones.
+
+        Where a replica forked and neither side knows it yet, one may be taken to hold what it does not.
+        """
+        end = one.ends[other.name]
+        try:
+            if kind == "deliver":
+                other.ends[one.name].receive(end.under_way.popleft())
+            elif kind == "read":
+                end.read()
+            else:
+                end.take()
+        except RemoteProtocolError:
+            if not self.cloned:
+                raise
+            self.faults += 1
+            self.cut(one, other)
+
+    def step(self) -> bool:
+        """Let one thing happen that chance picks; say whether there was any."""
+        possible = self.moves()
+        if possible:
+            self.move(*self.chance.choice(possible))
+        return bool(possible)
+
+    def settle(self, moves_max: int) -> None:
+        """Let everything happen that is under way."""
+        for _ in range(moves_max):
+            if not self.step():
+                return
+        raise AssertionError("the fleet does not come to rest")
+
+    def heads(self) -> list[tuple[Head, ...]]:
+        """Return each site's vector."""
+        return [site.standing().vector for site in self.sites]
+
+    def close(self) -> None:
+        """Drop the stores."""
+        for site in self.sites:
+            site.store.close()
