@@ -10,6 +10,7 @@ import stat
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from daemon.control.server import listen
 from daemon.journal.errors import Code, Refused
@@ -113,10 +114,15 @@ async def test_the_most_that_each_field_takes_fits_in_one_commit(api: Api):
     assert (await api.ask("POST", "/v1/tasks/語/entries", {"text": text + "語"})).code == "usage"
 
 
-async def test_a_bug_is_told_without_its_words(api: Api, capfd: pytest.CaptureFixture[str]):
-    answer = await api.ask("GET", "/v1/bug")
+async def test_a_bug_is_told_and_logged_without_its_words(api: Api):
+    with capture_logs() as logged:
+        answer = await api.ask("GET", "/v1/bug")
     assert (answer.status, answer.code) == (500, "failed")
     assert "private words" not in answer.json["error"]["message"]
+    (line,) = logged
+    assert (line["event"], line["kind"], line["route"]) == ("bug", "RuntimeError", "GET /v1/bug")
+    assert "_bug" in line["at"]
+    assert "private words" not in str(line)
 
 
 @pytest.mark.parametrize(

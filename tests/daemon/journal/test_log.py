@@ -133,6 +133,32 @@ def test_removed_tasks_keep_their_history(a: Home, task: Task):
     assert steps(read(a, task.id), "deleted") == [(None, True)]
 
 
+def test_the_log_of_a_task_keeps_what_was_removed_from_it(a: Home, task: Task):
+    item = a.write(lambda tx: checklists.add_item(tx, task.id, NewItem(title="Photos")))
+    a.set(from_text(item.id), deleted=True)
+    assert ("deleted", True) in [(one.field, one.after) for one in read(a, task.id)]
+
+
+def test_an_ambiguous_reference_is_told_as_such(a: Home, task: Task):
+    a.write(lambda tx: tasks.add(tx, NewTask(title="Renew the contract")))
+    with pytest.raises(Refused) as caught:
+        read(a, "renew")
+    assert caught.value.code is Code.AMBIGUOUS
+
+
+def test_a_member_of_a_set_that_is_no_label_is_shown_as_it_is(a: Home, task: Task):
+    a.set(from_text(task.id), **{"label_ids/nonsense": True, "watchers/me": True})
+    fields = {one.field for one in read(a, task.id)}
+    assert {"label_ids/nonsense", "watchers/me"} <= fields
+
+
+def test_events_name_what_agents_keep_for_themselves_without_showing_it(a: Home, task: Task):
+    end = a.read(lambda snapshot: snapshot.feed_end())
+    a.write(lambda tx: tx.commit([Write(tx.new_id(), "message", {"kind": "thought"})], by=By.AGENT))
+    (event,) = a.read(lambda snapshot: log.events(snapshot, end, 100))
+    assert ([one.kind for one in event.touched], event.changes, event.by) == (["message"], [], "agent")
+
+
 def test_events_show_every_commit_once(a: Home, task: Task):
     edit(a, task, title="Two")
     end = a.read(lambda snapshot: snapshot.feed_end())

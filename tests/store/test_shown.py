@@ -1,0 +1,94 @@
+"""Clocks as they are shown, and ids as people shorten them.
+
+Never looks into the log but through the store.
+"""
+
+from store.containing import entities_containing
+from store.item_ids import items_with_prefix
+from store.shown import clock_shown, counters
+from store.store import Store
+from store.transaction import Write
+from syncproto.codec import Value
+from syncproto.heads import Clock, Head
+from syncproto.ids import EntityId, ReplicaId, text
+from tests.store.stores import Bench, entity_id, grow, operation, sealed, signer_of, write
+
+
+def clock_of(store: Store, entity: EntityId) -> Clock:
+    with store.read() as snapshot:
+        held = snapshot.entity(entity)
+        assert held is not None
+        return held.clock
+
+
+def test_what_is_shown_now_is_the_clock_now(bench: Bench):
+    store = bench.store("a")
+    grow(store, 3)
+    now = clock_of(store, entity_id(1))
+    with store.read() as snapshot:
+        assert clock_shown(snapshot, now, counters(now)) == now
+
+
+def test_what_was_shown_earlier_is_the_clock_of_then(bench: Bench):
+    store = bench.store("a")
+    first, *_ = grow(store, 3)
+    now = clock_of(store, entity_id(1))
+    with store.read() as snapshot:
+        assert clock_shown(snapshot, now, {first.replica: first.counter}) == (first,)
+
+
+def test_what_was_never_held_was_never_shown(bench: Bench):
+    store = bench.store("a")
+    (head,) = grow(store, 1)
+    now = clock_of(store, entity_id(1))
+    with store.read() as snapshot:
+        assert clock_shown(snapshot, now, {head.replica: 2}) is None
+        assert clock_shown(snapshot, now, {ReplicaId(bytes(16)): 1}) is None
+
+
+def test_a_counter_that_was_written_twice_does_not_say_which_branch_was_seen(bench: Bench):
+    store, owner, replica = bench.store("a"), signer_of("b"), ReplicaId(entity_id(7))
+    twice = [sealed(owner, replica, 1, None, [operation(entity_id(1), title=title)]) for title in ("l", "r")]
+    with store.write() as tx:
+        assert tx.take([one.signed for one in twice]).forked
+    with store.read() as snapshot:
+        assert clock_shown(snapshot, (), {replica: 1}) is None
+
+
+def test_counters_of_a_forked_replica_are_those_of_its_last_commit():
+    replica = ReplicaId(bytes(16))
+    assert counters((Head(replica, 3, b"a" * 8), Head(replica, 5, b"b" * 8))) == {replica: 5}
+
+
+def test_letters_are_found_in_any_case_in_entities_of_the_kind(bench: Bench):
+    store = bench.store("a")
+    write(store, entity_id(1), title="Fee")
+    write(store, entity_id(2), title="other")
+    with store.write() as tx:
+        tx.commit([Write(entity_id(3), "label", {"name": "fee"})])
+        tx.commit([Write(entity_id(1), "task", {"deleted": True})])
+    with store.read() as snapshot:
+        assert entities_containing(snapshot, "task", "fEE") == [entity_id(1)]
+
+
+def test_items_are_found_by_the_start_of_their_id_once_each_and_no_more_than_asked_for(bench: Bench):
+    store = bench.store("a")
+    items = [entity_id(number) for number in (10, 11, 12)]
+    proposed: list[Value] = [
+        {
+            "item_id": item,
+            "fingerprint": bytes(32),
+            "tool": "set_task_title",
+            "args": {"title": "x"},
+            "base": {},
+        }
+        for item in items
+    ]
+    with store.write() as tx:
+        for change_set in (entity_id(1), entity_id(2)):
+            tx.commit([Write(change_set, "change_set", {"task_id": entity_id(3), "items": [*proposed]})])
+    with store.read() as snapshot:
+        assert items_with_prefix(snapshot, text(items[1]), 8) == [items[1]]
+        assert sorted(items_with_prefix(snapshot, "", 8)) == items
+        assert len(items_with_prefix(snapshot, "", 2)) == 2
+        assert items_with_prefix(snapshot, "f" * 32, 8) == []
