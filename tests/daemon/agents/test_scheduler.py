@@ -12,17 +12,18 @@ from typing import Any
 import pytest
 
 from daemon.agents import agents
+from daemon.agents.agents import AgentCounts, AgentShown
 from daemon.agents.models.interface import ModelFault, RunContext, ToolCall, Turn
 from daemon.agents.models.rules import Rules
 from daemon.agents.records import load, report_of, state_id
 from daemon.agents.scheduler import Scheduler, Settings
-from daemon.agents.timetable import Pace
+from daemon.agents.timetable import Outlook, Pace, Timetable
 from daemon.journal.errors import Refused
 from store import runs
 from store.item import clock_from_value
 from store.runs import Run, RunStatus
 from store.threads import StoreThreads
-from store.transaction import Write
+from store.transaction import Transaction, Write
 from syncproto.ids import EntityId, text
 from tests.daemon.agents.deciding import confirm, reject, waiting
 from tests.daemon.agents.fleet import Fleet, Home
@@ -59,6 +60,23 @@ class Forever:
         self.asked.set()
         await asyncio.Event().wait()
         raise AssertionError(context)
+
+
+class Meanwhile:
+    """A model during whose first turn someone writes a note."""
+
+    name = "meanwhile"
+
+    def __init__(self) -> None:
+        self.seen: list[RunContext] = []
+        self.write: Callable[[], Awaitable[None]] | None = None
+
+    async def turn(self, context: RunContext) -> Turn:
+        self.seen.append(context)
+        if self.write is not None:
+            write, self.write = self.write, None
+            await write()
+        return Turn(())
 
 
 class Clock:
@@ -197,6 +215,45 @@ async def test_a_report_that_says_nothing_new_is_not_written_again(
         await at.note(task, "nothing to see here")
         await at.completed(agent, 2)
         assert a.value(state_id(agent), "report_id") == first
+
+
+async def test_what_lands_during_a_run_makes_the_next_one(a: Home, task: EntityId, agent: EntityId) -> None:
+    model = Meanwhile()
+    async with serving(a, model) as at:
+        model.write = lambda: at.note(task, "written meanwhile")
+        await at.completed(agent, 2)
+    assert [[note.text for note in context.notes] for context in model.seen[::2]] == [
+        [],
+        ["written meanwhile"],
+    ]
+
+
+async def test_an_entry_whose_text_is_as_it_was_is_not_read_again(
+    a: Home, task: EntityId, agent: EntityId
+) -> None:
+    entry = note(a, task, "about 2 hours")
+    model = Scripted()
+    async with serving(a, model) as at:
+        await at.completed(agent, 1)
+        await at.threads.write(lambda tx: tx.commit([Write(entry, "entry", {"source": "import"})]))
+        await at.completed(agent, 2)
+    assert [len(context.notes) for context in model.seen[::2]] == [1, 0]
+
+
+async def test_waiting_for_a_run_has_an_end(a: Home, agent: EntityId) -> None:
+    async with serving(a, Forever()) as at:
+        with pytest.raises(Refused) as refused:
+            await at.scheduler.wake(agent, wait_s=0.01)
+        assert refused.value.code == "timeout"
+
+
+async def test_a_request_for_an_agent_whose_task_was_removed_is_refused(
+    a: Home, task: EntityId, agent: EntityId
+) -> None:
+    a.set(task, deleted=True)
+    async with serving(a) as at:
+        with pytest.raises(Refused, match="task was removed"):
+            await at.scheduler.wake(agent)
 
 
 async def test_a_persons_request_runs_without_news_and_returns_the_run(a: Home, agent: EntityId) -> None:
@@ -368,6 +425,43 @@ def test_creating_an_agent_twice_makes_one_and_names_reach_it(
     other = b.new("task", title="Without", status="OPEN")
     with pytest.raises(Refused, match="no agent"):
         b.read(lambda snapshot: agents.find(snapshot, text(other)))
+
+
+def test_agents_say_why_they_do_not_run_and_are_counted(
+    fleet: Fleet, a: Home, b: Home, task: EntityId, agent: EntityId
+) -> None:
+    def outlook(one: EntityId) -> Outlook:
+        return Timetable(Pace()).outlook(one, 0)
+
+    def shown(home: Home) -> AgentShown:
+        every = home.read(lambda snapshot: agents.every(snapshot, home.now_ms(), outlook))
+        (only,) = every
+        return only
+
+    fleet.sync()
+    assert (shown(b).at_home, shown(b).next_wake_why) == (False, "its home is another device")
+    assert shown(a).next_wake_why == "nothing has changed since its last run"
+    assert a.read(lambda snapshot: agents.counts(snapshot, 1, 2)) == AgentCounts(1, 1, 2, 0)
+    a.set(task, deleted=True)
+    assert (shown(a).lifecycle, shown(a).next_wake_at) == ("dormant", None)
+    assert a.read(lambda snapshot: agents.counts(snapshot, 0, 0)) == AgentCounts(0, 0, 0, 1)
+    a.set(task, deleted=False)
+    a.set(agent, lifecycle="destroyed")
+    with pytest.raises(Refused, match="final"):
+        a.write(lambda tx: agents.create(tx, text(task), "rules"))
+
+
+def test_a_prefix_that_two_agents_share_is_ambiguous(a: Home) -> None:
+    def use(tx: Transaction) -> list[str]:
+        tasks = [tx.new_id() for _ in range(300)]
+        tx.commit([Write(one, "task", {"title": text(one)}) for one in tasks])
+        return [text(agents.create(tx, text(one), "rules")) for one in tasks]
+
+    made = a.write(use)
+    shared = next(name[:3] for name in made if sum(other[:3] == name[:3] for other in made) > 1)
+    with pytest.raises(Refused) as refused:
+        a.read(lambda snapshot: agents.find(snapshot, shared))
+    assert refused.value.code == "ambiguous"
 
 
 def test_the_same_agent_made_on_two_devices_apart_is_one(

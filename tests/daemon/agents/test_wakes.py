@@ -3,6 +3,8 @@
 Never runs an agent: a run's end is written here as its watermark.
 """
 
+import hashlib
+
 import pytest
 
 from daemon.agents import agents, wakes
@@ -63,8 +65,10 @@ def test_it_is_due_for_all_that_belongs_to_its_task(a: Home, task: EntityId, age
         a.set(entity, title="touched")
         assert is_due(a, agent), a.entity(entity).kind
         run_ended(a, agent)
-    a.set(item, deleted=True)
-    assert is_due(a, agent)
+    for entity in (item, entry, link):
+        a.set(entity, deleted=True)
+        assert is_due(a, agent), a.entity(entity).kind
+        run_ended(a, agent)
 
 
 def test_it_is_not_due_for_another_task(a: Home, agent: EntityId) -> None:
@@ -128,6 +132,8 @@ def test_the_change_key_does_not_depend_on_order_or_repetition() -> None:
     one, two = Head(ReplicaId(bytes(16)), 1, bytes(8)), Head(ReplicaId(bytes(16)), 2, bytes(8))
     assert wakes.change_key([one, two, one]) == wakes.change_key([two, one])
     assert wakes.change_key([one]) != wakes.change_key([two])
+    dots = [f"{bytes(16).hex()}:{counter}:{bytes(8).hex()}" for counter in (1, 2)]
+    assert wakes.change_key([two, one]) == hashlib.sha256("|".join(dots).encode()).hexdigest()
 
 
 def test_a_persons_request_has_a_key_of_its_own(agent: EntityId) -> None:
