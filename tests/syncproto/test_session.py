@@ -523,3 +523,10 @@ def test_where_only_the_peer_knows_of_a_fork_none_of_its_heads_is_dropped():
 
 def test_the_window_is_the_one_that_the_protocol_states():
     assert session.WINDOW_PAGES == 4
+
+
+def test_where_this_side_knows_of_a_fork_a_peers_one_head_stays_beside_the_new_one():
+    one = streaming(standing(head(PEERS, 4)), (head(PEERS, 4),))
+    one.receive(write(Commits([COMMIT])))
+    one.taken([head(PEERS, 6, 1)], True, standing(head(PEERS, 4), head(PEERS, 6, 1)))
+    assert set(one.peer_vector) == {head(PEERS, 4), head(PEERS, 6, 1)}
