@@ -530,3 +530,11 @@ def test_where_this_side_knows_of_a_fork_a_peers_one_head_stays_beside_the_new_o
     one.receive(write(Commits([COMMIT])))
     one.taken([head(PEERS, 6, 1)], True, standing(head(PEERS, 4), head(PEERS, 6, 1)))
     assert set(one.peer_vector) == {head(PEERS, 4), head(PEERS, 6, 1)}
+
+
+def test_a_replica_that_is_met_for_the_first_time_is_no_surprise():
+    one = caught_up(standing(), (head(PEERS, 5),))
+    one.grew()
+    one.wanted()
+    assert one.page([COMMIT], 60, standing(head(PEERS, 7)))
+    assert one.wanted() == PageWanted(60, (head(PEERS, 5),), 2 * messages.PAGE_BYTES_MIN)
