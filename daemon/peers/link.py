@@ -89,6 +89,7 @@ class Link:
         # the other to read on, would wait for ever.
         self._acks: list[bytes] = []
         self._pongs: list[bytes] = []
+        self._answered = asyncio.Event()
         self._heard = Notifier()
         self._pings = 0
         self._pong_heard = 0
@@ -212,13 +213,14 @@ class Link:
                 await self._follow_up(session, event)
             # Frames that are here already come without a wait: the rest of the daemon gets its turn between.
             await asyncio.sleep(0)
+            await self._until_few_are_owed()
 
     async def _follow_up(self, session: Session, event: conversation.Event) -> None:
         match event:
             case conversation.Take(commits=commits):
                 await self._take(session, commits)
             case conversation.Send(frame=frame):
-                self._owe(self._pongs, frame)
+                self._pongs.append(frame)
                 session.grew()
             case conversation.Greeted():
                 self.greeted.set()
@@ -238,12 +240,14 @@ class Link:
         # Shielded: a link that ends here must not keep the others from hearing of what became durable.
         taken, held = await asyncio.shield(asyncio.ensure_future(self._db.write(use)))
         self._takes += 1
-        self._owe(self._acks, session.taken(taken.heads, taken.forked, held))
+        self._acks.append(session.taken(taken.heads, taken.forked, held))
 
-    def _owe(self, owed: list[bytes], answer: bytes) -> None:
-        if len(owed) >= ANSWERS_OWED_MAX:
-            raise RemoteProtocolError("it asks, and does not read the answers")
-        owed.append(answer)
+    async def _until_few_are_owed(self) -> None:
+        """Read no further while the peer asks faster than it reads the answers; the session never does."""
+        while len(self._acks) + len(self._pongs) >= ANSWERS_OWED_MAX:
+            self._answered.clear()
+            self._wake.set()
+            await self._answered.wait()
 
     async def _write(self, session: Session) -> None:
         while True:
@@ -258,6 +262,7 @@ class Link:
     async def _send_owed(self, owed: list[bytes]) -> None:
         while owed:
             await self._send(owed.pop(0))
+            self._answered.set()
 
     async def _send_page(self, session: Session, wanted: PageWanted) -> None:
         def use(snapshot: Snapshot) -> tuple[FeedPage, Standing]:

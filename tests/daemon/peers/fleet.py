@@ -6,7 +6,7 @@ Never fakes a part of Placet: only the clock and the randomness are given.
 import asyncio
 import hashlib
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -146,16 +146,8 @@ class Device:
         return next((one for one in states if one.device_id == other.id.hex()), None)
 
     async def until(self, holds: Callable[["Device"], Awaitable[bool]]) -> None:
-        """Wait until something about this device holds, asking anew whenever commits or links changed."""
-        feed, links = self.notifier.watch(), self.peers.changed.watch()
-        async with asyncio.timeout(LIMIT_S):
-            while not await holds(self):
-                waits = [asyncio.ensure_future(feed.grown()), asyncio.ensure_future(links.grown())]
-                try:
-                    await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-                finally:
-                    for wait in waits:
-                        wait.cancel()
+        """Wait until something about this device holds, asking anew whenever its commits or links changed."""
+        await until([self], lambda: holds(self))
 
     async def until_linked(self, other: "Device") -> None:
         async def linked(one: "Device") -> bool:
@@ -214,15 +206,27 @@ async def fleet_in(folder: Path) -> AsyncIterator[Fleet]:
             await device.stop()
 
 
+async def until(devices: Sequence[Device], holds: Callable[[], Awaitable[bool]]) -> None:
+    """Wait until something holds, asking anew whenever commits or links of one of the devices changed."""
+    watches = [told.watch() for one in devices for told in (one.notifier, one.peers.changed)]
+    async with asyncio.timeout(LIMIT_S):
+        while not await holds():
+            waits = [asyncio.ensure_future(watch.grown()) for watch in watches]
+            try:
+                await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for wait in waits:
+                    wait.cancel()
+
+
 async def in_step(*devices: Device) -> Standing:
     """Wait until the devices hold the same commits; return what all hold, equal state hashes included."""
 
-    async def equal(_: Device) -> bool:
+    async def equal() -> bool:
         held = [await device.standing() for device in devices]
         return all(one.vector == held[0].vector for one in held)
 
-    for device in devices:
-        await device.until(equal)
+    await until(devices, equal)
     held = [await device.standing() for device in devices]
     assert all(one == held[0] for one in held), "equal vectors, different state"
     return held[0]

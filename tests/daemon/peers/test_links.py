@@ -377,26 +377,6 @@ async def test_a_peer_that_acknowledges_nothing_is_sent_one_window(fleet: Fleet)
     await in_step(desk, phone)
 
 
-async def test_a_peer_that_asks_and_does_not_listen_is_cut(fleet: Fleet):
-    desk, phone = await pair_of(fleet)
-    await phone.stop()
-    async with posing_as(phone, desk) as wire:
-        await greet(wire, desk)
-        with capture_logs() as logged:
-            await ping_on(wire)
-            await desk.until_apart(phone)
-    assert any(one.get("seen") == "it asks, and does not read the answers" for one in logged)
-    await phone.start()
-
-
-async def ping_on(wire: Wire) -> None:
-    try:
-        for number in range(200_000):
-            await wire.send(messages.write(Ping(number)), LIMIT_S)
-    except LineLost:
-        return
-
-
 @pytest.mark.parametrize("says", [False, True], ids=["before its Hello", "after its Hello"])
 async def test_a_peer_that_falls_silent_is_let_go(fleet: Fleet, says: bool):
     pace = replace(QUICK, greeting_s=0.3, silence_s=0.3, ping_s=0.1)

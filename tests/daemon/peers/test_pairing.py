@@ -138,7 +138,7 @@ def test_a_certificate_of_a_key_that_the_joiner_does_not_hold_is_refused():
 
 @pytest.mark.parametrize("number", range(5))
 def test_an_altered_byte_in_a_frame_breaks_the_pairing(number: int):
-    """At every offset of the short frames, and at every fifth of those that hold a certificate or signature."""
+    """At every offset of short frames, at every fifth of those that hold a certificate or signature."""
     length = len(frames()[number])
     for at in range(0, length, 1 if length < 100 else 5):
 

@@ -1,0 +1,57 @@
+"""Addresses as people write them.
+
+Never resolves one.
+"""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from daemon.peers import addresses
+from daemon.peers.addresses import Address, parse
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("192.0.2.1:7000", Address("192.0.2.1", 7000)),
+        (" desk.local:1 ", Address("desk.local", 1)),
+        ("[2001:db8::1]:65535", Address("2001:db8::1", 65535)),
+        ("[2001:0db8:0:0::1]:7", Address("2001:db8::1", 7)),
+        ("[fe80::1%eth0]:7", Address("fe80::1%eth0", 7)),
+    ],
+)
+def test_an_address_is_read_and_written_back(text: str, read: Address):
+    assert parse(text) == read
+    assert parse(str(read)) == read
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", ":", "desk", "desk:", ":7", "desk:0", "desk:65536", "desk:-1", "desk:七", "desk:007000"),
+        *("2001:db8::1:7", "[nonsense]:7", "[::1]x:7", "a b:7", "a\nb:7", "a@b:7", "x" * 256 + ":7"),
+        *("http://desk:7", "desk:7/path"),
+    ],
+)
+def test_what_is_no_address_is_refused(text: str):
+    with pytest.raises(ValueError, match=r"."):
+        parse(text)
+    assert not addresses.is_address(text)
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_an_address_or_is_refused(text):
+    if addresses.is_address(text):
+        assert parse(str(parse(text))) == parse(text)
+
+
+def test_a_listener_on_one_address_is_reached_there():
+    assert addresses.reachable("127.0.0.1", 7) == ["127.0.0.1:7"]
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", ""])
+def test_a_listener_on_all_addresses_is_reached_at_least_on_this_machine(host: str):
+    found = addresses.reachable(host, 7)
+    assert found[-1] == "127.0.0.1:7"
+    assert all(addresses.is_address(one) for one in found)

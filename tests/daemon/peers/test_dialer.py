@@ -1,0 +1,107 @@
+"""When a member is called, and when not.
+
+Never reaches a network: what `dial` does is the test's.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+
+from daemon.peers.dialer import Dialer
+from daemon.peers.pace import Pace
+from syncproto.ids import DeviceId
+from tests.daemon.peers.fleet import LIMIT_S, QUICK, Device, Fleet, GivenClock
+
+ONE, OTHER = DeviceId(bytes([1]) * 32), DeviceId(bytes([2]) * 32)
+SLOW = replace(QUICK, again_s=600.0, again_s_max=600.0)
+
+
+class Calls:
+    """Counts the calls, all of them in vain."""
+
+    def __init__(self) -> None:
+        self.made: list[DeviceId] = []
+        self.more = asyncio.Event()
+
+    async def dial(self, device: DeviceId) -> None:
+        self.made.append(device)
+        self.more.set()
+
+    async def until(self, count: int) -> None:
+        async with asyncio.timeout(LIMIT_S):
+            while len(self.made) < count:
+                self.more.clear()
+                await self.more.wait()
+
+
+@pytest.fixture
+async def desk(fleet: Fleet) -> Device:
+    return await fleet.start("desk")
+
+
+@pytest.fixture
+async def calls() -> Calls:
+    return Calls()
+
+
+def dialer_of(desk: Device, calls: Calls, pace: Pace) -> Dialer:
+    return Dialer(calls.dial, desk.peers._links, GivenClock("dialer"), pace)
+
+
+@pytest.fixture
+async def slow(desk: Device, calls: Calls) -> AsyncIterator[Dialer]:
+    dialer = dialer_of(desk, calls, SLOW)
+    yield dialer
+    await dialer.stop()
+
+
+async def test_a_member_is_called_at_once_and_then_only_when_its_time_comes(slow: Dialer, calls: Calls):
+    slow.pursue([ONE])
+    await calls.until(1)
+    async with asyncio.timeout(LIMIT_S):
+        await slow.rested()
+    assert calls.made == [ONE]
+
+
+async def test_waking_cuts_the_wait_short(slow: Dialer, calls: Calls):
+    slow.pursue([ONE, OTHER])
+    await calls.until(2)
+    for _ in range(5):
+        async with asyncio.timeout(LIMIT_S):
+            await slow.rested()
+        before = len(calls.made)
+        slow.wake()
+        async with asyncio.timeout(LIMIT_S):
+            await slow.rested()
+        assert sorted(calls.made[before:]) == [ONE, OTHER]
+
+
+async def test_calling_goes_on_for_ever(desk: Device, calls: Calls):
+    dialer = dialer_of(desk, calls, replace(QUICK, again_s=0.001, again_s_max=0.002))
+    dialer.pursue([ONE])
+    await calls.until(50)
+    await dialer.stop()
+
+
+async def test_a_device_that_is_no_longer_a_member_is_not_called(slow: Dialer, calls: Calls):
+    slow.pursue([ONE, OTHER])
+    await calls.until(2)
+    slow.pursue([OTHER])
+    async with asyncio.timeout(LIMIT_S):
+        await slow.rested()
+    slow.wake()
+    await calls.until(3)
+    assert calls.made[2:] == [OTHER]
+
+
+async def test_waits_grow_and_differ(desk: Device, calls: Calls):
+    """Eight failures in a row wait at least 1+2+4+8+16+16+16 units, halved at most by the jitter."""
+    unit_s = 0.004
+    dialer = dialer_of(desk, calls, replace(QUICK, again_s=unit_s, again_s_max=16 * unit_s))
+    began = asyncio.get_running_loop().time()
+    dialer.pursue([ONE])
+    await calls.until(8)
+    assert asyncio.get_running_loop().time() - began >= (1 + 2 + 4 + 8 + 16 + 16 + 16) * unit_s / 2
+    await dialer.stop()

@@ -1,0 +1,149 @@
+"""A link on a line that takes or gives nothing: bounded memory, and an end.
+
+Never opens a socket: the WebSocket is the fake, since no real one stalls on request.
+"""
+
+import asyncio
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from aiohttp import WSMessage, WSMsgType
+from structlog.testing import capture_logs
+
+from daemon.peers.link import ANSWERS_OWED_MAX, Link
+from daemon.peers.wire import LineLost, Socket, Wire
+from syncproto import messages
+from syncproto.heads import EMPTY
+from syncproto.ids import DeviceId
+from syncproto.messages import Hello, Ping
+from tests.daemon.peers.fleet import LIMIT_S, QUICK, Device, Fleet
+
+
+class FakeSocket:
+    """A WebSocket that gives what the test puts in, and takes what it sends only while it flows."""
+
+    def __init__(self) -> None:
+        self.given: asyncio.Queue[WSMessage] = asyncio.Queue()
+        self.flows = asyncio.Event()
+        self.flows.set()
+        self.sent: list[bytes] = []
+        self.closed = asyncio.Event()
+
+    def give(self, frame: bytes) -> None:
+        self.given.put_nowait(WSMessage(WSMsgType.BINARY, frame, None))
+
+    async def receive(self) -> WSMessage:
+        return await self.given.get()
+
+    async def send_bytes(self, frame: bytes) -> None:
+        self.sent.append(frame)
+        await self.flows.wait()
+
+    async def close(self) -> None:
+        self.closed.set()
+
+
+def link_on(socket: FakeSocket, device: Device, **pace: float) -> Link:
+    return Link(
+        Wire(cast("Socket", socket), "192.0.2.1:7"),
+        DeviceId(bytes(32)),
+        dialled=True,
+        db=device.db,
+        notifier=device.notifier,
+        changed=lambda: None,
+        compared=lambda _: None,
+        pace=replace(QUICK, **pace),  # type: ignore[arg-type]
+    )
+
+
+async def hello(device: Device) -> bytes:
+    vault = await device.read(lambda one: one.vault())
+    assert vault is not None
+    return messages.write(Hello([1], vault, None, EMPTY, bytes(32), {}))
+
+
+async def test_a_peer_that_asks_and_reads_no_answers_is_read_no_further_and_let_go(fleet: Fleet):
+    desk = await fleet.start("desk")
+    socket = FakeSocket()
+    link = link_on(socket, desk, send_s=0.3)
+    running = asyncio.create_task(link.run())
+    socket.give(await hello(desk))
+    async with asyncio.timeout(LIMIT_S):
+        await link.greeted.wait()
+        socket.flows.clear()
+        for number in range(3 * ANSWERS_OWED_MAX):
+            socket.give(messages.write(Ping(number)))
+        assert await running == "the other side took nothing for 0.3 s"
+    assert socket.given.qsize() >= ANSWERS_OWED_MAX
+    assert socket.closed.is_set()
+
+
+async def test_a_peer_that_takes_nothing_is_let_go(fleet: Fleet):
+    desk = await fleet.start("desk")
+    socket = FakeSocket()
+    link = link_on(socket, desk, send_s=0.05)
+    socket.flows.clear()
+    async with asyncio.timeout(LIMIT_S):
+        assert await link.run() == "the other side took nothing for 0.05 s"
+    assert socket.closed.is_set()
+
+
+async def test_pings_that_are_read_are_answered_in_order(fleet: Fleet):
+    desk = await fleet.start("desk")
+    socket = FakeSocket()
+    link = link_on(socket, desk)
+    running = asyncio.create_task(link.run())
+    socket.give(await hello(desk))
+    numbers = list(range(4 * ANSWERS_OWED_MAX))
+    for number in numbers:
+        socket.give(messages.write(Ping(number)))
+    async with asyncio.timeout(LIMIT_S):
+        while [one.nonce for one in pongs(socket)] != numbers:
+            await asyncio.wait([running], timeout=0.01)
+    link.close("enough")
+    assert await running == "enough"
+    assert messages.read(socket.sent[-1]) == messages.Bye("enough")
+
+
+def pongs(socket: FakeSocket) -> list[messages.Pong]:
+    return [one for frame in socket.sent if isinstance(one := messages.read(frame), messages.Pong)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "seen"),
+    [
+        (WSMsgType.TEXT, "words", "text frame"),
+        (WSMsgType.ERROR, ConnectionResetError("reset"), "reset"),
+        (WSMsgType.CLOSED, None, "closed"),
+    ],
+)
+async def test_whatever_is_no_binary_frame_ends_the_line(kind: WSMsgType, said: Any, seen: str):
+    socket = FakeSocket()
+    socket.given.put_nowait(WSMessage(kind, said, None))
+    with pytest.raises(LineLost, match=seen):
+        await Wire(cast("Socket", socket), "").receive(LIMIT_S)
+
+
+async def test_a_broken_socket_is_a_lost_line_and_may_still_be_closed():
+    async def broken(*_: object) -> None:
+        raise ConnectionResetError("gone")
+
+    wire = Wire(cast("Socket", SimpleNamespace(receive=broken, send_bytes=broken, close=broken)), "")
+    with pytest.raises(LineLost, match="gone"):
+        await wire.receive(LIMIT_S)
+    with pytest.raises(LineLost, match="gone"):
+        await wire.send(b"", LIMIT_S)
+    await wire.close()
+
+
+async def test_a_bug_here_costs_the_link_and_says_so(fleet: Fleet):
+    """The store fails in a way that nobody foresaw, while a page is being taken."""
+    desk, phone = await fleet.start("desk"), await fleet.start("phone")
+    await fleet.pair(desk, phone)
+    await desk.execute("DROP TABLE history")
+    with capture_logs() as logged:
+        await phone.add("breaks the desk's store")
+        await desk.until_apart(phone)
+    assert any(one["event"] == "a link failed" and one["log_level"] == "error" for one in logged)
