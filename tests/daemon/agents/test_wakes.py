@@ -132,8 +132,9 @@ def test_the_change_key_does_not_depend_on_order_or_repetition() -> None:
     one, two = Head(ReplicaId(bytes(16)), 1, bytes(8)), Head(ReplicaId(bytes(16)), 2, bytes(8))
     assert wakes.change_key([one, two, one]) == wakes.change_key([two, one])
     assert wakes.change_key([one]) != wakes.change_key([two])
-    dots = [f"{bytes(16).hex()}:{counter}:{bytes(8).hex()}" for counter in (1, 2)]
-    assert wakes.change_key([two, one]) == hashlib.sha256("|".join(dots).encode()).hexdigest()
+    many = [Head(ReplicaId(bytes(16)), counter, bytes(8)) for counter in range(9, 0, -1)]
+    dots = [f"{bytes(16).hex()}:{counter}:{bytes(8).hex()}" for counter in range(1, 10)]
+    assert wakes.change_key(many) == hashlib.sha256("|".join(dots).encode()).hexdigest()
 
 
 def test_a_persons_request_has_a_key_of_its_own(agent: EntityId) -> None:
