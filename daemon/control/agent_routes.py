@@ -119,6 +119,9 @@ class AgentRoutes:
         if model not in self._models:
             raise usage(f"no model is called {model[:80]!r}", f"one of {', '.join(sorted(self._models))}")
         agent = await self._store.write(lambda tx: agents.create(tx, call.body.task, model))
+        shown = await self._store.read(lambda snapshot: self._shown(snapshot, agent))
+        if not shown.at_home:
+            return shown
         await self._scheduler.wake(agent)
         return await self._store.read(lambda snapshot: self._shown(snapshot, agent))
 
