@@ -6,7 +6,9 @@ Never shows a traceback for what a person can put right: one line says what was 
 import asyncio
 import gc
 import os
+import signal
 import sys
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -21,6 +23,9 @@ from daemon.peers.identity import IdentityError
 from store.faults import StoreError
 
 UMASK = 0o077
+END_WITHIN_S = 4.0
+"""Less than a service manager gives before it kills, by what a busy machine takes to notice."""
+
 DONE, FAILED, USAGE, FORBIDDEN = 0, 1, 2, 7
 
 
@@ -58,13 +63,32 @@ def _locked_run(where: Paths, settings: config.Settings) -> int:
     with locked(Path(where.data)):
         # What is loaded by now stays for ever: the collector need not look at it again.
         gc.freeze()
-        whole = asyncio.run(run(where, settings, SystemClock()))
-        if not whole:
-            # A write under way would hold the process beyond its time. It was never acknowledged, and the
-            # database takes it back at the next start.
-            sys.stderr.flush()
-            os._exit(DONE)
+        asyncio.run(_until_asked(where, settings))
     return DONE
+
+
+async def _until_asked(where: Paths, settings: config.Settings) -> None:
+    """Run until SIGTERM or SIGINT, and from then on for no longer than `END_WITHIN_S`."""
+    asked = asyncio.Event()
+
+    def end() -> None:
+        if not asked.is_set():
+            asked.set()
+            _end_in_time()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, end)
+    await run(where, settings, SystemClock(), asked)
+
+
+def _end_in_time() -> None:
+    """See to the end of the process even where a thread is in the middle of a long write.
+
+    What such a write has done was never acknowledged, and the database takes it back at the next start.
+    """
+    timer = threading.Timer(END_WITHIN_S, os._exit, [DONE])
+    timer.daemon = True
+    timer.start()
 
 
 def _failed(status: int, seen: str, hint: str) -> int:

@@ -4,7 +4,6 @@ Never ends before what was acknowledged is durable, nor waits for longer than a 
 """
 
 import asyncio
-import signal
 import socket
 from collections.abc import Awaitable
 from pathlib import Path
@@ -36,8 +35,8 @@ from daemon.peers.peers import Peers
 from store.store import Store
 from store.threads import StoreThreads
 
-STOP_PARTS_WITHIN_S = 3.0
-CLOSE_WITHIN_S = 1.5
+STOP_PARTS_WITHIN_S = 2.5
+CLOSE_WITHIN_S = 1.0
 """Together below the 5 s in which the daemon must be gone. What serves ends first, then the store."""
 
 THROTTLE_RULES_S = 5.0
@@ -106,8 +105,8 @@ class Daemon:
         if self._agents.done():
             await self._agents
 
-    async def stop(self) -> bool:
-        """End everything that `start` began, also half-way; False where a write had to be cut off."""
+    async def stop(self) -> None:
+        """End everything that `start` began, also half-way; close the store unless a write holds it."""
         parts = [_within(STOP_PARTS_WITHIN_S, self._peers.stop(), "peers")]
         if self._control is not None:
             parts.append(_within(STOP_PARTS_WITHIN_S, self._control.stop(), "control"))
@@ -117,7 +116,8 @@ class Daemon:
         await asyncio.gather(*parts)
         closing = asyncio.get_running_loop().run_in_executor(None, self._store.close)
         done, _ = await asyncio.wait({closing}, timeout=CLOSE_WITHIN_S)
-        return bool(done)
+        if not done:
+            log.warning("a write under way is cut off; nothing of it was acknowledged, and nothing is kept")
 
     def _routes(self) -> list[Route]:
         now_ms = self._clock.now_ms
@@ -137,16 +137,12 @@ class Daemon:
         ]
 
 
-async def run(paths: Paths, settings: Settings, clock: Clock) -> bool:
-    """Run a daemon until SIGTERM or SIGINT; False where a write had to be cut off at the end.
+async def run(paths: Paths, settings: Settings, clock: Clock, asked: asyncio.Event) -> None:
+    """Run a daemon until it is asked to end.
 
     Raises StoreError, IdentityError, CannotListen, OSError where it cannot begin, ConfigError for a setting
     that only its part can judge.
     """
-    asked = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, asked.set)
     daemon = Daemon(paths, settings, clock)
     try:
         await daemon.start()
@@ -156,9 +152,8 @@ async def run(paths: Paths, settings: Settings, clock: Clock) -> bool:
         await daemon.stop()
         raise
     service.tell(service.STOPPING)
-    whole = await daemon.stop()
-    log.info("stopped" if whole else "stopped; a write was cut off")
-    return whole
+    await daemon.stop()
+    log.info("stopped")
 
 
 def _identity(data: Path, database: Path, clock: Clock) -> identity.Identity:

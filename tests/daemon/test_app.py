@@ -154,6 +154,17 @@ def test_it_ends_in_time_while_a_client_listens_to_events(daemon: Process):
         assert daemon.stop(process)[0] == 0
 
 
+def test_it_ends_in_time_in_the_middle_of_a_long_import_and_keeps_no_half_of_a_task(daemon: Process):
+    process = daemon.start()
+    text = "".join(f"# Task {n}\n\n- [ ] one\n- [ ] two\n\nwords\n\n" for n in range(30_000))
+    with daemon.called("POST", "/v1/import", {"format": "markdown", "name": "long.md", "text": text}):
+        assert daemon.stop(process)[0] == 0
+    assert daemon.told() == service.STOPPING
+    daemon.start()
+    kept = daemon.ask("GET", "/v1/tasks?brief=1")
+    assert all(one["checklist_progress"] == {"completed": 0, "total": 2} for one in kept)
+
+
 def test_files_and_folders_are_the_users_alone(daemon: Process):
     daemon.start()
     daemon.ask("POST", "/v1/tasks", {"title": "Private"})

@@ -46,7 +46,7 @@ class Device:
 
     async def stop(self) -> None:
         await self._session.close()
-        assert await self.daemon.stop()
+        await self.daemon.stop()
 
     async def ask(self, method: str, path: str, body: Any = None, key: str = "") -> tuple[int, Any]:
         data = None if body is None else io.BytesIO(msgspec.json.encode(body))
@@ -128,6 +128,14 @@ async def test_what_one_device_proposes_the_other_confirms(make: Make, laptop: D
     assert (one["vector"], one["state_hash"]) == (other["vector"], other["state_hash"])
     assert [(peer["name"], peer["connected"], peer["lag"]) for peer in one["peers"]] == [("phone", True, 0)]
     assert one["agents"] == {"active": 1, "due": 0, "running": 0, "dormant": 0}
+
+
+async def test_giving_an_agent_to_a_task_that_has_one_elsewhere_shows_that_one(make: Make, laptop: Device):
+    phone = await paired(make, laptop)
+    estimate = (await laptop.propose())["update_task_estimate"]
+    await laptop.do("POST", "/v1/sync", {"wait": WAIT_S})
+    shown = await phone.do("POST", "/v1/agents", {"task": estimate["task_id"]})
+    assert (shown["id"], shown["at_home"]) == (estimate["agent_id"], False)
 
 
 async def test_a_link_that_is_cut_shows_both_words_and_heals(make: Make, laptop: Device):
