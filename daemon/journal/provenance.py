@@ -12,6 +12,7 @@ from syncproto.commit import By
 ORIGIN_AT = "at_ms"
 """Key of imported provenance: when the value was written where it came from, Unix time in milliseconds."""
 
+_MS_MIN = -62_135_596_800_000  # the beginning of the year 1
 _MS_MAX = 253_402_300_799_999  # the end of the year 9999: beyond it there is no ISO 8601 text
 AUTHORS = {By.SYSTEM: "system", By.AGENT: "agent", By.USER: "user"}
 
@@ -19,7 +20,7 @@ AUTHORS = {By.SYSTEM: "system", By.AGENT: "agent", By.USER: "user"}
 @lru_cache(maxsize=4096)
 def iso(ms: int) -> str:
     """Write Unix time in milliseconds as ISO 8601 in UTC; what is out of range is shown as its bound."""
-    bounded = min(max(ms, 0), _MS_MAX)
+    bounded = min(max(ms, _MS_MIN), _MS_MAX)
     moment = datetime.fromtimestamp(bounded / 1000, UTC)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
