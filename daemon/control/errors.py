@@ -32,13 +32,24 @@ class Meant(Struct, frozen=True):
     title: str
 
 
+class Fault(Struct, frozen=True):
+    """One of the faults of a file, and the line it is on."""
+
+    line: int
+    message: str
+
+
 class Problem(Struct, frozen=True, omit_defaults=True):
-    """What was refused: a code for programs, what was seen, what to do, and what may have been meant."""
+    """What was refused: a code for programs, what was seen, what to do.
+
+    `candidates` are what may have been meant, `details` the faults where there may be several.
+    """
 
     code: str
     message: str
     hint: str
     candidates: tuple[Meant, ...] = ()
+    details: tuple[Fault, ...] = ()
 
 
 class Envelope(Struct, frozen=True):
@@ -50,7 +61,9 @@ class Envelope(Struct, frozen=True):
 def envelope(refused: Refused) -> bytes:
     """Write the body of a refusal."""
     meant = tuple(Meant(*one) for one in refused.candidates)
-    return msgspec.json.encode(Envelope(Problem(refused.code.value, refused.message, refused.hint, meant)))
+    faults = tuple(Fault(*one) for one in refused.details)
+    problem = Problem(refused.code.value, refused.message, refused.hint, meant, faults)
+    return msgspec.json.encode(Envelope(problem))
 
 
 def status_of(refused: Refused) -> int:

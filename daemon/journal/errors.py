@@ -31,17 +31,30 @@ class Candidate(NamedTuple):
     title: str
 
 
+class Detail(NamedTuple):
+    """One of several faults of one request, with the line of the file that it is on."""
+
+    line: int
+    message: str
+
+
 class Refused(Exception):
     """A request that cannot be done as asked: what was seen (`message`) and what to do (`hint`)."""
 
     def __init__(
-        self, code: Code | str, message: str, hint: str = "", candidates: Sequence[Candidate] = ()
+        self,
+        code: Code | str,
+        message: str,
+        hint: str = "",
+        candidates: Sequence[Candidate] = (),
+        details: Sequence[Detail] = (),
     ) -> None:
         super().__init__(message)
         self.code = Code(code)
         self.message = message
         self.hint = hint
         self.candidates = tuple(candidates)
+        self.details = tuple(details)
 
 
 def usage(message: str, hint: str = "") -> Refused:

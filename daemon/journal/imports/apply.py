@@ -1,15 +1,19 @@
 """Brings a plan into the journal: one commit a task, and nothing at all for what is there already.
 
-Never writes any part of a plan that has faults.
+Never writes any part of a plan that has faults, and never holds the one writer for the whole of a large one.
 """
+
+from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from daemon.journal.errors import Code, Detail, Refused
 from daemon.journal.imports.drafts import Draft, Drafter, task_id
 from daemon.journal.imports.memory import origin
-from daemon.journal.imports.plan import ImportFault, Plan, Skipped
+from daemon.journal.imports.plan import Plan, PlannedTask, Skipped
 from store.fold import DELETED
+from store.snapshot import Snapshot
 from store.transaction import Transaction, Write
 
 # Well below what a commit may hold, in bytes and operations: what a write takes beside its text is estimated.
@@ -17,6 +21,12 @@ _COMMIT_BYTES_MAX = 192 * 1024
 _WRITE_BYTES = 300
 
 _REMOVED_HERE = "changed in the file, but removed in Placet: restore it to import it again"
+
+
+PART_ELEMENTS = 300
+"""How much one transaction takes, in tasks, lines, notes and links: well below a second of writing."""
+
+Part = Sequence[PlannedTask]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,27 +43,78 @@ class ImportResult:
     updated: int = 0
     unchanged: int = 0
     skipped: tuple[Skipped, ...] = ()
-    errors: tuple[ImportFault, ...] = ()
+
+    def __add__(self, other: ImportResult) -> ImportResult:
+        return ImportResult(
+            self.tasks + other.tasks,
+            self.entries + other.entries,
+            self.checklist_items + other.checklist_items,
+            self.updated + other.updated,
+            self.unchanged + other.unchanged,
+            self.skipped + other.skipped,
+        )
 
 
-def apply_plan(tx: Transaction, plan: Plan, *, dry_run: bool = False) -> ImportResult:
-    """Write what the journal lacks of a plan, as the person's own, with where it came from as its origin.
+class Work:
+    """A whole plan, cut into parts of whole tasks that are brought in one after the other.
 
-    A plan with faults is refused as a whole: they come back as `errors`, and nothing is written.
+    Each part compares itself with the journal as it is when its turn comes. Ids are derived from the file,
+    so a second go after an end half-way takes only what is missing. Raises Refused with every fault of the
+    plan where it has any. Slow for a large plan: make it outside of a transaction.
     """
-    if plan.faults:
-        return ImportResult(errors=plan.faults)
-    drafter = Drafter(tx, plan.format, {task.key: task_id(plan.format, task) for task in plan.tasks})
-    drafts = [drafter.draft(task) for task in plan.tasks]
-    skipped = [
-        Skipped(task.line, task.title, _REMOVED_HERE)
-        for task, draft in zip(plan.tasks, drafts, strict=True)
-        if draft.is_removed_here and not draft.is_empty
-    ]
-    wanted = [draft for draft in drafts if not draft.is_removed_here]
-    if not dry_run:
-        _write(tx, plan.format, drafter.catalogue.writes, wanted)
-    return _result(drafts, wanted, (*plan.skipped, *skipped))
+
+    def __init__(self, plan: Plan) -> None:
+        if plan.faults:
+            raise _unreadable(plan)
+        self._format = plan.format
+        self._ids = {task.key: task_id(plan.format, task) for task in plan.tasks}
+        self.tasks = len(plan.tasks)
+        self.parts = list(_parts(plan.tasks))
+        self.nothing_yet = ImportResult(skipped=plan.skipped)
+
+    def look(self, snapshot: Snapshot, part: Part) -> ImportResult:
+        """Say what `take` would do, as far as no part before it would change that."""
+        return self._drafted(snapshot, part)[0]
+
+    def take(self, tx: Transaction, part: Part) -> ImportResult:
+        """Write what the journal lacks of a part, as the person's own, with where it came from as origin."""
+        result, names, drafts = self._drafted(tx, part)
+        _write(tx, self._format, names, drafts)
+        return result
+
+    def _drafted(self, snapshot: Snapshot, part: Part) -> tuple[ImportResult, list[Write], list[Draft]]:
+        drafter = Drafter(snapshot, self._format, self._ids)
+        drafts = [drafter.draft(task) for task in part]
+        skipped = tuple(
+            Skipped(task.line, task.title, _REMOVED_HERE)
+            for task, draft in zip(part, drafts, strict=True)
+            if draft.is_removed_here and not draft.is_empty
+        )
+        wanted = [draft for draft in drafts if not draft.is_removed_here]
+        return _result(drafts, wanted, skipped), drafter.catalogue.writes, wanted
+
+
+def _unreadable(plan: Plan) -> Refused:
+    seen = "a fault" if len(plan.faults) == 1 else f"{len(plan.faults)} faults"
+    return Refused(
+        Code.FAILED,
+        f"nothing was imported: the file has {seen}",
+        "mend the file and import it again",
+        details=[Detail(fault.line, fault.message) for fault in plan.faults],
+    )
+
+
+def _parts(tasks: Iterable[PlannedTask]) -> Iterator[Part]:
+    part: list[PlannedTask] = []
+    size = 0
+    for task in tasks:
+        part.append(task)
+        size += 1 + len(task.entries) + len(task.links) + sum(1 + len(one.items) for one in task.checklists)
+        if size >= PART_ELEMENTS:
+            yield part
+            part, size = [], 0
+    if part:
+        yield part
 
 
 def _result(drafts: Sequence[Draft], wanted: Sequence[Draft], skipped: tuple[Skipped, ...]) -> ImportResult:

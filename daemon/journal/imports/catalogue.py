@@ -4,16 +4,20 @@ Never makes one again because a person has renamed it: the name in the file goes
 """
 
 from daemon.journal.names import Kind, Names, named_id
-from store.transaction import Transaction, Write
+from store.snapshot import Snapshot
+from store.transaction import Write
 from syncproto.ids import EntityId
 
 
 class Catalogue:
     """The ids behind the names, and the writes for those that are needed and not in sight."""
 
-    def __init__(self, tx: Transaction) -> None:
-        self._tx = tx
-        self._names: dict[Kind, Names] = {"label": Names(tx, "label"), "category": Names(tx, "category")}
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._names: dict[Kind, Names] = {
+            "label": Names(snapshot, "label"),
+            "category": Names(snapshot, "category"),
+        }
         self._ids: dict[tuple[Kind, str], EntityId] = {}
 
     @property
@@ -25,12 +29,12 @@ class Catalogue:
         """Return the id for a name, whether or not there is such a thing yet."""
         if (kind, name) not in self._ids:
             derived = named_id(kind, name)
-            known = None if self._tx.entity(derived) else self._names[kind].known(name)
+            known = None if self._snapshot.entity(derived) else self._names[kind].known(name)
             self._ids[kind, name] = known or derived
         return self._ids[kind, name]
 
     def need(self, kind: Kind, name: str) -> None:
         """Have it made, or brought back, where it is not in sight."""
-        held = self._tx.entity(self.id_of(kind, name))
+        held = self._snapshot.entity(self.id_of(kind, name))
         if held is None or not held.visible:
             self._names[kind].id_of(name)

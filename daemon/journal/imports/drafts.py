@@ -16,7 +16,8 @@ from daemon.journal.positions import between
 from daemon.journal.provenance import iso
 from store.entity import Entity
 from store.fold import DELETED
-from store.transaction import Transaction, Write
+from store.snapshot import Snapshot
+from store.transaction import Write
 from syncproto.codec import Value
 from syncproto.ids import ZERO_ID, EntityId, derived_id, text, uuid7
 
@@ -54,21 +55,21 @@ class Draft:
 class Drafter:
     """Compares the tasks of one file with the journal; `ids` are those of all its tasks, by key."""
 
-    def __init__(self, tx: Transaction, format_: str, ids: Mapping[str, EntityId]) -> None:
-        self._tx = tx
+    def __init__(self, snapshot: Snapshot, format_: str, ids: Mapping[str, EntityId]) -> None:
+        self._snapshot = snapshot
         self._format = format_
         self._ids = ids
-        self.catalogue = Catalogue(tx)
+        self.catalogue = Catalogue(snapshot)
 
     def draft(self, task: PlannedTask) -> Draft:
         """Return what the journal lacks of a task."""
         identifier = self._ids[task.key]
-        held = self._tx.entity(identifier)
+        held = self._snapshot.entity(identifier)
         at_ms = task.made_ms if held is None else task.changed_ms
         write = Write(identifier, "task", self._task_fields(task, held), origin=origin(self._format, at_ms))
         draft = Draft(write, is_new=held is None)
-        _Children(self._tx, self._format, task, draft, self._ids).collect()
-        was_buried = held is not None and Memory(self._tx, held).value(DELETED) is True
+        _Children(self._snapshot, self._format, task, draft, self._ids).collect()
+        was_buried = held is not None and Memory(self._snapshot, held).value(DELETED) is True
         if was_buried and not task.removed:
             write.fields[DELETED] = False
         if held is not None and not held.visible:
@@ -89,7 +90,7 @@ class Drafter:
             "due": task.due,
             "category_id": category,
         }
-        fields = _difference(self._tx, held, wanted)
+        fields = _difference(self._snapshot, held, wanted)
         if task.category and fields.get("category_id"):
             self.catalogue.need("category", task.category)
         return fields | self._label_fields(task, held)
@@ -97,7 +98,7 @@ class Drafter:
     def _label_fields(self, task: PlannedTask, held: Entity | None) -> Fields:
         """Return the labels that the file gained or lost; those that a person gave or took stay."""
         wanted = {f"{SET}/{text(self.catalogue.id_of('label', name))}": name for name in task.labels}
-        memory = Memory(self._tx, held) if held else None
+        memory = Memory(self._snapshot, held) if held else None
         known = [name for name in held.fields() if name.startswith(f"{SET}/")] if held else []
         fields: Fields = {}
         for name in dict.fromkeys([*wanted, *known]):
@@ -113,9 +114,9 @@ class _Children:
     """Adds to a draft what belongs to its task."""
 
     def __init__(
-        self, tx: Transaction, format_: str, task: PlannedTask, draft: Draft, ids: Mapping[str, EntityId]
+        self, snapshot: Snapshot, format_: str, task: PlannedTask, draft: Draft, ids: Mapping[str, EntityId]
     ) -> None:
-        self._tx = tx
+        self._snapshot = snapshot
         self._format = format_
         self._task = task
         self._draft = draft
@@ -178,11 +179,11 @@ class _Children:
         places: Places | None = None,
     ) -> None:
         """Add the write that a child needs: what the file `says`, and if it is new what it is `made` with."""
-        held = self._tx.entity(identifier)
+        held = self._snapshot.entity(identifier)
         if held is not None:
             if places:
                 places.pass_by(held.text("position"))
-            fields = _difference(self._tx, held, says) if held.visible else {}
+            fields = _difference(self._snapshot, held, says) if held.visible else {}
             at_ms = self._task.changed_ms
         else:
             fields = says | made | ({"position": places.take()} if places else {})
@@ -197,15 +198,15 @@ class _Children:
     def _places(self, owner: EntityId, relation: str) -> Places:
         if self._draft.is_new:
             return Places(())
-        held = (self._tx.entity(one) for one in self._tx.referring(owner, relation, removed=True))
+        held = (self._snapshot.entity(one) for one in self._snapshot.referring(owner, relation, removed=True))
         return Places(one.text("position") for one in held if one)
 
 
-def _difference(tx: Transaction, held: Entity | None, wanted: Mapping[str, Value]) -> Fields:
+def _difference(snapshot: Snapshot, held: Entity | None, wanted: Mapping[str, Value]) -> Fields:
     """Return the fields in which the file says something else than when it was last imported."""
     if held is None:
         return {name: value for name, value in wanted.items() if value is not None}
-    memory = Memory(tx, held)
+    memory = Memory(snapshot, held)
     return {name: value for name, value in wanted.items() if memory.value(name) != value}
 
 

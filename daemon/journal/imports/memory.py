@@ -12,7 +12,7 @@ from daemon.journal.provenance import ORIGIN_AT
 from store.entity import Entity
 from store.fold import Source
 from store.history import operations
-from store.transaction import Transaction
+from store.snapshot import Snapshot
 from syncproto.codec import Value
 
 _BY = "by"
@@ -33,8 +33,8 @@ def is_import(source: Source) -> bool:
 class Memory:
     """What imports last wrote to one entity."""
 
-    def __init__(self, tx: Transaction, entity: Entity) -> None:
-        self._tx = tx
+    def __init__(self, snapshot: Snapshot, entity: Entity) -> None:
+        self._snapshot = snapshot
         self._entity = entity
         self._log: dict[str, Value] | None = None
 
@@ -48,7 +48,7 @@ class Memory:
     def _from_log(self) -> dict[str, Value]:
         if self._log is None:
             self._log = {}
-            for write in operations(self._tx, self._entity.id):
+            for write in operations(self._snapshot, self._entity.id):
                 if is_import(write.source):
                     self._log.update(write.operation.fields)
         return self._log

@@ -11,7 +11,7 @@ from daemon.journal import checklists, entries, tasks
 from daemon.journal.checklists import ItemEdit, NewItem
 from daemon.journal.entries import NewEntry
 from daemon.journal.errors import Code, Refused
-from daemon.journal.imports.apply import ImportResult, apply_plan
+from daemon.journal.imports.apply import PART_ELEMENTS, ImportResult, Part, Work
 from daemon.journal.imports.formats import read
 from daemon.journal.names import SET, named_id
 from daemon.journal.tasks import TaskEdit
@@ -24,8 +24,21 @@ from tests.daemon.journal.imports.reading import export, record
 
 
 def bring(home: Home, text: str, *, name: str = "garden.md", dry_run: bool = False) -> ImportResult:
-    plan = read("taskwarrior" if text.startswith(("[\n", "{")) else "markdown", name, text)
-    return home.write(lambda tx: apply_plan(tx, plan, dry_run=dry_run))
+    work = work_of(text, name)
+    done = work.nothing_yet
+    for part in work.parts:
+        done += bring_part(home, work, part, dry_run)
+    return done
+
+
+def work_of(text: str, name: str = "garden.md") -> Work:
+    return Work(read("taskwarrior" if text.startswith(("[\n", "{")) else "markdown", name, text))
+
+
+def bring_part(home: Home, work: Work, part: Part, dry_run: bool = False) -> ImportResult:
+    if dry_run:
+        return home.read(lambda snapshot: work.look(snapshot, part))
+    return home.write(lambda tx: work.take(tx, part))
 
 
 def commits(home: Home) -> int:
@@ -110,10 +123,61 @@ def test_a_dry_run_says_the_same_and_writes_nothing(a: Home):
 
 
 def test_a_file_with_faults_writes_nothing(a: Home):
-    done = bring(a, export(PAPERS, record(2, status="odd")))
-    assert done.tasks == 0
-    assert [one.line for one in done.errors] == [3]
+    with pytest.raises(Refused) as caught:
+        bring(a, export(PAPERS, record(2, status="odd")))
+    assert caught.value.code is Code.FAILED
+    assert [one.line for one in caught.value.details] == [3]
     assert commits(a) == 0
+
+
+def many(count: int) -> str:
+    """Return a list whose tasks are linked to the one before and share a label."""
+    uuids = [record(n)["uuid"] for n in range(count)]
+    return export(*(record(n, depends=uuids[max(0, n - 1) : n], tags=["bulk"]) for n in range(count)))
+
+
+def test_a_large_file_comes_in_parts_that_add_up(a: Home):
+    text = many(PART_ELEMENTS)
+    work = work_of(text)
+    assert len(work.parts) >= 2
+    assert [task for part in work.parts for task in part] == list(read("taskwarrior", "x", text).tasks)
+    assert bring(a, text, dry_run=True) == ImportResult(tasks=PART_ELEMENTS)
+    assert bring(a, text) == ImportResult(tasks=PART_ELEMENTS)
+    before = commits(a)
+    assert before == PART_ELEMENTS + 1  # the label comes once
+    assert bring(a, text) == ImportResult(unchanged=PART_ELEMENTS)
+    assert commits(a) == before
+
+
+def test_what_an_end_half_way_left_out_comes_with_the_next_import(a: Home, b: Home):
+    text = many(PART_ELEMENTS)
+    work = work_of(text)
+    begun = bring_part(a, work, work.parts[0])
+    assert 0 < begun.tasks < PART_ELEMENTS
+    assert bring(a, text) == ImportResult(tasks=PART_ELEMENTS - begun.tasks, unchanged=begun.tasks)
+    bring(b, text)
+    assert titles(a) == titles(b)
+    links = a.read(lambda snapshot: [one.id for one in snapshot.entities("link")])
+    assert links == b.read(lambda snapshot: [one.id for one in snapshot.entities("link")])
+    assert len(links) == PART_ELEMENTS - 1
+
+
+def test_what_one_transaction_takes_is_bounded_by_lines_and_notes_too():
+    long = "".join(f"- [ ] line {n}\n" for n in range(PART_ELEMENTS))
+    work = work_of(f"# First\n\n{long}\n# Second\n\n{long}\n# Third\n\nshort\n")
+    assert [[task.title for task in part] for part in work.parts] == [["First"], ["Second"], ["Third"]]
+
+
+def test_times_before_1970_are_kept_as_they_are(a: Home):
+    old = record(
+        entry="19550112T131415Z", annotations=[{"entry": "19690720T201740Z", "description": "landed"}]
+    )
+    bring(a, export(old))
+    task = show(a, "task 1")
+    assert (task.created_at, task.entries[0].happened_at) == (
+        "1955-01-12T13:14:15.000Z",
+        "1969-07-20T20:17:40.000Z",
+    )
 
 
 def test_a_format_that_is_not_known_is_refused_with_those_that_are():
