@@ -38,11 +38,12 @@ class Dispatch:
         async def handle(request: web.Request) -> web.StreamResponse:
             raw = await _body(request, route.bytes_max)
             call = Call(request.match_info, _json(raw, route.body), _query(request.query, route.query))
-            if route.changes:
+            writes = route.writes(call.body)
+            if writes:
                 self._require_room()
             if isinstance(route.how, Streams):
                 return await route.how.run(request, call)
-            status, body = await self._answer(route, call, _once(request, raw, route))
+            status, body = await self._answer(route, call, _once(request, raw, route) if writes else None)
             return web.Response(status=status, body=body, content_type="application/json")
 
         return handle
@@ -105,8 +106,7 @@ def _encoded(route: Route, answer: object) -> tuple[int, bytes]:
 
 def _once(request: web.Request, raw: bytes, route: Route) -> Once | None:
     key = request.headers.get(HEADER)
-    kept = route.changes and not (isinstance(route.how, Asks) and not route.how.kept)
-    if key is None or not kept:
+    if key is None or (isinstance(route.how, Asks) and not route.how.kept):
         return None
     return Once(key, [request.method.encode(), request.raw_path.encode(), raw])
 

@@ -71,6 +71,11 @@ class Streams:
     media: str
 
 
+def _never(body: Any) -> bool:
+    del body
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Route:
     """One line of the table. `answer` is any type that msgspec can describe."""
@@ -84,8 +89,14 @@ class Route:
     query: type[Struct] = Nothing
     status: int = 200
     bytes_max: int = REQUEST_BYTES_MAX
+    only_looks: Callable[[Any], bool] = _never
+    """Whether a request with this body writes nothing, although others to the same route do."""
 
     @property
     def changes(self) -> bool:
-        """Whether a request may change anything, so that the disk floor and Idempotency-Key apply."""
+        """Whether a request may change anything."""
         return self.method != "GET"
+
+    def writes(self, body: Struct) -> bool:
+        """Whether a request with this body may write, so that the disk floor and Idempotency-Key apply."""
+        return self.changes and not self.only_looks(body)

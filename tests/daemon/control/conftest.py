@@ -112,6 +112,14 @@ class Probe:
         return [
             Route("GET", "/v1/bug", "Meet a bug", Reads(self._bug), int),
             Route("POST", "/v1/count", "Count", Asks(self._count), int),
+            Route(
+                "POST",
+                "/v1/look",
+                "Count, and say that it writes nothing",
+                Asks(self._count),
+                int,
+                only_looks=lambda _: True,
+            ),
             Route("POST", "/v1/secret", "Count in secret", Asks(self._count, kept=False), int),
         ]
 

@@ -158,6 +158,17 @@ async def test_below_the_floor_writes_are_refused_and_reads_go_on(tmp_path: Path
     await api.stop()
 
 
+async def test_below_the_floor_what_only_looks_is_not_refused(tmp_path: Path, probe: Probe):
+    api = Api(tmp_path, probe.routes())
+    api.floor = 1 << 62
+    await api.start()
+    refused = await api.ask("POST", "/v1/count")
+    assert (refused.status, refused.code) == (507, "disk")
+    assert (await api.ask("POST", "/v1/look", key="k")).json == 1
+    assert (await api.ask("POST", "/v1/look", key="k")).json == 2
+    await api.stop()
+
+
 # -- Idempotency-Key --------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,94 @@
+"""Imports as requests: what they hold up, what ends them, and how they fail.
+
+Never waits for time to pass: the first commit says that an import is under way.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from daemon.control import import_routes
+from daemon.journal.imports.apply import PART_ELEMENTS
+from tests.daemon.control.conftest import Answer, Api
+
+SECTIONS = 6 * PART_ELEMENTS
+LONG = "".join(f"# Task {n}\n\nwords\n\n" for n in range(SECTIONS))
+
+
+@pytest.fixture
+async def importing(tmp_path: Path) -> AsyncIterator[Api]:
+    made = Api(tmp_path, [])
+    made.routes += import_routes.routes(made.store, UTC)
+    await made.start()
+    yield made
+    await made.stop()
+
+
+def request(text: str = LONG, format_: str = "markdown", **more: Any) -> dict[str, Any]:
+    return {"format": format_, "name": "todo", "text": text, **more}
+
+
+async def begun(api: Api) -> "asyncio.Task[Answer]":
+    """Send a long import; return once its first part is in."""
+    first = asyncio.Event()
+    api.store.on_commit.append(first.set)
+    sent = asyncio.create_task(api.ask("POST", "/v1/import", request()))
+    await first.wait()
+    return sent
+
+
+async def test_other_writes_get_their_turn_during_a_long_import(importing: Api):
+    sent = await begun(importing)
+    added = await importing.ask("POST", "/v1/tasks", {"title": "In between"})
+    assert not sent.done()
+    answer = await sent
+    assert (answer.json["tasks"], answer.json["entries"]) == (SECTIONS, SECTIONS)
+    newest = (await importing.ask("GET", "/v1/log?limit=1")).json
+    assert added.json["id"] not in {change["entity"] for change in newest}
+    assert (await importing.ask("POST", "/v1/import", request())).json["unchanged"] == SECTIONS
+
+
+async def test_an_import_that_the_disk_ends_half_way_says_how_far_it_came(importing: Api):
+    def bound(tx: Any) -> None:
+        (pages,) = tx.db.execute("PRAGMA page_count").fetchone()
+        tx.db.execute(f"PRAGMA max_page_count = {pages + 150}")
+
+    await importing.store.write(bound)
+    refused = await importing.ask("POST", "/v1/import", request())
+    assert (refused.status, refused.code) == (422, "partly")
+    held = len(await importing.store.read(lambda snapshot: snapshot.entities("task")))
+    assert 0 < held < SECTIONS
+    assert f"{held} of the file's {SECTIONS} tasks" in refused.json["error"]["message"]
+    assert "again" in refused.json["error"]["hint"]
+    await importing.store.write(lambda tx: tx.db.execute("PRAGMA max_page_count = 1000000").fetchall())
+    again = await importing.ask("POST", "/v1/import", request())
+    assert (again.json["tasks"], again.json["unchanged"]) == (SECTIONS - held, held)
+
+
+async def test_a_file_with_faults_is_refused_with_each_of_them(importing: Api):
+    text = '{"uuid": 1}\n{"uuid": "a", "description": "x", "status": "odd"}\n'
+    for dry_run in (False, True):
+        refused = await importing.ask("POST", "/v1/import", request(text, "taskwarrior", dry_run=dry_run))
+        assert (refused.status, refused.code) == (422, "failed")
+        error = refused.json["error"]
+        assert [one["line"] for one in error["details"]] == [1, 2]
+        assert "odd" in error["details"][1]["message"]
+        assert "nothing" in error["message"]
+    assert await importing.commits() == 0
+
+
+async def test_a_dry_run_only_reads_also_below_the_floor(tmp_path: Path):
+    api = Api(tmp_path, [])
+    api.routes += import_routes.routes(api.store, UTC)
+    api.floor = 1 << 62
+    await api.start()
+    tried = await api.ask("POST", "/v1/import", request(dry_run=True), key="k")
+    assert (tried.status, tried.json["tasks"]) == (200, SECTIONS)
+    refused = await api.ask("POST", "/v1/import", request())
+    assert (refused.status, refused.code) == (507, "disk")
+    assert await api.commits() == 0
+    await api.stop()
