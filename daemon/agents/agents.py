@@ -97,7 +97,7 @@ def find(snapshot: Snapshot, ref: str) -> EntityId:
     try:
         return refs.entity(snapshot, ["agent"], ref).id
     except Refused as refused:
-        if refused.code is not Code.NOT_FOUND:
+        if refused.code not in (Code.NOT_FOUND, Code.USAGE):
             raise
     agent = agent_id(refs.task(snapshot, ref).id)
     if load(snapshot, agent) is None:

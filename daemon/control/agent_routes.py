@@ -3,7 +3,6 @@
 Never decides anything, and never lets a decision reach further than to the items that were named.
 """
 
-import re
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
@@ -20,7 +19,7 @@ from daemon.journal.errors import Candidate, Code, Refused, usage
 from store.faults import StoreError
 from store.item_ids import items_with_prefix
 from store.runs import Run, RunStatus
-from store.snapshot import PREFIX_MIN, Snapshot
+from store.snapshot import Snapshot
 from store.threads import StoreThreads
 from store.transaction import Transaction
 from store.verdicts import Status
@@ -28,7 +27,6 @@ from syncproto.ids import EntityId, text
 
 ITEMS_MAX = 500
 WAIT_S_MAX = 600
-_PREFIX = re.compile(rf"[0-9a-f]{{{PREFIX_MIN},32}}")
 _OPEN = frozenset({Status.PENDING, Status.DEFERRED})
 
 Wait = Annotated[float, Meta(ge=0, le=WAIT_S_MAX)]
@@ -188,9 +186,8 @@ def _decided(tx: Transaction, item: EntityId, asked: Decide) -> Result:
 
 
 def _unknown(ref: str) -> Result:
-    return Result(
-        item_id=ref[:80], status="unknown", result=Outcome.NOT_FOUND, message="there is no such proposal"
-    )
+    message = "there is no such proposal" if refs.is_prefix(ref) else f"no proposal: {refs.ID_IN_WORDS}"
+    return Result(item_id=ref[:80], status="unknown", result=Outcome.NOT_FOUND, message=message)
 
 
 def _named(snapshot: Snapshot, asked: Decide) -> list[EntityId | str]:
@@ -214,10 +211,9 @@ def _of_set(snapshot: Snapshot, ref: str) -> list[EntityId | str]:
 
 
 def _item(snapshot: Snapshot, ref: str) -> EntityId | str:
-    prefix = ref.strip().lower()
-    if not _PREFIX.fullmatch(prefix):
+    if not refs.is_prefix(ref):
         return ref
-    found = items_with_prefix(snapshot, prefix, refs.CANDIDATES_MAX + 1)
+    found = items_with_prefix(snapshot, ref.strip().lower(), refs.CANDIDATES_MAX + 1)
     if len(found) > 1:
         meant = [_candidate(snapshot, one) for one in found[: refs.CANDIDATES_MAX]]
         raise Refused(

@@ -16,6 +16,8 @@ from syncproto.heads import Clock
 from syncproto.ids import EntityId, ReplicaId, from_text, text
 
 CANDIDATES_MAX = 8
+ID_IN_WORDS = "an id is up to 32 of the characters 0-9 and a-f"
+_DIGITS = frozenset("0123456789abcdef")
 _HEX = re.compile(r"[0-9a-f]{3,32}")
 assert PREFIX_MIN == 3
 
@@ -41,11 +43,21 @@ def entity(
 ) -> Entity:
     """Find the entity of one of these kinds whose id begins with `ref`. Raises Refused as `task` does."""
     what = what or kinds[0].replace("_", " ")
+    if not is_prefix(ref):
+        raise not_found(what, ref, ID_IN_WORDS)
     found = _by_id(snapshot, kinds, ref)
     if found is None:
         prefixed = _prefixed(snapshot, kinds, ref)
         found = _only([one for one in prefixed if one.visible or removed] or prefixed, what, ref)
     return _in_sight(found, what, removed)
+
+
+def is_prefix(ref: str) -> bool:
+    """Say whether `ref` can be the beginning of an id. Raises Refused (usage) where it is one too short."""
+    prefix = ref.strip().lower()
+    if len(prefix) < PREFIX_MIN and all(letter in _DIGITS for letter in prefix):
+        raise usage(f"{ref!r} is too short for an id", f"give at least {PREFIX_MIN} characters")
+    return _HEX.fullmatch(prefix) is not None
 
 
 def base_shown(snapshot: Snapshot, seen: Entity, shown: Mapping[str, int] | None) -> Clock | None:

@@ -224,6 +224,9 @@ async def test_a_decision_that_means_nothing_is_refused(laptop: Device, body):
     ("method", "path", "body", "expected"),
     [
         ("POST", "/v1/decisions", {"verdict": "confirmed", "set": "abcdef"}, (404, "not_found")),
+        ("POST", "/v1/decisions", {"verdict": "confirmed", "set": "ab"}, (400, "usage")),
+        ("POST", "/v1/decisions", {"verdict": "confirmed", "items": ["abcdef", "5"]}, (400, "usage")),
+        ("POST", "/v1/decisions", {"verdict": "confirmed", "items": [""]}, (400, "usage")),
         ("POST", "/v1/agents", {"task": "nothing"}, (404, "not_found")),
         ("POST", "/v1/agents", {"task": "x", "model": "oracle"}, (400, "usage")),
         ("GET", "/v1/agents/nothing", None, (404, "not_found")),
@@ -237,6 +240,14 @@ async def test_a_decision_that_means_nothing_is_refused(laptop: Device, body):
 )
 async def test_what_cannot_be_done_is_refused(laptop: Device, method, path, body, expected):
     assert await laptop.ask(method, path, body) == expected
+
+
+async def test_a_reference_that_is_no_id_is_told_what_one_looks_like(laptop: Device):
+    asked = {"verdict": "confirmed", "items": ["the first one", "abcdef"]}
+    other, unknown = await laptop.do("POST", "/v1/decisions", asked)
+    assert [other["result"], unknown["result"]] == ["not_found", "not_found"]
+    assert "0-9 and a-f" in other["message"]
+    assert unknown["message"] == "there is no such proposal"
 
 
 @pytest.mark.parametrize("token", ["", "not a token", "A" * 9000])
@@ -265,7 +276,7 @@ async def test_an_import_is_one_request_and_twice_is_once(laptop: Device):
     tried = await laptop.do("POST", "/v1/import", body | {"dry_run": True})
     assert (tried["tasks"], await laptop.do("GET", "/v1/tasks")) == (2, [])
     taken = await laptop.do("POST", "/v1/import", body)
-    assert (taken["tasks"], taken["checklist_items"], taken["errors"]) == (2, 3, [])
+    assert (taken["tasks"], taken["checklist_items"]) == (2, 3)
     again = await laptop.do("POST", "/v1/import", body)
     assert (again["tasks"], again["updated"], again["unchanged"]) == (0, 0, 2)
     titles = {one["title"] for one in await laptop.do("GET", "/v1/tasks")}
@@ -279,10 +290,9 @@ async def test_a_file_beyond_the_limit_of_other_requests_can_be_imported(laptop:
     assert taken["tasks"] == 1100
 
 
-async def test_a_bad_file_is_told_by_its_lines_and_nothing_is_taken(laptop: Device):
+async def test_nothing_is_taken_of_a_bad_file(laptop: Device):
     body = {"format": "taskwarrior", "name": "x", "text": '[{"uuid": 1}]'}
-    told = await laptop.do("POST", "/v1/import", body)
-    assert told["errors"][0]["line"] == 1
+    assert await laptop.ask("POST", "/v1/import", body) == (422, "failed")
     assert await laptop.do("GET", "/v1/tasks") == []
 
 

@@ -93,6 +93,24 @@ def test_a_removed_task_does_not_stand_in_the_way_of_another(known: Home):
     assert title(known, "abc123", removed=True) == "Buy milk"
 
 
+def by_id(home: Home, ref: str) -> Refused:
+    with pytest.raises(Refused) as caught:
+        home.read(lambda snapshot: refs.entity(snapshot, ["checklist_item"], ref))
+    return caught.value
+
+
+@pytest.mark.parametrize("ref", ["", " ", "5", "ab", " ab "])
+def test_what_is_too_short_for_an_id_is_told_how_long_one_must_be(known: Home, ref):
+    refused = by_id(known, ref)
+    assert (refused.code, refused.hint) == (Code.USAGE, "give at least 3 characters")
+
+
+def test_what_cannot_be_an_id_is_told_what_one_looks_like(known: Home):
+    refused = by_id(known, "the first one")
+    assert (refused.code, refused.hint) == (Code.NOT_FOUND, refs.ID_IN_WORDS)
+    assert by_id(known, "abcdef").hint == ""
+
+
 def test_no_more_than_eight_candidates_are_listed(a: Home):
     for n in range(12):
         put(a, f"abc{n:03d}", f"Task {n}")
