@@ -4,17 +4,18 @@ Never reaches for an index: everything comes from this environment.
 """
 
 import os
+import re
 import subprocess
 import sys
 import tomllib
 import venv
 import zipfile
-from importlib.metadata import distributions
+from importlib.metadata import distributions, packages_distributions
 from pathlib import Path
 
 import pytest
 
-from tests.source import PACKAGES, ROOT, text_of, tracked
+from tests.source import PACKAGES, ROOT, modules, text_of, tracked
 
 
 def run(*command: str | Path, cwd: Path, environment: dict[str, str] | None = None) -> str:
@@ -93,3 +94,13 @@ def test_what_is_declared_is_what_is_pinned() -> None:
     names = {line.split(">=")[0] for line in declared}
     listed = {line for line in text_of(Path("requirements/run.in")).splitlines() if not line.startswith("#")}
     assert names == listed
+
+
+def test_every_declared_dependency_is_imported() -> None:
+    code = "\n".join(text_of(path) for path in modules(*PACKAGES))
+    imported = set(re.findall(r"^\s*(?:from|import) (\w+)", code, re.MULTILINE))
+    used = {
+        name.lower() for top, names in packages_distributions().items() if top in imported for name in names
+    }
+    declared = tomllib.loads(text_of(Path("pyproject.toml")))["project"]["dependencies"]
+    assert {line.split(">=")[0] for line in declared} <= used
