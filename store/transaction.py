@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import apsw
 
 from store.folding import HASH_MODULUS, Folding
-from store.log import Log
+from store.log import Branch, Log
 from store.snapshot import Snapshot
 from syncproto import commit as commits
 from syncproto import hlc
@@ -19,7 +19,7 @@ from syncproto.commit import Author, By, Commit, Operation, Received, SignedComm
 from syncproto.faults import LocalProtocolError, RemoteProtocolError
 from syncproto.heads import Clock, Head
 from syncproto.hlc import Stamp
-from syncproto.ids import EntityId, ReplicaId, uuid7
+from syncproto.ids import EntityId, ReplicaId, replica_id, uuid7
 from syncproto.keys import Signer
 
 RANDOM_BYTES = 10
@@ -86,14 +86,13 @@ class Transaction(Snapshot):
         the transaction has ended.
         """
         assert writes
-        replica = self._own_replica()
-        tip = self.log.tip(replica)
+        replica, tip, previous = self._own_chain()
         stamp = hlc.tick(self._stamp(), self._world.now_ms())
         commit = Commit(
             format=commits.FORMAT,
             replica=replica,
             counter=1 if tip is None else tip.tip + 1,
-            previous=b"" if tip is None else tip.tip_hash,
+            previous=previous,
             stamp=stamp,
             author=Author(by, agent),
             key=self._world.signer.public_key if tip is None else None,
@@ -101,6 +100,8 @@ class Transaction(Snapshot):
         )
         received = commits.seal(commit)
         seq = self.log.append(received, 0)
+        if tip is None:
+            self.db.execute("UPDATE standing SET replica = ?", (replica,))
         self._sign_later(received, seq)
         self._folding.take(received, seq)
         self._settle(stamp)
@@ -134,12 +135,18 @@ class Transaction(Snapshot):
         author = by if write.by is None else write.by
         return Operation(write.entity, write.kind, base, write.fields, write.effect, author, write.origin)
 
-    def _own_replica(self) -> ReplicaId:
+    def _own_chain(self) -> tuple[ReplicaId, Branch | None, bytes]:
+        """Return the replica to write as, its tip, and what the next commit names as `previous`.
+
+        Where there is none to go on from, that is a new replica and the nonce that its id follows from; both
+        last only if the commit does.
+        """
         replica = self.replica
-        if replica is None:
-            replica = ReplicaId(self.new_id())
-            self.db.execute("UPDATE standing SET replica = ?", (replica,))
-        return replica
+        tip = None if replica is None else self.log.tip(replica)
+        if replica is not None and tip is not None:
+            return replica, tip, tip.tip_hash
+        nonce = self._world.randomness(commits.NONCE_BYTES)
+        return replica_id(self._world.now_ms(), self._world.signer.public_key, nonce), None, nonce
 
     def _stamp(self) -> Stamp:
         row = self.db.execute("SELECT stamp_ms, stamp_n FROM standing").fetchone()

@@ -15,7 +15,7 @@ from syncproto.codec import Value
 from syncproto.faults import CommitTooLarge, LocalProtocolError, RemoteProtocolError
 from syncproto.heads import HASH8_BYTES, Clock, Head
 from syncproto.hlc import COUNT_MAX, MS_MAX, Stamp
-from syncproto.ids import ID_BYTES, EntityId, ReplicaId
+from syncproto.ids import ID_BYTES, TIME_BYTES, EntityId, ReplicaId, replica_id
 from syncproto.keys import KEY_BYTES, SIGNATURE_BYTES, Signer, verify
 
 FORMAT = 1
@@ -25,6 +25,7 @@ OPERATIONS_MAX = 2048
 NAME_CHARS_MAX = 128
 BASE_HEADS_MAX = 1024
 HASH_BYTES = 32
+NONCE_BYTES = HASH_BYTES
 COUNTER_MAX = (1 << 63) - 1
 
 _SIGNED_AS = b"placet commit 1\0"
@@ -73,7 +74,10 @@ class Operation(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Commit(msgspec.Struct, frozen=True, array_like=True):
-    """The content of a commit; `key` is there in a replica's first commit only and binds it to a device."""
+    """The content of a commit; `key` is there in a replica's first commit only and binds it to a device.
+
+    In that first commit `previous` is no hash but a nonce: from it and the key follows the replica's id.
+    """
 
     format: int
     replica: ReplicaId
@@ -169,16 +173,22 @@ def _check(commit: Commit) -> None:
     first = commit.counter == 1
     _require(len(commit.replica) == ID_BYTES, "replica id")
     _require(1 <= commit.counter <= COUNTER_MAX, "counter")
-    _require(len(commit.previous) == (0 if first else HASH_BYTES), "hash of the previous commit")
+    _require(len(commit.previous) == HASH_BYTES, "hash of the previous commit, or nonce")
     _require(0 <= commit.stamp.ms <= MS_MAX and 0 <= commit.stamp.n <= COUNT_MAX, "stamp")
     _require(commit.author.agent is None or len(commit.author.agent) == ID_BYTES, "agent id")
     _require((commit.key is None) is not first, "key")
     _require(commit.key is None or len(commit.key) == KEY_BYTES, "key")
+    _require(commit.key is None or commit.replica == _following(commit, commit.key), "replica id")
     _require(0 < len(commit.operations) <= OPERATIONS_MAX, "number of operations")
     for operation in commit.operations:
         _check_operation(operation)
     entities = {operation.entity for operation in commit.operations}
     _require(len(entities) == len(commit.operations), "more than one operation on an entity")
+
+
+def _following(first: Commit, key: bytes) -> ReplicaId:
+    """Return the id that a first commit's replica must have: that of its key and nonce, at its own time."""
+    return replica_id(int.from_bytes(first.replica[:TIME_BYTES], "big"), key, first.previous)
 
 
 def _check_operation(operation: Operation) -> None:

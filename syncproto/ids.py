@@ -17,6 +17,7 @@ TIME_BYTES = 6
 TIME_MS_MAX = (1 << (8 * TIME_BYTES)) - 1
 ZERO_ID = EntityId(bytes(ID_BYTES))
 
+_REPLICA_AS = b"placet replica 1\0"
 _RANDOM_FROM = 9  # bytes 9..15 are random in full: version and variant bits lie before them
 
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
@@ -48,6 +49,15 @@ def derived_id(tag: str, *parts: Json, time_of: EntityId) -> EntityId:
     """
     ms = int.from_bytes(time_of[:TIME_BYTES], "big")
     return _stamped(ms, digest(tag, *parts)[: ID_BYTES - TIME_BYTES], 8)
+
+
+def replica_id(ms: int, key: bytes, nonce: bytes) -> ReplicaId:
+    """Make the id (UUIDv8) of the replica that this public key begins at Unix time `ms` with a random nonce.
+
+    It follows from the key, so that no other device can begin a replica under the same id.
+    """
+    tail = hashlib.sha256(_REPLICA_AS + key + nonce).digest()[: ID_BYTES - TIME_BYTES]
+    return ReplicaId(_stamped(max(0, min(ms, TIME_MS_MAX)), tail, 8))
 
 
 def text(identifier: bytes) -> str:

@@ -11,19 +11,26 @@ from typing import Any
 from store.snapshot import Snapshot
 from store.store import Store
 from store.transaction import Write
+from syncproto import codec
 from syncproto import commit as commits
 from syncproto.commit import Author, By, Commit, Operation, Received, SignedCommit
 from syncproto.heads import EMPTY, Clock, Head
 from syncproto.hlc import Stamp
-from syncproto.ids import EntityId, ReplicaId
+from syncproto.ids import EntityId, ReplicaId, replica_id
 from syncproto.keys import Signer
 
 NOW_MS = 1_750_000_000_000
+NONCE = bytes(range(32))
 
 
 def signer_of(name: str) -> Signer:
     """Return the key of the device with this name."""
     return Signer(hashlib.sha256(name.encode()).digest())
+
+
+def replica_of(name: str) -> ReplicaId:
+    """Return the replica that `sealed` and `forged` commits of the device with this name begin."""
+    return replica_id(NOW_MS, signer_of(name).public_key, NONCE)
 
 
 def entity_id(number: int) -> EntityId:
@@ -111,7 +118,7 @@ def sealed(
             format=commits.FORMAT,
             replica=replica,
             counter=counter,
-            previous=b"" if previous is None else previous.hash,
+            previous=NONCE if previous is None else previous.hash,
             stamp=Stamp(NOW_MS, counter),
             author=Author(By.USER),
             key=first if counter == 1 else None,
@@ -119,6 +126,16 @@ def sealed(
         )
     )
     return made._replace(signed=SignedCommit(made.signed.body, commits.sign(made, signer)))
+
+
+def forged(signer: Signer, replica: ReplicaId, operations: Sequence[Operation]) -> Received:
+    """Make a first commit under whatever replica id, with the key and signature of whoever likes."""
+    author, stamp = Author(By.USER), Stamp(NOW_MS, 1)
+    commit = Commit(commits.FORMAT, replica, 1, NONCE, stamp, author, signer.public_key, list(operations))
+    body = codec.encode(commit)
+    digest = commits.commit_hash(body)
+    made = Received(commit, commits.head_of(replica, 1, digest), digest, SignedCommit(body, b""))
+    return made._replace(signed=SignedCommit(body, commits.sign(made, signer)))
 
 
 def operation(

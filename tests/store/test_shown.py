@@ -11,7 +11,7 @@ from store.transaction import Write
 from syncproto.codec import Value
 from syncproto.heads import Clock, Head
 from syncproto.ids import EntityId, ReplicaId, text
-from tests.store.stores import Bench, entity_id, grow, operation, sealed, signer_of, write
+from tests.store.stores import Bench, entity_id, grow, operation, replica_of, sealed, signer_of, write
 
 
 def clock_of(store: Store, entity: EntityId) -> Clock:
@@ -47,7 +47,7 @@ def test_what_was_never_held_was_never_shown(bench: Bench):
 
 
 def test_a_counter_that_was_written_twice_does_not_say_which_branch_was_seen(bench: Bench):
-    store, owner, replica = bench.store("a"), signer_of("b"), ReplicaId(entity_id(7))
+    store, owner, replica = bench.store("a"), signer_of("b"), replica_of("b")
     twice = [sealed(owner, replica, 1, None, [operation(entity_id(1), title=title)]) for title in ("l", "r")]
     with store.write() as tx:
         assert tx.take([one.signed for one in twice]).forked

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from syncproto.commit import FORMAT, Author, By, Commit, Operation, Received, SignedCommit, seal, sign
 from syncproto.heads import Clock, Head
 from syncproto.hlc import COUNT_MAX, MS_MAX, Stamp
-from syncproto.ids import EntityId, ReplicaId
+from syncproto.ids import EntityId, ReplicaId, replica_id
 from syncproto.keys import Signer
 
 SIGNER = Signer(bytes(range(32)))
+NONCE = bytes(32)
 
 # Surrogates have no UTF-8.
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -56,11 +57,13 @@ def commits(draw: st.DrawFn) -> Commit:
     """Draw a commit, the first of its replica or a later one."""
     counter = draw(counters)
     first = counter == 1
+    previous = draw(st.binary(min_size=32, max_size=32))
+    begun = replica_id(draw(st.integers(0, MS_MAX)), SIGNER.public_key, previous)
     return Commit(
         format=FORMAT,
-        replica=draw(replica_ids),
+        replica=begun if first else draw(replica_ids),
         counter=counter,
-        previous=b"" if first else draw(st.binary(min_size=32, max_size=32)),
+        previous=previous,
         stamp=draw(stamps),
         author=draw(authors),
         key=SIGNER.public_key if first else None,
@@ -84,4 +87,5 @@ def operation(entity: int = 1, **fields: Any) -> Operation:
 def first_commit(*written: Operation) -> Commit:
     """Return a replica's first commit."""
     done = list(written) or [operation(title="x")]
-    return Commit(FORMAT, ReplicaId(bytes(16)), 1, b"", Stamp(1, 0), Author(By.USER), SIGNER.public_key, done)
+    key = SIGNER.public_key
+    return Commit(FORMAT, replica_id(0, key, NONCE), 1, NONCE, Stamp(1, 0), Author(By.USER), key, done)

@@ -191,9 +191,9 @@ def test_a_bomb_is_refused_within_a_few_times_its_own_size(more):
 def test_a_bomb_inside_a_commit_is_refused_within_a_few_times_its_own_size():
     good = [
         1,
-        bytes(16),
+        wire.replica_id(0, draw.SIGNER.public_key, draw.NONCE),
         1,
-        b"",
+        draw.NONCE,
         [0, 0],
         [2, None],
         draw.SIGNER.public_key,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from syncproto import ids
-from syncproto.ids import EntityId, derived_id, digest, from_text, text, uuid7
+from syncproto.ids import EntityId, derived_id, digest, from_text, replica_id, text, uuid7
 from tests.syncproto import strategies as draw
 from tests.vectors import wire
 
@@ -73,6 +73,17 @@ def test_a_derived_id_is_the_same_for_everyone_and_keeps_the_time(tag, parts, ti
     assert found[:6] == time_of[:6]
     assert uuid.UUID(bytes=found).version == 8
     assert digest(tag, *parts) == wire.digest(tag, parts)
+
+
+@given(times, st.binary(min_size=32, max_size=32), st.binary(min_size=32, max_size=32))
+def test_a_replica_id_is_a_uuid_of_version_8_that_follows_from_key_and_nonce(ms, key, nonce):
+    made = replica_id(ms, key, nonce)
+    read = uuid.UUID(bytes=made)
+    assert (read.version, read.variant) == (8, uuid.RFC_4122)
+    assert made[:6] == ms.to_bytes(6, "big")
+    assert made == wire.replica_id(ms, key, nonce)
+    if key != nonce:
+        assert made != replica_id(ms, nonce, key)
 
 
 def test_the_tag_keeps_domains_apart():

@@ -61,6 +61,22 @@ def derived_ids() -> list[Case]:
     ]
 
 
+def replica_ids() -> list[Case]:
+    """Return the ids of replicas that keys begin."""
+    return [
+        {
+            "ms": ms,
+            "public_key": key.hex(),
+            "nonce": nonce.hex(),
+            "id": wire.replica_id(ms, key, nonce).hex(),
+            "outcome": "ok",
+        }
+        for ms in (-1, *_TIMES, 2**48)
+        for key in (wire.device("anna").public_key, wire.device("bea").public_key)
+        for nonce in (bytes(32), bytes(range(32)))
+    ]
+
+
 def devices() -> list[Case]:
     """Return device ids of keys."""
     return [

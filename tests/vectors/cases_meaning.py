@@ -124,7 +124,9 @@ def _runs() -> dict[str, tuple[list[Page], list[str]]]:
     anna, bea = Writer("anna"), Writer("bea")
     a1, a2, a3 = (anna.write(operation(TASK, {"n": n})) for n in range(3))
     b1 = bea.write(operation(TASK, {"n": 9}, base=[a2.head]))
-    stolen = Writer("bea", "replica of anna").write(operation(TASK, {}))
+    thief = Writer("bea")
+    thief.usurp(anna)
+    stolen = thief.write(operation(TASK, {}))
     unsigned, wrong = (a1.body, b""), (a1.body, a2.signature)
     altered = (a2.body.replace(b"\xa1n\x01", b"\xa1n\x07"), a2.signature)
     return {
@@ -143,7 +145,9 @@ def _runs() -> dict[str, tuple[list[Page], list[str]]]:
         "a cause in the same page": ([[a1.signed, a2.signed, b1.signed]], ["ok"]),
         "all held already": ([[a1.signed, a2.signed], [a1.signed, a2.signed]], ["ok", "ok"]),
         "some held already, without signature": ([[a1.signed], [unsigned, a2.signed]], ["ok", "ok"]),
-        "another device's replica": ([[a1.signed], [stolen.signed]], ["ok", "another-key"]),
+        "another device's replica": ([[a1.signed], [stolen.signed]], ["ok", "foreign-replica"]),
+        "another device's replica, before its own first commit comes": (
+            [[stolen.signed], [a1.signed, a2.signed]], ["foreign-replica", "ok"]),
         "an altered commit": ([[a1.signed], [altered]], ["ok", "bad-signature"]),
         **_odd_runs(),
     }  # fmt: skip

@@ -122,6 +122,8 @@ def _good() -> list[tuple[str, list[Any]]]:
     agent[5] = [1, name_id("an agent")]
     title, bare = {"title": "x"}, operation(TASK, {})
     highest = [1, anna.replica, 2**63 - 1, bytes(32), [2**48 - 1, 2**32 - 1], [0, None], None, [bare]]
+    early = Writer("anna").commit(bare)
+    early[1] = wire.replica_id(0, early[6], early[3])
     room = wire.COMMIT_BYTES_MAX - len(pack(anna.commit(operation(TASK, {"title": "x" * 70_000})))) + 70_000
     items = wire.COMMIT_ITEMS_MAX - wire.count(anna.commit(operation(TASK, {}))) - 3 * 2 - 2 * 4
     return [
@@ -135,7 +137,13 @@ def _good() -> list[tuple[str, list[Any]]]:
         ("as many bytes as a commit may have", anna.commit(operation(TASK, {"title": "x" * room}))),
         ("nearly as many items as a commit may have", anna.commit(operation(TASK, {"n": [None] * items}))),
         ("a stamp of zero", anna.commit(bare, ms=0)),
+        ("a replica of another time than its first commit", early),
     ]  # fmt: skip
+
+
+def _bare_replica(first: list[Any]) -> bytes:
+    """Return a replica's id with the digest's own bits where version and variant belong."""
+    return bytes(first[1][:6] + hashlib.sha256(b"placet replica 1\x00" + first[6] + first[3]).digest()[:10])
 
 
 def _beyond() -> Labelled:
@@ -151,7 +159,12 @@ def _beyond() -> Labelled:
         ("counter as a float", "malformed", 2, 1.0),
         ("counter as text", "malformed", 2, "1"),
         ("a replica as text", "malformed", 1, "AAAAAAAAAAAAAAAAAAAAAA=="),
-        ("a first commit that follows one", "out-of-range", 3, bytes(32)),
+        ("a first commit without nonce", "out-of-range", 3, b""),
+        ("a nonce of 31 bytes", "out-of-range", 3, bytes(31)),
+        ("another nonce", "foreign-replica", 3, bytes(32)),
+        ("another device's key", "foreign-replica", 6, wire.device("bea").public_key),
+        ("another device's replica", "foreign-replica", 1, Writer("bea").replica),
+        ("a replica without version and variant", "foreign-replica", 1, _bare_replica(good)),
         ("a first commit without its key", "out-of-range", 6, None),
         ("a key of 31 bytes", "out-of-range", 6, bytes(31)),
         ("a stamp before 1970", "out-of-range", 4, [-1, 0]),

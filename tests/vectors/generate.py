@@ -14,6 +14,7 @@ FOLDER = Path(__file__).parent
 FILES: dict[str, Callable[[], Any]] = {
     "ids": cases_ids.ids,
     "derived_ids": cases_ids.derived_ids,
+    "replica_ids": cases_ids.replica_ids,
     "devices": cases_ids.devices,
     "stamps": cases_ids.stamps,
     "values": cases_wire.values,

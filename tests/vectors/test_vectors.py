@@ -64,6 +64,12 @@ def test_an_id_is_derived_as_specified(case):
     assert ids.derived_id(case["tag"], *case["parts"], time_of=time_of).hex() == case["id"]
 
 
+@cases("replica_ids")
+def test_a_replica_is_named_by_its_key_and_nonce_as_specified(case):
+    key, nonce = bytes.fromhex(case["public_key"]), bytes.fromhex(case["nonce"])
+    assert ids.replica_id(case["ms"], key, nonce).hex() == case["id"]
+
+
 @cases("devices")
 def test_a_device_is_named_by_its_key_as_specified(case):
     signer = keys.Signer(bytes.fromhex(case["seed"]))

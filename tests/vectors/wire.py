@@ -168,6 +168,12 @@ def derived_id(tag: str, parts: list[Any], time_of: bytes) -> bytes:
     return _stamped(time_of[:6], digest(tag, parts)[:10], 8)
 
 
+def replica_id(ms: int, public_key: bytes, nonce: bytes) -> bytes:
+    """Make the id of a replica that a key begins."""
+    follows = hashlib.sha256(b"placet replica 1\x00" + public_key + nonce).digest()
+    return _stamped(min(max(ms, 0), 2**48 - 1).to_bytes(6, "big"), follows[:10], 8)
+
+
 def text(identifier: bytes) -> str:
     """Write an id with its seven random bytes first."""
     written = identifier.hex()
@@ -272,8 +278,13 @@ def _check_operation(operation: list[Any]) -> None:
     check_value(origin)
 
 
+def _follows(replica: bytes, key: bytes, nonce: bytes) -> bytes:
+    """Return the id that this key and nonce give at the time in a replica's id."""
+    return replica_id(int.from_bytes(replica[:6], "big"), key, nonce)
+
+
 def read_commit(body: bytes, signed: bytes = bytes(64)) -> list[Any]:
-    """Read a commit's bytes. Raises Fault: too-large, malformed, not-canonical, out-of-range."""
+    """Read a commit's bytes. Raises Fault of any class but those that a store alone can see."""
     require(len(body) <= COMMIT_BYTES_MAX, "too-large")
     require(len(signed) in {0, 64}, "malformed")
     commit = unpack(body, COMMIT_ITEMS_MAX)
@@ -281,8 +292,9 @@ def read_commit(body: bytes, signed: bytes = bytes(64)) -> list[Any]:
     version, replica, counter, previous, (ms, n), (_, agent), key, operations = commit
     first = counter == 1
     require(version == 1 and is_id(replica) and 1 <= counter <= INT_MAX, "out-of-range")
-    require(is_id(previous, 0 if first else 32), "out-of-range")
+    require(is_id(previous, 32), "out-of-range")
     require(is_id(key, 32) if first else key is None, "out-of-range")
+    require(not first or replica == _follows(replica, key, previous), "foreign-replica")
     require(0 <= ms < 2**48 and 0 <= n < 2**32, "out-of-range")
     require(agent is None or is_id(agent), "out-of-range")
     require(0 < len(operations) <= OPERATIONS_MAX, "out-of-range")

@@ -56,16 +56,21 @@ def decision(
 class Writer:
     """A replica of a device."""
 
-    def __init__(self, device: str, replica: str = "") -> None:
+    def __init__(self, device: str) -> None:
         self.device = wire.device(device)
-        self.replica = name_id(replica or f"replica of {device}")
+        self.nonce = hashlib.sha256(f"replica of {device}".encode()).digest()
+        self.replica = wire.replica_id(START_MS, self.device.public_key, self.nonce)
         self.counter = 0
-        self.previous = b""
+        self.previous = self.nonce
         self.ms = START_MS
 
     def branch(self) -> "Writer":
         """Return a copy that goes on from the same commit: a fork, once both have written."""
         return copy.copy(self)
+
+    def usurp(self, owner: "Writer") -> None:
+        """Write as another device's replica from now on, and from its start."""
+        self.replica, self.counter, self.previous = owner.replica, 0, owner.nonce
 
     def commit(self, *operations: list[Any], ms: int | None = None, by: int = USER) -> list[Any]:
         """Lay out the next commit without writing it."""
