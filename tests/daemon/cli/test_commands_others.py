@@ -6,6 +6,7 @@ Never checks how the daemon decides: answers are scripted.
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ SHOW = f"GET /v1/tasks/{TASK}"
 DECIDE = "POST /v1/decisions"
 
 
-def _body(control: FakeControl, line: str) -> object:
+def _body(control: FakeControl, line: str) -> Any:
     return control.asked(line)[-1].body
 
 
