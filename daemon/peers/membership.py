@@ -47,8 +47,9 @@ class Membership:
         self._newcomers = {one.certificate: one for one in newcomers}
         trusted = frozenset(member.certificate for member in self.peers().values()) | self._newcomers.keys()
         if trusted != self._trusted:
-            self._trusted = trusted
             self._gate.trust(trusted)
+            # Only now: a fault on the way must not leave a removed device trusted.
+            self._trusted = trusted
 
     def peers(self) -> dict[DeviceId, Member]:
         """Return the members to link with: others that were not removed; none where this one was."""
