@@ -29,6 +29,8 @@ class Address(NamedTuple):
 
 def parse(text: str) -> Address:
     """Read `host:port` or `[v6]:port`. Raises ValueError with what was seen."""
+    if not text.isprintable():
+        raise ValueError(f"an address has no control characters: {text[:80]!r}")
     host, colon, port = text.strip().rpartition(":")
     if host.startswith("[") and host.endswith("]"):
         host = str(ipaddress.IPv6Address(host[1:-1]))
