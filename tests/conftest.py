@@ -1,4 +1,4 @@
-"""What holds for every test: how Hypothesis looks for counterexamples, and that an interrupt is one.
+"""What holds for every test: how Hypothesis looks for counterexamples, and that interrupts arrive.
 
 Never holds a fixture that only one folder needs; that folder has a conftest of its own.
 """
