@@ -69,8 +69,9 @@ class Row:
     """The fold of one entity: for each field its maximal versions, best first.
 
     `clock` counts dead operations too; `person` covers what people wrote, deletions aside; `creations` counts
-    live creating operations; `dead` says that some creating operation is not live; `born` is the earliest
-    live creating operation.
+    live creating operations; `dead` says that some creating operation is not live; `born` is the live
+    creating operation of the highest rank, the earliest of several; `kind` is what that one says, empty
+    without one.
     """
 
     __slots__ = ("born", "clock", "creations", "dead", "fields", "kind", "person")
@@ -123,7 +124,6 @@ def apply(row: Row, write: Written, live: bool, chains: Chains) -> bool:
 def _land(row: Row, write: Written, live: bool, chains: Chains) -> None:
     """Enter an operation of which it is known whether it is live."""
     head, operation = write.source.head, write.operation
-    row.kind = min(row.kind, operation.kind) if row.clock else operation.kind
     row.clock = add(row.clock, head, chains)
     if is_person(operation) and not operation.deletes:
         row.person = add(row.person, head, chains)
@@ -132,8 +132,8 @@ def _land(row: Row, write: Written, live: bool, chains: Chains) -> None:
         return
     if operation.creates:
         row.creations += 1
-        if row.born is None or _age(write.source) < _age(row.born):
-            row.born = write.source
+        if row.born is None or _claim(write.source) < _claim(row.born):
+            row.born, row.kind = write.source, operation.kind
     for field, value in operation.fields.items():
         row.fields[field] = _with_version(row.fields.get(field), write, value, chains)
 
@@ -153,8 +153,9 @@ def _with_version(
     return kept
 
 
-def _age(source: Source) -> tuple[int, int, Head]:
-    return (source.ms, source.n, source.head)
+def _claim(source: Source) -> tuple[int, int, int, Head]:
+    """Return the key that is least for the creation that says what an entity is: a person's, the oldest."""
+    return (-source.rank, source.ms, source.n, source.head)
 
 
 def fold(history: Iterable[Written], confirmed: Callable[[EntityId], bool], chains: Chains) -> Row:

@@ -12,8 +12,9 @@ import apsw
 from store import proposals
 from store.fold import Row, Written, apply, dump, fold, load, visible, written
 from store.log import Log
+from store.proposals import Decided
 from store.relations import relations_of
-from store.verdicts import Status
+from store.verdicts import Status, Tally
 from syncproto.commit import Received
 from syncproto.ids import EntityId
 
@@ -45,11 +46,13 @@ class Folding:
         self._log = log
         self._held: dict[EntityId, _Held] = {}
         self._touched: list[tuple[EntityId, int]] = []
+        self._tallies: dict[EntityId, Tally] = {}
+        self._refold: set[EntityId] = set()
 
     def take(self, received: Received, seq: int) -> None:
         """Apply a commit that has just been appended at feed position `seq`."""
         writes = [written(received, operation) for operation in received.commit.operations]
-        refold = self._verdicts(writes, seq)
+        self._refold |= self._verdicts(writes, seq)
         for write in writes:
             entity, effect = write.operation.entity, write.operation.effect
             self._touched.append((entity, seq))
@@ -57,15 +60,10 @@ class Folding:
                 self._db.execute("INSERT OR IGNORE INTO effect VALUES (?, ?)", (effect, entity))
             held = self._hold(entity)
             held.changed = seq
-            if entity in refold:
+            if entity in self._refold:
                 continue
             if apply(held.row, write, effect is None or self._confirmed(effect), self._log):
-                refold.add(entity)
-        if refold:
-            self._index_history()
-        for entity in refold:
-            held = self._hold(entity)
-            held.row, held.changed = self.refolded(entity), seq
+                self._refold.add(entity)
 
     def _index_history(self) -> None:
         """Write which entities the commits so far have touched, a page at once."""
@@ -81,12 +79,34 @@ class Folding:
                 proposals.record_change_set(self._db, operation, seq)
             elif operation.kind == proposals.DECISION:
                 decision = proposals.decided(operation)
-                if decision is not None and proposals.record_decision(self._db, decision, seq):
+                if decision is not None and self._decide(decision, seq):
                     turned.append(decision.item)
         return proposals.entities_of(self._db, turned)
 
+    def _decide(self, decision: Decided, seq: int) -> bool:
+        """Count a decision; return whether it changed whether its item is confirmed."""
+        tally = self._tallies.get(decision.item)
+        if tally is None:
+            tally = self._tallies[decision.item] = Tally(proposals.opinions(self._db, decision.item))
+        before = tally.standing.status
+        tally.add(decision.opinion)
+        proposals.record_decision(self._db, decision, seq)
+        return (before is Status.CONFIRMED) != (tally.standing.status is Status.CONFIRMED)
+
     def _confirmed(self, item: EntityId) -> bool:
-        return proposals.standing(self._db, item).status is Status.CONFIRMED
+        tally = self._tallies.get(item)
+        standing = proposals.standing(self._db, item) if tally is None else tally.standing
+        return standing.status is Status.CONFIRMED
+
+    def _settle(self) -> None:
+        """Write what decisions amount to, and fold again, once each, what they changed."""
+        for item, tally in self._tallies.items():
+            proposals.settle(self._db, item, tally.standing)
+        for entity in self._refold:
+            held = self._hold(entity)
+            held.row, held.changed = self.refolded(entity), self._log.end()
+        self._tallies.clear()
+        self._refold.clear()
 
     def _hold(self, entity: EntityId) -> _Held:
         held = self._held.get(entity)
@@ -115,6 +135,7 @@ class Folding:
     def flush(self) -> tuple[int, int]:
         """Write the rows that were touched; return what the state sum and the number of entities grew by."""
         self._index_history()
+        self._settle()
         grown, added = 0, 0
         rows = []
         for entity, held in self._held.items():

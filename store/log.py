@@ -15,6 +15,9 @@ from syncproto.faults import RemoteProtocolError
 from syncproto.heads import EMPTY, HASH8_BYTES, Clock, Head, add, covers
 from syncproto.ids import ReplicaId
 
+# Below what a clock may hold, so that this device can still begin replicas of its own.
+CHAINS_MAX = commits.BASE_HEADS_MAX - 24
+
 
 class Branch(NamedTuple):
     """One chain of a replica: from `first` (before it the parent's) to `tip`."""
@@ -135,6 +138,7 @@ class Log:
         if known is None:
             if commit.counter != 1:
                 raise RemoteProtocolError(f"commit {commit.counter} of an unknown replica")
+            self._require_room()
             return 0
         if commit.key is not None and commit.key != known.key:
             raise RemoteProtocolError("a replica that is bound to another device's key")
@@ -145,7 +149,13 @@ class Log:
             return None
         if commit.counter > 1 and self._parent_branch(known, received) is None:
             raise RemoteProtocolError(f"commit {commit.counter} before the one that it follows")
+        self._require_room()
         return max(known.branches) + 1
+
+    def _require_room(self) -> None:
+        """Refuse a chain more than a vector can tell of: no peer would read such a vector."""
+        if sum(len(known.branches) for known in self._replicas.values()) >= CHAINS_MAX:
+            raise RemoteProtocolError(f"more than {CHAINS_MAX} replicas and branches")
 
     def _is_held(self, known: Replica, received: Received) -> bool:
         row = self._db.execute(

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from store.verdicts import UNDECIDED, Opinion, Standing, Status, Verdict, fold_verdicts
+from store.verdicts import UNDECIDED, Opinion, Standing, Status, Verdict
 from syncproto import codec
 from syncproto.commit import By, Operation
 from syncproto.ids import ID_BYTES, EntityId
@@ -55,7 +55,7 @@ def record_change_set(db: apsw.Connection, operation: Operation, seq: int) -> No
             continue
         fingerprint = item.get("fingerprint")
         db.execute(
-            "INSERT OR IGNORE INTO proposal VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT INTO proposal VALUES (?, ?, ?, ?, ?, ?)",
             (
                 item["item_id"],
                 operation.entity,
@@ -67,10 +67,9 @@ def record_change_set(db: apsw.Connection, operation: Operation, seq: int) -> No
         )
 
 
-def record_decision(db: apsw.Connection, decision: Decided, seq: int) -> bool:
-    """Index a decision; return whether it changed whether its item is confirmed."""
+def record_decision(db: apsw.Connection, decision: Decided, seq: int) -> None:
+    """Index a decision; what it changes is for the caller to tally and `settle`."""
     opinion = decision.opinion
-    before = standing(db, decision.item)
     db.execute(
         "INSERT INTO opinion VALUES (?, ?, ?, ?, ?, ?)",
         (
@@ -82,13 +81,15 @@ def record_decision(db: apsw.Connection, decision: Decided, seq: int) -> bool:
             codec.encode(sorted(opinion.seen)),
         ),
     )
-    after = fold_verdicts(opinions(db, decision.item))
+
+
+def settle(db: apsw.Connection, item: EntityId, standing: Standing) -> None:
+    """Write what the decisions on an item amount to."""
     db.execute(
         "INSERT INTO item VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE"
         " SET status = excluded.status, disputed = excluded.disputed",
-        (decision.item, after.status.value, int(after.disputed)),
+        (item, standing.status.value, int(standing.disputed)),
     )
-    return (before.status is Status.CONFIRMED) != (after.status is Status.CONFIRMED)
 
 
 def opinions(db: apsw.Connection, item: EntityId) -> list[Opinion]:

@@ -3,6 +3,7 @@
 Never replicated, and never the reason that an agent is due: that is read from the log of commits.
 """
 
+from collections.abc import Collection
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -42,15 +43,20 @@ class Failures(NamedTuple):
     last_ms: int
 
 
-def begin(transaction: Transaction, run_key: str, agent: EntityId, reason: str) -> bool:
-    """Claim a run key; False where it was completed or is running, and so must not run."""
+def begin(
+    transaction: Transaction, run_key: str, agent: EntityId, reason: str, live: Collection[str] = ()
+) -> bool:
+    """Claim a run key; False where it was completed, or is one of those that are `live` in this process.
+
+    A row that says "running" without being live is what a run left whose end could not be written.
+    """
     known = find(transaction, run_key)
-    if known is not None and known.status in (RunStatus.COMPLETED, RunStatus.RUNNING):
+    if run_key in live or (known is not None and known.status is RunStatus.COMPLETED):
         return False
     transaction.db.execute(
         "INSERT INTO run (run_key, agent, reason, status, started_ms, error) VALUES (?, ?, ?, ?, ?, '')"
         " ON CONFLICT (run_key) DO UPDATE SET status = excluded.status, reason = excluded.reason,"
-        " started_ms = excluded.started_ms, ended_ms = NULL, error = ''",
+        " started_ms = excluded.started_ms, ended_ms = NULL, error = '', no = (SELECT max(no) + 1 FROM run)",
         (run_key, agent, reason, RunStatus.RUNNING.value, transaction.now_ms()),
     )
     _keep_newest(transaction, agent)
@@ -58,11 +64,19 @@ def begin(transaction: Transaction, run_key: str, agent: EntityId, reason: str) 
 
 
 def end(transaction: Transaction, run_key: str, status: RunStatus, error: str = "") -> None:
-    """Say how a run ended."""
+    """Say how a run ended; one that has ended already stays as it is."""
     line = " ".join(error.split())[:ERROR_CHARS_MAX]
     transaction.db.execute(
-        "UPDATE run SET status = ?, ended_ms = ?, error = ? WHERE run_key = ?",
-        (status.value, transaction.now_ms(), line, run_key),
+        "UPDATE run SET status = ?1, ended_ms = ?2, error = ?3, failures = failures + (?1 = ?5)"
+        " WHERE run_key = ?4 AND status = ?6",
+        (
+            status.value,
+            transaction.now_ms(),
+            line,
+            run_key,
+            RunStatus.FAILED.value,
+            RunStatus.RUNNING.value,
+        ),
     )
 
 
@@ -82,19 +96,25 @@ def find(snapshot: Snapshot, run_key: str) -> Run | None:
 
 
 def of_agent(snapshot: Snapshot, agent: EntityId, limit: int) -> list[Run]:
-    """Return the newest runs of an agent, newest first."""
-    return _runs(snapshot, "WHERE agent = ? ORDER BY started_ms DESC, no DESC LIMIT ?", (agent, limit))
+    """Return the newest runs of an agent, newest first, by their order: the clock may have been set back."""
+    return _runs(snapshot, "WHERE agent = ? ORDER BY no DESC LIMIT ?", (agent, limit))
 
 
 def failures(snapshot: Snapshot, agent: EntityId) -> Failures:
-    """Count an agent's failures since its last success; runs cut short by a stop do not count."""
+    """Count an agent's failures since its last success; runs cut short by a stop do not count.
+
+    A key that is tried again keeps one row: the row counts its failures.
+    """
     number, last_ms = 0, 0
-    for run in of_agent(snapshot, agent, KEPT_PER_AGENT):
-        if run.status is RunStatus.COMPLETED:
+    rows: Any = snapshot.db.execute(
+        "SELECT status, failures, ended_ms FROM run WHERE agent = ? ORDER BY no DESC", (agent,)
+    )
+    for status, failed, ended_ms in rows:
+        if status == RunStatus.COMPLETED.value:
             break
-        if run.status is RunStatus.FAILED:
-            number += 1
-            last_ms = max(last_ms, run.ended_ms or 0)
+        number += failed
+        if status == RunStatus.FAILED.value:
+            last_ms = last_ms or ended_ms
     return Failures(number, last_ms)
 
 
@@ -109,6 +129,6 @@ def _keep_newest(transaction: Transaction, agent: EntityId) -> None:
     """Forget an agent's oldest runs. Its watermark, not this log, keeps them from being due again."""
     transaction.db.execute(
         "DELETE FROM run WHERE agent = ?1 AND status != ?2 AND no NOT IN"
-        " (SELECT no FROM run WHERE agent = ?1 ORDER BY started_ms DESC, no DESC LIMIT ?3)",
+        " (SELECT no FROM run WHERE agent = ?1 ORDER BY no DESC LIMIT ?3)",
         (agent, RunStatus.RUNNING.value, KEPT_PER_AGENT),
     )

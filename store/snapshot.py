@@ -139,22 +139,25 @@ class Snapshot:
     # -- change items ---------------------------------------------------------------------------------
 
     def item(self, item: EntityId) -> Item | None:
-        """Return a change item, None where it was never proposed."""
+        """Return a change item, None where it was never proposed.
+
+        Its occurrences are in order of their stamps, which is the same on every device.
+        """
         rows: Any = self.db.execute(
-            "SELECT change_set, position, fingerprint, seq FROM proposal"
-            " WHERE item = ? ORDER BY seq, position",
-            (item,),
+            "SELECT change_set, position, fingerprint, seq FROM proposal WHERE item = ?", (item,)
         )
-        proposed = rows.fetchall()
-        if not proposed:
-            return None
         found = []
-        for change_set, position, _, seq in proposed:
+        for change_set, position, fingerprint, seq in rows.fetchall():
             received = self.log.at(seq)
             operation = next(one for one in received.commit.operations if one.entity == change_set)
-            found.append(occurrence(operation, position, received.commit.stamp.ms))
+            place = (received.commit.stamp, received.head, change_set, position)
+            found.append((place, fingerprint, occurrence(operation, position, received.commit.stamp.ms)))
+        if not found:
+            return None
+        found.sort(key=lambda one: one[0])
         standing = proposals.standing(self.db, item)
-        return Item(item, proposed[0][2], standing, tuple(found), self._decisions(item))
+        occurrences = tuple(one for _, _, one in found)
+        return Item(item, found[0][1], standing, occurrences, self._decisions(item))
 
     def _decisions(self, item: EntityId) -> tuple[Decision, ...]:
         rows: Any = self.db.execute("SELECT seq FROM opinion WHERE item = ? ORDER BY seq", (item,))
@@ -174,7 +177,8 @@ class Snapshot:
     def items_of_set(self, change_set: EntityId) -> list[Item]:
         """Return the items of a change set, in its order."""
         rows = self.db.execute(
-            "SELECT item FROM proposal WHERE change_set = ? ORDER BY position", (change_set,)
+            "SELECT item FROM proposal WHERE change_set = ? GROUP BY item ORDER BY min(position)",
+            (change_set,),
         )
         return self._items([item for (item,) in rows])
 

@@ -67,16 +67,65 @@ def deciding(opinions: Iterable[Opinion]) -> list[Opinion]:
     return maximal(persons or held)
 
 
+class Tally:
+    """The decisions on one item as they come; each costs what it has seen, however many there are."""
+
+    __slots__ = ("_all", "_persons")
+
+    def __init__(self, opinions: Iterable[Opinion] = ()) -> None:
+        self._all = _Track()
+        self._persons = _Track()
+        for opinion in opinions:
+            self.add(opinion)
+
+    def add(self, opinion: Opinion) -> None:
+        """Count one more decision; the order in which they come does not matter."""
+        self._all.add(opinion)
+        if opinion.by is By.USER:
+            self._persons.add(opinion)
+
+    @property
+    def standing(self) -> Standing:
+        """Return what the decisions amount to: people's alone, or agents' where no person has decided."""
+        return _standing(self._persons.counts or self._all.counts)
+
+
+class _Track:
+    """The maximal decisions of some authors, and how often each verdict is among them."""
+
+    __slots__ = ("_maximal", "_seen", "counts")
+
+    def __init__(self) -> None:
+        self._seen: set[EntityId] = set()
+        self._maximal: dict[EntityId, list[Verdict]] = {}
+        self.counts: dict[Verdict, int] = {}
+
+    def add(self, opinion: Opinion) -> None:
+        new = opinion.seen - self._seen
+        self._seen |= new
+        for covered in new:
+            for verdict in self._maximal.pop(covered, ()):
+                self.counts[verdict] -= 1
+        self.counts.setdefault(opinion.verdict, 0)
+        if opinion.decision not in self._seen:
+            self._maximal.setdefault(opinion.decision, []).append(opinion.verdict)
+            self.counts[opinion.verdict] += 1
+
+
 def fold_verdicts(opinions: Iterable[Opinion]) -> Standing:
     """Fold an item's decisions, in any order, to its status."""
-    verdicts = {opinion.verdict for opinion in deciding(opinions)}
-    if verdicts & {Verdict.REJECTED, Verdict.UNDONE}:
-        return Standing(Status.REJECTED, disputed=Verdict.CONFIRMED in verdicts)
+    return Tally(opinions).standing
+
+
+def _standing(counts: dict[Verdict, int]) -> Standing:
+    """Return the status that maximal verdicts, counted, amount to."""
+    if counts.get(Verdict.REJECTED) or counts.get(Verdict.UNDONE):
+        return Standing(Status.REJECTED, disputed=bool(counts.get(Verdict.CONFIRMED)))
     for verdict, status in (
         (Verdict.CONFIRMED, Status.CONFIRMED),
         (Verdict.DEFERRED, Status.DEFERRED),
         (Verdict.RETRACTED, Status.RETRACTED),
     ):
-        if verdict in verdicts:
+        if counts.get(verdict):
             return Standing(status, disputed=False)
     return UNDECIDED

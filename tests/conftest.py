@@ -1,9 +1,10 @@
-"""What holds for every test: how Hypothesis looks for counterexamples.
+"""What holds for every test: how Hypothesis looks for counterexamples, and that interrupts arrive.
 
 Never holds a fixture that only one folder needs; that folder has a conftest of its own.
 """
 
 import os
+import signal
 
 from hypothesis import HealthCheck, settings
 
@@ -17,3 +18,7 @@ settings.register_profile(
 settings.register_profile("long", settings.get_profile("dev"), max_examples=5000)
 
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if "CI" in os.environ else "dev"))
+
+# A shell that starts the tests in the background has them, and every daemon they start, ignore interrupts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -250,7 +250,7 @@ def _left_of_field(tx: Transaction, case: Case, field: str) -> str:
 
 
 def _named(case: Case) -> str:
-    return ", ".join(wording.field_name(field) for field in case.effect.fields)
+    return ", ".join(wording.field_name(field) for field in judging.differing(case))
 
 
 def _told(value: Value) -> str:

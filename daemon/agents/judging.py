@@ -145,12 +145,27 @@ class Compared:
     proposed: Value
 
 
+def differing(found: Case) -> list[str]:
+    """Return the fields that an item writes and that are not as its run saw them.
+
+    Of what it would make, those that somebody has given another value than the proposed one. Where values
+    are as they were, those that somebody has written anew.
+    """
+    fields = found.effect.fields
+    seen = dict(fields) if found.effect.creates else _seen(found)
+    changed = [field for field in fields if current(found, field) != seen.get(field)]
+    return changed or [field for field in fields if _others(found, field)] or list(fields)
+
+
 def compared(found: Case) -> Compared:
-    """Compare the first field that an item writes: each tool so far is told by one."""
-    field, proposed = next(iter(found.effect.fields.items()))
+    """Compare the first field that an item writes and that changed: each tool so far is told by one."""
+    field = differing(found)[0] if found.stands else next(iter(found.effect.fields))
+    return Compared(_seen(found).get(field), current(found, field), found.effect.fields[field])
+
+
+def _seen(found: Case) -> dict[str, Value]:
     newest = max(found.item.occurrences, key=lambda one: (one.created_ms, one.change_set))
-    seen = newest.value if isinstance(newest.value, dict) else {}
-    return Compared(seen.get(field), current(found, field), proposed)
+    return newest.value if isinstance(newest.value, dict) else {}
 
 
 # -- stale and overtaken ------------------------------------------------------------------------------

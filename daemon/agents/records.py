@@ -9,7 +9,7 @@ from typing import Any
 from store.entity import Entity
 from store.item import clock_from_value
 from store.snapshot import Snapshot
-from syncproto.heads import Clock
+from syncproto.heads import EMPTY, Clock, union
 from syncproto.ids import EntityId, derived_id, text
 
 TASK_AGENT = "task_agent"
@@ -20,7 +20,7 @@ DESTROYED = "destroyed"
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """An agent and how far it has got. `watermark` is what its last run had seen, empty before the first."""
+    """An agent and how far it has got. `watermark` is what its runs have seen, empty before the first."""
 
     id: EntityId
     task: EntityId
@@ -59,7 +59,7 @@ def load(snapshot: Snapshot, agent: EntityId) -> Agent | None:
         lifecycle=held.text("lifecycle") or ACTIVE,
         model=held.text("model"),
         display_name=held.text("display_name"),
-        watermark=clock_from_value(None if state is None else state.value("watermark")),
+        watermark=_watermark(snapshot, state),
         last_wake_ms=_number(state, "last_wake_at"),
         report_id=_id(state, "report_id"),
     )
@@ -70,6 +70,14 @@ def report_of(snapshot: Snapshot, agent: Agent) -> dict[str, Any] | None:
     held = None if agent.report_id is None else snapshot.entity(agent.report_id)
     content = None if held is None else held.value("content")
     return content if isinstance(content, dict) else None
+
+
+def _watermark(snapshot: Snapshot, state: Entity | None) -> Clock:
+    """Return what the runs have seen, those together that two devices made while apart."""
+    seen = EMPTY
+    for version in () if state is None else state.versions("watermark"):
+        seen = union(seen, clock_from_value(version.value), snapshot.log)
+    return seen
 
 
 def _number(state: Entity | None, field: str) -> int | None:

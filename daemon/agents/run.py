@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 from daemon.agents.context import Gathered
 from daemon.agents.models.interface import Exchange, Model, RunContext, ToolCall, Turn, Usage
 from daemon.agents.proposals import Desk, Limits, Run
-from daemon.agents.records import state_id
+from daemon.agents.records import load, state_id
 from store import runs
 from store.item import clock_as_value
 from store.runs import RunStatus
@@ -19,6 +19,7 @@ from store.snapshot import Snapshot
 from store.transaction import Transaction, Write
 from syncproto.codec import Value
 from syncproto.commit import By
+from syncproto.heads import Clock, union
 from syncproto.ids import EntityId, derived_id, text
 
 TURNS_MAX = 10
@@ -121,7 +122,7 @@ def _finish(tx: Transaction, model: str, gathered: Gathered, talk: _Talk) -> End
     report = _report(gathered, talk.desk.report)
     state: dict[str, Value] = {
         "agent_id": agent.id,
-        "watermark": clock_as_value(gathered.vector),
+        "watermark": clock_as_value(_seen(tx, gathered)),
         "last_wake_at": tx.now_ms(),
     }
     if report is not None:
@@ -130,6 +131,12 @@ def _finish(tx: Transaction, model: str, gathered: Gathered, talk: _Talk) -> End
     tx.commit(writes if report is None else [*writes, report], by=By.AGENT, agent=agent.id)
     runs.end(tx, gathered.run_key, RunStatus.COMPLETED)
     return Ended(sum(len(_items(one)) for one in sets), report is not None)
+
+
+def _seen(tx: Transaction, gathered: Gathered) -> Clock:
+    """Return the new watermark. One that another device's run moved meanwhile must not be lost with it."""
+    now = load(tx, gathered.agent.id)
+    return gathered.vector if now is None else union(gathered.vector, now.watermark, tx.log)
 
 
 def _items(change_set: Write) -> list[Any]:

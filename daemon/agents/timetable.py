@@ -86,6 +86,10 @@ class Timetable:
         """Note a person's request: it skips debounce, throttle and back-off."""
         self._line(agent).asked.append(session)
 
+    def withdraw(self, agent: EntityId, session: str) -> None:
+        """Forget a person's request that was answered without a run."""
+        self._line(agent).asked.remove(session)
+
     def started(self, start: Start) -> None:
         """Note that a run has begun; news from here on make the next one."""
         line = self._line(start.agent)

@@ -8,9 +8,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from daemon.agents.records import ACTIVE, AUTONOMOUS, Agent, agent_id, load
+from store import runs
 from store.entity import Entity
 from store.fold import Written
 from store.history import operations
+from store.runs import RunStatus
 from store.snapshot import Snapshot
 from syncproto.commit import By
 from syncproto.heads import Head, covers, within
@@ -155,6 +157,16 @@ def _pointed(held: Entity, field: str) -> list[EntityId]:
 
 
 def due(snapshot: Snapshot, agent: EntityId) -> bool:
-    """Say whether an agent should run by itself."""
+    """Say whether an agent should run by itself.
+
+    What a run of this device has dealt with to the end is no news, even where the watermark has lost it:
+    such a run may not begin again.
+    """
     known = load(snapshot, agent)
-    return known is not None and is_scheduled(snapshot, known) and bool(triggers(snapshot, known))
+    if known is None or not is_scheduled(snapshot, known):
+        return False
+    changed = triggers(snapshot, known)
+    if not changed:
+        return False
+    before = runs.find(snapshot, subscription_key(agent, (one.head for one in changed)))
+    return before is None or before.status is not RunStatus.COMPLETED

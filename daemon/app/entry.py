@@ -79,6 +79,11 @@ async def _until_asked(where: Paths, settings: config.Settings) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, end)
     await run(where, settings, SystemClock(), asked)
+    # All is written and closed. Nobody waits any more for a thread that still reads a long file, but the
+    # loop's own end would.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(DONE)
 
 
 def _end_in_time() -> None:

@@ -12,8 +12,8 @@ import structlog
 
 from daemon.agents.models.rules import Rules
 from daemon.agents.proposals import Limits
+from daemon.agents.runner import Settings as AgentSettings
 from daemon.agents.scheduler import Scheduler
-from daemon.agents.scheduler import Settings as AgentSettings
 from daemon.agents.timetable import Pace
 from daemon.app import service
 from daemon.clock import Clock, local_zone
@@ -68,7 +68,9 @@ class Daemon:
         )
         self._notifier = Notifier()
         self._models = {"rules": Rules()}
-        self._scheduler = Scheduler(self._store, self._models, clock, _agent_settings(settings))
+        self._scheduler = Scheduler(
+            self._store, self._models, clock, _agent_settings(settings), self._floor.shortfall
+        )
         self._store.on_commit += [self._notifier.tell, self._scheduler.grew]
         self._peers = self._make_peers(own)
         self._events = Events(self._store, self._notifier)

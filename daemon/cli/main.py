@@ -157,7 +157,8 @@ def _wants_json(args: list[str], output: Output) -> bool:
 def _report(refusal: Refusal, as_json: bool) -> int:
     if as_json:
         write_json(refusal.as_json())
-    _say(f"placet: {shown(refusal.as_line())}")
+    for line in (refusal.as_line(), *refusal.detail_lines()):
+        _say(f"placet: {shown(line)}")
     return refusal.status
 
 

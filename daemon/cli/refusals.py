@@ -12,7 +12,7 @@ from daemon.cli.short import short_ids
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from daemon.cli.shapes import Candidate
+    from daemon.cli.shapes import Candidate, Detail
 
 DONE: Final = 0
 FAILED: Final = 1
@@ -51,11 +51,19 @@ _CODE_BY_HTTP_STATUS: Final = {
 
 
 class Refusal(Exception):
-    """One line for the person: what was seen, and what to do about it."""
+    """One line for the person: what was seen, and what to do about it; `details` are a line each after it."""
 
-    def __init__(self, code: str, message: str, hint: str = "", candidates: Sequence[Candidate] = ()) -> None:
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        hint: str = "",
+        candidates: Sequence[Candidate] = (),
+        details: Sequence[Detail] = (),
+    ) -> None:
         super().__init__(message)
         self.candidates = candidates
+        self.details = details
         self.code = code
         self.message = message
         self.hint = hint
@@ -70,9 +78,14 @@ class Refusal(Exception):
         named = ", ".join(f"{ids[one['id']]} {one['title']!r}" for one in self.candidates)
         return "; ".join(part for part in (self.message.rstrip("."), named, self.hint) if part)
 
+    def detail_lines(self) -> list[str]:
+        """Say each of several faults in a line of its own."""
+        return [f"line {one['line']}: " * bool(one["line"]) + one["message"] for one in self.details]
+
     def as_json(self) -> dict[str, dict[str, Any]]:
         error: dict[str, Any] = {"code": self.code, "message": self.message, "hint": self.hint}
-        return {"error": error | ({"candidates": list(self.candidates)} if self.candidates else {})}
+        lists = {"candidates": list(self.candidates), "details": list(self.details)}
+        return {"error": error | {key: told for key, told in lists.items() if told}}
 
 
 def refusal_from(http_status: int, answer: object) -> Refusal:
@@ -82,13 +95,23 @@ def refusal_from(http_status: int, answer: object) -> Refusal:
         code = _CODE_BY_HTTP_STATUS.get(http_status, "failed")
         return Refusal(code, f"the daemon answered with HTTP status {http_status}")
     told = {key: str(error.get(key) or "") for key in ("code", "message", "hint")}
-    return Refusal(told["code"] or "failed", told["message"], told["hint"], _candidates(error))
+    return Refusal(
+        told["code"] or "failed", told["message"], told["hint"], _candidates(error), _details(error)
+    )
 
 
 def _candidates(error: dict[str, Any]) -> list[Candidate]:
-    listed = error.get("candidates")
-    found = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    found = _objects(error.get("candidates"))
     return [{"id": str(one.get("id")), "title": str(one.get("title") or "")} for one in found]
+
+
+def _details(error: dict[str, Any]) -> list[Detail]:
+    found = _objects(error.get("details"))
+    return [{"line": one.get("line"), "message": str(one.get("message") or "")} for one in found]
+
+
+def _objects(listed: object) -> list[dict[str, Any]]:
+    return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
 
 
 def no_daemon(socket_path: str) -> Refusal:

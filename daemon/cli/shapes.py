@@ -14,6 +14,11 @@ class Candidate(TypedDict):
     title: str
 
 
+class Detail(TypedDict):
+    line: int | None
+    message: str
+
+
 class ChecklistItem(TypedDict, total=False):
     id: str
     short: str

@@ -10,6 +10,7 @@ from typing import Final
 
 from daemon.cli.refusals import Refusal
 
+STANDARD_INPUT: Final = "standard input"
 _BYTES_MAX: Final = 64 << 20
 
 
@@ -25,13 +26,18 @@ def typed(what: str, prompt: str) -> str:
 
 def piped(what: str) -> str:
     """Read all of standard input; refused on a terminal, where nobody would know to end it."""
+    return _told(piped_bytes(what), what)
+
+
+def piped_bytes(what: str) -> bytes:
+    """Read all of standard input as it is, refused as by `piped`."""
     if sys.stdin is None or sys.stdin.isatty():
         raise _missing(what)
-    return _told(sys.stdin.buffer.read(_BYTES_MAX), what)
+    return sys.stdin.buffer.read(_BYTES_MAX)
 
 
 def _told(text: bytes, what: str) -> str:
-    told = decoded(text, "standard input").strip()
+    told = decoded(text, STANDARD_INPUT).strip()
     if not told:
         raise _missing(what)
     return told

@@ -10,6 +10,11 @@ from typing import NamedTuple
 PORT_MAX = 65535
 HOST_CHARS_MAX = 255
 
+# What stands for all addresses, and of which families. The documentation networks are routed like any other
+# (RFC 5737, RFC 3849).
+_EVERYWHERE = {"0.0.0.0": (4,), "::": (6,), "": (4, 6)}  # noqa: S104 - compared with, not bound to
+_PROBES = {4: (socket.AF_INET, "192.0.2.1", "127.0.0.1"), 6: (socket.AF_INET6, "2001:db8::1", "::1")}
+
 
 class Address(NamedTuple):
     """A host (name or address, IPv6 without brackets) and a port."""
@@ -24,6 +29,8 @@ class Address(NamedTuple):
 
 def parse(text: str) -> Address:
     """Read `host:port` or `[v6]:port`. Raises ValueError with what was seen."""
+    if not text.isprintable():
+        raise ValueError(f"an address has no control characters: {text[:80]!r}")
     host, colon, port = text.strip().rpartition(":")
     if host.startswith("[") and host.endswith("]"):
         host = str(ipaddress.IPv6Address(host[1:-1]))
@@ -47,13 +54,12 @@ def is_address(text: str) -> bool:
 
 def reachable(host: str, port: int) -> list[str]:
     """Return where a listener bound to `host` may be reached, the likeliest first."""
-    if host not in ("0.0.0.0", "::", ""):  # noqa: S104 - compared with, not bound to
+    if host not in _EVERYWHERE:
         return [str(Address(host, port))]
-    families = [(socket.AF_INET, "192.0.2.1")]
-    if host == "::":
-        families.append((socket.AF_INET6, "2001:db8::1"))
-    routed = [found for family, target in families if (found := _source(family, target))]
-    return [str(Address(found, port)) for found in [*routed, "127.0.0.1"]]
+    places = [_PROBES[family] for family in _EVERYWHERE[host]]
+    routed = [source for family, target, _ in places if (source := _source(family, target))]
+    hosts = [*routed, *(loopback for _, _, loopback in places)]
+    return [str(Address(one, port)) for one in dict.fromkeys(hosts)]
 
 
 def _source(family: int, target: str) -> str | None:

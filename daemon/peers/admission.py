@@ -66,14 +66,15 @@ class Admission:
         def use(snapshot: Snapshot) -> Host:
             vault = snapshot.vault()
             assert vault is not None, "an invitation before the first start was over"
-            return Host(roster.read(snapshot)[self._identity.device].name, vault, b"")
+            own = roster.read(snapshot).get(self._identity.device)
+            return Host(self._name if own is None else own.name, vault, b"")
 
         return await self._db.read(use)
 
     async def keep_newcomer(self, joined: Joined) -> None:
         """Make a device that proved the secret durably pending."""
         said = joined.newcomer
-        usable = tuple(one for one in said.addresses if addresses.is_address(one))
+        usable = tuple(str(addresses.parse(one)) for one in said.addresses if addresses.is_address(one))
         expires_ms = self._clock.now_ms() + self._pace.newcomer_ms
         device = device_of(joined.certificate)
         pending = table.Newcomer(device, joined.certificate, said.name, usable, expires_ms)

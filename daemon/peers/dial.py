@@ -43,14 +43,21 @@ class Dialling:
 
     async def member(self, address: Address, certificate: bytes) -> Wire:
         """Connect to the member that has this certificate (DER). Raises Unreachable."""
-        context = self._pins.get(certificate)
-        if context is None:
-            context = self._pins[certificate] = trust.pinned(self._identity.file, certificate)
-        socket, shown = await self._connect(address, LINK_PATH, trust.LINK_NAME, context)
+        socket, shown = await self._connect(address, LINK_PATH, trust.LINK_NAME, self._pin(certificate))
         if shown != certificate:
             await socket.close()
             raise TurnedAway(f"{address} showed another certificate")
         return Wire(socket, str(address))
+
+    def _pin(self, certificate: bytes) -> ssl.SSLContext:
+        context = self._pins.get(certificate)
+        if context is None:
+            try:
+                context = trust.pinned(self._identity.file, certificate)
+            except (OSError, ValueError) as fault:
+                raise Unreachable(f"its certificate cannot be pinned: {fault}") from fault
+            self._pins[certificate] = context
+        return context
 
     async def inviter(self, address: Address) -> tuple[Wire, bytes]:
         """Connect for pairing; return the wire and the certificate (DER) shown. Raises Unreachable."""
@@ -93,13 +100,11 @@ class Dialling:
 def _answered(fault: Exception) -> bool:
     """Say whether something listens there, and ended the connection in the handshake or after it."""
     if isinstance(fault, aiohttp.ClientConnectorError):
-        # The caller's own connection broke: asyncio gives no number where the peer closed during TLS.
+        # A closed door is seen as a TLS alert where it gets through, else as a connection that breaks in the
+        # handshake; asyncio gives no number where the peer closed it.
         seen = fault.os_error
-        return (
-            isinstance(fault, aiohttp.ClientSSLError)
-            or isinstance(seen, ConnectionResetError)
-            or not seen.errno
-        )
+        broken = isinstance(seen, ConnectionResetError | ConnectionAbortedError | BrokenPipeError)
+        return isinstance(fault, aiohttp.ClientSSLError) or broken or not seen.errno
     cut = aiohttp.ServerDisconnectedError | aiohttp.ClientOSError | ConnectionResetError
     return isinstance(fault, cut | aiohttp.WSServerHandshakeError)
 

@@ -6,12 +6,16 @@ Never holds more than one attempt to a member, and never knows what a link does.
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 
+import structlog
+
 from daemon.clock import Clock
 from daemon.peers.links import Links
 from daemon.peers.pace import Pace
 from syncproto.ids import DeviceId
 
 JITTER_BYTES = 2
+
+log = structlog.get_logger("peers")
 
 
 class Dialer:
@@ -86,11 +90,18 @@ class _Pursuit:
             self._woken.clear()
             if self._links.to(self._device) is None:
                 self.resting.clear()
-                await self._dial(self._device)
+                await self._call()
             await self._stay()
             if not self._woken.is_set():
                 self.resting.set()
                 await self._pause()
+
+    async def _call(self) -> None:
+        try:
+            await self._dial(self._device)
+        except Exception:
+            # A full disk, or a bug: it counts as a call in vain, since nobody else would ever call again.
+            log.exception("calling a member failed", peer=self._device.hex()[:16])
 
     async def _stay(self) -> None:
         """Wait while there is a link; one that lasted means that the next call may come soon."""

@@ -114,7 +114,9 @@ class Exchange:
         if member is None or device in self._arriving:
             return
         for place in await self._places(device):
-            if await self._reach(member, addresses.parse(place)):
+            if not addresses.is_address(place):
+                log.debug("what is no address is not called", peer=device.hex()[:16], seen=place[:80])
+            elif await self._reach(member, addresses.parse(place)):
                 return
 
     async def _places(self, device: DeviceId) -> list[str]:
@@ -140,16 +142,27 @@ class Exchange:
         return self._links.to(member.device) is not None
 
     async def _follow_roster(self) -> None:
-        watch = self._notifier.watch()
+        watch, wait_s = self._notifier.watch(), self._pace.again_s
         while True:
-            await self._members.refresh()
-            peers = self._members.peers()
-            if not self.paused:
-                self._dialer.pursue(peers)
-            self._links.close_all_but(peers, "no longer a member")
+            try:
+                await self._hold_to_roster()
+            except Exception:
+                # A fault that passes, most likely: until the roster is read, a removed device stays linked.
+                log.exception("the roster could not be followed")
+                await asyncio.sleep(wait_s)
+                wait_s = min(2 * wait_s, self._pace.again_s_max)
+                continue
+            wait_s = self._pace.again_s
             await watch.grown()
             # A page of commits is told of once, an import many times: the roster is read once for a burst.
             await asyncio.sleep(self._pace.roster_s)
+
+    async def _hold_to_roster(self) -> None:
+        await self._members.refresh()
+        peers = self._members.peers()
+        if not self.paused:
+            self._dialer.pursue(peers)
+        self._links.close_all_but(peers, "no longer a member")
 
     # -- being in step --------------------------------------------------------------------------------
 
@@ -181,4 +194,9 @@ class Exchange:
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._over)
+
+    def _over(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (fault := task.exception()) is not None:
+            log.error("a task of the exchange failed", exc_info=fault)

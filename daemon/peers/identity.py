@@ -25,6 +25,7 @@ from syncproto.keys import Signer, device_id
 
 FILE_NAME = "identity.pem"
 SEED_BYTES = 32
+SIGNATURE_BYTES = 64
 CERTIFICATE_BYTES_MAX = 2048
 
 # RFC 5280 §4.1.2.5: this instant stands for "no well-defined end".
@@ -69,7 +70,10 @@ def load_or_create(folder: Path, randomness: Callable[[int], bytes]) -> Identity
 def certificate_of(seed: bytes) -> bytes:
     """Return the one certificate (DER) that a key has: every field is fixed by the key."""
     key = Ed25519PrivateKey.from_private_bytes(seed)
-    public = key.public_key()
+    return _signed(key.public_key(), key)
+
+
+def _signed(public: Ed25519PublicKey, by: Ed25519PrivateKey) -> bytes:
     device = device_id(public.public_bytes_raw())
     # The name differs with the key, so that no verifier takes one device's certificate for another's issuer.
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, device.hex())])
@@ -97,11 +101,21 @@ def certificate_of(seed: bytes) -> bytes:
         .add_extension(usage, critical=True)
         .add_extension(roles, critical=False)
     )
-    return builder.sign(key, None).public_bytes(Encoding.DER)
+    return builder.sign(by, None).public_bytes(Encoding.DER)
+
+
+def _but_the_signature(public: Ed25519PublicKey) -> bytes:
+    """Return the certificate that a key has, up to the signature, which is all that its holder decides."""
+    anyone = Ed25519PrivateKey.from_private_bytes(bytes(SEED_BYTES))
+    return _signed(public, anyone)[:-SIGNATURE_BYTES]
 
 
 def public_key_of(certificate: bytes) -> bytes:
-    """Return the raw Ed25519 key (32 bytes) of a certificate from outside. Raises ValueError."""
+    """Return the raw Ed25519 key (32 bytes) of a certificate from outside. Raises ValueError.
+
+    Only the one form that a key's certificate has is taken: OpenSSL must load it, and refuses some that the
+    parser here accepts.
+    """
     if len(certificate) > CERTIFICATE_BYTES_MAX:
         raise ValueError(f"a certificate of {len(certificate)} bytes exceeds {CERTIFICATE_BYTES_MAX} bytes")
     try:
@@ -113,6 +127,8 @@ def public_key_of(certificate: bytes) -> bytes:
         raise ValueError(f"not a self-signed certificate: {type(fault).__name__} {fault}") from fault
     if not isinstance(key, Ed25519PublicKey):
         raise ValueError("the certificate's key is not an Ed25519 key")  # noqa: TRY004 - the bytes are wrong
+    if certificate[:-SIGNATURE_BYTES] != _but_the_signature(key):
+        raise ValueError("the certificate is not of the form that this key's has")
     return key.public_bytes_raw()
 
 

@@ -43,13 +43,13 @@ def candidates(first: str | None, told: Sequence[str]) -> list[Address]:
 async def knock(dialling: Dialling, invited: Token, places: Sequence[Address]) -> tuple[Wire, bytes]:
     """Connect to the inviter; return the wire and its certificate (DER). Raises Refused."""
     seen: list[str] = []
-    code, hint = Code.FAILED, "check that both devices are on and reach each other, then try again"
+    closed: list[str] = []
     for place in places:
         try:
             wire, certificate = await dialling.inviter(place)
         except TurnedAway as fault:
             seen.append(str(fault))
-            code, hint = Code.FORBIDDEN, f"no invitation is open there; {_NEW_INVITATION}"
+            closed.append(str(place))
         except Unreachable as fault:
             seen.append(str(fault))
         else:
@@ -57,7 +57,11 @@ async def knock(dialling: Dialling, invited: Token, places: Sequence[Address]) -
                 return wire, certificate
             await wire.close()
             seen.append(f"{place} is another device than the one that made the token")
-    raise Refused(code, f"the inviting device was not reached: {'; '.join(seen)}", hint)
+    if closed:
+        ended = "the invitation was used already, ran out or was called off"
+        raise Refused(Code.FORBIDDEN, f"{ended}: none is open at {', '.join(closed)}", _NEW_INVITATION)
+    hint = "check that both devices are on and reach each other, then try again"
+    raise Refused(Code.FAILED, f"the inviting device was not reached: {'; '.join(seen)}", hint)
 
 
 def _belongs(certificate: bytes, invited: Token) -> bool:

@@ -132,7 +132,11 @@ class Link:
         if self._session is None or self.ended.is_set():
             return False
         takes, watch = self._takes, self._heard.watch()
-        number = await self._ping(self._session)
+        try:
+            number = await self._ping(self._session)
+        except LineLost:
+            # The parts of the link see it too, and end it.
+            return False
         while self._pong_heard < number and not self.ended.is_set():
             await watch.grown(self._pace.silence_s)
         return self._takes == takes and not self.ended.is_set()
@@ -185,6 +189,9 @@ class Link:
     async def _end(self, session: Session, fault: Exception) -> str:
         """Tell the peer why, where it is still there; return the reason. A bug here is raised again."""
         peer = self.peer.hex()[:16]
+        # Before the goodbye, which may take a while: nobody is to count on this link any more.
+        self.ended.set()
+        self._heard.tell()
         if isinstance(fault, LineLost | _Left):
             return str(fault)
         if isinstance(fault, RemoteProtocolError):

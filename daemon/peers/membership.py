@@ -3,6 +3,7 @@
 Never trusts longer than the roster does: what it holds is read anew whenever the feed has grown.
 """
 
+import asyncio
 from collections.abc import Callable
 
 import structlog
@@ -29,6 +30,7 @@ class Membership:
         self._own = own
         self._gate = gate
         self._now_ms = now_ms
+        self._reading = asyncio.Lock()
         self._trusted: frozenset[bytes] | None = None
         self.everyone: dict[DeviceId, Member] = {}
         self._newcomers: dict[bytes, Newcomer] = {}
@@ -39,12 +41,15 @@ class Membership:
         def use(snapshot: Snapshot) -> tuple[dict[DeviceId, Member], list[Newcomer]]:
             return roster.read(snapshot), table.newcomers(snapshot, self._now_ms())
 
-        self.everyone, newcomers = await self._db.read(use)
+        # One at a time: an older reading must not be put in place after a newer one.
+        async with self._reading:
+            self.everyone, newcomers = await self._db.read(use)
         self._newcomers = {one.certificate: one for one in newcomers}
         trusted = frozenset(member.certificate for member in self.peers().values()) | self._newcomers.keys()
         if trusted != self._trusted:
-            self._trusted = trusted
             self._gate.trust(trusted)
+            # Only now: a fault on the way must not leave a removed device trusted.
+            self._trusted = trusted
 
     def peers(self) -> dict[DeviceId, Member]:
         """Return the members to link with: others that were not removed; none where this one was."""

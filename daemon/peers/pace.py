@@ -21,7 +21,7 @@ class Pace:
     goodbye_s: float = 2.0
 
     # Links
-    coalesce_s: float = 0.01
+    coalesce_s: float = 0.001
     greeting_s: float = 10.0
     send_s: float = 30.0
     ping_s: float = 15.0

@@ -188,14 +188,18 @@ class Peers:
         """
         self._exchange.wake()
         if wait_s > 0:
-            try:
-                async with asyncio.timeout(wait_s):
-                    await self._exchange.reach_step()
-            except TimeoutError:
-                raise await self._too_slow(wait_s) from None
-        complete = await self._exchange.is_in_step()
+            await self._reach_step(wait_s)
+        # Where it was reached it is so, whatever began to travel since.
+        complete = wait_s > 0 or await self._exchange.is_in_step()
         peers = [one for one in await self.devices() if not one.this]
         return SyncReport(complete, self.paused, peers)
+
+    async def _reach_step(self, wait_s: float) -> None:
+        try:
+            async with asyncio.timeout(wait_s):
+                await self._exchange.reach_step()
+        except TimeoutError:
+            raise await self._too_slow(wait_s) from None
 
     async def _too_slow(self, wait_s: float) -> Refused:
         behind = [f"{one.name} lacks {one.lag}" for one in await self.devices() if one.connected and one.lag]

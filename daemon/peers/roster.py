@@ -41,17 +41,29 @@ def read(snapshot: Snapshot) -> dict[DeviceId, Member]:
 
 
 def _member(entity: Entity) -> Member | None:
-    certificate = entity.value("certificate")
+    # Any that nothing was written after: one that is none, written at the same time, shuts nobody out.
+    for version in entity.versions("certificate"):
+        certificate = version.value
+        public_key = _key_of(entity.id, certificate)
+        if public_key is not None:
+            assert isinstance(certificate, bytes)
+            return _with(entity, public_key, certificate)
+    return None
+
+
+def _key_of(entity: EntityId, certificate: Value) -> bytes | None:
+    """Return the key in a certificate, None where it is none or belongs to another entity."""
     if not isinstance(certificate, bytes):
         return None
     try:
         public_key = public_key_of(certificate)
     except ValueError:
         return None
-    device = device_id(public_key)
-    if entity_of(device) != entity.id:
-        return None
-    added_by = entity.value("added_by")
+    return public_key if entity_of(device_id(public_key)) == entity else None
+
+
+def _with(entity: Entity, public_key: bytes, certificate: bytes) -> Member:
+    device, added_by = device_id(public_key), entity.value("added_by")
     return Member(
         device,
         entity.text("name") or device.hex()[:8],
@@ -77,13 +89,15 @@ def introduce(
     """
     public_key = public_key_of(certificate)
     device = device_id(public_key)
-    known = read(snapshot).get(device)
+    entity = snapshot.entity(entity_of(device))
+    known = None if entity is None else _member(entity)
     if known is not None and not known.removed and known.certificate == certificate:
         return None
     fields: dict[str, Value] = {"name": name, "public_key": public_key, "certificate": certificate}
     if added_by is not None:
         fields["added_by"] = added_by
-    if known is not None and known.removed:
+    if entity is not None and _removed(entity):
+        # Also where the entry holds no certificate that is one: the removal would outlast the pairing.
         fields |= {"removed": False, "deleted": False}
     return Write(entity_of(device), KIND, fields)
 

@@ -8,8 +8,14 @@ import ssl
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+import structlog
+
+from daemon.peers.identity import fingerprint
+
 LINK_NAME = "link.placet"
 PAIR_NAME = "pair.placet"
+
+log = structlog.get_logger("peers")
 
 
 def _base(protocol: int, identity: Path | None) -> ssl.SSLContext:
@@ -45,10 +51,18 @@ class Gate:
         self.listening.sni_callback = self._choose
 
     def trust(self, certificates: Iterable[bytes]) -> None:
-        """Replace the trusted set (DER); handshakes from now on are held to it."""
+        """Replace the trusted set (DER); handshakes from now on are held to it.
+
+        What OpenSSL refuses is left out.
+        """
         fresh = _server(self._identity)
         for certificate in certificates:
-            fresh.load_verify_locations(cadata=certificate)
+            try:
+                fresh.load_verify_locations(cadata=certificate)
+            except (ssl.SSLError, ValueError) as fault:
+                # It came from a peer: its holder stays outside, and nobody else does.
+                seen = fingerprint(certificate).hex()[:16]
+                log.warning("a certificate is not usable", fingerprint=seen, error=str(fault))
         self._members = fresh
 
     def asked_to_pair(self, connection: ssl.SSLObject) -> bool:
@@ -71,7 +85,10 @@ class Gate:
 
 
 def pinned(identity: Path, certificate: bytes) -> ssl.SSLContext:
-    """Return the context for dialling the one device that has this certificate (DER)."""
+    """Return the context for dialling the one device that has this certificate (DER).
+
+    Raises OSError (as SSLError, where OpenSSL refuses the certificate) or ValueError.
+    """
     context = _base(ssl.PROTOCOL_TLS_CLIENT, identity)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_REQUIRED

@@ -80,7 +80,8 @@ CREATE TABLE relation (
   PRIMARY KEY (target, name, owner)
 ) STRICT, WITHOUT ROWID;
 
--- Occurrences of change items: the same item may be proposed by several runs.
+-- Occurrences of change items: the same item may be proposed by several runs, and a change set that two devices
+-- made at once occurs twice.
 CREATE TABLE proposal (
   item BLOB NOT NULL,
   change_set BLOB NOT NULL,
@@ -88,7 +89,7 @@ CREATE TABLE proposal (
   task BLOB NOT NULL,
   fingerprint BLOB NOT NULL,
   seq INTEGER NOT NULL,
-  PRIMARY KEY (item, change_set, position)
+  PRIMARY KEY (item, seq, change_set, position)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX proposal_by_task ON proposal (task, item);
 CREATE INDEX proposal_by_fingerprint ON proposal (fingerprint, item);

@@ -165,6 +165,25 @@ def test_it_ends_in_time_in_the_middle_of_a_long_import_and_keeps_no_half_of_a_t
     assert all(one["checklist_progress"] == {"completed": 0, "total": 2} for one in kept)
 
 
+def test_an_import_that_the_end_cut_off_between_its_parts_is_finished_by_the_next(daemon: Process):
+    process = daemon.start()
+    text = "".join(f"# Task {n}\n\n- [ ] one\n\nwords\n\n" for n in range(8_000))
+    asked = {"format": "markdown", "name": "long.md", "text": text}
+    with daemon.called("GET", "/v1/events") as listening, daemon.called("POST", "/v1/import", asked):
+        told = b""
+        while b"event:" not in told:
+            told += listening.recv(1 << 16)
+        status, words = daemon.stop(process)
+    assert (status, "stopped" in words, "cut off" in words) == (0, True, False)
+    assert daemon.told() == service.STOPPING
+    daemon.start()
+    rest = daemon.ask("POST", "/v1/import", asked | {"dry_run": True})
+    assert rest["tasks"] > 0
+    assert rest["unchanged"] > 0
+    assert rest["updated"] == 0
+    assert rest["tasks"] + rest["unchanged"] == 8_000
+
+
 def test_files_and_folders_are_the_users_alone(daemon: Process):
     daemon.start()
     daemon.ask("POST", "/v1/tasks", {"title": "Private"})

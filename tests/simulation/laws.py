@@ -71,7 +71,6 @@ def agrees(snapshot: Snapshot, oracle: Oracle) -> None:
     for entity, deeds in oracle.deeds.items():
         found = snapshot.entity(entity)
         assert found is not None
-        assert found.kind == deeds[0].operation.kind
         assert found.clock == oracle.clock(entity), "the clock is not what touched the entity"
         assert found.exists == oracle.exists(entity)
         assert found.visible == oracle.visible(entity)
@@ -80,10 +79,13 @@ def agrees(snapshot: Snapshot, oracle: Oracle) -> None:
             shown = [(version.source.head, version.value) for version in found.versions(field)]
             meant = [(deed.head, deed.value(field)) for deed in oracle.maximal(entity, field)]
             assert shown == meant, f"{found.kind}.{field}"
-        if found.exists:
-            oldest = min((deed.stamp, deed.head) for deed in oracle.live(entity) if deed.creates)
-            assert found.created is not None
-            assert found.created.head == oldest[1]
+        creations = [deed for deed in oracle.live(entity) if deed.creates]
+        if not creations:
+            assert (found.kind, found.created) == ("", None)
+            continue
+        born = min(creations, key=lambda deed: (-deed.rank, deed.stamp, deed.head))
+        assert found.created is not None
+        assert (found.kind, found.created.head) == (born.operation.kind, born.head)
     for item in snapshot.items():
         assert item.standing == oracle.standing(item.id)
         assert {one.head for one in item.decisions} == {

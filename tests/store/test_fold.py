@@ -219,10 +219,19 @@ def test_a_persons_creation_beside_a_dead_one_needs_no_refold() -> None:
     assert values(row, "title") == ["mine"]
 
 
-def test_kinds_that_differ_fold_to_the_same_in_any_order() -> None:
+def test_of_creations_of_different_kinds_a_persons_oldest_says_what_it_is_in_any_order() -> None:
     one = wrote(A1, title="x")
     two = Written(wrote(B1).source, operation(TASK, kind="entry", title="y"))
-    assert folded(one, two).kind == "entry"
+    first = min(one, two, key=lambda write: write.source.order[1:])
+    assert folded(one, two).kind == folded(two, one).kind == first.operation.kind
+
+
+def test_an_operation_that_makes_nothing_live_cannot_change_what_an_entity_is() -> None:
+    person = wrote(A1, title="x")
+    proposed = created(B1, title="y")
+    alien = Written(proposed.source, operation(TASK, kind="!", effect=proposed.operation.effect))
+    assert folded(person, alien).kind == "task"
+    assert folded(person, alien, confirmed=(alien.operation.effect,)).kind == "task"
 
 
 # -- deletions ---------------------------------------------------------------------------------------------

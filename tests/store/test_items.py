@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from store.folding import Folding
 from store.item import Item, clock_as_value, clock_from_value
 from store.snapshot import Snapshot
 from store.store import Store
@@ -53,6 +54,11 @@ def the_item(store: Store, item: EntityId = ONE) -> Item:
         found = snapshot.item(item)
     assert found is not None
     return found
+
+
+def state_hash(store: Store) -> bytes:
+    with store.read() as snapshot:
+        return snapshot.state_hash()
 
 
 def items(snapshot: Snapshot) -> list[EntityId]:
@@ -268,3 +274,39 @@ def test_a_clock_as_a_value_is_read_back() -> None:
     assert clock_from_value(clock_as_value(clock)) == clock
     assert clock_from_value(clock_as_value(clock[::-1])) == EMPTY
     assert clock_from_value([]) == EMPTY
+
+
+def test_a_change_set_made_twice_at_once_shows_the_same_item_whoever_came_first(bench: Bench) -> None:
+    a, b = bench.store("a"), bench.store("b")
+    propose(a, [proposed(args={"title": "X"})])
+    propose(b, [proposed(args={"title": "Y"})])
+    exchange(a, b)
+    exchange(b, a)
+    assert state_hash(a) == state_hash(b)
+    shown = [[one.args for one in the_item(store).occurrences] for store in (a, b)]
+    assert shown[0] == shown[1]
+    assert len(shown[0]) == 2
+    with a.read() as snapshot:
+        assert [one.id for one in snapshot.items_of_set(SET)] == [ONE]
+
+
+def test_many_verdicts_on_one_item_fold_what_they_changed_once(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a, b = bench.store("a"), bench.store("b")
+    write(a, TASK, title="t")
+    propose(a, [proposed()])
+    seen: list[EntityId] = []
+    for number in range(40):
+        decide(a, "confirmed" if number % 2 else "rejected", number, seen=list(seen))
+        seen = [entity_id(200 + number)]
+        with a.write() as tx:
+            tx.commit([Write(TASK, "task", {"title": f"t{number}"}, effect=ONE, by=By.AGENT)])
+    folded: list[EntityId] = []
+    refolded = Folding.refolded
+    monkeypatch.setattr(
+        Folding, "refolded", lambda self, entity: (folded.append(entity), refolded(self, entity))[1]
+    )
+    exchange(a, b)
+    assert state_hash(a) == state_hash(b)
+    assert folded == [TASK]

@@ -43,9 +43,9 @@ def store(tmp_path: Path, world: World) -> Iterator[Store]:
     opened.close()
 
 
-def begin(store: Store, key: str, agent: EntityId = AGENT) -> bool:
+def begin(store: Store, key: str, agent: EntityId = AGENT, live: tuple[str, ...] = ()) -> bool:
     with store.write() as tx:
-        return runs.begin(tx, key, agent, "because")
+        return runs.begin(tx, key, agent, "because", live)
 
 
 def end(store: Store, key: str, status: RunStatus, error: str = "") -> None:
@@ -58,9 +58,9 @@ def failures(store: Store) -> Failures:
         return runs.failures(snapshot, AGENT)
 
 
-def test_a_run_key_is_claimed_once_while_running_and_never_once_completed(store: Store) -> None:
+def test_a_run_key_is_claimed_once_while_live_and_never_once_completed(store: Store) -> None:
     assert begin(store, "key")
-    assert not begin(store, "key")
+    assert not begin(store, "key", live=("key",))
     end(store, "key", RunStatus.COMPLETED)
     assert not begin(store, "key")
 
@@ -87,6 +87,40 @@ def test_a_run_that_did_not_complete_may_be_begun_again_and_keeps_its_row(
         None,
         "",
     )
+
+
+def test_a_key_that_says_running_but_is_not_live_is_taken_over(store: Store) -> None:
+    assert begin(store, "key")
+    assert begin(store, "key", live=("another",))
+
+
+def test_a_run_that_has_ended_stays_as_it_ended(store: Store) -> None:
+    begin(store, "key")
+    end(store, "key", RunStatus.COMPLETED)
+    end(store, "key", RunStatus.FAILED, "too late")
+    with store.read() as snapshot:
+        (run,) = runs.of_agent(snapshot, AGENT, 10)
+    assert (run.status, run.error) == (RunStatus.COMPLETED, "")
+
+
+def test_a_clock_set_back_does_not_hide_the_newest_run(store: Store, world: World) -> None:
+    world.now_ms = 90_000
+    begin(store, "before")
+    end(store, "before", RunStatus.FAILED)
+    world.now_ms = 5_000
+    begin(store, "after")
+    end(store, "after", RunStatus.FAILED)
+    assert failures(store) == Failures(2, 5_000)
+    begin(store, "last")
+    end(store, "last", RunStatus.COMPLETED)
+    assert failures(store) == Failures(0, 0)
+
+
+def test_a_key_that_fails_again_counts_again(store: Store) -> None:
+    for _ in range(3):
+        begin(store, "key")
+        end(store, "key", RunStatus.FAILED)
+    assert failures(store).number == 3
 
 
 def test_an_unknown_run_is_none(store: Store) -> None:

@@ -428,3 +428,21 @@ def test_long_runs_are_signed_often_enough_for_the_smallest_page(bench: Bench) -
     assert sum(len(one.body) for one in page.commits) <= 64 * 1024
     exchange(a, b, 64 * 1024)
     assert stands(a)[:3] == stands(b)[:3]
+
+
+def test_no_more_chains_are_taken_than_a_vector_can_tell_of(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("store.log.CHAINS_MAX", 3)
+    store = bench.store("z")
+    for name in ("a", "b", "c"):
+        other = bench.store(name)
+        write(other, TASK, title=name)
+        assert take(store, feed(other)) == 1
+    late = bench.store("d")
+    write(late, TASK, title="d")
+    before = stands(store)
+    with pytest.raises(RemoteProtocolError, match="more than 3 replicas"):
+        take(store, feed(late))
+    assert stands(store) == before
+    write(store, TASK, title="its own word")

@@ -265,14 +265,16 @@ def fold(store: Store, entity: bytes, statuses: dict[bytes, str]) -> Folded:
     writes = writes_of(store, entity)
     live = _live(store, writes, statuses)
     fields = {name: _maximal(store, live, name) for one in live for name in one.fields}
-    born = min((one for one in live if not one.base), key=lambda one: one.weight[1:], default=None)
+    born = min(
+        (one for one in live if not one.base), key=lambda one: (-one.weight[0], one.weight[1:]), default=None
+    )
     shown = {one.head: one for kept in fields.values() for one in kept}
     if born is not None:
         shown[born.head] = born
     places = {head: place for place, head in enumerate(sorted(shown))}
     person = store.chains.join(one.head for one in writes if one.person and not one.tombstone)
     state = [
-        min(one.kind for one in writes),
+        "" if born is None else born.kind,
         store.chains.join(one.head for one in writes),
         person,
         sum(1 for one in live if not one.base),

@@ -6,7 +6,8 @@ Never decides about an item that was not named, by itself or through its set.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 # A set is one durable commit an item.
 _WAIT_S: Final = 120.0
+_DEPTH_MAX: Final = 32
+_TOO_DEEP: Final = "--edit is nested too deeply"
+_EXAMPLE: Final = """such as '{"minutes": 90}'"""
 _STATUS_BY_RESULT: Final = {
     "applied": DONE,
     "already": DONE,
@@ -71,12 +75,34 @@ def _edited(_context: click.Context, _option: click.Parameter, text: str | None)
     if text is None:
         return None
     try:
-        edit = json.loads(text)
+        edit = json.loads(text, parse_constant=_no_number, parse_float=_finite)
+    except RecursionError as error:
+        raise Refusal("usage", _TOO_DEEP, _EXAMPLE) from error
     except ValueError as error:
-        raise Refusal("usage", f"--edit is not JSON: {error}", """such as '{"minutes": 90}'""") from error
+        raise Refusal("usage", f"--edit is not JSON: {error}", _EXAMPLE) from error
     if not isinstance(edit, dict) or not edit:
-        raise Refusal("usage", "--edit is not an object of arguments", """such as '{"minutes": 90}'""")
+        raise Refusal("usage", "--edit is not an object of arguments", _EXAMPLE)
+    if _is_deep(edit):
+        raise Refusal("usage", _TOO_DEEP, _EXAMPLE)
     return edit
+
+
+def _no_number(written: str) -> NoReturn:
+    raise ValueError(f"{written} is no number")
+
+
+def _finite(written: str) -> float:
+    number = float(written)
+    return number if isfinite(number) else _no_number(written)
+
+
+def _is_deep(edit: dict[str, Any]) -> bool:
+    """Say whether it nests deeper than any argument does, and than it can be sent on."""
+    level: list[Any] = [edit]
+    for _ in range(_DEPTH_MAX):
+        inner = [one.values() if isinstance(one, dict) else one for one in level]
+        level = [one for several in inner for one in several if isinstance(one, dict | list)]
+    return bool(level)
 
 
 @command("confirm")

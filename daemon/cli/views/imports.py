@@ -1,4 +1,4 @@
-"""What an import took, what it left out, and what it could not read.
+"""What an import took, and what it left out.
 
 Never hides a line that was skipped.
 """
@@ -24,12 +24,10 @@ _COUNTS: Final = (
 
 
 def import_rows(report: dict[str, Any]) -> Iterator[Sequence[object]]:
-    """Give the counts by name, then each skipped and unreadable line."""
+    """Give the counts by name, then each skipped line."""
     yield from ((key, report.get(key, 0)) for key, _, _ in _COUNTS)
     for one in report.get("skipped") or ():
         yield "skipped", one.get("line"), one.get("what"), one.get("why")
-    for one in report.get("errors") or ():
-        yield "error", one.get("line"), one.get("message")
 
 
 def import_lines(report: dict[str, Any], dry_run: bool, look: Look) -> Iterator[str]:
@@ -42,6 +40,3 @@ def import_lines(report: dict[str, Any], dry_run: bool, look: Look) -> Iterator[
         where = f"line {one['line']}: " if one.get("line") else ""
         what, why = shown(one.get("what") or ""), shown(one.get("why") or "")
         yield look.paint(f"  skipped {where}{what}: {why}", "yellow")
-    for one in report.get("errors") or ():
-        where = f"line {one['line']}: " if one.get("line") else ""
-        yield look.paint(f"  error {where}{shown(one.get('message') or '')}", "red")

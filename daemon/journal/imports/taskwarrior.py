@@ -54,19 +54,20 @@ def parse(name: str, text: str, zone: tzinfo = UTC) -> Plan:
         try:
             tasks += _planned(source, present, zone)
         except NotAnExport as error:
-            faults.append(ImportFault(source.line, str(error)))
+            faults.append(source.fault(str(error)))
     if faults:
         return failed(FORMAT, *sorted(faults, key=lambda fault: fault.line))
     return Plan(FORMAT, tuple(tasks), tuple(_templates(found)))
 
 
 def _repeated(found: list[Source]) -> Iterator[ImportFault]:
-    first: dict[str, int] = {}
+    first: dict[str, Source] = {}
     for source in found:
         if source.key in first:
-            seen = f"uuid {source.key[:40]!r} is used a second time, first on line {first[source.key]}"
-            yield ImportFault(source.line, seen)
-        first.setdefault(source.key, source.line)
+            known = first[source.key]
+            where = f"in record {known.number}" if known.number else f"on line {known.line}"
+            yield source.fault(f"uuid {source.key[:40]!r} is used a second time, first {where}")
+        first.setdefault(source.key, source)
 
 
 def _templates(found: list[Source]) -> Iterator[Skipped]:

@@ -4,7 +4,7 @@ Never decides what an attribute means to the journal.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypeVar
@@ -57,16 +57,24 @@ class Record(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A record, the line of the file on which it begins, and its other attributes as text."""
+    """A record, the line of the file on which it begins, and its other attributes as text.
+
+    `number` counts the records of a list from 1 where several share the line, else it is 0.
+    """
 
     line: int
     record: Record
     others: tuple[tuple[str, str], ...]
+    number: int = 0
 
     @property
     def key(self) -> str:
         """Return the task's own identity."""
         return self.record.uuid.strip().lower()
+
+    def fault(self, message: str) -> ImportFault:
+        """Make the fault of this record."""
+        return _fault(self.line, self.number, message)
 
     @property
     def dependencies(self) -> list[str]:
@@ -122,11 +130,24 @@ def _from_list(whole: bytes) -> Iterator[Source | ImportFault]:
     except NotAnExport as error:
         yield ImportFault(1 + error.lines_down, str(error))
         return
+    placed = list(_placed(whole, map(bytes, records)))
+    for number, (raw, line) in enumerate(placed, 1):
+        before, after = placed[max(number - 2, 0)], placed[min(number, len(placed) - 1)]
+        ends = line + raw.count(b"\n")
+        # A line alone would not tell a reader which record is meant.
+        is_crowded = (number > 1 and before[1] + before[0].count(b"\n") == line) or (
+            number < len(placed) and after[1] == ends
+        )
+        yield _source(raw, line, number if is_crowded else 0)
+
+
+def _placed(whole: bytes, records: Iterable[bytes]) -> Iterator[tuple[bytes, int]]:
+    """Yield each record with the line on which it begins."""
     at, line = 0, 1
-    for raw in map(bytes, records):
+    for raw in records:
         start = whole.index(raw, at)
         line += whole.count(b"\n", at, start)
-        yield _source(raw, line)
+        yield raw, line
         at, line = start + len(raw), line + raw.count(b"\n")
 
 
@@ -141,14 +162,18 @@ def _from_lines(text: str) -> Iterator[Source | ImportFault]:
             yield _source(record.encode(), line)
 
 
-def _source(raw: bytes, line: int) -> Source | ImportFault:
+def _fault(line: int, number: int, message: str) -> ImportFault:
+    return ImportFault(line, f"record {number}: {message}" if number else message)
+
+
+def _source(raw: bytes, line: int, number: int = 0) -> Source | ImportFault:
     try:
         record = _decoded(_record, raw)
         others = _decoded(_attributes, raw)
         names = [name for name in others if name not in _KNOWN and name not in _COMPUTED]
-        return Source(line, record, tuple((name, _value_text(bytes(others[name]))) for name in names))
+        return Source(line, record, tuple((name, _value_text(bytes(others[name]))) for name in names), number)
     except NotAnExport as error:
-        return ImportFault(line + error.lines_down, str(error))
+        return _fault(line + error.lines_down, number, str(error))
 
 
 def _value_text(raw: bytes) -> str:

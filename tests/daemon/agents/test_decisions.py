@@ -342,6 +342,27 @@ def test_a_creation_that_a_person_touched_is_stale_after_reopening_and_force_win
     assert a.titles(task) == ["One"]
 
 
+@pytest.mark.parametrize(
+    ("touched", "said"),
+    [
+        ({"title": "Number one"}, ("title changed since", "Number one", "One")),
+        ({"is_checked": True}, ("is_checked changed since", True, False)),
+    ],
+)
+def test_a_stale_creation_names_and_shows_only_what_changed(
+    a: Home, task: EntityId, touched: dict[str, Value], said: tuple[str, Value, Value]
+) -> None:
+    item = a.add(task, "One")
+    confirm(a, item)
+    a.set(derived_id("entity", text(item), time_of=item), **touched)
+    undo(a, item)
+    reopen(a, item)
+    result = confirm(a, item)
+    assert result.result is Outcome.STALE
+    assert result.message.startswith(said[0])
+    assert (result.current, result.proposed) == said[1:]
+
+
 def test_a_creation_that_a_person_only_moved_is_confirmed_again_where_it_is(a: Home, task: EntityId) -> None:
     item = a.add(task, "One")
     confirm(a, item)

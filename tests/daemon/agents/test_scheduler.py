@@ -16,7 +16,8 @@ from daemon.agents.agents import AgentCounts, AgentShown
 from daemon.agents.models.interface import ModelFault, RunContext, ToolCall, Turn
 from daemon.agents.models.rules import Rules
 from daemon.agents.records import load, report_of, state_id
-from daemon.agents.scheduler import Scheduler, Settings
+from daemon.agents.runner import Settings
+from daemon.agents.scheduler import Scheduler
 from daemon.agents.timetable import Outlook, Pace, Timetable
 from daemon.journal.errors import Refused
 from store import runs
@@ -98,10 +99,17 @@ class Clock:
 class Serving:
     """A scheduler at work on one device."""
 
-    def __init__(self, home: Home, model: Any, settings: Settings) -> None:
+    def __init__(
+        self,
+        home: Home,
+        model: Any,
+        settings: Settings,
+        threads: StoreThreads,
+        shortfall: Callable[[], str | None],
+    ) -> None:
         self.home = home
-        self.threads = StoreThreads(home.store)
-        self.scheduler = Scheduler(self.threads, {"rules": model}, Clock(home.fleet), settings)
+        self.threads = threads
+        self.scheduler = Scheduler(threads, {"rules": model}, Clock(home.fleet), settings, shortfall)
         self.threads.on_commit.append(self.scheduler.grew)
 
     async def runs(self, agent: EntityId) -> list[Run]:
@@ -130,8 +138,14 @@ class Serving:
 
 
 @asynccontextmanager
-async def serving(home: Home, model: Any = None, settings: Settings = EAGER) -> AsyncIterator[Serving]:
-    made = Serving(home, model or Rules(), settings)
+async def serving(
+    home: Home,
+    model: Any = None,
+    settings: Settings = EAGER,
+    threads: StoreThreads | None = None,
+    shortfall: Callable[[], str | None] = lambda: None,
+) -> AsyncIterator[Serving]:
+    made = Serving(home, model or Rules(), settings, threads or StoreThreads(home.store), shortfall)
     task = asyncio.create_task(made.scheduler.serve())
     try:
         yield made

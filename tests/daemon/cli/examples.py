@@ -169,5 +169,4 @@ IMPORTED: dict[str, Any] = {
     "updated": 0,
     "unchanged": 0,
     "skipped": [{"line": 7, "what": "recurring template", "why": "not taken"}],
-    "errors": [],
 }

@@ -4,7 +4,9 @@ Never checks how the daemon decides: answers are scripted.
 """
 
 import json
+import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +19,7 @@ SHOW = f"GET /v1/tasks/{TASK}"
 DECIDE = "POST /v1/decisions"
 
 
-def _body(control: FakeControl, line: str) -> object:
+def _body(control: FakeControl, line: str) -> Any:
     return control.asked(line)[-1].body
 
 
@@ -265,15 +267,66 @@ def test_an_import_sends_the_file_and_tells_what_came_of_it(
     assert _body(control, "POST /v1/import") == sent | {"dry_run": True}
 
 
-@pytest.mark.parametrize(("taken", "status"), [(1, 8), (0, 1)])
-def test_an_import_with_unreadable_lines_is_partly_done_or_failed(
-    taken, status, placet: Placet, control: FakeControl
+def test_an_import_that_takes_nothing_because_of_faults_is_an_error_with_a_line_each(
+    placet: Placet, control: FakeControl
 ):
-    report = {"tasks": taken, "errors": [{"line": 3, "message": "no description"}], "skipped": []}
-    control.answers("POST /v1/import", report)
-    done = placet("import", "taskwarrior", "-", typed="[]")
-    assert done.status == status
-    assert "error line 3: no description" in done.out
+    faults = [{"line": 3, "message": "no description"}, {"line": 9, "message": "record 2: no uuid"}]
+    control.refuses("POST /v1/import", 422, "failed", "2 faults", "mend it", details=faults)
+    words = ("import", "taskwarrior", "-", "--name", "x")
+    done = placet(*words, typed="[]")
+    assert (done.status, done.out) == (1, "")
+    assert done.err.splitlines() == [
+        "placet: 2 faults; mend it",
+        "placet: line 3: no description",
+        "placet: line 9: record 2: no uuid",
+    ]
+    done = placet(*words, "--json", typed="[]")
+    assert done.status == 1
+    assert done.json == {
+        "error": {"code": "failed", "message": "2 faults", "hint": "mend it", "details": faults}
+    }
+
+
+def test_an_import_that_ended_half_way_is_partly_done(placet: Placet, control: FakeControl):
+    control.refuses("POST /v1/import", 422, "partly", "200 of 900", "again")
+    done = placet("import", "markdown", "-", "--name", "x", typed="# A")
+    assert (done.status, done.out) == (8, "")
+
+
+def test_the_name_of_a_list_is_given_or_that_of_its_file(
+    placet: Placet, control: FakeControl, tmp_path: Path
+):
+    control.answers("POST /v1/import", examples.IMPORTED)
+    file = tmp_path / "todo.md"
+    file.write_text("# One\n")
+    for words, name in (
+        (["-", "--name", "shopping"], "shopping"),
+        ([str(file), "--name", "shopping"], "shopping"),
+        ([str(file)], str(file.resolve())),
+    ):
+        assert placet("import", "markdown", *words, typed="\n  # One\n").status == 0
+        assert _body(control, "POST /v1/import")["name"] == name
+    # As it is written: what stands in front of the first line counts its lines.
+    placet("import", "markdown", "-", "--name", "x", typed="\n  # One\n")
+    assert _body(control, "POST /v1/import")["text"] == "\n  # One\n"
+
+
+def test_a_file_name_that_is_not_utf_8_is_no_hindrance(placet: Placet, control: FakeControl, tmp_path: Path):
+    control.answers("POST /v1/import", examples.IMPORTED)
+    file = tmp_path / os.fsdecode(b"caf\xe9.md")
+    file.write_text("# One\n")
+    assert placet("import", "markdown", str(file)).status == 0
+    assert _body(control, "POST /v1/import")["name"] == f"{tmp_path.resolve()}/caf\ufffd.md"
+
+
+def test_nothing_to_import_is_said_alike_of_a_file_and_of_standard_input(placet: Placet, tmp_path: Path):
+    file = tmp_path / "empty.md"
+    file.write_text(" \n\n")
+    read = placet("import", "markdown", str(file))
+    piped = placet("import", "markdown", "-", "--name", "x", typed=" \n\n")
+    assert (read.status, piped.status) == (2, 2)
+    assert read.err.replace(str(file), "standard input") == piped.err
+    assert "standard input is empty" in piped.err
 
 
 def test_events_are_lines_and_resume_where_they_broke(placet: Placet, control: FakeControl):

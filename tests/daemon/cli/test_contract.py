@@ -112,9 +112,16 @@ def test_even_a_command_line_that_cannot_be_read_answers_in_json(words, placet: 
         (["confirm", "a", "--set", "b"], "--set"),
         (["confirm", "a", "--edit", "{"], "--edit"),
         (["confirm", "a", "--edit", "[]"], "--edit"),
+        (["confirm", "a", "--edit", '{"minutes": NaN}'], "--edit is not JSON: NaN is no number"),
+        (["confirm", "a", "--edit", '{"minutes": -Infinity}'], "--edit is not JSON: -Infinity is no number"),
+        (["confirm", "a", "--edit", '{"minutes": 1e999}'], "--edit is not JSON: 1e999 is no number"),
+        (["confirm", "a", "--edit", '{"a":' * 20_000 + "1" + "}" * 20_000], "--edit is nested too deeply"),
+        (["confirm", "a", "--edit", '{"a":' * 900 + "1" + "}" * 900], "--edit is nested too deeply"),
         (["confirm", "a", "b", "--edit", '{"minutes": 5}'], "one item"),
         (["import", "cobol", "x"], "markdown"),
         (["import", "markdown", "/nonexistent/x.md"], "/nonexistent/x.md"),
+        (["import", "markdown", "-"], "--name"),
+        (["import", "markdown", "/nonexistent/x.md", "--name", " "], "--name is empty"),
         (["edit-nothing"], "edit-nothing"),
         (["task", "edit", "abc"], "nothing to change"),
         (["add", "x", "--estimate", "soon"], "soon"),
@@ -368,8 +375,9 @@ def _hostile_answers(control: FakeControl) -> list[list[str]]:
     control.answers("POST /v1/invitations", {"token": HOSTILE, "address": HOSTILE, "expires_at": HOSTILE})
     control.answers("POST /v1/sync", {"peers": [peer]})
     skipped = {"line": 1, "what": HOSTILE, "why": HOSTILE}
-    control.answers(
-        "POST /v1/import", {"tasks": 1, "skipped": [skipped], "errors": [{"line": 2, "message": HOSTILE}]}
+    control.answers("POST /v1/import", {"tasks": 1, "skipped": [skipped]})
+    control.refuses(
+        "POST /v1/agents", 422, "failed", HOSTILE, details=[{"line": HOSTILE, "message": HOSTILE}]
     )
     control.refuses(
         "POST /v1/tasks", 400, "usage", HOSTILE, HOSTILE, candidates=[{"id": HOSTILE, "title": HOSTILE}]
@@ -389,7 +397,8 @@ def _hostile_answers(control: FakeControl) -> list[list[str]]:
         ["join", "x"],
         ["pair", "--invite"],
         ["sync"],
-        ["import", "markdown", "-"],
+        ["import", "markdown", "-", "--name", HOSTILE.replace("\0", "")],
+        ["agent", "create", "x"],
         ["add", "x"],
         ["events", "--count", "1"],
         ["nope" + HOSTILE],

@@ -85,6 +85,21 @@ async def test_calling_goes_on_for_ever(desk: Device, calls: Calls):
     await dialer.stop()
 
 
+async def test_a_call_that_fails_is_a_call_in_vain(desk: Device, calls: Calls):
+    """Without a limit, waiting until all were tried would never end."""
+
+    async def dial(device: DeviceId) -> None:
+        await calls.dial(device)
+        raise OSError("the disk is full")
+
+    dialer = Dialer(dial, desk.peers._links, GivenClock("dialer"), replace(QUICK, again_s=0.01))
+    dialer.pursue([ONE])
+    async with asyncio.timeout(LIMIT_S):
+        await dialer.rested()
+    await calls.until(3)
+    await dialer.stop()
+
+
 async def test_a_device_that_is_no_longer_a_member_is_not_called(slow: Dialer, calls: Calls):
     slow.pursue([ONE, OTHER])
     await calls.until(2)

@@ -20,6 +20,7 @@ from cryptography.hazmat.primitives.serialization import (
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from daemon.peers.identity import FILE_NAME, IdentityError, certificate_of, device_of, load_or_create
+from tests.daemon.peers.certificates import refused_by_openssl
 
 SEED = bytes(range(32))
 
@@ -75,6 +76,11 @@ def test_a_certificate_not_signed_by_its_own_key_is_refused():
     der[-1] ^= 1
     with pytest.raises(ValueError, match="not a self-signed certificate"):
         device_of(bytes(der))
+
+
+def test_a_certificate_of_another_form_than_the_keys_own_is_refused():
+    with pytest.raises(ValueError, match="form"):
+        device_of(refused_by_openssl(SEED))
 
 
 @pytest.mark.parametrize("der", [b"", b"\x30\x00", bytes(5000)])

@@ -182,6 +182,20 @@ async def test_a_removed_device_comes_in_again_by_a_new_invitation(fleet: Fleet)
     assert await desk.titles() == ["meanwhile 0"]
 
 
+async def test_a_device_that_knows_of_its_removal_comes_in_again_too(fleet: Fleet):
+    """Its own roster says that it is out, and it must call, and be called, before it hears otherwise."""
+    desk, phone = await pair_of(fleet)
+    await phone.db.write(lambda one: one.commit([roster.remove(phone.id)], by=By.USER))
+    await phone.until_apart(desk)
+    desk_knows = await desk.sees(phone)
+    if desk_knows is not None and not desk_knows.removed:
+        await desk.db.write(lambda one: one.commit([roster.remove(phone.id)], by=By.USER))
+    await fleet.pair(desk, phone)
+    await in_step(desk, phone)
+    for device in (desk, phone):
+        assert [one.removed for one in await device.peers.devices()] == [False, False]
+
+
 # -- what is known -----------------------------------------------------------------------------------------
 
 

@@ -21,6 +21,7 @@ from daemon.peers.listener import Listener
 from daemon.peers.pairing import Joiner, Newcomer, PairingFailed
 from daemon.peers.trust import Gate
 from daemon.peers.wire import LineLost, Wire
+from store import peers as table
 from tests.daemon.peers.fleet import LIMIT_S, QUICK, Device, Fleet, GivenClock, in_step
 
 
@@ -56,8 +57,10 @@ async def test_an_invitation_lets_one_device_in_once(fleet: Fleet):
     desk, phone, tablet = [await fleet.start(name) for name in ("desk", "phone", "tablet")]
     text = desk.peers.open_invitation().token
     await phone.peers.join(text)
-    refused = await refusal(tablet, text)
-    assert refused.code is Code.FORBIDDEN
+    for device in (tablet, phone):
+        refused = await refusal(device, text)
+        assert refused.code is Code.FORBIDDEN
+        assert "used already" in refused.message
     assert await names(desk) == ["desk", "phone"]
 
 
@@ -203,7 +206,7 @@ def pending(snapshot, device: Device) -> list[str]:
     return [one.name for one in newcomers(snapshot, device.clock.now_ms())]
 
 
-async def pair_without_return(desk: Device, phone: Device, text: str) -> None:
+async def pair_without_return(desk: Device, phone: Device, text: str, *places: str) -> None:
     """Prove the secret as the phone would, and go away instead of coming back."""
     dialling = Dialling(phone.identity, phone.pace)
     wire, shown = await dialling.inviter(parse(desk.place))
@@ -212,7 +215,7 @@ async def pair_without_return(desk: Device, phone: Device, text: str) -> None:
         signer=phone.identity.signer,
         certificate=phone.identity.certificate,
         inviter=shown,
-        newcomer=Newcomer("phone", [], False),
+        newcomer=Newcomer("phone", list(places), False),
         randomness=phone.clock.randomness,
     )
     while not isinstance(outcome := joiner.receive(await wire.receive(LIMIT_S)), pairing.Admitted):
@@ -243,6 +246,14 @@ async def test_a_newcomer_is_no_member_before_it_has_come_back(fleet: Fleet):
     assert await returns(desk, phone)
     assert await names(desk) == ["desk", "phone"]
     assert await desk.read(lambda one: pending(one, desk)) == []
+
+
+async def test_a_newcomers_addresses_are_kept_as_this_device_writes_them(fleet: Fleet):
+    desk, phone = await fleet.start("desk"), fleet.make("phone")
+    said = (" phone:1", "[2001:db8:0::1]:7", "phone:1\n", "nowhere")
+    await pair_without_return(desk, phone, desk.peers.open_invitation().token, *said)
+    kept = await desk.read(lambda one: table.newcomers(one, desk.clock.now_ms()))
+    assert kept[0].addresses == ("phone:1", "[2001:db8::1]:7")
 
 
 async def test_a_newcomer_may_come_back_after_the_inviter_was_restarted(fleet: Fleet):

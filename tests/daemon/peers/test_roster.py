@@ -14,6 +14,7 @@ from syncproto.commit import By
 from syncproto.heads import Clock, Head
 from syncproto.ids import DeviceId, ReplicaId
 from syncproto.keys import Signer
+from tests.daemon.peers.certificates import refused_by_openssl
 from tests.daemon.peers.fleet import Device, Fleet
 
 PHONE = Signer(bytes([2]) * 32)
@@ -88,6 +89,7 @@ async def test_a_renamed_member_has_its_new_name(desk: Device):
         {"certificate": "no bytes"},
         {"certificate": b"no certificate"},
         {"certificate": certificate_of(bytes([3]) * 32), "public_key": PHONE.public_key},
+        {"certificate": refused_by_openssl(bytes([2]) * 32), "public_key": PHONE.public_key},
     ],
 )
 async def test_an_entry_that_contradicts_itself_is_no_member(desk: Device, fields):
@@ -105,6 +107,30 @@ async def test_a_removal_holds_against_an_introduction_that_did_not_know_of_it(f
         desk, Write(roster.entity_of(PHONE.device), roster.KIND, {"removed": False}, base=before.clock)
     )
     assert (await desk.read(roster.read))[PHONE.device].removed
+
+
+async def test_a_bad_certificate_in_the_roster_stops_no_start(desk: Device):
+    bad = refused_by_openssl(bytes([2]) * 32)
+    await commit(desk, Write(roster.entity_of(PHONE.device), roster.KIND, {"certificate": bad}))
+    await desk.restart()
+    assert list(await desk.read(roster.read)) == [desk.id]
+
+
+async def test_a_garbage_certificate_written_at_the_same_time_shuts_no_member_out(desk: Device):
+    await commit(desk, Write(roster.entity_of(PHONE.device), roster.KIND, {"name": "phone"}))
+    before = await desk.read(lambda one: one.entity(roster.entity_of(PHONE.device)))
+    assert before is not None
+    for certificate in (b"garbage", CERTIFICATE, certificate_of(bytes([3]) * 32), 7):
+        fields = {"certificate": certificate}
+        await commit(desk, Write(roster.entity_of(PHONE.device), roster.KIND, fields, base=before.clock))
+    assert (await desk.read(roster.read))[PHONE.device].certificate == CERTIFICATE
+
+
+async def test_a_removed_device_with_a_bad_certificate_is_let_in_again(desk: Device):
+    fields = {"certificate": b"garbage", "removed": True}
+    await commit(desk, Write(roster.entity_of(PHONE.device), roster.KIND, fields))
+    await introduce(desk)
+    assert not (await desk.read(roster.read))[PHONE.device].removed
 
 
 # -- what this device alone remembers ----------------------------------------------------------------------

@@ -12,7 +12,8 @@ import pytest
 from aiohttp import WSMessage, WSMsgType
 from structlog.testing import capture_logs
 
-from daemon.peers.link import ANSWERS_OWED_MAX, Link
+from daemon.peers.link import ANSWERS_OWED_MAX, Link, first
+from daemon.peers.links import Links
 from daemon.peers.wire import LineLost, Socket, Wire
 from syncproto import messages
 from syncproto.heads import EMPTY
@@ -147,3 +148,72 @@ async def test_a_bug_here_costs_the_link_and_says_so(fleet: Fleet):
         await phone.add("breaks the desk's store")
         await desk.until_apart(phone)
     assert any(one["event"] == "a link failed" and one["log_level"] == "error" for one in logged)
+
+
+async def test_commits_are_taken_while_nothing_can_be_sent(fleet: Fleet):
+    """Two sides that each waited to send an Ack before reading on would wait for each other for ever."""
+    desk, phone = await fleet.start("desk"), await fleet.start("phone")
+    for number in range(3):
+        await phone.add(f"from the phone {number}")
+    page = await phone.read(lambda one: one.page(EMPTY, 0, messages.PAGE_BYTES_MAX))
+    socket = FakeSocket()
+    link = link_on(socket, desk)
+    running = asyncio.create_task(link.run())
+    socket.give(await hello(desk))
+    async with asyncio.timeout(LIMIT_S):
+        await link.greeted.wait()
+    socket.flows.clear()
+    for commit in page.commits:
+        socket.give(messages.write(messages.Commits([commit])))
+
+    async def taken(_: Device) -> bool:
+        return len(await desk.titles()) == 3
+
+    await desk.until(taken)
+    socket.flows.set()
+    link.close("enough")
+    await running
+
+
+# -- two links of one pair ---------------------------------------------------------------------------------
+
+SMALL, LARGE = DeviceId(bytes(32)), DeviceId(b"\xff" * 32)
+
+
+@pytest.mark.parametrize(
+    ("peer", "first_dialled", "second_dialled", "second_stays"),
+    [
+        # The peer's id is larger: what this side dialled stays, whichever came first.
+        (LARGE, True, False, False),
+        (LARGE, False, True, True),
+        # The peer's id is smaller: what it dialled stays.
+        (SMALL, False, True, False),
+        (SMALL, True, False, True),
+        # Dialled by the same side twice: the first is dead, most likely.
+        (LARGE, True, True, True),
+        (LARGE, False, False, True),
+        (SMALL, True, True, True),
+        (SMALL, False, False, True),
+    ],
+)
+async def test_of_two_links_the_one_that_the_smaller_id_dialled_stays(
+    fleet: Fleet, peer: DeviceId, first_dialled: bool, second_dialled: bool, second_stays: bool
+):
+    desk = await fleet.start("desk")
+    links = Links(desk.db, desk.notifier, desk.id, desk.clock.now_ms, QUICK)
+    made, tasks = [], []
+    for dialled in (first_dialled, second_dialled):
+        socket = FakeSocket()
+        socket.give(await hello(desk))
+        link = links.make(Wire(cast("Socket", socket), ""), peer, dialled=dialled)
+        made.append(link)
+        tasks.append(asyncio.create_task(links.hold(link)))
+        async with asyncio.timeout(LIMIT_S):
+            await first(link.greeted, link.ended)
+    stays, goes = (made[1], made[0]) if second_stays else (made[0], made[1])
+    async with asyncio.timeout(LIMIT_S):
+        await goes.ended.wait()
+    assert links.to(peer) is stays
+    links.close_all_but((), "enough")
+    await asyncio.gather(*tasks)
+    assert links.all() == []

@@ -27,6 +27,7 @@ from daemon.peers.listener import LINK_PATH, PAIR_PATH, Listener
 from daemon.peers.pace import Pace
 from daemon.peers.trust import LINK_NAME, PAIR_NAME, Gate
 from daemon.peers.wire import Wire
+from tests.daemon.peers.certificates import refused_by_openssl
 from tests.daemon.peers.fleet import GivenClock
 
 LIMIT_S = 10.0
@@ -132,6 +133,20 @@ async def test_a_member_reaches_the_link(house: House):
     house.admit(member)
     assert b"101 Switching" in await house.ask(house.context(member), LINK_NAME)
     assert house.linked == [member.certificate]
+
+
+async def test_a_certificate_that_openssl_refuses_shuts_nobody_else_out(house: House):
+    member = house.someone("member")
+    house.members = {member.certificate, refused_by_openssl(b"r" * 32)}
+    house.gate.trust(house.members)
+    assert b"101 Switching" in await house.ask(house.context(member), LINK_NAME)
+
+
+async def test_a_member_whose_certificate_openssl_refuses_is_unreachable(house: House):
+    dialling = Dialling(house.someone("member"), QUICK)
+    with pytest.raises(Unreachable, match="pinned"):
+        await dialling.member(Address("127.0.0.1", house.port), refused_by_openssl(b"r" * 32))
+    await dialling.close()
 
 
 async def test_a_stranger_without_a_certificate_reaches_nothing(house: House):

@@ -246,6 +246,25 @@ def test_bad_input_is_one_fault_that_names_the_line(text, line, said):
     assert "\n" not in message
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (json.dumps([record(1), record(2, status="odd")]), [(1, "record 2: status is 'odd'")]),
+        (json.dumps([record(1, description=7), record(2)]), [(1, "record 1: description: Expected `str`")]),
+        (json.dumps([record(1), record(1)]), [(1, "record 2: uuid"), (1, "first in record 1")]),
+        ("[\n" + LINE + ",\n" + json.dumps([record(2), 3])[1:], [(3, "record 3: Expected `object`")]),
+        (export(record(1), record(2, status="odd")), [(3, "status is")]),
+        (json.dumps([record(2, status="odd")]), [(1, "status is")]),
+        (json.dumps([record(2, status="odd"), record()], indent=1), [(2, "status is")]),
+    ],
+)
+def test_a_record_is_named_by_its_number_where_its_line_does_not_name_it(text, told):
+    at, message = fault(text)
+    for line, words in told:
+        assert at == line
+        assert message.startswith(words) if not words.startswith("first") else words in message
+
+
 def test_a_due_day_beyond_the_calendar_is_a_fault():
     text = export(record(due="00010101T000000Z"))
     plan = taskwarrior.parse("x", text, timezone(timedelta(hours=-5)))
