@@ -68,7 +68,7 @@ def refold_is_the_same(snapshot: Snapshot) -> None:
 def agrees(snapshot: Snapshot, oracle: Oracle) -> None:
     """Compare a store with what the documents say that these commits fold to."""
     assert set(entities_of(snapshot)) == set(oracle.deeds)
-    for entity, deeds in oracle.deeds.items():
+    for entity in oracle.deeds:
         found = snapshot.entity(entity)
         assert found is not None
         assert found.clock == oracle.clock(entity), "the clock is not what touched the entity"

@@ -183,6 +183,7 @@ def deleted_and_confirmed(cast: Cast) -> None:
         cast.fleet.child(cast.two, note)
     else:
         cast.confirm(cast.two, item)
+    cast.meet()
 
 
 def retracted_and_decided(cast: Cast) -> None:

@@ -26,7 +26,7 @@ def live_through(fleet: Fleet, history: History, census: Census) -> None:
     dice, oracles = dice_of(history), []
     for step in history.steps:
         fleet.play(step)
-        if dice.random() < 0.1:
+        if step.action == "scene" or dice.random() < 0.05:
             oracles.append(laws.hold(fleet.devices[step.device % len(fleet.devices)]))
     fleet.sync_all()
     fleet.sync_all()
