@@ -229,9 +229,11 @@ def test_of_creations_of_different_kinds_a_persons_oldest_says_what_it_is_in_any
 def test_an_operation_that_makes_nothing_live_cannot_change_what_an_entity_is() -> None:
     person = wrote(A1, title="x")
     proposed = created(B1, title="y")
-    alien = Written(proposed.source, operation(TASK, kind="!", effect=proposed.operation.effect))
+    item = proposed.operation.effect
+    assert item is not None
+    alien = Written(proposed.source, operation(TASK, kind="!", effect=item))
     assert folded(person, alien).kind == "task"
-    assert folded(person, alien, confirmed=(alien.operation.effect,)).kind == "task"
+    assert folded(person, alien, confirmed=(item,)).kind == "task"
 
 
 # -- deletions ---------------------------------------------------------------------------------------------

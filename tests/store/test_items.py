@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from store.fold import Row
 from store.folding import Folding
 from store.item import Item, clock_as_value, clock_from_value
 from store.snapshot import Snapshot
@@ -304,9 +305,12 @@ def test_many_verdicts_on_one_item_fold_what_they_changed_once(
             tx.commit([Write(TASK, "task", {"title": f"t{number}"}, effect=ONE, by=By.AGENT)])
     folded: list[EntityId] = []
     refolded = Folding.refolded
-    monkeypatch.setattr(
-        Folding, "refolded", lambda self, entity: (folded.append(entity), refolded(self, entity))[1]
-    )
+
+    def noted(folding: Folding, entity: EntityId) -> Row:
+        folded.append(entity)
+        return refolded(folding, entity)
+
+    monkeypatch.setattr(Folding, "refolded", noted)
     exchange(a, b)
     assert state_hash(a) == state_hash(b)
     assert folded == [TASK]

@@ -125,7 +125,9 @@ def test_a_commit_may_have_2048_operations_and_not_one_more():
 
 
 @pytest.mark.parametrize(
-    "field", ["\ud800", 1 << 63, 1 << 64, float("nan"), (1,), {1: 2}, object()], ids=repr
+    "field",
+    ["\ud800", 1 << 63, 1 << 64, float("nan"), (1,), {1: 2}, object()],
+    ids=["surrogate", "2^63", "2^64", "nan", "tuple", "number as key", "object"],
 )
 def test_a_value_that_no_peer_would_take_is_a_bug_here(field):
     with pytest.raises(LocalProtocolError):

@@ -121,8 +121,10 @@ async def test_a_garbage_certificate_written_at_the_same_time_shuts_no_member_ou
     before = await desk.read(lambda one: one.entity(roster.entity_of(PHONE.device)))
     assert before is not None
     for certificate in (b"garbage", CERTIFICATE, certificate_of(bytes([3]) * 32), 7):
-        fields = {"certificate": certificate}
-        await commit(desk, Write(roster.entity_of(PHONE.device), roster.KIND, fields, base=before.clock))
+        write = Write(
+            roster.entity_of(PHONE.device), roster.KIND, {"certificate": certificate}, base=before.clock
+        )
+        await commit(desk, write)
     assert (await desk.read(roster.read))[PHONE.device].certificate == CERTIFICATE
 
 
