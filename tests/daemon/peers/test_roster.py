@@ -10,6 +10,7 @@ from daemon.peers.identity import certificate_of
 from store import peers as table
 from store.peers import Newcomer
 from store.transaction import Transaction, Write
+from syncproto.codec import Value
 from syncproto.commit import By
 from syncproto.heads import Clock, Head
 from syncproto.ids import DeviceId, ReplicaId
@@ -129,7 +130,7 @@ async def test_a_garbage_certificate_written_at_the_same_time_shuts_no_member_ou
 
 
 async def test_a_removed_device_with_a_bad_certificate_is_let_in_again(desk: Device):
-    fields = {"certificate": b"garbage", "removed": True}
+    fields: dict[str, Value] = {"certificate": b"garbage", "removed": True}
     await commit(desk, Write(roster.entity_of(PHONE.device), roster.KIND, fields))
     await introduce(desk)
     assert not (await desk.read(roster.read))[PHONE.device].removed
