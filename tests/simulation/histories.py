@@ -22,7 +22,7 @@ from tests.simulation.scenes import fork, scene
 
 SEED = int(os.environ.get("PLACET_SEED", "11"))
 DEVICES = 3
-HISTORIES = int(os.environ.get("PLACET_HISTORIES", "400"))
+HISTORIES = int(os.environ.get("PLACET_HISTORIES", "300"))
 
 PEACE = {
     "edit": 9, "label": 3, "child": 7, "note": 2, "delete": 2, "restore": 4, "agent": 2, "open page": 2,

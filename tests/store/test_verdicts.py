@@ -92,6 +92,7 @@ def test_the_order_of_decisions_does_not_matter(drawn: list[tuple[Verdict, By, i
     shuffled = opinions[:]
     dice.shuffle(shuffled)  # type: ignore[attr-defined]
     assert fold_verdicts(shuffled) == fold_verdicts(opinions)
+    assert fold_verdicts(opinions) == expected({one.verdict for one in deciding(opinions)})
     persons = [one for one in opinions if one.by is By.USER]
     if persons:
         assert fold_verdicts(opinions) == fold_verdicts(persons)
