@@ -231,7 +231,9 @@ async def _soon(at: Serving, agent: EntityId, holds: Callable[[], bool]) -> bool
     return holds()
 
 
-async def test_a_clock_set_back_by_a_day_adds_no_day_to_the_backoff(a: Home, agent: EntityId) -> None:
+async def test_a_clock_set_back_by_a_day_adds_no_day_to_the_backoff(
+    a: Home, task: EntityId, agent: EntityId
+) -> None:
     async with serving(a, Scripted(ModelFault("no answer"))) as at:
         await says(at, agent, "backing off")
     a.fleet.now_ms -= DAY_MS
@@ -241,9 +243,10 @@ async def test_a_clock_set_back_by_a_day_adds_no_day_to_the_backoff(a: Home, age
         assert in_s is not None
         assert in_s <= 60
         for _ in range(2):
+            await at.note(task, "what is looked at again is not put off again")
+            await idle_turns(at, agent)
             a.fleet.now_ms += 30_000
             at.scheduler.grew()
-            await at.note(agent, "the feed grows")
         await at.completed(agent, 1)
 
 
