@@ -150,6 +150,10 @@ def _gone(oracle: Oracle) -> bool:
     return any(dead and not oracle.exists(entity) for entity, _, dead in _creations(oracle))
 
 
+def _gone_with_a_change(oracle: Oracle) -> bool:
+    return any(oracle.live(entity) and not oracle.exists(entity) for entity, _, _ in _creations(oracle))
+
+
 def _made_twice(oracle: Oracle) -> bool:
     return any(
         apart(one, other)
@@ -296,6 +300,7 @@ SEEN: dict[str, Callable[[Oracle], bool]] = {
     "disputed to the end": lambda o: any(o.standing(item).disputed for item in o.decisions),
     "verdicts of three devices at once": _three_at_once,
     "an agent's retraction beside a person's verdict": _retraction_beside_a_person,
+    "reopened here, retracted there": lambda o: _verdicts_apart(o, "reopened", "retracted"),
     "edited here, confirmed as it was there": _edited_and_plain,
     "a conflict of values": _conflicts,
     "a person's edit against a plain confirmation": _ranks(3, 1),
@@ -311,6 +316,7 @@ SEEN: dict[str, Callable[[Oracle], bool]] = {
     "a dead creation is kept by a person's write": _kept,
     "one creation is kept, its twin is dead": _kept_beside_dead,
     "an undone creation is gone": _gone,
+    "an undone creation takes a confirmed change with it": _gone_with_a_change,
     "one thing created on two devices": _made_twice,
     "a person's write meets a creation undone meanwhile": _lands_on_dead,
     "created again after its undo": _made_again,

@@ -10,6 +10,8 @@ from syncproto.ids import EntityId
 from tests.simulation.author import (
     ADD_ITEM,
     ASSIGN_LABEL,
+    CHECK_ITEM,
+    CHECKED,
     ESTIMATE,
     LABELS,
     SET_ESTIMATE,
@@ -187,13 +189,35 @@ def deleted_and_confirmed(cast: Cast) -> None:
 
 
 def retracted_and_decided(cast: Cast) -> None:
-    """Let the agent take an item back here while a person decides on it there."""
+    """Let the agent take an item back here while a person decides on it, or decides and reopens it, there."""
     item = cast.proposed()
     cast.decide(cast.one, item, Verdict.RETRACTED)
-    if cast.step.one % 2:
-        cast.confirm(cast.two, item)
-    else:
-        cast.decide(cast.two, item, Verdict.DEFERRED)
+    for verdict in (
+        (Verdict.DEFERRED,),
+        (Verdict.REJECTED,),
+        (Verdict.REJECTED, Verdict.REOPENED),
+        (Verdict.REJECTED, Verdict.REOPENED),
+    )[cast.step.one % 4]:
+        cast.decide(cast.two, item, verdict)
+    cast.meet()
+
+
+def ticked_and_undone(cast: Cast) -> None:
+    """Confirm a creation, then a change to what it created, and undo the creation alone."""
+    item = cast.proposed(ADD_ITEM)
+    cast.confirm(cast.one, item)
+    with cast.fleet.at(cast.one) as author:
+        made = author.tx.item(item)
+        target = None if made is None else author.target(made)
+        tick = author.proposal(CHECK_ITEM, target, CHECKED, True) if target and author.shown(target) else None
+        if tick is not None:
+            author.propose([tick])
+    cast.meet()
+    if tick is not None:
+        cast.confirm(cast.two, tick["item_id"])
+        cast.meet()
+    cast.decide(cast.three, item, Verdict.UNDONE)
+    cast.meet()
 
 
 def languages(cast: Cast) -> None:
@@ -298,6 +322,7 @@ SCENES: tuple[Callable[[Cast], None], ...] = (
     deleted_twice,
     deleted_and_confirmed,
     retracted_and_decided,
+    ticked_and_undone,
     languages,
     labelled_apart,
     all_at_once,
