@@ -2,7 +2,7 @@
 
 Never drops what might have to show again, or what another device could still need in full.
 
-A commit that loses values so keeps its hash, its place on the chain and its signature (PROTOCOL.md, Redaction).
+Such a commit keeps its hash, its place on the chain and its signature (PROTOCOL.md, Redaction).
 """
 
 from typing import NamedTuple
@@ -27,7 +27,7 @@ class Retention(NamedTuple):
 
 
 class Freed(NamedTuple):
-    """How many values went, out of how many commits that had been whole, and how many bytes shorter those are."""
+    """How many values went, from how many commits that had been whole, and how many bytes that saves."""
 
     commits: int = 0
     values: int = 0
@@ -44,9 +44,9 @@ class Step(NamedTuple):
 def compact(tx: Transaction, retention: Retention, after: EntityId = START) -> Step:
     """Drop what may go from the log, a bounded step of the work in this transaction.
 
-    Call it again, each time in a transaction of its own, with the `after` that it gave, until that is None. It
-    may be stopped anywhere and begun again. Nothing that is shown changes, nor the state hash: no commit is made,
-    nobody is told.
+    Call it again, each time in a transaction of its own, with the `after` that it gave, until that is None.
+    It may be stopped anywhere and begun again. Nothing that is shown changes, nor the state hash: no commit
+    is made, nobody is told.
     """
     raise NotImplementedError
 

@@ -16,7 +16,7 @@ Told = Callable[[str, int, int], None]
 
 
 class Finding(NamedTuple):
-    """Something wrong: `what` was seen, `where` (table or commit, with its ids), and what to do (`remedy`)."""
+    """Something wrong: `what` was seen, `where` (table or commit, with ids), and what to do (`remedy`)."""
 
     what: str
     where: str
@@ -41,9 +41,9 @@ class Verified(NamedTuple):
 def verify(snapshot: Snapshot, told: Told, findings_max: int = FINDINGS_MAX) -> Verified:
     """Check the whole store on one snapshot, while others write.
 
-    Takes about as long as taking the whole log from a peer; memory is bounded, a temporary file may grow as large
-    as the tables. Raises StoreError only where the file cannot be read at all (or no room is left for temporary
-    files); everything else is a finding.
+    Takes about as long as taking the whole log from a peer; memory is bounded, a temporary file may grow as
+    large as the tables. Raises StoreError only where the file cannot be read at all, or no room is left for
+    temporary files; everything else is a finding.
     """
     raise NotImplementedError
 
@@ -51,7 +51,7 @@ def verify(snapshot: Snapshot, told: Told, findings_max: int = FINDINGS_MAX) -> 
 def rebuild(tx: Transaction, told: Told) -> int:
     """Fold the whole log again, in this one transaction, into tables emptied first; return the entities.
 
-    Mends what `verify` found in the tables. Raises DamagedDatabase where the log itself is damaged: then nothing
-    is changed, and a backup or another device has to help.
+    Mends what `verify` found in the tables. Raises DamagedDatabase where the log itself is damaged: then
+    nothing is changed, and a backup or another device has to help.
     """
     raise NotImplementedError
