@@ -4,6 +4,7 @@ Never made twice: a name has one derived id on every device, so two that make it
 """
 
 import itertools
+import re
 from collections.abc import Iterable
 from typing import Literal
 
@@ -13,12 +14,14 @@ from store.entity import Entity
 from store.fold import DELETED
 from store.snapshot import Snapshot
 from store.transaction import Write
-from syncproto.ids import ZERO_ID, EntityId, derived_id
+from syncproto.ids import ZERO_ID, EntityId, derived_id, from_text
 
 Kind = Literal["label", "category"]
 
 SET = "label_ids"
 """The set of a task's labels: one field per member, `label_ids/<id as text>`."""
+
+_ID = re.compile("[0-9a-f]{32}")
 
 
 def named_id(kind: Kind, name: str) -> EntityId:
@@ -73,6 +76,11 @@ class Names:
 def by_id(snapshot: Snapshot, kind: Kind) -> dict[EntityId, str]:
     """Return the names of all labels or categories in sight."""
     return {one.id: one.text("name") for one in snapshot.entities(kind)}
+
+
+def members(entity: Entity, prefix: str) -> list[EntityId]:
+    """Return the ids in a set; what is no id is left out."""
+    return [from_text(one) for one in entity.members(prefix) if _ID.fullmatch(one)]
 
 
 def category_of(task: Entity) -> EntityId | None:

@@ -7,7 +7,10 @@ from functools import cached_property
 from typing import Any
 
 from daemon.journal import names
+from daemon.journal.colors import color_kept
 from daemon.journal.provenance import author, iso, written_at, written_ms
+from daemon.journal.spans import MINUTE_MS, length_ms, moment_ms, together_ms
+from daemon.journal.ties import links_of
 from daemon.journal.values import PRIORITY_DEFAULT
 from daemon.journal.views import (
     Checklist,
@@ -17,6 +20,7 @@ from daemon.journal.views import (
     Entry,
     Progress,
     Task,
+    TimeRecord,
     VectorClock,
 )
 from store.entity import Entity
@@ -24,7 +28,7 @@ from store.fold import DELETED, Source, Version
 from store.shown import counters
 from store.snapshot import Snapshot
 from syncproto.heads import Clock
-from syncproto.ids import ID_BYTES, DeviceId, EntityId, ReplicaId, from_text, text
+from syncproto.ids import ID_BYTES, DeviceId, EntityId, ReplicaId, text
 from syncproto.keys import device_id
 
 
@@ -48,6 +52,7 @@ _BELONGS = (
     ("checklist", "task_id", "task_checklist"),
     ("checklist_item", "checklist_id", "checklist_item"),
     ("agent", "task_id", "agent_task"),
+    ("time_record", "task_id", "task_time"),
 )
 _TEXTS = ("entry", "task_id", "task_entry")
 """What `expect_many` reads at once: kind, the field that points up, the relation."""
@@ -64,7 +69,11 @@ class Shown:
     @cached_property
     def labels(self) -> dict[EntityId, str]:
         """Names of labels."""
-        return names.by_id(self._snapshot, "label")
+        return {one: held.text("name") for one, held in self._labels_held.items()}
+
+    @cached_property
+    def _labels_held(self) -> dict[EntityId, Entity]:
+        return {one.id: one for one in self._snapshot.entities("label")}
 
     @cached_property
     def categories(self) -> dict[EntityId, str]:
@@ -91,7 +100,9 @@ class Shown:
         checklists = sorted(self._children(task.id, "task_checklist"), key=place)
         items = {one.id: sorted(self._children(one.id, "checklist_item"), key=place) for one in checklists}
         entries = [] if brief else self._children(task.id, "task_entry")
+        times = sorted(self._children(task.id, "task_time"), key=_begun)
         agent = next((one.id for one in self._children(task.id, "agent_task")), None)
+        labels = self._labels(task)
         listed = [item for below in items.values() for item in below]
         return Task(
             id=text(task.id),
@@ -102,14 +113,20 @@ class Shown:
             estimate_minutes=_number(task.value("estimate_minutes")),
             due=task.text("due") or None,
             language=task.text("language") or None,
-            labels=self._labels(task),
+            labels=sorted(labels, key=str.casefold),
+            label_colors={name: color for name, color in labels.items() if color},
             category=self.categories.get(names.category_of(task) or EntityId(b"")),
             checklists=[] if brief else [self._checklist(one, items[one.id], task.id) for one in checklists],
             checklist_progress=_progress(listed),
             entries=[self.entry(one) for one in sorted(entries, key=_told)],
+            times=[] if brief else [self.time_record(one, task) for one in times],
+            time_spent_minutes=minutes_spent(times),
+            links=[] if brief else links_of(self._snapshot, task.id),
             vector_clock=vector_clock(task.clock),
             conflicts=[
-                found for one in [task, *checklists, *listed, *entries] for found in self.conflicts(one)
+                found
+                for one in [task, *checklists, *listed, *entries, *times]
+                for found in self.conflicts(one)
             ],
             agent_id=None if agent is None else text(agent),
             report=None if agent is None or brief else self._report(agent),
@@ -118,13 +135,33 @@ class Shown:
             removed=not task.visible,
         )
 
-    def _checklist(self, checklist: Entity, items: list[Entity], task: EntityId) -> Checklist:
-        below = [self.item(item, task) for item in items]
-        return Checklist(text(checklist.id), checklist.text("title"), below)
+    def checklist(self, checklist: Entity) -> Checklist:
+        """Show a checklist with its items in sight."""
+        task = checklist.value("task_id")
+        items = sorted(self._children(checklist.id, "checklist_item"), key=place)
+        return self._checklist(checklist, items, EntityId(task) if isinstance(task, bytes) else None)
 
-    def _labels(self, task: Entity) -> list[str]:
-        ids = [from_text(member) for member in task.members(names.SET) if len(member) == 2 * ID_BYTES]
-        return sorted((self.labels[one] for one in ids if one in self.labels), key=str.casefold)
+    def removed_of(self, checklist: Entity, task: EntityId) -> Checklist:
+        """Show what of a checklist is out of sight: all its items where it is itself, else the removed ones."""
+        ids = self._snapshot.referring(checklist.id, "checklist_item", removed=True)
+        every = [one for one in map(self._snapshot.entity, ids) if one is not None and one.exists]
+        items = [one for one in every if not (checklist.visible and one.visible)]
+        return self._checklist(checklist, sorted(items, key=place), task)
+
+    def _checklist(self, checklist: Entity, items: list[Entity], task: EntityId | None) -> Checklist:
+        return Checklist(
+            id=text(checklist.id),
+            title=checklist.text("title"),
+            items=[self.item(item, task) for item in items],
+            task_id=None if task is None else text(task),
+            vector_clock=vector_clock(checklist.clock),
+            removed=not checklist.visible,
+        )
+
+    def _labels(self, task: Entity) -> dict[str, str]:
+        """Return the names of a task's labels in sight, with their colours; two of one name are one."""
+        held = (self._labels_held.get(one) for one in names.members(task, names.SET))
+        return {one.text("name"): color_kept(one) for one in held if one is not None}
 
     def _report(self, agent: EntityId) -> dict[str, Any] | None:
         for state in self._snapshot.referring(agent, "agent_state"):
@@ -189,6 +226,27 @@ class Shown:
             removed=not entry.visible,
         )
 
+    def time_record(self, record: Entity, task: Entity | None) -> TimeRecord:
+        """Show one time record of a task; its device is the one that made it."""
+        started, ended = record.text("started_at"), record.text("ended_at") or None
+        device = None if record.created is None else self.device(record.created.head.replica)
+        length = length_ms(moment_ms(started), moment_ms(ended))
+        return TimeRecord(
+            id=text(record.id),
+            task_id=None if task is None else text(task.id),
+            task_title="" if task is None else task.text("title"),
+            started_at=started,
+            ended_at=ended,
+            minutes=None if ended is None else length // MINUTE_MS,
+            note=record.text("note") or None,
+            is_running=ended is None,
+            is_here=device == self._snapshot.device,
+            device="" if device is None else device.hex(),
+            device_name="" if device is None else self.device_names.get(device, ""),
+            vector_clock=vector_clock(record.clock),
+            removed=not record.visible,
+        )
+
     def _device_name(self, source: Source | None) -> str | None:
         return None if source is None else self.device_names.get(self.device(source.head.replica))
 
@@ -238,6 +296,17 @@ def _told(entry: Entity) -> tuple[str, str, int, EntityId]:
     """Return the key by which entries are ordered: by their time; texts of one file by their places in it."""
     made = 0 if entry.created is None else entry.created.n
     return _happened_at(entry), entry.text("position"), made, entry.id
+
+
+def _begun(record: Entity) -> tuple[int, EntityId]:
+    """Return the key by which time records are ordered: by their beginning."""
+    return moment_ms(record.text("started_at")) or 0, record.id
+
+
+def minutes_spent(records: list[Entity]) -> int:
+    """Return how many minutes records that have ended cover together."""
+    stretches = [(moment_ms(one.text("started_at")), moment_ms(one.text("ended_at"))) for one in records]
+    return together_ms(stretches) // MINUTE_MS
 
 
 def _progress(items: list[Entity]) -> Progress:

@@ -46,12 +46,15 @@ class ChecklistItem(Struct, frozen=True, kw_only=True):
     removed: bool = False
 
 
-class Checklist(Struct, frozen=True):
+class Checklist(Struct, frozen=True, kw_only=True):
     """A named list of items, in order."""
 
     id: str
     title: str
     items: list[ChecklistItem]
+    task_id: str | None = None
+    vector_clock: VectorClock = {}
+    removed: bool = False
 
 
 class Entry(Struct, frozen=True, kw_only=True):
@@ -66,6 +69,48 @@ class Entry(Struct, frozen=True, kw_only=True):
     task_id: str | None
     created_at: str | None
     vector_clock: VectorClock
+    removed: bool = False
+
+
+class TimeRecord(Struct, frozen=True, kw_only=True):
+    """A stretch of time on a task. It runs while it has no end, on the device that made it.
+
+    `minutes` is its length; a running one has none yet. `is_here`: it is a record of the device that answers.
+    """
+
+    id: str
+    task_id: str | None
+    task_title: str
+    started_at: str
+    ended_at: str | None
+    minutes: int | None
+    note: str | None
+    is_running: bool
+    is_here: bool
+    device: str
+    device_name: str
+    vector_clock: VectorClock
+    removed: bool = False
+
+
+class Link(Struct, frozen=True, kw_only=True):
+    """A link between two tasks, seen from one of them.
+
+    `direction` is `to` where that task is its beginning (`blocks`), `from` where it is its end (blocked by).
+    The other task's title is null where it is not here, or not here yet. `circular`: following such links
+    leads back to where it began.
+    """
+
+    id: str
+    type: str
+    direction: str
+    from_id: str
+    to_id: str
+    task_id: str
+    title: str | None
+    status: str | None
+    circular: bool
+    task_removed: bool
     removed: bool = False
 
 
@@ -88,10 +133,14 @@ class Task(Struct, frozen=True, kw_only=True):
     due: str | None
     language: str | None
     labels: list[str]
+    label_colors: dict[str, str]
     category: str | None
     checklists: list[Checklist]
     checklist_progress: Progress
     entries: list[Entry]
+    times: list[TimeRecord]
+    time_spent_minutes: int
+    links: list[Link]
     vector_clock: VectorClock
     conflicts: list[Conflict]
     agent_id: str | None
