@@ -57,6 +57,36 @@ def get(path: str, query: Query | None = None) -> Answer:
         raise Refusal("failed", f"the daemon went away while it answered ({broken})") from broken
 
 
+def download(path: str, query: Query, wait_s: float) -> Iterator[tuple[bytes, int]]:
+    """Yield a file's pieces as they come, each with the length of the whole; raises `Refusal`.
+
+    A file that ends short of that length is refused at its end: what has come is not the whole of it.
+    `wait_s` bounds each wait, not the whole.
+    """
+    with _connected() as connection:
+        _write(connection, _request("GET", _target(path, query), {}, b""))
+        try:
+            head, piece = _read_head(connection, time.monotonic() + wait_s)
+            if (status := _http_status(head)) >= 400:
+                raise _refusal(status, _read_rest(connection, piece, time.monotonic() + WAIT_S))
+            whole = int(_fields(head).get("content-length", 0))
+            for part in _pieces(connection, piece, whole, wait_s):
+                yield part, whole
+        except _Broken as broken:
+            raise Refusal("failed", f"the daemon went away while it sent the file ({broken})") from broken
+
+
+def _pieces(connection: socket.socket, first: bytes, whole: int, wait_s: float) -> Iterator[bytes]:
+    piece, came = first, len(first)
+    yield piece
+    while came < whole:
+        piece = _read(connection, time.monotonic() + wait_s)
+        if not piece:
+            raise _Broken(f"{came} of {whole} bytes came")
+        came += len(piece)
+        yield piece
+
+
 def send(method: str, path: str, body: Mapping[str, object], wait_s: float = WAIT_S) -> Answer:
     """Change something, once, even if the answer is lost on the way; raises `Refusal`."""
     text = json.dumps(body).encode()

@@ -51,6 +51,7 @@ _SECTIONS: Final = {
         "log": Listed("log", "Show who changed what, and why."),
         "events": Listed("log", "Follow what happens."),
         "import": Listed("imports", "Take tasks from a file."),
+        "export": Listed("exports", "Write the journal to a file."),
     },
     "The daemon": {
         "up": Listed("here", "Run the daemon."),
