@@ -76,6 +76,16 @@ def test_an_agents_decision_hides_no_persons_from_another() -> None:
     assert maximal([one, two]) == [two]
 
 
+def test_what_any_decision_has_seen_is_no_longer_maximal() -> None:
+    seen, seeing, other = (
+        opinion(1, Verdict.CONFIRMED),
+        opinion(2, Verdict.REJECTED, 1),
+        opinion(3, Verdict.DEFERRED),
+    )
+    for order in itertools.permutations([seen, seeing, other]):
+        assert set(maximal(order)) == {seeing, other}
+
+
 def test_what_was_seen_of_other_items_does_not_count() -> None:
     assert folded(opinion(1, Verdict.CONFIRMED, 77)).status is Status.CONFIRMED
 

@@ -90,3 +90,12 @@ def test_the_usual_case_knows_no_forks():
     assert not NoForks().forked(replica)
     assert NoForks().on_chain(low, high)
     assert not NoForks().on_chain(high, low)
+
+
+def test_without_forks_a_commit_lies_on_every_chain_of_its_replica_that_reaches_it():
+    replica = ReplicaId(bytes(16))
+    one, two = Head(replica, 1, bytes(8)), Head(replica, 2, bytes(8))
+    chains = NoForks()
+    assert chains.on_chain(one, one)
+    assert chains.on_chain(one, two)
+    assert not chains.on_chain(two, one)
