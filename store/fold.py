@@ -192,7 +192,7 @@ def visible(row: Row, chains: Chains) -> bool:
 
 
 _State = tuple[str, Clock, Clock, int, bool, int, list[Source], dict[str, list[Any]]]
-_decoder = msgspec.msgpack.Decoder(_State)
+_decoder = msgspec.msgpack.Decoder(_State, ext_hook=codec.read_extension)
 
 
 def dump(row: Row) -> bytes:

@@ -3,6 +3,7 @@
 Never builds an object from bytes whose items have not been counted, and never accepts a second spelling.
 """
 
+import hashlib
 import math
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,16 +13,55 @@ from syncproto.faults import RemoteProtocolError
 
 DEPTH_MAX = 16
 INT_MIN, INT_MAX = -(1 << 63), (1 << 63) - 1
+DIGEST_BYTES = 32
+REDACTED = 1
+REDACTED_BYTES = 2 + 1 + DIGEST_BYTES
 
 T = TypeVar("T")
 
+
+class Redacted:
+    """What is left of a field's value that was dropped: SHA-256 of its canonical encoding."""
+
+    __slots__ = ("digest",)
+
+    def __init__(self, digest: bytes) -> None:
+        self.digest = digest
+
+    def __eq__(self, other: object) -> bool:
+        """Compare digests: two that are equal stand for the same value."""
+        return isinstance(other, Redacted) and other.digest == self.digest
+
+    def __hash__(self) -> int:
+        """Hash the digest."""
+        return hash(self.digest)
+
+    def __repr__(self) -> str:
+        """Show enough of the digest to tell two apart."""
+        return f"Redacted({self.digest[:4].hex()}…)"
+
+
 if TYPE_CHECKING:
-    Value = None | bool | int | float | str | bytes | list["Value"] | dict[str, "Value"]
+    Value = None | bool | int | float | str | bytes | list["Value"] | dict[str, "Value"] | Redacted
 else:
     # msgspec tells no text from bytes inside a union; `check_value` holds decoded values to the union above.
     Value = Any
 
-_encoder = msgspec.msgpack.Encoder(order="deterministic")
+
+def _extension(value: object) -> msgspec.msgpack.Ext:
+    if isinstance(value, Redacted):
+        return msgspec.msgpack.Ext(REDACTED, value.digest)
+    raise TypeError(f"{type(value).__name__} is not a journal value")
+
+
+def read_extension(code: int, body: memoryview) -> Redacted:
+    """Read the one extension type that there is, for a decoder's `ext_hook`; refuse every other."""
+    if code != REDACTED or len(body) != DIGEST_BYTES:
+        raise RemoteProtocolError("another extension type than that of a dropped value")
+    return Redacted(bytes(body))
+
+
+_encoder = msgspec.msgpack.Encoder(order="deterministic", enc_hook=_extension)
 _plain = msgspec.msgpack.Decoder()
 
 
@@ -53,8 +93,13 @@ def decode(raw: bytes, decoder: msgspec.msgpack.Decoder[T], items_max: int) -> T
     return value
 
 
+def redacted(value: Value) -> Redacted:
+    """Return what a value leaves behind where it is dropped."""
+    return Redacted(hashlib.sha256(encode(value)).digest())
+
+
 def check_value(value: object, depth: int = 0) -> None:
-    """Raise RemoteProtocolError unless `value` is a journal value: no extension type, NaN or huge integer."""
+    """Raise RemoteProtocolError unless `value` is a whole journal value: no extension, NaN, huge integer."""
     kind = type(value)
     if kind is str or kind is bytes or kind is bool or value is None:
         return
@@ -69,7 +114,7 @@ def check_value(value: object, depth: int = 0) -> None:
         for member in value.values():
             check_value(member, depth + 1)
     else:
-        raise RemoteProtocolError("extension types are not used")
+        raise RemoteProtocolError("an extension type where none may be")
 
 
 def _check_number(value: float) -> None:
@@ -99,9 +144,11 @@ def _sizes() -> list[tuple[int, int, int]]:
         table[lead] = (0, body, 0)
     for lead, body in ((0xD0, 1), (0xD1, 2), (0xD2, 4), (0xD3, 8)):
         table[lead] = (0, body, 0)
+    table[_DIGEST_LEAD[0]] = (0, REDACTED_BYTES - 1, 0)
     return table
 
 
+_DIGEST_LEAD = bytes([0xC7, DIGEST_BYTES, REDACTED])
 _SIZES = _sizes()
 _EXTENSIONS = frozenset({0xC1, 0xC7, 0xC8, 0xC9, 0xD4, 0xD5, 0xD6, 0xD7, 0xD8})
 
@@ -110,16 +157,16 @@ def items_exceed(raw: bytes, items_max: int) -> bool:
     """Say whether a message has more than so many items, counting them without building them.
 
     Each item takes a byte or more, so short messages need no counting. A map's keys and values both count.
-    Raises RemoteProtocolError at an extension type in a message that it does count: behind one, the count
-    would lose its place.
+    A dropped value counts one. Raises RemoteProtocolError at any other extension in a message that it does
+    count: behind one, the count would lose its place.
     """
     if len(raw) <= items_max:
         return False
     at, items, open_items, end = 0, 0, 1, len(raw)
     while at < end and open_items:
         lead = raw[at]
-        if lead in _EXTENSIONS:
-            raise RemoteProtocolError("extension types are not used")
+        if lead in _EXTENSIONS and raw[at : at + len(_DIGEST_LEAD)] != _DIGEST_LEAD:
+            raise RemoteProtocolError("another extension type than that of a dropped value")
         width, body, each = _SIZES[lead]
         at += 1
         if width:

@@ -1,17 +1,22 @@
 """Commits: what one transaction did, signed by the device that did it, kept and passed on verbatim.
 
-Never re-encodes a commit that came from elsewhere, and never looks at what its operations mean.
+Never looks at what their operations mean.
+
+Long values count in a commit's hash by their own hashes, so that they may be dropped later: what is left is
+the same commit, with the same signature.
 """
 
 import hashlib
 import itertools
+from collections.abc import Container, Mapping
 from enum import IntEnum
+from operator import is_not
 from typing import NamedTuple
 
 import msgspec
 
 from syncproto import codec
-from syncproto.codec import Value
+from syncproto.codec import Redacted, Value
 from syncproto.faults import CommitTooLarge, LocalProtocolError, RemoteProtocolError
 from syncproto.heads import HASH8_BYTES, Clock, Head
 from syncproto.hlc import COUNT_MAX, MS_MAX, Stamp
@@ -28,7 +33,11 @@ HASH_BYTES = 32
 NONCE_BYTES = HASH_BYTES
 COUNTER_MAX = (1 << 63) - 1
 
+LONG_BYTES = 128
+
 _SIGNED_AS = b"placet commit 1\0"
+_LONG_TEXT_BYTES = LONG_BYTES - 2  # beside the header of a text of that length, or of bytes
+_SHORT_TEXT_CHARS = _LONG_TEXT_BYTES // 4  # not long, whatever the characters
 
 
 class By(IntEnum):
@@ -109,12 +118,51 @@ class Received(NamedTuple):
     signed: SignedCommit
 
 
-_decoder = msgspec.msgpack.Decoder(Commit)
+_decoder = msgspec.msgpack.Decoder(Commit, ext_hook=codec.read_extension)
 
 
-def commit_hash(body: bytes) -> bytes:
-    """Return SHA-256 of a commit's bytes: what the next commit of its replica names as `previous`."""
+def commit_hash(commit: Commit, body: bytes) -> bytes:
+    """Return what the next commit of its replica names as `previous`: SHA-256 of a commit's hash form.
+
+    That is its bytes, with every long value of a field dropped.
+    """
+    if len(body) > LONG_BYTES:
+        shortened = [_short(one) for one in commit.operations]
+        if any(map(is_not, shortened, commit.operations)):
+            body = codec.encode(msgspec.structs.replace(commit, operations=shortened))
     return hashlib.sha256(body).digest()
+
+
+def is_long(value: Value) -> bool:
+    """Say whether a field's value is long enough to be dropped later: more than 128 bytes as encoded."""
+    kind = type(value)
+    if kind is str:
+        count = len(value)  # type: ignore[arg-type]
+        if count <= _SHORT_TEXT_CHARS:
+            return False
+        return count > _LONG_TEXT_BYTES or len(value.encode()) > _LONG_TEXT_BYTES  # type: ignore[union-attr]
+    if kind is bytes:
+        return len(value) > _LONG_TEXT_BYTES  # type: ignore[arg-type]
+    return (kind is list or kind is dict) and len(codec.encode(value)) > LONG_BYTES
+
+
+def _short(operation: Operation, names: Container[str] | None = None) -> Operation:
+    """Return an operation with its long values dropped, or those of some fields; itself where it has none."""
+    long = [name for name, value in operation.fields.items() if is_long(value)]
+    if names is not None:
+        long = [name for name in long if name in names]
+    if not long:
+        return operation
+    fields = operation.fields.copy()
+    for name in long:
+        fields[name] = codec.redacted(fields[name])
+    return msgspec.structs.replace(operation, fields=fields)
+
+
+def redact(commit: Commit, dropped: Mapping[EntityId, Container[str]]) -> bytes:
+    """Return a commit's bytes without its long values in these fields: same hash, same signature."""
+    shortened = [_short(one, dropped.get(one.entity, ())) for one in commit.operations]
+    return codec.encode(msgspec.structs.replace(commit, operations=shortened))
 
 
 def head_of(replica: ReplicaId, counter: int, digest: bytes) -> Head:
@@ -130,14 +178,14 @@ def seal(commit: Commit) -> Received:
     """
     try:
         body = codec.encode(commit)
-        _check(commit)
+        _check(commit, whole=True)
     except (RemoteProtocolError, TypeError, ValueError, OverflowError, RecursionError) as fault:
         raise LocalProtocolError(str(fault)) from fault
     if len(body) > COMMIT_BYTES_MAX:
         raise CommitTooLarge(f"a commit of {len(body)} bytes exceeds {COMMIT_BYTES_MAX} bytes")
     if codec.items_exceed(body, ITEMS_MAX):
         raise CommitTooLarge(f"a commit of more than {ITEMS_MAX} items")
-    digest = commit_hash(body)
+    digest = commit_hash(commit, body)
     return Received(commit, head_of(commit.replica, commit.counter, digest), digest, SignedCommit(body, b""))
 
 
@@ -156,8 +204,8 @@ def read(signed: SignedCommit) -> Received:
     if len(signed.signature) not in (0, SIGNATURE_BYTES):
         raise RemoteProtocolError(f"a signature of {len(signed.signature)} bytes")
     commit = codec.decode(signed.body, _decoder, ITEMS_MAX)
-    _check(commit)
-    digest = commit_hash(signed.body)
+    _check(commit, whole=False)
+    digest = commit_hash(commit, signed.body)
     return Received(commit, head_of(commit.replica, commit.counter, digest), digest, signed)
 
 
@@ -166,8 +214,10 @@ def signature_holds(received: Received, public_key: bytes) -> bool:
     return verify(public_key, received.signed.signature, _SIGNED_AS + received.hash)
 
 
-def _check(commit: Commit) -> None:
-    """Raise RemoteProtocolError where a decoded commit breaks a rule of PROTOCOL.md (Commits)."""
+def _check(commit: Commit, *, whole: bool) -> None:
+    """Raise RemoteProtocolError where a commit breaks a rule of PROTOCOL.md (Commits); `whole`: also where
+    values are dropped, which its own author never does.
+    """
     if commit.format != FORMAT:
         raise RemoteProtocolError(f"commit format {commit.format}, expected {FORMAT}")
     first = commit.counter == 1
@@ -181,7 +231,7 @@ def _check(commit: Commit) -> None:
     _require(commit.key is None or commit.replica == _following(commit, commit.key), "replica id")
     _require(0 < len(commit.operations) <= OPERATIONS_MAX, "number of operations")
     for operation in commit.operations:
-        _check_operation(operation)
+        _check_operation(operation, whole)
     entities = {operation.entity for operation in commit.operations}
     _require(len(entities) == len(commit.operations), "more than one operation on an entity")
 
@@ -191,7 +241,7 @@ def _following(first: Commit, key: bytes) -> ReplicaId:
     return replica_id(int.from_bytes(first.replica[:TIME_BYTES], "big"), key, first.previous)
 
 
-def _check_operation(operation: Operation) -> None:
+def _check_operation(operation: Operation, whole: bool) -> None:
     """Raise RemoteProtocolError where an operation is malformed."""
     effect = operation.effect
     if len(operation.entity) != ID_BYTES or not 0 < len(operation.kind) <= NAME_CHARS_MAX:
@@ -201,7 +251,8 @@ def _check_operation(operation: Operation) -> None:
     for name, value in operation.fields.items():
         if not 0 < len(name) <= NAME_CHARS_MAX:
             raise RemoteProtocolError("out of range: field name")
-        if type(value) is not str:
+        kind = type(value)
+        if kind is not str and (whole or kind is not Redacted):
             codec.check_value(value)
     if operation.origin is not None:
         codec.check_value(operation.origin)

@@ -52,13 +52,14 @@ class Bench:
         self._drawn += 1
         return hashlib.shake_256(self._drawn.to_bytes(8, "big")).digest(count)
 
-    def store(self, name: str, path: Path | None = None) -> Store:
-        """Open the store of a device."""
+    def store(self, name: str, path: Path | None = None, machine: bytes | None = None) -> Store:
+        """Open the store of a device; with a lease beside it where a machine is named."""
         opened = Store.open(
             path or self.folder / f"{name}.db",
             signer=signer_of(name),
             now_ms=lambda: self.now_ms,
             randomness=self.randomness,
+            machine=machine,
         )
         self._open.append(opened)
         return opened
@@ -133,7 +134,7 @@ def forged(signer: Signer, replica: ReplicaId, operations: Sequence[Operation]) 
     author, stamp = Author(By.USER), Stamp(NOW_MS, 1)
     commit = Commit(commits.FORMAT, replica, 1, NONCE, stamp, author, signer.public_key, list(operations))
     body = codec.encode(commit)
-    digest = commits.commit_hash(body)
+    digest = commits.commit_hash(commit, body)
     made = Received(commit, commits.head_of(replica, 1, digest), digest, SignedCommit(body, b""))
     return made._replace(signed=SignedCommit(body, commits.sign(made, signer)))
 

@@ -31,6 +31,12 @@ values = st.recursive(
     lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(text, inner, max_size=4)),
     max_leaves=12,
 )
+long_values = st.one_of(
+    st.text(st.characters(exclude_categories=["Cs"]), min_size=30, max_size=200),
+    st.binary(min_size=120, max_size=140),
+    st.lists(integers, min_size=20, max_size=60),
+    st.dictionaries(text, text, min_size=6, max_size=12),
+)
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
 entity_ids = st.binary(min_size=16, max_size=16).map(EntityId)
 replica_ids = st.binary(min_size=16, max_size=16).map(ReplicaId)
@@ -45,7 +51,7 @@ operations = st.builds(
     entity=entity_ids,
     kind=names,
     base=clocks,
-    fields=st.dictionaries(names, values, max_size=4),
+    fields=st.dictionaries(names, values | long_values, max_size=4),
     effect=st.none() | entity_ids,
     by=st.sampled_from(By),
     origin=st.none() | st.dictionaries(text, values, max_size=2),

@@ -6,7 +6,7 @@ Never imports what they check.
 from itertools import combinations
 from typing import Any
 
-from tests.vectors import meaning, portable
+from tests.vectors import meaning, portable, wire
 from tests.vectors.meaning import AGENT, USER, Chains, Head, Opinion, Store
 from tests.vectors.wire import Fault
 from tests.vectors.writers import START_MS, Writer, name_id, operation
@@ -150,7 +150,25 @@ def _runs() -> dict[str, tuple[list[Page], list[str]]]:
             [[stolen.signed], [a1.signed, a2.signed]], ["foreign-replica", "ok"]),
         "an altered commit": ([[a1.signed], [altered]], ["ok", "bad-signature"]),
         **_odd_runs(),
+        **_dropped(),
     }  # fmt: skip
+
+
+def _dropped() -> dict[str, tuple[list[Page], list[str]]]:
+    """Return pages with commits of which values were dropped."""
+    anna = Writer("anna")
+    a1 = anna.write(operation(TASK, {"text": "x" * 200, "note": "y" * 200}))
+    a2 = anna.write(operation(TASK, {"text": "z"}, base=[a1.head]))
+    bare, half = a1.without(), a1.without("text")
+    other = (bare.body.replace(wire.dropped("x" * 200).data, bytes(32)), bare.signature)
+    return {
+        "a commit without its long values": ([[bare.signed], [a2.signed]], ["ok", "ok"]),
+        "in a run, and not signed": ([[(bare.body, b""), a2.signed]], ["ok"]),
+        "held whole, and brought again without": ([[a1.signed], [bare.signed, a2.signed]], ["ok", "ok"]),
+        "held without, and brought again whole": ([[bare.signed], [a1.signed, a2.signed]], ["ok", "ok"]),
+        "the same, dropped in three ways": ([[bare.signed, half.signed, a1.signed, a2.signed]], ["ok"]),
+        "a dropped value with another digest": ([[other], [bare.signed]], ["bad-signature", "ok"]),
+    }
 
 
 def _odd_runs() -> dict[str, tuple[list[Page], list[str]]]:

@@ -150,6 +150,20 @@ def _odd_decisions(anna: Writer, bea: Writer) -> list[Written]:
     return [first, bea.write(*operations, late), bea.write(operation(name_id("last"), seen, kind="decision"))]
 
 
+def _dropped(anna: Writer, bea: Writer) -> list[Written]:
+    """A value that a person's own words cover leaves no trace: the state is that of the whole log."""
+    first = anna.write(operation(TASK, {"text": "x" * 200, "title": "a"}))
+    second = bea.write(operation(TASK, {"text": "y" * 200}, base=[first.head], by=AGENT))
+    return [first.without(), second.without(), anna.write(operation(TASK, {"text": "z"}, base=[second.head]))]
+
+
+def _dropped_wrongly(anna: Writer, bea: Writer) -> list[Written]:
+    """Values that still count, dropped by a member that may not: what is left of them is in the state."""
+    first = anna.write(operation(TASK, {"text": "x" * 200, "deleted": "y" * 200}))
+    note = bea.write(operation(TASK, {"text": "z" * 200}))
+    return [first.without(), note.without()]
+
+
 _STORIES: tuple[tuple[str, Story], ...] = (
     ("nothing", lambda anna, bea: []),
     ("one write after another", _plain),
@@ -168,6 +182,8 @@ _STORIES: tuple[tuple[str, Story], ...] = (
     ("a fork", _forked),
     ("disputed", _disputed),
     ("decisions that are none", _odd_decisions),
+    ("dropped values that a person's own words cover", _dropped),
+    ("dropped values that still count", _dropped_wrongly),
 )
 
 

@@ -82,6 +82,7 @@ _SPELLINGS: tuple[tuple[str, str, str], ...] = (
     ("the byte that is never used", "malformed", "c1"),
     ("extension", "malformed", "d40100"),
     ("timestamp", "malformed", "d6ff00000000"),
+    ("what is left of a dropped value, where no field is", "malformed", "c72001" + "00" * 32),
     ("sixteen containers deep", "ok", "91" * 15 + "90"),
     ("seventeen containers deep", "out-of-range", "91" * 16 + "90"),
     ("fifteen hundred containers deep", "malformed", "91" * 1500 + "90"),
@@ -139,6 +140,41 @@ def _good() -> list[tuple[str, list[Any]]]:
         ("a stamp of zero", anna.commit(bare, ms=0)),
         ("a replica of another time than its first commit", early),
     ]  # fmt: skip
+
+
+def _long() -> list[tuple[str, list[Any]]]:
+    """Return commits with values of just more than 128 bytes, and of just not."""
+    anna = Writer("anna")
+    short = {"a": "x" * 126, "b": b"x" * 126, "c": ["x" * 125], "d": {"k": "x" * 124}, "é": "é" * 63}
+    return [
+        ("values of 128 bytes, which are not long", anna.commit(operation(TASK, short))),
+        ("a long text", anna.commit(operation(TASK, {"text": "x" * 127, "title": "x"}))),
+        ("a long text of few characters", anna.commit(operation(TASK, {"text": "é" * 63 + "x"}))),
+        ("a text of wide characters, just not long", anna.commit(operation(TASK, {"text": "😀" * 31}))),
+        ("a text of wide characters, just long", anna.commit(operation(TASK, {"text": "😀" * 32}))),
+        ("long bytes", anna.commit(operation(TASK, {"raw": b"x" * 127}))),
+        ("a long array and a long map", anna.commit(
+            operation(TASK, {"array": ["x" * 126], "map": {"k": "x" * 125}, "title": "x"}))),
+        ("a long array of short members", anna.commit(operation(TASK, {"array": list(range(127))}))),
+        ("a text that holds the bytes of another", anna.commit(
+            operation(TASK, {"a": pack("y" * 127), "b": "y" * 127, "c": "y" * 127}))),
+        ("long values in several operations", anna.commit(
+            operation(TASK, {"text": "x" * 300}), operation(name_id("a note"), {"text": "y" * 70_000}))),
+        ("a long origin, which always stays", anna.commit(
+            operation(TASK, {"text": "x"}, origin={"raw": "x" * 300}))),
+    ]  # fmt: skip
+
+
+def _dropped() -> Iterator[tuple[str, bytes, bytes]]:
+    """Yield commits without long values: name, bytes, and the bytes that they had with all of them."""
+    for name, commit in _long():
+        body = pack(commit)
+        if wire.redacted(body) != body:
+            yield f"{name}: dropped", wire.redacted(body), body
+    whole = pack(Writer("anna").commit(operation(TASK, {"a": "x" * 200, "b": "y" * 200, "c": 1})))
+    yield "one of two long values dropped", wire.redacted(whole, "b"), whole
+    never = pack(Writer("anna").commit(operation(TASK, {"a": wire.dropped("short")})))
+    yield "a dropped value of which nobody ever saw more", never, never
 
 
 def _bare_replica(first: list[Any]) -> bytes:
@@ -224,8 +260,30 @@ def _operations() -> Labelled:
         ("fields out of order", "82a162c0a161c0", "not-canonical"),
         ("a field twice", "82a161c0a161c0", "not-canonical"),
         ("a field of an extension type", "81a16ed40100", "malformed"),
+        ("a field of extension type 2", "81a16ec72002" + "00" * 32, "malformed"),
+        ("a field of extension type 0", "81a16ec72000" + "00" * 32, "malformed"),
+        ("a dropped field with a digest of 31 bytes", "81a16ec71f01" + "00" * 31, "malformed"),
+        ("a dropped field with a digest of 33 bytes", "81a16ec72101" + "00" * 33, "malformed"),
+        ("a dropped field with a digest of 16 bytes", "81a16ed801" + "00" * 16, "malformed"),
+        ("a dropped field without digest", "81a16ec70001", "malformed"),
+        ("a dropped field with a wide length", "81a16ec8002001" + "00" * 32, "not-canonical"),
+        ("a dropped field with a wider length", "81a16ec90000002001" + "00" * 32, "not-canonical"),
+        ("a dropped value in an array", "81a16e91c72001" + "00" * 32, "malformed"),
+        ("a dropped value in a map", "81a16e81a16ec72001" + "00" * 32, "malformed"),
+        ("a dropped value as the name of a field", "81c72001" + "00" * 32 + "01", "malformed"),
+        ("a dropped value in place of the fields", "c72001" + "00" * 32, "malformed"),
     ):
         yield name, outcome, put(good, 7, array(put(one, 3, bytes.fromhex(digits))))
+
+    for name, at in (("entity", 0), ("kind", 1), ("base", 2), ("effect", 4), ("writer", 5), ("origin", 6)):
+        yield f"a dropped {name}", "malformed", put(good, 7, array(put(one, at, pack(wire.dropped("x")))))
+    yield (
+        "a dropped value in an origin",
+        "malformed",
+        put(good, 7, array(put(one, 6, pack({"n": wire.dropped("x")})))),
+    )
+    for name, at in (("replica", 1), ("counter", 2), ("hash", 3), ("author", 5), ("key", 6), ("list", 7)):
+        yield f"a dropped {name}", "malformed", put(good, at, pack(wire.dropped("x")))
 
 
 def _nested(depth: int) -> Any:
@@ -259,28 +317,31 @@ def _spellings() -> Labelled:
 
 def commits() -> list[Case]:
     """Return commits with hash, head and signature, and bytes that are none."""
-    cases: list[Case] = []
-    owner = wire.device("anna")
-    for name, commit in _good():
-        body = pack(commit)
-        assert outcome_of(wire.read_commit, body) == "ok", name
-        cases.append(
-            {
-                "name": name,
-                "commit": portable.value(commit) if len(body) < portable.PLAIN_BYTES_MAX else None,
-                "body": portable.raw(body),
-                "hash": hashlib.sha256(body).hexdigest(),
-                "head": portable.value(wire.head(commit, body)),
-                "public_key": owner.public_key.hex(),
-                "signature": wire.signature(owner, body).hex(),
-                "outcome": "ok",
-            }
-        )
+    cases = [_read(name, pack(commit)) for name, commit in (*_good(), *_long())]
+    for name, body, whole in _dropped():
+        assert wire.hash_of(body) == wire.hash_of(whole)
+        cases.append(_read(name, body) | {"whole": portable.raw(whole)})
     cases += _badly_signed(cases[0])
     for name, outcome, body in (*_beyond(), *_operations(), *_spellings()):
         assert outcome_of(wire.read_commit, body) == outcome, (name, outcome_of(wire.read_commit, body))
         cases.append({"name": name, "body": portable.raw(body), "outcome": outcome})
     return cases
+
+
+def _read(name: str, body: bytes) -> Case:
+    """Return a commit with what there is to know of it."""
+    assert outcome_of(wire.read_commit, body) == "ok", name
+    owner, commit = wire.device("anna"), wire.read_commit(body)
+    return {
+        "name": name,
+        "commit": portable.value(commit) if len(body) < portable.PLAIN_BYTES_MAX else None,
+        "body": portable.raw(body),
+        "hash": wire.hash_of(body).hex(),
+        "head": portable.value(wire.head(commit, body)),
+        "public_key": owner.public_key.hex(),
+        "signature": wire.signature(owner, body).hex(),
+        "outcome": "ok",
+    }
 
 
 def _badly_signed(good: Case) -> Iterator[Case]:
@@ -344,6 +405,10 @@ def _bad_frames() -> Labelled:
         ("a state hash of 31 bytes", "out-of-range", HELLO, 5, bytes(31)),
         ("more that is no map", "malformed", HELLO, 6, []),
         ("more with 2^63 in it", "out-of-range", HELLO, 6, {"n": 2**63}),
+        ("more with a dropped value in it", "malformed", HELLO, 6, {"n": wire.dropped("x")}),
+        ("a dropped state hash", "malformed", HELLO, 5, wire.dropped("x")),
+        ("a dropped ping", "malformed", [4, 0], 1, wire.dropped("x")),
+        ("a dropped commit", "malformed", [2, []], 1, [[wire.dropped("x"), b""]]),
         ("a version true", "malformed", HELLO, 1, [True]),
         ("a version of 2^63", "out-of-range", HELLO, 1, [2**63]),
         ("an ack with a state hash of 33 bytes", "out-of-range", [3, [], STATE], 2, bytes(33)),

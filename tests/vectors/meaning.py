@@ -107,7 +107,7 @@ class Store:
     def take_one(self, body: bytes, signed: bytes, ends: dict[Head, bytes]) -> None:
         """Take one commit, its signature apart; note it in `ends` in place of the one that it follows."""
         commit = wire.read_commit(body, signed)
-        digest = hashlib.sha256(body).digest()
+        digest = wire.hash_of(body)
         replica, counter, previous, key = commit[1], commit[2], commit[3], commit[6]
         head = (replica, counter, digest[:8])
         require(replica in self.keys or counter == 1, "gap")

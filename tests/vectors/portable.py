@@ -6,6 +6,8 @@ Never loses a type: what JSON would blur is marked with a key that begins with `
 import re
 from typing import Any
 
+import msgpack  # type: ignore[import-untyped]
+
 PLAIN_BYTES_MAX = 2_048
 SAFE_INT_MAX = 2**53 - 1
 
@@ -13,7 +15,12 @@ _RUN = re.compile(rb"(.)\1{63,}", re.DOTALL)
 
 
 def value(held: Any) -> Any:
-    """Write a value: bytes as {"$bin": hex}, floats as {"$float": text}, wide integers as {"$int": text}."""
+    """Write a value: bytes as {"$bin": hex}, floats as {"$float": text}, wide integers as {"$int": text}.
+
+    What is left of a dropped value is {"$dropped": hex}.
+    """
+    if isinstance(held, msgpack.ExtType):
+        return {"$dropped": held.data.hex()}
     if isinstance(held, bytes):
         return {"$bin": held.hex()}
     if isinstance(held, float):
@@ -28,7 +35,7 @@ def value(held: Any) -> Any:
 
 
 def from_value(written: Any) -> Any:
-    """Read what `value` wrote."""
+    """Read what `value` wrote; {"$dropped": hex} stays as it is."""
     match written:
         case {"$bin": digits}:
             return bytes.fromhex(digits)

@@ -40,6 +40,8 @@ def require(holds: bool, outcome: str) -> None:
 
 def in_order(value: Any) -> Any:
     """Put the keys of every map in order of their UTF-8 bytes."""
+    if isinstance(value, msgpack.ExtType):
+        return value
     if isinstance(value, dict):
         return {key: in_order(value[key]) for key in sorted(value, key=lambda key: key.encode())}
     if isinstance(value, list | tuple):
@@ -75,8 +77,18 @@ def _strict(value: Any, depth: int = 0) -> Any:
         return {key: _strict(member, depth + 1) for key, member in value.pairs}
     if isinstance(value, list):
         return [_strict(member, depth + 1) for member in value]
-    require(value is None or isinstance(value, bool | int | float | str | bytes), "malformed")
+    require(is_dropped(value) or value is None or type(value) in (bool, int, float, str, bytes), "malformed")
     return value
+
+
+def is_dropped(value: Any) -> bool:
+    """Say whether a value is what is left of one that was dropped."""
+    return isinstance(value, msgpack.ExtType) and value.code == 1 and len(value.data) == 32
+
+
+def dropped(value: Any) -> Any:
+    """Return what is left of a value that is dropped."""
+    return msgpack.ExtType(1, hashlib.sha256(pack(value)).digest())
 
 
 def unpack(raw: bytes, items_max: int) -> Any:
@@ -92,7 +104,8 @@ def unpack(raw: bytes, items_max: int) -> Any:
 
 
 def check_value(value: Any, depth: int = 0) -> None:
-    """Refuse numbers beyond their range and containers that are too deep."""
+    """Refuse numbers beyond their range, containers that are too deep, and what was dropped."""
+    require(not is_dropped(value), "malformed")
     if isinstance(value, float):
         require(math.isfinite(value), "out-of-range")
     elif isinstance(value, int):
@@ -209,14 +222,29 @@ def device(name: str) -> Device:
     return Device(hashlib.sha256(name.encode()).digest())
 
 
+def redacted(body: bytes, *names: str) -> bytes:
+    """Drop values of more than 128 bytes from a commit's bytes: those of some fields, or all."""
+    commit = msgpack.unpackb(body, raw=False)
+    for operation in commit[7]:
+        for name, value in operation[3].items():
+            if (name in names or not names) and not is_dropped(value) and len(pack(value)) > 128:
+                operation[3][name] = dropped(value)
+    return pack(commit)
+
+
+def hash_of(body: bytes) -> bytes:
+    """Hash a commit's bytes: whatever was or was not dropped from them, it is the same."""
+    return hashlib.sha256(redacted(body)).digest()
+
+
 def signature(owner: Device, body: bytes) -> bytes:
     """Sign a commit's bytes."""
-    return owner.key.sign(b"placet commit 1\x00" + hashlib.sha256(body).digest())
+    return owner.key.sign(b"placet commit 1\x00" + hash_of(body))
 
 
 def head(commit: list[Any], body: bytes) -> list[Any]:
     """Return the head that a commit is."""
-    return [commit[1], commit[2], hashlib.sha256(body).digest()[:8]]
+    return [commit[1], commit[2], hash_of(body)[:8]]
 
 
 Check = Callable[[Any], bool]
@@ -274,7 +302,8 @@ def _check_operation(operation: list[Any]) -> None:
     require(clock_in_range(base), "out-of-range")
     for name, value in fields.items():
         require(0 < len(name) <= NAME_CHARS_MAX, "out-of-range")
-        check_value(value)
+        if not is_dropped(value):
+            check_value(value)
     check_value(origin)
 
 

@@ -25,6 +25,10 @@ class Written(NamedTuple):
         """Return what a page holds of it."""
         return self.body, self.signature
 
+    def without(self, *names: str) -> "Written":
+        """Return the same commit without the long values of some fields, or without any."""
+        return self._replace(body=wire.redacted(self.body, *names))
+
 
 def name_id(name: str, ms: int = START_MS) -> bytes:
     """Make an id of a name."""
@@ -83,6 +87,6 @@ class Writer:
         """Write and sign the next commit."""
         body = wire.pack(self.commit(*operations, ms=ms, by=by))
         self.counter += 1
-        self.previous = hashlib.sha256(body).digest()
+        self.previous = wire.hash_of(body)
         head = (self.replica, self.counter, self.previous[:8])
         return Written(body, wire.signature(self.device, body), head)

@@ -1,0 +1,114 @@
+"""Tests that a commit from which long values were dropped is still the same commit.
+
+Never trusts the implementation's own idea of what is long: the encodings are measured.
+"""
+
+import hashlib
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from syncproto import codec, commit
+from syncproto.codec import Redacted
+from syncproto.commit import Commit, SignedCommit, read, redact, seal, sign, signature_holds
+from syncproto.faults import LocalProtocolError, RemoteProtocolError
+from syncproto.ids import EntityId
+from tests.syncproto import strategies as draw
+from tests.vectors import wire
+
+
+def long_fields(whole: Commit) -> dict[EntityId, set[str]]:
+    """Return the fields of which the values are long, measured."""
+    return {
+        one.entity: {name for name, value in one.fields.items() if len(codec.encode(value)) > 128}
+        for one in whole.operations
+    }
+
+
+@given(draw.commits(), st.data())
+def test_whatever_is_dropped_hash_head_and_signature_stay(whole, data):
+    sealed = seal(whole)
+    dropped = {
+        entity: {name for name in sorted(names) if data.draw(st.booleans())}
+        for entity, names in long_fields(whole).items()
+    }
+    body = redact(whole, dropped)
+    again = read(SignedCommit(body, sign(sealed, draw.SIGNER)))
+    assert (again.hash, again.head) == (sealed.hash, sealed.head)
+    assert sealed.hash == wire.hash_of(sealed.signed.body) == wire.hash_of(body)
+    assert signature_holds(again, draw.SIGNER.public_key)
+    assert (body == sealed.signed.body) == (not any(dropped.values()))
+    assert redact(again.commit, long_fields(whole)) == redact(whole, long_fields(whole))
+    for before, after in zip(whole.operations, again.commit.operations, strict=True):
+        for name, value in before.fields.items():
+            gone = name in dropped[before.entity]
+            expected = Redacted(hashlib.sha256(codec.encode(value)).digest()) if gone else value
+            assert after.fields[name] == expected
+
+
+@given(draw.values | draw.long_values)
+def test_a_value_is_long_by_its_encoding(value):
+    assert commit.is_long(value) == (len(codec.encode(value)) > commit.LONG_BYTES)
+
+
+@given(draw.commits())
+def test_what_is_not_long_stays_even_where_it_is_named(whole):
+    names = {one.entity: set(one.fields) for one in whole.operations}
+    assert redact(whole, names) == redact(whole, long_fields(whole))
+
+
+def test_a_commit_without_long_values_hashes_over_its_bytes():
+    sealed = seal(draw.first_commit(draw.operation(a="x" * 126), draw.operation(2, b="x" * 126)))
+    assert len(sealed.signed.body) > commit.LONG_BYTES
+    assert sealed.hash == hashlib.sha256(sealed.signed.body).digest()
+
+
+def test_a_value_of_which_another_is_left_gives_another_commit():
+    one = seal(draw.first_commit(draw.operation(text="x" * 200)))
+    other = seal(draw.first_commit(draw.operation(text="x" * 199 + "y")))
+    assert one.hash != other.hash
+    assert one.hash != seal(draw.first_commit(draw.operation(text=one.hash))).hash
+
+
+def test_no_device_writes_a_dropped_value_into_a_commit_of_its_own():
+    left = draw.first_commit(draw.operation(text=Redacted(bytes(32))))
+    with pytest.raises(LocalProtocolError, match="extension"):
+        seal(left)
+    assert read(SignedCommit(codec.encode(left), b"")).commit == left
+
+
+@pytest.mark.parametrize("odd", [[Redacted(bytes(32))], {"k": Redacted(bytes(32))}])
+def test_a_dropped_value_stands_directly_in_a_field_or_nowhere(odd):
+    with pytest.raises(RemoteProtocolError, match="extension"):
+        read(SignedCommit(codec.encode(draw.first_commit(draw.operation(text=odd))), b""))
+
+
+@pytest.mark.parametrize(
+    "spelled", ["c72002", "c71f01", "c72101", "d801", "c8002001", "c7ff01", "c701", "c7"]
+)
+@pytest.mark.parametrize("behind", [10, 40, 300])
+def test_no_other_extension_hides_items_from_the_count(spelled, behind):
+    with pytest.raises(RemoteProtocolError, match="extension"):
+        codec.items_exceed(b"\x92" + bytes.fromhex(spelled) + bytes(behind), 10)
+
+
+def test_what_is_left_of_a_value_counts_one_item():
+    raw = codec.encode([Redacted(bytes(32)), [0] * 50])
+    assert not codec.items_exceed(raw, 53)
+    assert codec.items_exceed(raw, 52)
+
+
+def test_what_is_left_is_shown_and_compared_by_its_digest():
+    one: Any = Redacted(b"\x01" * 32)
+    assert one == Redacted(b"\x01" * 32)
+    assert one != Redacted(bytes(32))
+    assert one != b"\x01" * 32
+    assert len({one, Redacted(b"\x01" * 32)}) == 1
+    assert repr(one) == "Redacted(01010101…)"
+
+
+def test_what_is_no_journal_value_is_not_encoded():
+    with pytest.raises(TypeError, match="object"):
+        codec.encode(object())
