@@ -29,7 +29,7 @@ _SECTIONS: Final = {
         "show": Listed("task", "Show a task with all that belongs to it."),
         "done": Listed("task", "Mark a task as done."),
         "note": Listed("note", "Add a note to a task."),
-        "check": Listed("check", "Checklist items: add, list, tick, untick."),
+        "check": Listed("check", "Checklists: add, tick, edit, move, remove."),
         "task": Listed("task", "Tasks: add, list, show, edit, done, remove, restore."),
     },
     "Agents propose, you decide": {

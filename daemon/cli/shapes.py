@@ -28,12 +28,14 @@ class ChecklistItem(TypedDict, total=False):
     checked_by: str | None
     checked_at: str | None
     checked_on: str | None
+    removed: bool
 
 
 class Checklist(TypedDict, total=False):
     id: str
     title: str
     items: list[ChecklistItem]
+    removed: bool
 
 
 class Entry(TypedDict, total=False):

@@ -7,12 +7,13 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from daemon.control import checklist_routes
 from daemon.control.routes import Call, Nothing, Reads, Route, Writes
-from daemon.journal import checklists, entries, log, tasks
-from daemon.journal.checklists import ItemEdit, NewItem
+from daemon.journal import entries, log, tasks
 from daemon.journal.entries import NewEntry
 from daemon.journal.tasks import NewTask, Shift, TaskEdit
-from daemon.journal.views import Change, ChecklistItem, Entry, Task
+from daemon.journal.typed import Typed
+from daemon.journal.views import Change, Entry, Task
 from store.snapshot import Snapshot
 from store.transaction import Transaction
 
@@ -36,41 +37,28 @@ class LogQuery(Struct, frozen=True, forbid_unknown_fields=True):
     limit: Annotated[int, Meta(ge=1, le=log.LIMIT_MAX)] = LOG_DEFAULT
 
 
-def routes() -> list[Route]:
-    """Return the journal's part of the table."""
+def routes(typed: Typed) -> list[Route]:
+    """Return the journal's part of the table; `typed` reads what people type."""
+
+    def add(tx: Transaction, call: Call[NewTask, Nothing]) -> Task:
+        return tasks.add(tx, typed.new_task(call.body))
+
+    def edit(tx: Transaction, call: Call[TaskEdit, Nothing]) -> Task:
+        return tasks.edit(tx, call.ref, typed.edit(call.body))
+
     task = "/v1/tasks/{ref}"
     return [
-        Route("POST", "/v1/tasks", "Add a task", Writes(_add), Task, NewTask, status=CREATED),
+        Route("POST", "/v1/tasks", "Add a task", Writes(add), Task, NewTask, status=CREATED),
         Route("GET", "/v1/tasks", "List tasks", Reads(_list), list[Task], query=Listing),
         Route("GET", task, "Show a task", Reads(_show), Task),
-        Route("PATCH", task, "Change a task", Writes(_edit), Task, TaskEdit),
+        Route("PATCH", task, "Change a task", Writes(edit), Task, TaskEdit),
         Route("DELETE", task, "Take a task out of sight", Writes(_remove), Task),
         Route("POST", f"{task}/done", "Finish a task", Writes(_done), Task, Shift),
         Route("POST", f"{task}/restore", "Bring a removed task back", Writes(_restore), Task),
         Route("POST", f"{task}/entries", "Add a note", Writes(_note), Entry, NewEntry, status=CREATED),
-        Route(
-            "POST",
-            f"{task}/checklist",
-            "Add an item",
-            Writes(_add_item),
-            ChecklistItem,
-            NewItem,
-            status=CREATED,
-        ),
-        Route(
-            "PATCH",
-            "/v1/checklist-items/{ref}",
-            "Change an item",
-            Writes(_edit_item),
-            ChecklistItem,
-            ItemEdit,
-        ),
+        *checklist_routes.routes(),
         Route("GET", "/v1/log", "Show the history", Reads(_log), list[Change], query=LogQuery),
     ]
-
-
-def _add(tx: Transaction, call: Call[NewTask, Nothing]) -> Task:
-    return tasks.add(tx, call.body)
 
 
 def _list(snapshot: Snapshot, call: Call[Nothing, Listing]) -> list[Task]:
@@ -80,10 +68,6 @@ def _list(snapshot: Snapshot, call: Call[Nothing, Listing]) -> list[Task]:
 
 def _show(snapshot: Snapshot, call: Call[Nothing, Nothing]) -> Task:
     return tasks.show(snapshot, call.ref)
-
-
-def _edit(tx: Transaction, call: Call[TaskEdit, Nothing]) -> Task:
-    return tasks.edit(tx, call.ref, call.body)
 
 
 def _remove(tx: Transaction, call: Call[Nothing, Nothing]) -> Task:
@@ -100,14 +84,6 @@ def _restore(tx: Transaction, call: Call[Nothing, Nothing]) -> Task:
 
 def _note(tx: Transaction, call: Call[NewEntry, Nothing]) -> Entry:
     return entries.add(tx, call.ref, call.body)
-
-
-def _add_item(tx: Transaction, call: Call[NewItem, Nothing]) -> ChecklistItem:
-    return checklists.add_item(tx, call.ref, call.body)
-
-
-def _edit_item(tx: Transaction, call: Call[ItemEdit, Nothing]) -> ChecklistItem:
-    return checklists.edit_item(tx, call.ref, call.body)
 
 
 def _log(snapshot: Snapshot, call: Call[Nothing, LogQuery]) -> list[Change]:

@@ -3,11 +3,14 @@
 Never renumbers what is already placed, so that inserts made on two devices keep their places.
 """
 
+from syncproto.ids import EntityId
+
 # In the order of ASCII, so that comparing texts byte by byte compares places.
 _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _VALUE = {digit: value for value, digit in enumerate(_DIGITS)}
 _BASE = len(_DIGITS)
 _MIDDLE = _DIGITS[_BASE // 2]
+_OWN_DIGITS = 3
 
 
 def between(a: str | None, b: str | None) -> str:
@@ -30,6 +33,21 @@ def between(a: str | None, b: str | None) -> str:
     return _midway(a, b)
 
 
+def own(a: str | None, b: str | None, entity: EntityId) -> str:
+    """Return a place after `a` and before `b` that is this entity's own.
+
+    It ends in digits that follow from the entity's id, so that two devices that put different things into
+    the same gap do not choose the same place: there would be no room between them. Raises as `between`.
+    """
+    place = between(a, b)
+    number = int.from_bytes(entity[-4:], "big")
+    high, last = divmod(number, _BASE - 1)
+    digits = _digits_of(high, _OWN_DIGITS - 1) + _DIGITS[last + 1]  # a place does not end in a zero
+    while b is not None and place + digits >= b:
+        place += "0"  # `b` begins with `place`, and has more than zeros after it
+    return place + digits
+
+
 def is_place(written: object) -> bool:
     """Say whether `written` is a place: base-62 text, not empty, without a trailing zero."""
     return isinstance(written, str) and written[-1:] not in ("", "0") and _VALUE.keys() >= set(written)
@@ -43,11 +61,15 @@ def _number(digits: str, width: int) -> int:
 
 
 def _digits(number: int, width: int) -> str:
+    return _digits_of(number, width).rstrip("0")
+
+
+def _digits_of(number: int, width: int) -> str:
     written = ""
     for _ in range(width):
         number, value = divmod(number, _BASE)
         written = _DIGITS[value] + written
-    return written.rstrip("0")
+    return written
 
 
 def _after(a: str) -> str:

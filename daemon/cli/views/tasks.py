@@ -161,25 +161,38 @@ def _conflict(conflict: Conflict, look: Look) -> Iterator[str]:
         )
 
 
-def checklist_lines(checklist: Checklist, look: Look) -> Iterator[str]:
-    """Draw a checklist with its progress, and who ticked what, when."""
-    items = [item for item in checklist.get("items") or () if not item.get("is_archived")]
-    done = sum(bool(item.get("is_checked")) for item in items)
+def checklist_lines(
+    checklist: Checklist, look: Look, *, short: str = "", everything: bool = False
+) -> Iterator[str]:
+    """Draw a checklist with its progress, and who ticked what, when; `everything`: also what was put away."""
+    items = list(checklist.get("items") or ())
+    kept = [item for item in items if not item.get("is_archived")]
+    done = sum(bool(item.get("is_checked")) for item in kept)
     title = look.paint(shown(checklist.get("title") or "Checklist"), "bold")
+    facts = [look.paint(shown(short), "cyan"), title, look.paint(f"{done}/{len(kept)}", "dim")]
     yield ""
-    yield f"{title}  {look.paint(f'{done}/{len(items)}', 'dim')}"
-    ids = shorts(items)
-    for item in items:
+    yield "  ".join(
+        [*filter(None, facts), *([look.paint("removed", "red")] * bool(checklist.get("removed")))]
+    )
+    drawn = items if everything else kept
+    ids = shorts(drawn)
+    for item in drawn:
         yield f"  {item_line(item, ids.get(item.get('id', ''), ''), look)}"
+    if away := len(items) - len(drawn):
+        yield look.paint(f"  and {away} archived", "dim")
 
 
 def item_line(item: ChecklistItem, short: str, look: Look) -> str:
-    """Draw one item: box, id, title, provenance."""
+    """Draw one item: box, id, title, provenance, and whether it was put away."""
     checked = bool(item.get("is_checked"))
     box = look.paint("[x]", "green") if checked else "[ ]"
     title = shown(item.get("title") or "")
-    said = look.paint(_ticked(item, checked, look), "dim")
-    return f"{box} {look.paint(shown(short), 'cyan')}  {title}{'  ' if said else ''}{said}"
+    said = [
+        look.paint(_ticked(item, checked, look), "dim"),
+        look.paint("archived", "dim") if item.get("is_archived") else "",
+        look.paint("removed", "red") if item.get("removed") else "",
+    ]
+    return "  ".join(filter(None, [f"{box} {look.paint(shown(short), 'cyan')}", title, *said]))
 
 
 def _ticked(item: ChecklistItem, checked: bool, look: Look) -> str:

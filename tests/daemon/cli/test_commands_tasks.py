@@ -46,22 +46,29 @@ def test_add_sends_every_field(words: list[str], placet: Placet, control: FakeCo
         "reason": "why",
         "priority": "P0",
         "due": "2026-03-06",
-        "estimate_minutes": 90,
+        "estimate_minutes": "1h30m",
         "labels": ["a", "b"],
         "category": "c",
     }
 
 
 @pytest.mark.parametrize(
-    ("text", "minutes"),
-    [("90", 90), ("90m", 90), ("45 min", 45), ("2h", 120), ("1h30", 90), ("0", 0), ("none", None)],
+    ("due", "read", "said"),
+    [
+        ("friday", "2026-03-06", "Due Fri 6 Mar 2026.\n"),
+        ("2026-03-06", "2026-03-06", ""),
+        ("yesterday", "2020-01-01", "Due Wed 1 Jan 2020: that day has passed.\n"),
+        ("none", None, ""),
+    ],
 )
-def test_an_estimate_is_typed_as_people_do(
-    text: str, minutes: int | None, placet: Placet, control: FakeControl
+def test_days_and_lengths_travel_as_they_are_typed_and_the_day_read_is_said(
+    due: str, read: str | None, said: str, placet: Placet, control: FakeControl
 ):
-    control.answers(f"PATCH /v1/tasks/{TASK}", examples.task())
-    assert placet("task", "edit", TASK, "--estimate", text).status == 0
-    assert _body(control, f"PATCH /v1/tasks/{TASK}") == {"estimate_minutes": minutes}
+    control.answers(f"PATCH /v1/tasks/{TASK}", examples.task() | {"due": read})
+    done = placet("task", "edit", TASK, "--due", due, "--estimate", "2 ore")
+    assert (done.status, done.err) == (0, said)
+    sent = {"due": None if due == "none" else due, "estimate_minutes": "2 ore"}
+    assert _body(control, f"PATCH /v1/tasks/{TASK}") == sent
 
 
 def test_edit_empties_a_value_with_none(placet: Placet, control: FakeControl):
@@ -221,32 +228,3 @@ def test_text_that_is_not_utf8_is_refused_with_its_line(placet: Placet):
     done = placet("note", TASK, typed=b"fine\n\xff\n")
     assert done.status == 2
     assert "line 2" in done.err
-
-
-def test_check_adds_and_lists(placet: Placet, control: FakeControl):
-    item = examples.task()["checklists"][0]["items"][1]
-    control.answers(f"POST /v1/tasks/{TASK}/checklist", item, status=201)
-    assert placet("check", "add", TASK, "The", "form", "--list", "Papers").out == "[ ] 9c2f  Form\n"
-    assert _body(control, f"POST /v1/tasks/{TASK}/checklist") == {"title": "The form", "checklist": "Papers"}
-    control.answers(SHOW, examples.task())
-    assert placet("check", "list", TASK).out.splitlines()[0] == "Todos  1/2"
-    assert placet("check", "list", TASK, "--plain").out.splitlines()[1].split("\t")[1:] == [
-        "false",
-        "Form",
-        "",
-        "",
-        "Todos",
-    ]
-
-
-def test_ticking_sets_and_never_toggles(placet: Placet, control: FakeControl):
-    item = examples.task()["checklists"][0]["items"][0]
-    for ref in ("9c1e", "9c2f"):
-        control.answers(f"PATCH /v1/checklist-items/{ref}", item)
-    assert placet("check", "tick", "9c1e", "--json").json == item
-    assert placet("check", "untick", "9c1e", "9c2f", "--json").json == [item, item]
-    assert [one.body for one in control.requests] == [
-        {"is_checked": True},
-        {"is_checked": False},
-        {"is_checked": False},
-    ]

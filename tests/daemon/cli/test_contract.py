@@ -22,7 +22,8 @@ LIST = "GET /v1/tasks"
 COMMANDS = [name for section in _SECTIONS.values() for name in section]
 VERBS = [
     *(f"task {verb}" for verb in ("add", "list", "show", "edit", "done")),
-    *(f"check {verb}" for verb in ("add", "list", "tick", "untick")),
+    *(f"check {verb}" for verb in ("add", "list", "tick", "untick", "edit", "move", "remove", "restore")),
+    *(f"check {verb}-list" for verb in ("new", "rename", "move", "remove", "restore")),
     *(f"agent {verb}" for verb in ("create", "list", "show", "wake")),
 ]
 
@@ -106,7 +107,7 @@ def test_even_a_command_line_that_cannot_be_read_answers_in_json(words, placet: 
         (["lst"], "list"),
         (["add"], "TITLE"),
         (["add", "  "], "title"),
-        (["check"], "add, list, tick, untick"),
+        (["check"], "add, archive, edit, list, move,"),
         (["check", "tock"], "tock"),
         (["confirm"], "--set"),
         (["confirm", "a", "--set", "b"], "--set"),
@@ -347,6 +348,7 @@ def _hostile_answers(control: FakeControl) -> list[list[str]]:
     everything = dict.fromkeys(examples.CHANGE, HOSTILE)
     control.answers(LIST, [task])
     control.answers(f"GET /v1/tasks/{examples.TASK}", task)
+    control.answers(f"GET /v1/tasks/{examples.TASK}/checklists", task["checklists"])
     control.answers(
         "GET /v1/pending",
         [

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.journal.positions import between, is_place
+from daemon.journal.positions import between, is_place, own
+from syncproto.ids import EntityId
 
 places = st.text("0123456789AVZaz", min_size=1, max_size=12).filter(lambda text: not text.endswith("0"))
 
@@ -38,6 +39,22 @@ def test_inserts_anywhere_keep_the_order_in_which_they_were_put(where: list[int]
         at = wanted % (len(row) + 1)
         row.insert(at, between(row[at - 1] if at else None, row[at] if at < len(row) else None))
     assert row == sorted(set(row))
+
+
+@given(st.none() | places, st.none() | places, st.binary(min_size=16, max_size=16))
+def test_a_place_of_ones_own_lies_between_too(one: str | None, other: str | None, name: bytes) -> None:
+    a, b = sorted((one, other)) if one is not None and other is not None else (one, other)
+    if a is not None and a == b:
+        return
+    place = own(a, b, EntityId(name))
+    assert is_place(place)
+    assert a is None or a < place
+    assert b is None or place < b
+
+
+def test_what_two_devices_put_into_one_gap_has_two_places() -> None:
+    names = [EntityId(bytes(12) + number.to_bytes(4, "big")) for number in range(200)]
+    assert len({own("V", "W", name) for name in names}) == len(names)
 
 
 def test_a_list_that_grows_at_either_end_keeps_short_places() -> None:

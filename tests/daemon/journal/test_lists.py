@@ -1,0 +1,144 @@
+"""Whole checklists, and what removing and restoring does to items.
+
+Never goes below the use cases.
+"""
+
+import pytest
+
+from daemon.journal import checklists, lists, tasks
+from daemon.journal.checklists import ItemEdit, NewItem
+from daemon.journal.errors import Code, Refused
+from daemon.journal.lists import ChecklistEdit, ChecklistMove, NewChecklist
+from daemon.journal.tasks import NewTask
+from daemon.journal.views import Checklist, ChecklistItem, Task
+from tests.daemon.agents.fleet import Fleet, Home
+
+
+@pytest.fixture
+def task(a: Home) -> Task:
+    return a.write(lambda tx: tasks.add(tx, NewTask(title="Renew the passport")))
+
+
+def add(home: Home, task: Task, title: str, checklist: str | None = None) -> ChecklistItem:
+    return home.write(lambda tx: checklists.add_item(tx, task.id, NewItem(title, checklist)))
+
+
+def made(home: Home, task: Task, title: str) -> Checklist:
+    return home.write(lambda tx: lists.add(tx, task.id, NewChecklist(title)))
+
+
+def move(home: Home, checklist: Checklist, **where) -> Checklist:
+    return home.write(lambda tx: lists.move(tx, checklist.id, ChecklistMove(**where)))
+
+
+def titles(home: Home, task: Task) -> list[str]:
+    return [one.title for one in home.read(lambda snapshot: tasks.show(snapshot, task.id)).checklists]
+
+
+def removed(home: Home, task: Task) -> list[tuple[str, list[str]]]:
+    told = home.read(lambda snapshot: lists.checklists(snapshot, task.id, removed=True))
+    return [(one.title, [item.title for item in one.items]) for one in told]
+
+
+def commits(home: Home) -> int:
+    return home.read(lambda snapshot: snapshot.counts().commits)
+
+
+def test_a_task_may_have_several_checklists_in_an_order_of_ones_own(a: Home, task: Task):
+    one, two, three = (made(a, task, title) for title in ("One", "Two", "Three"))
+    assert (one.items, one.task_id, titles(a, task)) == ([], task.id, ["One", "Two", "Three"])
+    move(a, three, first=True)
+    move(a, one, after=two.id)
+    assert titles(a, task) == ["Three", "Two", "One"]
+    before = commits(a)
+    move(a, three, before=two.id)
+    assert commits(a) == before
+
+
+def test_a_checklist_made_twice_is_made_once(a: Home, task: Task):
+    first = made(a, task, "Packing")
+    before = commits(a)
+    assert made(a, task, " packing ").id == first.id
+    assert commits(a) == before
+
+
+def test_a_checklist_is_renamed(a: Home, task: Task):
+    one = made(a, task, "One")
+    renamed = a.write(lambda tx: lists.edit(tx, one.id, ChecklistEdit("Uno", base=one.vector_clock)))
+    assert (renamed.title, titles(a, task)) == ("Uno", ["Uno"])
+    before = commits(a)
+    a.write(lambda tx: lists.edit(tx, one.id, ChecklistEdit("Uno")))
+    assert commits(a) == before
+
+
+def test_a_removed_checklist_hides_its_items_and_brings_the_same_ones_back(a: Home, task: Task):
+    kept, gone = add(a, task, "Kept", "Packing"), add(a, task, "Gone", "Packing")
+    a.write(lambda tx: checklists.remove_item(tx, gone.id))
+    assert removed(a, task) == [("Packing", ["Gone"])]
+    checklist = a.write(lambda tx: lists.remove(tx, kept.checklist_id))
+    assert (checklist.removed, titles(a, task), removed(a, task)) == (
+        True,
+        [],
+        [("Packing", ["Kept", "Gone"])],
+    )
+    with pytest.raises(Refused) as caught:
+        a.write(lambda tx: checklists.edit_item(tx, kept.id, ItemEdit(is_checked=True)))
+    assert (caught.value.code, "restore" in caught.value.hint) == (Code.NOT_FOUND, True)
+    back = a.write(lambda tx: lists.restore(tx, kept.checklist_id))
+    assert [item.title for item in back.items] == ["Kept"]
+
+
+def test_restoring_an_item_restores_its_checklist(a: Home, task: Task):
+    item = add(a, task, "Photos", "Packing")
+    a.write(lambda tx: checklists.remove_item(tx, item.id))
+    a.write(lambda tx: lists.remove(tx, item.checklist_id))
+    assert not a.write(lambda tx: checklists.restore_item(tx, item.id)).removed
+    (shown,) = a.read(lambda snapshot: tasks.show(snapshot, task.id)).checklists
+    assert [one.title for one in shown.items] == ["Photos"]
+
+
+@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize("restores", [False, True])
+def test_removing_and_restoring_twice_is_once(a: Home, task: Task, whole: bool, restores: bool):
+    item = add(a, task, "Photos")
+    ref = item.checklist_id if whole else item.id
+    remove = lists.remove if whole else checklists.remove_item
+    restore = lists.restore if whole else checklists.restore_item
+    a.write(lambda tx: remove(tx, ref))
+    if restores:
+        a.write(lambda tx: restore(tx, ref))
+    before = commits(a)
+    a.write(lambda tx: restore(tx, ref) if restores else remove(tx, ref))
+    assert commits(a) == before
+
+
+def test_what_belongs_to_a_removed_task_is_restored_with_it_and_not_by_itself(a: Home, task: Task):
+    item, gone = add(a, task, "Photos"), add(a, task, "Form")
+    a.write(lambda tx: checklists.remove_item(tx, gone.id))
+    a.write(lambda tx: tasks.remove(tx, task.id))
+    with pytest.raises(Refused, match="the task 'Renew the passport' was removed"):
+        a.write(lambda tx: checklists.restore_item(tx, gone.id))
+    with pytest.raises(Refused, match="was removed"):
+        a.write(lambda tx: lists.restore(tx, item.checklist_id))
+    with pytest.raises(Refused, match="was removed"):
+        a.write(lambda tx: lists.edit(tx, item.checklist_id, ChecklistEdit("X")))
+    back = a.write(lambda tx: tasks.restore(tx, task.id))
+    assert [one.title for one in back.checklists[0].items] == ["Photos"]
+
+
+def test_a_new_item_does_not_bring_a_removed_checklist_back(a: Home, task: Task):
+    old = add(a, task, "Old")
+    a.write(lambda tx: lists.remove(tx, old.checklist_id))
+    new = add(a, task, "New")
+    assert new.checklist_id != old.checklist_id
+    assert titles(a, task) == ["Todos"]
+    assert removed(a, task) == [("Todos", ["Old"])]
+
+
+def test_checklists_removed_and_filled_apart_stay_in_sight(fleet: Fleet, a: Home, b: Home, task: Task):
+    item = add(a, task, "Old", "Packing")
+    fleet.sync()
+    a.write(lambda tx: lists.remove(tx, item.checklist_id))
+    add(b, task, "New", "Packing")
+    fleet.sync()
+    assert titles(a, task) == titles(b, task) == ["Packing"]
