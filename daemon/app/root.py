@@ -16,17 +16,20 @@ from daemon.agents.runner import Settings as AgentSettings
 from daemon.agents.scheduler import Scheduler
 from daemon.agents.timetable import Pace
 from daemon.app import service
+from daemon.app.machine import machine_id
 from daemon.clock import Clock, local_zone
 from daemon.config import ConfigError, Settings
 from daemon.control import import_routes, journal_routes
 from daemon.control.agent_routes import AgentRoutes
 from daemon.control.dispatch import Dispatch
 from daemon.control.events import Events
+from daemon.control.export_routes import Exports
 from daemon.control.peer_routes import PeerRoutes
 from daemon.control.routes import Route
 from daemon.control.server import Control
 from daemon.control.status_routes import StatusRoute
 from daemon.disk import Floor
+from daemon.journal.typed import Typed
 from daemon.notifier import Notifier
 from daemon.paths import Paths
 from daemon.peers import identity
@@ -57,13 +60,18 @@ class Daemon:
     def __init__(self, paths: Paths, settings: Settings, clock: Clock) -> None:
         data = Path(paths.data)
         own = _identity(data, Path(paths.database), clock)
+        self._data = data
         self._socket = Path(paths.socket)
         self._settings = settings
         self._clock = clock
         self._floor = Floor(data, settings.disk.floor_mib << 20)
         self._store = StoreThreads(
             Store.open(
-                Path(paths.database), signer=own.signer, now_ms=clock.now_ms, randomness=clock.randomness
+                Path(paths.database),
+                signer=own.signer,
+                now_ms=clock.now_ms,
+                randomness=clock.randomness,
+                machine=machine_id(),
             )
         )
         self._notifier = Notifier()
@@ -131,8 +139,9 @@ class Daemon:
             model=self._settings.model.kind,
         )
         return [
-            *journal_routes.routes(),
+            *journal_routes.routes(Typed(now_ms, local_zone(), self._settings.language)),
             *import_routes.routes(self._store, local_zone()),
+            *Exports(self._store, self._data, self._floor, local_zone()).routes(),
             *agents.routes(),
             *PeerRoutes(self._peers).routes(),
             *StatusRoute(self._store, self._peers, self._scheduler, now_ms).routes(),

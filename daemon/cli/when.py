@@ -7,7 +7,7 @@ no time is given back escaped.
 from __future__ import annotations
 
 from datetime import UTC, date, datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from daemon.cli.text import shown
 
@@ -123,6 +123,23 @@ def _due_words(day: date, today: date, days: int) -> str:
     if 1 < days < 7:
         return _DAYS[day.weekday()]
     return _day(day, today)
+
+
+class DayWords(NamedTuple):
+    """A day said in full, and whether it has passed."""
+
+    words: str
+    is_past: bool
+
+
+def day_words(text: object, now_s: float | None) -> DayWords:
+    """Say a day so that nobody can take it for another: "Fri 20 Nov 2026"."""
+    try:
+        day = date.fromisoformat(str(text))
+    except ValueError:
+        return DayWords(shown(text), False)
+    words = f"{_DAYS[day.weekday()]} {day.day} {_MONTHS[day.month - 1]} {day.year}"
+    return DayWords(words, now_s is not None and day < _local(now_s).date())
 
 
 def minutes(value: object) -> str:

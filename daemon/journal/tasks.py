@@ -23,6 +23,8 @@ from syncproto.ids import EntityId, text
 
 LABELS_MAX = 100
 
+Day = Annotated[str, Meta(description="YYYY-MM-DD, or words such as friday; answered as YYYY-MM-DD.")]
+Minutes = Annotated[int | str, Meta(description="Minutes, or words such as 2h.")]
 LabelNames = Annotated[list[str], Meta(max_length=LABELS_MAX)]
 Base = Annotated[
     dict[str, int] | None, Meta(description="The vector_clock that was shown; without it, the current one.")
@@ -36,8 +38,8 @@ class NewTask(Struct, frozen=True, forbid_unknown_fields=True):
     status: str = "OPEN"
     reason: str | None = None
     priority: str = values.PRIORITY_DEFAULT
-    due: str | None = None
-    estimate_minutes: int | None = None
+    due: Day | None = None
+    estimate_minutes: Minutes | None = None
     language: str | None = None
     labels: LabelNames = []
     category: str | None = None
@@ -50,8 +52,8 @@ class TaskEdit(Struct, frozen=True, forbid_unknown_fields=True):
     status: str | UnsetType = UNSET
     reason: str | UnsetType | None = UNSET
     priority: str | UnsetType = UNSET
-    due: str | UnsetType | None = UNSET
-    estimate_minutes: int | UnsetType | None = UNSET
+    due: Day | UnsetType | None = UNSET
+    estimate_minutes: Minutes | UnsetType | None = UNSET
     language: str | UnsetType | None = UNSET
     labels: LabelNames | UnsetType = UNSET
     add_labels: LabelNames = []

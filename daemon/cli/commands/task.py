@@ -15,33 +15,17 @@ from daemon.cli.grammar import command, group, joined, pass_output
 from daemon.cli.output import HUMAN, PLAIN
 from daemon.cli.views.tasks import task_line, task_list, task_page, task_row, task_rows
 from daemon.cli.views.values import STATUS_STYLES
+from daemon.cli.when import day_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from daemon.cli.client import Answer
     from daemon.cli.look import Look
     from daemon.cli.output import Output
     from daemon.cli.shapes import Task
 
 _NOTHING = "none"
-
-
-class _Minutes(click.ParamType[Any]):
-    """A length of time: 90, 90m, 2h, 1h30m; or `none`."""
-
-    name = "time"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        text = str(value).strip().lower().replace(" ", "")
-        if text in (_NOTHING, ""):
-            return _NOTHING
-        hours, found, minutes = text.partition("h")
-        if not found:
-            hours, minutes = "0", text
-        minutes = minutes.removesuffix("min").removesuffix("m") or ("0" if found else "")
-        if not (hours.isdecimal() and minutes.isdecimal()):
-            self.fail(f"{value!r} is not a length of time, such as 90, 2h or 1h30m", param, ctx)
-        return int(hours) * 60 + int(minutes)
 
 
 def _value_options(run: Callable[..., object]) -> Callable[..., object]:
@@ -50,8 +34,8 @@ def _value_options(run: Callable[..., object]) -> Callable[..., object]:
             click.option("--status", metavar="STATUS", help=f"{', '.join(STATUS_STYLES)}."),
             click.option("--reason", metavar="TEXT", help="Why; BLOCKED and ON HOLD need one."),
             click.option("--priority", metavar="P", help="P0 (now) to P3 (some day)."),
-            click.option("--due", metavar="DATE", help="YYYY-MM-DD."),
-            click.option("--estimate", type=_Minutes(), help="How long it takes: 90, 2h, 1h30m."),
+            click.option("--due", metavar="DATE", help="friday, in 2 weeks, 15 March, YYYY-MM-DD."),
+            click.option("--estimate", metavar="TIME", help="How long it takes: 90, 2h, 1h30."),
             click.option(
                 "--label", "labels", multiple=True, metavar="NAME", help="A label; may be given again."
             ),
@@ -80,6 +64,18 @@ def _line(verb: str) -> Callable[[Task, Look], Iterator[str]]:
     return lambda task, look: task_line(verb, task, look)
 
 
+def _tell_due(output: Output, answer: Answer, given: dict[str, Any]) -> None:
+    """Say how the words for a day were read, and that a day has passed."""
+    day = answer.json.get("due")
+    if not given.get("due") or not day:
+        return
+    read = day_words(day, output.look(answer).now_s)
+    if read.is_past:
+        output.say(f"Due {read.words}: that day has passed.")
+    elif given["due"].strip() != day:
+        output.say(f"Due {read.words}.")
+
+
 @command("add")
 @click.argument("title", nargs=-1, required=True)
 @_value_options
@@ -87,10 +83,11 @@ def _line(verb: str) -> Callable[[Task, Look], Iterator[str]]:
 def add_command(output: Output, title: tuple[str, ...], **given: Any) -> None:
     """Add a task.
 
-    The title needs no quotes: placet add Call the landlord --due 2027-03-01
+    The title needs no quotes: placet add Call the landlord --due friday
     """
     answer = client.post("/v1/tasks", {"title": joined(title, "a title"), **_values(given)})
     output.show(answer, _line("Added"), task_row)
+    _tell_due(output, answer, given)
 
 
 @command("list")
@@ -153,6 +150,7 @@ def edit_command(output: Output, task: str, **given: Any) -> None:
         raise click.UsageError("nothing to change was given", click.get_current_context())
     answer = client.send("PATCH", f"/v1/tasks/{quoted(task)}", values)
     output.show(answer, _line("Changed"), task_row)
+    _tell_due(output, answer, given)
 
 
 @command("remove")

@@ -125,7 +125,6 @@ def test_even_a_command_line_that_cannot_be_read_answers_in_json(words, placet: 
         (["import", "markdown", "/nonexistent/x.md", "--name", " "], "--name is empty"),
         (["edit-nothing"], "edit-nothing"),
         (["task", "edit", "abc"], "nothing to change"),
-        (["add", "x", "--estimate", "soon"], "soon"),
         (["log", "--limit", "0"], "--limit"),
         (["sync", "--pause", "--resume"], "exclude"),
         (["pair"], "--invite"),

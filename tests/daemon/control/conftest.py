@@ -3,6 +3,7 @@
 import io
 from collections.abc import AsyncIterator
 from contextlib import ExitStack
+from datetime import UTC
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ from daemon.control.events import Events
 from daemon.control.routes import Asks, Reads, Route
 from daemon.control.server import Control
 from daemon.disk import Floor
+from daemon.journal.typed import Typed
 from daemon.notifier import Notifier
 from store.store import Store
 from store.threads import StoreThreads
@@ -53,7 +55,7 @@ class Api:
         self.notifier = Notifier()
         self.store.on_commit.append(self.notifier.tell)
         self.events = Events(self.store, self.notifier)
-        self.routes = [*journal_routes.routes(), *extra]
+        self.routes = [*journal_routes.routes(Typed(lambda: START_MS, UTC, "en")), *extra]
         self.control: Control | None = None
         self._opened = ExitStack()
 

@@ -42,6 +42,21 @@ async def test_a_task_goes_in_and_comes_out(api: Api):
     assert {one["kind"] for one in (await api.ask("GET", "/v1/log")).json} >= {"task", "entry", "label"}
 
 
+async def test_days_and_lengths_are_taken_in_words_and_answered_strictly(api: Api):
+    made = await api.ask("POST", "/v1/tasks", TASK | {"due": "in zwei Wochen", "estimate_minutes": "1h30"})
+    # The clock of these tests stands at Friday, 20 March 2026.
+    assert (made.json["due"], made.json["estimate_minutes"]) == ("2026-04-03", 90)
+    task = f"/v1/tasks/{made.json['id']}"
+    changed = await api.ask("PATCH", task, {"due": "vineri", "estimate_minutes": 20})
+    assert (changed.json["due"], changed.json["estimate_minutes"]) == ("2026-03-27", 20)
+    emptied = await api.ask("PATCH", task, {"due": "none", "estimate_minutes": None})
+    assert (emptied.json["due"], emptied.json["estimate_minutes"]) == (None, None)
+    for body in ({"due": "3/4"}, {"due": "soon"}, {"estimate_minutes": "long"}, {"estimate_minutes": "0"}):
+        refused = await api.ask("PATCH", task, body)
+        assert (refused.status, refused.code) == (400, "usage")
+    assert (await api.ask("PATCH", task, {"due": "yesterday"})).json["due"] == "2026-03-19"
+
+
 async def test_a_task_is_found_by_a_part_of_its_title_with_any_signs_in_it(api: Api):
     made = await api.ask("POST", "/v1/tasks", {"title": "50 % off / ä?#"})
     found = await api.ask("GET", "/v1/tasks/50%20%25%20off%20%2F%20%C3%A4%3F%23")
