@@ -49,6 +49,11 @@ def reason(text: str | None) -> str | None:
     return _line(text, "a reason", REASON_CHARS_MAX)
 
 
+def remark(text: str | None) -> str | None:
+    """Check what is said of a stretch of time; a blank one is none."""
+    return None if text is None or not text.strip() else _line(text, "a remark", REASON_CHARS_MAX)
+
+
 def _line(text: str, what: str, chars_max: int) -> str:
     line = _BREAKS.sub(" ", text).strip()
     if not line:
@@ -107,7 +112,8 @@ def entry_text(text: str) -> str:
     """Check the text of an entry: not blank, at most 128 KiB; kept as it is."""
     size = len(text.encode())
     if size > ENTRY_BYTES_MAX:
-        raise usage(f"a text of {size} bytes is longer than {ENTRY_BYTES_MAX}", "split it into several notes")
+        limit = f"{ENTRY_BYTES_MAX >> 10} KiB ({ENTRY_BYTES_MAX} bytes)"
+        raise usage(f"a text of {size} bytes is longer than {limit}", "split it into several notes")
     if not text.strip():
         raise usage("a note cannot be empty")
     return text

@@ -1,0 +1,440 @@
+"""Time records: one running timer a device, whatever devices do while apart.
+
+Never waits for time to pass: the fleet's clock is moved.
+"""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from daemon.journal import tasks, times
+from daemon.journal.errors import Code, Refused
+from daemon.journal.provenance import iso
+from daemon.journal.spans import MINUTE_MS, moment_ms, together_ms
+from daemon.journal.tasks import NewTask
+from daemon.journal.times import NewTimer, Started, Stop, TimeEdit
+from daemon.journal.typed import Typed
+from daemon.journal.views import Task, TimeRecord
+from store.transaction import Write
+from syncproto.ids import from_text
+from tests.daemon.agents.fleet import START_MS, Fleet, Home
+
+HOUR_MS = 60 * MINUTE_MS
+
+
+def make(home: Home, title: str = "Renew the passport") -> Task:
+    return home.write(lambda tx: tasks.add(tx, NewTask(title=title)))
+
+
+@pytest.fixture
+def task(a: Home) -> Task:
+    return make(a)
+
+
+def typed(home: Home) -> Typed:
+    return Typed(home.now_ms, UTC, "en")
+
+
+def start(home: Home, task: Task, **fields) -> Started:
+    return home.write(lambda tx: times.start(tx, task.id, NewTimer(**fields), typed(home)))
+
+
+def stop(home: Home, record: TimeRecord | None = None, **fields) -> list[TimeRecord]:
+    asked = Stop(record=None if record is None else record.id, **fields)
+    return home.write(lambda tx: times.stop(tx, asked, typed(home)))
+
+
+def edit(home: Home, record: TimeRecord, **fields) -> TimeRecord:
+    return home.write(lambda tx: times.edit(tx, record.id, TimeEdit(**fields), typed(home)))
+
+
+def remove(home: Home, record: TimeRecord) -> TimeRecord:
+    return home.write(lambda tx: times.remove(tx, record.id))
+
+
+def running(home: Home) -> list[TimeRecord]:
+    return home.read(times.running)
+
+
+def here(home: Home) -> list[TimeRecord]:
+    return [one for one in running(home) if one.is_here]
+
+
+def show(home: Home, task: Task) -> Task:
+    return home.read(lambda snapshot: tasks.show(snapshot, task.id))
+
+
+def commits(home: Home) -> int:
+    return home.read(lambda snapshot: snapshot.counts().commits)
+
+
+def refusal(use, *args, **fields) -> Refused:
+    with pytest.raises(Refused) as caught:
+        use(*args, **fields)
+    return caught.value
+
+
+# -- one timer a device -------------------------------------------------------------------------------
+
+
+def test_a_timer_runs_until_it_is_stopped_and_its_minutes_are_the_tasks(fleet: Fleet, a: Home, task: Task):
+    begun = start(a, task, note="Finding the photos")
+    assert (begun.is_running, begun.is_here, begun.ended_at, begun.minutes) == (True, True, None, None)
+    assert show(a, task).time_spent_minutes == 0
+    fleet.now_ms += 70 * MINUTE_MS
+    (ended,) = stop(a)
+    assert (ended.id, ended.minutes, ended.is_running) == (begun.id, 70, False)
+    assert (ended.note, ended.task_title) == ("Finding the photos", task.title)
+    shown = show(a, task)
+    assert (shown.times, shown.time_spent_minutes) == ([ended], 70)
+
+
+def test_starting_another_stops_the_one_that_runs_here_when_the_other_begins(
+    fleet: Fleet, a: Home, task: Task
+):
+    first = start(a, task)
+    fleet.now_ms += HOUR_MS
+    before = commits(a)
+    second = start(a, make(a, "Second"), at="10 minutes ago")
+    assert commits(a) == before + 2  # the second task, and one commit for both timers
+    (stopped,) = second.stopped
+    assert (stopped.id, stopped.ended_at, stopped.minutes) == (first.id, second.started_at, 50)
+    assert [one.id for one in running(a)] == [second.id]
+
+
+def test_starting_what_runs_already_changes_nothing(fleet: Fleet, a: Home, task: Task):
+    first = start(a, task)
+    fleet.now_ms += HOUR_MS
+    before = commits(a)
+    again = start(a, task)
+    assert (again.id, again.already, again.stopped, commits(a)) == (first.id, True, [], before)
+    noted = start(a, task, note="the form now")
+    assert (noted.already, [one.id for one in noted.stopped]) == (False, [first.id])
+
+
+def test_stopping_where_nothing_runs_is_done_already(a: Home, task: Task):
+    before = commits(a)
+    assert stop(a) == []
+    assert commits(a) == before
+
+
+def test_each_device_has_a_timer_of_its_own_also_on_one_task(fleet: Fleet, a: Home, b: Home, task: Task):
+    fleet.sync()
+    on_a = start(a, task)
+    fleet.now_ms += 10 * MINUTE_MS
+    on_b = start(b, task)
+    fleet.sync()
+    assert [one.id for one in running(a)] == [on_a.id, on_b.id]
+    assert [one.id for one in running(b)] == [on_b.id, on_a.id]
+    fleet.now_ms += 20 * MINUTE_MS
+    stop(a)
+    stop(b)
+    fleet.sync()
+    assert [one.minutes for one in show(a, task).times] == [30, 20]
+    assert show(a, task).time_spent_minutes == 30
+
+
+def test_the_timer_of_a_device_that_is_gone_is_stopped_by_its_id_on_another(
+    fleet: Fleet, a: Home, b: Home, task: Task
+):
+    fleet.sync()
+    on_b = start(b, task)
+    fleet.sync()
+    fleet.now_ms += HOUR_MS
+    assert stop(a) == []
+    (ended,) = stop(a, on_b)
+    assert (ended.minutes, ended.is_here, running(a)) == (60, False, [])
+
+
+def test_two_that_stop_it_while_apart_leave_the_other_end_in_sight(
+    fleet: Fleet, a: Home, b: Home, task: Task
+):
+    record = start(a, task)
+    fleet.sync()
+    fleet.now_ms += HOUR_MS
+    (on_b,) = stop(b, record)
+    fleet.now_ms += HOUR_MS
+    (on_a,) = stop(a)
+    fleet.sync()
+    (kept,) = show(b, task).times
+    assert kept.ended_at == on_a.ended_at
+    (conflict,) = show(b, task).conflicts
+    assert (conflict.entity, conflict.field) == (record.id, "ended_at")
+    assert {one.value for one in conflict.versions} == {on_a.ended_at, on_b.ended_at}
+
+
+def test_stopping_again_changes_nothing_and_an_end_is_only_changed_by_an_edit(a: Home, task: Task):
+    record = start(a, task)
+    (ended,) = stop(a)
+    before = commits(a)
+    assert stop(a, record) == [ended]
+    assert commits(a) == before
+    assert refusal(stop, a, record, note="and more").code is Code.CONFLICT
+
+
+def test_a_backup_that_is_put_back_goes_on_as_a_new_replica_and_keeps_its_timer(
+    fleet: Fleet, a: Home, b: Home, task: Task
+):
+    record = start(a, task)
+    a.store.close()
+    backup = a.path.read_bytes()
+    a.store = a.opened()
+    make(a, "Made after the backup")
+    before = a.read(lambda snapshot: snapshot.replica)
+    fleet.sync()
+    a.store.close()
+    a.path.write_bytes(backup)
+    a.store = a.opened()
+    fleet.sync()
+    (stopped,) = start(a, task, note="again").stopped
+    assert stopped.id == record.id
+    assert a.read(lambda snapshot: snapshot.replica) != before
+    assert len(here(a)) == 1
+
+
+def test_a_copied_folder_may_leave_two_running_here_and_stopping_stops_both(a: Home, task: Task):
+    start(a, task)
+    a.new("time_record", task_id=from_text(task.id), started_at=iso(START_MS))
+    assert len(here(a)) == 2
+    assert len(stop(a)) == 2
+    assert running(a) == []
+
+
+# -- tasks that go ------------------------------------------------------------------------------------
+
+
+def test_a_timer_outlives_its_removed_task_and_stopping_it_does_not_bring_the_task_back(
+    fleet: Fleet, a: Home, task: Task
+):
+    start(a, task)
+    a.write(lambda tx: tasks.remove(tx, task.id))
+    fleet.now_ms += HOUR_MS
+    assert [one.task_title for one in running(a)] == [task.title]
+    (ended,) = stop(a)
+    assert ended.minutes == 60
+    assert a.read(lambda snapshot: tasks.tasks(snapshot, closed=True, removed=True, brief=True))
+
+
+def test_a_timer_started_while_its_task_was_removed_elsewhere_keeps_the_task(
+    fleet: Fleet, a: Home, b: Home, task: Task
+):
+    fleet.sync()
+    a.write(lambda tx: tasks.remove(tx, task.id))
+    start(b, task)
+    fleet.sync()
+    assert [one.field for one in show(a, task).conflicts] == ["deleted"]
+
+
+def test_a_record_whose_task_is_not_here_is_shown_without_one(a: Home):
+    a.new("time_record", task_id=bytes(16), started_at=iso(START_MS))
+    (record,) = running(a)
+    assert (record.task_id, record.task_title) == (None, "")
+
+
+# -- times --------------------------------------------------------------------------------------------
+
+
+def test_a_clock_that_was_set_back_a_little_makes_a_record_of_no_length(fleet: Fleet, a: Home, task: Task):
+    begun = start(a, task)
+    fleet.now_ms -= times.SKEW_MS
+    (ended,) = stop(a)
+    assert (ended.ended_at, ended.minutes) == (begun.started_at, 0)
+
+
+@pytest.mark.parametrize("act", ["stop", "start"])
+def test_a_clock_that_was_set_back_a_year_is_told_with_both_times(fleet: Fleet, a: Home, task: Task, act):
+    begun = start(a, task)
+    fleet.now_ms -= 365 * 24 * HOUR_MS
+    before = commits(a)
+    refused = refusal(stop, a) if act == "stop" else refusal(start, a, task, note="again")
+    assert refused.code is Code.CONFLICT
+    assert begun.started_at in refused.message
+    assert iso(fleet.now_ms) in refused.message
+    assert f"timer edit {begun.id[:8]}" in refused.hint
+    assert commits(a) == before
+    edit(a, begun, started_at="2 hours ago")
+    (ended,) = stop(a)
+    assert ended.minutes == 120
+
+
+def test_a_stop_before_the_beginning_that_was_asked_for_is_refused(fleet: Fleet, a: Home, task: Task):
+    start(a, task)
+    fleet.now_ms += MINUTE_MS
+    assert refusal(stop, a, at="2 minutes ago").code is Code.CONFLICT
+
+
+@pytest.mark.parametrize("use", [start, lambda home, task, **fields: stop(home, **fields)])
+def test_no_timer_starts_or_stops_in_time_to_come(a: Home, task: Task, use):
+    start(a, make(a, "Other"))
+    refused = refusal(use, a, task, at="2099-01-01T00:00:00Z")
+    assert (refused.code, "has not come yet" in refused.message) == (Code.USAGE, True)
+
+
+def test_words_for_a_time_are_read_in_the_zone_and_language_that_were_set(a: Home, task: Task):
+    at = iso(START_MS)[:10]
+    begun = start(a, task, at="06:30")
+    assert begun.started_at == f"{at}T06:30:00.000Z"
+    assert refusal(start, a, task, at="at some point").code is Code.USAGE
+
+
+def test_an_edit_corrects_the_ends_the_note_and_the_task(fleet: Fleet, a: Home, task: Task):
+    fleet.now_ms += 3 * HOUR_MS
+    other = make(a, "The right one")
+    begun = start(a, task)
+    changed = edit(a, begun, started_at="2 hours ago", ended_at="1 hour ago", note="forms", task=other.id)
+    assert (changed.minutes, changed.note, changed.task_title) == (60, "forms", "The right one")
+    assert (show(a, task).times, len(show(a, other).times)) == ([], 1)
+    before = commits(a)
+    edit(a, begun, note="forms")
+    assert commits(a) == before
+    assert edit(a, begun, note=None).note is None
+
+
+def test_an_edit_does_not_turn_a_record_round(fleet: Fleet, a: Home, task: Task):
+    start(a, task)
+    fleet.now_ms += HOUR_MS
+    (ended,) = stop(a)
+    assert refusal(edit, a, ended, ended_at="3 hours ago").code is Code.USAGE
+    assert refusal(edit, a, ended, started_at="0 minutes ago", ended_at="5 minutes ago").code is Code.USAGE
+
+
+def test_a_record_that_two_edits_turned_round_has_no_length(a: Home, task: Task):
+    a.new(
+        "time_record",
+        task_id=from_text(task.id),
+        started_at=iso(START_MS),
+        ended_at=iso(START_MS - HOUR_MS),
+    )
+    shown = show(a, task)
+    assert ([one.minutes for one in shown.times], shown.time_spent_minutes) == ([0], 0)
+
+
+@pytest.mark.parametrize("value", [7, "soon", "2026-03-01T10:00:00", None, "9" * 5000])
+def test_times_that_are_none_from_elsewhere_count_nothing_and_break_nothing(a: Home, task: Task, value):
+    a.new("time_record", task_id=from_text(task.id), started_at=value, ended_at=value)
+    assert show(a, task).time_spent_minutes == 0
+    stop(a)
+    assert running(a) == []
+
+
+# -- removed and restored -----------------------------------------------------------------------------
+
+
+def test_a_removed_timer_ends_and_coming_back_it_does_not_run(fleet: Fleet, a: Home, task: Task):
+    begun = start(a, task)
+    fleet.now_ms += HOUR_MS
+    gone = remove(a, begun)
+    assert (gone.removed, gone.minutes, running(a), show(a, task).times) == (True, 60, [], [])
+    assert [one.id for one in a.read(lambda s: times.records(s, task.id, removed=True, limit=9))] == [
+        begun.id
+    ]
+    start(a, task)
+    back = a.write(lambda tx: times.restore(tx, begun.id))
+    assert (back.removed, back.is_running, len(here(a))) == (False, False, 1)
+    before = commits(a)
+    a.write(lambda tx: times.restore(tx, begun.id))
+    remove(a, remove(a, begun))
+    assert commits(a) == before + 1
+
+
+def test_what_an_older_program_removed_running_comes_back_ended(a: Home, task: Task):
+    record = a.new("time_record", task_id=from_text(task.id), started_at=iso(START_MS))
+    a.write(lambda tx: tx.commit([Write(record, "time_record", {"deleted": True})]))
+    (gone,) = a.read(lambda s: times.records(s, None, removed=True, limit=9))
+    assert not a.write(lambda tx: times.restore(tx, gone.id)).is_running
+
+
+def test_records_are_listed_newest_first_of_a_task_or_of_all(fleet: Fleet, a: Home, task: Task):
+    other = make(a, "Other")
+    ids = []
+    for one in (task, other, task):
+        ids.append(start(a, one).id)
+        fleet.now_ms += HOUR_MS
+    listed = a.read(lambda s: times.records(s, None, removed=False, limit=2))
+    assert [one.id for one in listed] == [ids[2], ids[1]]
+    assert [one.id for one in a.read(lambda s: times.records(s, "passport", removed=False, limit=9))] == [
+        ids[2],
+        ids[0],
+    ]
+
+
+# -- laws ---------------------------------------------------------------------------------------------
+
+STEPS = st.lists(
+    st.tuples(
+        st.integers(0, 1),
+        st.sampled_from(["start", "stop", "stop other", "edit", "remove", "restore", "sync", "back"]),
+        st.integers(0, 3),
+        st.integers(0, 90),
+    ),
+    max_size=14,
+)
+
+
+def play(fleet: Fleet, homes: list[Home], made: list[Task], step: tuple[int, str, int, int]) -> None:
+    who, act, which, minutes = step
+    home = homes[who]
+    fleet.now_ms += minutes * MINUTE_MS
+    known = home.read(lambda s: times.records(s, None, removed=act == "restore", limit=99))
+    record = known[which % len(known)] if known else None
+    if act == "start":
+        start(home, made[which % 2], at=f"{minutes} minutes ago" if which > 1 else None)
+    elif act == "stop":
+        stop(home, at=f"{minutes} minutes ago" if which > 1 else None)
+    elif act == "sync":
+        fleet.pull(homes[1 - who], home)
+    elif act == "back":
+        fleet.now_ms -= 2 * minutes * MINUTE_MS
+    elif record is not None:
+        if act == "stop other":
+            stop(home, record)
+        elif act == "edit":
+            edit(home, record, ended_at="now", note=str(minutes))
+        elif act == "remove":
+            remove(home, record)
+        else:
+            home.write(lambda tx: times.restore(tx, record.id))
+
+
+@settings(max_examples=40, deadline=None)
+@given(STEPS)
+def test_whatever_two_devices_do_no_device_has_two_timers_and_no_minute_counts_twice(steps):
+    with TemporaryDirectory() as folder:
+        fleet = Fleet(Path(folder))
+        homes = [fleet.home("a"), fleet.home("b")]
+        made = [make(homes[0], "One"), make(homes[0], "Two")]
+        fleet.sync()
+        for step in steps:
+            try:
+                play(fleet, homes, made, step)
+            except Refused:
+                continue
+            assert all(len(here(home)) <= 1 for home in homes)
+        fleet.sync()
+        for home in homes:
+            on = [one.device for one in running(home)]
+            assert len(on) == len(set(on))
+            for task in made:
+                shown = show(home, task)
+                lengths = [one.minutes for one in shown.times if one.minutes is not None]
+                assert max(lengths, default=0) <= shown.time_spent_minutes <= sum(lengths) + len(lengths)
+        fleet.close()
+
+
+STRETCH = st.tuples(st.integers(0, 30) | st.none(), st.integers(0, 30) | st.none())
+
+
+@given(st.lists(STRETCH))
+def test_what_stretches_cover_together_is_what_counting_moments_gives(stretches):
+    counted = {at for s, e in stretches if s is not None and e is not None for at in range(s, e)}
+    assert together_ms(stretches) == len(counted)
+
+
+@given(st.integers(-(10**12), 4 * 10**12))
+def test_a_moment_is_read_as_it_was_written(ms):
+    assert moment_ms(iso(ms)) == ms
+    assert datetime.fromisoformat(iso(ms)).tzinfo is UTC
