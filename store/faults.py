@@ -3,6 +3,11 @@
 Never used for a peer's faults: those are syncproto's.
 """
 
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
 
 class StoreError(Exception):
     """The database cannot do what was asked; `hint` says what a person can do."""
@@ -32,3 +37,17 @@ class ReadOnlyDatabase(StoreError):
     """The file or its file system cannot be written."""
 
     hint = "check the permissions of the data folder and the mount"
+
+
+@contextmanager
+def file_faults_in_words(path: Path) -> Iterator[None]:
+    """Turn the system's errors about a file into ours."""
+    try:
+        yield
+    except OSError as fault:
+        said = f"{path}: {fault.strerror or fault}"
+        if fault.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise DiskFull(f"no space left for {path}") from fault
+        if fault.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+            raise ReadOnlyDatabase(said) from fault
+        raise StoreError(said) from fault

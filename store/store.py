@@ -10,22 +10,28 @@ from pathlib import Path
 
 import apsw
 
-from store import database
+from store import database, lease
 from store.faults import StoreError
+from store.lease import Doubt, Lease
 from store.log import Log
 from store.snapshot import Snapshot
 from store.transaction import Transaction, World
+from syncproto.commit import head_of
+from syncproto.heads import Head
 from syncproto.keys import Signer
 
 
 class Store:
     """An open store. Its writer belongs to one thread at a time; snapshots may be taken from any."""
 
-    def __init__(self, path: Path, writer: apsw.Connection, world: World) -> None:
+    def __init__(self, path: Path, writer: apsw.Connection, world: World, machine: bytes | None) -> None:
         self.path = path
         self._writer = writer
         self._world = world
         self._log = Log(writer)
+        self.doubt: Doubt | None = None
+        """Why this store has begun a new replica at its opening, None where it has not."""
+        self._lease = None if machine is None else self._take_lease(machine)
         self._idle_readers: list[apsw.Connection] = []
         self._lock = threading.Lock()
 
@@ -37,8 +43,12 @@ class Store:
         signer: Signer,
         now_ms: Callable[[], int],
         randomness: Callable[[int], bytes],
+        machine: bytes | None = None,
     ) -> "Store":
         """Open the file, or make it; bring its schema to this version.
+
+        With `machine`, which tells this machine from others, a lease beside the file guards against copies:
+        see `store.lease`.
 
         Raises StoreError: DamagedDatabase, NewerDatabase, ReadOnlyDatabase, DiskFull, or where the file
         belongs to another device's key.
@@ -48,7 +58,7 @@ class Store:
             database.migrate(writer, path)
             with database.faults_in_words(path):
                 _establish(writer, path, signer)
-                return cls(path, writer, World(signer, now_ms, randomness))
+                return cls(path, writer, World(signer, now_ms, randomness), machine)
         except BaseException:
             writer.close()
             raise
@@ -58,6 +68,36 @@ class Store:
         for reader in self._idle_readers:
             reader.close()
         self._writer.close()
+        if self._lease is not None:
+            self._lease.close()
+            self._lease = None
+
+    # -- the lease ------------------------------------------------------------------------------------
+
+    def _own_tip(self) -> Head | None:
+        """Return the last commit of the replica that this store writes as, None where it is to begin one."""
+        row = self._writer.execute("SELECT replica FROM standing").fetchone()
+        assert row is not None
+        tip = None if row[0] is None else self._log.tip(row[0])
+        return None if tip is None else head_of(row[0], tip.tip, tip.tip_hash)
+
+    def _take_lease(self, machine: bytes) -> Lease:
+        """Judge the file by its lease, and begin a new replica where it may be a copy."""
+        own = self._own_tip()
+        said, here = lease.read(self.path, machine)
+        if own is not None:
+            self.doubt = said if isinstance(said, Doubt) else lease.doubt(said, here, own, self._log.holds)
+        if self.doubt is not None:
+            self._writer.execute("UPDATE standing SET replica = NULL")
+            own = None
+        return Lease(self.path, lease.opened(here, own))
+
+    @property
+    def lease_is_stale(self) -> bool:
+        """Say whether the lease could not be written of late."""
+        return self._lease is not None and self._lease.stale
+
+    # -- writing and reading --------------------------------------------------------------------------
 
     @contextmanager
     def write(self) -> Iterator[Transaction]:
@@ -68,12 +108,17 @@ class Store:
                 transaction = Transaction(self._writer, self._log, self._world)
                 yield transaction
                 transaction.finish()
+                own = self._own_tip() if self._lease is not None and transaction.committed else None
+                if self._lease is not None and own is not None:
+                    self._lease.reserve(own.replica, own.counter)
                 self._writer.execute("COMMIT")
             except BaseException:
                 if self._writer.in_transaction:
                     self._writer.execute("ROLLBACK")
                 self._log.reload()
                 raise
+            if self._lease is not None and transaction.committed:
+                self._lease.note(own)
 
     @contextmanager
     def read(self) -> Iterator[Snapshot]:
