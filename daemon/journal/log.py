@@ -41,13 +41,14 @@ def log(snapshot: Snapshot, ref: str | None, *, after: int | None, limit: int) -
     if ref is None:
         found = history.changes(snapshot, limit=bounded, after=after, kinds=KINDS)
     else:
-        family = _family(snapshot, _named(snapshot, ref))
+        family = _family(snapshot, named(snapshot, ref))
         found = history.changes(snapshot, limit=bounded, after=after, entities=family)
     words = _Words(snapshot)
     return [words.change(one) for one in found]
 
 
-def _named(snapshot: Snapshot, ref: str) -> Entity:
+def named(snapshot: Snapshot, ref: str) -> Entity:
+    """Find the task that `ref` names, or anything else by its id, in sight or not. Raises Refused."""
     try:
         return refs.task(snapshot, ref, removed=True)
     except Refused as refused:
