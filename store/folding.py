@@ -9,11 +9,13 @@ from typing import Any
 
 import apsw
 
-from store import proposals
-from store.fold import Row, Written, apply, dump, fold, load, visible, written
+from store import proposals, search
+from store.fold import Row, Written, apply, dump, fold, load, written
+from store.listed import listed
 from store.log import Log
 from store.proposals import Decided
 from store.relations import relations_of
+from store.search import Indexed
 from store.verdicts import Status, Tally
 from syncproto.commit import Received
 from syncproto.ids import EntityId
@@ -29,12 +31,14 @@ def entity_hash(entity: EntityId, state: bytes) -> int:
 class _Held:
     """A row while commits are applied to it, with what the database holds of it."""
 
-    __slots__ = ("changed", "old_relations", "old_state", "row")
+    __slots__ = ("changed", "no", "old_relations", "old_state", "old_words", "row")
 
-    def __init__(self, old_state: bytes | None) -> None:
+    def __init__(self, entity: EntityId, no: int, old_state: bytes | None) -> None:
         self.row = Row() if old_state is None else load(old_state)
+        self.no = no
         self.old_state = old_state
         self.old_relations = set() if old_state is None else relations_of(self.row)
+        self.old_words = None if old_state is None else search.document(entity, self.row)
         self.changed = 0
 
 
@@ -48,6 +52,7 @@ class Folding:
         self._touched: list[tuple[EntityId, int]] = []
         self._tallies: dict[EntityId, Tally] = {}
         self._refold: set[EntityId] = set()
+        self._last_no: int | None = None
 
     def take(self, received: Received, seq: int) -> None:
         """Apply a commit that has just been appended at feed position `seq`."""
@@ -111,9 +116,17 @@ class Folding:
     def _hold(self, entity: EntityId) -> _Held:
         held = self._held.get(entity)
         if held is None:
-            row = self._db.execute("SELECT state FROM entity WHERE id = ?", (entity,)).fetchone()
-            held = self._held[entity] = _Held(None if row is None else row[0])
+            row: Any = self._db.execute("SELECT no, state FROM entity WHERE id = ?", (entity,)).fetchone()
+            no, state = (self._next_no(), None) if row is None else row
+            held = self._held[entity] = _Held(entity, no, state)
         return held
+
+    def _next_no(self) -> int:
+        if self._last_no is None:
+            row: Any = self._db.execute("SELECT coalesce(max(no), 0) FROM entity").fetchone()
+            self._last_no = row[0]
+        self._last_no += 1
+        return self._last_no
 
     def row(self, entity: EntityId) -> Row:
         """Return the current fold of an entity, empty where nothing is known of it."""
@@ -137,24 +150,30 @@ class Folding:
         self._index_history()
         self._settle()
         grown, added = 0, 0
-        rows = []
+        fresh: list[tuple[object, ...]] = []
+        old: list[tuple[object, ...]] = []
+        words = []
         for entity, held in self._held.items():
             if not held.changed:
                 continue
             state = dump(held.row)
-            shown = visible(held.row, self._log)
-            rows.append((entity, held.row.kind, int(shown), held.changed, state))
+            columns = (*listed(held.row, self._log), held.changed, state)
             self._relate(entity, held)
+            words.append(Indexed(held.no, held.old_words, search.document(entity, held.row)))
             grown += entity_hash(entity, state)
             if held.old_state is None:
                 added += 1
+                fresh.append((held.no, entity, *columns))
             else:
                 grown -= entity_hash(entity, held.old_state)
+                old.append((*columns, held.no))
+        self._db.executemany("INSERT INTO entity VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", fresh)
         self._db.executemany(
-            "INSERT INTO entity VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET kind = excluded.kind,"
-            " visible = excluded.visible, changed = excluded.changed, state = excluded.state",
-            rows,
+            "UPDATE entity SET kind = ?, visible = ?, closed = ?, made_ms = ?, made_n = ?, changed = ?,"
+            " state = ? WHERE no = ?",
+            old,
         )
+        search.write(self._db, words)
         self._held.clear()
         return grown % HASH_MODULUS, added
 

@@ -16,6 +16,8 @@ from syncproto.ids import ID_BYTES, EntityId
 CHANGE_SET = "change_set"
 DECISION = "decision"
 
+FOR_EVER_MS = (1 << 63) - 1
+
 _VERDICTS = frozenset(verdict.value for verdict in Verdict)
 
 
@@ -51,13 +53,14 @@ def record_change_set(db: apsw.Connection, operation: Operation, seq: int) -> No
     if operation.kind != CHANGE_SET or not operation.creates or not tasks or not isinstance(items, list):
         return
     for position, item in enumerate(items):
-        if not isinstance(item, dict) or not _ids([item.get("item_id")]):
+        ids = _ids([item.get("item_id")]) if isinstance(item, dict) else []
+        if not isinstance(item, dict) or not ids:
             continue
         fingerprint = item.get("fingerprint")
         db.execute(
             "INSERT INTO proposal VALUES (?, ?, ?, ?, ?, ?)",
             (
-                item["item_id"],
+                ids[0],
                 operation.entity,
                 position,
                 tasks[0],
@@ -65,6 +68,17 @@ def record_change_set(db: apsw.Connection, operation: Operation, seq: int) -> No
                 seq,
             ),
         )
+        expires_ms = operation.fields.get("expires_at")
+        wait_for(db, ids[0], expires_ms if type(expires_ms) is int else 0)
+
+
+def wait_for(db: apsw.Connection, item: EntityId, until_ms: int) -> None:
+    """Note that an item was proposed, and until when it may wait for a decision."""
+    db.execute(
+        "INSERT INTO item VALUES (?, ?, 0, ?) ON CONFLICT (id) DO UPDATE"
+        " SET until_ms = max(until_ms, excluded.until_ms)",
+        (item, Status.PENDING.value, until_ms),
+    )
 
 
 def record_decision(db: apsw.Connection, decision: Decided, seq: int) -> None:
@@ -86,9 +100,9 @@ def record_decision(db: apsw.Connection, decision: Decided, seq: int) -> None:
 def settle(db: apsw.Connection, item: EntityId, standing: Standing) -> None:
     """Write what the decisions on an item amount to."""
     db.execute(
-        "INSERT INTO item VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE"
-        " SET status = excluded.status, disputed = excluded.disputed",
-        (item, standing.status.value, int(standing.disputed)),
+        "INSERT INTO item VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE"
+        " SET status = excluded.status, disputed = excluded.disputed, until_ms = excluded.until_ms",
+        (item, standing.status.value, int(standing.disputed), FOR_EVER_MS),
     )
 
 

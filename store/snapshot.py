@@ -15,6 +15,7 @@ from store.fold import load
 from store.item import Decision, Item, decision, occurrence
 from store.log import Log
 from store.pages import FeedPage, page
+from store.search import NAME_DIGITS
 from syncproto.commit import Received
 from syncproto.heads import Clock
 from syncproto.ids import DeviceId, EntityId, ReplicaId, text
@@ -118,14 +119,15 @@ class Snapshot:
 
     def with_prefix(self, kinds: Sequence[str], prefix: str, limit: int) -> list[EntityId]:
         """Return ids of these kinds whose text form begins with `prefix`, at most `limit`, by id."""
-        found: list[EntityId] = []
-        for kind in kinds:
-            for (name,) in self.db.execute("SELECT id FROM entity WHERE kind = ?", (kind,)):
-                if text(name).startswith(prefix):
-                    found.append(name)
-                    if len(found) >= limit:
-                        return found
-        return found
+        if not prefix.isalnum():
+            return []
+        word, more = prefix[:NAME_DIGITS], "" if len(prefix) > NAME_DIGITS else "*"
+        rows: Any = self.db.execute(
+            "SELECT id, kind FROM search JOIN entity ON no = search.rowid WHERE search MATCH ?",
+            (f'name : "{word}"{more}',),
+        )
+        found = sorted(name for name, kind in rows if kind in kinds and text(name).startswith(prefix))
+        return found[:limit]
 
     def referring(self, target: EntityId, relation: str, removed: bool = False) -> list[EntityId]:
         """Return the entities in sight (`removed`: all) whose field points at `target`, by id."""
@@ -171,6 +173,21 @@ class Snapshot:
             "SELECT item FROM proposal WHERE ?1 IS NULL OR task = ?1"
             " GROUP BY item ORDER BY min(seq), position",
             (task,),
+        )
+        return self._items([item for (item,) in rows])
+
+    def open_items(self, now_ms: int, task: EntityId | None = None) -> list[Item]:
+        """Return the items that wait (undecided and not expired, deferred, disputed), as `items` orders them.
+
+        Costs those, or what was proposed on the task, and not all that was ever proposed.
+        """
+        joined = "item CROSS JOIN proposal" if task is None else "proposal CROSS JOIN item"
+        rows: Any = self.db.execute(
+            f"SELECT item FROM {joined} ON item = id"
+            " WHERE (disputed OR status IN ('pending', 'deferred')) AND until_ms > ?"
+            + ("" if task is None else " AND task = ?")
+            + " GROUP BY item ORDER BY min(seq), position",
+            (now_ms,) if task is None else (now_ms, task),
         )
         return self._items([item for (item,) in rows])
 

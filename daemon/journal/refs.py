@@ -5,17 +5,20 @@ Never guesses: what could mean two things is refused with both of them named.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 
 from daemon.journal.errors import Candidate, Code, Refused, not_found, usage
 from daemon.journal.values import folded
-from store.containing import entities_containing
 from store.entity import Entity
+from store.finding import Finder
+from store.glance import titles
 from store.shown import clock_shown
 from store.snapshot import PREFIX_MIN, Snapshot
 from syncproto.heads import Clock
 from syncproto.ids import EntityId, ReplicaId, from_text, text
 
 CANDIDATES_MAX = 8
+TITLES_MAX = 50
 ID_IN_WORDS = "an id is up to 32 of the characters 0-9 and a-f"
 _DIGITS = frozenset("0123456789abcdef")
 _HEX = re.compile(r"[0-9a-f]{3,32}")
@@ -33,6 +36,8 @@ def task(snapshot: Snapshot, ref: str, *, removed: bool = False) -> Entity:
     found = _by_title(snapshot, ref, removed)
     prefixed = _prefixed(snapshot, ("task",), ref)
     together = {one.id: one for one in [*prefixed, *found] if one.visible or removed}
+    if not together:
+        together = {one.id: one for one in _by_letters(snapshot, ref, removed)}
     if not together and prefixed:
         return _in_sight(prefixed[0], "task", removed)
     return _only(list(together.values()), "task", ref)
@@ -108,23 +113,22 @@ def _existing(snapshot: Snapshot, ids: Iterable[EntityId]) -> list[Entity]:
 
 
 def _by_title(snapshot: Snapshot, ref: str, removed: bool) -> list[Entity]:
-    """Return the tasks whose title is `ref`, or else those of whose title it is a part."""
+    """Return the tasks whose title is `ref`, or else those that hold its words in a row.
+
+    The last word may be the beginning of one.
+    """
     wanted = folded(ref)
     if not wanted:
         raise usage("a reference cannot be empty")
-    tasks = _tasks_that_may_hold(snapshot, wanted)
-    titled = [(folded(one.text("title")), one) for one in tasks if one.visible or removed]
-    return [one for title, one in titled if title == wanted] or [
-        one for title, one in titled if wanted in title
-    ]
+    found = Finder(snapshot).titled(ref, TITLES_MAX, removed=removed)
+    return [one for one in found if folded(one.text("title")) == wanted] or found
 
 
-def _tasks_that_may_hold(snapshot: Snapshot, wanted: str) -> list[Entity]:
-    """Return the tasks to look at for a part of a title: what looks like an id is seldom in any."""
-    if _HEX.fullmatch(wanted):
-        return _existing(snapshot, entities_containing(snapshot, "task", wanted))
-    held = snapshot.entities("task") + snapshot.entities("task", removed=True)
-    return [one for one in held if one.exists]
+def _by_letters(snapshot: Snapshot, ref: str, removed: bool) -> list[Entity]:
+    """Return the tasks of whose title `ref` is a part, be it inside a word. Reads every title."""
+    wanted = folded(ref)
+    held = (one for one, title in titles(snapshot, removed=removed) if wanted in folded(title))
+    return _existing(snapshot, islice(held, TITLES_MAX))
 
 
 def _only(found: list[Entity], what: str, ref: str) -> Entity:

@@ -48,15 +48,31 @@ CREATE TABLE feed (
 ) STRICT;
 CREATE UNIQUE INDEX feed_by_head ON feed (replica, counter, hash8);
 
--- Entities as folded now. `state` is the fold's canonical form: versions and provenance, siblings included.
+-- Entities as folded now. `state` is the fold's canonical form: versions and provenance, siblings included. The
+-- columns before it follow from it, for lists: `closed` is 1 for a task that is over, `made_ms` and `made_n` are
+-- the stamp of its birth. `no` is a small local number under which indexes know the entity; it is never sent.
 CREATE TABLE entity (
-  id BLOB PRIMARY KEY,
+  no INTEGER PRIMARY KEY,
+  id BLOB NOT NULL UNIQUE,
   kind TEXT NOT NULL,
   visible INTEGER NOT NULL,
+  closed INTEGER NOT NULL,
+  made_ms INTEGER NOT NULL,
+  made_n INTEGER NOT NULL,
   changed INTEGER NOT NULL,
   state BLOB NOT NULL
-) STRICT, WITHOUT ROWID;
-CREATE INDEX entity_by_kind ON entity (kind, visible);
+) STRICT;
+CREATE INDEX entity_in_order ON entity (kind, visible, closed, made_ms, made_n);
+
+-- The words of entities, a row each under its `no`, and in `name` the beginning of its id as people write it: a
+-- word index grows at its end where a tree over random ids would be rewritten all over. `title` holds titles of
+-- tasks, `text` all other words of a task and what belongs to it, `tags` the ids of a task's labels and category
+-- as people write them, `label` the names of labels and categories. Nothing of the words is kept but the index.
+CREATE VIRTUAL TABLE search USING fts5 (
+  name, title, text, tags, label,
+  content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2'
+);
+INSERT INTO search (search, rank) VALUES ('rank', 'bm25(0.0, 10.0, 1.0, 5.0, 0.0)');
 
 -- Which commits touched an entity: its history, in feed order.
 CREATE TABLE history (
@@ -94,8 +110,11 @@ CREATE TABLE proposal (
 CREATE INDEX proposal_by_task ON proposal (task, item);
 CREATE INDEX proposal_by_fingerprint ON proposal (fingerprint, item);
 CREATE INDEX proposal_by_set ON proposal (change_set, position);
+CREATE INDEX proposal_by_text ON proposal (substr(item, 10));
 
--- Decisions on items, and in `item` what they amount to.
+-- Decisions on items, and in `item` what they amount to. An item has its row from the first proposal or decision
+-- on. `until_ms` is how long it may wait: until its last proposal expires (Unix time in milliseconds), and for ever
+-- (the greatest integer) from its first decision on.
 CREATE TABLE opinion (
   item BLOB NOT NULL,
   seq INTEGER NOT NULL,
@@ -108,8 +127,10 @@ CREATE TABLE opinion (
 CREATE TABLE item (
   id BLOB PRIMARY KEY,
   status TEXT NOT NULL,
-  disputed INTEGER NOT NULL
+  disputed INTEGER NOT NULL,
+  until_ms INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX item_open ON item (until_ms) WHERE disputed OR status IN ('pending', 'deferred');
 
 -- How far each consumer on this device has read the feed.
 CREATE TABLE watermark (

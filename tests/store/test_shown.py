@@ -3,7 +3,7 @@
 Never looks into the log but through the store.
 """
 
-from store.containing import entities_containing
+from store.glance import titles
 from store.item_ids import items_with_prefix
 from store.shown import clock_shown, counters
 from store.store import Store
@@ -60,15 +60,17 @@ def test_counters_of_a_forked_replica_are_those_of_its_last_commit():
     assert counters((Head(replica, 3, b"a" * 8), Head(replica, 5, b"b" * 8))) == {replica: 5}
 
 
-def test_letters_are_found_in_any_case_in_entities_of_the_kind(bench: Bench):
+def test_titles_are_read_alone_and_those_out_of_sight_when_asked_for(bench: Bench):
     store = bench.store("a")
-    write(store, entity_id(1), title="Fee")
-    write(store, entity_id(2), title="other")
     with store.write() as tx:
+        tx.commit(
+            [Write(entity_id(1), "task", {"title": "Coffee"}), Write(entity_id(2), "task", {"title": "Tea"})]
+        )
         tx.commit([Write(entity_id(3), "label", {"name": "fee"})])
         tx.commit([Write(entity_id(1), "task", {"deleted": True})])
     with store.read() as snapshot:
-        assert entities_containing(snapshot, "task", "fEE") == [entity_id(1)]
+        assert list(titles(snapshot)) == [(entity_id(2), "Tea")]
+        assert list(titles(snapshot, removed=True)) == [(entity_id(1), "Coffee"), (entity_id(2), "Tea")]
 
 
 def test_items_are_found_by_the_start_of_their_id_once_each_and_no_more_than_asked_for(bench: Bench):

@@ -1,0 +1,160 @@
+"""The index of words: what of each entity can be searched for, kept in step with the fold.
+
+Never reads an operation: it follows the folded rows, and so does a rebuild.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import zip_longest
+from typing import Any, NamedTuple
+
+import apsw
+
+from store.fold import Row, load
+from syncproto.codec import Value
+from syncproto.ids import ID_BYTES, EntityId, text
+
+NAME_DIGITS = 8
+"""So many digits of an id are a word of the index; the rest of a longer prefix is compared."""
+
+TAG_DIGITS = 16
+
+LABELS = "label_ids/"
+CATEGORY = "category_id"
+
+_TEXTS: dict[str, tuple[str, ...]] = {
+    "task": ("reason",),
+    "checklist": ("title",),
+    "checklist_item": ("title",),
+    "entry": ("text",),
+    "time_record": ("note",),
+}
+"""Which fields hold words besides titles of tasks and names of labels and categories."""
+
+_NAMED = ("label", "category")
+
+_TOKENS = "unicode61 remove_diacritics 2"
+_INSERT = "INSERT INTO search (rowid, name, title, text, tags, label) VALUES (?, ?, ?, ?, ?, ?)"
+_ROWS_AT_ONCE = 1000
+
+
+class Document(NamedTuple):
+    """The words of one entity, by the columns of the index."""
+
+    name: str
+    title: str = ""
+    text: str = ""
+    tags: str = ""
+    label: str = ""
+
+
+def name_of(entity: EntityId) -> str:
+    """Return the word by which the beginning of an id is found."""
+    return text(entity)[:NAME_DIGITS]
+
+
+def tag_of(entity: EntityId) -> str:
+    """Return the word that stands for a label or category on the tasks that have it."""
+    return text(entity)[:TAG_DIGITS]
+
+
+def text_fields(kind: str) -> tuple[str, ...]:
+    """Return the fields of a kind whose words are searched, titles of tasks aside."""
+    return _TEXTS.get(kind, ())
+
+
+def document(entity: EntityId, row: Row) -> Document | None:
+    """Return the words of an entity, None for one of which no creation is live."""
+    if not row.kind:
+        return None
+    name = name_of(entity)
+    if row.kind == "task":
+        return Document(name, _text(row, "title"), _text(row, "reason"), _tags(row))
+    if row.kind in _NAMED:
+        return Document(name, label=_text(row, "name"))
+    return Document(name, text=" ".join(_text(row, field) for field in text_fields(row.kind)))
+
+
+def _text(row: Row, field: str) -> str:
+    value = row.value(field)
+    return value if isinstance(value, str) else ""
+
+
+def _tags(row: Row) -> str:
+    found = [
+        name[len(LABELS) :][:TAG_DIGITS]
+        for name, versions in row.fields.items()
+        if name.startswith(LABELS) and versions[0].value is True
+    ]
+    category: Value = row.value(CATEGORY)
+    if isinstance(category, bytes) and len(category) == ID_BYTES:
+        found.append(tag_of(EntityId(category)))
+    return " ".join(sorted(found))
+
+
+class Indexed(NamedTuple):
+    """An entity whose words changed: its number, the words that are indexed, and those that it has now."""
+
+    no: int
+    old: Document | None
+    new: Document | None
+
+
+def write(db: apsw.Connection, changed: Iterable[Indexed]) -> None:
+    """Bring the index to what the fold has become."""
+    # In order of the rows: the index writes out what it has gathered wherever a number goes back.
+    turned = sorted((one for one in changed if one.old != one.new), key=lambda one: one.no)
+    dropped = [(one.no,) for one in turned if one.old is not None]
+    if dropped:
+        db.executemany("DELETE FROM search WHERE rowid = ?", dropped)
+    db.executemany(_INSERT, ((one.no, *one.new) for one in turned if one.new is not None))
+
+
+def forget(db: apsw.Connection) -> None:
+    """Rewrite the index so that words that are no longer in any entity are gone from the file too."""
+    db.execute("INSERT INTO search (search) VALUES ('optimize')")
+
+
+def rebuild(db: apsw.Connection) -> None:
+    """Make the index anew from the fold."""
+    db.execute("INSERT INTO search (search) VALUES ('delete-all')")
+    _fill(db, _INSERT)
+
+
+def faults(db: apsw.Connection) -> list[str]:
+    """Say where the index is not what the fold says: none in a sound store. Costs a pass over everything."""
+    rows: Any = db.execute("PRAGMA main.integrity_check('search')").fetchall()
+    broken = [str(words) for (words,) in rows if words != "ok"]
+    return broken or _differences(db)
+
+
+def _differences(db: apsw.Connection) -> list[str]:
+    """Compare the index with one made anew, word for word."""
+    columns = "name, title, text, tags, label, content = ''"
+    db.execute(f"CREATE VIRTUAL TABLE temp.again USING fts5 ({columns}, tokenize = '{_TOKENS}')")
+    try:
+        _fill(db, _INSERT.replace("search", "temp.again"))
+        db.execute("CREATE VIRTUAL TABLE temp.kept USING fts5vocab ('main', 'search', 'instance')")
+        db.execute("CREATE VIRTUAL TABLE temp.made USING fts5vocab ('temp', 'again', 'instance')")
+        pairs = zip_longest(*(db.execute(f"SELECT * FROM temp.{name}") for name in ("kept", "made")))
+        if all(kept == made for kept, made in pairs):
+            return []
+        return ["the index of words is not that of the entities"]
+    finally:
+        for name in ("kept", "made", "again"):
+            db.execute(f"DROP TABLE IF EXISTS temp.{name}")
+
+
+def _fill(db: apsw.Connection, insert: str) -> None:
+    """Index every entity, some at a time."""
+    after = 0
+    while found := list(_documents(db, after)):
+        db.executemany(insert, ((no, *words) for no, words in found if words is not None))
+        after = found[-1][0]
+
+
+def _documents(db: apsw.Connection, after: int) -> Iterator[tuple[int, Document | None]]:
+    rows: Any = db.execute(
+        "SELECT no, id, state FROM entity WHERE no > ? ORDER BY no LIMIT ?", (after, _ROWS_AT_ONCE)
+    )
+    for no, entity, state in rows:
+        yield no, document(entity, load(state))
