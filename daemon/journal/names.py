@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterable
 from typing import Literal
 
-from daemon.journal import values
+from daemon.journal import refs, values
+from daemon.journal.errors import Code, Refused
 from daemon.journal.values import folded
 from store.entity import Entity
 from store.fold import DELETED
@@ -20,6 +21,9 @@ Kind = Literal["label", "category"]
 
 SET = "label_ids"
 """The set of a task's labels: one field per member, `label_ids/<id as text>`."""
+
+SCOPE = "category_ids"
+"""The set of categories that a label is for, kept alike; empty: for every task."""
 
 _ID = re.compile("[0-9a-f]{32}")
 
@@ -40,7 +44,9 @@ class Names:
     def __init__(self, snapshot: Snapshot, kind: Kind) -> None:
         self._snapshot = snapshot
         self._kind: Kind = kind
-        self._known = {folded(one.text("name")): one.id for one in snapshot.entities(kind)}
+        self._known: dict[str, EntityId] = {}
+        for one in snapshot.entities(kind):
+            self._known.setdefault(folded(one.text("name")), one.id)
         self.writes: list[Write] = []
 
     def id_of(self, name: str) -> EntityId:
@@ -61,21 +67,55 @@ class Names:
 
     def _make(self, name: str) -> EntityId:
         ids = (_nth_id(self._kind, name, nth) for nth in itertools.count())
-        identifier = next(one for one in ids if not self._in_use(one))
+        identifier = next(one for one in ids if not self._in_use(one, folded(name)))
         again = self._snapshot.entity(identifier) is not None
         self.writes.append(
             Write(identifier, self._kind, {"name": name, DELETED: False} if again else {"name": name})
         )
         return identifier
 
-    def _in_use(self, identifier: EntityId) -> bool:
+    def _in_use(self, identifier: EntityId, key: str) -> bool:
+        """Say whether an id stands for something else; what was removed returns under its own name alone."""
         held = self._snapshot.entity(identifier)
-        return held is not None and held.visible
+        return held is not None and held.exists and (held.visible or folded(held.text("name")) != key)
 
 
 def by_id(snapshot: Snapshot, kind: Kind) -> dict[EntityId, str]:
     """Return the names of all labels or categories in sight."""
     return {one.id: one.text("name") for one in snapshot.entities(kind)}
+
+
+def find(snapshot: Snapshot, kind: Kind, ref: str, *, removed: bool = False) -> Entity:
+    """Find a label or category by its whole name, in any case, or by the beginning of its id.
+
+    `removed` looks among those out of sight too, after those in sight. Raises Refused: usage, not_found,
+    ambiguous where two have this name.
+    """
+    for unseen in (False, True)[: 1 + removed]:
+        named = [
+            one for one in snapshot.entities(kind, removed=unseen) if folded(one.text("name")) == folded(ref)
+        ]
+        if len(named) == 1:
+            return named[0]
+        if named:
+            raise Refused(
+                Code.AMBIGUOUS,
+                f"{len(named)} of them are called {ref[:80]!r}",
+                "give the beginning of an id",
+                [refs.candidate(one) for one in named],
+            )
+    return refs.entity(snapshot, [kind], ref, removed=removed)
+
+
+def ids_called(snapshot: Snapshot, kind: Kind, name: str) -> set[EntityId]:
+    """Return all in sight that have this name: devices that renamed while apart may have made it two."""
+    return {one.id for one in snapshot.entities(kind) if folded(one.text("name")) == folded(name)}
+
+
+def is_for(label: Entity, category: EntityId | None) -> bool:
+    """Say whether a label is for tasks of this category (None: of none)."""
+    scope = members(label, SCOPE)
+    return not scope or category in scope
 
 
 def members(entity: Entity, prefix: str) -> list[EntityId]:

@@ -10,7 +10,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from daemon.journal import refs, values
 from daemon.journal.errors import Code, Refused, usage
-from daemon.journal.names import SET, Names
+from daemon.journal.names import SCOPE, SET, Names, by_id, category_of, ids_called, is_for, members
 from daemon.journal.show import Shown
 from daemon.journal.views import Task
 from store.entity import Entity
@@ -19,7 +19,7 @@ from store.snapshot import Snapshot
 from store.transaction import Transaction, Write
 from syncproto.codec import Value
 from syncproto.commit import By
-from syncproto.ids import EntityId, text
+from syncproto.ids import EntityId, from_text, text
 
 LABELS_MAX = 100
 
@@ -110,6 +110,7 @@ def add(tx: Transaction, new: NewTask) -> Task:
     fields |= _status_fields(edit, None)
     fields |= _category_field(edit, categories)
     fields |= {f"{SET}/{text(one)}": True for one in labels.ids_of(new.labels)}
+    _require_scope(tx, fields, None)
     task = tx.new_id()
     tx.commit([*labels.writes, *categories.writes, Write(task, "task", fields)])
     return _shown(tx, task)
@@ -122,7 +123,8 @@ def edit(tx: Transaction, ref: str, change: TaskEdit) -> Task:
     fields = _plain_fields(change)
     fields |= _status_fields(change, task)
     fields |= _category_field(change, categories)
-    fields |= _label_fields(change, task, labels)
+    fields |= _label_fields(tx, change, task, labels)
+    _require_scope(tx, fields, category_of(task))
     return _write(tx, task, fields, change.base, [*labels.writes, *categories.writes])
 
 
@@ -217,12 +219,27 @@ def _category_field(change: TaskEdit, categories: Names) -> dict[str, Value]:
     return {"category_id": None if change.category is None else categories.id_of(change.category)}
 
 
-def _label_fields(change: TaskEdit, task: Entity, labels: Names) -> dict[str, Value]:
+def _label_fields(tx: Transaction, change: TaskEdit, task: Entity, labels: Names) -> dict[str, Value]:
     """Return one field for each label that comes or goes: concurrent additions both stay."""
     now = set(task.members(SET))
     wanted = now if change.labels is UNSET else {text(one) for one in labels.ids_of(change.labels)}
     wanted = wanted | {text(one) for one in labels.ids_of(change.add_labels)}
-    wanted -= {text(one) for name in change.remove_labels if (one := labels.known(name)) is not None}
+    wanted -= {text(one) for name in change.remove_labels for one in ids_called(tx, "label", name)}
     if len(wanted) > LABELS_MAX:
         raise Refused(Code.USAGE, f"{len(wanted)} labels are more than a task takes ({LABELS_MAX})")
     return {f"{SET}/{member}": member in wanted for member in sorted(now ^ wanted)}
+
+
+def _require_scope(tx: Transaction, fields: dict[str, Value], before: EntityId | None) -> None:
+    """Refuse a label that is added to a task of a category that it is not for."""
+    value = fields.get("category_id", before)
+    category = EntityId(value) if isinstance(value, bytes) else None
+    for field, is_in in fields.items():
+        prefix, _, member = field.partition("/")
+        label = tx.entity(from_text(member)) if prefix == SET and is_in else None
+        if label is not None and not is_for(label, category):
+            scope = sorted(by_id(tx, "category").get(one, "one removed") for one in members(label, SCOPE))
+            raise usage(
+                f"the label {label.text('name')!r} is for the category {' or '.join(scope)}",
+                "choose another label or category, or widen it: `label edit --category`",
+            )

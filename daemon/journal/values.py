@@ -50,7 +50,7 @@ def reason(text: str | None) -> str | None:
 
 
 def remark(text: str | None) -> str | None:
-    """Check what is said of a stretch of time; a blank one is none."""
+    """Check a line said of something, such as a stretch of time or a label; a blank one is none."""
     return None if text is None or not text.strip() else _line(text, "a remark", REASON_CHARS_MAX)
 
 

@@ -1,0 +1,398 @@
+"""Labels and categories: names of their own, scopes, what a task was denied, and what two devices add apart.
+
+Never goes below the use cases, but for what another device or an agent wrote.
+"""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from daemon.agents.effects import change_set_id
+from daemon.journal import categories, labels, tasks
+from daemon.journal.categories import Category, CategoryEdit, NewCategory
+from daemon.journal.errors import Code, Refused
+from daemon.journal.labels import ASSIGN, Label, LabelEdit, NewLabel
+from daemon.journal.tasks import NewTask, TaskEdit
+from daemon.journal.views import Task
+from store.item import clock_as_value
+from store.transaction import Write
+from store.verdicts import Verdict
+from syncproto.commit import By
+from syncproto.ids import EntityId, derived_id, from_text, text
+from tests.daemon.agents.fleet import DAY_MS, Fleet, Home
+
+
+def make(home: Home, title: str = "Renew the passport", **fields) -> Task:
+    return home.write(lambda tx: tasks.add(tx, NewTask(title=title, **fields)))
+
+
+def change(home: Home, task: Task, **fields) -> Task:
+    return home.write(lambda tx: tasks.edit(tx, task.id, TaskEdit(**fields)))
+
+
+def show(home: Home, task: Task) -> Task:
+    return home.read(lambda snapshot: tasks.show(snapshot, task.id))
+
+
+def add(home: Home, name: str, **fields) -> Label:
+    return home.write(lambda tx: labels.add(tx, NewLabel(name=name, **fields)))
+
+
+def edit(home: Home, ref: str, **fields) -> Label:
+    return home.write(lambda tx: labels.edit(tx, ref, LabelEdit(**fields)))
+
+
+def remove(home: Home, ref: str) -> Label:
+    return home.write(lambda tx: labels.remove(tx, ref))
+
+
+def restore(home: Home, ref: str) -> Label:
+    return home.write(lambda tx: labels.restore(tx, ref))
+
+
+def listed(home: Home, *, task: str | None = None, removed: bool = False) -> list[str]:
+    return [one.name for one in home.read(lambda s: labels.listed(s, task=task, removed=removed))]
+
+
+def category(home: Home, name: str, **fields) -> Category:
+    return home.write(lambda tx: categories.add(tx, NewCategory(name=name, **fields)))
+
+
+def edit_category(home: Home, ref: str, **fields) -> Category:
+    return home.write(lambda tx: categories.edit(tx, ref, CategoryEdit(**fields)))
+
+
+def commits(home: Home) -> int:
+    return home.read(lambda snapshot: snapshot.counts().commits)
+
+
+def refusal(use, *args, **fields) -> Refused:
+    with pytest.raises(Refused) as caught:
+        use(*args, **fields)
+    return caught.value
+
+
+# -- labels by name -----------------------------------------------------------------------------------
+
+
+def test_a_label_has_a_name_a_colour_and_words_and_its_colour_shows_on_its_tasks(a: Home):
+    made = add(a, " Home ", color="#0AF", description="Around the house")
+    assert (made.name, made.color, made.description) == ("Home", "#00aaff", "Around the house")
+    task = make(a, labels=["home", "other"])
+    assert (task.labels, task.label_colors) == (["Home", "other"], {"Home": "#00aaff"})
+    assert a.read(lambda snapshot: labels.show(snapshot, "HOME")) == made
+
+
+def test_adding_what_is_there_is_done_already_unless_it_should_look_otherwise(a: Home):
+    made = add(a, "home", color="red")
+    before = commits(a)
+    assert add(a, "HOME") == add(a, "home", color="RED") == made
+    refused = refusal(add, a, "home", color="blue")
+    assert (refused.code, "label edit" in refused.hint) == (Code.CONFLICT, True)
+    assert commits(a) == before
+
+
+@pytest.mark.parametrize(
+    "fields", [{"color": "reddish"}, {"color": "#12345"}, {"name": " "}, {"name": "x" * 101}, {"color": ""}]
+)
+def test_what_is_no_name_or_colour_is_refused(a: Home, fields):
+    before = commits(a)
+    assert refusal(add, a, **{"name": "x", **fields}).code is Code.USAGE
+    assert commits(a) == before
+
+
+def test_a_colour_that_only_a_newer_version_knows_is_kept_and_not_painted(a: Home):
+    made = add(a, "home")
+    a.set(from_text(made.id), color="ultraviolet")
+    assert make(a, labels=["home"]).label_colors == {}
+    assert a.read(lambda snapshot: labels.show(snapshot, "home")).color == "ultraviolet"
+
+
+def test_renaming_keeps_the_id_and_renames_it_on_every_task(a: Home):
+    made = add(a, "home")
+    task = make(a, labels=["home"])
+    assert edit(a, "home", name="House").id == made.id
+    assert show(a, task).labels == ["House"]
+    assert add(a, "home").id != made.id
+
+
+def test_a_name_in_use_is_refused_but_another_spelling_of_its_own_is_not(a: Home):
+    add(a, "home")
+    add(a, "work")
+    assert refusal(edit, a, "work", name="HOME").code is Code.CONFLICT
+    assert edit(a, "work", name="WORK").name == "WORK"
+
+
+def test_an_edit_empties_with_null_and_writes_nothing_that_stands(a: Home):
+    add(a, "home", color="red", description="x")
+    changed = edit(a, "home", color=None, description="  ")
+    assert (changed.color, changed.description) == (None, None)
+    before = commits(a)
+    edit(a, "home", name="home", color=None)
+    assert commits(a) == before
+
+
+def test_a_removed_label_is_out_of_sight_on_tasks_until_it_is_restored(a: Home):
+    made = add(a, "home", color="red")
+    task = make(a, labels=["home"])
+    assert remove(a, "home").removed
+    assert (show(a, task).labels, listed(a), listed(a, removed=True)) == ([], [], ["home"])
+    before = commits(a)
+    remove(a, "home")
+    assert commits(a) == before
+    assert restore(a, "home").id == made.id
+    assert show(a, task).labels == ["home"]
+    before = commits(a)
+    restore(a, made.id[:6])
+    assert commits(a) == before
+
+
+def test_what_was_renamed_and_removed_does_not_come_back_when_its_first_name_is_used(a: Home):
+    made = add(a, "home")
+    task = make(a, labels=["home"])
+    edit(a, "home", name="House")
+    remove(a, "House")
+    assert add(a, "home").id != made.id
+    assert show(a, task).labels == []
+    assert add(a, "House").id != made.id
+    assert refusal(restore, a, made.id).code is Code.CONFLICT
+
+
+def test_two_labels_that_became_one_name_while_apart_are_both_kept_and_told(fleet: Fleet, a: Home, b: Home):
+    for name in ("home", "house"):
+        add(a, name)
+    task = make(a, labels=["home", "house"])
+    fleet.sync()
+    edit(a, "home", name="flat")
+    edit(b, "house", name="Flat")
+    fleet.sync()
+    both = a.read(lambda s: labels.listed(s, task=None, removed=False))
+    assert [(one.name.casefold(), one.is_double) for one in both] == [("flat", True)] * 2
+    refused = refusal(edit, a, "flat", color="red")
+    assert (refused.code, len(refused.candidates)) == (Code.AMBIGUOUS, 2)
+    assert change(b, task, remove_labels=["flat"]).labels == []
+    renamed = edit(a, both[0].id[:8], name="apartment")
+    assert not renamed.is_double
+
+
+def test_two_devices_that_make_one_label_with_two_colours_are_told(fleet: Fleet, a: Home, b: Home):
+    one, two = add(a, "home", color="red"), add(b, "Home", color="blue")
+    fleet.sync()
+    assert one.id == two.id
+    (held,) = a.read(lambda s: labels.listed(s, task=None, removed=False))
+    assert {conflict.field for conflict in held.conflicts} == {"color", "name"}
+
+
+# -- scopes -------------------------------------------------------------------------------------------
+
+
+def test_a_scoped_label_is_offered_to_and_taken_by_tasks_of_its_categories_only(a: Home):
+    for name in ("admin", "garden"):
+        category(a, name)
+    add(a, "form", categories=["Admin"])
+    add(a, "anywhere")
+    inside, outside = make(a, "In", category="admin"), make(a, "Out")
+    assert listed(a, task=inside.id) == ["anywhere", "form"]
+    assert listed(a, task=outside.id) == ["anywhere"]
+    assert change(a, inside, add_labels=["form"]).labels == ["form"]
+    assert listed(a, task=inside.id) == ["anywhere"]
+    before = commits(a)
+    for refused in (
+        refusal(change, a, outside, add_labels=["form"]),
+        refusal(change, a, outside, labels=["form"], category="garden"),
+        refusal(make, a, "New", labels=["form"]),
+    ):
+        assert (refused.code, "'form'" in refused.message, "admin" in refused.message) == (
+            Code.USAGE,
+            True,
+            True,
+        )
+    assert commits(a) == before
+    assert make(a, "New", labels=["form"], category="ADMIN").labels == ["form"]
+    assert change(a, outside, add_labels=["form"], category="admin").labels == ["form"]
+
+
+def test_a_task_that_leaves_the_scope_goes_on_showing_the_label(a: Home):
+    category(a, "admin")
+    add(a, "form", categories=["admin"])
+    task = make(a, labels=["form"], category="admin")
+    assert change(a, task, category=None).labels == ["form"]
+    assert change(a, task, title="Other").labels == ["form"]
+
+
+def test_scopes_are_sets_so_additions_on_two_devices_both_stay(fleet: Fleet, a: Home, b: Home):
+    for name in ("admin", "garden", "trip"):
+        category(a, name)
+    add(a, "form", categories=["admin"])
+    fleet.sync()
+    edit(a, "form", add_categories=["garden"], remove_categories=["admin"])
+    edit(b, "form", add_categories=["trip"])
+    fleet.sync()
+    assert a.read(lambda s: labels.show(s, "form")).categories == ["garden", "trip"]
+    assert edit(a, "form", categories=[]).categories == []
+    assert refusal(edit, a, "form", add_categories=["nowhere"]).code is Code.NOT_FOUND
+
+
+def test_a_label_for_a_removed_category_alone_is_not_for_every_task(a: Home):
+    category(a, "admin")
+    add(a, "form", categories=["admin"])
+    a.write(lambda tx: categories.remove(tx, "admin"))
+    assert listed(a, task=make(a).id) == []
+    assert "removed" in refusal(make, a, "New", labels=["form"]).message
+
+
+# -- categories ---------------------------------------------------------------------------------------
+
+
+def test_a_category_keeps_its_language_and_examples(a: Home):
+    made = category(
+        a, "Admin", color="grey", default_language="de", correction_examples=[" Bürgeramt ", "  ", "ELSTER"]
+    )
+    assert (made.default_language, made.correction_examples) == ("de", ["Bürgeramt", "ELSTER"])
+    changed = edit_category(a, "admin", name="Office", default_language=None, correction_examples=None)
+    assert (changed.id, changed.default_language, changed.correction_examples) == (made.id, None, [])
+    assert refusal(edit_category, a, "office", default_language="German").code is Code.USAGE
+    assert refusal(edit_category, a, "admin").code is Code.NOT_FOUND
+
+
+def test_a_removed_category_is_out_of_sight_on_its_tasks_and_comes_back(a: Home):
+    category(a, "admin")
+    task = make(a, category="admin")
+    a.write(lambda tx: categories.remove(tx, "admin"))
+    assert (show(a, task).category, a.read(lambda s: categories.listed(s, removed=False))) == (None, [])
+    assert [one.name for one in a.read(lambda s: categories.listed(s, removed=True))] == ["admin"]
+    a.write(lambda tx: categories.restore(tx, "admin"))
+    assert show(a, task).category == a.read(lambda s: categories.show(s, "ADMIN")).name == "admin"
+
+
+@pytest.mark.parametrize("kept", [7, ["ok", 7, None], "x"])
+def test_examples_of_another_shape_from_elsewhere_are_passed_over(a: Home, kept):
+    made = category(a, "admin")
+    a.set(from_text(made.id), correction_examples=kept)
+    shown = a.read(lambda s: categories.show(s, "admin")).correction_examples
+    assert shown == (["ok"] if isinstance(kept, list) else [])
+
+
+# -- what a task was denied ---------------------------------------------------------------------------
+
+
+def propose(home: Home, task: Task, label: str, run: str = "run") -> EntityId:
+    """Bring in a proposal of a label, as an agent of a version with that tool would."""
+    target = from_text(task.id)
+
+    def use(tx) -> EntityId:
+        args = {"id": label, "confidence": "high"}
+        item = derived_id("item", task.id, label, time_of=target)
+        proposed = {
+            "item_id": item,
+            "tool": ASSIGN,
+            "args": args,
+            "base": {"clock": clock_as_value(tx.entity(target).clock), "value": {}},
+            "rationale": "",
+            "fingerprint": bytes(32),
+        }
+        fields = {
+            "agent_id": derived_id("agent", task.id, time_of=target),
+            "task_id": target,
+            "run_key": run,
+            "items": [proposed],
+            "expires_at": home.now_ms() + DAY_MS,
+        }
+        tx.commit([Write(change_set_id(run, 0, target), "change_set", fields)], by=By.AGENT)
+        return tx.items(target)[-1].id
+
+    return home.write(use)
+
+
+def decide(home: Home, item: EntityId, verdict: Verdict) -> None:
+    def use(tx) -> None:
+        seen = [one.id for one in tx.item(item).decisions]
+        fields = {"item_id": item, "verdict": verdict.value, "seen": seen, "via": "api"}
+        tx.commit([Write(tx.new_id(), "decision", fields)])
+
+    home.write(use)
+
+
+def denied(home: Home, task: Task) -> set[str]:
+    def use(snapshot) -> set[str]:
+        held = snapshot.entity(from_text(task.id))
+        return {text(one) for one in labels.suppressed(snapshot, held)}
+
+    return home.read(use)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "is_denied"),
+    [
+        ([], False),
+        ([Verdict.REJECTED], True),
+        ([Verdict.DEFERRED], False),
+        ([Verdict.CONFIRMED], False),
+        ([Verdict.CONFIRMED, Verdict.UNDONE], True),
+        ([Verdict.REJECTED, Verdict.REOPENED], False),
+    ],
+)
+def test_a_label_is_denied_while_a_persons_no_stands(a: Home, verdicts, is_denied):
+    task, label = make(a), add(a, "home")
+    item = propose(a, task, label.id)
+    for verdict in verdicts:
+        decide(a, item, verdict)
+    assert denied(a, task) == ({label.id} if is_denied else set())
+
+
+def test_a_label_that_the_person_gives_after_all_is_no_longer_denied_and_taken_off_it_is(a: Home):
+    task, label = make(a), add(a, "home")
+    decide(a, propose(a, task, label.id), Verdict.REJECTED)
+    change(a, task, add_labels=["home"])
+    assert denied(a, task) == set()
+    other = make(a, labels=["home"])
+    change(a, other, remove_labels=["home"])
+    assert denied(a, other) == {label.id}
+    assert denied(a, make(a)) == set()
+
+
+def test_what_an_agent_took_off_or_named_wrongly_denies_nothing(a: Home):
+    label = add(a, "home")
+    task = make(a, labels=["home"])
+    field = {f"label_ids/{label.id}": False, "label_ids/odd": False, "label_ids/" + "z" * 32: False}
+    a.write(lambda tx: tx.commit([Write(from_text(task.id), "task", field)], by=By.AGENT))
+    assert denied(a, task) == set()
+    for wrong in ("short", "z" * 32):
+        decide(a, propose(a, task, wrong, run=wrong), Verdict.REJECTED)
+    a.set(from_text(task.id), **{"label_ids/" + "z" * 32: False})
+    assert denied(a, task) == set()
+
+
+# -- laws ---------------------------------------------------------------------------------------------
+
+NAMES = ("one", "two", "three", "four")
+ACTS = st.lists(st.tuples(st.integers(0, 1), st.booleans(), st.sampled_from(NAMES)), max_size=10)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.sets(st.sampled_from(NAMES)), ACTS)
+def test_of_labels_that_two_devices_add_and_take_while_apart_each_ones_own_word_stands(first, acts):
+    with TemporaryDirectory() as folder:
+        fleet = Fleet(Path(folder))
+        homes = [fleet.home("a"), fleet.home("b")]
+        task = make(homes[0], labels=sorted(first))
+        fleet.sync()
+        held = [set(first), set(first)]
+        for who, adds, name in acts:
+            change(homes[who], task, **{"add_labels" if adds else "remove_labels": [name]})
+            (held[who].add if adds else held[who].discard)(name)
+        fleet.sync()
+        shown = set(show(homes[0], task).labels)
+        added = (held[0] | held[1]) - first
+        gone = first - (held[0] & held[1])
+        # Nobody took what only one of them added, nor added what was there and one took: each is certain,
+        # unless the other device wrote the same label both ways.
+        for name in NAMES:
+            both = {who for who, _, acted in acts if acted == name} == {0, 1}
+            if not both:
+                assert (name in shown) == (name in added or name in first - gone)
+        assert shown <= first | held[0] | held[1]
+        fleet.close()
