@@ -18,8 +18,10 @@ from daemon.journal.labels import ASSIGN, Label, LabelEdit, NewLabel
 from daemon.journal.tasks import NewTask, TaskEdit
 from daemon.journal.views import Task
 from store.item import clock_as_value
-from store.transaction import Write
+from store.snapshot import Snapshot
+from store.transaction import Transaction, Write
 from store.verdicts import Verdict
+from syncproto.codec import Value
 from syncproto.commit import By
 from syncproto.ids import EntityId, derived_id, from_text, text
 from tests.daemon.agents.fleet import DAY_MS, Fleet, Home
@@ -283,18 +285,20 @@ def propose(home: Home, task: Task, label: str, run: str = "run") -> EntityId:
     """Bring in a proposal of a label, as an agent of a version with that tool would."""
     target = from_text(task.id)
 
-    def use(tx) -> EntityId:
-        args = {"id": label, "confidence": "high"}
+    def use(tx: Transaction) -> EntityId:
+        args: dict[str, Value] = {"id": label, "confidence": "high"}
+        held = tx.entity(target)
+        assert held is not None
         item = derived_id("item", task.id, label, time_of=target)
-        proposed = {
+        proposed: dict[str, Value] = {
             "item_id": item,
             "tool": ASSIGN,
             "args": args,
-            "base": {"clock": clock_as_value(tx.entity(target).clock), "value": {}},
+            "base": {"clock": clock_as_value(held.clock), "value": {}},
             "rationale": "",
             "fingerprint": bytes(32),
         }
-        fields = {
+        fields: dict[str, Value] = {
             "agent_id": derived_id("agent", task.id, time_of=target),
             "task_id": target,
             "run_key": run,
@@ -308,17 +312,20 @@ def propose(home: Home, task: Task, label: str, run: str = "run") -> EntityId:
 
 
 def decide(home: Home, item: EntityId, verdict: Verdict) -> None:
-    def use(tx) -> None:
-        seen = [one.id for one in tx.item(item).decisions]
-        fields = {"item_id": item, "verdict": verdict.value, "seen": seen, "via": "api"}
+    def use(tx: Transaction) -> None:
+        held = tx.item(item)
+        assert held is not None
+        seen: list[Value] = [one.id for one in held.decisions]
+        fields: dict[str, Value] = {"item_id": item, "verdict": verdict.value, "seen": seen, "via": "api"}
         tx.commit([Write(tx.new_id(), "decision", fields)])
 
     home.write(use)
 
 
 def denied(home: Home, task: Task) -> set[str]:
-    def use(snapshot) -> set[str]:
+    def use(snapshot: Snapshot) -> set[str]:
         held = snapshot.entity(from_text(task.id))
+        assert held is not None
         return {text(one) for one in labels.suppressed(snapshot, held)}
 
     return home.read(use)
@@ -357,7 +364,11 @@ def test_a_label_that_the_person_gives_after_all_is_no_longer_denied_and_taken_o
 def test_what_an_agent_took_off_or_named_wrongly_denies_nothing(a: Home):
     label = add(a, "home")
     task = make(a, labels=["home"])
-    field = {f"label_ids/{label.id}": False, "label_ids/odd": False, "label_ids/" + "z" * 32: False}
+    field: dict[str, Value] = {
+        f"label_ids/{label.id}": False,
+        "label_ids/odd": False,
+        "label_ids/" + "z" * 32: False,
+    }
     a.write(lambda tx: tx.commit([Write(from_text(task.id), "task", field)], by=By.AGENT))
     assert denied(a, task) == set()
     for wrong in ("short", "z" * 32):
