@@ -4,6 +4,7 @@ Never reads a file: the client sends its text, so that the daemon opens nothing 
 """
 
 import asyncio
+from collections.abc import Callable
 from datetime import tzinfo
 from functools import partial
 
@@ -21,9 +22,9 @@ IMPORT_BYTES_MAX = 64 << 20
 
 
 class Import(Struct, frozen=True, forbid_unknown_fields=True):
-    """A file's text, its name, and its format: markdown or taskwarrior.
+    """A file's text, its name, and its format: icalendar, jsonl, markdown, taskwarrior or todotxt.
 
-    A Markdown file of the same name updates what came before; one of another name is another list.
+    A Markdown or todo.txt file of the same name updates what came before; another name is another list.
     """
 
     format: str
@@ -32,13 +33,13 @@ class Import(Struct, frozen=True, forbid_unknown_fields=True):
     dry_run: bool = False
 
 
-def routes(store: StoreThreads, zone: tzinfo) -> list[Route]:
+def routes(store: StoreThreads, zone: tzinfo, now_ms: Callable[[], int]) -> list[Route]:
     """Return the route; `zone` is where the person's days begin."""
 
     async def run(call: Call[Import, Nothing]) -> ImportResult:
         asked = call.body
         # A large file is read for seconds: neither the loop nor the one writer may wait for that.
-        work = await asyncio.to_thread(_read, asked, zone)
+        work = await store.read((await asyncio.to_thread(_read, asked, zone, now_ms())).known)
         return await (_look(store, work) if asked.dry_run else _take(store, work))
 
     return [
@@ -55,8 +56,8 @@ def routes(store: StoreThreads, zone: tzinfo) -> list[Route]:
     ]
 
 
-def _read(asked: Import, zone: tzinfo) -> Work:
-    return Work(formats.read(asked.format, asked.name, asked.text, zone))
+def _read(asked: Import, zone: tzinfo, now_ms: int) -> Work:
+    return Work(formats.read(asked.format, asked.name, asked.text, zone, now_ms))
 
 
 async def _look(store: StoreThreads, work: Work) -> ImportResult:

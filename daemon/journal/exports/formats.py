@@ -9,13 +9,18 @@ from types import MappingProxyType
 from typing import Final
 
 from daemon.journal.errors import usage
-from daemon.journal.exports import jsonl
+from daemon.journal.exports import jsonl, todotxt
 from store.snapshot import Snapshot
 
 Writer = Callable[[Snapshot, tzinfo], Iterator[str]]
 """Yields a file's text from one snapshot; `zone` is where the person's days begin."""
 
-WRITERS: Final[Mapping[str, Writer]] = MappingProxyType({jsonl.FORMAT: jsonl.write})
+WRITERS: Final[Mapping[str, Writer]] = MappingProxyType(
+    {
+        jsonl.FORMAT: jsonl.write,
+        todotxt.FORMAT: todotxt.write,
+    }
+)
 
 
 def writer(format_: str) -> Writer:

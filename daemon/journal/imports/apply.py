@@ -5,16 +5,19 @@ Never writes any part of a plan that has faults, and never holds the one writer 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from daemon.journal.errors import Code, Detail, Refused
 from daemon.journal.imports.drafts import Draft, Drafter, task_id
 from daemon.journal.imports.memory import origin
 from daemon.journal.imports.plan import Plan, PlannedTask, Skipped
+from daemon.journal.imports.recognise import recognised
 from store.fold import DELETED
 from store.snapshot import Snapshot
 from store.transaction import Transaction, Write
+from syncproto.ids import EntityId
 
 # Well below what a commit may hold, in bytes and operations: what a write takes beside its text is estimated.
 _COMMIT_BYTES_MAX = 192 * 1024
@@ -63,14 +66,19 @@ class Work:
     plan where it has any. Slow for a large plan: make it outside of a transaction.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, ids: Mapping[str, EntityId] = MappingProxyType({})) -> None:
         if plan.faults:
             raise _unreadable(plan)
+        self._plan = plan
         self._format = plan.format
-        self._ids = {task.key: task_id(plan.format, task) for task in plan.tasks}
+        self._ids = {task.key: task_id(plan.format, task) for task in plan.tasks} | dict(ids)
         self.tasks = len(plan.tasks)
         self.parts = list(_parts(plan.tasks))
         self.nothing_yet = ImportResult(skipped=plan.skipped)
+
+    def known(self, snapshot: Snapshot) -> Work:
+        """Return the work that is left where tasks of the file are known by more than their ids."""
+        return Work(*recognised(snapshot, self._plan))
 
     def look(self, snapshot: Snapshot, part: Part) -> ImportResult:
         """Say what `take` would do, as far as no part before it would change that."""
@@ -145,8 +153,10 @@ def _commits(draft: Draft, format_: str) -> Iterator[list[Write]]:
         for batch in _batches(draft.children) or [[]]:
             yield [task, *batch]
             task = Write(task.entity, task.kind, {}, origin=task.origin)
+    if draft.ends:
+        yield [draft.ends]
     if draft.buries:
-        yield [Write(task.entity, task.kind, {DELETED: True}, origin=origin(format_, None))]
+        yield [Write(task.entity, task.kind, {DELETED: True}, origin=origin(format_, draft.buried_ms))]
 
 
 def _batches(writes: Iterable[Write]) -> list[list[Write]]:

@@ -12,8 +12,8 @@ from daemon.journal.imports.memory import Memory, is_import, origin
 from daemon.journal.imports.places import Places
 from daemon.journal.imports.plan import PlannedChecklist, PlannedTask
 from daemon.journal.names import SET
-from daemon.journal.positions import between
 from daemon.journal.provenance import iso
+from daemon.journal.values import CLOSED
 from store.entity import Entity
 from store.fold import DELETED
 from store.snapshot import Snapshot
@@ -36,20 +36,23 @@ def task_id(format_: str, task: PlannedTask) -> EntityId:
 class Draft:
     """The writes that a task needs; `made` counts what is new of each kind.
 
-    `buries`: the task is to be removed after all other writes. `is_removed_here`: a person removed it.
+    `ends`: the task's last state, which its source wrote at another time than the rest. `buries`: the task is
+    to be removed after all other writes. `is_removed_here`: a person removed it.
     """
 
     task: Write
     is_new: bool
     children: list[Write] = field(default_factory=list)
     made: dict[str, int] = field(default_factory=dict)
+    ends: Write | None = None
     buries: bool = False
+    buried_ms: int | None = None
     is_removed_here: bool = False
 
     @property
     def is_empty(self) -> bool:
         """Say whether the journal has all that the file says."""
-        return not (self.task.fields or self.children or self.buries)
+        return not (self.task.fields or self.children or self.ends or self.buries)
 
 
 class Drafter:
@@ -65,9 +68,12 @@ class Drafter:
         """Return what the journal lacks of a task."""
         identifier = self._ids[task.key]
         held = self._snapshot.entity(identifier)
-        at_ms = task.made_ms if held is None else task.changed_ms
-        write = Write(identifier, "task", self._task_fields(task, held), origin=origin(self._format, at_ms))
-        draft = Draft(write, is_new=held is None)
+        fields = self._task_fields(task, held)
+        ends = self._ends(task, fields)
+        write = Write(identifier, "task", fields, origin=self._origin(task, is_new=held is None))
+        draft = Draft(write, is_new=held is None, buried_ms=task.ended_ms)
+        if ends:
+            draft.ends = Write(identifier, "task", ends, origin=origin(self._format, task.ended_ms))
         _Children(self._snapshot, self._format, task, draft, self._ids).collect()
         was_buried = held is not None and Memory(self._snapshot, held).value(DELETED) is True
         if was_buried and not task.removed:
@@ -80,6 +86,18 @@ class Drafter:
             draft.buries = task.removed and not was_buried
         return draft
 
+    def _origin(self, task: PlannedTask, *, is_new: bool) -> Fields:
+        if not is_new:
+            return origin(self._format, task.changed_ms)
+        changed_ms = None if task.changed_ms == task.made_ms else task.changed_ms
+        return origin(self._format, task.made_ms, task.source, changed_ms)
+
+    def _ends(self, task: PlannedTask, fields: Fields) -> Fields:
+        """Take out of the fields what the source wrote when it finished the task."""
+        if task.ended_ms is None or task.status not in CLOSED or "status" not in fields:
+            return {}
+        return {"status": fields.pop("status")}
+
     def _task_fields(self, task: PlannedTask, held: Entity | None) -> Fields:
         category = self.catalogue.id_of("category", task.category) if task.category else None
         wanted: Fields = {
@@ -88,6 +106,8 @@ class Drafter:
             "reason": task.reason,
             "priority": task.priority,
             "due": task.due,
+            "estimate_minutes": task.estimate_minutes,
+            "language": task.language,
             "category_id": category,
         }
         fields = _difference(self._snapshot, held, wanted)
@@ -125,8 +145,10 @@ class _Children:
 
     def collect(self) -> None:
         """Add checklists with their items, entries and links."""
-        for checklist in self._task.checklists:
-            self._checklist(checklist)
+        if self._task.checklists:
+            places = self._places(self._owner, "task_checklist")
+            for checklist in self._task.checklists:
+                self._checklist(checklist, places)
         self._entries()
         for link in self._task.links:
             ends: Fields = {
@@ -137,16 +159,17 @@ class _Children:
             line = self._derived(link.key)
             self._child("link", line, says=ends, made={}, at_ms=self._task.changed_ms)
 
-    def _checklist(self, checklist: PlannedChecklist) -> None:
+    def _checklist(self, checklist: PlannedChecklist, among: Places) -> None:
         # The list that people and agents add to where a task has none is the same one.
         shared = checklist.title == TODOS
         identifier = todos_id(self._owner) if shared else self._derived(checklist.key)
-        made: Fields = {"task_id": self._owner, "position": between(None, None)}
+        made: Fields = {"task_id": self._owner}
         at_ms = self._task.made_ms
-        self._child("checklist", identifier, says={"title": checklist.title}, made=made, at_ms=at_ms)
+        says: Fields = {"title": checklist.title}
+        self._child("checklist", identifier, says=says, made=made, at_ms=at_ms, places=among)
         places = self._places(identifier, "checklist_item")
         for item in checklist.items:
-            says: Fields = {"title": item.title, "is_checked": item.is_checked}
+            says = {"title": item.title, "is_checked": item.is_checked}
             made = {"checklist_id": identifier, "is_archived": False}
             line = self._derived(item.key)
             self._child("checklist_item", line, says=says, made=made, at_ms=at_ms, places=places)

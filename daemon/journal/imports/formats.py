@@ -9,22 +9,28 @@ from types import MappingProxyType
 from typing import Final
 
 from daemon.journal.errors import usage
-from daemon.journal.imports import markdown, taskwarrior
+from daemon.journal.imports import markdown, taskwarrior, todotxt
 from daemon.journal.imports.plan import Plan
 
-Parser = Callable[[str, str, tzinfo], Plan]
+Parser = Callable[[str, str, tzinfo, int | None], Plan]
+"""Reads a file into a plan, given its name, its text, where days begin, and the time if it is known."""
 
 PARSERS: Final[Mapping[str, Parser]] = MappingProxyType(
-    {markdown.FORMAT: markdown.parse, taskwarrior.FORMAT: taskwarrior.parse}
+    {
+        markdown.FORMAT: markdown.parse,
+        taskwarrior.FORMAT: taskwarrior.parse,
+        todotxt.FORMAT: todotxt.parse,
+    }
 )
 
 
-def read(format_: str, name: str, text: str, zone: tzinfo = UTC) -> Plan:
+def read(format_: str, name: str, text: str, zone: tzinfo = UTC, now_ms: int | None = None) -> Plan:
     """Read a file into a plan, whose faults say what cannot be read; refuse a format that is not known.
 
-    Pure, and slow for a large file: call it before a transaction is opened. `zone` is the person's.
+    Pure, and slow for a large file: call it before a transaction is opened. `zone` is the person's, `now_ms`
+    the time for which the file is read: whether a task still waits depends on it.
     """
     parser = PARSERS.get(format_)
     if parser is None:
         raise usage(f"no import format is called {format_[:80]!r}", f"one of {', '.join(PARSERS)}")
-    return parser(name, text, zone)
+    return parser(name, text, zone, now_ms)

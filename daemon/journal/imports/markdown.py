@@ -35,13 +35,13 @@ _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _PARENT_CHARS_MIN = 12
 
 
-def parse(name: str, text: str, zone: tzinfo = UTC) -> Plan:
+def parse(name: str, text: str, zone: tzinfo = UTC, now_ms: int | None = None) -> Plan:
     """Read a file called `name`; never raises, what cannot be read is in the plan's faults.
 
     `name` begins every key, so that two files with the same headings stay apart; its stem names the task of
     what stands before the first heading.
     """
-    del zone  # Markdown has no times
+    del zone, now_ms  # Markdown has no times
     if fault := unreadable(text):
         return failed(FORMAT, fault)
     name = name.replace("\0", "").encode(errors="replace").decode()

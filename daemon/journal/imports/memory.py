@@ -8,7 +8,7 @@ beside the log for it, so every device answers alike, also one that never saw th
 where the version in effect is not an import's own.
 """
 
-from daemon.journal.provenance import ORIGIN_AT
+from daemon.journal.provenance import ORIGIN_AT, written_ms
 from store.entity import Entity
 from store.fold import Source
 from store.history import operations
@@ -17,12 +17,35 @@ from syncproto.codec import Value
 
 _BY = "by"
 _IMPORT = "import"
+_FORMAT = "format"
+_SOURCE = "source"
+_CHANGED = "changed_ms"
 
 
-def origin(format_: str, at_ms: int | None) -> dict[str, Value]:
-    """Return the provenance of an imported write; `at_ms` is when its source wrote it, if it says."""
-    known: dict[str, Value] = {_BY: _IMPORT, "format": format_}
-    return known if at_ms is None else known | {ORIGIN_AT: at_ms}
+def origin(
+    format_: str, at_ms: int | None, source: str | None = None, changed_ms: int | None = None
+) -> dict[str, Value]:
+    """Return the provenance of an imported write; `at_ms` is when its source wrote it, if it says.
+
+    A new task also keeps the id that it has in its source, and when that last changed it.
+    """
+    known: dict[str, Value] = {_BY: _IMPORT, _FORMAT: format_}
+    told = {ORIGIN_AT: at_ms, _SOURCE: source, _CHANGED: changed_ms}
+    return known | {name: value for name, value in told.items() if value is not None}
+
+
+def source_of(task: Entity) -> tuple[str, str] | None:
+    """Return the format that a task was first imported from and its id there, None where it has none."""
+    told = (None if task.created is None else task.created.origin) or {}
+    format_, source = told.get(_FORMAT), told.get(_SOURCE)
+    is_known = told.get(_BY) == _IMPORT and isinstance(format_, str) and isinstance(source, str)
+    return (str(format_), str(source)) if is_known else None
+
+
+def changed_ms(source: Source) -> int:
+    """Return when the source of an imported write last changed what it wrote, else when it was written."""
+    at = (source.origin or {}).get(_CHANGED)
+    return at if type(at) is int else written_ms(source)
 
 
 def is_import(source: Source) -> bool:

@@ -57,7 +57,9 @@ class PlannedLink:
 class PlannedTask:
     """A task and all that belongs to it.
 
-    `made_ms` and `changed_ms` are when the source made and last changed it (Unix time; None: unknown).
+    `made_ms`, `changed_ms` and `ended_ms` are when the source made, last changed, and finished or deleted it
+    (Unix time; None: unknown). `source` is the source's own id of it, kept as provenance so that an export
+    can name it again; None where the format has none.
     """
 
     key: str
@@ -65,10 +67,14 @@ class PlannedTask:
     title: str
     made_ms: int | None = None
     changed_ms: int | None = None
+    ended_ms: int | None = None
+    source: str | None = None
     status: str = "OPEN"
     reason: str | None = None
     priority: str | None = None
     due: str | None = None
+    estimate_minutes: int | None = None
+    language: str | None = None
     category: str | None = None
     labels: tuple[str, ...] = ()
     checklists: tuple[PlannedChecklist, ...] = ()
@@ -96,12 +102,17 @@ class ImportFault:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All that a file asks for. A plan with faults must not be applied, not even in part."""
+    """All that a file asks for. A plan with faults must not be applied, not even in part.
+
+    `list_key`: set where the format gives its tasks no ids, so that only the list as a whole has a name;
+    which of its tasks are known already is then found by comparing with the journal (`recognise`).
+    """
 
     format: str
     tasks: tuple[PlannedTask, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     faults: tuple[ImportFault, ...] = ()
+    list_key: str | None = None
 
 
 def failed(format_: str, *faults: ImportFault) -> Plan:
@@ -159,7 +170,7 @@ def entries_of(key: str, text: str, happened_ms: int | None = None) -> list[Plan
 def _parts(text: str) -> list[str]:
     parts = []
     while text:
-        head = text.encode()[:ENTRY_BYTES_MAX].decode(errors="ignore")
+        head = text[:ENTRY_BYTES_MAX].encode()[:ENTRY_BYTES_MAX].decode(errors="ignore")
         if len(head) < len(text) and (end := head.rfind("\n") + 1):
             head = head[:end]
         parts.append(head)

@@ -3,9 +3,11 @@
 Never guesses: a record that is not as Taskwarrior writes it is a fault, named with its line.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
+
+from msgspec import structs
 
 from daemon.journal.imports.plan import (
     ImportFault,
@@ -23,22 +25,25 @@ from daemon.journal.imports.plan import (
     utc_text,
 )
 from daemon.journal.imports.taskwarrior_json import NotAnExport, Record, Source, sources, text_of, timestamp
+from daemon.journal.imports.taskwarrior_own import Own
 from daemon.journal.tasks import LABELS_MAX
 from daemon.journal.values import NAME_CHARS_MAX
 
 FORMAT = "taskwarrior"
 
-_PRIORITIES = {"H": "P1", "M": "P2", "L": "P3"}
+PRIORITIES = {"H": "P1", "M": "P2", "L": "P3"}
 _STATUSES = {"pending": "OPEN", "waiting": "ON HOLD", "completed": "DONE", "deleted": "OPEN"}
+_ENDED = frozenset({"completed", "deleted"})
 _RECURRING = "recurring"
 _WHOLE_DAY = ("00:00:00", "23:59:59")
 _TEMPLATE = "a template of a recurring task: only its occurrences are imported"
 
 
-def parse(name: str, text: str, zone: tzinfo = UTC) -> Plan:
+def parse(name: str, text: str, zone: tzinfo = UTC, now_ms: int | None = None) -> Plan:
     """Read an export; never raises, what cannot be read is in the plan's faults.
 
-    `zone` is the person's: Taskwarrior writes the day on which a task is due as local midnight, in UTC.
+    `zone` is the person's: Taskwarrior writes the day on which a task is due as local midnight, in UTC. Since
+    2.6 it writes a task that waits as pending, with a time that is still to come at `now_ms`.
     """
     del name  # tasks have identities of their own, whatever the file is called
     if fault := unreadable(text):
@@ -52,7 +57,7 @@ def parse(name: str, text: str, zone: tzinfo = UTC) -> Plan:
     present = {source.key for source in found if source.record.status != _RECURRING}
     for source in found:
         try:
-            tasks += _planned(source, present, zone)
+            tasks += _planned(_seen_at(source, now_ms), present, zone)
         except NotAnExport as error:
             faults.append(source.fault(str(error)))
     if faults:
@@ -76,6 +81,18 @@ def _templates(found: list[Source]) -> Iterator[Skipped]:
             yield Skipped(source.line, cut_title(on_one_line(source.record.description)), _TEMPLATE)
 
 
+def _seen_at(source: Source, now_ms: int | None) -> Source:
+    """Return the record with the status that it has at a time, where its `wait` tells."""
+    record = source.record
+    if record.status != "pending" or not record.wait or now_ms is None:
+        return source
+    try:
+        is_to_come = _ms(timestamp("wait", record.wait)) > now_ms
+    except NotAnExport:
+        return source
+    return replace(source, record=structs.replace(record, status="waiting")) if is_to_come else source
+
+
 def _planned(source: Source, present: set[str], zone: tzinfo) -> list[PlannedTask]:
     """Make the task of a record, none of a template. Raises NotAnExport with what is wrong in it."""
     record = source.record
@@ -90,22 +107,30 @@ def _planned(source: Source, present: set[str], zone: tzinfo) -> list[PlannedTas
     if not title:
         raise NotAnExport("description is empty")
     made_ms = _optional_ms("entry", record.entry)
+    own = Own(source, present)
+    ends = record.status in _ENDED and record.end is not None
     task = PlannedTask(
         key=source.key,
         line=source.line,
         title=cut_title(title),
         made_ms=made_ms,
         changed_ms=_lenient_ms(record.modified),
-        status=_STATUSES[record.status],
-        reason=_reason(record, zone),
-        priority=_PRIORITIES.get(record.priority or ""),
-        due=_day("due", record.due, zone)[0],
+        ended_ms=_optional_ms("end", record.end) if ends else None,
+        source=source.key,
+        status=own.status or _STATUSES[record.status],
+        reason=own.reason or _reason(record, zone),
+        priority=own.priority(PRIORITIES.get(record.priority or "")),
+        due=_day("due", record.due, zone)[0] or own.due,
+        estimate_minutes=own.estimate,
+        language=own.language,
         category=_name(record.project),
         labels=_labels(record),
-        links=tuple(_links(source, present)),
-        removed=record.status == "deleted",
+        checklists=own.checklists,
+        links=(*_links(source, present), *own.links),
+        removed=record.status == "deleted" and own.status is None,
     )
-    return [replace(task, entries=tuple(_entries(source, made_ms, _leftovers(source, task, zone))))]
+    leftovers = [*_leftovers(source, task, zone), *own.left]
+    return [replace(task, entries=tuple(_entries(source, made_ms, leftovers)))]
 
 
 # --- attributes that have a place -------------------------------------------------------------------
@@ -167,12 +192,14 @@ def _links(source: Source, present: set[str]) -> Iterator[PlannedLink]:
 def _leftovers(source: Source, task: PlannedTask, zone: tzinfo) -> Iterator[tuple[str, str]]:
     """Yield what the task's own fields do not say in full, as attribute and text."""
     record = source.record
-    linked = {link.from_key for link in task.links}
+    linked = {link.from_key for link in task.links if link.type == "blocks"}
     loose = [other for other in source.dependencies if other not in linked]
     if loose:
         yield "depends", ", ".join(loose)
     if _day("due", record.due, zone)[1]:
         yield "due", text_of(record.due or "")
+    if record.end and task.ended_ms is None:
+        yield "end", text_of(record.end)
     if record.modified and task.changed_ms is None:
         yield "modified", record.modified
     if record.priority and not task.priority:
@@ -182,11 +209,10 @@ def _leftovers(source: Source, task: PlannedTask, zone: tzinfo) -> Iterator[tupl
     yield from (("tags", tag) for tag in record.tags if tag.strip() and _name(tag) not in task.labels)
     if record.wait and not task.reason:
         yield "wait", text_of(record.wait)
-    yield from source.others
 
 
 def _entries(
-    source: Source, made_ms: int | None, leftovers: Iterator[tuple[str, str]]
+    source: Source, made_ms: int | None, leftovers: Iterable[tuple[str, str]]
 ) -> Iterator[PlannedEntry]:
     if not fits_title(on_one_line(source.record.description)):
         yield from entries_of(f"{source.key}/description", source.record.description, made_ms)

@@ -46,6 +46,7 @@ class Record(msgspec.Struct, frozen=True):
     status: str
     entry: str | None = None
     modified: str | None = None
+    end: str | None = None
     due: str | None = None
     wait: str | None = None
     project: str | None = None

@@ -13,6 +13,7 @@ import pytest
 
 from daemon.control import import_routes
 from daemon.journal.imports.apply import PART_ELEMENTS
+from tests.daemon.agents.fleet import START_MS
 from tests.daemon.control.conftest import Answer, Api
 
 SECTIONS = 6 * PART_ELEMENTS
@@ -22,7 +23,7 @@ LONG = "".join(f"# Task {n}\n\nwords\n\n" for n in range(SECTIONS))
 @pytest.fixture
 async def importing(tmp_path: Path) -> AsyncIterator[Api]:
     made = Api(tmp_path, [])
-    made.routes += import_routes.routes(made.store, UTC)
+    made.routes += import_routes.routes(made.store, UTC, lambda: START_MS)
     await made.start()
     yield made
     await made.stop()
@@ -83,7 +84,7 @@ async def test_a_file_with_faults_is_refused_with_each_of_them(importing: Api):
 
 async def test_a_dry_run_only_reads_also_below_the_floor(tmp_path: Path):
     api = Api(tmp_path, [])
-    api.routes += import_routes.routes(api.store, UTC)
+    api.routes += import_routes.routes(api.store, UTC, lambda: START_MS)
     api.floor = 1 << 62
     await api.start()
     tried = await api.ask("POST", "/v1/import", request(dry_run=True), key="k")

@@ -183,7 +183,7 @@ def test_times_before_1970_are_kept_as_they_are(a: Home):
 def test_a_format_that_is_not_known_is_refused_with_those_that_are():
     with pytest.raises(Refused) as caught:
         read("org", "garden.org", "* dig")
-    assert (caught.value.code, caught.value.hint) == (Code.USAGE, "one of markdown, taskwarrior")
+    assert (caught.value.code, caught.value.hint) == (Code.USAGE, "one of markdown, taskwarrior, todotxt")
 
 
 # --- what the file changed --------------------------------------------------------------------------
@@ -448,7 +448,12 @@ def test_imported_writes_say_where_they_come_from(a: Home):
     bring(a, export(PAPERS))
     version = a.entity(from_text(show(a, "passport").id)).version("title")
     assert version is not None
-    assert version.source.origin == {"by": "import", "format": "taskwarrior", "at_ms": 1_767_323_045_000}
+    assert version.source.origin == {
+        "by": "import",
+        "format": "taskwarrior",
+        "at_ms": 1_767_323_045_000,
+        "source": PAPERS["uuid"],
+    }
 
 
 def test_a_note_reworded_in_the_file_is_reworded_here_with_its_time(a: Home):

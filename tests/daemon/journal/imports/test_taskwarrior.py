@@ -129,8 +129,8 @@ def test_recurring_templates_are_skipped_and_named():
 def test_anything_else_is_kept_as_an_entry():
     task = only(start="20260103T000000Z", end="20260104T000000Z", size=3, client={"name": "Ann"}, note="x: y")
     assert task.entries[0].text.split("\n") == [
-        "start: 2026-01-03T00:00:00Z",
         "end: 2026-01-04T00:00:00Z",
+        "start: 2026-01-03T00:00:00Z",
         "size: 3",
         'client: {"name": "Ann"}',
         "note: x: y",
