@@ -140,7 +140,7 @@ class Daemon:
         )
         return [
             *journal_routes.routes(Typed(now_ms, local_zone(), self._settings.language)),
-            *import_routes.routes(self._store, local_zone()),
+            *import_routes.routes(self._store, local_zone(), now_ms),
             *Exports(self._store, self._data, self._floor, local_zone()).routes(),
             *agents.routes(),
             *PeerRoutes(self._peers).routes(),
