@@ -117,6 +117,29 @@ class Snapshot:
         )
         return [Entity(name, load(state), not removed) for name, state in rows]
 
+    def in_order(
+        self, kind: str, *, removed: bool, closed: bool, after: EntityId | None, limit: int
+    ) -> list[tuple[EntityId, bytes]]:
+        """Return states of a kind in order of their making, those beyond `after`, at most `limit`.
+
+        In sight or else `removed`; `closed` takes those that are over too. Costs what it returns.
+        """
+        one = "SELECT made_ms, made_n, id, state FROM entity WHERE kind = ?1 AND visible = ?2 AND closed = "
+        beyond = " AND made_ms >= ?3 AND (made_ms, made_n, id) > (?3, ?4, ?5)"
+        parts = [f"{one}{part}{beyond}" for part in ((0, 1) if closed else (0,))]
+        rows: Any = self.db.execute(
+            " UNION ALL ".join(parts) + " ORDER BY 1, 2, 3 LIMIT ?6",
+            (kind, int(not removed), *self._made(after), limit),
+        )
+        return [(name, state) for _, _, name, state in rows]
+
+    def _made(self, entity: EntityId | None) -> tuple[int, int, EntityId]:
+        """Return an entity's place in the order of making; before the first for None or one not held."""
+        row: Any = None
+        if entity is not None:
+            row = self.db.execute("SELECT made_ms, made_n, id FROM entity WHERE id = ?", (entity,)).fetchone()
+        return row or (-1, 0, EntityId(b""))
+
     def with_prefix(self, kinds: Sequence[str], prefix: str, limit: int) -> list[EntityId]:
         """Return ids of these kinds whose text form begins with `prefix`, at most `limit`, by id."""
         if not prefix.isalnum():
@@ -137,6 +160,17 @@ class Snapshot:
             (target, relation, removed),
         )
         return [owner for (owner,) in rows]
+
+    def below(self, targets: Sequence[EntityId], relation: str) -> list[tuple[EntityId, Entity]]:
+        """Return the entities in sight that point at one of several, each with what it points at, by id."""
+        if not targets:
+            return []
+        rows: Any = self.db.execute(
+            "SELECT target, id, state FROM relation JOIN entity ON id = owner"
+            " WHERE name = ? AND target IN carray(?) AND visible ORDER BY id",
+            (relation, apsw.carray(tuple(targets))),
+        )
+        return [(target, Entity(name, load(state), visible=True)) for target, name, state in rows]
 
     # -- change items ---------------------------------------------------------------------------------
 

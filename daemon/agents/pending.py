@@ -14,7 +14,6 @@ from daemon.agents.proposals import SETS_MAX
 from daemon.journal.provenance import iso
 from store.item import Occurrence
 from store.snapshot import Snapshot
-from store.verdicts import Status
 from syncproto.ids import EntityId, text
 
 
@@ -39,7 +38,6 @@ class PendingItem(Struct, frozen=True, kw_only=True):
     expires_at: str
 
 
-_OPEN = frozenset({Status.PENDING, Status.DEFERRED})
 _WAITING = frozenset({Shown.PENDING, Shown.DEFERRED})
 
 
@@ -50,7 +48,7 @@ def pending(
 
     What has expired or become obsolete waits no more; `closed` lists it too, with all that is decided.
     """
-    items = (item for item in snapshot.items(task) if closed or item.disputed or item.status in _OPEN)
+    items = snapshot.items(task) if closed else snapshot.open_items(now_ms, task)
     found = (judging.case(snapshot, item) for item in items)
     shown = [(case, judging.shown(snapshot, case, now_ms)) for case in found if case is not None]
     waiting = [(case, status) for case, status in shown if closed or _waits(case, status)]

@@ -57,6 +57,14 @@ def entity(
     return _in_sight(found, what, removed)
 
 
+def full(snapshot: Snapshot, kind: str, ref: str) -> Entity:
+    """Find the entity of a kind that has this whole id, in sight or not. Raises Refused (not_found)."""
+    held = _by_id(snapshot, (kind,), ref)
+    if held is None:
+        raise not_found(kind, ref, "give the whole id")
+    return held
+
+
 def is_prefix(ref: str) -> bool:
     """Say whether `ref` can be the beginning of an id. Raises Refused (usage) where it is one too short."""
     prefix = ref.strip().lower()

@@ -3,6 +3,7 @@
 Never writes, and never hides a value that stands in conflict.
 """
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -48,14 +49,7 @@ def plain(value: object) -> Any:
     return value
 
 
-_BELONGS = (
-    ("checklist", "task_id", "task_checklist"),
-    ("checklist_item", "checklist_id", "checklist_item"),
-    ("agent", "task_id", "agent_task"),
-    ("time_record", "task_id", "task_time"),
-)
-_TEXTS = ("entry", "task_id", "task_entry")
-"""What `expect_many` reads at once: kind, the field that points up, the relation."""
+_BELOW_TASKS = ("agent_task", "task_time")
 
 
 class Shown:
@@ -175,19 +169,27 @@ class Shown:
 
     # -- what belongs to a task -----------------------------------------------------------------------
 
-    def expect_many(self, *, texts: bool) -> "Shown":
-        """Read all that belongs to tasks at once, which is cheaper from a few dozen tasks on."""
-        for kind, field, relation in (*_BELONGS, _TEXTS) if texts else _BELONGS:
-            family = self._families.setdefault(relation, {})
-            for one in self._snapshot.entities(kind):
-                target = one.value(field)
-                if isinstance(target, bytes):
-                    family.setdefault(EntityId(target), []).append(one)
+    def expect(self, tasks: Sequence[EntityId], *, texts: bool) -> "Shown":
+        """Read what belongs to these tasks at once, which is cheaper from a few on; texts if asked for."""
+        checklists = self._read_below(tasks, "task_checklist")
+        self._read_below([one.id for one in checklists], "checklist_item")
+        for relation in _BELOW_TASKS:
+            self._read_below(tasks, relation)
+        if texts:
+            self._read_below(tasks, "task_entry")
         return self
 
+    def _read_below(self, targets: Sequence[EntityId], relation: str) -> list[Entity]:
+        family: dict[EntityId, list[Entity]] = {target: [] for target in targets}
+        for target, one in self._snapshot.below(targets, relation):
+            family[target].append(one)
+        self._families[relation] = family
+        return [one for below in family.values() for one in below]
+
     def _children(self, target: EntityId, relation: str) -> list[Entity]:
-        if relation in self._families:
-            return self._families[relation].get(target, [])
+        expected = self._families.get(relation, {}).get(target)
+        if expected is not None:
+            return expected
         found = (self._snapshot.entity(one) for one in self._snapshot.referring(target, relation))
         return [one for one in found if one is not None]
 
@@ -209,6 +211,15 @@ class Shown:
             vector_clock=vector_clock(item.clock),
             removed=not item.visible,
         )
+
+    def entries(self, task: Entity, *, removed: bool) -> list[Entry]:
+        """Show the entries of a task that are in sight, or instead the `removed` ones, by their times."""
+        held = self._children(task.id, "task_entry")
+        if removed:
+            ids = self._snapshot.referring(task.id, "task_entry", removed=True)
+            every = [one for one in map(self._snapshot.entity, ids) if one is not None]
+            held = [one for one in every if one.exists and not one.visible]
+        return [self.entry(one) for one in sorted(held, key=_told)]
 
     def entry(self, entry: Entity) -> Entry:
         """Show one entry."""

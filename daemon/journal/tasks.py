@@ -10,11 +10,12 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from daemon.journal import refs, values
 from daemon.journal.errors import Code, Refused, usage
+from daemon.journal.listing import PAGE_MAX, place
 from daemon.journal.names import SCOPE, SET, Names, by_id, category_of, ids_called, is_for, members
 from daemon.journal.show import Shown
 from daemon.journal.views import Task
 from store.entity import Entity
-from store.fold import DELETED
+from store.fold import DELETED, load
 from store.snapshot import Snapshot
 from store.transaction import Transaction, Write
 from syncproto.codec import Value
@@ -76,18 +77,20 @@ def show(snapshot: Snapshot, ref: str) -> Task:
     return Shown(snapshot).task(refs.task(snapshot, ref))
 
 
-def tasks(snapshot: Snapshot, *, closed: bool, removed: bool, brief: bool) -> list[Task]:
-    """List open tasks in order of their making; `closed` adds the others; `removed` lists those instead."""
-    shown = Shown(snapshot).expect_many(texts=not brief)
-    held = [one for one in snapshot.entities("task", removed=removed) if one.exists]
-    wanted = [one for one in held if closed or removed or one.text("status") not in values.CLOSED]
-    return [shown.task(one, brief=brief) for one in sorted(wanted, key=_age)]
-
-
-def _age(task: Entity) -> tuple[int, int, EntityId]:
-    """Return the key of the order of making: ids alone do not tell within a millisecond."""
-    assert task.created is not None
-    return task.created.ms, task.created.n, task.id
+def tasks(
+    snapshot: Snapshot,
+    *,
+    closed: bool,
+    removed: bool,
+    brief: bool,
+    after: str | None = None,
+    limit: int = PAGE_MAX,
+) -> list[Task]:
+    """List open tasks in order of their making, a page of them; `closed` and `removed` as in `lines`."""
+    begin = place(snapshot, after)
+    rows = snapshot.in_order("task", removed=removed, closed=closed or removed, after=begin, limit=limit)
+    shown = Shown(snapshot).expect([task for task, _ in rows], texts=not brief)
+    return [shown.task(Entity(task, load(state), not removed), brief=brief) for task, state in rows]
 
 
 # -- writing ------------------------------------------------------------------------------------------

@@ -1,0 +1,100 @@
+"""Lists of tasks, a page at a time: a line each, cheap enough for thousands.
+
+Never reads more of a task than its line shows.
+"""
+
+from typing import Any
+
+from msgspec import Struct
+
+from daemon.journal import refs
+from daemon.journal.values import PRIORITY_DEFAULT
+from daemon.journal.views import Progress
+from store import glance
+from store.search import CATEGORY, LABELS
+from store.snapshot import Snapshot
+from syncproto.ids import EntityId, text
+
+PAGE_MAX = 500
+
+
+class TaskLine(Struct, frozen=True):
+    """A task as a list shows it."""
+
+    id: str
+    title: str
+    status: str
+    priority: str
+    due: str | None
+    estimate_minutes: int | None
+    labels: list[str]
+    category: str | None
+    checklist_progress: Progress
+    removed: bool = False
+
+
+def lines(
+    snapshot: Snapshot, *, closed: bool, removed: bool, after: str | None = None, limit: int = PAGE_MAX
+) -> list[TaskLine]:
+    """List open tasks in order of their making; `closed` adds the others; `removed` lists those instead.
+
+    `after` is the id of the last one of the page before.
+    """
+    begin = place(snapshot, after)
+    rows = snapshot.in_order("task", removed=removed, closed=closed or removed, after=begin, limit=limit)
+    done, total = _progress(snapshot, [task for task, _ in rows])
+    names = {text(one): name for one, name in _names(snapshot)}
+    made = ((task, glance.values(state)) for task, state in rows)
+    return [
+        _line(task, values, names, Progress(done.get(task, 0), total.get(task, 0)), removed)
+        for task, values in made
+    ]
+
+
+def place(snapshot: Snapshot, after: str | None) -> EntityId | None:
+    """Return the task after which a page begins. Raises Refused (not_found) where it is not held."""
+    return None if after is None else refs.full(snapshot, "task", after).id
+
+
+def _names(snapshot: Snapshot) -> list[tuple[EntityId, str]]:
+    tags = [*snapshot.entities("label"), *snapshot.entities("category")]
+    return [(one.id, one.text("name")) for one in tags]
+
+
+def _progress(snapshot: Snapshot, tasks: list[EntityId]) -> tuple[dict[EntityId, int], dict[EntityId, int]]:
+    """Count the items of tasks, archived ones aside: those ticked, and all."""
+    done: dict[EntityId, int] = {}
+    total: dict[EntityId, int] = {}
+    for task, item in glance.checklist_items(snapshot, tasks):
+        if item.get("is_archived") is not True:
+            total[task] = total.get(task, 0) + 1
+            done[task] = done.get(task, 0) + (item.get("is_checked") is True)
+    return done, total
+
+
+def _line(
+    task: EntityId, values: dict[str, Any], names: dict[str, str], progress: Progress, removed: bool
+) -> TaskLine:
+    category, estimate = values.get(CATEGORY), values.get("estimate_minutes")
+    return TaskLine(
+        text(task),
+        _text(values, "title") or "",
+        _text(values, "status") or "OPEN",
+        _text(values, "priority") or PRIORITY_DEFAULT,
+        _text(values, "due"),
+        estimate if type(estimate) is int else None,
+        _labels(values, names),
+        names.get(text(category)) if isinstance(category, bytes) else None,
+        progress,
+        removed,
+    )
+
+
+def _text(values: dict[str, Any], field: str) -> str | None:
+    value = values.get(field)
+    return value if isinstance(value, str) and value else None
+
+
+def _labels(values: dict[str, Any], names: dict[str, str]) -> list[str]:
+    members = [name[len(LABELS) :] for name, value in values.items() if value is True and "/" in name]
+    return sorted({names[one] for one in members if one in names}, key=str.casefold)
