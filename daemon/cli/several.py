@@ -49,15 +49,15 @@ def each(
             if refusal.code in _ENDS_ALL:
                 break
     told = [answer.json for answer in answers]
-    failed = [{"ref": ref, **refusal.as_json()} for ref, refusal in refusals]
+    failed = [{"ref": ref, **one.as_json()} for ref, one in refusals]
     date = answers[-1].date if answers else ""
     # Programs get what was refused beside what was done; people get it in words.
     everything = told if output.for_people or output.form == "plain" else [*told, *failed]
     output.show(Answer(everything, date), view, rows)
     sys.stdout.flush()
-    for ref, refusal in refusals:
-        print(f"placet: {shown(ref)}: {shown(refusal.as_line())}", file=sys.stderr)
-    return _status(len(answers), [refusal for _, refusal in refusals])
+    for ref, one in refusals:
+        print(f"placet: {shown(ref)}: {shown(one.as_line())}", file=sys.stderr)
+    return _status(len(answers), [one for _, one in refusals])
 
 
 def _status(done: int, refusals: Sequence[Refusal]) -> int:

@@ -44,6 +44,9 @@ class Entry(TypedDict, total=False):
     happened_at: str
     author: str
     device_name: str
+    source: str
+    vector_clock: dict[str, int]
+    removed: bool
 
 
 class Conflict(TypedDict, total=False):

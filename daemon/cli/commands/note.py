@@ -1,46 +1,182 @@
-"""Notes: text added to a task.
+"""Notes and transcripts: `note`, and `entry` with all that can be done to them.
 
-Never opens an editor.
+Never throws away what was written in an editor.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import sys
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from daemon.cli import client
 from daemon.cli.client import quoted
-from daemon.cli.grammar import command, pass_output
-from daemon.cli.short import shorts
+from daemon.cli.grammar import command, group, joined, pass_output
+from daemon.cli.refusals import Refusal
+from daemon.cli.several import each
 from daemon.cli.stdin import piped
-from daemon.cli.text import shown
+from daemon.cli.views.entries import entry_done, entry_list, entry_page, entry_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
-    from daemon.cli.look import Look
+    from daemon.cli.client import Answer
     from daemon.cli.output import Output
 
+# No text that is longer becomes an entry, however the daemon counts, and a request has a limit of its own.
+_BYTES_MAX: Final = 1 << 19
+_STANDARD_INPUT: Final = ("-",)
 
-def _row(entry: dict[str, Any]) -> Iterator[Sequence[object]]:
-    yield entry.get("id"), entry.get("happened_at"), entry.get("author"), entry.get("text")
+
+def _bounded(text: str) -> str:
+    size = len(text.encode("utf-8", "surrogateescape"))
+    if size > _BYTES_MAX:
+        raise Refusal(
+            "usage",
+            f"a text of {size} bytes is longer than 128 KiB (131072 bytes)",
+            "split it into several notes",
+        )
+    return text
 
 
-def _view(entry: dict[str, Any], look: Look) -> Iterator[str]:
-    short = shorts([entry]).get(str(entry.get("id")), "")
-    yield f"{look.paint(look.sign('✓'), 'green')} Noted {look.paint(shown(short), 'cyan')}"
+def _on_a_terminal() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _given(words: tuple[str, ...], start: str = "") -> AbstractContextManager[str]:
+    """Give the text: from the arguments, from standard input, or from an editor on a terminal."""
+    from contextlib import nullcontext
+
+    if words and words != _STANDARD_INPUT:
+        return nullcontext(" ".join(words))
+    if not words and _on_a_terminal():
+        from daemon.cli.editor import written
+
+        return written(start)
+    return nullcontext(piped("text"))
+
+
+def _options(run: Callable[..., object]) -> Callable[..., object]:
+    for option in (
+        click.option("--source", type=click.Choice(["note", "transcript"]), help="What kind of text it is."),
+        click.option("--at", metavar="TIME", help="When it happened, such as 'yesterday 14:00'."),
+    ):
+        run = option(run)
+    return run
+
+
+def _about(at: str | None, source: str | None) -> dict[str, Any]:
+    given = {"happened_at": at, "source": source}
+    return {key: value for key, value in given.items() if value is not None}
+
+
+def _add(output: Output, task: str, text: tuple[str, ...], at: str | None, source: str | None) -> None:
+    with _given(text) as words:
+        if not words.strip():
+            raise Refusal("usage", "no text was given", "nothing was noted")
+        body = {"text": _bounded(words), **_about(at, source)}
+        answer = client.post(f"/v1/tasks/{quoted(task)}/entries", body)
+    output.show(answer, lambda entry, look: entry_done("Noted", [entry], look), lambda one: entry_rows([one]))
 
 
 @command("note")
 @click.argument("task")
 @click.argument("text", nargs=-1)
+@_options
 @pass_output
-def note_command(output: Output, task: str, text: tuple[str, ...]) -> None:
-    """Add a note to a task; without TEXT, or with -, from standard input.
+def note_command(
+    output: Output, task: str, text: tuple[str, ...], at: str | None, source: str | None
+) -> None:
+    """Add a note to a task; without TEXT in your editor, with - from standard input.
 
     The text needs no quotes: placet note passport The photos are in the drawer
     """
-    words = piped("text") if text in ((), ("-",)) else " ".join(text)
-    answer = client.post(f"/v1/tasks/{quoted(task)}/entries", {"text": words})
-    output.show(answer, _view, _row)
+    _add(output, task, text, at, source)
+
+
+@group("entry")
+def entry_command() -> None:
+    """Notes and transcripts: add, edit, list, show, remove, restore."""
+
+
+@entry_command.command("add")
+@click.argument("task")
+@click.argument("text", nargs=-1)
+@_options
+@pass_output
+def add(output: Output, task: str, text: tuple[str, ...], at: str | None, source: str | None) -> None:
+    """Add a note to a task; without TEXT in your editor, with - from standard input."""
+    _add(output, task, text, at, source)
+
+
+@entry_command.command("list")
+@click.argument("task", nargs=-1, required=True)
+@click.option("--removed", is_flag=True, help="Those that were removed.")
+@pass_output
+def list_entries(output: Output, task: tuple[str, ...], removed: bool) -> None:
+    """List a task's notes. With --plain: id, time, author, text, source."""
+    path = f"/v1/tasks/{quoted(joined(task, 'a task'))}/entries"
+    answer = client.get(path, {"removed": removed})
+    output.show(answer, entry_list, entry_rows)
+    if not answer.json:
+        output.say("Nothing removed." if removed else "No notes yet. Add one: placet note TASK TEXT")
+
+
+@entry_command.command("show")
+@click.argument("entry")
+@pass_output
+def show(output: Output, entry: str) -> None:
+    """Show a note whole."""
+    output.show(client.get(_path(entry)), entry_page, lambda one: entry_rows([one]))
+
+
+@entry_command.command("edit")
+@click.argument("entry")
+@click.argument("text", nargs=-1)
+@_options
+@pass_output
+def edit(output: Output, entry: str, text: tuple[str, ...], at: str | None, source: str | None) -> None:
+    """Change a note: by TEXT, with - from standard input, else in your editor."""
+    about = _about(at, source)
+    answer = (
+        client.send("PATCH", _path(entry), about) if about and not text else _reworded(entry, text, about)
+    )
+    output.show(answer, lambda one, look: entry_done("Changed", [one], look), lambda one: entry_rows([one]))
+
+
+def _reworded(entry: str, text: tuple[str, ...], about: dict[str, Any]) -> Answer:
+    if text or not _on_a_terminal():
+        with _given(text or _STANDARD_INPUT) as words:
+            return client.send("PATCH", _path(entry), {"text": _bounded(words), **about})
+    seen = client.get(_path(entry)).json
+    start = str(seen.get("text") or "")
+    with _given((), start) as words:
+        # What was on the screen is what the change rests on, whatever has come meanwhile.
+        body = {"text": _bounded(words), "base": seen.get("vector_clock"), **about}
+        return client.send("PATCH", _path(str(seen.get("id") or entry)), body)
+
+
+@entry_command.command("remove")
+@click.argument("entries", nargs=-1, required=True, metavar="ENTRY...")
+@pass_output
+def remove(output: Output, entries: tuple[str, ...]) -> int:
+    """Take notes out of sight; `entry restore` brings them back."""
+    return _each(output, "Removed", entries, lambda ref: client.send("DELETE", _path(ref), {}))
+
+
+@entry_command.command("restore")
+@click.argument("entries", nargs=-1, required=True, metavar="ENTRY...")
+@pass_output
+def restore(output: Output, entries: tuple[str, ...]) -> int:
+    """Bring removed notes back; `entry list --removed` names them."""
+    return _each(output, "Restored", entries, lambda ref: client.post(f"{_path(ref)}/restore", {}))
+
+
+def _each(output: Output, verb: str, refs: tuple[str, ...], ask: Callable[[str], Answer]) -> int:
+    return each(output, refs, ask, lambda told, look: entry_done(verb, told, look), entry_rows)
+
+
+def _path(entry: str) -> str:
+    return f"/v1/entries/{quoted(entry)}"

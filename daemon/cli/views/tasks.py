@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from daemon.cli.short import shorts
 from daemon.cli.table import Cell, Column, table
 from daemon.cli.text import shown, wrapped
+from daemon.cli.views.entries import entry_heading
 from daemon.cli.views.values import (
     PRIORITY_STYLES,
     STATUS_STYLES,
@@ -129,8 +130,9 @@ def task_page(task: Task, open_items: int, look: Look) -> Iterator[str]:
         yield from checklist_lines(checklist, look)
     if entries := task.get("entries"):
         yield from ("", look.paint("Notes", "bold"))
+        entry_ids = shorts(entries)
         for entry in entries:
-            yield from _entry(entry, width, look)
+            yield from _entry(entry, entry_ids.get(entry.get("id", ""), ""), width, look)
     if report := task.get("report"):
         yield from ("", look.paint("Report of the agent", "bold"), *report_lines(report, width, look))
 
@@ -205,10 +207,8 @@ def _ticked(item: ChecklistItem, checked: bool, look: Look) -> str:
     return f"{words}, {when}" if when else words
 
 
-def _entry(entry: Entry, width: int, look: Look) -> Iterator[str]:
-    who = author_words(entry.get("author"), entry.get("device_name") or entry.get("device"))
-    when = ago(entry.get("happened_at"), look.now_s)
-    yield "  " + look.paint(", ".join(part for part in (when, who) if part), "dim")
+def _entry(entry: Entry, short: str, width: int, look: Look) -> Iterator[str]:
+    yield "  " + entry_heading(entry, short, look)
     for line in wrapped(entry.get("text") or "", width - 4):
         yield f"    {line}"
 

@@ -169,7 +169,7 @@ def test_show_tells_who_wrote_what(placet: Placet, control: FakeControl):
         "  [ ] 9c2f  Form\n"
         "\n"
         "Notes\n"
-        "  2 h ago, you on laptop\n"
+        "  e1e1  2 h ago, you on laptop\n"
         "    The photos are\n"
         "    in the drawer\n"
         "\n"
@@ -213,15 +213,6 @@ def test_show_asks_once_where_there_is_no_agent_or_no_person(placet: Placet, con
     control.answers(SHOW, examples.task())
     placet("show", TASK, "--json")
     assert [one.line for one in control.requests] == [SHOW, SHOW]
-
-
-def test_a_note_is_words_or_standard_input(placet: Placet, control: FakeControl):
-    line = f"POST /v1/tasks/{TASK}/entries"
-    control.answers(line, examples.task()["entries"][0], status=201)
-    assert placet("note", TASK, "two", "words").out == "✓ Noted e1e1\n"
-    assert _body(control, line) == {"text": "two words"}
-    placet("note", TASK, typed="from\na pipe ü\n")
-    assert _body(control, line) == {"text": "from\na pipe ü"}
 
 
 def test_text_that_is_not_utf8_is_refused_with_its_line(placet: Placet):

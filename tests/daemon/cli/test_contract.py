@@ -24,6 +24,7 @@ VERBS = [
     *(f"task {verb}" for verb in ("add", "list", "show", "edit", "done")),
     *(f"check {verb}" for verb in ("add", "list", "tick", "untick", "edit", "move", "remove", "restore")),
     *(f"check {verb}-list" for verb in ("new", "rename", "move", "remove", "restore")),
+    *(f"entry {verb}" for verb in ("add", "edit", "list", "show", "remove", "restore")),
     *(f"agent {verb}" for verb in ("create", "list", "show", "wake")),
 ]
 
@@ -348,6 +349,8 @@ def _hostile_answers(control: FakeControl) -> list[list[str]]:
     control.answers(LIST, [task])
     control.answers(f"GET /v1/tasks/{examples.TASK}", task)
     control.answers(f"GET /v1/tasks/{examples.TASK}/checklists", task["checklists"])
+    control.answers(f"GET /v1/tasks/{examples.TASK}/entries", task["entries"])
+    control.answers("GET /v1/entries/x", task["entries"][0])
     control.answers(
         "GET /v1/pending",
         [
@@ -388,6 +391,8 @@ def _hostile_answers(control: FakeControl) -> list[list[str]]:
         ["list"],
         ["show", examples.TASK],
         ["check", "list", examples.TASK],
+        ["entry", "list", examples.TASK],
+        ["entry", "show", "x"],
         ["pending"],
         ["status"],
         ["devices"],

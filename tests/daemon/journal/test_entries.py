@@ -6,14 +6,14 @@ Never goes below the use cases, but for what an import wrote.
 import pytest
 
 from daemon.journal import entries, tasks
-from daemon.journal.entries import NewEntry
+from daemon.journal.entries import EntryEdit, NewEntry
 from daemon.journal.errors import Code, Refused
 from daemon.journal.tasks import NewTask
 from daemon.journal.views import Entry, Task
 from store.transaction import Write
 from syncproto.codec import Value
 from syncproto.ids import EntityId, from_text
-from tests.daemon.agents.fleet import Home
+from tests.daemon.agents.fleet import Fleet, Home
 
 LIMIT = 128 * 1024
 
@@ -91,3 +91,88 @@ def test_notes_of_the_same_moment_stay_in_the_order_in_which_they_were_written(a
     for text in texts:
         add(a, task, text)
     assert [one.text for one in show(a, task).entries] == texts
+
+
+def edit(home: Home, entry: Entry, **fields) -> Entry:
+    return home.write(lambda tx: entries.edit(tx, entry.id, EntryEdit(**fields)))
+
+
+def listed(home: Home, task: Task, *, removed: bool = False) -> list[str]:
+    told = home.read(lambda snapshot: entries.entries(snapshot, task.id, removed=removed))
+    return [one.text for one in told]
+
+
+def commits(home: Home) -> int:
+    return home.read(lambda snapshot: snapshot.counts().commits)
+
+
+def test_an_entry_is_reworded_moved_in_time_and_made_a_transcript(a: Home, task: Task):
+    entry = add(a, task, "x")
+    changed = edit(
+        a, entry, text="y\n", source="transcript", happened_at="2026-03-01T10:00:00Z", base=entry.vector_clock
+    )
+    assert (changed.text, changed.source, changed.happened_at) == (
+        "y\n",
+        "transcript",
+        "2026-03-01T10:00:00.000Z",
+    )
+    before = commits(a)
+    edit(a, entry, text="y\n", source="transcript")
+    assert commits(a) == before
+
+
+def test_a_transcript_is_told_from_a_note(a: Home, task: Task):
+    assert add(a, task, "um, hello", source="transcript").source == "transcript"
+
+
+@pytest.mark.parametrize("fields", [{"text": " "}, {"text": "x" * (LIMIT + 1)}, {"happened_at": "then"}])
+def test_a_change_into_no_note_is_refused_and_the_limit_is_named(a: Home, task: Task, fields):
+    entry = add(a, task, "x")
+    with pytest.raises(Refused) as caught:
+        edit(a, entry, **fields)
+    assert caught.value.code is Code.USAGE
+    assert len(fields.get("text", "")) < LIMIT or "128 KiB (131072 bytes)" in caught.value.message
+    assert listed(a, task) == ["x"]
+
+
+def test_a_removed_entry_is_out_of_sight_until_it_is_restored(a: Home, task: Task):
+    entry, _ = add(a, task, "one"), add(a, task, "two")
+    assert a.write(lambda tx: entries.remove(tx, entry.id)).removed
+    assert (listed(a, task), listed(a, task, removed=True)) == (["two"], ["one"])
+    with pytest.raises(Refused, match="was removed"):
+        edit(a, entry, text="x")
+    assert a.read(lambda snapshot: entries.show(snapshot, entry.id)).text == "one"
+    assert not a.write(lambda tx: entries.restore(tx, entry.id)).removed
+    assert listed(a, task) == ["one", "two"]
+    before = commits(a)
+    a.write(lambda tx: entries.restore(tx, entry.id))
+    assert commits(a) == before
+
+
+def test_the_entry_of_a_removed_task_is_left_alone(a: Home, task: Task):
+    entry = add(a, task, "one")
+    a.write(lambda tx: tasks.remove(tx, task.id))
+    with pytest.raises(Refused, match="'Renew the passport' was removed"):
+        a.write(lambda tx: entries.restore(tx, entry.id))
+    with pytest.raises(Refused, match="'Renew the passport' was removed"):
+        edit(a, entry, text="x")
+    assert [one.text for one in a.write(lambda tx: tasks.restore(tx, task.id)).entries] == ["one"]
+
+
+def test_an_entry_reworded_on_two_devices_keeps_both_texts(fleet: Fleet, a: Home, b: Home, task: Task):
+    entry = add(a, task, "x")
+    fleet.sync()
+    edit(a, entry, text="from a")
+    edit(b, entry, text="from b")
+    fleet.sync()
+    (conflict,) = show(a, task).conflicts
+    assert {one.value for one in conflict.versions} == {"from a", "from b"}
+
+
+def test_an_entry_edited_while_it_was_removed_elsewhere_stays(fleet: Fleet, a: Home, b: Home, task: Task):
+    entry = add(a, task, "x")
+    fleet.sync()
+    a.write(lambda tx: entries.remove(tx, entry.id))
+    edit(b, entry, text="y")
+    fleet.sync()
+    assert listed(a, task) == listed(b, task) == ["y"]
