@@ -6,6 +6,7 @@ Never imported for the system's own clock below the composition root: everything
 import os
 import secrets
 import time
+from collections.abc import Callable
 from datetime import UTC, tzinfo
 from pathlib import Path
 from typing import Protocol
@@ -41,6 +42,25 @@ class SystemClock:
     def randomness(self, count: int) -> bytes:
         """Return `count` bytes from the system's secure source."""
         return secrets.token_bytes(count)
+
+
+def since_boot_s() -> float:
+    """Return seconds since the machine started; unlike the monotonic clock, they go on while it sleeps."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+class ClockWatch:
+    """Sees whether the clock of the wall went further, or less far, than time did."""
+
+    __slots__ = ("_began_ms", "_began_s", "_elapsed_s", "_now_ms")
+
+    def __init__(self, now_ms: Callable[[], int], elapsed_s: Callable[[], float] = since_boot_s) -> None:
+        self._now_ms, self._elapsed_s = now_ms, elapsed_s
+        self._began_ms, self._began_s = now_ms(), elapsed_s()
+
+    def jump_ms(self) -> int:
+        """Return how far the clock was set forward since this watch began; below zero: back."""
+        return self._now_ms() - self._began_ms - round((self._elapsed_s() - self._began_s) * 1000)
 
 
 def local_zone() -> tzinfo:

@@ -7,6 +7,12 @@ import os
 from pathlib import Path
 
 
+def free_bytes(folder: Path) -> int:
+    """Return the bytes that this user may still write in a folder."""
+    seen = os.statvfs(folder)
+    return seen.f_bavail * seen.f_frsize
+
+
 class Floor:
     """Knows whether the file system that holds `folder` still has the room that a write needs."""
 
@@ -18,8 +24,7 @@ class Floor:
 
     def free_bytes(self) -> int:
         """Return the bytes that this user may still write there."""
-        seen = os.statvfs(self._folder)
-        return seen.f_bavail * seen.f_frsize
+        return free_bytes(self._folder)
 
     def shortfall(self) -> str | None:
         """Say in one line why a write must be refused; None where there is room."""

@@ -3,10 +3,11 @@
 Never knows what the tables mean.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import apsw
 
@@ -38,6 +39,27 @@ def _refuse_foreign(connection: apsw.Connection, path: Path) -> None:
         raise DamagedDatabase(f"{path} is a database, but not of Placet's")
 
 
+def require_ours(connection: apsw.Connection, path: Path) -> None:
+    """Raise DamagedDatabase where the file is not a database that Placet has made."""
+    if connection.execute("PRAGMA application_id").fetchone() != (APPLICATION_ID,):
+        raise DamagedDatabase(f"{path} is no database of Placet's")
+
+
+def require_current(connection: apsw.Connection, path: Path) -> None:
+    """Raise StoreError where the schema is not this version's, for those that only read."""
+    require_ours(connection, path)
+    done = _numbers(connection)
+    known = {number for number, _ in _steps()}
+    if done - known:
+        raise NewerDatabase(_newer(path, done))
+    if known - done:
+        raise StoreError(f"{path} was written by an older version of Placet: start the daemon once")
+
+
+def _newer(path: Path, done: Iterable[int]) -> str:
+    return f"{path} was written by a newer version of Placet (migration {max(done)})"
+
+
 def _prepare(connection: apsw.Connection) -> None:
     """Set what must hold on every connection: durable commits and a bounded wait for locks."""
     connection.set_busy_timeout(BUSY_TIMEOUT_MS)
@@ -51,7 +73,7 @@ def migrate(connection: apsw.Connection, path: Path) -> None:
     with faults_in_words(path), connection:
         done = _applied(connection)
         if done - {number for number, _ in steps}:
-            raise NewerDatabase(f"{path} was written by a newer version of Placet (migration {max(done)})")
+            raise NewerDatabase(_newer(path, done))
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         for number, script in steps:
             if number not in done:
@@ -62,7 +84,12 @@ def migrate(connection: apsw.Connection, path: Path) -> None:
 def _applied(connection: apsw.Connection) -> set[int]:
     """Return the numbers of the migrations that the file has."""
     connection.execute("CREATE TABLE IF NOT EXISTS migration (number INTEGER PRIMARY KEY) STRICT")
-    return {number for (number,) in connection.execute("SELECT number FROM migration")}
+    return _numbers(connection)
+
+
+def _numbers(connection: apsw.Connection) -> set[int]:
+    rows: Any = connection.execute("SELECT number FROM migration")
+    return {number for (number,) in rows}
 
 
 def _steps() -> list[tuple[int, str]]:

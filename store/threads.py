@@ -8,6 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
+from store.lease import Doubt
 from store.snapshot import Snapshot
 from store.store import Store
 from store.transaction import Transaction
@@ -25,6 +26,16 @@ class StoreThreads:
         self._writer = ThreadPoolExecutor(1, "store-writer")
         self._readers = ThreadPoolExecutor(READERS, "store-reader")
         self.on_commit: list[Callable[[], None]] = []
+
+    @property
+    def doubt(self) -> Doubt | None:
+        """Return why the store began a new replica when it was opened, None where it did not."""
+        return self._store.doubt
+
+    @property
+    def lease_is_stale(self) -> bool:
+        """Say whether the lease could not be written of late."""
+        return self._store.lease_is_stale
 
     async def write(self, use: Callable[[Transaction], T]) -> T:
         """Run `use` in a transaction of its own; return when what it wrote is durable.

@@ -4,6 +4,7 @@ Never ends before what was acknowledged is durable, nor waits for longer than a 
 """
 
 import asyncio
+import os
 import socket
 from collections.abc import Awaitable
 from pathlib import Path
@@ -17,9 +18,9 @@ from daemon.agents.scheduler import Scheduler
 from daemon.agents.timetable import Pace
 from daemon.app import service
 from daemon.app.machine import machine_id
-from daemon.clock import Clock, local_zone
+from daemon.clock import Clock, ClockWatch, local_zone
 from daemon.config import ConfigError, Settings
-from daemon.control import import_routes, journal_routes
+from daemon.control import import_routes, journal_routes, label_routes, link_routes, time_routes
 from daemon.control.agent_routes import AgentRoutes
 from daemon.control.dispatch import Dispatch
 from daemon.control.events import Events
@@ -28,8 +29,10 @@ from daemon.control.peer_routes import PeerRoutes
 from daemon.control.routes import Route
 from daemon.control.server import Control
 from daemon.control.status_routes import StatusRoute
+from daemon.control.store_routes import StoreRoutes
 from daemon.disk import Floor
 from daemon.journal.typed import Typed
+from daemon.language import language_here
 from daemon.notifier import Notifier
 from daemon.paths import Paths
 from daemon.peers import identity
@@ -74,6 +77,9 @@ class Daemon:
                 machine=machine_id(),
             )
         )
+        if self._store.doubt is not None:
+            log.warning("the database goes on as a new replica", seen=self._store.doubt.value)
+        self._watch = ClockWatch(clock.now_ms)
         self._notifier = Notifier()
         self._models = {"rules": Rules()}
         self._scheduler = Scheduler(
@@ -129,6 +135,10 @@ class Daemon:
         if not done:
             log.warning("a write under way is cut off; nothing of it was acknowledged, and nothing is kept")
 
+    def _typed(self) -> Typed:
+        language = language_here(self._settings.language, os.environ)
+        return Typed(self._clock.now_ms, local_zone(), language)
+
     def _routes(self) -> list[Route]:
         now_ms = self._clock.now_ms
         agents = AgentRoutes(
@@ -139,11 +149,22 @@ class Daemon:
             model=self._settings.model.kind,
         )
         return [
-            *journal_routes.routes(Typed(now_ms, local_zone(), self._settings.language)),
+            *journal_routes.routes(self._typed()),
+            *time_routes.routes(self._typed()),
+            *link_routes.routes(),
+            *label_routes.routes(),
             *import_routes.routes(self._store, local_zone(), now_ms),
             *Exports(self._store, self._data, self._floor, local_zone()).routes(),
             *agents.routes(),
             *PeerRoutes(self._peers).routes(),
+            *StoreRoutes(
+                self._store,
+                self._clock,
+                self._floor,
+                watch=self._watch,
+                differing=self._peers.findings,
+                retention_days=self._settings.history.retention_days,
+            ).routes(),
             *StatusRoute(self._store, self._peers, self._scheduler, now_ms).routes(),
         ]
 

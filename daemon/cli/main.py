@@ -13,26 +13,29 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 import click
 
 from daemon import __version__
-from daemon.cli import refusals
+from daemon.cli import refusals, words
 from daemon.cli.grammar import LazyGroup, Listed
-from daemon.cli.output import JSON, JSONL, Output, write_json
+from daemon.cli.output import JSON, JSONL, PLAIN, Output, write_json
 from daemon.cli.refusals import Refusal
 from daemon.cli.text import shown
+from daemon.cli.words import _, later
+from daemon.language import DEFAULT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _SECTIONS: Final = {
-    "Every day": {
+    later("Every day"): {
         "add": Listed("task", "Add a task."),
         "list": Listed("task", "List the open tasks."),
         "show": Listed("task", "Show a task with all that belongs to it."),
         "done": Listed("task", "Mark a task as done."),
         "note": Listed("note", "Add a note to a task."),
         "check": Listed("check", "Checklists: add, tick, edit, move, remove."),
+        "entry": Listed("note", "Notes: add, edit, list, show, remove."),
         "task": Listed("task", "Tasks: add, list, show, edit, done, remove, restore."),
     },
-    "Agents propose, you decide": {
+    later("Agents propose, you decide"): {
         "agent": Listed("agent", "Agents: create, list, show, wake."),
         "pending": Listed("pending", "Show what is proposed."),
         "confirm": Listed("decide", "Let proposals happen."),
@@ -41,19 +44,23 @@ _SECTIONS: Final = {
         "undo": Listed("decide", "Take confirmations back."),
         "reopen": Listed("decide", "Take any decisions back, to decide again."),
     },
-    "Your devices": {
+    later("Your devices"): {
         "pair": Listed("peers", "Invite a device."),
         "join": Listed("peers", "Accept an invitation."),
         "devices": Listed("peers", "List the devices."),
         "sync": Listed("peers", "Exchange with the other devices now."),
     },
-    "History and files": {
+    later("History and files"): {
         "log": Listed("log", "Show who changed what, and why."),
         "events": Listed("log", "Follow what happens."),
         "import": Listed("imports", "Take tasks from a file."),
         "export": Listed("exports", "Write the journal to a file."),
+        "backup": Listed("keep", "Save the whole journal to a file."),
+        "restore": Listed("keep", "Put a backup in place of the journal."),
+        "verify": Listed("keep", "Check the journal down to the last signature."),
+        "compact": Listed("keep", "Let long texts go that were overwritten long ago."),
     },
-    "The daemon": {
+    later("The daemon"): {
         "up": Listed("here", "Run the daemon."),
         "status": Listed("status", "Show where things stand."),
         "doctor": Listed("status", "Check that all is well."),
@@ -93,6 +100,8 @@ def _tell_version(context: click.Context, _option: click.Parameter, wanted: bool
 def run(args: Sequence[str]) -> int:
     """Run one command line and return its exit status."""
     output = Output()
+    # What scripts read never depends on who runs them.
+    words.speak(DEFAULT if _is_for_scripts(args) else words.language_of_person())
     try:
         status = _invoke(list(args), output)
         sys.stdout.flush()
@@ -102,7 +111,7 @@ def run(args: Sequence[str]) -> int:
         return refusals.DONE
     except OSError as error:
         _drop_output()
-        seen = f"output cannot be written: {error.strerror or error}"
+        seen = _("output cannot be written: {reason}").format(reason=error.strerror or error)
         return _report(Refusal("failed", seen), as_json=False)
     return status
 
@@ -138,7 +147,7 @@ def _call(args: list[str], output: Output) -> object:
 def _usage_refusal(error: click.UsageError) -> Refusal:
     message = " ".join(error.format_message().split())
     path = error.ctx.command_path if error.ctx else "placet"
-    return Refusal("usage", message, f"see `{path} --help`")
+    return Refusal("usage", message, _("see `{command} --help`").format(command=path))
 
 
 def _bug(error: Exception) -> Refusal:
@@ -146,13 +155,25 @@ def _bug(error: Exception) -> Refusal:
     while trace and trace.tb_next:
         trace = trace.tb_next
     place = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace else "unknown"
-    return Refusal("failed", f"a bug in placet: {error!r} at {place}", "please report it")
+    return Refusal(
+        "failed",
+        _("a bug in placet: {error} at {place}").format(error=repr(error), place=place),
+        _("please report it"),
+    )
 
 
-def _wants_json(args: list[str], output: Output) -> bool:
+def _wants_json(args: Sequence[str], output: Output) -> bool:
     """A command line that could not be read may still have asked for JSON."""
-    words = args[: args.index("--")] if "--" in args else args
-    return output.form in (JSON, JSONL) or not {f"--{JSON}", f"--{JSONL}"}.isdisjoint(words)
+    return output.form in (JSON, JSONL) or _has_option(args, JSON, JSONL)
+
+
+def _is_for_scripts(args: Sequence[str]) -> bool:
+    return _has_option(args, JSON, JSONL, PLAIN)
+
+
+def _has_option(args: Sequence[str], *names: str) -> bool:
+    options = args[: args.index("--")] if "--" in args else args
+    return not {f"--{name}" for name in names}.isdisjoint(options)
 
 
 def _report(refusal: Refusal, as_json: bool) -> int:

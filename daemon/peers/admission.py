@@ -112,7 +112,10 @@ class Admission:
             raise Refused(Code.USAGE, "this invitation is this device's own", "join from another device")
         known = self._members.everyone
         own = known.get(self._identity.device)
-        others = [one.name for one in self._members.peers().values() if one.device != invited.device]
+        peers = self._members.peers()
+        # A member of this very vault may let in a device that the vault does not know: one that a backup was
+        # restored on, under a key of its own.
+        others = [] if invited.device in peers else [one.name for one in peers.values()]
         hint = "it must leave its vault before it can join another"
         if others:
             seen = f"this device already shares a vault with {', '.join(others)}"

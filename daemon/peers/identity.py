@@ -67,6 +67,18 @@ def load_or_create(folder: Path, randomness: Callable[[int], bytes]) -> Identity
     return Identity(signer, certificate_of(seed), file)
 
 
+def key_of(folder: Path) -> bytes:
+    """Return the device's private key, to be sealed in a backup. Raises IdentityError, OSError."""
+    return _seed(folder / FILE_NAME)
+
+
+def create(folder: Path, seed: bytes) -> Identity:
+    """Write the identity that follows from a key; there must be none yet."""
+    assert not (folder / FILE_NAME).exists()
+    _write(folder / FILE_NAME, _pem(seed))
+    return Identity(Signer(seed), certificate_of(seed), folder / FILE_NAME)
+
+
 def certificate_of(seed: bytes) -> bytes:
     """Return the one certificate (DER) that a key has: every field is fixed by the key."""
     key = Ed25519PrivateKey.from_private_bytes(seed)

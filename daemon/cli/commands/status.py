@@ -14,6 +14,7 @@ from daemon.cli.client import Answer
 from daemon.cli.grammar import command, pass_output
 from daemon.cli.refusals import DONE, FAILED, Refusal
 from daemon.cli.views.standing import Check, check_lines, status_rows, status_screen
+from daemon.cli.words import _, later
 from daemon.paths import find_paths
 
 if TYPE_CHECKING:
@@ -54,9 +55,11 @@ def _checks() -> Iterator[Check]:
     try:
         status = client.get("/v1/status").json
     except Refusal as refusal:
-        yield Check("daemon", False, refusal.message, refusal.hint)
+        yield Check(later("daemon"), False, refusal.message, refusal.hint)
         return
-    yield Check("daemon", True, f"answers as {status.get('name')}")
+    yield Check(later("daemon"), True, _("answers as {name}").format(name=status.get("name")))
+    for one in client.get("/v1/checks").json:
+        yield Check(one["name"], one["well"], one["found"], one["remedy"])
     for peer in status.get("peers") or ():
         yield _peer(peer)
 
@@ -65,14 +68,20 @@ def _folder(folder: str) -> Check:
     try:
         mode = stat.S_IMODE(os.stat(folder).st_mode)
     except FileNotFoundError:
-        return Check("folder", True, f"{folder} is made at the first start")
+        return Check(later("folder"), True, _("{folder} is made at the first start").format(folder=folder))
     if mode & 0o077:
-        return Check("folder", False, f"{folder} is open to others (mode {mode:o})", f"chmod 700 {folder}")
-    return Check("folder", True, f"{folder} is yours alone")
+        return Check(
+            "folder",
+            False,
+            _("{folder} is open to others (mode {mode})").format(folder=folder, mode=f"{mode:o}"),
+            f"chmod 700 {folder}",
+        )
+    return Check("folder", True, _("{folder} is yours alone").format(folder=folder))
 
 
 def _peer(peer: dict[str, Any]) -> Check:
     name = peer.get("name")
     if peer.get("connected"):
-        return Check("peer", True, f"{name} is connected")
-    return Check("peer", True, f"{name} is away, and takes what it lacks when it is back")
+        return Check(later("peer"), True, _("{name} is connected").format(name=name))
+    away = _("{name} is away, and takes what it lacks when it is back").format(name=name)
+    return Check("peer", True, away)
