@@ -115,7 +115,8 @@ class Settings(_Section, frozen=True):
     budget: Budget = Budget()
     history: History = History()
     disk: Disk = Disk()
-    language: Literal["en", "de", "es", "fr", "ro"] = "en"
+    language: Literal["", "en", "de", "es", "fr", "ro"] = ""
+    """How people read and write here. Nothing given: as the locale says."""
 
 
 class ConfigError(Exception):

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from functools import wraps
 from importlib import import_module
+from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
 from daemon.cli.output import HUMAN, JSON, JSONL, PLAIN
+from daemon.cli.words import _
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -31,7 +33,8 @@ def _set_form(context: click.Context, option: click.Parameter, wanted: bool) -> 
         return
     output, form = context.find_root().obj, str(option.name)
     if output.form not in (HUMAN, form):
-        raise click.UsageError(f"--{output.form} and --{form} exclude each other", context)
+        clash = _("--{one} and --{other} exclude each other").format(one=output.form, other=form)
+        raise click.UsageError(clash, context)
     output.form = form
 
 
@@ -62,7 +65,43 @@ def output_options() -> list[click.Parameter]:
     ]
 
 
-class Command(click.Command):
+class _Speaks(click.Command):
+    """Help in the language of the person; it is written in English, and translated as it is shown."""
+
+    def get_short_help_str(self, limit: int = 45) -> str:
+        text = cleandoc(self.short_help or self.help or "")
+        first = _(text).partition("\n\n")[0].replace("\n", " ")
+        return first if len(first) <= limit else first[: limit - 1] + "…"
+
+    def format_help_text(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
+        if self.help:
+            formatter.write_paragraph()
+            with formatter.indentation():
+                formatter.write_text(_(cleandoc(self.help)))
+
+    def format_epilog(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
+        if self.epilog:
+            formatter.write_paragraph()
+            with formatter.indentation():
+                formatter.write_text(_(self.epilog))
+
+    def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        described = [
+            (record[0], _option_words(param, record[1]))
+            for param in self.get_params(context)
+            if isinstance(param, click.Option) and (record := param.get_help_record(context)) is not None
+        ]
+        with formatter.section(_("Options")):
+            formatter.write_dl(described)
+
+
+def _option_words(option: click.Option, described: str) -> str:
+    """Translate an option's help, and leave what click adds to it (a default, that it is required)."""
+    own = cleandoc(option.help or "")
+    return described.replace(own, _(own), 1) if own else described
+
+
+class Command(_Speaks):
     """A command that takes the output options."""
 
     streams = False
@@ -79,7 +118,7 @@ class StreamCommand(Command):
     streams = True
 
 
-class Group(click.Group):
+class Group(_Speaks, click.Group):
     """A noun whose verbs are in the same module."""
 
     command_class = Command
@@ -90,10 +129,20 @@ class Group(click.Group):
         super().__init__(*args, **kwargs)
         self.params += output_options()
 
+    def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        super().format_options(context, formatter)
+        self.format_commands(context, formatter)
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        verbs = ((name, self.get_command(context, name)) for name in self.list_commands(context))
+        with formatter.section(_("Commands")):
+            formatter.write_dl([(name, verb.get_short_help_str(200)) for name, verb in verbs if verb])
+
     def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
         if not args and not context.resilient_parsing:
             verbs = ", ".join(self.list_commands(context))
-            raise click.UsageError(f"{context.info_name} needs a verb: {verbs}", context)
+            needs = _("{noun} needs a verb: {verbs}").format(noun=context.info_name, verbs=verbs)
+            raise click.UsageError(needs, context)
         return super().parse_args(context, args)
 
 
@@ -128,14 +177,15 @@ class LazyGroup(Group):
             from difflib import get_close_matches
 
             near = get_close_matches(name, self.list_commands(context), n=1)
-            meant = f", did you mean {near[0]!r}?" if near else ""
-            raise click.UsageError(f"no command is called {name!r}{meant}", context)
+            unknown = _("no command is called {name!r}").format(name=name)
+            meant = _(", did you mean {name!r}?").format(name=near[0]) if near else ""
+            raise click.UsageError(unknown + meant, context)
         return super().resolve_command(context, args)
 
     def format_commands(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
         for title, section in self.sections.items():
-            with formatter.section(title):
-                formatter.write_dl([(name, listed.summary) for name, listed in section.items()])
+            with formatter.section(_(title)):
+                formatter.write_dl([(name, _(listed.summary)) for name, listed in section.items()])
 
 
 def command(
@@ -155,7 +205,8 @@ def joined(words: tuple[str, ...], what: str) -> str:
     """Join what a shell took apart, so that a title needs no quotes."""
     text = " ".join(words).strip()
     if not text:
-        raise click.UsageError(f"{what} cannot be empty", click.get_current_context())
+        empty = _("{what} cannot be empty").format(what=what)
+        raise click.UsageError(empty, click.get_current_context())
     return text
 
 

@@ -29,6 +29,7 @@ _SECTIONS: Final = {
         "add": Listed("task", "Add a task."),
         "list": Listed("task", "List the open tasks."),
         "show": Listed("task", "Show a task with all that belongs to it."),
+        "search": Listed("search", "Find tasks by words in them."),
         "done": Listed("task", "Mark a task as done."),
         "note": Listed("note", "Add a note to a task."),
         "check": Listed("check", "Checklists: add, tick, edit, move, remove."),

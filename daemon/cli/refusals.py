@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from daemon.cli.short import short_ids
+from daemon.cli.words import _
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,7 +81,10 @@ class Refusal(Exception):
 
     def detail_lines(self) -> list[str]:
         """Say each of several faults in a line of its own."""
-        return [f"line {one['line']}: " * bool(one["line"]) + one["message"] for one in self.details]
+        return [
+            _("line {number}: ").format(number=one["line"]) * bool(one["line"]) + one["message"]
+            for one in self.details
+        ]
 
     def as_json(self) -> dict[str, dict[str, Any]]:
         error: dict[str, Any] = {"code": self.code, "message": self.message, "hint": self.hint}
@@ -93,7 +97,7 @@ def refusal_from(http_status: int, answer: object) -> Refusal:
     error = answer.get("error") if isinstance(answer, dict) else None
     if not isinstance(error, dict):
         code = _CODE_BY_HTTP_STATUS.get(http_status, "failed")
-        return Refusal(code, f"the daemon answered with HTTP status {http_status}")
+        return Refusal(code, _("the daemon answered with HTTP status {status}").format(status=http_status))
     told = {key: str(error.get(key) or "") for key in ("code", "message", "hint")}
     return Refusal(
         told["code"] or "failed", told["message"], told["hint"], _candidates(error), _details(error)
@@ -117,6 +121,6 @@ def _objects(listed: object) -> list[dict[str, Any]]:
 def no_daemon(socket_path: str) -> Refusal:
     return Refusal(
         "no_daemon",
-        f"no daemon answers at {socket_path}",
-        "start it with `placet up`, or `systemctl --user start placet`",
+        _("no daemon answers at {socket}").format(socket=socket_path),
+        _("start it with `placet up`, or `systemctl --user start placet`"),
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from daemon.cli.text import cells, cut, padded
+from daemon.cli.words import _
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,20 +39,20 @@ def table(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], look: Look)
     if not kept:
         return
     widths = _widths([columns[at] for at in kept], [[row[at] for at in kept] for row in rows], look)
-    headings = [Cell(columns[at].heading, ("dim",)) for at in kept]
+    headings = [Cell(_(columns[at].heading), ("dim",)) for at in kept]
     for row in (headings, *([row[at] for at in kept] for row in rows)):
         yield _line(row, widths, look)
 
 
 def _widths(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], look: Look) -> list[int]:
     needs = [
-        min(max(cells(column.heading), *(cells(row[at].text) for row in rows)), column.width_max)
+        min(max(cells(_(column.heading)), *(cells(row[at].text) for row in rows)), column.width_max)
         for at, column in enumerate(columns)
     ]
     over = sum(needs) + len(_GAP) * (len(needs) - 1) - look.width
     for at, column in enumerate(columns):
         if column.gives and over > 0:
-            needs[at] = max(needs[at] - over, cells(column.heading))
+            needs[at] = max(needs[at] - over, cells(_(column.heading)))
     return needs
 
 

@@ -10,9 +10,32 @@ from datetime import UTC, date, datetime
 from typing import Final, NamedTuple
 
 from daemon.cli.text import shown
+from daemon.cli.words import _, later, ngettext
 
-_DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+# Both are translated where they are shown, with what CLDR has for them; the headers of HTTP are not.
+_DAYS: Final = (
+    later("Mon"),
+    later("Tue"),
+    later("Wed"),
+    later("Thu"),
+    later("Fri"),
+    later("Sat"),
+    later("Sun"),
+)
+_MONTHS: Final = (
+    later("Jan"),
+    later("Feb"),
+    later("Mar"),
+    later("Apr"),
+    later("May"),
+    later("Jun"),
+    later("Jul"),
+    later("Aug"),
+    later("Sep"),
+    later("Oct"),
+    later("Nov"),
+    later("Dec"),
+)
 _MINUTE_S: Final = 60
 _HOUR_S: Final = 3600
 _DAY_S: Final = 86400
@@ -26,7 +49,7 @@ def http_date(text: str) -> float | None:
     """Read the Date header of an answer (RFC 9110, 5.6.7) as Unix time."""
     words = text.replace(":", " ").split()
     try:
-        _, day, month, year, hour, minute, second, _ = words
+        _weekday, day, month, year, hour, minute, second, _zone = words
         moment = datetime(
             int(year),
             _MONTHS.index(month) + 1,
@@ -76,31 +99,48 @@ def ago(value: object, now_s: float | None) -> str:
 
 def _past(past_s: float) -> str:
     if past_s < _MINUTE_S:
-        return "just now"
-    return "yesterday" if _DAY_S <= past_s < _YESTERDAY_S else f"{_span(past_s)} ago"
+        return _("just now")
+    if _DAY_S <= past_s < _YESTERDAY_S:
+        return _("yesterday")
+    count, unit = _span(past_s)
+    if unit == "min":
+        return ngettext("{count} min ago", "{count} min ago", count).format(count=count)
+    if unit == "h":
+        return ngettext("{count} h ago", "{count} h ago", count).format(count=count)
+    return ngettext("{count} day ago", "{count} days ago", count).format(count=count)
 
 
 def _in(left_s: float) -> str:
-    return f"in {_span(left_s)}"
+    count, unit = _span(left_s)
+    if unit == "min":
+        return ngettext("in {count} min", "in {count} min", count).format(count=count)
+    if unit == "h":
+        return ngettext("in {count} h", "in {count} h", count).format(count=count)
+    return ngettext("in {count} day", "in {count} days", count).format(count=count)
 
 
-def _span(length_s: float) -> str:
+def _span(length_s: float) -> tuple[int, str]:
+    """Return a length as a whole number of its largest unit."""
     if length_s < _HOUR_S:
-        return f"{int(length_s // _MINUTE_S)} min"
+        return int(length_s // _MINUTE_S), "min"
     if length_s < _DAY_S:
-        return f"{int(length_s // _HOUR_S)} h"
-    days = int(length_s // _DAY_S)
-    return f"{days} day{'s' if days > 1 else ''}"
+        return int(length_s // _HOUR_S), "h"
+    return int(length_s // _DAY_S), "d"
 
 
 def _day_and_time(at_s: float) -> str:
     at = _local(at_s)
-    return f"{at.day} {_MONTHS[at.month - 1]} {at.year}, {at.hour:02}:{at.minute:02}"
+    return f"{_full_day(at.date())}, {at.hour:02}:{at.minute:02}"
 
 
 def _day(day: date, today: date) -> str:
-    year = "" if day.year == today.year else f" {day.year}"
-    return f"{day.day} {_MONTHS[day.month - 1]}{year}"
+    if day.year != today.year:
+        return _full_day(day)
+    return _("{day} {month}").format(day=day.day, month=_(_MONTHS[day.month - 1]))
+
+
+def _full_day(day: date) -> str:
+    return _("{day} {month} {year}").format(day=day.day, month=_(_MONTHS[day.month - 1]), year=day.year)
 
 
 def due(text: object, now_s: float | None) -> tuple[str, int | None]:
@@ -117,11 +157,11 @@ def due(text: object, now_s: float | None) -> tuple[str, int | None]:
 
 
 def _due_words(day: date, today: date, days: int) -> str:
-    near = {-1: "yesterday", 0: "today", 1: "tomorrow"}
+    near = {-1: _("yesterday"), 0: _("today"), 1: _("tomorrow")}
     if days in near:
         return near[days]
     if 1 < days < 7:
-        return _DAYS[day.weekday()]
+        return _(_DAYS[day.weekday()])
     return _day(day, today)
 
 
@@ -138,7 +178,7 @@ def day_words(text: object, now_s: float | None) -> DayWords:
         day = date.fromisoformat(str(text))
     except ValueError:
         return DayWords(shown(text), False)
-    words = f"{_DAYS[day.weekday()]} {day.day} {_MONTHS[day.month - 1]} {day.year}"
+    words = _("{weekday} {date}").format(weekday=_(_DAYS[day.weekday()]), date=_full_day(day))
     return DayWords(words, now_s is not None and day < _local(now_s).date())
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gc
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -17,6 +17,7 @@ from daemon.cli.grammar import command, pass_output
 from daemon.cli.refusals import DONE, Refusal
 from daemon.cli.text import padded, shown
 from daemon.cli.views.standing import named_rows
+from daemon.cli.words import _, later
 from daemon.paths import find_paths
 
 if TYPE_CHECKING:
@@ -34,7 +35,9 @@ def up_command(settings: tuple[str, ...]) -> int:
     """Run the daemon in the foreground, until it is told to end."""
     pairs = [setting.partition("=") for setting in settings]
     if wrong := [setting for setting, (_, found, _) in zip(settings, pairs, strict=True) if not found]:
-        raise click.UsageError(f"{wrong[0]!r} is not KEY=VALUE", click.get_current_context())
+        raise click.UsageError(
+            _("{text!r} is not KEY=VALUE").format(text=wrong[0]), click.get_current_context()
+        )
     return _main_of("daemon.app", {key: value for key, _, value in pairs})
 
 
@@ -49,11 +52,21 @@ def _main_of(module: str, *arguments: object) -> int:
     from importlib import import_module
 
     if find_spec(module.rpartition(".")[0]) is None or find_spec(module) is None:
-        raise Refusal("failed", f"this installation has no {module}")
+        raise Refusal("failed", _("this installation has no {module}").format(module=module))
     # The command line runs without collecting garbage; a program that stays does not.
     gc.enable()
     status = import_module(module).main(*arguments)
     return status if isinstance(status, int) else DONE
+
+
+_NAMES: Final = {
+    "config": later("config"),
+    "data": later("data"),
+    "runtime": later("runtime"),
+    "config_file": later("config file"),
+    "database": later("database"),
+    "socket": later("socket"),
+}
 
 
 @command("paths")
@@ -71,7 +84,7 @@ def paths_command(output: Output) -> None:
 
 def _paths(told: dict[str, str], look: Look) -> Iterator[str]:
     for name, path in told.items():
-        yield f"{look.paint(padded(name.replace('_', ' '), 12), 'dim')} {shown(path)}"
+        yield f"{look.paint(padded(_(_NAMES[name]), 12), 'dim')} {shown(path)}"
 
 
 @command("version")

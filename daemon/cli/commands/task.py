@@ -16,6 +16,7 @@ from daemon.cli.output import HUMAN, PLAIN
 from daemon.cli.views.tasks import task_line, task_list, task_page, task_row, task_rows
 from daemon.cli.views.values import STATUS_STYLES
 from daemon.cli.when import day_words
+from daemon.cli.words import _
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -71,9 +72,9 @@ def _tell_due(output: Output, answer: Answer, given: dict[str, Any]) -> None:
         return
     read = day_words(day, output.look(answer).now_s)
     if read.is_past:
-        output.say(f"Due {read.words}: that day has passed.")
+        output.say(_("Due {day}: that day has passed.").format(day=read.words))
     elif given["due"].strip() != day:
-        output.say(f"Due {read.words}.")
+        output.say(_("Due {day}.").format(day=read.words))
 
 
 @command("add")
@@ -99,9 +100,9 @@ def list_command(output: Output, everything: bool, removed: bool) -> None:
 
     With --plain: id, status, priority, due, title, labels, ticked/items.
     """
-    # A list shows no checklists, notes or reports.
-    brief = output.form in (HUMAN, PLAIN)
-    answer = client.get("/v1/tasks", {"all": everything, "removed": removed, "brief": brief})
+    # A list shows a line of each; JSON is for programs, which get everything.
+    path = "/v1/task-lines" if output.form in (HUMAN, PLAIN) else "/v1/tasks"
+    answer = client.get_pages(path, {"all": everything, "removed": removed})
     output.show(answer, task_list, task_rows)
     if not answer.json:
         output.say("Nothing removed." if removed else "No open tasks. Add one: placet add TITLE")

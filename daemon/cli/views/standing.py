@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from daemon.cli.short import shorts
 from daemon.cli.table import Cell, Column, table
-from daemon.cli.text import shown
+from daemon.cli.text import padded, shown
 from daemon.cli.when import ago
+from daemon.cli.words import _, later, ngettext
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -18,14 +19,16 @@ if TYPE_CHECKING:
     from daemon.cli.look import Look
     from daemon.cli.shapes import Peer, Status
 
+# The names of the states that agents are counted by.
+_STATES: Final = (later("active"), later("due"), later("running"), later("dormant"))
 _ID_SHOWN: Final = 12
 _DEVICE_COLUMNS: Final = (
-    Column("ID"),
-    Column("NAME", width_max=24),
-    Column("LINK"),
-    Column("LACKS"),
-    Column("SEEN"),
-    Column("ADDRESS", gives=True),
+    Column(later("ID")),
+    Column(later("NAME"), width_max=24),
+    Column(later("LINK")),
+    Column(later("LACKS")),
+    Column(later("SEEN")),
+    Column(later("ADDRESS"), gives=True),
 )
 
 
@@ -43,24 +46,33 @@ def status_rows(status: Status) -> Iterator[Sequence[object]]:
 def status_screen(status: Status, look: Look) -> Iterator[str]:
     """Draw the one screen of where things stand."""
     device = shown(status.get("device_id") or "")[:_ID_SHOWN]
-    yield f"{look.paint(shown(status.get('name') or 'this device'), 'bold')}  {look.paint(device, 'dim')}"
+    yield f"{look.paint(shown(status.get('name') or _('this device')), 'bold')}  {look.paint(device, 'dim')}"
     yield from (
-        _fact("holds", f"{_count(status, 'entities')} entities in {_count(status, 'commits')} commits", look),
-        _fact("state", shown(status.get("state_hash") or "")[:_ID_SHOWN], look),
-        _fact("agents", _agents(status.get("agents") or {}, look), look),
+        _fact(_("holds"), _held(status), look),
+        _fact(_("state"), shown(status.get("state_hash") or "")[:_ID_SHOWN], look),
+        _fact(_("agents"), _agents(status.get("agents") or {}, look), look),
     )
     waiting = int(status.get("pending_items") or 0)
-    words = f"{waiting} wait{'s' * (waiting == 1)} for you: placet pending" if waiting else "none waits"
-    yield _fact("proposals", look.paint(words, *(["yellow"] if waiting else [])), look)
+    words = _("none waits")
+    if waiting:
+        words = ngettext("{count} waits for you", "{count} wait for you", waiting).format(count=waiting)
+        words += ": placet pending"
+    yield _fact(_("proposals"), look.paint(words, *(["yellow"] if waiting else [])), look)
     peers = status.get("peers") or []
     if not peers:
-        yield _fact("peers", "none yet: placet pair --invite", look)
+        yield _fact(_("peers"), _("none yet") + ": placet pair --invite", look)
     for at, peer in enumerate(peers):
-        yield _fact("" if at else "peers", _peer(peer, look), look)
+        yield _fact("" if at else _("peers"), _peer(peer, look), look)
 
 
 def _fact(name: str, words: str, look: Look) -> str:
-    return f"  {look.paint(f'{name:<10}', 'dim')} {words}"
+    return f"  {look.paint(padded(name, 10), 'dim')} {words}"
+
+
+def _held(status: Status) -> str:
+    return _("{entities} entities in {commits} commits").format(
+        entities=_count(status, "entities"), commits=_count(status, "commits")
+    )
 
 
 def _count(status: Status, key: str) -> str:
@@ -69,15 +81,16 @@ def _count(status: Status, key: str) -> str:
 
 
 def _agents(agents: dict[str, Any], look: Look) -> str:
-    words = [f"{count} {shown(name)}" for name, count in agents.items()]
-    return f" {look.sign('·')} ".join(words) or "none"
+    words = [f"{count} {shown(_(name))}" for name, count in agents.items()]
+    return f" {look.sign('·')} ".join(words) or _("none")
 
 
 def _peer(peer: Peer, look: Look) -> str:
     connected = bool(peer.get("connected"))
     dot = look.paint(look.sign("●"), "green") if connected else look.paint(look.sign("○"), "dim")
     seen = "" if connected else ago(peer.get("last_seen"), look.now_s)
-    link = "connected" if connected else f"away, seen {seen}" if seen else "away"
+    away = _("away, seen {when}").format(when=seen) if seen else _("away")
+    link = _("connected") if connected else away
     return f"{dot} {shown(peer.get('name') or '?')}  {look.paint(link, 'dim')}  {_lag(peer, look)}".rstrip()
 
 
@@ -85,7 +98,10 @@ def _lag(peer: Peer, look: Look) -> str:
     lag = peer.get("lag")
     if lag is None:
         return ""
-    return look.paint(f"lacks {lag} commit{'s' * (lag != 1)}", "yellow") if lag else "in step"
+    if not lag:
+        return _("in step")
+    lacks = ngettext("lacks {count} commit", "lacks {count} commits", lag).format(count=lag)
+    return look.paint(lacks, "yellow")
 
 
 def device_rows(devices: Iterable[Peer]) -> Iterator[Sequence[object]]:
@@ -113,11 +129,11 @@ def device_list(devices: Sequence[Peer], look: Look) -> Iterator[str]:
 
 def _device_cells(one: Peer, ids: dict[str, str], look: Look) -> list[Cell]:
     if one.get("this"):
-        link = Cell("this one", ("bold",))
+        link = Cell(_("this one"), ("bold",))
     elif one.get("removed"):
-        link = Cell("removed", ("red",))
+        link = Cell(_("removed"), ("red",))
     else:
-        link = Cell("connected", ("green",)) if one.get("connected") else Cell("away", ("dim",))
+        link = Cell(_("connected"), ("green",)) if one.get("connected") else Cell(_("away"), ("dim",))
     lag = one.get("lag")
     return [
         Cell(shown(ids.get(one.get("device_id", ""), "")), ("cyan",)),
@@ -140,13 +156,14 @@ def sync_lines(report: dict[str, Any], look: Look) -> Iterator[str]:
     peers = report.get("peers") or []
     linked = sum(bool(peer.get("connected")) for peer in peers)
     if report.get("paused"):
-        yield look.paint("Exchange is paused: placet sync --resume", "yellow")
+        yield look.paint(_("Exchange is paused") + ": placet sync --resume", "yellow")
     elif not linked:
-        yield look.paint("No other device is connected" if peers else "No other device yet", "yellow")
+        yield look.paint(_("No other device is connected") if peers else _("No other device yet"), "yellow")
     elif report.get("complete"):
-        yield f"{look.paint(look.sign('✓'), 'green')} In step with {linked} device{'s' * (linked > 1)}"
+        agreed = ngettext("In step with {count} device", "In step with {count} devices", linked)
+        yield f"{look.paint(look.sign('✓'), 'green')} {agreed.format(count=linked)}"
     else:
-        yield look.paint("Not in step yet", "yellow")
+        yield look.paint(_("Not in step yet"), "yellow")
     yield from device_list(peers, look)
 
 
@@ -168,6 +185,6 @@ def check_lines(checks: Iterable[Check], look: Look) -> Iterator[str]:
     """Draw the findings, each with its remedy."""
     for check in checks:
         sign = look.paint(look.sign("✓"), "green") if check.well else look.paint(look.sign("✗"), "red")
-        yield f"{sign} {check.name:<10} {shown(check.found)}"
+        yield f"{sign} {padded(_(check.name), 10)} {shown(check.found)}"
         if check.remedy:
             yield f"    {shown(check.remedy)}"

@@ -1,0 +1,202 @@
+"""The words of the command line and their translations: found in the source, kept up to date, compiled.
+
+`make words` runs it. Never invents a translation: what is missing is named, except the names of days and
+months, which CLDR knows.
+"""
+
+import ast
+import io
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from inspect import cleandoc
+from pathlib import Path
+from typing import Final
+
+from babel import Locale
+from babel.messages.catalog import Catalog, Message
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po, write_po
+
+from daemon.language import DEFAULT, LANGUAGES
+from tests.source import ROOT
+
+DOMAIN: Final = "placet"
+FOLDER: Final = ROOT / "daemon" / "locale"
+SOURCE: Final = ROOT / "daemon" / "cli"
+TRANSLATED: Final = tuple(one for one in LANGUAGES if one != DEFAULT)
+
+COVERED: Final = (
+    "commands/completion.py",
+    "commands/config.py",
+    "commands/here.py",
+    "commands/metrics.py",
+    "commands/service.py",
+    "commands/status.py",
+    "grammar.py",
+    "main.py",
+    "refusals.py",
+    "views/standing.py",
+    "when.py",
+)
+"""The modules whose words are translated; the others speak English yet."""
+
+CLICKS_OWN: Final = (
+    "Usage:",
+    "Show this message and exit.",
+    "Missing argument",
+    "Missing option",
+    "Missing command.",
+    "No such option {name!r}.",
+    "Invalid value: {message}",
+    "Invalid value for {param_hint}: {message}",
+    "{value!r} is not a valid {number_type}.",
+    "{value} is not in the range {range}.",
+    "Option {name!r} does not take a value.",
+    "default: {default}",
+    ("Got unexpected extra argument ({args})", "Got unexpected extra arguments ({args})"),
+    ("Did you mean {possibility}?", "(Did you mean one of: {possibilities}?)"),
+    ("{value!r} is not {choice}.", "{value!r} is not one of {choices}."),
+    ("Option {name!r} requires an argument.", "Option {name!r} requires {nargs} arguments."),
+)
+"""What click says to people here; it has no translations of its own."""
+
+_DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+# A date in the file would change it at every run.
+_ALWAYS: Final = datetime(2026, 1, 1, tzinfo=UTC)
+
+Found = str | tuple[str, str]
+
+
+def messages() -> Catalog:
+    """Find every message of the covered modules, with the file that it is in."""
+    template = _catalog(None)
+    for name in COVERED:
+        path = SOURCE / name
+        if path.exists():
+            for message in in_source(path.read_text(encoding="utf-8")):
+                template.add(message, locations=[(path.relative_to(ROOT).as_posix(), 0)])
+    for own in CLICKS_OWN:
+        template.add(own, locations=[("click", 0)])
+    return template
+
+
+def _catalog(language: str | None) -> Catalog:
+    made = Catalog(
+        language, DOMAIN, project=DOMAIN, version="1", creation_date=_ALWAYS, revision_date=_ALWAYS
+    )
+    made.header_comment = f"# Placet's words in {language}; `make words` keeps this file."
+    return made
+
+
+def in_source(text: str) -> Iterator[Found]:
+    """Find what a module says: what is marked, and the help of its commands."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Call):
+            yield from _in_call(node)
+        elif isinstance(node, ast.FunctionDef) and any(map(_declares, node.decorator_list)):
+            words = ast.get_docstring(node)
+            assert words, f"{node.name} has no help"
+            yield words
+
+
+def _declares(decorator: ast.expr) -> bool:
+    """Say whether a decorator makes a command of a function."""
+    return isinstance(decorator, ast.Call) and _name(decorator) in ("command", "group")
+
+
+def _name(call: ast.Call) -> str:
+    return call.func.id if isinstance(call.func, ast.Name) else ""
+
+
+def _in_call(call: ast.Call) -> Iterator[Found]:
+    words = [one.value for one in call.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    match _name(call):
+        case "_" | "later":
+            yield from words
+        case "ngettext":
+            yield words[0], words[1]
+        case "Listed" | "_form" if words:
+            yield words[-1]
+    for keyword in call.keywords:
+        value = keyword.value.value if isinstance(keyword.value, ast.Constant) else None
+        if keyword.arg in ("help", "epilog") and isinstance(value, str):
+            yield cleandoc(value)
+
+
+def read(language: str) -> Catalog:
+    """Read the translations of one language; none where there is no file yet."""
+    file = po_file(language)
+    if not file.exists():
+        return _catalog(language)
+    with file.open("rb") as opened:
+        return read_po(opened, locale=language, domain=DOMAIN)
+
+
+def po_file(language: str) -> Path:
+    """Return where the translations of a language are written by hand."""
+    return FOLDER / language / "LC_MESSAGES" / f"{DOMAIN}.po"
+
+
+def updated(language: str) -> Catalog:
+    """Return the catalog of a language with the messages that there are now, those of CLDR filled in."""
+    before, after = read(language), _catalog(language)
+    for message in messages():
+        if message.id:
+            known = before.get(message.id[0] if message.pluralizable else message.id)
+            text = known.string if known and not known.fuzzy and known.id == message.id else None
+            after.add(message.id, text or _calendar(message, language), locations=message.locations)
+    return after
+
+
+def _calendar(message: Message, language: str) -> str | None:
+    """Return the name of a day or month."""
+    locale = Locale.parse(language)
+    if message.id in _DAYS:
+        return str(locale.days["stand-alone"]["abbreviated"][_DAYS.index(message.id)])
+    if message.id in _MONTHS:
+        return str(locale.months["format"]["abbreviated"][_MONTHS.index(message.id) + 1])
+    return None
+
+
+def written(catalog: Catalog) -> bytes:
+    """Return the text form of a catalog."""
+    file = io.BytesIO()
+    write_po(file, catalog, width=100, sort_output=True, include_lineno=False)
+    return file.getvalue()
+
+
+def compiled(catalog: Catalog) -> bytes:
+    """Return the form that gettext reads."""
+    file = io.BytesIO()
+    write_mo(file, catalog)
+    return file.getvalue()
+
+
+def missing(catalog: Catalog) -> list[str]:
+    """Name the messages without a translation."""
+    return [str(one.id) for one in catalog if one.id and not all(_texts(one))]
+
+
+def _texts(message: Message) -> tuple[str, ...]:
+    return tuple(message.string) if isinstance(message.string, tuple | list) else (message.string or "",)
+
+
+def main() -> int:
+    """Bring every catalog up to date; fail where a message is not translated."""
+    left = 0
+    for language in TRANSLATED:
+        catalog = updated(language)
+        file = po_file(language)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(written(catalog))
+        file.with_suffix(".mo").write_bytes(compiled(catalog))
+        for message in missing(catalog):
+            left += 1
+            print(f"{language}: not translated: {message}")
+    return min(left, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
