@@ -5,15 +5,28 @@ Never holds anything that the state does not.
 
 from typing import Final
 
-from store.fold import Row, visible
+from store.fold import DELETED, Row, Version, visible
 from syncproto.heads import Chains
 
 CLOSED: Final = frozenset({"DONE", "REJECTED"})
 """The statuses of a task that is over."""
 
 
-def listed(row: Row, chains: Chains) -> tuple[str, int, int, int, int]:
-    """Return kind, whether in sight, whether closed, and the stamp (ms, n) of the birth; zeros for none."""
+def listed(row: Row, chains: Chains) -> tuple[str, int, int, int, int, int]:
+    """Return kind, whether in sight, closed, disputed, and the stamp (ms, n) of the birth; zeros for none."""
     closed = row.kind == "task" and row.value("status") in CLOSED
     made = (0, 0) if row.born is None else (row.born.ms, row.born.n)
-    return (row.kind, int(visible(row, chains)), int(closed), *made)
+    shown = visible(row, chains)
+    return (row.kind, int(shown), int(closed), int(shown and disputed(row)), *made)
+
+
+def disputed(row: Row) -> bool:
+    """Say whether an entity in sight has something to settle: a field of several values, or a deletion."""
+    tombs = row.fields.get(DELETED)
+    if tombs is not None and any(version.value is True for version in tombs):
+        return True
+    return any(len(versions) > 1 and _differ(versions) for versions in row.fields.values())
+
+
+def _differ(versions: list[Version]) -> bool:
+    return any(version.value != versions[0].value for version in versions[1:])
