@@ -14,7 +14,8 @@ CLOSED: Final = frozenset({"DONE", "REJECTED"})
 
 def listed(row: Row, chains: Chains) -> tuple[str, int, int, int, int, int]:
     """Return kind, whether in sight, closed, disputed, and the stamp (ms, n) of the birth; zeros for none."""
-    closed = row.kind == "task" and row.value("status") in CLOSED
+    status = row.value("status")
+    closed = row.kind == "task" and isinstance(status, str) and status in CLOSED
     made = (0, 0) if row.born is None else (row.born.ms, row.born.n)
     shown = visible(row, chains)
     return (row.kind, int(shown), int(closed), int(shown and disputed(row)), *made)
