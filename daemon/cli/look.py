@@ -23,6 +23,11 @@ _CODES: Final = {
     "blue": "34",
     "magenta": "35",
     "cyan": "36",
+    "orange": "38;5;208",
+    "purple": "38;5;98",
+    "pink": "38;5;211",
+    "brown": "38;5;130",
+    "grey": "38;5;245",
 }
 
 _ASCII_SIGNS: Final = {
@@ -48,14 +53,24 @@ class Look(NamedTuple):
     now_s: float | None = None
 
     def paint(self, text: str, *styles: str) -> str:
-        """Colour text that is already escaped and measured."""
-        if not (self.coloured and text and styles):
-            return text
-        return f"\x1b[{';'.join(_CODES[style] for style in styles)}m{text}\x1b[0m"
+        """Colour text that is already escaped and measured; a style is a name, or #rrggbb."""
+        codes = [code for style in styles if (code := _code(style))] if self.coloured and text else []
+        return f"\x1b[{';'.join(codes)}m{text}\x1b[0m" if codes else text
 
     def sign(self, sign: str) -> str:
         """Give the sign, or what stands for it where the terminal knows ASCII alone."""
         return sign if self.unicode else _ASCII_SIGNS[sign]
+
+
+def _code(style: str) -> str:
+    """Find the terminal's code: for #rrggbb the nearest of 256 colours, which most have; "" for no style."""
+    if style in _CODES or not style.startswith("#"):
+        return _CODES.get(style, "")
+    try:
+        red, green, blue = (round(part / 51) for part in bytes.fromhex(style[1:]))
+    except ValueError:
+        return ""
+    return f"38;5;{16 + 36 * red + 6 * green + blue}"
 
 
 def look_here(coloured: bool | None, now_s: float | None = None) -> Look:

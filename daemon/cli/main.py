@@ -34,6 +34,10 @@ _SECTIONS: Final = {
         "note": Listed("note", "Add a note to a task."),
         "check": Listed("check", "Checklists: add, tick, edit, move, remove."),
         "entry": Listed("note", "Notes: add, edit, list, show, remove."),
+        "timer": Listed("timer", "Time: start, stop, status, list, edit, remove."),
+        "link": Listed("link", "Links between tasks: add, list, remove."),
+        "label": Listed("label", "Labels: add, list, edit, remove, restore."),
+        "category": Listed("category", "Categories: add, list, edit, remove, restore."),
         "task": Listed("task", "Tasks: add, list, show, edit, done, remove, restore."),
     },
     later("Agents propose, you decide"): {
@@ -65,6 +69,7 @@ _SECTIONS: Final = {
         "up": Listed("here", "Run the daemon."),
         "status": Listed("status", "Show where things stand."),
         "doctor": Listed("status", "Check that all is well."),
+        "config": Listed("config", "Settings: get, set, unset, show, edit."),
         "paths": Listed("here", "Show where files are."),
         "version": Listed("here", "Show the version."),
         "demo": Listed("here", "Play the main story on this machine."),

@@ -54,6 +54,58 @@ class Conflict(TypedDict, total=False):
     versions: list[Any]
 
 
+class TimeRecord(TypedDict, total=False):
+    id: str
+    short: str
+    task_id: str | None
+    task_title: str
+    started_at: str
+    ended_at: str | None
+    minutes: int | None
+    note: str | None
+    is_running: bool
+    is_here: bool
+    device: str
+    device_name: str
+    removed: bool
+
+
+class Link(TypedDict, total=False):
+    id: str
+    type: str
+    direction: str
+    from_id: str
+    to_id: str
+    task_id: str
+    title: str | None
+    status: str | None
+    circular: bool
+    task_removed: bool
+    removed: bool
+
+
+class Label(TypedDict, total=False):
+    id: str
+    name: str
+    color: str | None
+    description: str | None
+    categories: list[str]
+    is_double: bool
+    conflicts: list[Conflict]
+    removed: bool
+
+
+class Category(TypedDict, total=False):
+    id: str
+    name: str
+    color: str | None
+    default_language: str | None
+    correction_examples: list[str]
+    is_double: bool
+    conflicts: list[Conflict]
+    removed: bool
+
+
 class Task(TypedDict, total=False):
     id: str
     short: str
@@ -65,9 +117,13 @@ class Task(TypedDict, total=False):
     due: str | None
     language: str | None
     labels: list[str]
+    label_colors: dict[str, str]
     category: str | None
     checklists: list[Checklist]
     entries: list[Entry]
+    times: list[TimeRecord]
+    time_spent_minutes: int
+    links: list[Link]
     vector_clock: dict[str, int]
     conflicts: list[Conflict]
     agent_id: str | None

@@ -27,6 +27,7 @@ def routes() -> list[Route]:
     of_task, relations = "/v1/tasks/{ref}/links", "/v1/relations"
     return [
         Route("POST", of_task, "Link a task to another", Writes(_add), Link, NewLink, status=CREATED),
+        Route("POST", f"{of_task}/remove", "Take away what is said", Writes(_unlink), Link, NewLink),
         Route("GET", of_task, "List the links of a task", Reads(_list), list[Link]),
         Route("DELETE", "/v1/links/{ref}", "Take a link out of sight", Writes(_remove), Link),
         Route("GET", relations, "List relations", Reads(_related), list[Relation], query=RelationQuery),
@@ -39,6 +40,10 @@ def _add(tx: Transaction, call: Call[NewLink, Nothing]) -> Link:
 
 def _list(snapshot: Snapshot, call: Call[Nothing, Nothing]) -> list[Link]:
     return links.listed(snapshot, call.ref)
+
+
+def _unlink(tx: Transaction, call: Call[NewLink, Nothing]) -> Link:
+    return links.unlink(tx, call.ref, call.body)
 
 
 def _remove(tx: Transaction, call: Call[Nothing, Nothing]) -> Link:

@@ -73,6 +73,17 @@ def remove(tx: Transaction, ref: str) -> Link:
     return _shown(tx, held, said.begins)
 
 
+def unlink(tx: Transaction, ref: str, new: NewLink) -> Link:
+    """Take the link that says this out of sight; one that was taken away already stays so."""
+    begins, ends = refs.task(tx, ref, removed=True), refs.task(tx, new.to, removed=True)
+    said = ties.tie(begins.id, checked_type(new.type), ends.id)
+    held = _saying(tx, said)
+    made = held[0] if held else tx.entity(link_id(said))
+    if made is None:
+        raise not_found("link", f"{said.type} {new.to}", f"see `link list {ref[:40]}`")
+    return remove(tx, text(made.id))
+
+
 def checked_type(given: str) -> str:
     """Check a type of link, in any case, with spaces, hyphens or underscores."""
     wanted = re.sub(r"[\s-]+", "_", folded(given))
@@ -105,7 +116,7 @@ def _require_open_end(tx: Transaction, said: Tie) -> None:
     if path:
         raise Refused(
             Code.CONFLICT,
-            f"a circle: {_in_words(tx, path)}",
+            f"this would close a circle: {_in_words(tx, path)}",
             "remove one of these links first, or use another type",
         )
 

@@ -11,6 +11,9 @@ from daemon.cli.short import shorts
 from daemon.cli.table import Cell, Column, table
 from daemon.cli.text import shown, wrapped
 from daemon.cli.views.entries import entry_heading
+from daemon.cli.views.labels import label_words
+from daemon.cli.views.links import link_lines
+from daemon.cli.views.times import spent_words, time_lines
 from daemon.cli.views.values import (
     PRIORITY_STYLES,
     STATUS_STYLES,
@@ -21,7 +24,7 @@ from daemon.cli.views.values import (
     status_word,
     value_words,
 )
-from daemon.cli.when import ago, minutes
+from daemon.cli.when import ago
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -128,6 +131,8 @@ def task_page(task: Task, open_items: int, look: Look) -> Iterator[str]:
         yield from _conflict(conflict, look)
     for checklist in task.get("checklists") or ():
         yield from checklist_lines(checklist, look)
+    yield from link_lines(task, look)
+    yield from time_lines(task, look)
     if entries := task.get("entries"):
         yield from ("", look.paint("Notes", "bold"))
         entry_ids = shorts(entries)
@@ -145,9 +150,9 @@ def _facts(task: Task, short: str, look: Look) -> str:
         look.paint(status_word(status), *STATUS_STYLES.get(status, ())),
         look.paint(shown(priority), *PRIORITY_STYLES.get(priority, ())),
         look.paint(f"due {due}", *due_styles) if due else "",
-        minutes(task["estimate_minutes"]) if task.get("estimate_minutes") else "",
+        spent_words(task),
         shown(task.get("category") or ""),
-        *(look.paint(f"#{shown(label)}", "magenta") for label in task.get("labels") or ()),
+        *label_words(task, look),
     ]
     return f" {look.sign('·')} ".join(fact for fact in facts if fact)
 

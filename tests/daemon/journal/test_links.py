@@ -116,7 +116,7 @@ def test_a_circle_of_blocks_is_refused_and_named(a: Home):
     link(a, two, "blocks", three)
     refused = refusal(link, a, three, "blocks", one)
     assert refused.code is Code.CONFLICT
-    assert refused.message == "a circle: 'One' blocks 'Two' blocks 'Three'"
+    assert refused.message == "this would close a circle: 'One' blocks 'Two' blocks 'Three'"
     link(a, three, "follows_up", one)
     assert not any(one.circular for one in show(a, one).links)
 
