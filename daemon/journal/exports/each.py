@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, tzinfo
 from functools import cached_property
 from uuid import UUID
 
-from daemon.journal.imports.memory import changed_ms, source_of
+from daemon.journal.imports.memory import changed_ms, is_import, source_of
 from daemon.journal.names import SET, category_of
 from daemon.journal.provenance import written_ms
 from daemon.journal.show import Shown, place
@@ -119,14 +119,14 @@ class Eachs:
         category = category_of(task)
         return Each(
             id=task.id,
-            title=_clean(" ".join(task.text("title").split())),
+            title=_line(task.text("title")),
             status=task.text("status") or "OPEN",
-            reason=_clean(" ".join(task.text("reason").split())) or None,
+            reason=_line(task.text("reason")) or None,
             priority=task.text("priority") or None,
             due=_day_or_none(task.text("due")),
             estimate_minutes=_number(task.value("estimate_minutes")),
             language=task.text("language") or None,
-            category=_clean(self._shown.categories.get(category, "")) or None if category else None,
+            category=_line(self._shown.categories.get(category, "")) or None if category else None,
             labels=self._labels(task),
             made_ms=written_ms(task.created),
             changed_ms=max(_changed_ms(task), *(_noted_ms(one) for one in children[0]), 0),
@@ -143,18 +143,14 @@ class Eachs:
 
     def _labels(self, task: Entity) -> tuple[str, ...]:
         ids = [from_text(member) for member in task.members(SET) if len(member) == 2 * ID_BYTES]
-        names = (_clean(self._shown.labels[one]) for one in ids if one in self._shown.labels)
+        names = (_line(self._shown.labels[one]) for one in ids if one in self._shown.labels)
         return tuple(sorted(dict.fromkeys(filter(None, names)), key=lambda name: (name.casefold(), name)))
 
     def _items(self, checklist: Entity) -> Items:
         lines = sorted(self._children["checklist_item", checklist.id], key=place)
         kept = [one for one in lines if one.value("is_archived") is not True]
-        titles = (
-            (_clean(" ".join(one.text("title").split())), one.value("is_checked") is True) for one in kept
-        )
-        return Items(
-            _clean(" ".join(checklist.text("title").split())), tuple(one for one in titles if one[0])
-        )
+        titles = ((_line(one.text("title")), one.value("is_checked") is True) for one in kept)
+        return Items(_line(checklist.text("title")), tuple(one for one in titles if one[0]))
 
     @cached_property
     def _children(self) -> defaultdict[tuple[str, EntityId], list[Entity]]:
@@ -222,8 +218,9 @@ def _changed_ms(entity: Entity) -> int:
 
 
 def _noted_ms(entry: Entity) -> int:
-    """Return when a note was last changed: what an import brings counts as written when it happened."""
-    return max(_changed_ms(entry), _at_ms(entry))
+    """Return when a note was last changed here: of what an import brought, the task's own time tells."""
+    own = (versions[0].source for versions in entry.row.fields.values())
+    return max((written_ms(source) for source in own if not is_import(source)), default=0)
 
 
 def _notes(entries: Sequence[Entity]) -> tuple[Note, ...]:
@@ -257,6 +254,10 @@ def _day_or_none(written: str) -> str | None:
 
 def _number(value: object) -> int | None:
     return value if type(value) is int else None
+
+
+def _line(written: str) -> str:
+    return " ".join(_clean(written).split())
 
 
 def _clean(written: str) -> str:

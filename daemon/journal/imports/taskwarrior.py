@@ -35,7 +35,7 @@ PRIORITIES = {"H": "P1", "M": "P2", "L": "P3"}
 _STATUSES = {"pending": "OPEN", "waiting": "ON HOLD", "completed": "DONE", "deleted": "OPEN"}
 _ENDED = frozenset({"completed", "deleted"})
 _RECURRING = "recurring"
-_WHOLE_DAY = ("00:00:00", "23:59:59")
+_DAY_BEGINS = "00:00:00"
 _TEMPLATE = "a template of a recurring task: only its occurrences are imported"
 
 
@@ -161,7 +161,7 @@ def _day(attribute: str, written: str | None, zone: tzinfo) -> tuple[str | None,
     except OverflowError as error:
         raise NotAnExport(f"{attribute} is {written[:40]!r}, beyond the calendar") from error
     clock = local.strftime("%H:%M:%S")
-    return local.date().isoformat(), None if clock in _WHOLE_DAY else clock.removesuffix(":00")
+    return local.date().isoformat(), None if clock == _DAY_BEGINS else clock.removesuffix(":00")
 
 
 def _reason(record: Record, zone: tzinfo) -> str | None:
