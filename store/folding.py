@@ -167,10 +167,10 @@ class Folding:
             else:
                 grown -= entity_hash(entity, held.old_state)
                 old.append((*columns, held.no))
-        self._db.executemany("INSERT INTO entity VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", fresh)
+        self._db.executemany("INSERT INTO entity VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", fresh)
         self._db.executemany(
-            "UPDATE entity SET kind = ?, visible = ?, closed = ?, made_ms = ?, made_n = ?, changed = ?,"
-            " state = ? WHERE no = ?",
+            "UPDATE entity SET kind = ?, visible = ?, closed = ?, disputed = ?, made_ms = ?, made_n = ?,"
+            " changed = ?, state = ? WHERE no = ?",
             old,
         )
         search.write(self._db, words)

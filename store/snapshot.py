@@ -117,6 +117,14 @@ class Snapshot:
         )
         return [Entity(name, load(state), not removed) for name, state in rows]
 
+    def disputed(self, kinds: Sequence[str]) -> list[Entity]:
+        """Return the entities of these kinds that are in sight with something to settle, by kind and id."""
+        rows: Any = self.db.execute(
+            "SELECT id, state FROM entity WHERE disputed AND kind IN carray(?) ORDER BY kind, id",
+            (apsw.carray(tuple(kinds)),),
+        )
+        return [Entity(name, load(state), visible=True) for name, state in rows]
+
     def in_order(
         self, kind: str, *, removed: bool, closed: bool, after: EntityId | None, limit: int
     ) -> list[tuple[EntityId, bytes]]:

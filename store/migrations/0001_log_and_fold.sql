@@ -49,20 +49,23 @@ CREATE TABLE feed (
 CREATE UNIQUE INDEX feed_by_head ON feed (replica, counter, hash8);
 
 -- Entities as folded now. `state` is the fold's canonical form: versions and provenance, siblings included. The
--- columns before it follow from it, for lists: `closed` is 1 for a task that is over, `made_ms` and `made_n` are
--- the stamp of its birth. `no` is a small local number under which indexes know the entity; it is never sent.
+-- columns before it follow from it, for lists: `closed` is 1 for a task that is over, `disputed` for what is in
+-- sight with a field of several values or a deletion that it outlived, `made_ms` and `made_n` are the stamp of its
+-- birth. `no` is a small local number under which indexes know the entity; it is never sent.
 CREATE TABLE entity (
   no INTEGER PRIMARY KEY,
   id BLOB NOT NULL UNIQUE,
   kind TEXT NOT NULL,
   visible INTEGER NOT NULL,
   closed INTEGER NOT NULL,
+  disputed INTEGER NOT NULL,
   made_ms INTEGER NOT NULL,
   made_n INTEGER NOT NULL,
   changed INTEGER NOT NULL,
   state BLOB NOT NULL
 ) STRICT;
 CREATE INDEX entity_in_order ON entity (kind, visible, closed, made_ms, made_n);
+CREATE INDEX entity_disputed ON entity (kind, id) WHERE disputed;
 
 -- The words of entities, a row each under its `no`, and in `name` the beginning of its id as people write it: a
 -- word index grows at its end where a tree over random ids would be rewritten all over. `title` holds titles of

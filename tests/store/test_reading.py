@@ -143,3 +143,25 @@ def test_unknown_kinds_and_fields_are_kept_and_folded_as_they_are(bench: Bench) 
     with b.read() as snapshot:
         (found,) = snapshot.entities("kind_of_tomorrow")
     assert {name: found.value(name) for name in found.fields()} == fields
+
+
+def test_what_has_something_to_settle_is_found_without_reading_the_rest(bench: Bench) -> None:
+    one, other = bench.store("a"), bench.store("b")
+    clash, same, gone, quiet = (entity_id(number) for number in range(10, 14))
+    for entity in (clash, same, gone, quiet):
+        put(one, entity, "task", title="x")
+    exchange(one, other)
+    for store, title in ((one, "A"), (other, "B")):
+        put(store, clash, "task", title=title)
+        put(store, same, "task", title="same")
+    put(one, gone, "task", deleted=True)
+    put(other, gone, "task", title="y")
+    exchange(one, other)
+    for store in (one, other):
+        with store.read() as snapshot:
+            assert [entity.id for entity in snapshot.disputed(["task"])] == [clash, gone]
+            assert snapshot.disputed(["entry"]) == []
+    put(one, clash, "task", title="C")
+    put(one, gone, "task", deleted=True)
+    with one.read() as snapshot:
+        assert snapshot.disputed(["task"]) == []
