@@ -135,10 +135,11 @@ def _differences(db: apsw.Connection) -> list[str]:
         _fill(db, _INSERT.replace("search", "temp.again"))
         db.execute("CREATE VIRTUAL TABLE temp.kept USING fts5vocab ('main', 'search', 'instance')")
         db.execute("CREATE VIRTUAL TABLE temp.made USING fts5vocab ('temp', 'again', 'instance')")
-        pairs = zip_longest(*(db.execute(f"SELECT * FROM temp.{name}") for name in ("kept", "made")))
-        if all(kept == made for kept, made in pairs):
-            return []
-        return ["the index of words is not that of the entities"]
+        kept, made = (db.execute(f"SELECT * FROM temp.{name}") for name in ("kept", "made"))
+        same = all(one == other for one, other in zip_longest(kept, made))
+        kept.close()
+        made.close()
+        return [] if same else ["the index of words is not that of the entities"]
     finally:
         for name in ("kept", "made", "again"):
             db.execute(f"DROP TABLE IF EXISTS temp.{name}")

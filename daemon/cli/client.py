@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     Query = Mapping[str, str | int | bool | None]
 
 WAIT_S: Final = 30.0
+PAGE: Final = 500
+"""A list is answered in pages of so many; a shorter one is the last."""
 _CONNECT_S: Final = 5.0
 _READ_BYTES: Final = 1 << 18
 _HEAD_BYTES_MAX: Final = 1 << 16
@@ -85,6 +87,16 @@ def _pieces(connection: socket.socket, first: bytes, whole: int, wait_s: float) 
             raise _Broken(f"{came} of {whole} bytes came")
         came += len(piece)
         yield piece
+
+
+def get_pages(path: str, query: Query) -> Answer:
+    """Read a list to its end, page by page; raises `Refusal`."""
+    answer = get(path, query)
+    every = page = answer.json
+    while isinstance(page, list) and len(page) == PAGE:
+        page = get(path, {**query, "after": page[-1]["id"]}).json
+        every = every + page
+    return Answer(every, answer.date)
 
 
 def send(method: str, path: str, body: Mapping[str, object], wait_s: float = WAIT_S) -> Answer:

@@ -8,9 +8,11 @@ from typing import Any
 from msgspec import Struct
 
 from daemon.journal import refs
+from daemon.journal.colors import color_kept
 from daemon.journal.values import PRIORITY_DEFAULT
 from daemon.journal.views import Progress
 from store import glance
+from store.entity import Entity
 from store.search import CATEGORY, LABELS
 from store.snapshot import Snapshot
 from syncproto.ids import EntityId, text
@@ -28,6 +30,7 @@ class TaskLine(Struct, frozen=True):
     due: str | None
     estimate_minutes: int | None
     labels: list[str]
+    label_colors: dict[str, str]
     category: str | None
     checklist_progress: Progress
     removed: bool = False
@@ -43,10 +46,10 @@ def lines(
     begin = place(snapshot, after)
     rows = snapshot.in_order("task", removed=removed, closed=closed or removed, after=begin, limit=limit)
     done, total = _progress(snapshot, [task for task, _ in rows])
-    names = {text(one): name for one, name in _names(snapshot)}
+    tags = _tags(snapshot)
     made = ((task, glance.values(state)) for task, state in rows)
     return [
-        _line(task, values, names, Progress(done.get(task, 0), total.get(task, 0)), removed)
+        _line(task, values, tags, Progress(done.get(task, 0), total.get(task, 0)), removed)
         for task, values in made
     ]
 
@@ -56,9 +59,9 @@ def place(snapshot: Snapshot, after: str | None) -> EntityId | None:
     return None if after is None else refs.full(snapshot, "task", after).id
 
 
-def _names(snapshot: Snapshot) -> list[tuple[EntityId, str]]:
-    tags = [*snapshot.entities("label"), *snapshot.entities("category")]
-    return [(one.id, one.text("name")) for one in tags]
+def _tags(snapshot: Snapshot) -> dict[str, Entity]:
+    """Return the labels and categories in sight, by their ids as text."""
+    return {text(one.id): one for one in (*snapshot.entities("label"), *snapshot.entities("category"))}
 
 
 def _progress(snapshot: Snapshot, tasks: list[EntityId]) -> tuple[dict[EntityId, int], dict[EntityId, int]]:
@@ -73,9 +76,12 @@ def _progress(snapshot: Snapshot, tasks: list[EntityId]) -> tuple[dict[EntityId,
 
 
 def _line(
-    task: EntityId, values: dict[str, Any], names: dict[str, str], progress: Progress, removed: bool
+    task: EntityId, values: dict[str, Any], tags: dict[str, Entity], progress: Progress, removed: bool
 ) -> TaskLine:
-    category, estimate = values.get(CATEGORY), values.get("estimate_minutes")
+    estimate = values.get("estimate_minutes")
+    labels = [tags[one] for one in _labels(values) if one in tags]
+    category = values.get(CATEGORY)
+    kept = tags.get(text(category)) if isinstance(category, bytes) else None
     return TaskLine(
         text(task),
         _text(values, "title") or "",
@@ -83,18 +89,18 @@ def _line(
         _text(values, "priority") or PRIORITY_DEFAULT,
         _text(values, "due"),
         estimate if type(estimate) is int else None,
-        _labels(values, names),
-        names.get(text(category)) if isinstance(category, bytes) else None,
+        sorted({one.text("name") for one in labels}, key=str.casefold),
+        {one.text("name"): color for one in labels if (color := color_kept(one))},
+        None if kept is None else kept.text("name"),
         progress,
         removed,
     )
 
 
+def _labels(values: dict[str, Any]) -> list[str]:
+    return [name[len(LABELS) :] for name, value in values.items() if value is True and "/" in name]
+
+
 def _text(values: dict[str, Any], field: str) -> str | None:
     value = values.get(field)
     return value if isinstance(value, str) and value else None
-
-
-def _labels(values: dict[str, Any], names: dict[str, str]) -> list[str]:
-    members = [name[len(LABELS) :] for name, value in values.items() if value is True and "/" in name]
-    return sorted({names[one] for one in members if one in names}, key=str.casefold)

@@ -11,7 +11,7 @@ from store.transaction import Write
 from syncproto.codec import Value
 from syncproto.heads import Clock, Head
 from syncproto.ids import EntityId, ReplicaId, text
-from tests.store.stores import Bench, entity_id, grow, operation, replica_of, sealed, signer_of, write
+from tests.store.stores import Bench, entity_id, grow, operation, replica_of, sealed, signer_of
 
 
 def clock_of(store: Store, entity: EntityId) -> Clock:

@@ -10,7 +10,7 @@ from tests.daemon.cli.conftest import Placet
 from tests.daemon.cli.examples import TASK
 from tests.daemon.cli.fake_control import FakeControl
 
-LIST = "GET /v1/tasks"
+LIST = "GET /v1/task-lines"
 SHOW = f"GET /v1/tasks/{TASK}"
 
 
@@ -126,11 +126,12 @@ def test_what_goes_into_a_pipe_is_not_cut(placet: Placet, control: FakeControl):
 def test_list_asks_for_all_and_for_the_removed(placet: Placet, control: FakeControl):
     control.answers(LIST, [])
     placet("list", "--all", "--removed")
-    assert control.requests[-1].target == "/v1/tasks?all=1&removed=1&brief=1"
+    assert control.requests[-1].target == "/v1/task-lines?all=1&removed=1"
 
 
 def test_an_empty_list_says_what_to_do_on_standard_error(placet: Placet, control: FakeControl):
     control.answers(LIST, [])
+    control.answers("GET /v1/tasks", [])
     done = placet("list")
     assert (done.status, done.out) == (0, "")
     assert "placet add" in done.err
@@ -149,11 +150,23 @@ def test_the_plain_list_has_stable_columns(placet: Placet, control: FakeControl)
     )
 
 
+def test_a_long_list_is_read_page_by_page_and_told_as_one(placet: Placet, control: FakeControl):
+    pages = [
+        [examples.task(id=f"{at:032x}") for at in range(first, last)]
+        for first, last in ((0, 500), (500, 503))
+    ]
+    for page in pages:
+        control.answers("GET /v1/tasks", page)
+    assert placet("list", "--json").json == pages[0] + pages[1]
+    assert [one.target for one in control.requests] == ["/v1/tasks", f"/v1/tasks?after={499:032x}"]
+
+
 def test_a_list_asks_for_no_more_than_it_shows(placet: Placet, control: FakeControl):
     control.answers(LIST, [])
+    control.answers("GET /v1/tasks", [])
     placet("list")
     placet("list", "--json")
-    assert [one.target for one in control.requests] == ["/v1/tasks?brief=1", "/v1/tasks"]
+    assert [one.target for one in control.requests] == ["/v1/task-lines", "/v1/tasks"]
 
 
 def test_show_tells_who_wrote_what(placet: Placet, control: FakeControl):

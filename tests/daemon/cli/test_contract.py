@@ -18,7 +18,8 @@ from tests.daemon.cli import examples
 from tests.daemon.cli.conftest import Placet, command_environment
 from tests.daemon.cli.fake_control import FakeControl
 
-LIST = "GET /v1/tasks"
+LIST = "GET /v1/task-lines"
+WHOLE_LIST = "GET /v1/tasks"
 COMMANDS = [name for section in _SECTIONS.values() for name in section]
 VERBS = [
     *(f"task {verb}" for verb in ("add", "list", "show", "edit", "done")),
@@ -87,7 +88,7 @@ def test_each_refusal_has_its_exit_status(status, code, exit_status, placet: Pla
 
 
 def test_with_json_a_refusal_is_one_object_and_one_line(placet: Placet, control: FakeControl):
-    control.refuses(LIST, 404, "not_found", "no such task", "look again")
+    control.refuses(WHOLE_LIST, 404, "not_found", "no such task", "look again")
     done = placet("list", "--json")
     assert done.json == {"error": {"code": "not_found", "message": "no such task", "hint": "look again"}}
     assert done.err == "placet: no such task; look again\n"
@@ -142,7 +143,7 @@ def test_a_usage_error_is_one_line_that_names_what_was_seen(words, seen, placet:
 
 
 def test_json_is_accepted_before_and_after_the_command(placet: Placet, control: FakeControl):
-    control.answers(LIST, [examples.task()])
+    control.answers(WHOLE_LIST, [examples.task()])
     assert (
         placet("--json", "list").out == placet("list", "--json").out == json.dumps([examples.task()]) + "\n"
     )
@@ -177,7 +178,7 @@ def test_a_read_that_breaks_is_a_failure(placet: Placet, control: FakeControl):
 
 
 def test_an_answer_that_is_cut_short_is_none_even_where_it_reads_well(placet: Placet, control: FakeControl):
-    control.cuts(LIST, b"[]")
+    control.cuts(WHOLE_LIST, b"[]")
     done = placet("list", "--json")
     assert done.status == 1
     assert "2 of 999 bytes" in done.err
@@ -297,7 +298,7 @@ def test_the_option_no_color_beats_the_terminal(home: Path, control: FakeControl
 
 
 def test_json_on_a_terminal_is_indented_and_still_json(home: Path, control: FakeControl):
-    control.answers(LIST, [examples.task()])
+    control.answers(WHOLE_LIST, [examples.task()])
     drawn = _on_a_terminal(home, "list", "--json")
     assert "\n  " in drawn
     assert json.loads(drawn) == [examples.task()]
@@ -347,6 +348,11 @@ def _hostile_answers(control: FakeControl) -> list[list[str]]:
     peer = {"device_id": HOSTILE, "name": HOSTILE, "address": HOSTILE, "last_seen": HOSTILE}
     everything = dict.fromkeys(examples.CHANGE, HOSTILE)
     control.answers(LIST, [task])
+    control.answers(WHOLE_LIST, [task])
+    snippet = [{"text": HOSTILE, "hit": hit} for hit in (False, True)]
+    place = {"id": HOSTILE, "kind": HOSTILE, "field": HOSTILE, "snippet": snippet}
+    found = {"id": HOSTILE, "title": HOSTILE, "status": HOSTILE, "places": [place]}
+    control.answers("GET /v1/search", {"tasks": [found], "next": None})
     control.answers(f"GET /v1/tasks/{examples.TASK}", task)
     control.answers(f"GET /v1/tasks/{examples.TASK}/checklists", task["checklists"])
     control.answers(f"GET /v1/tasks/{examples.TASK}/entries", task["entries"])
@@ -389,6 +395,7 @@ def _hostile_answers(control: FakeControl) -> list[list[str]]:
     control.streams("GET /v1/events", f"id: {HOSTILE[:9]}\nevent: x\ndata: {HOSTILE[:20]}\n\n".encode())
     return [
         ["list"],
+        ["search", "x"],
         ["show", examples.TASK],
         ["check", "list", examples.TASK],
         ["entry", "list", examples.TASK],
