@@ -153,6 +153,28 @@ def load(file: Path, environment: Mapping[str, str], flags: Mapping[str, str]) -
     return Loaded(msgspec.convert(tree, Settings), origins)
 
 
+def value_of(settings: Settings, key: str) -> object:
+    """Return the value of a known key."""
+    section, _, name = key.rpartition(".")
+    return getattr(getattr(settings, section) if section else settings, name)
+
+
+def check_key(key: str, origin: str) -> None:
+    """Raise ConfigError, with the nearest known one, for a key that is unknown."""
+    _known(key, _TYPES, origin)
+
+
+def from_text(key: str, text: str, origin: str) -> object:
+    """Read a value as it is written outside of the file. Raises ConfigError for what cannot be used."""
+    return _from_text(_known(key, _TYPES, origin), text, origin)
+
+
+def check_toml(text: str, origin: str) -> None:
+    """Raise ConfigError at the first key or value of a file that cannot be used."""
+    for _ in _from_toml(text, origin):
+        pass
+
+
 def _leaves() -> Iterator[tuple[str, Any]]:
     for name, hint in get_type_hints(Settings, include_extras=True).items():
         if isinstance(hint, type) and issubclass(hint, _Section):
@@ -168,13 +190,21 @@ _BY_VARIABLE = {ENVIRONMENT + key.upper().replace(".", "_"): key for key in _TYP
 
 def _from_file(file: Path) -> Iterator[tuple[str, object, str]]:
     try:
-        tree = tomllib.loads(file.read_text(encoding="utf-8"))
+        text = file.read_text(encoding="utf-8")
     except FileNotFoundError:
         return
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{file}: cannot be read: {error}") from error
+    yield from _from_toml(text, str(file))
+
+
+def _from_toml(text: str, origin: str) -> Iterator[tuple[str, object, str]]:
+    try:
+        tree = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{origin}: cannot be read: {error}") from error
     for key, value in _flat(tree, ""):
-        yield _known(key, _TYPES, str(file)), _checked(key, value, str(file), strict=True), str(file)
+        yield _known(key, _TYPES, origin), _checked(key, value, origin, strict=True), origin
 
 
 def _flat(tree: Mapping[str, object], prefix: str) -> Iterator[tuple[str, object]]:

@@ -1,0 +1,81 @@
+"""`placet config`, with and without a daemon.
+
+Never reads what the daemon would make of a value: tests/daemon/test_settings.py does.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from tests.daemon.cli.conftest import Placet
+from tests.daemon.cli.fake_control import FakeControl
+
+
+def test_a_setting_is_set_read_and_taken_out_without_a_daemon(placet: Placet, home: Path):
+    assert placet("config", "set", "device.name", "My", "desk").out == "device.name = My desk\n"
+    assert (home / "config.toml").read_text() == '[device]\nname = "My desk"\n'
+    assert placet("config", "get", "device.name").out == "My desk\n"
+    assert placet("config", "get", "device.name", "--json").json == {
+        "key": "device.name",
+        "value": "My desk",
+        "origin": str(home / "config.toml"),
+    }
+    again = placet("config", "set", "device.name", "My desk")
+    assert (again.status, again.err) == (0, "It was so already.\n")
+    assert placet("config", "unset", "device.name").status == 0
+    assert placet("config", "get", "device.name").out == "\n"
+
+
+def test_show_names_what_set_each(placet: Placet, home: Path):
+    placet("config", "set", "wake.debounce_s", "1")
+    shown = placet("config", "show", "--origin", PLACET_LISTEN_PORT="7").out.splitlines()
+    assert shown[0].split() == ["SETTING", "VALUE", "SET", "BY"]
+    rows = {line.split()[0]: line.split()[1:] for line in shown[1:]}
+    assert rows["wake.debounce_s"] == ["1.0", str(home / "config.toml")]
+    assert rows["listen.port"] == ["7", "PLACET_LISTEN_PORT"]
+    assert rows["mdns.enabled"] == ["true", "default"]
+    assert "SET BY" not in placet("config", "show").out
+    assert (
+        "listen.port\t7\tPLACET_LISTEN_PORT"
+        in placet("config", "show", "--plain", PLACET_LISTEN_PORT="7").out
+    )
+
+
+def test_an_empty_value_is_a_value(placet: Placet):
+    assert placet("config", "set", "device.name", "").out == "device.name = \n"
+
+
+@pytest.mark.parametrize(
+    ("words", "seen"),
+    [
+        (["set", "listen.prot", "1"], "'listen.port'"),
+        (["set", "listen.port", "x"], "'x'"),
+        (["get", "listen"], "unknown setting 'listen'"),
+        (["unset", "prot"], "unknown setting"),
+        (["set", "listen.port"], "Missing argument"),
+    ],
+)
+def test_what_cannot_be_used_is_one_line(words: list[str], seen: str, placet: Placet, home: Path):
+    done = placet("config", *words)
+    assert (done.status, done.out) == (2, "")
+    assert seen in done.err
+    assert done.err.count("\n") == 1
+    assert not (home / "config.toml").exists()
+
+
+def test_a_running_daemon_takes_it_up_when_restarted(placet: Placet, control: FakeControl):
+    control.answers("GET /healthz", {"status": "ok", "version": "1", "feed_end": 0})
+    assert "when it is restarted" in placet("config", "set", "device.name", "x").err
+
+
+def test_a_variable_that_hides_a_setting_is_named(placet: Placet):
+    done = placet("config", "set", "device.name", "x", PLACET_DEVICE_NAME="y")
+    assert done.err == "It does not count as long as PLACET_DEVICE_NAME is set.\n"
+
+
+def test_editing_keeps_only_what_can_be_used(placet: Placet, home: Path):
+    well = placet("config", "edit", EDITOR='sh -c \'echo "[device]\nname = 1234" >"$0"\'')
+    assert (well.status, "Expected `str`" in well.err) == (2, True)
+    assert not (home / "config.toml").exists()
+    assert placet("config", "edit", EDITOR='sh -c \'echo language=\\"de\\" >"$0"\'').status == 0
+    assert placet("config", "get", "language").out == "de\n"
