@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import apsw
 
+from store.faults import DamagedDatabase
 from syncproto import commit as commits
 from syncproto.commit import HASH_BYTES, Received, SignedCommit
 from syncproto.faults import RemoteProtocolError
@@ -207,6 +208,11 @@ class Log:
         """Keep a signature that has been checked."""
         self._db.execute("UPDATE feed SET signature = ? WHERE seq = ?", (signature, seq))
 
+    def shorten(self, seq: int, body: bytes) -> None:
+        """Put what is left of a commit in its place: the same commit, without some of its long values."""
+        assert commits.read(SignedCommit(body, b"")).hash == self.at(seq).hash
+        self._db.execute("UPDATE feed SET body = ? WHERE seq = ?", (body, seq))
+
     def _new_replica(self, received: Received) -> Replica:
         key = received.commit.key
         assert key is not None
@@ -299,10 +305,13 @@ class Log:
             yield FeedCommit(seq, head, branch, SignedCommit(body, signature or b""))
 
     def at(self, seq: int) -> Received:
-        """Read one commit of the feed."""
+        """Read one commit of the feed. Raises DamagedDatabase where its bytes are no longer a commit."""
         row = self._db.execute("SELECT body, signature FROM feed WHERE seq = ?", (seq,)).fetchone()
         assert row is not None
-        return commits.read(SignedCommit(row[0], row[1] or b""))
+        try:
+            return commits.read(SignedCommit(row[0], row[1] or b""))
+        except RemoteProtocolError as fault:
+            raise DamagedDatabase(f"commit {seq} of the log cannot be read: {fault}") from fault
 
 
 def _hash(body: bytes) -> bytes:
