@@ -170,3 +170,66 @@ IMPORTED: dict[str, Any] = {
     "unchanged": 0,
     "skipped": [{"line": 7, "what": "recurring template", "why": "not taken"}],
 }
+
+TIME_RECORD: dict[str, Any] = {
+    "id": "71e0" + "0" * 28,
+    "task_id": TASK,
+    "task_title": "Renew the passport",
+    "started_at": "2026-03-04T10:00:00Z",
+    "ended_at": "2026-03-04T11:10:00Z",
+    "minutes": 70,
+    "note": "photos",
+    "is_running": False,
+    "is_here": True,
+    "device": "de" * 32,
+    "device_name": "laptop",
+    "vector_clock": {},
+    "removed": False,
+}
+
+RUNNING: dict[str, Any] = TIME_RECORD | {
+    "id": "71e1" + "0" * 28,
+    "started_at": "2026-03-04T11:18:00Z",
+    "ended_at": None,
+    "minutes": None,
+    "note": None,
+    "is_running": True,
+}
+
+LINK: dict[str, Any] = {
+    "id": "4c1b" + "0" * 28,
+    "type": "blocks",
+    "direction": "from",
+    "from_id": OTHER,
+    "to_id": TASK,
+    "task_id": OTHER,
+    "title": "Find the photos",
+    "status": "OPEN",
+    "circular": False,
+    "task_removed": False,
+    "removed": False,
+}
+
+LABEL: dict[str, Any] = {
+    "id": "1abe" + "0" * 28,
+    "name": "family",
+    "color": "#ff8800",
+    "description": "All of us",
+    "categories": ["admin"],
+    "is_double": False,
+    "conflicts": [],
+    "vector_clock": {},
+    "removed": False,
+}
+
+CATEGORY: dict[str, Any] = {
+    "id": "ca7e" + "0" * 28,
+    "name": "admin",
+    "color": "grey",
+    "default_language": "de",
+    "correction_examples": ["ELSTER"],
+    "is_double": False,
+    "conflicts": [],
+    "vector_clock": {},
+    "removed": False,
+}

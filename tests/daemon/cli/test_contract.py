@@ -26,6 +26,10 @@ VERBS = [
     *(f"check {verb}" for verb in ("add", "list", "tick", "untick", "edit", "move", "remove", "restore")),
     *(f"check {verb}-list" for verb in ("new", "rename", "move", "remove", "restore")),
     *(f"entry {verb}" for verb in ("add", "edit", "list", "show", "remove", "restore")),
+    *(f"timer {verb}" for verb in ("start", "stop", "status", "list", "edit", "remove", "restore")),
+    *(f"link {verb}" for verb in ("add", "list", "remove")),
+    *(f"label {verb}" for verb in ("add", "list", "edit", "remove", "restore")),
+    *(f"category {verb}" for verb in ("add", "list", "edit", "remove", "restore")),
     *(f"agent {verb}" for verb in ("create", "list", "show", "wake")),
 ]
 
@@ -132,6 +136,10 @@ def test_even_a_command_line_that_cannot_be_read_answers_in_json(words, placet: 
         (["pair"], "--invite"),
         (["join"], "token"),
         (["note", "passport"], "text"),
+        (["timer"], "edit, list, remove"),
+        (["link", "add", "a", "blocks"], "OTHER"),
+        (["link", "remove", "a", "blocks"], "TASK TYPE TASK"),
+        (["label", "edit", "home"], "nothing to change"),
     ],
 )
 def test_a_usage_error_is_one_line_that_names_what_was_seen(words, seen, placet: Placet):
@@ -323,6 +331,9 @@ def _hostile_answers(control: FakeControl) -> list[list[str]]:
         reason=HOSTILE,
         category=HOSTILE,
         labels=[HOSTILE],
+        label_colors={HOSTILE: HOSTILE},
+        times=[dict.fromkeys(examples.TIME_RECORD, HOSTILE)],
+        links=[dict.fromkeys(examples.LINK, HOSTILE)],
         due=HOSTILE,
         conflicts=[
             {"field": HOSTILE, "versions": [{"value": HOSTILE, "by": HOSTILE, "device_name": HOSTILE}]}
@@ -375,6 +386,13 @@ def _hostile_answers(control: FakeControl) -> list[list[str]]:
         "GET /v1/status", examples.STATUS | {"name": HOSTILE, "peers": [peer], "agents": {HOSTILE: 1}}
     )
     control.answers("GET /v1/devices", [peer])
+    record = dict.fromkeys(examples.TIME_RECORD, HOSTILE)
+    control.answers("GET /v1/times", [record, record | {"is_running": False, "device": "x"}])
+    control.answers("GET /v1/timers", [record, record | {"is_here": False}])
+    link = dict.fromkeys(examples.LINK, HOSTILE)
+    control.answers("GET /v1/tasks/x/links", [link, link | {"task_removed": False}])
+    for kind, example in (("labels", examples.LABEL), ("categories", examples.CATEGORY)):
+        control.answers(f"GET /v1/{kind}", [dict.fromkeys(example, HOSTILE)])
     control.answers("GET /v1/log", [everything])
     control.answers("GET /v1/agents", [dict.fromkeys(examples.AGENT_JSON, HOSTILE)])
     control.answers(
@@ -404,6 +422,11 @@ def _hostile_answers(control: FakeControl) -> list[list[str]]:
         ["status"],
         ["devices"],
         ["log"],
+        ["timer", "status"],
+        ["timer", "list"],
+        ["link", "list", "x"],
+        ["label", "list"],
+        ["category", "list"],
         ["agent", "list"],
         ["agent", "show", "x"],
         ["confirm", "x"],
