@@ -26,6 +26,8 @@ def checklist_items(
     snapshot: Snapshot, tasks: Sequence[EntityId]
 ) -> Iterator[tuple[EntityId, dict[str, Any]]]:
     """Yield the checklist items in sight of these tasks, each with its task, in no order."""
+    if not tasks:
+        return
     rows: Any = snapshot.db.execute(
         "SELECT lists.target, item.state FROM relation AS lists"
         " JOIN entity AS list ON list.id = lists.owner AND list.visible"
