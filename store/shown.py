@@ -19,6 +19,16 @@ def counters(clock: Clock) -> dict[ReplicaId, int]:
     return shown
 
 
+def stamp_ms(snapshot: Snapshot, head: Head) -> int:
+    """Return when a commit that is held says that it was made, Unix time in milliseconds."""
+    rows: list[tuple[int]] = snapshot.db.execute(
+        "SELECT seq FROM feed JOIN replica ON replica.no = feed.replica"
+        " WHERE replica.id = ? AND counter = ? AND hash8 = ?",
+        head,
+    ).fetchall()  # type: ignore[assignment]
+    return snapshot.log.at(rows[0][0]).commit.stamp.ms
+
+
 def clock_shown(snapshot: Snapshot, current: Clock, shown: Mapping[ReplicaId, int]) -> Clock | None:
     """Return the clock of which `shown` was shown; None where no such commits are held.
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from daemon.journal import names
+from daemon.journal import disputes, names
 from daemon.journal.colors import color_kept
 from daemon.journal.provenance import author, iso, written_at, written_ms
 from daemon.journal.spans import MINUTE_MS, length_ms, moment_ms, together_ms
@@ -17,7 +17,6 @@ from daemon.journal.views import (
     Checklist,
     ChecklistItem,
     Conflict,
-    ConflictVersion,
     Entry,
     Progress,
     Task,
@@ -25,7 +24,7 @@ from daemon.journal.views import (
     VectorClock,
 )
 from store.entity import Entity
-from store.fold import DELETED, Source, Version
+from store.fold import Source
 from store.shown import counters
 from store.snapshot import Snapshot
 from syncproto.heads import Clock
@@ -136,7 +135,7 @@ class Shown:
         return self._checklist(checklist, items, EntityId(task) if isinstance(task, bytes) else None)
 
     def removed_of(self, checklist: Entity, task: EntityId) -> Checklist:
-        """Show what of a checklist is out of sight: all its items where it is itself, else the removed ones."""
+        """Show what of a checklist is out of sight: all of it, or else its removed items."""
         ids = self._snapshot.referring(checklist.id, "checklist_item", removed=True)
         every = [one for one in map(self._snapshot.entity, ids) if one is not None and one.exists]
         items = [one for one in every if not (checklist.visible and one.visible)]
@@ -265,27 +264,7 @@ class Shown:
 
     def conflicts(self, entity: Entity) -> list[Conflict]:
         """Show the fields that have more than one value, and a deletion that an edit outlived."""
-        if not _is_disputed(entity):
-            return []
-        found = dict(entity.conflicts())
-        tombs = [one for one in entity.versions(DELETED) if one.value is True]
-        if entity.visible and tombs:
-            found.setdefault(DELETED, tombs)
-        return [
-            Conflict(text(entity.id), entity.kind, field, [self._version(field, one) for one in versions])
-            for field, versions in sorted(found.items())
-        ]
-
-    def _version(self, field: str, version: Version) -> ConflictVersion:
-        source = version.source
-        device = self.device(source.head.replica)
-        return ConflictVersion(
-            value=self.value(field, version.value),
-            by=author(source) or "",
-            device=device.hex(),
-            device_name=self.device_names.get(device, ""),
-            at=iso(written_ms(source)),
-        )
+        return disputes.conflicts(self, self._snapshot, entity)
 
     def value(self, field: str, value: object) -> Any:
         """Show the value of a field, a category by its name."""
@@ -327,12 +306,6 @@ def _progress(items: list[Entity]) -> Progress:
 
 def _number(value: object) -> int | None:
     return value if type(value) is int else None
-
-
-def _is_disputed(entity: Entity) -> bool:
-    """Say at little cost whether there may be a conflict: nearly always there is none."""
-    fields = entity.row.fields
-    return DELETED in fields or any(len(versions) > 1 for versions in fields.values())
 
 
 def _updated_at(entity: Entity) -> str | None:

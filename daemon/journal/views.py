@@ -19,15 +19,24 @@ class ConflictVersion(Struct, frozen=True):
     device: str
     device_name: str
     at: str
+    words: str = ""
+    """What it means, where the value alone does not say: a place in a list, a deletion."""
 
 
-class Conflict(Struct, frozen=True):
-    """A field with more than one value that nobody has yet written over."""
+class Conflict(Struct, frozen=True, kw_only=True):
+    """A field with more than one value that nobody has yet written over.
+
+    `name` is the field as people call it; `title` is the entity's, and the task is what it belongs to.
+    """
 
     entity: str
     kind: str
     field: str
     versions: list[ConflictVersion]
+    name: str = ""
+    title: str = ""
+    task_id: str | None = None
+    task_title: str = ""
 
 
 class ChecklistItem(Struct, frozen=True, kw_only=True):

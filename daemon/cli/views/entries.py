@@ -64,4 +64,5 @@ def entry_list(entries: Sequence[Entry], look: Look) -> Iterator[str]:
 def entry_page(entry: Entry, look: Look) -> Iterator[str]:
     """Draw a note whole."""
     yield entry_heading(entry, shorts([entry]).get(entry.get("id", ""), ""), look)
-    yield from wrapped(str(entry.get("text") or ""), min(look.width, _WIDTH_MAX))
+    lines = wrapped(str(entry.get("text") or ""), min(look.width, _WIDTH_MAX) - 2)
+    yield from (f"  {line}" for line in lines)

@@ -71,7 +71,7 @@ def test_notes_are_listed_by_how_they_begin(placet: Placet, control: FakeControl
 def test_a_note_is_shown_whole(placet: Placet, control: FakeControl):
     control.answers(f"GET {ONE}", NOTE)
     assert placet("entry", "show", ENTRY).out == (
-        "e1e1  2 h ago, you on laptop\nThe photos are\nin the drawer\n"
+        "e1e1  2 h ago, you on laptop\n  The photos are\n  in the drawer\n"
     )
 
 

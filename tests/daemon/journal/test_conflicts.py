@@ -1,0 +1,215 @@
+"""Conflicts of every kind: told in plain structure, settled by choosing one, on every device alike.
+
+Never looks below the use cases, but for what agents write.
+"""
+
+import pytest
+
+from daemon.journal import checklists, conflicts, entries, lists, moving, tasks
+from daemon.journal.checklists import ItemEdit, NewItem
+from daemon.journal.conflicts import Keep
+from daemon.journal.entries import NewEntry
+from daemon.journal.errors import Code, Refused
+from daemon.journal.moving import ItemMove
+from daemon.journal.tasks import NewTask, TaskEdit
+from daemon.journal.views import Conflict, Task
+from tests.daemon.agents.fleet import Fleet, Home
+
+
+@pytest.fixture
+def task(a: Home) -> Task:
+    return a.write(lambda tx: tasks.add(tx, NewTask(title="Renew the passport", labels=["home"])))
+
+
+def edit(home: Home, task: Task, **fields) -> Task:
+    return home.write(lambda tx: tasks.edit(tx, task.id, TaskEdit(**fields)))
+
+
+def show(home: Home, task: Task) -> Task:
+    return home.read(lambda snapshot: tasks.show(snapshot, task.id))
+
+
+def found(home: Home, ref: str | None = None) -> list[Conflict]:
+    return home.read(lambda snapshot: conflicts.conflicts(snapshot, ref))
+
+
+def keep(home: Home, entity: str, field: str, n: int, **more) -> list[Conflict]:
+    return home.write(lambda tx: conflicts.keep(tx, Keep(entity, field, n, **more)))
+
+
+def settled(fleet: Fleet) -> None:
+    fleet.sync()
+    for home in fleet.homes:
+        assert found(home) == []
+
+
+@pytest.fixture
+def titles(fleet: Fleet, a: Home, b: Home, task: Task) -> Conflict:
+    """Two titles, written apart."""
+    fleet.sync()
+    edit(a, task, title="From a")
+    fleet.now_ms += 60_000
+    edit(b, task, title="From b")
+    fleet.sync()
+    (conflict,) = found(a)
+    return conflict
+
+
+def test_two_words_on_one_field_are_told_alike_on_every_device(
+    a: Home, b: Home, task: Task, titles: Conflict
+):
+    assert found(b) == [titles]
+    assert (titles.entity, titles.kind, titles.field, titles.task_title) == (
+        task.id,
+        "task",
+        "title",
+        "From b",
+    )
+    told = [(one.value, one.by, one.device, one.at) for one in titles.versions]
+    assert told == [
+        ("From b", "user", b.signer.device.hex(), "2026-03-20T09:47:40.000Z"),
+        ("From a", "user", a.signer.device.hex(), "2026-03-20T09:46:40.000Z"),
+    ]
+    assert [one.field for one in show(a, task).conflicts] == ["title"]
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_keeping_one_settles_it_everywhere(fleet: Fleet, a: Home, b: Home, titles: Conflict, n: int):
+    assert keep(a, "from b", "title", n) == []
+    settled(fleet)
+    title = b.read(lambda snapshot: tasks.show(snapshot, titles.entity)).title
+    assert title == ["From b", "From a"][n - 1]
+
+
+def test_a_conflict_that_changed_since_it_was_shown_is_stale(a: Home, task: Task, titles: Conflict):
+    shown = show(a, task).vector_clock
+    edit(a, task, priority="P0")
+    with pytest.raises(Refused) as caught:
+        keep(a, task.id, "title", 1, base=shown)
+    assert caught.value.code is Code.STALE
+    assert keep(a, task.id, "title", 2, base=show(a, task).vector_clock) == []
+
+
+def test_what_is_not_in_conflict_cannot_be_settled(a: Home, task: Task, titles: Conflict):
+    for field, n, code in (("due", 1, Code.NOT_FOUND), ("title", 3, Code.USAGE)):
+        with pytest.raises(Refused) as caught:
+            keep(a, task.id, field, n)
+        assert caught.value.code is code
+    with pytest.raises(Refused, match="'nonsense'"):
+        keep(a, "nonsense", "title", 1)
+    assert len(found(a)) == 1
+
+
+def test_only_what_belongs_to_a_task_is_told_of_it(a: Home, task: Task, titles: Conflict):
+    a.write(lambda tx: tasks.add(tx, NewTask(title="Other")))
+    assert found(a, "from b") == [titles]
+    assert found(a, "other") == []
+
+
+def test_a_deletion_that_met_an_edit_names_both(fleet: Fleet, a: Home, b: Home, task: Task):
+    fleet.sync()
+    a.write(lambda tx: tasks.remove(tx, task.id))
+    fleet.now_ms += 1000
+    edit(b, task, due="2026-04-01")
+    fleet.sync()
+    (conflict,) = found(a)
+    assert conflict.field == "deleted"
+    assert [(one.value, one.words, one.device) for one in conflict.versions] == [
+        (False, "keep it", b.signer.device.hex()),
+        (True, "remove it", a.signer.device.hex()),
+    ]
+    assert conflict.versions[0].at == "2026-03-20T09:46:41.000Z"
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_a_deletion_that_met_an_edit_is_settled_either_way(
+    fleet: Fleet, a: Home, b: Home, task: Task, n: int
+):
+    stays = n == 1
+    fleet.sync()
+    a.write(lambda tx: tasks.remove(tx, task.id))
+    item = b.write(lambda tx: checklists.add_item(tx, task.id, NewItem(title="Photos")))
+    fleet.sync()
+    keep(b, task.id, "deleted", n)
+    settled(fleet)
+    shown = a.read(lambda snapshot: tasks.tasks(snapshot, closed=False, removed=not stays, brief=False))
+    assert [one.id for one in shown] == [task.id]
+    assert shown[0].checklists[0].items[0].id == item.id
+
+
+def test_a_label_given_and_taken_is_told_by_its_name(fleet: Fleet, a: Home, b: Home, task: Task):
+    edit(a, task, remove_labels=["home"])
+    fleet.sync()
+    edit(a, task, add_labels=["home"])
+    edit(b, task, add_labels=["home"])
+    fleet.sync()
+    assert found(a) == []
+    edit(a, task, remove_labels=["home"])
+    b.write(lambda tx: tasks.edit(tx, task.id, TaskEdit(remove_labels=["home"])))
+    b.write(lambda tx: tasks.edit(tx, task.id, TaskEdit(add_labels=["home"])))
+    fleet.sync()
+    (conflict,) = found(a)
+    assert conflict.name == "label_ids/home"
+    assert {one.words for one in conflict.versions} == {"with it", "without it"}
+    wanted = next(at for at, one in enumerate(conflict.versions, 1) if one.value)
+    keep(a, task.id, "label_ids/home", wanted)
+    settled(fleet)
+    assert show(b, task).labels == ["home"]
+
+
+def test_places_and_checklists_are_told_in_words(fleet: Fleet, a: Home, b: Home, task: Task):
+    ids = {
+        title: a.write(lambda tx, title=title: checklists.add_item(tx, task.id, NewItem(title=title))).id
+        for title in "ABC"
+    }
+    fleet.sync()
+    a.write(lambda tx: moving.move_item(tx, ids["A"], ItemMove(last=True)))
+    b.write(lambda tx: moving.move_item(tx, ids["A"], ItemMove(checklist="Later")))
+    fleet.sync()
+    (place,) = found(a)
+    assert (place.field, place.kind, place.title) == ("position", "checklist_item", "A")
+    keep(a, ids["A"], "position", 1)
+    settled(fleet)
+    a.write(lambda tx: moving.move_item(tx, ids["B"], ItemMove(after=ids["C"])))
+    b.write(lambda tx: moving.move_item(tx, ids["C"], ItemMove(first=True)))
+    b.write(lambda tx: moving.move_item(tx, ids["B"], ItemMove(first=True)))
+    fleet.sync()
+    (place,) = found(a)
+    assert {one.words for one in place.versions} == {"first", "after “C”"}
+
+
+def test_conflicts_of_items_entries_and_checklists_belong_to_the_task(
+    fleet: Fleet, a: Home, b: Home, task: Task
+):
+    item = a.write(lambda tx: checklists.add_item(tx, task.id, NewItem(title="Photos")))
+    entry = a.write(lambda tx: entries.add(tx, task.id, NewEntry(text="x")))
+    fleet.sync()
+    for home in (a, b):
+        home.write(lambda tx, home=home: checklists.edit_item(tx, item.id, ItemEdit(title=home.name)))
+        home.write(
+            lambda tx, home=home: entries.edit(tx, entry.id, entries.EntryEdit(text=f"text of {home.name}"))
+        )
+        home.write(
+            lambda tx, home=home: lists.edit(
+                tx, item.checklist_id, lists.ChecklistEdit(f"List of {home.name}")
+            )
+        )
+    fleet.sync()
+    told = found(b)
+    assert [(one.kind, one.field) for one in told] == [
+        ("checklist", "title"),
+        ("checklist_item", "title"),
+        ("entry", "text"),
+    ]
+    assert {one.task_id for one in told} == {task.id}
+    assert a.read(conflicts.count) == 3
+    for one in told:
+        keep(a, one.entity, one.field, 1)
+    settled(fleet)
+
+
+def test_what_was_removed_has_nothing_to_settle(fleet: Fleet, a: Home, task: Task, titles: Conflict):
+    a.write(lambda tx: tasks.remove(tx, task.id))
+    assert found(a) == []
+    a.write(lambda tx: tasks.restore(tx, task.id))
+    assert [one.field for one in found(a)] == ["title"]
