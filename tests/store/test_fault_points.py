@@ -1,0 +1,336 @@
+"""A kill, a dying disk or a full one at every point of every kind of write: before or after, never between.
+
+Never samples: each write is run again and again, the fault one point later each time, until it gets through.
+"""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import apsw
+import pytest
+
+from store import backup, database, lease
+from store.faults import StoreError
+from store.store import Store
+from store.transaction import Write
+from syncproto.commit import By, SignedCommit
+from tests.store.faulting import KILLED, Fault, Points, fail_io, fill_up, in_child, kill
+from tests.store.stores import Bench, entity_id, exchange, feed, grow, signer_of
+from tests.store.test_durability import whole
+
+MACHINE = b"m" * 16
+ITEM = entity_id(77)
+POINTS_MAX = 2000
+MEMORY = "/dev/shm"
+
+Change = Callable[[Store], None]
+
+
+def silent(stage: str, done: int, of: int) -> None:
+    """Hear of progress, and tell nobody."""
+
+
+# -- the kinds of writes -----------------------------------------------------------------------------------
+
+
+def own_commit(store: Store) -> None:
+    grow(store, 1)
+
+
+def bulk(store: Store) -> None:
+    with store.write() as tx:
+        for number in range(3):
+            tx.commit([Write(entity_id(50 + number), "entry", {"text": "x" * 5_000})])
+            tx.set_watermark("page", number)
+
+
+def verdict(store: Store) -> None:
+    """Confirm what was proposed: the entities that it wrote are folded again."""
+    with store.write() as tx:
+        tx.commit([Write(tx.new_id(), "decision", {"item_id": ITEM, "verdict": "confirmed", "seen": []})])
+
+
+def page_of_a_peer(page: list[SignedCommit]) -> Change:
+    def take(store: Store) -> None:
+        with store.write() as tx:
+            assert tx.take(page).new == len(page)
+
+    return take
+
+
+class Scene:
+    """A store as it was before a write, what the write makes of it, and what is seen in between."""
+
+    def __init__(self, folder: Path, change: Change) -> None:
+        self.folder, self.change = folder, change
+        self.before, self.after = self._seen(None), self._seen(change)
+        assert self.before != self.after
+
+    def _fresh(self, name: str) -> Path:
+        path = self.folder / name
+        for suffix in ("", "-wal", "-shm"):
+            path.with_name(name + suffix).unlink(missing_ok=True)
+        shutil.copy(self.folder / "a.db", path)
+        return path
+
+    def _seen(self, change: Change | None) -> bytes:
+        store = self.opened(self._fresh("seen.db"))
+        if change is not None:
+            change(store)
+        seen = state(store)
+        store.close()
+        return seen
+
+    def opened(self, path: Path) -> Store:
+        bench = Bench(self.folder)
+        bench._drawn = 1_000_000
+        return bench.store("a", path)
+
+    def run(self, at: int, fault: Fault) -> tuple[int, Path]:
+        """Make the write with a fault at one point, and close; return the exit status, and the file."""
+        path = self._fresh("work.db")
+
+        def made(points: Points) -> None:
+            store = self.opened(path)
+            points.counting = True
+            try:
+                self.change(store)
+            except StoreError:
+                # A fault that is no kill: it is told in words, and the store goes on at once.
+                assert state(store) == self.before
+                grow(store, 1)
+                self.change(store)
+            with suppress(apsw.Error):
+                # SQLite keeps to itself what goes wrong with a checkpoint; apsw passes on what was raised.
+                store.close()
+
+        return in_child(made, at, fault, statements=fault is kill), path
+
+
+def state(store: Store) -> bytes:
+    """Return the state hash of a store that is whole."""
+    with store.read() as snapshot:
+        whole(snapshot)
+        assert [line for (line,) in snapshot.db.execute("PRAGMA integrity_check")] == ["ok"]
+        return snapshot.state_hash()
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    """Return what opens stores, in memory where that can be: a thousand syncs are too slow on a disk."""
+    with tempfile.TemporaryDirectory(dir=MEMORY if os.access(MEMORY, os.W_OK) else None) as folder:
+        made = Bench(Path(folder))
+        yield made
+        made.close()
+
+
+@pytest.fixture
+def scene(bench: Bench, request: pytest.FixtureRequest) -> Scene:
+    """Make the scene of a write that the test names."""
+    store, peer = bench.store("a"), bench.store("b")
+    grow(store, 2)
+    exchange(store, peer)
+    with store.write() as tx:
+        tx.commit([Write(entity_id(1), "task", {"title": "proposed"}, effect=ITEM, by=By.AGENT)])
+        tx.commit([Write(entity_id(9), "entry", {"text": "proposed"}, effect=ITEM, by=By.AGENT)])
+    with peer.write() as tx:
+        for number in range(3):
+            tx.commit([Write(entity_id(20 + number), "task", {"title": f"from the peer {number}"})])
+    known = len(feed(store)) - 2
+    page = feed(peer)[known:]
+    for one in (store, peer):
+        one.close()
+    change: Change = page_of_a_peer(page) if request.param == "page" else request.param
+    return Scene(bench.folder, change)
+
+
+WRITES = pytest.mark.parametrize(
+    "scene", [own_commit, bulk, verdict, "page"], indirect=True, ids=["own", "bulk", "verdict", "page"]
+)
+
+
+@WRITES
+def test_a_kill_at_every_point_leaves_it_before_or_after(scene: Scene):
+    seen = []
+    for at in range(1, POINTS_MAX):
+        status, path = scene.run(at, kill)
+        if status == 2:
+            break
+        assert status == KILLED, at
+        store = scene.opened(path)
+        seen.append(state(store))
+        assert seen[-1] in (scene.before, scene.after), at
+        grow(store, 1)
+        store.close()
+    # Before it until it is durable, and never again.
+    turn = seen.index(scene.after)
+    assert 10 < turn < len(seen)
+    assert set(seen[:turn]) == {scene.before}
+    assert set(seen[turn:]) == {scene.after}
+
+
+@WRITES
+@pytest.mark.parametrize("fault", [fail_io, fill_up])
+def test_a_disk_that_fails_at_any_point_undoes_the_write_and_the_store_goes_on(scene: Scene, fault: Fault):
+    for at in range(1, POINTS_MAX):
+        status, path = scene.run(at, fault)
+        if status == 2:
+            break
+        assert status == 0, at
+        store = scene.opened(path)
+        state(store)
+        store.close()
+    assert at > 5
+
+
+# -- the rest ----------------------------------------------------------------------------------------------
+
+
+def points(run: Callable[[Points], None], check: Callable[[int], None]) -> int:
+    """Kill at each point in turn, and check after each; return how many there were."""
+    for at in range(1, POINTS_MAX):
+        status = in_child(run, at, kill, statements=True)
+        if status == 2:
+            return at - 1
+        assert status == KILLED, at
+        check(at)
+    raise AssertionError("it never came to its end")
+
+
+def test_a_kill_during_the_first_start_or_a_migration_leaves_the_old_schema_or_the_new(bench: Bench):
+    path = bench.folder / "m.db"
+    first = next(script for number, script in database._steps() if number == 1)
+
+    def older() -> None:
+        for suffix in ("", "-wal", "-shm"):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+        with apsw.Connection(str(path)) as file:
+            file.execute(f"PRAGMA application_id = {database.APPLICATION_ID}")
+            file.execute("CREATE TABLE migration (number INTEGER PRIMARY KEY) STRICT")
+            file.execute(first)
+            file.execute("INSERT INTO migration VALUES (1)")
+            file.execute("INSERT INTO watermark VALUES ('page', 7)")
+        file.close()
+
+    def run(points: Points) -> None:
+        points.counting = True
+        Bench(bench.folder).store("a", path).close()
+
+    every = {number for number, _ in database._steps()}
+
+    def check(at: int) -> None:
+        file = apsw.Connection(str(path))
+        done = {number for (number,) in file.execute("SELECT number FROM migration")}
+        file.close()
+        assert done in ({1}, every), at
+        store = bench.store("a", path)
+        with store.read() as snapshot:
+            assert snapshot.watermark("page") == 7
+        grow(store, 1)
+        store.close()
+        older()
+
+    older()
+    assert points(run, check) > 30
+
+
+def test_a_kill_at_every_point_of_a_store_with_a_lease_costs_no_replica_and_no_counter(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(lease, "BLOCK", 1)
+    path = bench.folder / "l.db"
+    first = bench.store("a", path, MACHINE)
+    (head,) = grow(first, 1)
+    first.close()
+    drawn = 0
+
+    def run(points: Points) -> None:
+        inner = Bench(bench.folder)
+        inner._drawn = drawn
+        store = inner.store("a", path, MACHINE)
+        points.counting = True
+        grow(store, 2)
+        store.close()
+
+    def check(at: int) -> None:
+        nonlocal drawn
+        drawn += 1000
+        store = bench.store("a", path, MACHINE)
+        assert store.doubt is None, at
+        with store.read() as snapshot:
+            (only,) = snapshot.vector()
+            assert only.replica == head.replica
+            assert only.counter == snapshot.counts().commits
+        state(store)
+        store.close()
+
+    assert points(run, check) > 40
+
+
+def test_a_kill_at_every_point_of_a_backup_leaves_a_whole_one_or_none(bench: Bench):
+    path, target = bench.folder / "a.db", bench.folder / "kept" / "a.backup"
+    target.parent.mkdir()
+    store = bench.store("a")
+    grow(store, 3)
+    before = state(store)
+    store.close()
+    found = []
+
+    def run(points: Points) -> None:
+        points.counting = True
+        backup.write_backup(path, target, silent, b"sealed")
+
+    def check(at: int) -> None:
+        if target.exists():
+            working = bench.folder / "check.db"
+            assert backup.prepare(target, working, silent).sealed_key == b"sealed"
+            backup.discard(working)
+        found.append(target.exists())
+        target.unlink(missing_ok=True)
+        store = bench.store("a")
+        assert state(store) == before
+        store.close()
+
+    assert points(run, check) > 50
+    assert found == sorted(found)
+
+
+def test_a_kill_at_every_point_of_a_restore_leaves_the_old_journal_or_the_new(bench: Bench):
+    path, kept = bench.folder / "a.db", bench.folder / "kept"
+    kept.mkdir()
+    store = bench.store("a")
+    (head, *_) = grow(store, 3)
+    restored = state(store)
+    store.close()
+    backup.write_backup(path, kept / "a.backup", silent)
+    store = bench.store("a")
+    grow(store, 1)
+    old = state(store)
+    store.close()
+    shutil.copy(path, kept / "old.db")
+    seen = []
+
+    def run(points: Points) -> None:
+        working = backup.working_copy(path)
+        points.counting = True
+        backup.prepare(kept / "a.backup", working, silent)
+        backup.put_in_place(working, path, signer_of("a").device, "now")
+
+    def check(at: int) -> None:
+        store = bench.store("a")
+        seen.append(state(store))
+        with store.read() as snapshot:
+            assert (snapshot.replica is None) == (seen[-1] == restored), at
+        assert (grow(store, 1)[0].replica == head.replica) == (seen[-1] == old), at
+        store.close()
+        for one in bench.folder.glob("a.db*"):
+            one.unlink()
+        shutil.copy(kept / "old.db", path)
+
+    assert points(run, check) > 40
+    turn = seen.index(restored)
+    assert (set(seen[:turn]), set(seen[turn:])) == ({old}, {restored})
