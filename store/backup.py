@@ -19,7 +19,8 @@ from store.lease import sync_folder
 from store.snapshot import Snapshot
 from syncproto.ids import DeviceId
 
-PROGRESS_EVERY = 200_000  # instructions of SQLite's: some ten times a second
+PROGRESS_EVERY = 10_000  # instructions of SQLite's
+HEADER = b"SQLite format 3\0"
 WORKING_SUFFIX = ".restoring"
 
 Told = Callable[[str, int, int], None]
@@ -71,6 +72,8 @@ def reading(path: Path) -> Iterator[Snapshot]:
         try:
             database.require_current(db, path)
             db.execute("BEGIN")
+            # BEGIN alone takes no snapshot: the first read does.
+            db.execute("SELECT one FROM standing").fetchall()
             yield Snapshot(db)
         finally:
             db.close()
@@ -237,6 +240,10 @@ def _keep_old(path: Path, stamp: str) -> Path:
 
 def _fold_wal(path: Path) -> bool:
     """Write the wal into its database, and leave none; False where the file is damaged. Raises InUse."""
+    with path.open("rb") as file:
+        if file.read(len(HEADER)) != HEADER:
+            # SQLite would remove the wal of what is no database.
+            return False
     try:
         with database.faults_in_words(path):
             old = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)

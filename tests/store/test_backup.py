@@ -1,0 +1,369 @@
+"""Backups and restores: one whole file while others write, and a new replica from it.
+
+Never loses the journal that a restore replaces.
+"""
+
+import shutil
+import stat
+from pathlib import Path
+
+import apsw
+import pytest
+
+from store import backup, database, stamps
+from store.backup import InUse, NoBackup
+from store.faults import DamagedDatabase, DiskFull, NewerDatabase, StoreError
+from store.peers import Newcomer, await_newcomer, newcomers
+from store.store import Store
+from syncproto.hlc import Stamp
+from tests.store.stores import NOW_MS, Bench, entity_id, exchange, feed, grow, signer_of, stands, write
+
+DEVICE = signer_of("a").device
+
+
+def silent(stage: str, done: int, of: int) -> None:
+    """Hear of progress, and tell nobody."""
+
+
+def written(bench: Bench, commits: int = 3, **named: bytes) -> tuple[Store, Path]:
+    """Return a store with a few commits, still open, and a backup of it."""
+    store, target = bench.store("a"), bench.folder / "a.backup"
+    grow(store, commits)
+    backup.write_backup(store.path, target, silent, named.get("sealed_key"))
+    return store, target
+
+
+def restored(bench: Bench, target: Path, path: Path, stamp: str = "now") -> Path | None:
+    working = backup.working_copy(path)
+    backup.prepare(target, working, silent)
+    kept = backup.put_in_place(working, path, DEVICE, stamp)
+    backup.discard(working)
+    return kept
+
+
+def test_a_backup_is_one_private_file_with_all_that_is_durable(bench: Bench):
+    store, target = bench.store("a"), bench.folder / "a.backup"
+    grow(store, 3)
+    told: list[str] = []
+    contents = backup.write_backup(store.path, target, lambda stage, done, of: told.append(stage))
+    assert contents == (DEVICE, 3, 1, target.stat().st_size, None)
+    assert stat.S_IMODE(target.stat().st_mode) == 0o600
+    assert sorted(one.name for one in bench.folder.iterdir()) == ["a.backup", "a.db", "a.db-shm", "a.db-wal"]
+    assert "checking" in told
+    # The store that it was taken from goes on.
+    grow(store, 1)
+    assert stands(bench.store("a", target))[2].commits == 3
+
+
+def test_a_large_backup_tells_how_far_it_is(bench: Bench):
+    store = bench.store("a")
+    with store.write() as tx:
+        tx.db.execute(
+            "INSERT INTO answer (key, request, status, body) WITH RECURSIVE n(i) AS"
+            " (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9000)"
+            " SELECT i, zeroblob(32), 200, randomblob(400) FROM n"
+        )
+    told: list[tuple[str, int, int]] = []
+    backup.write_backup(store.path, bench.folder / "b", lambda *seen: told.append(seen))
+    writing = [(done, of) for stage, done, of in told if stage == "writing"]
+    assert writing == sorted(writing)
+    assert all(0 <= done <= of for done, of in writing)
+    assert writing
+    assert backup.size(store.path) >= (bench.folder / "b").stat().st_size // 2
+
+
+def test_a_backup_waits_for_no_writer_and_sees_nothing_half(bench: Bench):
+    store = bench.store("a")
+    grow(store, 2)
+    with store.write() as tx:
+        tx.set_watermark("page", 1)
+        backup.write_backup(store.path, bench.folder / "b", silent)
+        tx.set_watermark("page", 2)
+    with bench.store("a", bench.folder / "b").read() as snapshot:
+        assert snapshot.watermark("page") == 0
+
+
+def test_devices_that_were_about_to_come_in_are_not_in_it(bench: Bench):
+    store = bench.store("a")
+    grow(store, 1)
+    with store.write() as tx:
+        await_newcomer(tx, Newcomer(DEVICE, b"certificate", "phone", (), NOW_MS + 1000))
+    backup.write_backup(store.path, bench.folder / "b", silent)
+    with bench.store("a", bench.folder / "b").read() as snapshot:
+        assert newcomers(snapshot, NOW_MS) == []
+    with store.read() as snapshot:
+        assert len(newcomers(snapshot, NOW_MS)) == 1
+
+
+def test_a_backup_that_fails_leaves_what_was_there(bench: Bench):
+    store, target = written(bench)
+    before = target.read_bytes()
+
+    def stop(stage: str, done: int, of: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        backup.write_backup(store.path, target, stop)
+    with pytest.raises(StoreError, match=r"missing/b"):
+        backup.write_backup(store.path, bench.folder / "missing" / "b", silent)
+    assert target.read_bytes() == before
+    assert not list(bench.folder.glob(".*.part"))
+
+
+def test_a_damaged_database_gives_no_backup(bench: Bench):
+    store = bench.store("a")
+    grow(store, 200)
+    store.close()
+    raw = bytearray(store.path.read_bytes())
+    raw[8192:-4096] = b"\xff" * (len(raw) - 8192 - 4096)
+    store.path.write_bytes(raw)
+    with pytest.raises(DamagedDatabase) as caught:
+        backup.write_backup(store.path, bench.folder / "b", silent)
+    assert len(str(caught.value).splitlines()) == 1
+    assert not (bench.folder / "b").exists()
+
+
+def test_a_restore_goes_on_as_a_new_replica_and_takes_its_lost_commits_back_from_a_peer(bench: Bench):
+    store, target = written(bench)
+    (before, *_) = feed(store)
+    peer = bench.store("b")
+    write(store, entity_id(5), title="after the backup")
+    exchange(store, peer)
+    store.close()
+    kept = restored(bench, target, store.path)
+    assert kept == bench.folder / "a.db.replaced-now"
+    again = bench.store("a")
+    assert feed(again)[0] == before
+    assert stands(again)[3] is None
+    head = write(again, entity_id(6), title="after the restore")
+    exchange(peer, again)
+    exchange(again, peer)
+    assert stands(again)[:3] == stands(peer)[:3]
+    with again.read() as snapshot:
+        assert snapshot.replica == head.replica
+        assert not any(snapshot.log.forked(one.replica) for one in snapshot.vector())
+    assert stands(bench.store("a", kept))[2].commits == 4
+
+
+def test_restoring_again_keeps_every_journal_that_it_replaced(bench: Bench):
+    store, target = written(bench)
+    store.close()
+    kept = [restored(bench, target, store.path) for _ in range(3)]
+    assert [one and one.name for one in kept] == [
+        "a.db.replaced-now",
+        "a.db.replaced-now-2",
+        "a.db.replaced-now-3",
+    ]
+
+
+def test_a_restore_where_nothing_was_keeps_nothing(bench: Bench):
+    _, target = written(bench)
+    path = bench.folder / "new" / "a.db"
+    path.parent.mkdir()
+    assert restored(bench, target, path) is None
+    assert [one.name for one in path.parent.iterdir()] == ["a.db"]
+    assert stands(bench.store("a", path))[2].commits == 3
+
+
+def test_a_restore_for_another_device_is_that_devices(bench: Bench):
+    _, target = written(bench)
+    path = bench.folder / "b.db"
+    working = backup.working_copy(path)
+    assert backup.prepare(target, working, silent).device == DEVICE
+    backup.put_in_place(working, path, signer_of("b").device, "now")
+    store = bench.store("b", path)
+    grow(store, 1)
+    with store.read() as snapshot:
+        assert snapshot.device == signer_of("b").device
+        devices = {snapshot.device_of(head.replica) for head in snapshot.vector()}
+    assert devices == {DEVICE, signer_of("b").device}
+
+
+def test_the_sealed_key_is_in_the_backup_and_not_in_the_journal(bench: Bench):
+    store, target = written(bench, sealed_key=b"sealed")
+    store.close()
+    working = backup.working_copy(store.path)
+    assert backup.prepare(target, working, silent).sealed_key == b"sealed"
+    backup.put_in_place(working, store.path, DEVICE, "now")
+    with bench.store("a").read() as snapshot:
+        assert snapshot.db.execute("SELECT count(*) FROM sealed_key").fetchone() == (0,)
+
+
+def test_a_copy_of_the_files_of_a_running_daemon_is_as_good_as_a_backup(bench: Bench):
+    store = bench.store("a")
+    grow(store, 3)
+    (bench.folder / "raw").mkdir()
+    for name in ("a.db", "a.db-wal"):
+        shutil.copy(bench.folder / name, bench.folder / "raw" / name)
+    before = [(one.name, one.read_bytes()) for one in sorted((bench.folder / "raw").iterdir())]
+    path = bench.folder / "new.db"
+    restored(bench, bench.folder / "raw" / "a.db", path)
+    assert stands(bench.store("a", path))[2].commits == 3
+    assert [(one.name, one.read_bytes()) for one in sorted((bench.folder / "raw").iterdir())] == before
+
+
+def test_a_damaged_journal_is_kept_with_its_parts_and_replaced(bench: Bench):
+    store, target = written(bench)
+    store.close()
+    store.path.write_bytes(b"not a database" * 1000)
+    store.path.with_name("a.db-wal").write_bytes(b"nor its log")
+    kept = restored(bench, target, store.path)
+    assert kept is not None
+    assert kept.read_bytes() == b"not a database" * 1000
+    assert kept.with_name(kept.name + "-wal").read_bytes() == b"nor its log"
+    assert stands(bench.store("a"))[2].commits == 3
+
+
+def test_a_journal_with_a_damaged_first_page_is_replaced_too(bench: Bench):
+    store, target = written(bench)
+    store.close()
+    raw = bytearray(store.path.read_bytes())
+    raw[16:100] = b"\xff" * 84
+    store.path.write_bytes(raw)
+    kept = restored(bench, target, store.path)
+    assert kept is not None
+    assert kept.read_bytes() == raw
+    assert stands(bench.store("a"))[2].commits == 3
+
+
+def test_a_journal_that_another_process_reads_is_not_replaced(bench: Bench):
+    store, target = written(bench)
+    store.close()
+    reader = apsw.Connection(str(store.path))
+    reader.execute("BEGIN; SELECT * FROM standing").fetchall()
+    before = store.path.read_bytes()
+    with pytest.raises(InUse, match="in use by another process") as caught:
+        restored(bench, target, store.path)
+    assert caught.value.hint
+    assert store.path.read_bytes() == before
+    reader.close()
+    restored(bench, target, store.path)
+
+
+def damaged_page(raw: bytearray) -> None:
+    raw[4096:8192] = b"\xff" * 4096
+
+
+def cut_short(raw: bytearray) -> None:
+    del raw[len(raw) // 2 :]
+
+
+def damaged_header(raw: bytearray) -> None:
+    raw[:16] = b"x" * 16
+
+
+def emptied(raw: bytearray) -> None:
+    raw.clear()
+
+
+@pytest.mark.parametrize("damage", [damaged_page, cut_short, damaged_header, emptied])
+def test_a_damaged_backup_is_refused_in_a_line_and_changes_nothing(bench: Bench, damage):
+    store, target = written(bench, commits=40)
+    store.close()
+    raw = bytearray(target.read_bytes())
+    damage(raw)
+    target.write_bytes(raw)
+    before = store.path.read_bytes()
+    with pytest.raises((DamagedDatabase, NoBackup), match=r"a\.backup") as caught:
+        restored(bench, target, store.path)
+    assert len(str(caught.value).splitlines()) == 1
+    assert store.path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM feed WHERE seq = 2",
+        "UPDATE standing SET entities = 9",
+        "UPDATE branch SET tip = 2",
+        "UPDATE branch SET tip_hash = zeroblob(32)",
+    ],
+)
+def test_tables_that_do_not_fit_each_other_are_refused(bench: Bench, statement: str):
+    _, target = written(bench)
+    file = apsw.Connection(str(target))
+    file.execute(statement)
+    file.close()
+    with pytest.raises(DamagedDatabase, match="do not fit"):
+        backup.prepare(target, bench.folder / "w", silent)
+
+
+def test_a_backup_of_a_newer_version_another_programs_file_and_none_are_refused(bench: Bench):
+    _, target = written(bench)
+    file = apsw.Connection(str(target))
+    file.execute("INSERT INTO migration VALUES (9999)")
+    file.close()
+    with pytest.raises(NewerDatabase, match=r"a\.backup was written by a newer version"):
+        backup.prepare(target, bench.folder / "w", silent)
+    file = apsw.Connection(str(bench.folder / "other.db"))
+    file.execute("CREATE TABLE notes (text)")
+    file.close()
+    with pytest.raises(NoBackup, match="no backup of Placet's"):
+        backup.prepare(bench.folder / "other.db", bench.folder / "w", silent)
+    with pytest.raises(StoreError, match="No such file"):
+        backup.prepare(bench.folder / "none", bench.folder / "w", silent)
+
+
+def test_a_restore_that_was_cut_off_is_no_hindrance(bench: Bench):
+    store, target = written(bench)
+    store.close()
+    for suffix in ("", "-wal", "-journal"):
+        working = backup.working_copy(store.path)
+        working.with_name(working.name + suffix).write_bytes(b"half")
+    restored(bench, target, store.path)
+    assert stands(bench.store("a"))[2].commits == 3
+    assert not list(bench.folder.glob("*.restoring*"))
+
+
+def test_reading_beside_a_daemon_needs_the_schema_of_this_version(bench: Bench):
+    store = bench.store("a")
+    grow(store, 2)
+    with backup.reading(store.path) as snapshot:
+        grow(store, 1)
+        assert snapshot.counts().commits == 2
+    with store.write() as tx:
+        tx.db.execute("INSERT INTO migration VALUES (9999)")
+    with pytest.raises(NewerDatabase), backup.reading(store.path):
+        pass
+    with store.write() as tx:
+        tx.db.execute("DELETE FROM migration WHERE number > 1")
+    with pytest.raises(StoreError, match="older version"), backup.reading(store.path):
+        pass
+    file = apsw.Connection(str(bench.folder / "empty.db"))
+    file.close()
+    (bench.folder / "empty.db").touch()
+    with (
+        pytest.raises(DamagedDatabase, match="no database of Placet's"),
+        backup.reading(bench.folder / "empty.db"),
+    ):
+        pass
+
+
+def test_a_copy_that_finds_no_room_says_so(bench: Bench, monkeypatch: pytest.MonkeyPatch):
+    _, target = written(bench)
+
+    def full(*_) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(shutil, "copyfileobj", full)
+    with pytest.raises(DiskFull, match="no space left"):
+        backup.prepare(target, bench.folder / "w", silent)
+
+
+def test_the_newest_stamp_of_each_device_is_known(bench: Bench):
+    store, peer = bench.store("a"), bench.store("b")
+    grow(store, 2)
+    bench.now_ms += 86_400_000
+    grow(peer, 1)
+    exchange(peer, store)
+    with store.read() as snapshot:
+        newest = stamps.newest_stamps(snapshot)
+    assert newest == {DEVICE: Stamp(NOW_MS, 1), signer_of("b").device: Stamp(NOW_MS + 86_400_000, 0)}
+
+
+def test_every_table_of_this_version_is_in_a_backup(bench: Bench):
+    _, target = written(bench)
+    file = apsw.Connection(str(target))
+    numbers = [number for (number,) in file.execute("SELECT number FROM migration ORDER BY number")]
+    file.close()
+    assert numbers == [number for number, _ in database._steps()]
