@@ -51,10 +51,10 @@ class _Broken(Exception):
     """The connection ended before the whole answer was here."""
 
 
-def get(path: str, query: Query | None = None) -> Answer:
+def get(path: str, query: Query | None = None, wait_s: float = WAIT_S) -> Answer:
     """Read something; raises `Refusal`."""
     try:
-        return _ask("GET", _target(path, query), b"", {}, WAIT_S)
+        return _ask("GET", _target(path, query), b"", {}, wait_s)
     except _Broken as broken:
         raise Refusal("failed", f"the daemon went away while it answered ({broken})") from broken
 

@@ -5,6 +5,7 @@ Never imports a command before it is called by name.
 
 from __future__ import annotations
 
+import os
 from functools import wraps
 from importlib import import_module
 from inspect import cleandoc
@@ -18,6 +19,10 @@ from daemon.cli.words import _
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from click.shell_completion import CompletionItem
+
+COMPLETE: Final = "_PLACET_COMPLETE"
+"""The variable by which a shell asks what may come next."""
 CONTEXT: Final = {"help_option_names": ["-h", "--help"], "max_content_width": 88}
 
 
@@ -109,6 +114,10 @@ class Command(_Speaks):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs.setdefault("context_settings", CONTEXT)
         super().__init__(*args, **kwargs)
+        if COMPLETE in os.environ:
+            from daemon.cli.completing import complete_values
+
+            complete_values(self.name, self.params)
         self.params += [_form(JSONL, "Print one JSON object a line.")] * self.streams + output_options()
 
 
@@ -159,6 +168,19 @@ class LazyGroup(Group):
 
     def list_commands(self, _context: click.Context) -> list[str]:
         return [name for section in self.sections.values() for name in section]
+
+    def shell_complete(self, context: click.Context, incomplete: str) -> list[CompletionItem[Any]]:
+        from click.shell_completion import CompletionItem
+
+        if incomplete[:1] == "-":
+            return super().shell_complete(context, incomplete)
+        # Not by asking each command, which would import them all.
+        listed = {name: one for section in self.sections.values() for name, one in section.items()}
+        return [
+            CompletionItem(name, help=_(one.summary))
+            for name, one in listed.items()
+            if name.startswith(incomplete)
+        ]
 
     def get_command(self, _context: click.Context, name: str) -> click.Command | None:
         for section in self.sections.values():

@@ -14,7 +14,7 @@ import click
 
 from daemon import __version__
 from daemon.cli import refusals, words
-from daemon.cli.grammar import LazyGroup, Listed
+from daemon.cli.grammar import COMPLETE, LazyGroup, Listed
 from daemon.cli.output import JSON, JSONL, PLAIN, Output, write_json
 from daemon.cli.refusals import Refusal
 from daemon.cli.text import shown
@@ -57,6 +57,7 @@ _SECTIONS: Final = {
     },
     later("History and files"): {
         "log": Listed("log", "Show who changed what, and why."),
+        "conflicts": Listed("conflicts", "Show and settle what was said twice."),
         "events": Listed("log", "Follow what happens."),
         "import": Listed("imports", "Take tasks from a file."),
         "export": Listed("exports", "Write the journal to a file."),
@@ -70,6 +71,7 @@ _SECTIONS: Final = {
         "status": Listed("status", "Show where things stand."),
         "doctor": Listed("status", "Check that all is well."),
         "config": Listed("config", "Settings: get, set, unset, show, edit."),
+        "completion": Listed("completion", "Print the script by which a shell completes placet."),
         "paths": Listed("here", "Show where files are."),
         "version": Listed("here", "Show the version."),
         "demo": Listed("here", "Play the main story on this machine."),
@@ -140,14 +142,25 @@ def _invoke(args: list[str], output: Output) -> int:
 
 def _call(args: list[str], output: Output) -> object:
     program = _program()
-    if "_PLACET_COMPLETE" in os.environ:
-        return program.main(args, "placet")
+    if COMPLETE in os.environ:
+        return _complete(program)
     # Not `main`: it answers a broken pipe and an interrupt by itself, each in its own way.
     try:
         with program.make_context("placet", args, obj=output) as context:
             return program.invoke(context)
     except click.exceptions.Exit as leaving:
         return leaving.exit_code
+
+
+def _complete(program: LazyGroup) -> int:
+    """Answer a shell that asks what may come next; on any fault, with nothing at all."""
+    from contextlib import suppress
+
+    from click.shell_completion import shell_complete
+
+    with suppress(Exception):
+        return shell_complete(program, {}, "placet", COMPLETE, os.environ[COMPLETE])
+    return refusals.FAILED
 
 
 def _usage_refusal(error: click.UsageError) -> Refusal:

@@ -1,0 +1,109 @@
+"""What a shell may complete beyond commands and options: ids, names, keys of settings.
+
+Never says a word, whatever goes wrong, and never waits long: a person is in the middle of a line.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from daemon.cli.refusals import Refusal
+from daemon.cli.short import shorts
+from daemon.cli.text import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from click.shell_completion import CompletionItem
+
+_WAIT_S: Final = 1.0
+_HELP_CHARS_MAX: Final = 60
+
+
+class Known(click.types.StringParamType):
+    """Text of which the daemon knows what it may be."""
+
+    def __init__(self, find: Callable[[], Iterable[tuple[str, str]]]) -> None:
+        self._find = find
+
+    def shell_complete(
+        self, _context: click.Context, _param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem[Any]]:
+        from click.shell_completion import CompletionItem
+
+        try:
+            found = list(self._find())
+        except Exception:  # noqa: BLE001 - nothing may be said here: it would land in the line being typed
+            return []
+        return [
+            CompletionItem(shown(value), help=shown(" ".join(words.split()))[:_HELP_CHARS_MAX])
+            for value, words in _beginning(found, incomplete)
+        ]
+
+
+def _beginning(found: Sequence[tuple[str, str]], typed: str) -> Sequence[tuple[str, str]]:
+    """Return those that begin as typed; where none does, the only one whose words hold it."""
+    begin = [one for one in found if one[0].casefold().startswith(typed.casefold())]
+    hold = [one for one in found if typed.casefold() in one[1].casefold()]
+    return begin or (hold if len(hold) == 1 else [])
+
+
+def _listed(path: str, **query: Any) -> list[dict[str, Any]]:
+    from daemon.cli import client
+
+    try:
+        answer = client.get(path, query, _WAIT_S).json
+    except Refusal:
+        return []
+    return answer if isinstance(answer, list) else []
+
+
+def _by_id(path: str, key: str, words: str, **query: Any) -> list[tuple[str, str]]:
+    things = _listed(path, **query)
+    ids = shorts(things, key)
+    return [(ids[str(one[key])], str(one.get(words) or "")) for one in things]
+
+
+def _tasks() -> list[tuple[str, str]]:
+    return _by_id("/v1/task-lines", "id", "title")
+
+
+def _removed_tasks() -> list[tuple[str, str]]:
+    return _by_id("/v1/task-lines", "id", "title", removed=True)
+
+
+def _names(path: str) -> list[tuple[str, str]]:
+    return [(str(one.get("name") or ""), "") for one in _listed(path)]
+
+
+_FIND: Final[dict[str, Callable[[], Iterable[tuple[str, str]]]]] = {
+    "task": _tasks,
+    "tasks": _tasks,
+    "other": _tasks,
+    "agent": lambda: _by_id("/v1/agents", "id", "task_title"),
+    "device": lambda: _by_id("/v1/devices", "device_id", "name"),
+    "label": lambda: _names("/v1/labels"),
+    "labels": lambda: _names("/v1/labels"),
+    "category": lambda: _names("/v1/categories"),
+    "categories": lambda: _names("/v1/categories"),
+    "key": lambda: [(key, "") for key in import_module("daemon.config").keys()],  # noqa: SIM118 - a function
+    "status": lambda: [(one, "") for one in ("open", "groomed", "blocked", "done", "rejected")],
+    "priority": lambda: [("p0", "now"), ("p1", ""), ("p2", ""), ("p3", "some day")],
+}
+_OF_COMMAND: Final = {
+    "confirm": {"items": lambda: _by_id("/v1/pending", "item_id", "summary")},
+    "reject": {"items": lambda: _by_id("/v1/pending", "item_id", "summary")},
+    "defer": {"items": lambda: _by_id("/v1/pending", "item_id", "summary")},
+    "restore": {"task": _removed_tasks},
+}
+
+
+def complete_values(command: str | None, params: Iterable[click.Parameter]) -> None:
+    """Let the values of parameters be completed that go by a known name and are plain text."""
+    finds = {**_FIND, **_OF_COMMAND.get(command or "", {})}
+    for param in params:
+        if param.type is click.STRING and param.name in finds:
+            param.type = Known(finds[param.name])

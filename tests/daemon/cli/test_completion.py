@@ -1,0 +1,126 @@
+"""Completion, in a real bash and by the protocol that click's scripts for the other shells speak.
+
+Never leaves a completion script anywhere.
+"""
+
+import shutil
+import subprocess
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from tests.daemon.cli import examples
+from tests.daemon.cli.conftest import Placet, command_environment
+from tests.daemon.cli.fake_control import FakeControl
+
+TASKS = [
+    {**examples.task(), "id": "2b36" + "0" * 22, "title": "Call the plumber"},
+    {**examples.task(), "id": "b1f2" + "0" * 22, "title": "Renew passport"},
+]
+
+
+@pytest.fixture
+def tasks(control: FakeControl) -> None:
+    control.answers("GET /v1/task-lines", TASKS)
+    control.answers("GET /v1/labels", [{"id": "x", "name": "home office"}, {"id": "y", "name": "garden"}])
+    control.answers("GET /v1/categories", [{"id": "z", "name": "Travel"}])
+
+
+SCRIPT = """
+source <(placet completion bash)
+COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
+_placet_completion placet
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+def bash(home: Path, *words: str) -> tuple[list[str], str]:
+    """Complete the last word as bash would when Tab is pressed; return the words and what was said."""
+    environment = command_environment(home)
+    environment["PATH"] = f"{sysconfig.get_path('scripts')}:{environment['PATH']}"
+    done = subprocess.run(
+        ["bash", "--norc", "-c", SCRIPT, "bash", *words],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=True,
+    )
+    return done.stdout.split("\n")[:-1], done.stderr
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="bash is not installed")
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        (["placet", "ta"], ["task"]),
+        (["placet", "task", "re"], ["remove", "restore"]),
+        (["placet", "show", ""], ["2b36", "b1f2"]),
+        (["placet", "show", "b"], ["b1f2"]),
+        (["placet", "show", "PASS"], ["b1f2"]),
+        (["placet", "task", "edit", "2"], ["2b36"]),
+        (["placet", "add", "x", "--label", ""], ["home office", "garden"]),
+        (["placet", "add", "x", "--category", "t"], ["Travel"]),
+        (["placet", "add", "--pri"], ["--priority"]),
+        (["placet", "config", "set", "listen."], ["listen.host", "listen.port"]),
+        (["placet", "import", "mark"], ["markdown"]),
+        (["placet", "completion", "z"], ["zsh"]),
+        (["placet", "nonsense", ""], [""]),
+    ],
+)
+def test_bash_completes(words: list[str], completed: list[str], home: Path, tasks: None):
+    assert bash(home, *words) == (completed, "")
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="bash is not installed")
+@pytest.mark.parametrize("last", [["show", ""], ["add", "--label", ""], ["confirm", ""], ["done", "x"]])
+def test_without_a_daemon_nothing_is_offered_and_nothing_said(last: list[str], home: Path):
+    assert bash(home, "placet", *last) == ([""], "")
+
+
+def test_an_answer_that_makes_no_sense_offers_nothing(placet: Placet, control: FakeControl):
+    control.answers("GET /v1/task-lines", {"surprise": 1})
+    done = placet(_PLACET_COMPLETE="bash_complete", COMP_WORDS="placet show ", COMP_CWORD="2")
+    assert (done.out.strip(), done.err) == ("", "")
+
+
+def test_zsh_and_fish_are_told_titles(placet: Placet, tasks: None):
+    zsh = placet(_PLACET_COMPLETE="zsh_complete", COMP_WORDS="placet show ", COMP_CWORD="2")
+    assert zsh.out.split("\n")[:3] == ["plain", "2b36", "Call the plumber"]
+    fish = placet(_PLACET_COMPLETE="fish_complete", COMP_WORDS="placet show", COMP_CWORD="")
+    assert fish.out.split("\n")[1] == "plain,b1f2\tRenew passport"
+
+
+def test_titles_cannot_move_the_cursor(placet: Placet, control: FakeControl):
+    control.answers("GET /v1/task-lines", [{**TASKS[0], "title": "a\x1b[2Jb\nplain,evil\tc"}])
+    done = placet(_PLACET_COMPLETE="fish_complete", COMP_WORDS="placet show", COMP_CWORD="")
+    assert "\x1b" not in done.out
+    assert done.out.count("\n") == 1
+
+
+@pytest.mark.skipif(not shutil.which("fish"), reason="fish is not installed")
+def test_fish_completes_with_titles(home: Path, tasks: None):
+    environment = command_environment(home)
+    environment["PATH"] = f"{sysconfig.get_path('scripts')}:{environment['PATH']}"
+    script = "placet completion fish | source; complete --do-complete 'placet show '"
+    done = subprocess.run(
+        ["fish", "--no-config", "-c", script],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=True,
+    )
+    assert done.stdout.splitlines() == ["2b36\tCall the plumber", "b1f2\tRenew passport"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_of_every_shell_is_printed(shell: str, placet: Placet):
+    done = placet("completion", shell)
+    assert (done.status, done.err) == (0, "")
+    assert "_PLACET_COMPLETE" in done.out
+
+
+def test_another_shell_is_refused(placet: Placet):
+    assert placet("completion", "tcsh").status == 2
