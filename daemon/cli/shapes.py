@@ -50,7 +50,13 @@ class Entry(TypedDict, total=False):
 
 
 class Conflict(TypedDict, total=False):
+    entity: str
+    kind: str
     field: str
+    name: str
+    title: str
+    task_id: str | None
+    task_title: str
     versions: list[Any]
 
 
@@ -181,6 +187,7 @@ class Status(TypedDict, total=False):
     peers: list[Peer]
     agents: dict[str, int]
     pending_items: int
+    conflicts: int
 
 
 class Change(TypedDict, total=False):

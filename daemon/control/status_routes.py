@@ -11,6 +11,7 @@ from daemon.agents import agents, pending
 from daemon.agents.agents import AgentCounts
 from daemon.agents.scheduler import Scheduler
 from daemon.control.routes import Asks, Call, Nothing, Route
+from daemon.journal import conflicts
 from daemon.journal.show import vector_clock
 from daemon.journal.views import VectorClock
 from daemon.peers.peers import Peers
@@ -33,6 +34,7 @@ class Status(Struct, frozen=True, kw_only=True):
     peers: list[DeviceState]
     agents: AgentCounts
     pending_items: int
+    conflicts: int
 
 
 class StatusRoute:
@@ -68,5 +70,6 @@ class StatusRoute:
             commits=counts.commits,
             peers=[one for one in devices if not one.this and not one.removed],
             agents=agents.counts(snapshot, *self._scheduler.counts()),
+            conflicts=conflicts.count(snapshot),
             pending_items=len(pending.pending(snapshot, self._now_ms())),
         )

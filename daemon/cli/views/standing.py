@@ -58,11 +58,17 @@ def status_screen(status: Status, look: Look) -> Iterator[str]:
         words = ngettext("{count} waits for you", "{count} wait for you", waiting).format(count=waiting)
         words += ": placet pending"
     yield _fact(_("proposals"), look.paint(words, *(["yellow"] if waiting else [])), look)
+    if disputed := int(status.get("conflicts") or 0):
+        yield _fact(_("conflicts"), look.paint(_settle(disputed), "yellow"), look)
     peers = status.get("peers") or []
     if not peers:
         yield _fact(_("peers"), _("none yet") + ": placet pair --invite", look)
     for at, peer in enumerate(peers):
         yield _fact("" if at else _("peers"), _peer(peer, look), look)
+
+
+def _settle(count: int) -> str:
+    return _("{count} to settle: placet conflicts").format(count=count)
 
 
 def _fact(name: str, words: str, look: Look) -> str:

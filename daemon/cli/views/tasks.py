@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from daemon.cli.short import shorts
 from daemon.cli.table import Cell, Column, table
 from daemon.cli.text import shown, wrapped
+from daemon.cli.views.conflicts import conflict_lines
 from daemon.cli.views.entries import entry_heading
 from daemon.cli.views.labels import label_words
 from daemon.cli.views.links import link_lines
@@ -22,7 +23,6 @@ from daemon.cli.views.values import (
     due_word,
     field_words,
     status_word,
-    value_words,
 )
 from daemon.cli.when import ago
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from daemon.cli.look import Look
-    from daemon.cli.shapes import Checklist, ChecklistItem, Conflict, Entry, Task
+    from daemon.cli.shapes import Checklist, ChecklistItem, Entry, Task
 
 PAGE_WIDTH_MAX: Final = 88
 _NO_DATE: Final = "9999"
@@ -128,7 +128,7 @@ def task_page(task: Task, open_items: int, look: Look) -> Iterator[str]:
         wait = "proposals wait" if open_items > 1 else "proposal waits"
         yield look.paint(f"{open_items} {wait} for you: placet pending {short}", "yellow")
     for conflict in task.get("conflicts") or ():
-        yield from _conflict(conflict, look)
+        yield from conflict_lines(conflict, look)
     for checklist in task.get("checklists") or ():
         yield from checklist_lines(checklist, look)
     yield from link_lines(task, look)
@@ -155,17 +155,6 @@ def _facts(task: Task, short: str, look: Look) -> str:
         *label_words(task, look),
     ]
     return f" {look.sign('·')} ".join(fact for fact in facts if fact)
-
-
-def _conflict(conflict: Conflict, look: Look) -> Iterator[str]:
-    yield look.paint(f"two words on {field_words(conflict.get('field', ''))}:", "red")
-    for version in conflict.get("versions") or ():
-        told: Any = version if isinstance(version, dict) else {"value": version}
-        who = author_words(told.get("by"), told.get("device_name"))
-        when = ago(told.get("at"), look.now_s)
-        yield f"  {value_words(told.get('value'), conflict.get('field', ''))}  " + look.paint(
-            ", ".join(part for part in (who, when) if part), "dim"
-        )
 
 
 def checklist_lines(

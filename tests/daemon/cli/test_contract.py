@@ -382,6 +382,9 @@ def _hostile_answers(control: FakeControl) -> list[list[str]]:
             )
         ],
     )
+    versions = [{"value": HOSTILE, "by": HOSTILE, "device_name": HOSTILE, "at": HOSTILE}]
+    hostile = dict.fromkeys(("entity", "kind", "field", "name", "title", "task_title"), HOSTILE)
+    control.answers("GET /v1/conflicts", [hostile | {"versions": versions}])
     control.answers(
         "GET /v1/status", examples.STATUS | {"name": HOSTILE, "peers": [peer], "agents": {HOSTILE: 1}}
     )
@@ -419,6 +422,7 @@ def _hostile_answers(control: FakeControl) -> list[list[str]]:
         ["entry", "list", examples.TASK],
         ["entry", "show", "x"],
         ["pending"],
+        ["conflicts"],
         ["status"],
         ["devices"],
         ["log"],

@@ -8,11 +8,12 @@ import pytest
 from daemon.journal import checklists, conflicts, entries, lists, moving, tasks
 from daemon.journal.checklists import ItemEdit, NewItem
 from daemon.journal.conflicts import Keep
-from daemon.journal.entries import NewEntry
+from daemon.journal.entries import EntryEdit, NewEntry
 from daemon.journal.errors import Code, Refused
+from daemon.journal.lists import ChecklistEdit
 from daemon.journal.moving import ItemMove
 from daemon.journal.tasks import NewTask, TaskEdit
-from daemon.journal.views import Conflict, Task
+from daemon.journal.views import ChecklistItem, Conflict, Task
 from tests.daemon.agents.fleet import Fleet, Home
 
 
@@ -35,6 +36,10 @@ def found(home: Home, ref: str | None = None) -> list[Conflict]:
 
 def keep(home: Home, entity: str, field: str, n: int, **more) -> list[Conflict]:
     return home.write(lambda tx: conflicts.keep(tx, Keep(entity, field, n, **more)))
+
+
+def add_item(home: Home, task: Task, title: str) -> ChecklistItem:
+    return home.write(lambda tx: checklists.add_item(tx, task.id, NewItem(title=title)))
 
 
 def settled(fleet: Fleet) -> None:
@@ -158,10 +163,7 @@ def test_a_label_given_and_taken_is_told_by_its_name(fleet: Fleet, a: Home, b: H
 
 
 def test_places_and_checklists_are_told_in_words(fleet: Fleet, a: Home, b: Home, task: Task):
-    ids = {
-        title: a.write(lambda tx, title=title: checklists.add_item(tx, task.id, NewItem(title=title))).id
-        for title in "ABC"
-    }
+    ids = {title: add_item(a, task, title).id for title in "ABC"}
     fleet.sync()
     a.write(lambda tx: moving.move_item(tx, ids["A"], ItemMove(last=True)))
     b.write(lambda tx: moving.move_item(tx, ids["A"], ItemMove(checklist="Later")))
@@ -181,19 +183,17 @@ def test_places_and_checklists_are_told_in_words(fleet: Fleet, a: Home, b: Home,
 def test_conflicts_of_items_entries_and_checklists_belong_to_the_task(
     fleet: Fleet, a: Home, b: Home, task: Task
 ):
-    item = a.write(lambda tx: checklists.add_item(tx, task.id, NewItem(title="Photos")))
+    item = add_item(a, task, "Photos")
     entry = a.write(lambda tx: entries.add(tx, task.id, NewEntry(text="x")))
     fleet.sync()
-    for home in (a, b):
-        home.write(lambda tx, home=home: checklists.edit_item(tx, item.id, ItemEdit(title=home.name)))
-        home.write(
-            lambda tx, home=home: entries.edit(tx, entry.id, entries.EntryEdit(text=f"text of {home.name}"))
-        )
-        home.write(
-            lambda tx, home=home: lists.edit(
-                tx, item.checklist_id, lists.ChecklistEdit(f"List of {home.name}")
-            )
-        )
+
+    def reword_all(home: Home) -> None:
+        home.write(lambda tx: checklists.edit_item(tx, item.id, ItemEdit(title=home.name)))
+        home.write(lambda tx: entries.edit(tx, entry.id, EntryEdit(text=home.name)))
+        home.write(lambda tx: lists.edit(tx, item.checklist_id, ChecklistEdit(home.name)))
+
+    reword_all(a)
+    reword_all(b)
     fleet.sync()
     told = found(b)
     assert [(one.kind, one.field) for one in told] == [

@@ -1,0 +1,49 @@
+"""Conflicts: what stands beside each other, and keeping one of the versions.
+
+Never settles anything that was not named.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from daemon.cli import client
+from daemon.cli.grammar import command, pass_output
+from daemon.cli.views.conflicts import conflict_list, conflict_rows
+
+if TYPE_CHECKING:
+    from daemon.cli.output import Output
+
+_KEEP = "keep"
+_KEEP_WORDS = 4
+
+
+@command("conflicts")
+@click.argument("words", nargs=-1, metavar="[TASK] | keep ENTITY FIELD N")
+@pass_output
+def conflicts_command(output: Output, words: tuple[str, ...]) -> None:
+    """Show what is in conflict, everywhere or on a task; or keep the version N of a field.
+
+    With --plain: entity, field, number, value, author, device, time, kind, task.
+    """
+    if words[:1] == (_KEEP,) and (len(words) == _KEEP_WORDS or len(words) == 1):
+        _keep(output, words)
+        return
+    answer = client.get("/v1/conflicts", {"task": " ".join(words) or None})
+    output.show(answer, conflict_list, conflict_rows)
+    if not answer.json:
+        output.say("No conflicts.")
+
+
+def _keep(output: Output, words: tuple[str, ...]) -> None:
+    if len(words) != _KEEP_WORDS or not words[-1].isdecimal():
+        raise click.UsageError(
+            "keep needs the entity, the field and the number of a version", click.get_current_context()
+        )
+    _, entity, field, number = words
+    answer = client.post("/v1/conflicts/keep", {"entity": entity, "field": field, "n": int(number)})
+    output.show(answer, conflict_list, conflict_rows)
+    left = len(answer.json)
+    output.say("Settled." if not left else f"Settled; {left} more on the same {answer.json[0].get('kind')}.")

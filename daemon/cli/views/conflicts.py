@@ -1,0 +1,93 @@
+"""Conflicts: what was said of one thing on several devices, numbered, with the command that settles it.
+
+Never says which is right.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from daemon.cli.short import SHORT_MIN, shorts
+from daemon.cli.text import shown, wrapped
+from daemon.cli.views.values import author_words, field_words, value_words
+from daemon.cli.when import ago
+from daemon.cli.words import _
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from daemon.cli.look import Look
+    from daemon.cli.shapes import Conflict
+
+
+def conflict_rows(conflicts: Iterable[Conflict]) -> Iterator[Sequence[object]]:
+    """Give the plain columns: entity, field, number, value, author, device, time, kind, task."""
+    for one in conflicts:
+        get = one.get
+        for number, version in enumerate(one.get("versions") or (), 1):
+            told = _version(version)
+            who = told.get("by"), told.get("device_name"), told.get("at")
+            yield get("entity"), get("field"), number, told.get("value"), *who, get("kind"), get("task_id")
+
+
+def conflict_list(conflicts: Sequence[Conflict], look: Look) -> Iterator[str]:
+    """Draw conflicts beneath the tasks that they are on."""
+    ids = shorts(conflicts, "entity")
+    for place, (_task, group) in enumerate(groupby(conflicts, key=lambda one: one.get("task_id"))):
+        together = list(group)
+        if place:
+            yield ""
+        title = together[0].get("task_title")
+        yield look.paint(shown(title or _("Beside the tasks")), "bold")
+        for one in together:
+            yield from conflict_lines(one, look, ids.get(str(one.get("entity")), ""))
+
+
+def conflict_lines(conflict: Conflict, look: Look, short: str = "") -> Iterator[str]:
+    """Draw one conflict: what it is on, each version with who, where and when, how to settle it."""
+    yield look.paint(_subject(conflict), "red")
+    for number, version in enumerate(conflict.get("versions") or (), 1):
+        told = _version(version)
+        who = author_words(told.get("by"), told.get("device_name"))
+        said = look.paint(", ".join(filter(None, [who, ago(told.get("at"), look.now_s)])), "dim")
+        now = f" {look.sign('·')} {_('in effect')}" if number == 1 else ""
+        first, *rest = wrapped(_words(told, conflict), max(look.width - 40, 30))
+        yield f"  {number}  {first}  {said}{look.paint(now, 'dim')}"
+        yield from (f"     {line}" for line in rest)
+    entity = short or str(conflict.get("entity") or "")[:SHORT_MIN]
+    field = _quoted(str(conflict.get("name") or conflict.get("field") or ""))
+    if entity:
+        yield look.paint(f"  placet conflicts keep {shown(entity)} {field} N", "dim")
+
+
+def _version(version: Any) -> dict[str, Any]:
+    return version if isinstance(version, dict) else {"value": version}
+
+
+def _words(told: dict[str, Any], conflict: Conflict) -> str:
+    words = str(told.get("words") or "")
+    if words:
+        return words
+    value = told.get("value")
+    said = value_words(value, conflict.get("field", ""))
+    return f"“{said}”" if isinstance(value, str) and value else said
+
+
+def _subject(conflict: Conflict) -> str:
+    """Say what is disputed: "two words on title", "deleted while it was edited"."""
+    field, kind = str(conflict.get("field") or ""), str(conflict.get("kind") or "task")
+    what = f"{shown(kind).replace('_', ' ')} “{shown(conflict.get('title') or '')}”"
+    if field == "deleted":
+        words = _("deleted while it was edited")
+    else:
+        name, slash, member = str(conflict.get("name") or field).partition("/")
+        of = f"{field_words(name.removesuffix('_ids'))} {shown(member)}" if slash else field_words(name)
+        words = _("two words on {field}").format(field=of)
+    return f"{words}:" if kind == "task" else f"{what}, {words}:"
+
+
+def _quoted(field: str) -> str:
+    import shlex
+
+    return shown(shlex.quote(field))

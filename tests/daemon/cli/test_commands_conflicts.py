@@ -1,0 +1,118 @@
+"""Conflicts at the command line: told in words, settled by number.
+
+Never checks how the daemon decides: answers are scripted.
+"""
+
+from typing import Any
+
+import pytest
+
+from tests.daemon.cli import examples
+from tests.daemon.cli.conftest import Placet
+from tests.daemon.cli.examples import TASK
+from tests.daemon.cli.fake_control import FakeControl
+
+PATH = "GET /v1/conflicts"
+
+
+def version(value: Any, device: str, at: str, words: str = "", by: str = "user") -> dict[str, Any]:
+    return {"value": value, "by": by, "device": "de" * 32, "device_name": device, "at": at, "words": words}
+
+
+def conflict(**values: Any) -> dict[str, Any]:
+    return {
+        "entity": TASK,
+        "kind": "task",
+        "field": "title",
+        "name": "title",
+        "title": "Renew the passport",
+        "task_id": TASK,
+        "task_title": "Renew the passport",
+        "versions": [
+            version("A", "laptop", "2026-03-04T11:00:00Z"),
+            version("B", "phone", "2026-03-04T11:30:00Z", by="agent"),
+        ],
+    } | values
+
+
+DELETED = conflict(
+    field="deleted",
+    name="deleted",
+    kind="checklist_item",
+    entity="9c1e" + "0" * 28,
+    title="Photos",
+    versions=[
+        version(False, "phone", "2026-03-04T11:00:00Z", "keep it"),
+        version(True, "laptop", "2026-03-04T11:30:00Z", "remove it"),
+    ],
+)
+LABEL = conflict(
+    field="label_ids/" + "0" * 32,
+    name="label_ids/at home",
+    task_id="77" * 16,
+    task_title="Other",
+    entity="77" * 16,
+    versions=[
+        version(True, "phone", "2026-03-04T11:00:00Z", "with it"),
+        version(False, "laptop", "", "without it"),
+    ],
+)
+
+
+def test_conflicts_are_told_in_words_with_the_command_that_settles_them(placet: Placet, control: FakeControl):
+    control.answers(PATH, [conflict(), DELETED, LABEL])
+    assert placet("conflicts", COLUMNS="80").out == (
+        "Renew the passport\n"
+        "two words on title:\n"
+        "  1  “A”  you on laptop, 1 h ago · in effect\n"
+        "  2  “B”  agent on phone, 30 min ago\n"
+        "  placet conflicts keep 3f2a title N\n"
+        "checklist item “Photos”, deleted while it was edited:\n"
+        "  1  keep it  you on phone, 1 h ago · in effect\n"
+        "  2  remove it  you on laptop, 30 min ago\n"
+        "  placet conflicts keep 9c1e deleted N\n"
+        "\n"
+        "Other\n"
+        "two words on label at home:\n"
+        "  1  with it  you on phone, 1 h ago · in effect\n"
+        "  2  without it  you on laptop\n"
+        "  placet conflicts keep 7777 'label_ids/at home' N\n"
+    )
+
+
+def test_the_plain_form_is_a_line_a_version(placet: Placet, control: FakeControl):
+    control.answers(PATH, [conflict()])
+    assert placet("conflicts", "--plain").out.splitlines()[1].split("\t") == [
+        *(TASK, "title", "2", "B", "agent", "phone", "2026-03-04T11:30:00Z", "task", TASK)
+    ]
+    assert placet("conflicts", "--json").json == [conflict()]
+
+
+def test_a_task_is_named_by_part_of_its_title(placet: Placet, control: FakeControl):
+    control.answers(PATH, [])
+    done = placet("conflicts", "keep", "the", "passport")
+    assert (done.status, done.err) == (0, "No conflicts.\n")
+    assert control.requests[-1].target == "/v1/conflicts?task=keep%20the%20passport"
+
+
+@pytest.mark.parametrize(
+    ("left", "said"), [([], "Settled.\n"), ([conflict()], "Settled; 1 more on the same task.\n")]
+)
+def test_keeping_sends_what_was_chosen_and_shows_what_is_left(
+    left, said, placet: Placet, control: FakeControl
+):
+    control.answers("POST /v1/conflicts/keep", left)
+    done = placet("conflicts", "keep", "3f2a", "title", "2")
+    assert (done.status, done.err) == (0, said)
+    assert control.requests[-1].body == {"entity": "3f2a", "field": "title", "n": 2}
+
+
+@pytest.mark.parametrize("words", [["keep"], ["keep", "3f2a", "title", "two"]])
+def test_keeping_needs_a_number(words: list[str], placet: Placet):
+    done = placet("conflicts", *words)
+    assert (done.status, "number of a version" in done.err) == (2, True)
+
+
+def test_status_counts_conflicts(placet: Placet, control: FakeControl):
+    control.answers("GET /v1/status", examples.STATUS | {"conflicts": 2})
+    assert "conflicts  2 to settle: placet conflicts\n" in placet("status").out
