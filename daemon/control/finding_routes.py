@@ -9,14 +9,16 @@ from msgspec import Meta, Struct
 
 from daemon.control.routes import Call, Nothing, Reads, Route
 from daemon.journal import listing, search
+from daemon.journal.filters import Filter, wanted
 from daemon.journal.listing import TaskLine
 from daemon.journal.search import Found
+from daemon.journal.typed import Typed
 from store.snapshot import Snapshot
 
 QUERY_CHARS_MAX = 1000
 
 
-class Page(Struct, frozen=True, forbid_unknown_fields=True):
+class Page(Filter, frozen=True, forbid_unknown_fields=True):
     """Which tasks: open ones, `all`, or instead the `removed` ones; a page of them, in order of making."""
 
     all: bool = False
@@ -34,18 +36,24 @@ class SearchQuery(Struct, frozen=True, forbid_unknown_fields=True):
     removed: bool = False
 
 
-def routes() -> list[Route]:
-    """Return the part of the table for lists and search."""
+def routes(typed: Typed) -> list[Route]:
+    """Return the part of the table for lists and search; `typed` reads the days that people type."""
+
+    def lines(snapshot: Snapshot, call: Call[Nothing, Page]) -> list[TaskLine]:
+        asked = call.query
+        return listing.lines(
+            snapshot,
+            closed=asked.all,
+            removed=asked.removed,
+            after=asked.after or None,
+            limit=asked.limit,
+            wanted=wanted(snapshot, asked, typed.due),
+        )
+
     return [
-        Route("GET", "/v1/task-lines", "List tasks, a line each", Reads(_lines), list[TaskLine], query=Page),
+        Route("GET", "/v1/task-lines", "List tasks, a line each", Reads(lines), list[TaskLine], query=Page),
         Route("GET", "/v1/search", "Find tasks by words", Reads(_search), Found, query=SearchQuery),
     ]
-
-
-def _lines(snapshot: Snapshot, call: Call[Nothing, Page]) -> list[TaskLine]:
-    asked = call.query
-    after = asked.after or None
-    return listing.lines(snapshot, closed=asked.all, removed=asked.removed, after=after, limit=asked.limit)
 
 
 def _search(snapshot: Snapshot, call: Call[Nothing, SearchQuery]) -> Found:

@@ -8,6 +8,7 @@ from daemon.control.entry_routes import EntryRoutes
 from daemon.control.finding_routes import Page
 from daemon.control.routes import Call, Nothing, Reads, Route, Writes
 from daemon.journal import tasks
+from daemon.journal.filters import wanted
 from daemon.journal.tasks import NewTask, Shift, TaskEdit
 from daemon.journal.typed import Typed
 from daemon.journal.views import Task
@@ -32,11 +33,23 @@ def routes(typed: Typed) -> list[Route]:
     def edit(tx: Transaction, call: Call[TaskEdit, Nothing]) -> Task:
         return tasks.edit(tx, call.ref, typed.edit(call.body))
 
+    def list_tasks(snapshot: Snapshot, call: Call[Nothing, Listing]) -> list[Task]:
+        asked = call.query
+        return tasks.tasks(
+            snapshot,
+            closed=asked.all,
+            removed=asked.removed,
+            brief=asked.brief,
+            after=asked.after or None,
+            limit=asked.limit,
+            wanted=wanted(snapshot, asked, typed.due),
+        )
+
     task = "/v1/tasks/{ref}"
     return [
         Route("POST", "/v1/tasks", "Add a task", Writes(add), Task, NewTask, status=CREATED),
-        Route("GET", "/v1/tasks", "List tasks", Reads(_list), list[Task], query=Listing),
-        *finding_routes.routes(),
+        Route("GET", "/v1/tasks", "List tasks", Reads(list_tasks), list[Task], query=Listing),
+        *finding_routes.routes(typed),
         Route("GET", task, "Show a task", Reads(_show), Task),
         Route("PATCH", task, "Change a task", Writes(edit), Task, TaskEdit),
         Route("DELETE", task, "Take a task out of sight", Writes(_remove), Task),
@@ -46,18 +59,6 @@ def routes(typed: Typed) -> list[Route]:
         *checklist_routes.routes(),
         *history_routes.routes(),
     ]
-
-
-def _list(snapshot: Snapshot, call: Call[Nothing, Listing]) -> list[Task]:
-    asked = call.query
-    return tasks.tasks(
-        snapshot,
-        closed=asked.all,
-        removed=asked.removed,
-        brief=asked.brief,
-        after=asked.after or None,
-        limit=asked.limit,
-    )
 
 
 def _show(snapshot: Snapshot, call: Call[Nothing, Nothing]) -> Task:

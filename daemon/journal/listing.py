@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from daemon.journal import refs
 from daemon.journal.colors import color_kept
+from daemon.journal.filters import Wanted
 from daemon.journal.values import PRIORITY_DEFAULT
 from daemon.journal.views import Progress
 from store import glance
@@ -37,14 +38,19 @@ class TaskLine(Struct, frozen=True):
 
 
 def lines(
-    snapshot: Snapshot, *, closed: bool, removed: bool, after: str | None = None, limit: int = PAGE_MAX
+    snapshot: Snapshot,
+    *,
+    closed: bool,
+    removed: bool,
+    after: str | None = None,
+    limit: int = PAGE_MAX,
+    wanted: Wanted | None = None,
 ) -> list[TaskLine]:
     """List open tasks in order of their making; `closed` adds the others; `removed` lists those instead.
 
     `after` is the id of the last one of the page before.
     """
-    begin = place(snapshot, after)
-    rows = snapshot.in_order("task", removed=removed, closed=closed or removed, after=begin, limit=limit)
+    rows = page(snapshot, closed=closed, removed=removed, after=after, limit=limit, wanted=wanted)
     done, total = _progress(snapshot, [task for task, _ in rows])
     tags = _tags(snapshot)
     made = ((task, glance.values(state)) for task, state in rows)
@@ -52,6 +58,23 @@ def lines(
         _line(task, values, tags, Progress(done.get(task, 0), total.get(task, 0)), removed)
         for task, values in made
     ]
+
+
+def page(
+    snapshot: Snapshot, *, closed: bool, removed: bool, after: str | None, limit: int, wanted: Wanted | None
+) -> list[tuple[EntityId, bytes]]:
+    """Return the states of a page of tasks. With a filter it looks at as many as it takes to fill one."""
+    begin = place(snapshot, after)
+    every = closed or removed or (wanted is not None and wanted.closed)
+    if wanted is None:
+        return snapshot.in_order("task", removed=removed, closed=every, after=begin, limit=limit)
+    found: list[tuple[EntityId, bytes]] = []
+    while True:
+        rows = snapshot.in_order("task", removed=removed, closed=every, after=begin, limit=PAGE_MAX)
+        found += [row for row in rows if wanted.takes(glance.values(row[1]))]
+        if len(rows) < PAGE_MAX or len(found) >= limit:
+            return found[:limit]
+        begin = rows[-1][0]
 
 
 def place(snapshot: Snapshot, after: str | None) -> EntityId | None:

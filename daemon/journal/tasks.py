@@ -10,7 +10,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from daemon.journal import refs, values
 from daemon.journal.errors import Code, Refused, usage
-from daemon.journal.listing import PAGE_MAX, place
+from daemon.journal.filters import Wanted
+from daemon.journal.listing import PAGE_MAX, page
 from daemon.journal.names import SCOPE, SET, Names, by_id, category_of, ids_called, is_for, members
 from daemon.journal.show import Shown
 from daemon.journal.views import Task
@@ -85,10 +86,10 @@ def tasks(
     brief: bool,
     after: str | None = None,
     limit: int = PAGE_MAX,
+    wanted: Wanted | None = None,
 ) -> list[Task]:
     """List open tasks in order of their making, a page of them; `closed` and `removed` as in `lines`."""
-    begin = place(snapshot, after)
-    rows = snapshot.in_order("task", removed=removed, closed=closed or removed, after=begin, limit=limit)
+    rows = page(snapshot, closed=closed, removed=removed, after=after, limit=limit, wanted=wanted)
     shown = Shown(snapshot).expect([task for task, _ in rows], texts=not brief)
     return [shown.task(Entity(task, load(state), not removed), brief=brief) for task, state in rows]
 

@@ -94,18 +94,29 @@ def add_command(output: Output, title: tuple[str, ...], **given: Any) -> None:
 @command("list")
 @click.option("--all", "everything", is_flag=True, help="Also those done and rejected.")
 @click.option("--removed", is_flag=True, help="The removed ones.")
+@click.option("--label", metavar="NAME", help="Those with this label; `none`: those without.")
+@click.option("--category", metavar="NAME", help="Those of this category; `none`: those without.")
+@click.option("--status", metavar="STATUS", help="Those of this status, or of several: open,blocked.")
+@click.option("--priority", metavar="P", help="Those of this priority, or of several: P0,P1.")
+@click.option("--due-before", metavar="DATE", help="Those due before this day.")
 @pass_output
-def list_command(output: Output, everything: bool, removed: bool) -> None:
+def list_command(output: Output, everything: bool, removed: bool, **asked: str | None) -> None:
     """List the open tasks, the most pressing first.
 
     With --plain: id, status, priority, due, title, labels, ticked/items.
     """
     # A list shows a line of each; JSON is for programs, which get everything.
     path = "/v1/task-lines" if output.form in (HUMAN, PLAIN) else "/v1/tasks"
-    answer = client.get_pages(path, {"all": everything, "removed": removed})
+    answer = client.get_pages(path, {"all": everything, "removed": removed, **asked})
     output.show(answer, task_list, task_rows)
     if not answer.json:
-        output.say("Nothing removed." if removed else "No open tasks. Add one: placet add TITLE")
+        output.say(_nothing_listed(removed, narrowed=any(asked.values())))
+
+
+def _nothing_listed(removed: bool, *, narrowed: bool) -> str:
+    if narrowed:
+        return _("No task is all of that.")
+    return _("Nothing removed.") if removed else _("No open tasks. Add one: placet add TITLE")
 
 
 @command("show")

@@ -215,8 +215,8 @@ def test_show_names_conflicts_reasons_and_removal(placet: Placet, control: FakeC
         "because: no form\n"
         "removed\n"
         "two words on title:\n"
-        "  A  you on phone, 1 h ago\n"
-        "  B  agent on laptop, 30 min ago\n"
+        "  1  “A”  you on phone, 1 h ago · in effect\n"
+        "  2  “B”  agent on laptop, 30 min ago\n"
     )
 
 
@@ -232,3 +232,15 @@ def test_text_that_is_not_utf8_is_refused_with_its_line(placet: Placet):
     done = placet("note", TASK, typed=b"fine\n\xff\n")
     assert done.status == 2
     assert "line 2" in done.err
+
+
+def test_a_list_is_narrowed_by_what_its_tasks_must_be(placet: Placet, control: FakeControl):
+    control.answers(LIST, [examples.task()])
+    given = ["--label", "my home", "--category", "none", "--status", "open", "--priority", "p1"]
+    placet("list", *given, "--due-before", "friday")
+    assert control.requests[-1].target == (
+        "/v1/task-lines?label=my%20home&category=none&status=open&priority=p1&due_before=friday"
+    )
+    control.answers(LIST, [])
+    placet("list")
+    assert placet("list", "--label", "x").err == "No task is all of that.\n"
