@@ -7,6 +7,8 @@ import time
 from pathlib import Path
 
 from store import database
+from store.fold import load
+from store.search import document
 
 TABLES = (
     "replica",
@@ -20,12 +22,16 @@ TABLES = (
     "opinion",
     "item",
 )
+_STATES = "SELECT no, id, state FROM entity"
 
 
 def rows_of(path: Path) -> dict[str, list[tuple[object, ...]]]:
     """Read every row that a store wrote."""
     source = database.connect(path, writes=False)
     found = {table: list(source.execute(f"SELECT * FROM {table}")) for table in TABLES}
+    # The index of words keeps no rows of its own to be read again.
+    words = [(no, document(one, load(state))) for no, one, state in source.execute(_STATES)]
+    found["search (rowid, name, title, text, tags, label)"] = [(no, *one) for no, one in words if one]
     source.close()
     return found
 

@@ -134,6 +134,9 @@ def _land(row: Row, write: Written, live: bool, chains: Chains) -> None:
         row.creations += 1
         if row.born is None or _claim(write.source) < _claim(row.born):
             row.born, row.kind = write.source, operation.kind
+    if not row.fields:
+        row.fields = {field: [Version(write.source, value)] for field, value in operation.fields.items()}
+        return
     for field, value in operation.fields.items():
         row.fields[field] = _with_version(row.fields.get(field), write, value, chains)
 
@@ -197,17 +200,22 @@ _decoder = msgspec.msgpack.Decoder(_State, ext_hook=codec.read_extension)
 
 def dump(row: Row) -> bytes:
     """Write a row as canonical bytes: equal rows give equal bytes, on every device."""
+    born = row.born
+    if born is not None and all(len(kept) == 1 and kept[0].source is born for kept in row.fields.values()):
+        # Nearly every entity of an import and of a new device: one operation has made it.
+        alone = {name: [0, kept[0].value] for name, kept in row.fields.items()}
+        return codec.encode((row.kind, row.clock, row.person, row.creations, row.dead, 0, [born], alone))
     sources = {version.source.head: version.source for kept in row.fields.values() for version in kept}
-    if row.born is not None:
-        sources[row.born.head] = row.born
+    if born is not None:
+        sources[born.head] = born
     ordered = [sources[head] for head in sorted(sources)]
     index = {source.head: place for place, source in enumerate(ordered)}
     fields = {
         name: [part for version in kept for part in (index[version.source.head], version.value)]
         for name, kept in row.fields.items()
     }
-    born = -1 if row.born is None else index[row.born.head]
-    return codec.encode((row.kind, row.clock, row.person, row.creations, row.dead, born, ordered, fields))
+    at = -1 if born is None else index[born.head]
+    return codec.encode((row.kind, row.clock, row.person, row.creations, row.dead, at, ordered, fields))
 
 
 def load(state: bytes) -> Row:

@@ -4,7 +4,6 @@ Never appends to the log or checks a signature: the caller has placed the commit
 """
 
 import hashlib
-from collections.abc import Iterator
 from typing import Any
 
 import apsw
@@ -13,6 +12,7 @@ from store import proposals, search
 from store.fold import Row, Written, apply, dump, fold, load, written
 from store.listed import listed
 from store.log import Log
+from store.operations import operations_on
 from store.proposals import Decided
 from store.relations import relations_of
 from store.search import Indexed
@@ -53,9 +53,22 @@ class Folding:
         self._tallies: dict[EntityId, Tally] = {}
         self._refold: set[EntityId] = set()
         self._last_no: int | None = None
+        self._taken: list[tuple[Received, int]] = []
+        self._new: set[EntityId] = set()
 
     def take(self, received: Received, seq: int) -> None:
-        """Apply a commit that has just been appended at feed position `seq`."""
+        """Note a commit that has just been appended at feed position `seq`; it is folded with its page."""
+        self._taken.append((received, seq))
+
+    def _catch_up(self) -> None:
+        """Apply the commits that were taken, after reading the rows that they touch at once."""
+        taken, self._taken = self._taken, []
+        if len(taken) > 1:
+            self._hold_all({one.entity for received, _ in taken for one in received.commit.operations})
+        for received, seq in taken:
+            self._apply(received, seq)
+
+    def _apply(self, received: Received, seq: int) -> None:
         writes = [written(received, operation) for operation in received.commit.operations]
         self._refold |= self._verdicts(writes, seq)
         for write in writes:
@@ -116,10 +129,22 @@ class Folding:
     def _hold(self, entity: EntityId) -> _Held:
         held = self._held.get(entity)
         if held is None:
-            row: Any = self._db.execute("SELECT no, state FROM entity WHERE id = ?", (entity,)).fetchone()
-            no, state = (self._next_no(), None) if row is None else row
+            row: Any = None
+            if entity not in self._new:
+                row = self._db.execute("SELECT no, state FROM entity WHERE id = ?", (entity,)).fetchone()
+            no, state = row or (self._next_no(), None)
             held = self._held[entity] = _Held(entity, no, state)
         return held
+
+    def _hold_all(self, entities: set[EntityId]) -> None:
+        """Hold those that the database has; the others are new."""
+        rows: Any = self._db.execute(
+            "SELECT id, no, state FROM entity WHERE id IN carray(?)", (apsw.carray(tuple(entities)),)
+        )
+        for entity, no, state in rows:
+            if entity not in self._held:
+                self._held[entity] = _Held(entity, no, state)
+        self._new |= entities - self._held.keys()
 
     def _next_no(self) -> int:
         if self._last_no is None:
@@ -130,23 +155,16 @@ class Folding:
 
     def row(self, entity: EntityId) -> Row:
         """Return the current fold of an entity, empty where nothing is known of it."""
+        self._catch_up()
         return self._hold(entity).row
-
-    def history(self, entity: EntityId) -> Iterator[Written]:
-        """Yield the operations on an entity, in feed order."""
-        rows: Any = self._db.execute("SELECT seq FROM history WHERE entity = ? ORDER BY seq", (entity,))
-        for (seq,) in rows.fetchall():
-            received = self._log.at(seq)
-            for operation in received.commit.operations:
-                if operation.entity == entity:
-                    yield written(received, operation)
 
     def refolded(self, entity: EntityId) -> Row:
         """Fold an entity anew from its whole history."""
-        return fold(self.history(entity), self._confirmed, self._log)
+        return fold(operations_on(self._db, entity), self._confirmed, self._log)
 
     def flush(self) -> tuple[int, int]:
         """Write the rows that were touched; return what the state sum and the number of entities grew by."""
+        self._catch_up()
         self._index_history()
         self._settle()
         grown, added = 0, 0
@@ -175,6 +193,7 @@ class Folding:
         )
         search.write(self._db, words)
         self._held.clear()
+        self._new.clear()
         return grown % HASH_MODULUS, added
 
     def _relate(self, entity: EntityId, held: _Held) -> None:

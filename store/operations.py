@@ -1,0 +1,54 @@
+"""The operations on one entity, read from the log without building the rest of their commits.
+
+Never checks anything: what the log holds was checked when it came.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import apsw
+import msgspec
+
+from store.fold import Source, Written
+from syncproto import codec
+from syncproto.commit import Author, Operation
+from syncproto.heads import Head
+from syncproto.hlc import Stamp
+from syncproto.ids import ID_BYTES, EntityId
+
+
+class _Sealed(msgspec.Struct, frozen=True, array_like=True):
+    """A commit whose operations are left as they are."""
+
+    format: int
+    replica: bytes
+    counter: int
+    previous: bytes
+    stamp: Stamp
+    author: Author
+    key: bytes | None
+    operations: list[msgspec.Raw]
+
+
+_commit_decoder = msgspec.msgpack.Decoder(_Sealed, ext_hook=codec.read_extension)
+_decoder = msgspec.msgpack.Decoder(Operation, ext_hook=codec.read_extension)
+
+# An operation begins with a byte for its length and two that announce an id.
+_ID = slice(3, 3 + ID_BYTES)
+
+
+def operations_on(db: apsw.Connection, entity: EntityId) -> Iterator[Written]:
+    """Yield the operations on an entity, in feed order."""
+    rows: Any = db.cursor().execute(
+        "SELECT replica.id, counter, hash8, body FROM history JOIN feed USING (seq)"
+        " JOIN replica ON replica.no = feed.replica WHERE entity = ? ORDER BY history.seq",
+        (entity,),
+    )
+    for replica, counter, hash8, body in rows:
+        commit = _commit_decoder.decode(body)
+        raw = next(one for one in commit.operations if bytes(memoryview(one)[_ID]) == entity)
+        operation = _decoder.decode(raw)
+        base = operation.base if operation.deletes else None
+        ms, n = commit.stamp
+        head = Head(replica, counter, hash8)
+        yield Written(Source(head, ms, n, operation.by, operation.effect, operation.origin, base), operation)
