@@ -101,12 +101,17 @@ def field_name(shown: "Shown", field: str) -> str:
 def _version(
     shown: "Shown", snapshot: Snapshot, entity: Entity, field: str, choice: Choice
 ) -> ConflictVersion:
-    device = shown.device(choice.head.replica)
+    source = next((one.source for one in entity.versions(field) if one.source.head == choice.head), None)
+    if source is None:
+        device = shown.device(choice.head.replica)
+        name = shown.device_names.get(device, "")
+    else:
+        device, name = shown.wrote_on(source)
     return ConflictVersion(
         value=shown.value(field, choice.value),
         by=choice.by,
         device=device.hex(),
-        device_name=shown.device_names.get(device, ""),
+        device_name=name,
         at=iso(choice.ms),
         words=_words(snapshot, entity, field, choice.value),
     )

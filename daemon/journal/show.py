@@ -23,6 +23,7 @@ from daemon.journal.views import (
     TimeRecord,
     VectorClock,
 )
+from daemon.journal.was import was_of, written_n
 from store.entity import Entity
 from store.fold import Source
 from store.shown import counters
@@ -251,14 +252,22 @@ class Shown:
             note=record.text("note") or None,
             is_running=ended is None,
             is_here=device == self._snapshot.device,
-            device="" if device is None else device.hex(),
-            device_name="" if device is None else self.device_names.get(device, ""),
+            device="" if record.created is None else self.wrote_on(record.created)[0].hex(),
+            device_name=self._device_name(record.created) or "",
             vector_clock=vector_clock(record.clock),
             removed=not record.visible,
         )
 
     def _device_name(self, source: Source | None) -> str | None:
-        return None if source is None else self.device_names.get(self.device(source.head.replica))
+        return None if source is None else self.wrote_on(source)[1] or None
+
+    def wrote_on(self, source: Source) -> tuple[DeviceId, str]:
+        """Return the device on which a value was written at first, and its name, empty if it is not known."""
+        was = was_of(source)
+        if was is not None:
+            return was.device, was.device_name
+        device = self.device(source.head.replica)
+        return device, self.device_names.get(device, "")
 
     # -- conflicts ------------------------------------------------------------------------------------
 
@@ -284,7 +293,7 @@ def _happened_at(entry: Entity) -> str:
 
 def _told(entry: Entity) -> tuple[str, str, int, EntityId]:
     """Return the key by which entries are ordered: by their time; texts of one file by their places in it."""
-    made = 0 if entry.created is None else entry.created.n
+    made = 0 if entry.created is None else written_n(entry.created)
     return _happened_at(entry), entry.text("position"), made, entry.id
 
 

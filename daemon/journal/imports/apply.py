@@ -36,8 +36,9 @@ Part = Sequence[PlannedTask]
 class ImportResult:
     """What an import did, or with `dry_run` would do.
 
-    `tasks`, `entries` and `checklist_items` count what is new. Of the tasks that were there, `updated`
-    counts those that got something new and `unchanged` the others.
+    `tasks`, `entries`, `checklist_items` and `others` count what is new. Of the tasks that were there,
+    `updated` counts those that got something new and `unchanged` the others. (A file of JSON lines names each
+    thing by itself: there all count alike.)
     """
 
     tasks: int = 0
@@ -46,6 +47,7 @@ class ImportResult:
     updated: int = 0
     unchanged: int = 0
     skipped: tuple[Skipped, ...] = ()
+    others: int = 0
 
     def __add__(self, other: ImportResult) -> ImportResult:
         return ImportResult(
@@ -55,6 +57,7 @@ class ImportResult:
             self.updated + other.updated,
             self.unchanged + other.unchanged,
             self.skipped + other.skipped,
+            self.others + other.others,
         )
 
 

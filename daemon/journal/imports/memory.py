@@ -9,6 +9,7 @@ where the version in effect is not an import's own.
 """
 
 from daemon.journal.provenance import ORIGIN_AT, written_ms
+from daemon.journal.was import foreign
 from store.entity import Entity
 from store.fold import Source
 from store.history import operations
@@ -36,7 +37,7 @@ def origin(
 
 def source_of(task: Entity) -> tuple[str, str] | None:
     """Return the format that a task was first imported from and its id there, None where it has none."""
-    told = (None if task.created is None else task.created.origin) or {}
+    told = {} if task.created is None else foreign(task.created)
     format_, source = told.get(_FORMAT), told.get(_SOURCE)
     is_known = told.get(_BY) == _IMPORT and isinstance(format_, str) and isinstance(source, str)
     return (str(format_), str(source)) if is_known else None
@@ -44,13 +45,13 @@ def source_of(task: Entity) -> tuple[str, str] | None:
 
 def changed_ms(source: Source) -> int:
     """Return when the source of an imported write last changed what it wrote, else when it was written."""
-    at = (source.origin or {}).get(_CHANGED)
+    at = foreign(source).get(_CHANGED)
     return at if type(at) is int else written_ms(source)
 
 
 def is_import(source: Source) -> bool:
-    """Say whether an import made this write."""
-    return (source.origin or {}).get(_BY) == _IMPORT
+    """Say whether an import made this write; one of JSON lines did only if the first to write it was one."""
+    return foreign(source).get(_BY) == _IMPORT
 
 
 class Memory:

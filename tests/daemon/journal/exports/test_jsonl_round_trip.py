@@ -1,0 +1,194 @@
+"""A journal that leaves as JSON lines and comes back is the same journal, however odd its history.
+
+Never compares with a stored file: what goes out twice is held against itself.
+"""
+
+import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from daemon.journal import show
+from store.entity import Entity
+from store.fold import DELETED
+from store.transaction import Transaction, Write
+from syncproto import codec
+from syncproto.commit import By
+from syncproto.heads import EMPTY, Clock
+from syncproto.ids import EntityId
+from tests.daemon.agents.fleet import Fleet, Home
+from tests.daemon.agents.test_histories import History
+from tests.daemon.journal.exports.files import exported, imported
+
+LONG = "as long as an entry may be"
+CASES = itertools.count()
+QUICK = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12) | st.sampled_from(
+    ["\0", "\x1b[31m", "a\u2028b\n", "é" * 300, LONG, "$id", "\u202e"]
+)
+numbers = st.integers(-(1 << 63), (1 << 63) - 1) | st.floats(allow_nan=False, allow_infinity=False)
+ids = st.binary(min_size=16, max_size=16)
+plain = st.none() | st.booleans() | numbers | texts | st.binary(max_size=20) | ids
+names = st.sampled_from(["$id", "$bytes", "$map", "a", "b"]) | texts
+values: Any = st.recursive(
+    plain, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=2), max_leaves=5
+)
+fields = st.dictionaries(st.sampled_from(["title", "status", "x/y", "newer field", "é"]), values, max_size=3)
+kinds = st.sampled_from(["task", "entry", "checklist_item", "a kind of the future", "decision", "change_set"])
+origins = (
+    st.none()
+    | st.just({"by": "import", "format": "taskwarrior", "at_ms": 5})
+    | st.dictionaries(st.sampled_from(["by", "format", "was", "at_ms", "seen"]), values, max_size=3)
+)
+
+
+class Act(msgspec.Struct):
+    """What one device does: write on one of few entities, resting on some of what it knows."""
+
+    home: int
+    entity: int
+    kind: str
+    fields: dict[str, Any]
+    by: By
+    rests: int
+    origin: dict[str, Any] | None
+    deletes: bool | None
+    skips_ms: int
+    syncs: bool
+
+
+acts = st.builds(
+    Act,
+    home=st.integers(0, 1),
+    entity=st.integers(0, 2),
+    kind=kinds,
+    fields=fields,
+    by=st.sampled_from([By.USER, By.USER, By.AGENT, By.SYSTEM]),
+    rests=st.integers(0, 3),
+    origin=origins,
+    deletes=st.sampled_from([None, None, None, True, False]),
+    skips_ms=st.sampled_from([0, 1, 1000]),
+    syncs=st.booleans(),
+)
+
+
+def entity_of(number: int) -> EntityId:
+    return EntityId(bytes([1, number]) + bytes(14))
+
+
+def perform(fleet: Fleet, act: Act) -> None:
+    fleet.now_ms += act.skips_ms
+    identifier = entity_of(act.entity)
+    wanted = {name: "é" * 65_536 if value == LONG else value for name, value in act.fields.items()}
+    wanted |= {} if act.deletes is None else {DELETED: act.deletes}
+
+    def use(tx: Transaction) -> None:
+        held = tx.entity(identifier)
+        base = _base(held, act)
+        tx.commit([Write(identifier, act.kind, wanted, base=base, by=act.by, origin=act.origin)])
+
+    fleet.homes[act.home].write(use)
+    if act.syncs:
+        fleet.sync()
+
+
+def _base(held: Entity | None, act: Act) -> Clock | None:
+    """Rest on nothing, on the creation alone, or on all that is known."""
+    if held is None or act.rests == 0:
+        return EMPTY
+    if act.rests == 1 and held.created is not None:
+        return (held.created.head,)
+    return None
+
+
+@contextmanager
+def journal(folder: Path, done: list[Act]) -> Iterator[Fleet]:
+    made = folder / str(next(CASES))
+    made.mkdir()
+    fleet = Fleet(made)
+    for name in "ab":
+        fleet.home(name)
+    for act in done:
+        perform(fleet, act)
+    fleet.sync()
+    try:
+        yield fleet
+    finally:
+        fleet.close()
+
+
+def fresh(fleet: Fleet, name: str = "fresh") -> Home:
+    fleet.now_ms += 86_400_000
+    return fleet.home(name)
+
+
+def state(home: Home) -> dict[EntityId, Any]:
+    """Return what every existing entity is, free of where it was folded from."""
+
+    def use(snapshot: Any) -> dict[EntityId, Any]:
+        ids = [EntityId(bytes(one)) for (one,) in snapshot.db.execute("SELECT id FROM entity ORDER BY id")]
+        found = [(one, snapshot.entity(one)) for one in ids]
+        return {one: _state(held) for one, held in found if held.exists}
+
+    return home.read(use)
+
+
+def _state(held: Entity) -> Any:
+    told = {
+        name: [(codec.encode(one.value), one.source.by, one.source.rank) for one in versions]
+        for name, versions in held.row.fields.items()
+    }
+    assert held.created is not None
+    return held.kind, held.visible, held.created.by, told
+
+
+@QUICK
+@given(done=st.lists(acts, min_size=1, max_size=8))
+def test_what_is_exported_and_imported_is_exported_as_the_same_bytes(tmp_path_factory: Any, done: list[Act]):
+    with journal(tmp_path_factory.getbasetemp(), done) as fleet:
+        text = exported(fleet.homes[0])
+        assert exported(fleet.homes[1]) == text
+        home = fresh(fleet)
+        imported(home, text)
+        assert exported(home) == text
+        assert state(home) == state(fleet.homes[0])
+        for again in (home, fleet.homes[0]):
+            commits = again.read(lambda snapshot: snapshot.feed_end())
+            imported(again, text)
+            assert again.read(lambda snapshot: snapshot.feed_end()) == commits
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_decided_proposals_come_through_with_what_they_did(tmp_path: Path, seed: int):
+    history = History(tmp_path, seed)
+    history.play()
+    text = exported(history.homes[0])
+    home = fresh(history.fleet)
+    imported(home, text)
+    assert exported(home) == text
+
+    def shown(one: Home) -> Any:
+        task = one.read(lambda snapshot: show.Shown(snapshot).task(snapshot.entity(history.task)))  # type: ignore[arg-type]
+        return _stripped(msgspec.to_builtins(task))
+
+    assert shown(home) == shown(history.homes[0])
+    statuses = [
+        {item.id: item.standing for item in one.read(lambda snapshot: snapshot.items())}
+        for one in (history.homes[0], home)
+    ]
+    assert statuses[0] == statuses[1]
+    history.fleet.close()
+
+
+def _stripped(told: Any) -> Any:
+    """Take out the clocks, which name commits of this journal."""
+    if isinstance(told, dict):
+        return {key: _stripped(one) for key, one in told.items() if key != "vector_clock"}
+    return [_stripped(one) for one in told] if isinstance(told, list) else told
