@@ -4,9 +4,11 @@ Never shows an agent's bookkeeping unless it is asked for by id.
 """
 
 from functools import cache
+from typing import Any
 
 from daemon.journal import refs
 from daemon.journal.errors import Code, Refused
+from daemon.journal.names import SCOPE, SET
 from daemon.journal.provenance import AUTHORS, author, iso, written_ms
 from daemon.journal.show import Shown
 from daemon.journal.views import Change, Event, Touched
@@ -26,8 +28,9 @@ KINDS = frozenset(
 """The kinds that the log of everything shows; agents' messages, reports and states are bookkeeping."""
 
 _BY_ID = (*sorted(KINDS), "agent_state", "message", "payload", "report", "change_set", "usage")
+_TASKS = frozenset({"from_id", "to_id", "task_id"})
 _FAMILY = {
-    "task": ("task_checklist", "task_entry", "task_time", "agent_task"),
+    "task": ("task_checklist", "task_entry", "task_time", "link_from", "link_to", "agent_task"),
     "checklist": ("checklist_item",),
 }
 
@@ -105,8 +108,8 @@ class _Words:
             kind=change.kind,
             title=self._title(change.entity),
             field=self._field(change.field),
-            before=self._shown.value(change.field, change.before),
-            after=self._shown.value(change.field, change.after),
+            before=self._value(change.field, change.before),
+            after=self._value(change.field, change.after),
             why=why,
         )
 
@@ -129,17 +132,30 @@ class _Words:
     def _field(self, field: str) -> str:
         """Name a member of a set by its name: `label_ids/<id>` reads `label_ids/home`."""
         prefix, slash, member = field.partition("/")
-        if prefix != "label_ids" or not slash:
+        known = {SET: self._shown.labels, SCOPE: self._shown.categories}.get(prefix)
+        if known is None or not slash:
             return field
         try:
-            return f"{prefix}/{self._shown.labels.get(from_text(member), member)}"
+            return f"{prefix}/{known.get(from_text(member), member)}"
         except ValueError:
             return field
+
+    def _value(self, field: str, value: object) -> Any:
+        """Show a value; a task that is pointed at by its title."""
+        titled = self._title(EntityId(value)) if field in _TASKS and isinstance(value, bytes) else ""
+        return titled or self._shown.value(field, value)
 
     def _read_title(self, entity: EntityId) -> str:
         held = self._snapshot.entity(entity)
         if held is None:
             return ""
+        if held.kind == "link":
+            ends = (held.value("from_id"), held.value("to_id"))
+            titles = [self._title(EntityId(one)) if isinstance(one, bytes) else "" for one in ends]
+            return f"{titles[0]} {held.text('type')} {titles[1]}".strip()
+        task = held.value("task_id") if held.kind == "time_record" else None
+        if isinstance(task, bytes):
+            return self._title(EntityId(task))
         words = held.text("title") or held.text("name") or held.text("text") or held.text("display_name")
         return words[:TITLE_SHOWN_CHARS]
 

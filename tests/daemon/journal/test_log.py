@@ -3,13 +3,18 @@
 Never compares times but where the clock was set.
 """
 
+from functools import partial
+
 import pytest
 
 from daemon.agents import decisions
-from daemon.journal import checklists, entries, log, tasks
+from daemon.journal import categories, checklists, entries, labels, links, log, tasks
+from daemon.journal.categories import NewCategory
 from daemon.journal.checklists import NewItem
 from daemon.journal.entries import NewEntry
 from daemon.journal.errors import Code, Refused
+from daemon.journal.labels import NewLabel
+from daemon.journal.links import NewLink
 from daemon.journal.tasks import NewTask, TaskEdit
 from daemon.journal.views import Change, Task
 from store.transaction import Write
@@ -166,3 +171,20 @@ def test_events_show_every_commit_once(a: Home, task: Task):
     assert [one.seq for one in found] == list(range(1, end + 1))
     assert [one.field for one in found[-1].changes] == ["title"]
     assert a.read(lambda snapshot: log.events(snapshot, end, 100)) == []
+
+
+def test_links_and_time_are_part_of_a_tasks_log_and_are_named_by_tasks(a: Home):
+    photos, form = (a.write(partial(tasks.add, new=NewTask(title=title))) for title in ("Photos", "Form"))
+    a.write(partial(categories.add, new=NewCategory(name="admin")))
+    a.write(partial(labels.add, new=NewLabel(name="paper", categories=["admin"])))
+    a.write(partial(links.add, ref=photos.id, new=NewLink(type="blocks", to=form.id)))
+    a.new("time_record", task_id=from_text(photos.id), started_at="2026-03-20T10:00:00Z")
+    a.new("time_record", started_at="2026-03-20T10:00:00Z")
+    a.new("link", type="basic", from_id=from_text(photos.id))
+    made = a.read(lambda snapshot: log.log(snapshot, photos.id, after=None, limit=99))
+    told = {(one.kind, one.title, one.field, one.after) for one in made}
+    assert ("link", "Photos blocks Form", "to_id", "Form") in told
+    assert ("time_record", "Photos", "task_id", "Photos") in told
+    assert ("link", "Photos basic", "type", "basic") in told
+    every = a.read(lambda snapshot: log.log(snapshot, None, after=None, limit=99))
+    assert {one.field for one in every if one.kind == "label"} == {"name", "category_ids/admin"}
