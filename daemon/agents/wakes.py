@@ -73,6 +73,9 @@ def related(snapshot: Snapshot, task: EntityId) -> Iterator[Entity]:
 
 
 def _is_news(snapshot: Snapshot, agent: Agent, write: Written) -> bool:
+    if not write.operation.fields:
+        # What a person did beneath it is news by itself; a timer that they started is none to an agent.
+        return False
     effect = write.operation.effect
     if effect is None:
         return write.operation.by is By.USER

@@ -148,3 +148,14 @@ def test_the_feed_says_whom_it_concerns(a: Home, task: EntityId, agent: EntityId
     found, seq = a.read(lambda snapshot: wakes.concerned(snapshot, end))
     assert found == {agent} == {agent_id(task)}
     assert a.read(lambda snapshot: wakes.concerned(snapshot, seq)) == (set(), seq)
+
+
+def test_a_timer_on_its_task_is_no_news_to_an_agent_but_a_link_is(
+    a: Home, task: EntityId, agent: EntityId
+) -> None:
+    other = a.new("task", title="Other")
+    run_ended(a, agent)
+    a.new("time_record", task, task_id=task, started_at="2026-03-20T10:00:00Z")
+    assert not is_due(a, agent)
+    a.new("link", task, from_id=other, to_id=task, type="blocks")
+    assert is_due(a, agent)
