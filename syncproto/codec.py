@@ -144,11 +144,11 @@ def _sizes() -> list[tuple[int, int, int]]:
         table[lead] = (0, body, 0)
     for lead, body in ((0xD0, 1), (0xD1, 2), (0xD2, 4), (0xD3, 8)):
         table[lead] = (0, body, 0)
-    table[_DIGEST_LEAD[0]] = (0, REDACTED_BYTES - 1, 0)
+    table[DIGEST_LEAD[0]] = (0, REDACTED_BYTES - 1, 0)
     return table
 
 
-_DIGEST_LEAD = bytes([0xC7, DIGEST_BYTES, REDACTED])
+DIGEST_LEAD = bytes([0xC7, DIGEST_BYTES, REDACTED])
 _SIZES = _sizes()
 _EXTENSIONS = frozenset({0xC1, 0xC7, 0xC8, 0xC9, 0xD4, 0xD5, 0xD6, 0xD7, 0xD8})
 
@@ -165,7 +165,7 @@ def items_exceed(raw: bytes, items_max: int) -> bool:
     at, items, open_items, end = 0, 0, 1, len(raw)
     while at < end and open_items:
         lead = raw[at]
-        if lead in _EXTENSIONS and raw[at : at + len(_DIGEST_LEAD)] != _DIGEST_LEAD:
+        if lead in _EXTENSIONS and raw[at : at + len(DIGEST_LEAD)] != DIGEST_LEAD:
             raise RemoteProtocolError("another extension type than that of a dropped value")
         width, body, each = _SIZES[lead]
         at += 1

@@ -1,0 +1,337 @@
+"""Tests of verification: a real file is damaged in every way that can be told, and each is told.
+
+Never damages anything through the store: the file is written to behind its back.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from store import logcheck, verifying
+from store.compaction import Retention, compact
+from store.faults import DamagedDatabase
+from store.snapshot import Snapshot
+from store.store import Store
+from store.transaction import Write
+from store.verdicts import Verdict
+from store.verifying import Verified, rebuild, verify
+from syncproto import commit as commits
+from syncproto.codec import Redacted
+from syncproto.commit import By, SignedCommit
+from syncproto.heads import EMPTY
+from tests.simulation.laws import contents, refold_is_the_same
+from tests.store.stores import (
+    NOW_MS,
+    Bench,
+    entity_id,
+    exchange,
+    feed,
+    operation,
+    replica_of,
+    sealed,
+    signer_of,
+)
+
+TASK, NOTE, SET, ITEM = (entity_id(number) for number in range(1, 5))
+QUIET: Callable[[str, int, int], None] = lambda stage, done, total: None  # noqa: E731 - a default to pass on
+
+
+def lived_in(bench: Bench) -> Store:
+    """Return a store with every table in use, commits of two devices, a fork, and a compacted value."""
+    store, other = bench.store("a"), bench.store("b")
+    with store.write() as tx:
+        tx.commit([Write(TASK, "task", {"title": "Plan the trip", "reason": "r" * 200})])
+        tx.commit([Write(NOTE, "entry", {"task_id": TASK, "text": "a note"}), Write(TASK, "task", {})])
+    exchange(store, other)
+    proposed: dict[str, Any] = {"item_id": ITEM, "fingerprint": b"f", "tool": "t", "args": {}, "base": {}}
+    with other.write() as tx:
+        fields: dict[str, Any] = {"task_id": TASK, "items": [proposed], "expires_at": NOW_MS}
+        tx.commit([Write(SET, "change_set", fields)], by=By.AGENT)
+        decision: dict[str, Any] = {"item_id": ITEM, "verdict": Verdict.CONFIRMED.value, "seen": []}
+        effect = Write(TASK, "task", {"title": "Plan the journey"}, effect=ITEM, by=By.AGENT)
+        tx.commit([Write(entity_id(5), "decision", decision), effect])
+    exchange(other, store)
+    with store.write() as tx:
+        tx.commit([Write(TASK, "task", {"reason": "short"})])
+        assert compact(tx, Retention(NOW_MS + 10**6)).freed.values == 1
+    with store.write() as tx:
+        tx.take(fork())
+    return store
+
+
+def fork() -> list[SignedCommit]:
+    """Return four commits of one replica, on two branches that each have a signature at the end."""
+    signer, replica = signer_of("c"), replica_of("c")
+    one = sealed(signer, replica, 1, None, [operation(entity_id(7), title="one")])
+    here = sealed(signer, replica, 2, one, [operation(entity_id(7), (one.head,), title="here")])
+    there = sealed(signer, replica, 2, one, [operation(entity_id(7), (one.head,), title="there")])
+    last = sealed(signer, replica, 3, there, [operation(entity_id(8), (there.head,), title="last")])
+    return [one.signed, here.signed, there.signed, last.signed]
+
+
+def verified(store: Store) -> Verified:
+    """Verify on a snapshot."""
+    with store.read() as snapshot:
+        return verify(snapshot, QUIET)
+
+
+def damaged(store: Store, *statements: str) -> None:
+    """Write to the file behind the store's back."""
+    file = apsw.Connection(str(store.path))
+    file.set_busy_timeout(1000)
+    for statement in statements:
+        file.execute(statement)
+        assert file.changes(), statement
+    file.close()
+
+
+def told(found: Verified) -> list[str]:
+    """Return the findings as lines."""
+    return [f"{one.where}: {one.what}" for one in found.findings]
+
+
+def test_a_sound_store_is_sound_and_everything_was_looked_at(bench: Bench) -> None:
+    found = verified(lived_in(bench))
+    assert (found.findings, found.more, found.sound) == ((), 0, True)
+    assert (found.commits, found.signatures, found.entities) == (9, 5, 6)
+
+
+def test_an_empty_store_is_sound(bench: Bench) -> None:
+    assert verified(bench.store("a")) == Verified(0, 0, 0, (), 0)
+
+
+LOG: list[tuple[str, str]] = [
+    (
+        "UPDATE feed SET body = CAST(replace(body, 'journey', 'journez') AS BLOB) WHERE seq = 4",
+        "commit 4 of the log: its bytes are not those that its hash was taken of",
+    ),
+    ("UPDATE feed SET body = x'c0' WHERE seq = 2", "commit 2 of the log: it cannot be read: undecodable"),
+    ("UPDATE feed SET body = substr(body, 1, 100) WHERE seq = 6", "commit 6 of the log: it cannot be read"),
+    (
+        "UPDATE feed SET signature = (SELECT signature FROM feed WHERE seq = 5) WHERE seq = 2",
+        "commit 2 of the log: the signature kept with it does not hold",
+    ),
+    ("UPDATE feed SET signature = x'00' WHERE seq = 5", "the signature kept with it does not hold"),
+    ("UPDATE feed SET signature = NULL WHERE seq = 5", "branch 0: no signature vouches for its end"),
+    ("UPDATE feed SET hash8 = x'0000000000000000' WHERE seq = 3", "commit 3 of the log: its bytes are not"),
+    ("UPDATE feed SET counter = 77 WHERE seq = 5", "commit 5 of the log: it has number 77; the one before"),
+    ("UPDATE feed SET counter = 7 WHERE seq = 1", "commit 1 of the log: its branch begins with number 7"),
+    ("UPDATE feed SET replica = 9 WHERE seq = 5", "table feed: it lacks a row that everything rests on"),
+    ("UPDATE feed SET branch = 9 WHERE seq = 5", "commit 5 of the log: it is of a replica or branch that"),
+    ("UPDATE feed SET replica = 2 WHERE seq = 5", "commit 5 of the log: it does not follow commit 4"),
+    ("UPDATE feed SET seq = 99 WHERE seq = 5", "between 9 and 99 of the log: commits are missing"),
+    ("UPDATE feed SET seq = 99 WHERE seq = 1", "commit 2 of the log: its branch begins with number 2"),
+    ("UPDATE feed SET seq = 99 WHERE seq = 1", "commit 2 of the log: it rests on commit 1 of replica"),
+    ("DELETE FROM feed WHERE seq = 2", "between 1 and 3 of the log: commits are missing"),
+    ("DELETE FROM feed WHERE seq = 9", "branch 1: it ends at number 2, not at number 3: commits are missing"),
+    ("DELETE FROM feed WHERE seq = 6", "commit 8 of the log: the commit that it follows is not held"),
+    ("UPDATE feed SET body = x'00' WHERE seq = 6", "commit 8 of the log: the commit that it follows is not"),
+    ("DELETE FROM feed WHERE replica = 2", "branch 0: it ends nowhere, not at number 2: commits are missing"),
+    (
+        "UPDATE branch SET tip_hash = zeroblob(32) WHERE replica = 1",
+        "branch 0: it ends in another commit than",
+    ),
+    (
+        "UPDATE branch SET first = 3 WHERE no = 1",
+        "commit 8 of the log: its branch begins with number 2, not 3",
+    ),
+    ("UPDATE branch SET parent = 1 WHERE no = 1", "commit 8 of the log: the commit that it follows is not"),
+    ("UPDATE replica SET key = zeroblob(32) WHERE no = 2", "its replica is bound to another key than is"),
+    ("UPDATE replica SET id = zeroblob(16) WHERE no = 2", "commit 3 of the log: its bytes are not those"),
+]
+
+
+@pytest.mark.parametrize(("statement", "expected"), LOG, ids=[one for one, _ in LOG])
+def test_damage_to_the_log_is_named(bench: Bench, statement: str, expected: str) -> None:
+    store = lived_in(bench)
+    damaged(store, statement)
+    found = verified(store)
+    assert any(expected in line for line in told(found)), told(found)
+    assert all("backup" in one.remedy or "mend" in one.remedy for one in found.findings)
+    if "signature" in statement:
+        assert len(found.findings) == 1
+        return
+    assert told(found)[-1] == "everything else: what follows was not looked at"
+    if "replica = 9" in statement:
+        return
+    with pytest.raises(DamagedDatabase, match=r"commit|replica|between"), store.write() as tx:
+        rebuild(tx, QUIET)
+
+
+TABLES: list[tuple[str, str]] = [
+    ("DELETE FROM history WHERE seq = 2", "table history: entity "),
+    ("INSERT INTO history VALUES (zeroblob(16), 4)", "seq 4: a row does not follow from the log"),
+    ("DELETE FROM effect", "table effect: item "),
+    ("INSERT INTO effect VALUES (zeroblob(16), zeroblob(3))", "entity 000000: a row does not follow"),
+    ("DELETE FROM relation WHERE name = 'task_entry'", "name task_entry, owner "),
+    ("INSERT INTO relation VALUES (zeroblob(16), 'x', zeroblob(16))", "table relation: target 00000000"),
+    ("DELETE FROM proposal", "table proposal: item "),
+    ("UPDATE proposal SET fingerprint = x''", "what it says of fingerprint is not what the log folds to"),
+    ("DELETE FROM opinion", "table opinion: item "),
+    ("UPDATE opinion SET by = 1", "what it says of by is not"),
+    ("DELETE FROM item", "table item: id "),
+    ("UPDATE item SET status = 'rejected'", "what it says of status is not"),
+    ("UPDATE item SET disputed = 1, until_ms = 7", "what it says of disputed, until_ms is not"),
+    ("DELETE FROM entity WHERE kind = 'entry'", "a row is missing that follows from the log"),
+    (
+        "UPDATE entity SET state = CAST(replace(state, 'short', 'shirt') AS BLOB) WHERE no = 1",
+        "what it says of state is not what the log folds to",
+    ),
+    ("UPDATE entity SET visible = 0 WHERE no = 1", "what it says of visible is not"),
+    ("UPDATE entity SET kind = 'label' WHERE no = 2", "what it says of kind is not"),
+    ("UPDATE entity SET made_ms = 1 WHERE no = 2", "what it says of made_ms is not"),
+    ("UPDATE entity SET changed = 99 WHERE no = 2", "when it last changed is not what its history says"),
+    ("UPDATE entity SET changed = 1 WHERE no = 2", "when it last changed is not what its history says"),
+    ("UPDATE standing SET state_sum = zeroblob(32)", "table standing: the state hash is not that of the"),
+    ("UPDATE standing SET entities = 7", "table standing: it counts 7 entities; there are 6"),
+    ("DELETE FROM search WHERE rowid = 1", "table search: "),
+]
+
+
+@pytest.mark.parametrize(("statement", "expected"), TABLES, ids=[one for one, _ in TABLES])
+def test_damage_to_what_follows_from_the_log_is_named_and_can_be_mended(
+    bench: Bench, statement: str, expected: str
+) -> None:
+    store = lived_in(bench)
+    with store.read() as snapshot:
+        before = contents(snapshot)
+    damaged(store, statement)
+    found = verified(store)
+    assert any(expected in line for line in told(found)), told(found)
+    assert {one.remedy for one in found.findings} == {verifying._MEND_TABLES}
+    with store.write() as tx:
+        assert rebuild(tx, QUIET) == 6
+    assert verified(store).sound
+    with store.read() as snapshot:
+        assert contents(snapshot) == before
+        refold_is_the_same(snapshot)
+    with store.write() as tx:
+        tx.commit([Write(TASK, "task", {"title": "goes on"})])
+    assert verified(store).sound
+
+
+def test_a_replica_or_standing_that_is_gone_is_named(bench: Bench) -> None:
+    store = lived_in(bench)
+    damaged(store, "DELETE FROM replica WHERE no = 3")
+    with store.read() as snapshot:
+        found = verify(snapshot, QUIET)
+    assert told(found)[0] == "table feed: it lacks a row that everything rests on"
+    assert len(found.findings) == 2
+    damaged(bench.store("b"), "DELETE FROM standing")
+    other = apsw.Connection(str(bench.folder / "b.db"))
+    other.execute("BEGIN")
+    assert (
+        told(verify(Snapshot(other), QUIET))[0] == "table standing: it lacks a row that everything rests on"
+    )
+    other.close()
+
+
+def test_pages_that_are_damaged_are_named(bench: Bench) -> None:
+    store = lived_in(bench)
+    store.close()
+    raw = bytearray(store.path.read_bytes())
+    page = raw.index(b"a note")
+    raw[page : page + 6] = b"b note"
+    start = page - page % 4096
+    raw[start : start + 8] = bytes([255] * 8)
+    store.path.write_bytes(raw)
+    file = apsw.Connection(str(store.path))
+    file.execute("BEGIN")
+    found = verify(Snapshot(file), QUIET)
+    file.close()
+    assert found.findings
+    assert all(one.where in ("the file", "everything else") for one in found.findings)
+
+
+def test_pages_that_cannot_be_read_at_all_are_a_finding(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = lived_in(bench)
+
+    def broken(db: apsw.Connection) -> list[str]:
+        raise apsw.CorruptError("database disk image is malformed")
+
+    monkeypatch.setattr(verifying.search, "faults", broken)
+    assert "the file: the file cannot be read: database disk image is malformed" in told(verified(store))
+
+
+def test_findings_are_counted_beyond_those_that_are_told(bench: Bench) -> None:
+    store = lived_in(bench)
+    damaged(store, "DELETE FROM history")
+    with store.read() as snapshot:
+        found = verify(snapshot, QUIET, findings_max=2)
+    assert len(found.findings) == 2
+    assert found.more > 5
+
+
+def test_a_value_that_a_member_dropped_wrongly_is_named(bench: Bench) -> None:
+    a, b = bench.store("a"), bench.store("b")
+    with a.write() as tx:
+        tx.commit([Write(TASK, "task", {"title": "t" * 200, "reason": "r" * 200})])
+    received = commits.read(feed(a)[0])
+    body = commits.redact(received.commit, {TASK: {"title"}})
+    with b.write() as tx:
+        assert tx.take([SignedCommit(body, received.signed.signature)]).new == 1
+        entity = tx.entity(TASK)
+        assert entity is not None
+        assert isinstance(entity.value("title"), Redacted)
+        assert entity.text("title") == ""
+    with a.read() as here, b.read() as there:
+        assert here.vector() == there.vector()
+        assert here.state_hash() != there.state_hash(), "nobody would notice"
+    found = verified(b)
+    assert [one.what for one in found.findings] == ["a member's device dropped a value that still counts"]
+    assert found.findings[0].where.endswith("field title")
+    assert verified(a).sound
+
+
+def test_progress_is_told_to_the_end_of_each_stage(bench: Bench) -> None:
+    store = lived_in(bench)
+    heard: list[tuple[str, int, int]] = []
+    with store.read() as snapshot:
+        verify(snapshot, lambda *one: heard.append(one))
+    assert ("reading the log", 9, 9) in heard
+    assert {stage for stage, _, _ in heard} == {
+        "looking at the file's pages",
+        "reading the log",
+        "comparing the tables with the log",
+        "comparing the index of words",
+    }
+
+
+def test_others_write_meanwhile(bench: Bench) -> None:
+    store = lived_in(bench)
+
+    def write(stage: str, done: int, total: int) -> None:
+        with store.write() as tx:
+            tx.commit([Write(TASK, "task", {"title": f"{stage} {done}"})])
+
+    with store.read() as snapshot:
+        assert verify(snapshot, write).sound
+    assert verified(store).sound
+
+
+def test_causes_are_found_again_after_the_memory_of_them_was_emptied(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logcheck, "_KNOWN_HEADS_MAX", 1)
+    monkeypatch.setattr("store.replaying._OPERATIONS_AT_ONCE", 1)
+    assert verified(lived_in(bench)).sound
+
+
+def test_a_rebuild_goes_over_a_signature_that_is_gone(bench: Bench) -> None:
+    store = lived_in(bench)
+    damaged(store, "UPDATE feed SET signature = NULL WHERE seq = 5", "DELETE FROM item")
+    with store.write() as tx:
+        assert rebuild(tx, QUIET) == 6
+    assert [one.what for one in verified(store).findings] == ["no signature vouches for its end"]
+
+
+def test_the_file_that_is_verified_may_lie_anywhere(bench: Bench, tmp_path: Path) -> None:
+    store = bench.store("far", tmp_path / "a folder" / ".." / "far.db")
+    with store.write() as tx:
+        tx.commit([Write(TASK, "task", {"title": "x"}, base=EMPTY)])
+    assert verified(store).commits == 1
