@@ -58,10 +58,19 @@ def _checks() -> Iterator[Check]:
         yield Check(later("daemon"), False, refusal.message, refusal.hint)
         return
     yield Check(later("daemon"), True, _("answers as {name}").format(name=status.get("name")))
-    for one in client.get("/v1/checks").json:
-        yield Check(one["name"], one["well"], one["found"], one["remedy"])
+    yield from _daemons_own()
     for peer in status.get("peers") or ():
         yield _peer(peer)
+
+
+def _daemons_own() -> Iterator[Check]:
+    try:
+        told = client.get("/v1/checks").json
+    except Refusal as refusal:
+        yield Check("checks", False, refusal.message, refusal.hint)
+        return
+    for one in told:
+        yield Check(one["name"], bool(one["well"]), one["found"], one.get("remedy") or "")
 
 
 def _folder(folder: str) -> Check:

@@ -233,3 +233,5 @@ CATEGORY: dict[str, Any] = {
     "vector_clock": {},
     "removed": False,
 }
+
+CHECK = {"name": "disk", "well": True, "found": "900 MiB free", "remedy": ""}

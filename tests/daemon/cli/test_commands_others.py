@@ -363,9 +363,48 @@ def test_doctor_names_what_is_wrong_and_the_remedy(placet: Placet, home: Path):
 
 def test_doctor_is_content_with_a_daemon_that_answers(placet: Placet, home: Path, control: FakeControl):
     control.answers("GET /v1/status", examples.STATUS)
+    control.answers("GET /v1/checks", [examples.CHECK])
     done = placet("doctor", "--json")
     assert done.status == 0
     assert all(check["well"] for check in done.json)
+    assert examples.CHECK in done.json
+
+
+def test_doctor_tells_what_the_daemon_finds_wrong(placet: Placet, home: Path, control: FakeControl):
+    control.answers("GET /v1/status", examples.STATUS)
+    found = {"name": "disk", "well": False, "found": "only 3 MiB are free", "remedy": "free some space"}
+    control.answers("GET /v1/checks", [found])
+    done = placet("doctor")
+    assert done.status == 1
+    assert "only 3 MiB are free" in done.out
+    assert "    free some space" in done.out
+
+
+def test_doctor_says_that_a_daemon_does_not_answer_for_itself(placet: Placet, control: FakeControl):
+    control.answers("GET /v1/status", examples.STATUS)
+    control.refuses("GET /v1/checks", 500, "failed", "the daemon met a bug")
+    done = placet("doctor")
+    assert done.status == 1
+    assert "met a bug" in done.out
+
+
+def test_compact_says_what_it_freed(placet: Placet, control: FakeControl):
+    freed = {"older_than_days": 30, "commits": 2, "values": 1300, "bytes": 5 << 20}
+    control.answers("POST /v1/compact", freed)
+    assert placet("compact", "--older-than", "30").out == "✓ Freed 5.0 MiB: 1 300 values in 2 commits\n"
+    assert control.requests[-1].body == {"older_than_days": 30}
+    would = placet("compact", "--dry-run", "--older-than", "30")
+    assert would.out.startswith("✓ Would free 5.0 MiB")
+    assert control.requests[-1].body == {"older_than_days": 30, "dry_run": True}
+    assert placet("compact", "--plain").out.splitlines()[0] == "older_than_days\t30"
+    assert placet("compact", "--json").json == freed
+    assert placet("compact", "--older-than", "0").status == 2
+
+
+def test_compact_says_that_it_freed_nothing(placet: Placet, control: FakeControl):
+    freed = {"older_than_days": 30, "commits": 0, "values": 0, "bytes": 0}
+    control.answers("POST /v1/compact", freed)
+    assert "Nothing to let go" in placet("compact").out
 
 
 def test_an_ambiguous_reference_lists_what_it_could_mean(placet: Placet, control: FakeControl):

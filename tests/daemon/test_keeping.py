@@ -1,0 +1,232 @@
+"""Backup, restore and verify as a person runs them: the real command, with and without a running daemon.
+
+Never looks into the store: what it knows of a journal, it knows from the command line.
+"""
+
+import json
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from daemon.peers import sealing
+from daemon.peers.sealing import CannotUnseal
+from tests.e2e.devices import Device, Done, agree, pair
+
+SEED, DEVICE = bytes(range(32)), b"d" * 32
+WORDS = "correct horse battery"
+
+Make = Callable[..., Device]
+
+
+@pytest.fixture
+def device(tmp_path: Path) -> Iterator[Make]:
+    """Make devices with running daemons; whatever the test does, they end with it."""
+    made: list[Device] = []
+
+    def make(name: str, **settings: str) -> Device:
+        one = Device(name, tmp_path / name, settings)
+        made.append(one)
+        one.start()
+        return one
+
+    yield make
+    for one in made:
+        if one.daemon is not None and one.daemon.poll() is None:
+            one.kill()
+
+
+def titles(one: Device) -> set[str]:
+    return {task["title"] for task in one.do("list")}
+
+
+def refused(done: Done, status: int, words: str) -> None:
+    """Check that a command said no in one line."""
+    assert done.status == status, done
+    assert done.out == ""
+    assert done.err.count("\n") == 1, done.err
+    assert words in done.err
+    assert "Traceback" not in done.err
+
+
+# -- sealing ----------------------------------------------------------------------------------------------
+
+
+def test_a_sealed_key_comes_back_under_its_passphrase_alone():
+    drawn = iter(range(100))
+    sealed = sealing.seal(SEED, WORDS, DEVICE, lambda count: bytes([next(drawn)]) * count)
+    assert SEED not in sealed
+    assert sealing.unseal(sealed, WORDS, DEVICE) == SEED
+    again = sealing.seal(SEED, WORDS, DEVICE, lambda count: bytes([next(drawn)]) * count)
+    assert again != sealed
+    for changed, words, whose in (
+        (sealed, WORDS + "!", DEVICE),
+        (sealed, WORDS, b"e" * 32),
+        (sealed[:-1] + bytes([sealed[-1] ^ 1]), WORDS, DEVICE),
+    ):
+        with pytest.raises(CannotUnseal, match="does not fit"):
+            sealing.unseal(changed, words, whose)
+    for unknown in (b"", b"placet key 1\n", b"placet key 2\n" + sealed[13:], sealed[:20]):
+        with pytest.raises(CannotUnseal, match="form"):
+            sealing.unseal(unknown, WORDS, DEVICE)
+
+
+# -- one device -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.e2e
+def test_a_backup_of_a_running_daemon_brings_the_journal_back(device: Make, tmp_path: Path):
+    laptop, file = device("laptop"), tmp_path / "kept" / "b.db"
+    laptop.do("add", "Kept")
+    refused(laptop.run("backup", str(file)), 4, "no folder")
+    file.parent.mkdir()
+    told = laptop.do("backup", str(file))
+    assert (told["file"], told["commits"], told["with_key"]) == (str(file), 2, False)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert b"PRIVATE KEY" not in file.read_bytes()
+    refused(laptop.run("backup", str(file)), 5, "--force")
+    refused(laptop.run("backup", str(file.parent)), 2, "is a folder")
+    refused(laptop.run("backup", str(laptop.home / "placet.db"), "--force"), 2, "Placet's own")
+    refused(laptop.run("backup", str(laptop.home / "identity.pem"), "--force"), 2, "Placet's own")
+    laptop.do("add", "Lost")
+    before = laptop.do("status")
+    laptop.do("backup", str(file.parent / "later.db"))
+    refused(laptop.run("restore", str(file)), 1, "stop it first")
+    laptop.stop()
+    told = laptop.do("restore", str(file))
+    assert told["device_id"] == told["of_device_id"] == before["device_id"]
+    assert Path(told["replaced"]).exists()
+    laptop.start()
+    assert titles(laptop) == {"Kept"}
+    laptop.do("add", "Anew")
+    after = laptop.do("status")
+    assert (after["device_id"] == before["device_id"], after["replica"] == before["replica"]) == (True, False)
+    laptop.stop()
+    laptop.do("restore", told["replaced"])
+    laptop.start()
+    assert titles(laptop) == {"Kept", "Lost"}
+
+
+@pytest.mark.e2e
+def test_a_relative_name_is_the_callers(device: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    laptop = device("laptop")
+    monkeypatch.chdir(tmp_path)
+    assert laptop.do("backup", "b.db", "--force")["file"] == str(tmp_path / "b.db")
+
+
+@pytest.mark.e2e
+def test_what_is_no_backup_is_refused_and_changes_nothing(device: Make, tmp_path: Path):
+    laptop = device("laptop")
+    laptop.stop()
+    before = (laptop.home / "placet.db").read_bytes()
+    letter = tmp_path / "letter"
+    letter.write_text("Dear reader" * 100)
+    refused(laptop.run("restore", str(letter)), 1, "no backup of Placet's")
+    refused(laptop.run("restore", str(tmp_path / "none")), 4, "no backup")
+    refused(laptop.run("restore", str(laptop.home / "placet.db")), 2, "the journal itself")
+    assert (laptop.home / "placet.db").read_bytes() == before
+    assert not list(laptop.home.glob("*.restoring*"))
+    done = laptop.run("restore", str(letter), "--json")
+    assert json.loads(done.out)["error"]["code"] == "failed"
+
+
+@pytest.mark.e2e
+def test_without_a_journal_there_is_nothing_to_back_up(tmp_path: Path):
+    nobody = Device("nobody", tmp_path / "nobody")
+    refused(nobody.run("backup", str(tmp_path / "b.db")), 4, "no journal yet")
+    refused(nobody.run("verify"), 4, "no journal yet")
+
+
+@pytest.mark.e2e
+def test_a_key_that_went_along_makes_another_machine_the_same_device(device: Make, tmp_path: Path):
+    laptop, file = device("laptop"), tmp_path / "b.db"
+    laptop.do("add", "Kept")
+    before = laptop.do("status")
+    refused(laptop.run("backup", str(file), "--with-key"), 2, "--passphrase-file")
+    refused(laptop.run("backup", str(file), "--passphrase-file", "-"), 2, "--with-key")
+    refused(
+        laptop.run("backup", str(file), "--with-key", "--passphrase-file", "-", typed="short\n"),
+        2,
+        "8 characters",
+    )
+    secret = tmp_path / "secret"
+    secret.write_text(f"{WORDS}\n")
+    assert laptop.do("backup", str(file), "--with-key", "--passphrase-file", str(secret))["with_key"]
+    assert b"PRIVATE KEY" not in file.read_bytes()
+    laptop.stop()
+    new = Device("new", tmp_path / "new")
+    refused(new.run("restore", str(file), "--passphrase-file", "-", typed="wrong words\n"), 7, "does not fit")
+    refused(new.run("restore", str(file)), 2, "nobody is there to type it")
+    assert not (new.home / "identity.pem").exists()
+    told = new.do("restore", str(file), "--passphrase-file", str(secret))
+    assert (told["key_restored"], told["device_id"]) == (True, before["device_id"])
+    try:
+        new.start()
+        assert titles(new) == {"Kept"}
+        after = new.do("status")
+        assert after["device_id"] == before["device_id"]
+        assert after["replica"] != before["replica"]
+    finally:
+        new.kill()
+
+
+@pytest.mark.e2e
+def test_a_new_machine_without_the_key_is_a_new_device_that_a_member_lets_in_again(
+    device: Make, tmp_path: Path
+):
+    laptop, phone, file = device("laptop"), device("phone"), tmp_path / "b.db"
+    laptop.do("add", "Kept")
+    pair(laptop, phone)
+    laptop.do("backup", str(file))
+    laptop.do("add", "Since the backup")
+    laptop.do("sync", "--wait")
+    laptop.kill()
+    new = Device("new", tmp_path / "new")
+    told = new.do("restore", str(file))
+    assert told["device_id"] != told["of_device_id"]
+    try:
+        new.start()
+        assert titles(new) == {"Kept"}
+        pair(phone, new)
+        assert titles(new) == {"Kept", "Since the backup"}
+        assert agree(new, phone)
+        names = {one["name"] for one in phone.do("devices")}
+        assert names == {"laptop", "phone", "new"}
+    finally:
+        new.kill()
+
+
+@pytest.mark.e2e
+def test_another_devices_backup_is_taken_over_only_where_that_is_meant(device: Make, tmp_path: Path):
+    laptop, phone, file = device("laptop"), device("phone"), tmp_path / "b.db"
+    laptop.do("add", "The laptop's")
+    laptop.do("backup", str(file))
+    own = phone.do("status")["device_id"]
+    phone.stop()
+    refused(phone.run("restore", str(file)), 5, "--as-this-device")
+    told = phone.do("restore", str(file), "--as-this-device")
+    assert (told["device_id"], told["of_device_id"]) == (own, laptop.do("status")["device_id"])
+    phone.start()
+    assert titles(phone) == {"The laptop's"}
+
+
+@pytest.mark.e2e
+def test_a_folder_that_was_put_back_writes_nothing_twice(device: Make):
+    laptop, phone = device("laptop"), device("phone")
+    pair(laptop, phone)
+    laptop.stop()
+    copies = {one.name: one.read_bytes() for one in laptop.home.iterdir() if one.is_file()}
+    laptop.start()
+    laptop.do("add", "Before it was put back")
+    laptop.do("sync", "--wait")
+    laptop.stop()
+    for name, content in copies.items():
+        (laptop.home / name).write_bytes(content)
+        (laptop.home / name).chmod(0o600)
+    laptop.start()
+    laptop.do("add", "After it was put back")
+    laptop.do("sync", "--wait")
+    assert titles(laptop) == titles(phone) == {"Before it was put back", "After it was put back"}
+    assert agree(laptop, phone)
+    assert "new replica" in laptop.run("doctor").out
