@@ -17,7 +17,10 @@ from syncproto.ids import EntityId
 
 
 class Change(NamedTuple):
-    """One field of one operation. `before` is what its author saw; `seq` the feed position of its commit."""
+    """One field of one operation. `before` is what its author saw; `seq` the feed position of its commit.
+
+    `agent` is the agent that wrote it, where one did.
+    """
 
     seq: int
     source: Source
@@ -26,6 +29,17 @@ class Change(NamedTuple):
     field: str
     before: Value
     after: Value
+    agent: EntityId | None
+
+
+class Found(NamedTuple):
+    """Changes in feed order, and the position at which looking for more ended, None where nothing is left."""
+
+    changes: list[Change]
+    stopped: int | None
+
+
+Wanted = Callable[[Received, Operation], bool]
 
 
 def changes(
@@ -33,48 +47,52 @@ def changes(
     *,
     limit: int,
     after: int | None = None,
+    before: int | None = None,
     entities: Collection[EntityId] | None = None,
-    kinds: Collection[str] | None = None,
-) -> list[Change]:
-    """Return changes in feed order: the first ones beyond position `after`, or without it the newest ones.
+    wanted: Wanted = lambda _received, _operation: True,
+    field: Callable[[str], bool] = lambda _field: True,
+    commits_max: int | None = None,
+) -> Found:
+    """Return changes between two positions: the first ones beyond `after`, or without it the newest ones.
 
-    About `limit` of them: a commit is never cut, so that the last `seq` is where to go on.
+    About `limit` of them: a commit is never cut, so that its `seq` is where to go on. At most `commits_max`
+    commits are looked at.
     """
     pasts = Pasts(snapshot)
     found: list[list[Change]] = []
-    count = 0
-    for seq in _positions(snapshot, entities, after):
+    count, stopped = 0, None
+    for looked, seq in enumerate(_positions(snapshot, entities, after, before)):
+        if count >= limit or looked == commits_max:
+            stopped = seq
+            break
         received = snapshot.log.at(seq)
-        wanted = [one for one in received.commit.operations if _is_wanted(one, entities, kinds)]
-        made = [change for one in wanted for change in pasts.changes(seq, received, one)]
+        operations = [one for one in received.commit.operations if entities is None or one.entity in entities]
+        made = [
+            change
+            for one in operations
+            if wanted(received, one)
+            for change in pasts.changes(seq, received, one, field)
+        ]
         count += len(made)
         if made:
             found.append(made)
-        if count >= limit:
-            break
     in_order = found if after is not None else reversed(found)
-    return [change for made in in_order for change in made]
+    return Found([change for made in in_order for change in made], stopped)
 
 
-def _is_wanted(
-    operation: Operation, entities: Collection[EntityId] | None, kinds: Collection[str] | None
-) -> bool:
-    return (entities is None or operation.entity in entities) and (kinds is None or operation.kind in kinds)
-
-
-def _positions(snapshot: Snapshot, entities: Collection[EntityId] | None, after: int | None) -> Iterator[int]:
+def _positions(
+    snapshot: Snapshot, entities: Collection[EntityId] | None, after: int | None, before: int | None
+) -> Iterator[int]:
     """Yield the positions of the commits that are asked for: upwards from `after`, else down from the end."""
+    first = 1 if after is None else after + 1
+    last = snapshot.feed_end() if before is None else min(before - 1, snapshot.feed_end())
     if entities is None:
-        yield from (
-            range(after + 1, snapshot.feed_end() + 1)
-            if after is not None
-            else range(snapshot.feed_end(), 0, -1)
-        )
+        yield from range(first, last + 1) if after is not None else range(last, first - 1, -1)
         return
     seqs: set[int] = set()
     for entity in entities:
-        seqs.update(_touching(snapshot, entity, after or 0))
-    yield from sorted(seqs, reverse=after is None)
+        seqs.update(_touching(snapshot, entity, first - 1))
+    yield from sorted((seq for seq in seqs if seq <= last), reverse=after is None)
 
 
 class Pasts:
@@ -84,12 +102,19 @@ class Pasts:
         self._snapshot = snapshot
         self._known: dict[EntityId, list[Written]] = {}
 
-    def changes(self, seq: int, received: Received, operation: Operation) -> Iterator[Change]:
-        """Yield what one operation changed."""
-        source = written(received, operation).source
+    def changes(
+        self,
+        seq: int,
+        received: Received,
+        operation: Operation,
+        wanted: Callable[[str], bool] = lambda _field: True,
+    ) -> Iterator[Change]:
+        """Yield what one operation changed, of the fields that are wanted."""
+        source, agent = written(received, operation).source, received.commit.author.agent
         for field, after in operation.fields.items():
-            before = self._before(operation, field)
-            yield Change(seq, source, operation.entity, operation.kind, field, before, after)
+            if wanted(field):
+                before = self._before(operation, field)
+                yield Change(seq, source, operation.entity, operation.kind, field, before, after, agent)
 
     def _before(self, operation: Operation, field: str) -> Value:
         if not operation.base:

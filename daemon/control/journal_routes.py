@@ -3,9 +3,10 @@
 Never decides anything: each line names a use case.
 """
 
-from daemon.control import checklist_routes, finding_routes, history_routes
+from daemon.control import checklist_routes, finding_routes
 from daemon.control.entry_routes import EntryRoutes
 from daemon.control.finding_routes import Page
+from daemon.control.history_routes import HistoryRoutes
 from daemon.control.routes import Call, Nothing, Reads, Route, Writes
 from daemon.journal import tasks
 from daemon.journal.filters import wanted
@@ -57,7 +58,7 @@ def routes(typed: Typed) -> list[Route]:
         Route("POST", f"{task}/restore", "Bring a removed task back", Writes(_restore), Task),
         *EntryRoutes(typed).routes(),
         *checklist_routes.routes(),
-        *history_routes.routes(),
+        *HistoryRoutes(typed).routes(),
     ]
 
 

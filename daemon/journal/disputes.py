@@ -90,10 +90,11 @@ def conflicts(shown: "Shown", snapshot: Snapshot, entity: Entity) -> list[Confli
 def field_name(shown: "Shown", field: str) -> str:
     """Name a field as people do: a label's membership by the label's name."""
     prefix, slash, member = field.partition("/")
-    if prefix != names.SET or not slash:
+    if not slash or prefix not in (names.SET, names.SCOPE):
         return field
+    known = shown.labels if prefix == names.SET else shown.categories
     try:
-        return f"{prefix}/{shown.labels.get(from_text(member), member)}"
+        return f"{prefix}/{known.get(from_text(member), member)}"
     except ValueError:
         return field
 

@@ -4,50 +4,134 @@ Never shows an agent's bookkeeping unless it is asked for by id.
 """
 
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from daemon.journal import refs
-from daemon.journal.errors import Code, Refused
-from daemon.journal.names import SCOPE, SET
+from daemon.journal.disputes import field_name
+from daemon.journal.errors import Code, Refused, not_found
+from daemon.journal.kinds import BOOKKEEPING, FIELDS, OTHERS, is_known, is_shown
 from daemon.journal.provenance import AUTHORS, author, iso, written_ms
 from daemon.journal.show import Shown
+from daemon.journal.values import folded
 from daemon.journal.views import Change, Event, Touched
 from store import history
 from store.entity import Entity
+from store.fold import written
 from store.snapshot import Snapshot
-from syncproto.commit import Received
-from syncproto.ids import EntityId, from_text, text
+from syncproto.commit import Operation, Received
+from syncproto.ids import EntityId, ReplicaId, text
 
 LIMIT_MAX = 500
 TITLE_SHOWN_CHARS = 80
 
-KINDS = frozenset(
-    {"task", "checklist", "checklist_item", "entry", "time_record", "link", "label", "category"}
-    | {"agent", "decision", "device"}
-)
-"""The kinds that the log of everything shows; agents' messages, reports and states are bookkeeping."""
-
-_BY_ID = (*sorted(KINDS), "agent_state", "message", "payload", "report", "change_set", "usage")
 _TASKS = frozenset({"from_id", "to_id", "task_id"})
+
+LOOKED_MAX = 100_000
+"""How many commits one question looks through: beyond it, it is asked again from there."""
+
+KINDS = frozenset({*FIELDS, *OTHERS})
+"""The kinds of the log of everything that are known here; those of a newer version are shown too."""
+
+_BY_ID = (*sorted(KINDS), *sorted(BOOKKEEPING))
 _FAMILY = {
-    "task": ("task_checklist", "task_entry", "task_time", "link_from", "link_to", "agent_task"),
+    "task": ("task_checklist", "task_entry", "task_time", "agent_task", "link_from", "link_to"),
     "checklist": ("checklist_item",),
 }
 
 
-def log(snapshot: Snapshot, ref: str | None, *, after: int | None, limit: int) -> list[Change]:
+class Filter(NamedTuple):
+    """Which changes are asked for; None is any. Times are Unix time in ms, the last one not included."""
+
+    field: str | None = None
+    kind: str | None = None
+    by: str | None = None
+    device: str | None = None
+    agent: str | None = None
+    since_ms: int | None = None
+    until_ms: int | None = None
+
+
+ANY = Filter()
+
+
+def log(
+    snapshot: Snapshot,
+    ref: str | None,
+    *,
+    limit: int,
+    after: int | None = None,
+    before: int | None = None,
+    only: Filter = ANY,
+) -> list[Change]:
     """Show changes in the order in which they came here: the first beyond `after`, else the newest ones.
 
-    `ref` names a task by id or title, with all that belongs to it, or anything else by its id.
+    `ref` names a task by id or title, with all that belongs to it, or anything else by its id. Raises Refused
+    where as many commits as one question looks through held nothing.
     """
-    bounded = max(1, min(limit, LIMIT_MAX))
-    if ref is None:
-        found = history.changes(snapshot, limit=bounded, after=after, kinds=KINDS)
-    else:
-        family = _family(snapshot, named(snapshot, ref))
-        found = history.changes(snapshot, limit=bounded, after=after, entities=family)
+    found = history.changes(
+        snapshot,
+        limit=max(1, min(limit, LIMIT_MAX)),
+        after=after,
+        before=before,
+        entities=None if ref is None else _family(snapshot, named(snapshot, ref)),
+        wanted=_wanted(snapshot, only, every_kind=ref is not None),
+        field=lambda name: only.field is None or _is_called(name, only.field),
+        commits_max=LOOKED_MAX,
+    )
+    if found.stopped is not None and not found.changes:
+        on = f"--before {found.stopped + 1}" if after is None else f"--after {found.stopped - 1}"
+        raise Refused(Code.FAILED, f"none of {LOOKED_MAX} commits matches", f"go on with {on}")
     words = _Words(snapshot)
-    return [words.change(one) for one in found]
+    return [words.change(one) for one in found.changes]
+
+
+def _wanted(snapshot: Snapshot, only: Filter, *, every_kind: bool) -> history.Wanted:
+    """Return what says of an operation whether it is asked for, the cheap questions first."""
+    replicas = None if only.device is None else _replicas(snapshot, only.device)
+    agent = None if only.agent is None else refs.entity(snapshot, ["agent"], only.agent, removed=True).id
+    kind = None if only.kind is None else only.kind.strip().lower().replace(" ", "_")
+
+    @cache
+    def proposer(item: EntityId) -> EntityId | None:
+        held = snapshot.item(item)
+        return None if held is None else held.occurrences[0].agent
+
+    def is_wanted(received: Received, operation: Operation) -> bool:
+        if not (every_kind or is_shown(operation.kind)) or kind not in (None, operation.kind):
+            return False
+        if replicas is not None and received.commit.replica not in replicas:
+            return False
+        if only.by is not None and AUTHORS[operation.by] != only.by:
+            return False
+        if agent is not None and received.commit.author.agent != agent:
+            effect = operation.effect
+            if effect is None or proposer(effect) != agent:
+                return False
+        at = written_ms(written(received, operation).source)
+        return (only.since_ms is None or at >= only.since_ms) and (
+            only.until_ms is None or at < only.until_ms
+        )
+
+    return is_wanted
+
+
+def _replicas(snapshot: Snapshot, device: str) -> frozenset[ReplicaId]:
+    """Return the replicas of the device of that name, or whose id begins so. Raises Refused for none."""
+    known = Shown(snapshot).device_names
+    named_so = {one for one, name in known.items() if folded(name) == folded(device)}
+    wanted = named_so or {one for one in known if one.hex().startswith(device.strip().lower() or "-")}
+    if not wanted:
+        raise not_found("device", device, "see placet devices")
+    if len(wanted) > 1 and not named_so:
+        raise Refused(Code.AMBIGUOUS, f"{device[:80]!r} could mean {len(wanted)} devices", "give its name")
+    return frozenset(head.replica for head in snapshot.vector() if snapshot.device_of(head.replica) in wanted)
+
+
+def _is_called(field: str, wanted: str) -> bool:
+    """Say whether a field is meant: by its whole name, a set's name, or the word that people see."""
+    name = field.partition("/")[0]
+    word = name.removeprefix("is_").removesuffix("_minutes").removesuffix("_ids").removesuffix("_id")
+    return wanted.strip().lower() in (field, name, word)
 
 
 def named(snapshot: Snapshot, ref: str) -> Entity:
@@ -97,6 +181,8 @@ class _Words:
         source = change.source
         device = self._shown.device(source.head.replica)
         agent, why = (None, None) if source.effect is None else self._why(source.effect)
+        if agent is None and change.agent is not None:
+            agent = text(change.agent)
         return Change(
             seq=change.seq,
             at=iso(written_ms(source)),
@@ -107,10 +193,11 @@ class _Words:
             entity=text(change.entity),
             kind=change.kind,
             title=self._title(change.entity),
-            field=self._field(change.field),
+            field=field_name(self._shown, change.field),
             before=self._value(change.field, change.before),
             after=self._value(change.field, change.after),
             why=why,
+            unknown=not is_known(change.kind, change.field),
         )
 
     def event(self, seq: int, received: Received, pasts: history.Pasts) -> Event:
@@ -126,19 +213,8 @@ class _Words:
             device=device.hex(),
             device_name=self._shown.device_names.get(device, ""),
             touched=[Touched(text(one.entity), one.kind) for one in commit.operations],
-            changes=[self.change(one) for one in made if one.kind in KINDS],
+            changes=[self.change(one) for one in made if is_shown(one.kind)],
         )
-
-    def _field(self, field: str) -> str:
-        """Name a member of a set by its name: `label_ids/<id>` reads `label_ids/home`."""
-        prefix, slash, member = field.partition("/")
-        known = {SET: self._shown.labels, SCOPE: self._shown.categories}.get(prefix)
-        if known is None or not slash:
-            return field
-        try:
-            return f"{prefix}/{known.get(from_text(member), member)}"
-        except ValueError:
-            return field
 
     def _value(self, field: str, value: object) -> Any:
         """Show a value; a task that is pointed at by its title."""

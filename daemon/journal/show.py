@@ -28,6 +28,7 @@ from store.entity import Entity
 from store.fold import Source
 from store.shown import counters
 from store.snapshot import Snapshot
+from syncproto.codec import Redacted
 from syncproto.heads import Clock
 from syncproto.ids import ID_BYTES, DeviceId, EntityId, ReplicaId, text
 from syncproto.keys import device_id
@@ -38,10 +39,16 @@ def vector_clock(clock: Clock) -> VectorClock:
     return {text(replica): counter for replica, counter in counters(clock).items()}
 
 
+DROPPED = "(dropped)"
+"""What is shown of a value that a compaction has dropped."""
+
+
 def plain(value: object) -> Any:
     """Show any value that a field may hold as JSON; ids as text."""
     if isinstance(value, bytes):
         return text(value) if len(value) == ID_BYTES else value.hex()
+    if isinstance(value, Redacted):
+        return DROPPED
     if isinstance(value, list):
         return [plain(one) for one in value]
     if isinstance(value, dict):

@@ -175,6 +175,8 @@ class Change(Struct, frozen=True):
     before: Any
     after: Any
     why: str | None
+    unknown: bool = False
+    """Whether a newer version wrote it: this one does not know the kind or the field."""
 
 
 class Touched(Struct, frozen=True):

@@ -15,11 +15,14 @@ from daemon.journal.entries import NewEntry
 from daemon.journal.errors import Code, Refused
 from daemon.journal.labels import NewLabel
 from daemon.journal.links import NewLink
+from daemon.journal.log import Filter
 from daemon.journal.tasks import NewTask, TaskEdit
 from daemon.journal.views import Change, Task
+from store import history
+from store.snapshot import Snapshot
 from store.transaction import Write
 from syncproto.commit import By
-from syncproto.ids import from_text
+from syncproto.ids import from_text, text
 from tests.daemon.agents.fleet import Fleet, Home
 
 
@@ -32,8 +35,12 @@ def edit(home: Home, task: Task, **fields) -> Task:
     return home.write(lambda tx: tasks.edit(tx, task.id, TaskEdit(**fields)))
 
 
-def read(home: Home, ref: str | None = None, *, after: int | None = None, limit: int = 100) -> list[Change]:
-    return home.read(lambda snapshot: log.log(snapshot, ref, after=after, limit=limit))
+def read(home: Home, ref: str | None = None, *, limit: int = 100, **asked) -> list[Change]:
+    return home.read(lambda snapshot: log.log(snapshot, ref, limit=limit, **asked))
+
+
+def only(home: Home, ref: str | None = None, **asked) -> list[Change]:
+    return read(home, ref, only=Filter(**asked))
 
 
 def steps(changes: list[Change], field: str) -> list[tuple[object, object]]:
@@ -188,3 +195,105 @@ def test_links_and_time_are_part_of_a_tasks_log_and_are_named_by_tasks(a: Home):
     assert ("link", "Photos basic", "type", "basic") in told
     every = a.read(lambda snapshot: log.log(snapshot, None, after=None, limit=99))
     assert {one.field for one in every if one.kind == "label"} == {"name", "category_ids/admin"}
+
+
+def test_paging_back_from_the_first_position_misses_nothing(a: Home, task: Task):
+    for minutes in range(1, 20):
+        edit(a, task, estimate_minutes=minutes, priority=f"P{minutes % 4}")
+    whole = read(a, after=0, limit=500)
+    found: list[Change] = []
+    while page := read(a, before=found[0].seq if found else None, limit=3):
+        found = page + found
+    assert found == whole
+    middle = whole[8].seq
+    assert {one.seq for one in read(a, after=middle, before=middle + 3)} == {middle + 1, middle + 2}
+    assert read(a, task.id, before=whole[1].seq + 1) == [one for one in whole if one.seq <= whole[1].seq]
+
+
+@pytest.mark.parametrize("name", ["estimate_minutes", "estimate", " Estimate"])
+def test_changes_of_one_field_are_found_by_the_name_that_people_see(a: Home, task: Task, name: str):
+    edit(a, task, priority="P0", estimate_minutes=5)
+    assert {one.field for one in only(a, field=name)} == {"estimate_minutes"}
+    assert [one.after for one in only(a, task.id, field=name)] == [60, 5]
+
+
+def test_changes_of_a_set_are_found_by_its_name(a: Home, task: Task):
+    edit(a, task, labels=["home"])
+    assert [one.field for one in only(a, field="label")] == ["label_ids/home"]
+
+
+def test_changes_of_one_kind_are_found(a: Home, task: Task):
+    a.write(lambda tx: checklists.add_item(tx, task.id, NewItem(title="Photos")))
+    assert {one.kind for one in only(a, kind="checklist item")} == {"checklist_item"}
+    assert {one.kind for one in only(a, task.id, kind="checklist")} == {"checklist"}
+
+
+def test_changes_of_an_agent_or_a_person_are_told_apart(a: Home, task: Task):
+    item = a.estimate(from_text(task.id), 120)
+    a.write(lambda tx: decisions.confirm(tx, item, via="cli"))
+    (change,) = only(a, task.id, by="agent", field="estimate")
+    assert (change.before, change.after) == (60, 120)
+    assert {one.by for one in only(a, by="user")} == {"user"}
+    assert only(a, by="system") == []
+
+
+def test_changes_that_an_agent_proposed_or_wrote_itself_are_found_by_it(a: Home, task: Task):
+    agent = a.new("agent", task_id=from_text(task.id))
+    write = Write(from_text(task.id), "task", {"language": "en"})
+    a.write(lambda tx: tx.commit([write], by=By.AGENT, agent=agent))
+    changes = only(a, agent=text(agent)[:8])
+    assert [(one.field, one.agent_id) for one in changes] == [("language", text(agent))]
+
+
+def test_changes_of_one_device_are_found_by_its_name_or_id(fleet: Fleet, a: Home, b: Home, task: Task):
+    for home in (a, b):
+        home.new("device", name=f"the {home.name}", public_key=home.signer.public_key)
+    fleet.sync()
+    edit(b, task, priority="P0")
+    fleet.sync()
+    for name in ("The B", b.signer.device.hex()[:6]):
+        assert [one.field for one in only(a, task.id, device=name)] == ["priority"]
+    with pytest.raises(Refused) as caught:
+        only(a, device="toaster")
+    assert caught.value.code is Code.NOT_FOUND
+
+
+def test_changes_between_two_times_are_found(fleet: Fleet, a: Home, task: Task):
+    start = fleet.now_ms
+    for step in range(1, 4):
+        fleet.now_ms = start + step * 1000
+        edit(a, task, estimate_minutes=step)
+    found = only(a, since_ms=start + 1000, until_ms=start + 3000)
+    assert [one.after for one in found] == [1, 2]
+
+
+def test_what_a_newer_version_wrote_is_shown_as_unknown(fleet: Fleet, a: Home, b: Home, task: Task):
+    fleet.sync()
+    gadget = b.new("gadget", title="Toaster", slots=2)
+    b.set(from_text(task.id), mood="sunny", **{"watchers/me": True})
+    fleet.sync()
+    told = {(one.kind, one.field): one.unknown for one in read(a)}
+    assert told["gadget", "slots"]
+    assert told["task", "mood"]
+    assert told["task", "watchers/me"]
+    assert not told["task", "title"]
+    assert [one.entity for one in only(a, kind="gadget", field="slots")] == [text(gadget)]
+    assert {one.field for one in a.read(lambda snapshot: log.events(snapshot, 0, 100))[-1].changes} == {
+        "mood",
+        "watchers/me",
+    }
+
+
+def test_looking_for_something_rare_ends_and_says_where(a: Home, task: Task):
+    for minutes in range(1, 10):
+        edit(a, task, estimate_minutes=minutes)
+
+    def look(snapshot: Snapshot, **where) -> history.Found:
+        return history.changes(snapshot, limit=5, field="title".__eq__, commits_max=4, **where)
+
+    assert a.read(look) == ([], 6)
+    found = a.read(lambda snapshot: look(snapshot, before=7))
+    assert (found.changes, found.stopped) == ([], 2)
+    found = a.read(lambda snapshot: look(snapshot, after=0))
+    assert ([one.after for one in found.changes], found.stopped) == (["Renew the passport"], 5)
+    assert a.read(lambda snapshot: look(snapshot, before=3)).stopped is None
