@@ -1,12 +1,22 @@
-"""Measures everything and prints one table: `python -m bench`.
+"""Measures everything and prints one table: `python -m bench [--quick] [stores] [live] [life]`.
 
 Never runs as part of the tests.
 """
 
+import sys
 from pathlib import Path
 
-from bench import live, stores
+from bench import life, live, stores
 from bench.table import show
 
+PARTS = {
+    "stores": lambda _quick: stores.figures(),
+    "live": lambda _quick: live.figures(),
+    "life": lambda quick: life.figures(quick=quick),
+}
+
 if __name__ == "__main__":
-    show([*stores.figures(), *live.figures()], Path("bench/results/figures.json"))
+    words = sys.argv[1:]
+    chosen = [name for name in PARTS if name in words] or list(PARTS)
+    found = [figure for name in chosen for figure in PARTS[name]("--quick" in words)]
+    show(found, Path("bench/results/figures.json"))

@@ -24,7 +24,7 @@ ROUNDS = 3
 _numbers = itertools.count(1)
 
 
-def _open(folder: Path) -> Store:
+def open_store(folder: Path) -> Store:
     """Open a new store with a device and a seed of its own."""
     number = next(_numbers)
     clock = itertools.count(1_700_000_000_000)
@@ -36,7 +36,7 @@ def _open(folder: Path) -> Store:
     )
 
 
-def _task(number: int) -> dict[str, Value]:
+def task_fields(number: int) -> dict[str, Value]:
     """Return fields of a task's shape, about 300 bytes of MessagePack."""
     return {
         "title": f"Task {number}: " + "what is to be done, in a person's words " * 4,
@@ -53,7 +53,7 @@ def _write(store: Store, count: int, per_transaction: int) -> float:
     for first in range(0, count, per_transaction):
         with store.write() as transaction:
             for number in range(first, min(first + per_transaction, count)):
-                transaction.commit([Write(transaction.new_id(), "task", _task(number))])
+                transaction.commit([Write(transaction.new_id(), "task", task_fields(number))])
     return time.perf_counter() - start
 
 
@@ -62,7 +62,7 @@ def _written(folder: Path, name: str, count: int, per_transaction: int, goal: st
     last: list[Path] = []
 
     def ours() -> float:
-        store = _open(folder)
+        store = open_store(folder)
         last.append(store.path)
         taken = _write(store, count, per_transaction)
         store.close()
@@ -86,14 +86,14 @@ def _pages(store: Store) -> list[list[SignedCommit]]:
 
 
 def _taken(folder: Path) -> Figure:
-    source = _open(folder)
+    source = open_store(folder)
     _write(source, BULK, 1000)
     pages = _pages(source)
     per_page = -(-BULK // len(pages))
     last: list[Path] = []
 
     def ours() -> float:
-        store = _open(folder)
+        store = open_store(folder)
         last.append(store.path)
         start = time.perf_counter()
         for page in pages:
