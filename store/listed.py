@@ -14,11 +14,18 @@ CLOSED: Final = frozenset({"DONE", "REJECTED"})
 
 def listed(row: Row, chains: Chains) -> tuple[str, int, int, int, int, int]:
     """Return kind, whether in sight, closed, disputed, and the stamp (ms, n) of the birth; zeros for none."""
-    status = row.value("status")
-    closed = row.kind == "task" and isinstance(status, str) and status in CLOSED
     made = (0, 0) if row.born is None else (row.born.ms, row.born.n)
     shown = visible(row, chains)
-    return (row.kind, int(shown), int(closed), int(shown and disputed(row)), *made)
+    return (row.kind, int(shown), int(_is_over(row)), int(shown and disputed(row)), *made)
+
+
+def _is_over(row: Row) -> bool:
+    """Say whether a task is closed, or a time record has ended."""
+    if row.kind == "task":
+        status = row.value("status")
+        return isinstance(status, str) and status in CLOSED
+    ended = row.value("ended_at") if row.kind == "time_record" else None
+    return isinstance(ended, str) and ended != ""
 
 
 def disputed(row: Row) -> bool:

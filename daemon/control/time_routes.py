@@ -20,10 +20,11 @@ LISTED_DEFAULT = 100
 
 
 class TimeQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """Whose records: a task's by id or title, or all; the newest `limit` of them."""
+    """Whose records: a task's by id or title, or all; a page of them, the newest first."""
 
     task: str | None = None
     removed: bool = False
+    after: Annotated[str, Meta(max_length=32, description="The id of the last one of the page before.")] = ""
     limit: Annotated[int, Meta(ge=1, le=times.LISTED_MAX)] = LISTED_DEFAULT
 
 
@@ -59,7 +60,13 @@ def _running(snapshot: Snapshot, call: Call[Nothing, Nothing]) -> list[TimeRecor
 
 def _list(snapshot: Snapshot, call: Call[Nothing, TimeQuery]) -> list[TimeRecord]:
     asked = call.query
-    return times.records(snapshot, asked.task or None, removed=asked.removed, limit=asked.limit)
+    return times.records(
+        snapshot,
+        asked.task or None,
+        removed=asked.removed,
+        limit=asked.limit,
+        after=asked.after or None,
+    )
 
 
 def _remove(tx: Transaction, call: Call[Nothing, Nothing]) -> TimeRecord:

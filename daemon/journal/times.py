@@ -11,7 +11,7 @@ Never stops a timer before it began: a clock that was a little off makes it a re
 was far off is refused with both times named.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from msgspec import UNSET, Struct, UnsetType
@@ -25,8 +25,9 @@ from daemon.journal.spans import moment_ms
 from daemon.journal.tasks import Base, stands
 from daemon.journal.typed import Typed
 from daemon.journal.views import TimeRecord
+from store import glance
 from store.entity import Entity
-from store.fold import DELETED
+from store.fold import DELETED, load
 from store.snapshot import Snapshot
 from store.transaction import Transaction, Write
 from syncproto.codec import Value
@@ -37,6 +38,9 @@ SKEW_MS: Final = 5 * 60_000
 """How far two clocks may differ before the difference is told to the person instead of evened out."""
 
 LISTED_MAX: Final = 500
+RUNNING_MAX: Final = 1000
+"""More running timers than any vault has devices."""
+
 _BOUNDS: Final = ("started_at", "ended_at")
 
 
@@ -77,21 +81,38 @@ class Started(TimeRecord, frozen=True, kw_only=True):
 
 def running(snapshot: Snapshot) -> list[TimeRecord]:
     """List the timers that run: this device's first, then those of others, the oldest first."""
-    held = [one for one in snapshot.entities(KIND) if _runs(one)]
-    return sorted(_shown(snapshot, held), key=lambda one: (not one.is_here, one.started_at))
+    return sorted(_shown(snapshot, _running(snapshot)), key=lambda one: (not one.is_here, one.started_at))
 
 
-def records(snapshot: Snapshot, ref: str | None, *, removed: bool, limit: int) -> list[TimeRecord]:
-    """List the newest records, of a task or of all; `removed` lists those out of sight instead."""
-    if ref is None:
-        held = [one for one in snapshot.entities(KIND, removed=removed) if one.exists]
-    else:
-        task = refs.task(snapshot, ref)
-        ids = snapshot.referring(task.id, "task_time", removed=removed)
-        every = (snapshot.entity(one) for one in ids)
-        held = [one for one in every if one is not None and one.exists and one.visible != removed]
-    newest = sorted(held, key=lambda one: (one.text("started_at"), one.id), reverse=True)
-    return _shown(snapshot, newest[:limit])
+def records(
+    snapshot: Snapshot, ref: str | None, *, removed: bool, limit: int, after: str | None = None
+) -> list[TimeRecord]:
+    """List the newest records, of a task or of all; `removed` lists those out of sight instead.
+
+    `after` is the id of the last one of the page before.
+    """
+    task = None if ref is None else refs.task(snapshot, ref).id
+    begun = sorted(_begun(snapshot, task, removed=removed), reverse=True)
+    if after is not None:
+        last = refs.full(snapshot, KIND, after)
+        begun = [one for one in begun if one < (last.text("started_at"), last.id)]
+    held = (snapshot.entity(one) for _, one in begun[:limit])
+    return _shown(snapshot, [one for one in held if one is not None])
+
+
+def _begun(snapshot: Snapshot, task: EntityId | None, *, removed: bool) -> Iterator[tuple[str, EntityId]]:
+    """Yield the records of a task, or all, each after its beginning, which is what they are ordered by."""
+    rows = snapshot.in_order(KIND, removed=removed, closed=True, after=None, limit=-1)
+    for name, state in rows:
+        found = glance.values(state)
+        if task is None or found.get("task_id") == task:
+            started = found.get("started_at")
+            yield (started if isinstance(started, str) else ""), name
+
+
+def _running(snapshot: Snapshot) -> list[Entity]:
+    rows = snapshot.in_order(KIND, removed=False, closed=False, after=None, limit=RUNNING_MAX)
+    return [Entity(name, load(state), visible=True) for name, state in rows]
 
 
 def _runs(record: Entity) -> bool:
@@ -103,10 +124,8 @@ def _running_here(snapshot: Snapshot) -> list[Entity]:
     devices = Shown(snapshot)
     return [
         one
-        for one in snapshot.entities(KIND)
-        if _runs(one)
-        and one.created is not None
-        and devices.device(one.created.head.replica) == snapshot.device
+        for one in _running(snapshot)
+        if one.created is not None and devices.device(one.created.head.replica) == snapshot.device
     ]
 
 

@@ -49,9 +49,10 @@ CREATE TABLE feed (
 CREATE UNIQUE INDEX feed_by_head ON feed (replica, counter, hash8);
 
 -- Entities as folded now. `state` is the fold's canonical form: versions and provenance, siblings included. The
--- columns before it follow from it, for lists: `closed` is 1 for a task that is over, `disputed` for what is in
--- sight with a field of several values or a deletion that it outlived, `made_ms` and `made_n` are the stamp of its
--- birth. `no` is a small local number under which indexes know the entity; it is never sent.
+-- columns before it follow from it, for lists: `closed` is 1 for a task that is over and a time record that has
+-- ended, `disputed` for what is in sight with a field of several values or a deletion that it outlived, `made_ms`
+-- and `made_n` are the stamp of its birth. `no` is a small local number under which indexes know the entity; it is
+-- never sent.
 CREATE TABLE entity (
   no INTEGER PRIMARY KEY,
   id BLOB NOT NULL UNIQUE,

@@ -4,6 +4,7 @@ Never waits for time to pass: the fleet's clock is moved.
 """
 
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -360,6 +361,22 @@ def test_records_are_listed_newest_first_of_a_task_or_of_all(fleet: Fleet, a: Ho
         ids[2],
         ids[0],
     ]
+
+
+def test_records_come_in_pages_each_once_whatever_they_are_called(fleet: Fleet, a: Home, task: Task):
+    for minutes in (3, 1, 3, 2, 3):
+        started = iso(START_MS + minutes * MINUTE_MS)
+        a.new("time_record", task_id=from_text(task.id), started_at=started, ended_at=started)
+    a.new("time_record", task_id=from_text(task.id), started_at=7)
+    found: list[TimeRecord] = []
+    while len(found) < 99:
+        after = found[-1].id if found else None
+        page = a.read(partial(times.records, ref=None, removed=False, limit=2, after=after))
+        if not page:
+            break
+        found += page
+    assert [one.started_at[14:16] for one in found] == ["49", "49", "49", "48", "47", ""]
+    assert len({one.id for one in found}) == 6
 
 
 # -- laws ---------------------------------------------------------------------------------------------
