@@ -25,6 +25,7 @@ from daemon.control.agent_routes import AgentRoutes
 from daemon.control.dispatch import Dispatch
 from daemon.control.events import Events
 from daemon.control.export_routes import Exports
+from daemon.control.lines_routes import LinesImport
 from daemon.control.peer_routes import PeerRoutes
 from daemon.control.routes import Route
 from daemon.control.server import Control
@@ -155,6 +156,7 @@ class Daemon:
             *label_routes.routes(),
             *import_routes.routes(self._store, local_zone(), now_ms),
             *Exports(self._store, self._data, self._floor, local_zone()).routes(),
+            *LinesImport(self._store, self._data, self._floor).routes(),
             *agents.routes(),
             *PeerRoutes(self._peers).routes(),
             *StoreRoutes(

@@ -99,6 +99,26 @@ def get_pages(path: str, query: Query) -> Answer:
     return Answer(every, answer.date)
 
 
+def upload(path: str, query: Query, pieces: Iterator[bytes], size: int, wait_s: float) -> Answer:
+    """Send a file of `size` bytes as it is read; raises `Refusal`.
+
+    `wait_s` bounds the wait for the answer. What the daemon does not take is no fault of the sending: it may
+    refuse before all is there, and its answer says why.
+    """
+    head = {"Content-Type": "application/jsonl", "Content-Length": str(size)}
+    with _connected() as connection:
+        connection.settimeout(WAIT_S)
+        _write(connection, _request("POST", _target(path, query), head, b"", is_whole=False))
+        for piece in pieces:
+            if not _write(connection, piece):
+                break
+        try:
+            return _answer(connection, time.monotonic() + wait_s)
+        except _Broken as broken:
+            again = "importing it again goes on from where it was"
+            raise Refusal("failed", "the daemon went away before it answered", again) from broken
+
+
 def send(method: str, path: str, body: Mapping[str, object], wait_s: float = WAIT_S) -> Answer:
     """Change something, once, even if the answer is lost on the way; raises `Refusal`."""
     text = json.dumps(body).encode()
@@ -136,9 +156,13 @@ def _ask(method: str, target: str, body: bytes, headers: Mapping[str, str], wait
     deadline_s = time.monotonic() + wait_s
     with _connected() as connection:
         _write(connection, _request(method, target, headers, body))
-        head, rest = _read_head(connection, deadline_s)
-        fields = _fields(head)
-        text = _read_rest(connection, rest, deadline_s)
+        return _answer(connection, deadline_s)
+
+
+def _answer(connection: socket.socket, deadline_s: float) -> Answer:
+    head, rest = _read_head(connection, deadline_s)
+    fields = _fields(head)
+    text = _read_rest(connection, rest, deadline_s)
     if len(text) < int(fields.get("content-length", 0)):
         raise _Broken(f"{len(text)} of {fields['content-length']} bytes came")
     status = _http_status(head)
@@ -176,22 +200,26 @@ def _unreachable(socket_path: str, error: OSError) -> Refusal:
     return no_daemon(socket_path)
 
 
-def _request(method: str, target: str, headers: Mapping[str, str], body: bytes) -> bytes:
+def _request(
+    method: str, target: str, headers: Mapping[str, str], body: bytes, *, is_whole: bool = True
+) -> bytes:
     lines = [f"{method} {target} HTTP/1.0", "Host: placet", "Accept: application/json"]
     lines += [f"{name}: {value}" for name, value in headers.items()]
-    if method != "GET":
+    if method != "GET" and is_whole:
         lines.append(f"Content-Length: {len(body)}")
     return "\r\n".join((*lines, "", "")).encode() + body
 
 
-def _write(connection: socket.socket, request: bytes) -> None:
+def _write(connection: socket.socket, request: bytes) -> bool:
+    """Send; return whether the daemon takes it."""
     try:
         connection.sendall(request)
+        return True
     except TimeoutError as error:
         raise Refusal("timeout", "the daemon did not take the request") from error
     except OSError:
         # The daemon may refuse a request before it is all there; its answer says why.
-        return
+        return False
 
 
 def _read(connection: socket.socket, deadline_s: float) -> bytes:

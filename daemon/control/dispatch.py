@@ -36,7 +36,8 @@ class Dispatch:
         """Return the aiohttp handler of a route."""
 
         async def handle(request: web.Request) -> web.StreamResponse:
-            raw = await _body(request, route.bytes_max)
+            is_read_there = isinstance(route.how, Streams) and route.how.takes is not None
+            raw = b"" if is_read_there else await _body(request, route.bytes_max)
             call = Call(request.match_info, _json(raw, route.body), _query(request.query, route.query))
             writes = route.writes(call.body)
             if writes:

@@ -65,6 +65,9 @@ def _operation(route: Route, schema: type_json, components: type_json) -> type_j
             "required": any(field.required for field in msgspec.structs.fields(route.body)),
             "content": {"application/json": {"schema": schema[repr(route.body)]}},
         }
+    if isinstance(route.how, Streams) and route.how.takes is not None:
+        content = {route.how.takes: {"schema": {"type": "string"}}}
+        operation["requestBody"] = {"required": True, "content": content}
     return operation
 
 

@@ -65,10 +65,15 @@ class Asks:
 
 @dataclass(frozen=True, slots=True)
 class Streams:
-    """Answers by itself, for as long as the client listens."""
+    """Answers by itself, for as long as the client listens.
+
+    `takes`: the media type of a body that it also reads by itself, piece by piece; and where it writes, it
+    asks for the room for that itself.
+    """
 
     run: Callable[[web.Request, Call[Any, Any]], Awaitable[web.StreamResponse]]
     media: str
+    takes: str | None = None
 
 
 def _never(body: Any) -> bool:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from daemon.cli.output import Output
 
-_FORMATS: Final = ("jsonl", "markdown")
+_FORMATS: Final = ("icalendar", "jsonl", "markdown", "taskwarrior", "todotxt")
 _WAIT_S: Final = 600.0
 
 
@@ -76,6 +76,7 @@ def _with_progress(pieces: Iterator[tuple[bytes, int]]) -> Iterator[bytes]:
         came += len(piece)
         if watched:
             sys.stderr.write(progress_line(came, whole))
+            sys.stderr.flush()
         yield piece
     if watched:
         sys.stderr.write("\r\x1b[K")

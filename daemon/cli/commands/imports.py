@@ -6,7 +6,9 @@ Never reads a format itself: the daemon does, and says which lines it could not.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final
+import sys
+import tempfile
+from typing import IO, TYPE_CHECKING, Final
 
 import click
 
@@ -14,13 +16,29 @@ from daemon.cli import client
 from daemon.cli.grammar import command, pass_output
 from daemon.cli.refusals import Refusal
 from daemon.cli.stdin import STANDARD_INPUT, decoded, piped_bytes
+from daemon.cli.views.exports import progress_line
 from daemon.cli.views.imports import import_lines, import_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from daemon.cli.output import Output
 
-_FORMATS: Final = ("markdown", "taskwarrior")
+_LINES: Final = "jsonl"
+_AUTO: Final = "auto"
+_FORMATS: Final = (_AUTO, "icalendar", _LINES, "markdown", "taskwarrior", "todotxt")
+_BY_ENDING: Final = {
+    ".ics": "icalendar",
+    ".jsonl": _LINES,
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".json": "taskwarrior",
+    ".txt": "todotxt",
+}
 _WAIT_S: Final = 600.0
+# A million lines take minutes, and the daemon says nothing until it is done.
+_LINES_WAIT_S: Final = 4 * 3600.0
+_PIECE_BYTES: Final = 1 << 18
 _PIPE: Final = "-"
 
 
@@ -31,18 +49,69 @@ _PIPE: Final = "-"
 @click.option("--dry-run", is_flag=True, help="Say what would be taken, and take nothing.")
 @pass_output
 def import_command(output: Output, format: str, file: str, name: str | None, dry_run: bool) -> None:  # noqa: A002 - the argument's name
-    """Take tasks from a file, or from standard input where FILE is -.
+    """Take tasks from a file, or from standard input where FILE is -; auto goes by the ending of FILE.
 
-    The same file again takes nothing twice; a changed one updates. A Markdown list is known by its name: the
-    same name is the same list, another name a new one. The name is the file's whole path, unless --name gives
-    one. Tasks of Taskwarrior are known by their own ids.
+    The same file again takes nothing twice; a changed one updates. A list of Markdown or todo.txt is known by
+    its name: the same name is the same list, another a new one. The name is the file's whole path, unless
+    --name gives one. Tasks of Taskwarrior and iCalendar are known by their own ids.
+
+    jsonl is what `placet export jsonl` writes: everything keeps its id, and who wrote it, when and on which
+    device. Proposals, verdicts and reports of agents come with it; an agent stays at home on its own device,
+    and the list of devices is never taken over. Of what is here too, only what the file knows beyond it is
+    taken; where both have changed a value, both stay, as a conflict. History is not in such a file.
 
     One line that cannot be read keeps the whole file out. A long file comes in parts, between which other
     work goes on; where something ends it half-way, the same import again takes the rest.
     """
+    format = _meant(file) if format == _AUTO else format  # noqa: A001 - likewise
+    if format == _LINES:
+        with _opened(file) as opened:
+            size = os.fstat(opened.fileno()).st_size
+            answer = client.upload(
+                "/v1/import/jsonl", {"dry_run": dry_run}, _pieces(opened, size), size, _LINES_WAIT_S
+            )
+        output.show(answer, lambda report, look: import_lines(report, dry_run, look), import_rows)
+        return
     body = {"format": format, "name": _name(file, name), "text": _text(file)}
     answer = client.post("/v1/import", body | ({"dry_run": True} if dry_run else {}), _WAIT_S)
     output.show(answer, lambda report, look: import_lines(report, dry_run, look), import_rows)
+
+
+def _meant(file: str) -> str:
+    ending = os.path.splitext(file)[1].lower()
+    if ending not in _BY_ENDING:
+        known = ", ".join(_BY_ENDING)
+        raise Refusal("usage", f"{file} has none of the endings {known}", "name the format instead of auto")
+    return _BY_ENDING[ending]
+
+
+def _opened(file: str) -> IO[bytes]:
+    """Open a file that is sent as it is; a pipe goes into a file first, since its length is not known."""
+    if file != _PIPE:
+        try:
+            return open(file, "rb")
+        except OSError as error:
+            raise _unreadable(file, error) from error
+    if sys.stdin is None or sys.stdin.isatty():
+        raise Refusal("usage", "no file was given", "give it as an argument or on standard input")
+    kept = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+    while piece := sys.stdin.buffer.read(_PIECE_BYTES):
+        kept.write(piece)
+    kept.seek(0)
+    return kept
+
+
+def _pieces(opened: IO[bytes], size: int) -> Iterator[bytes]:
+    """Read a file in pieces; on a terminal say how far it is."""
+    watched, came = sys.stderr.isatty(), 0
+    while piece := opened.read(min(_PIECE_BYTES, size - came)):
+        came += len(piece)
+        if watched:
+            sys.stderr.write(progress_line(came, size))
+            sys.stderr.flush()
+        yield piece
+    if watched:
+        sys.stderr.write("\r\x1b[K")
 
 
 def _name(file: str, name: str | None) -> str:
@@ -70,5 +139,9 @@ def _read(file: str) -> bytes:
         with open(file, "rb") as opened:
             return opened.read()
     except OSError as error:
-        seen = f"{file} cannot be read: {error.strerror}"
-        raise Refusal("usage", seen, "give a file, or - for standard input") from error
+        raise _unreadable(file, error) from error
+
+
+def _unreadable(file: str, error: OSError) -> Refusal:
+    seen = f"{file} cannot be read: {error.strerror}"
+    return Refusal("usage", seen, "give a file, or - for standard input")

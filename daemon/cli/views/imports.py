@@ -18,6 +18,7 @@ _COUNTS: Final = (
     ("tasks", "task", "tasks"),
     ("checklist_items", "checklist item", "checklist items"),
     ("entries", "note", "notes"),
+    ("others", "other thing", "other things"),
     ("updated", "updated", "updated"),
     ("unchanged", "unchanged", "unchanged"),
 )
