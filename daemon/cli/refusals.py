@@ -122,5 +122,5 @@ def no_daemon(socket_path: str) -> Refusal:
     return Refusal(
         "no_daemon",
         _("no daemon answers at {socket}").format(socket=socket_path),
-        _("start it with `placet up`, or `systemctl --user start placet`"),
+        _("start it with `placet up`, or for good with `placet service install`"),
     )

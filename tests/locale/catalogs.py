@@ -36,6 +36,7 @@ COVERED: Final = (
     "grammar.py",
     "main.py",
     "refusals.py",
+    "unit.py",
     "views/standing.py",
     "when.py",
 )

@@ -9,12 +9,12 @@ import re
 import shutil
 import subprocess
 import sysconfig
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.source import ROOT
+from tests.systemd.conftest import HIERARCHIES
 
 UNIT = ROOT / "systemd" / "placet.service"
 EXPOSURE_MAX = 1.7
@@ -63,7 +63,6 @@ ISOLATED = [
     "--kill-child",
     "--mount-proc",
 ]
-HIERARCHIES = [Path("/sys/fs/cgroup", name) for name in ("systemd", "unified", "")]
 
 
 def can_start_systemd() -> bool:
@@ -72,16 +71,6 @@ def can_start_systemd() -> bool:
         return False
     probe = subprocess.run([*ISOLATED, "unshare", "--user", "true"], capture_output=True, check=False)
     return probe.returncode == 0 and any(os.access(group / "cgroup.procs", os.W_OK) for group in HIERARCHIES)
-
-
-@pytest.fixture
-def group(tmp_path: Path) -> Iterator[str]:
-    """Name a control group, and remove it with all that systemd made in it."""
-    name = f"placet-{tmp_path.parent.name}-{tmp_path.name}"
-    yield name
-    for hierarchy in HIERARCHIES:
-        for folder, _, _ in os.walk(hierarchy / name, topdown=False):
-            Path(folder).rmdir()
 
 
 @pytest.mark.e2e

@@ -3,7 +3,7 @@
 # Only to be run by test_unit.py, as root in mount and process namespaces of its own: it mounts over /run
 # and /home, and whatever it starts ends with it.
 set -euo pipefail
-unit=$1 scripts=$2 root=$3 group=$4
+unit=$1 scripts=$2 root=$3 group=$4 install=${5:-}
 
 mount -t tmpfs -o mode=755 placet-test /run
 mount -t tmpfs -o mode=755 placet-test /home
@@ -21,8 +21,10 @@ for hierarchy in /sys/fs/cgroup/systemd /sys/fs/cgroup/unified /sys/fs/cgroup; d
     fi
 done
 
-cp "$unit" "$HOME/.config/systemd/user/placet.service"
-ln -s "$scripts/placet" "$HOME/.local/bin/placet"
+if [[ -z $install ]]; then
+    cp "$unit" "$HOME/.config/systemd/user/placet.service"
+    ln -s "$scripts/placet" "$HOME/.local/bin/placet"
+fi
 # The tree under test may lie where the sandbox shows nothing.
 cat >"$HOME/.config/systemd/user/placet.service.d/test.conf" <<END
 [Service]
@@ -35,6 +37,19 @@ for _ in {1..100}; do
     systemctl --user show-environment >/dev/null 2>&1 && break
     read -r -t 0.1 <> <(:) || true
 done
+
+if [[ -n $install ]]; then
+    rmdir "$HOME/.local/share/placet"
+    "$scripts/placet" service install >&2
+    echo "Again=$("$scripts/placet" service install 2>&1 >/dev/null | tail -1)"
+    echo "Facts=$("$scripts/placet" service status --plain | tr '\t\n' ': ')"
+    "$scripts/placet" add "Written in the sandbox" >&2
+    "$scripts/placet" service uninstall >&2
+    echo "After=$(systemctl --user is-active placet || true)"
+    echo "Unit=$([[ -e $HOME/.config/systemd/user/placet.service ]] && echo there || echo gone)"
+    echo "Data=$([[ -s $HOME/.local/share/placet/placet.db ]] && echo there || echo gone)"
+    exit 0
+fi
 
 systemctl --user start placet >&2 || { systemctl --user --no-pager status placet >&2 || true; exit 1; }
 echo "Before=$(systemctl --user is-active placet)"

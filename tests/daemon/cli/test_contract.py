@@ -57,7 +57,7 @@ def test_without_a_daemon_one_line_says_how_to_start_it(placet: Placet, home: Pa
     assert (done.status, done.out) == (3, "")
     assert done.err.count("\n") == 1
     assert "placet up" in done.err
-    assert "systemctl --user start placet" in done.err
+    assert "placet service install" in done.err
     assert str(home / "control.sock") in done.err
 
 

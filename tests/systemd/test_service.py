@@ -1,0 +1,200 @@
+"""`placet service`: the unit that it writes, what it asks of systemd, and that it leaves the journal alone.
+
+Never speaks to this machine's own systemd: `systemctl` is a double here, and the real one is asked in
+namespaces of its own.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from daemon.cli import unit
+from daemon.cli.refusals import Refusal
+from tests.source import ROOT
+from tests.systemd.test_unit import ISOLATED, SCRIPT, UNIT, can_start_systemd
+
+SYSTEMCTL = """#!/bin/bash
+# Remembers what it was asked, and whether the service is enabled and active.
+shift 2
+echo "$*" >>"$HOME/asked"
+case $1 in
+show-environment) [[ ! -e $HOME/no-systemd ]] ;;
+is-enabled) [[ -e $HOME/enabled ]] && echo enabled || { echo disabled; exit 1; } ;;
+is-active) [[ -e $HOME/enabled ]] && echo active || { echo inactive; exit 3; } ;;
+enable) [[ ! -e $HOME/broken ]] || { echo "Failed: it is broken" >&2; exit 1; }; touch "$HOME/enabled" ;;
+disable) rm -f "$HOME/enabled" ;;
+show) [[ -e $HOME/enabled ]] && echo 4242 || echo 0 ;;
+esac
+"""
+CHANGES = ("daemon-reload", "enable", "disable", "restart")
+
+
+class Machine:
+    """A home with a double of systemctl."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.unit = home / ".config/systemd/user/placet.service"
+        (home / "bin").mkdir()
+        (home / "bin/systemctl").write_text(SYSTEMCTL)
+        (home / "bin/systemctl").chmod(0o755)
+
+    def run(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "daemon", "service", *words],
+            cwd=ROOT,
+            env={"PATH": f"{self.home}/bin:{os.defpath}", "HOME": str(self.home), **environment},
+            capture_output=True,
+            text=True,
+            timeout=50,
+            check=False,
+        )
+
+    def changes(self) -> list[str]:
+        """Return what systemctl was asked to change since this was last asked."""
+        asked = self.home / "asked"
+        words = asked.read_text().splitlines() if asked.exists() else []
+        asked.write_text("")
+        return [line for line in words if line.startswith(CHANGES)]
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+def test_it_is_installed_once_and_for_all(machine: Machine):
+    done = machine.run("install")
+    assert done.returncode == 0, done.stderr
+    assert machine.changes() == ["daemon-reload", "enable --now placet.service"]
+    assert machine.unit.read_text().startswith("# Placet for one user.")
+    assert (machine.home / ".local/share/placet").is_dir()
+    again = machine.run("install")
+    assert (again.returncode, again.stderr.splitlines()[-1:]) == (0, ["It was so already."])
+    assert machine.changes() == []
+
+
+def test_a_unit_of_another_version_is_replaced_and_the_daemon_restarted(machine: Machine):
+    machine.run("install")
+    machine.unit.write_text("# Placet for one user. An older one.\n")
+    machine.changes()
+    assert machine.run("install").returncode == 0
+    assert machine.changes() == ["daemon-reload", "enable --now placet.service", "restart placet.service"]
+
+
+def test_a_unit_that_is_not_ours_is_left_alone(machine: Machine):
+    machine.unit.parent.mkdir(parents=True)
+    machine.unit.write_text("[Service]\nExecStart=/bin/true\n")
+    done = machine.run("install")
+    assert (done.returncode, machine.changes()) == (6, [])
+    assert machine.unit.read_text().startswith("[Service]")
+
+
+def test_without_systemd_nothing_is_written_and_the_way_without_it_is_said(machine: Machine):
+    (machine.home / "no-systemd").touch()
+    done = machine.run("install")
+    assert done.returncode == 1
+    assert "placet up" in done.stderr
+    assert not machine.unit.exists()
+    assert machine.run("install", PATH="/nonexistent").returncode == 1
+
+
+def test_what_systemd_says_against_it_is_one_line(machine: Machine):
+    (machine.home / "broken").touch()
+    done = machine.run("install")
+    assert (done.returncode, done.stderr.count("placet: ")) == (1, 1)
+    assert "it is broken" in done.stderr
+
+
+def test_uninstalling_leaves_the_journal_and_is_done_once(machine: Machine):
+    machine.run("install")
+    kept = machine.home / ".local/share/placet/placet.db"
+    kept.write_text("journal")
+    machine.changes()
+    done = machine.run("uninstall")
+    assert done.returncode == 0, done.stderr
+    assert machine.changes() == ["disable --now placet.service", "daemon-reload"]
+    assert not machine.unit.exists()
+    assert kept.read_text() == "journal"
+    again = machine.run("uninstall")
+    assert (again.returncode, again.stderr, machine.changes()) == (0, "It was so already.\n", [])
+
+
+def test_status_says_how_it_stands(machine: Machine):
+    assert machine.run("status", "--plain").stdout.splitlines()[0] == "installed\tfalse"
+    machine.run("install")
+    rows = dict(line.split("\t") for line in machine.run("status", "--plain").stdout.splitlines())
+    assert rows == {
+        "installed": "true",
+        "unit": str(machine.unit),
+        "enabled": "true",
+        "active": "true",
+        "pid": "4242",
+    }
+
+
+def test_settings_of_the_shell_are_named_as_left_behind(machine: Machine):
+    assert "PLACET_LISTEN_PORT" in machine.run("install", PLACET_LISTEN_PORT="7").stderr
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd is not installed")
+@pytest.mark.parametrize(
+    "folder", ["plain", "with blanks", "50%h", 'a "quote"', "back\\slash", "dollar$HOME", "ü;é"]
+)
+def test_systemd_finds_no_fault_with_any_path(folder: str, machine: Machine, monkeypatch: pytest.MonkeyPatch):
+    odd = machine.home / folder
+    (odd / "bin").mkdir(parents=True)
+    shutil.copy("/bin/true", odd / "bin/placet")
+    monkeypatch.setattr(sys, "executable", str(odd / "bin/python"))
+    file = machine.home / "placet.service"
+    file.write_text(unit.unit_text({"PLACET_HOME": str(odd / "data"), "HOME": str(machine.home)}))
+    runtime = machine.home / "runtime"
+    runtime.mkdir()
+    done = subprocess.run(
+        ["systemd-analyze", "verify", "--user", file],
+        env={
+            "PATH": os.defpath,
+            "HOME": str(machine.home),
+            "XDG_RUNTIME_DIR": str(runtime),
+            "LANG": "C.UTF-8",
+        },
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
+
+
+def test_folders_that_a_service_does_not_see_are_named():
+    assert unit.out_of_sight({"PLACET_HOME": "/tmp/placet", "HOME": "/home/a"})[0] == "/tmp/placet"
+
+
+def test_a_folder_that_would_end_the_line_is_refused():
+    with pytest.raises(Refusal):
+        unit.unit_text({"PLACET_HOME": "/home/a\nExecStart=/bin/evil", "HOME": "/home/a"})
+
+
+@pytest.mark.e2e
+@pytest.mark.skipif(not can_start_systemd(), reason="needs root, namespaces and a control group")
+def test_a_real_user_manager_runs_what_was_installed(group: str) -> None:
+    done = subprocess.run(
+        [*ISOLATED, "bash", SCRIPT, UNIT, sysconfig.get_path("scripts"), ROOT, group, "install"],
+        env={"PATH": os.defpath + ":/usr/sbin:/sbin", "LANG": "C.UTF-8"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+    said = done.stdout + done.stderr
+    assert done.returncode == 0, said
+    facts = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
+    assert facts["Again"].endswith("It was so already."), said
+    assert "active:true" in facts["Facts"], said
+    assert (facts["After"], facts["Unit"], facts["Data"]) == ("inactive", "gone", "there"), said
