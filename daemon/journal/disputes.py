@@ -28,6 +28,8 @@ _SIBLINGS = {
 }
 """What has a place among others: the field that points up, and the relation down again."""
 
+_NAMED_BY = ("title", "name", "text", "note")
+
 
 class Choice(NamedTuple):
     """One of the values of a field in conflict, as it is kept."""
@@ -81,7 +83,7 @@ def conflicts(shown: "Shown", snapshot: Snapshot, entity: Entity) -> list[Confli
             field=field,
             versions=[_version(shown, snapshot, entity, field, one) for one in several],
             name=field_name(shown, field),
-            title=(entity.text("title") or entity.text("name") or entity.text("text"))[:80],
+            title=next((words for one in _NAMED_BY if (words := entity.text(one))), "")[:80],
         )
         for field, several in choices(snapshot, entity).items()
     ]

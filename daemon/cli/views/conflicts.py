@@ -77,7 +77,8 @@ def _words(told: dict[str, Any], conflict: Conflict) -> str:
 def _subject(conflict: Conflict) -> str:
     """Say what is disputed: "two words on title", "deleted while it was edited"."""
     field, kind = str(conflict.get("field") or ""), str(conflict.get("kind") or "task")
-    what = f"{shown(kind).replace('_', ' ')} “{shown(conflict.get('title') or '')}”"
+    title = shown(conflict.get("title") or "")
+    what = shown(kind).replace("_", " ") + (f" “{title}”" if title else "")
     if field == "deleted":
         words = _("deleted while it was edited")
     else:
