@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Final
 
 from daemon.journal.errors import usage
-from daemon.journal.imports import markdown, taskwarrior, todotxt
+from daemon.journal.imports import icalendar, markdown, taskwarrior, todotxt
 from daemon.journal.imports.plan import Plan
 
 Parser = Callable[[str, str, tzinfo, int | None], Plan]
@@ -17,6 +17,7 @@ Parser = Callable[[str, str, tzinfo, int | None], Plan]
 
 PARSERS: Final[Mapping[str, Parser]] = MappingProxyType(
     {
+        icalendar.FORMAT: icalendar.parse,
         markdown.FORMAT: markdown.parse,
         taskwarrior.FORMAT: taskwarrior.parse,
         todotxt.FORMAT: todotxt.parse,

@@ -35,6 +35,7 @@ PRIORITIES = {"H": "P1", "M": "P2", "L": "P3"}
 _STATUSES = {"pending": "OPEN", "waiting": "ON HOLD", "completed": "DONE", "deleted": "OPEN"}
 _ENDED = frozenset({"completed", "deleted"})
 _RECURRING = "recurring"
+_UUID_CHARS_MAX = 1000
 _DAY_BEGINS = "00:00:00"
 _TEMPLATE = "a template of a recurring task: only its occurrences are imported"
 
@@ -98,6 +99,8 @@ def _planned(source: Source, present: set[str], zone: tzinfo) -> list[PlannedTas
     record = source.record
     if not source.key:
         raise NotAnExport("uuid is empty")
+    if len(source.key) > _UUID_CHARS_MAX:
+        raise NotAnExport(f"uuid has {len(source.key)} characters")
     if record.status == _RECURRING:
         return []
     if record.status not in _STATUSES:

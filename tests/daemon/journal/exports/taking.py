@@ -65,8 +65,8 @@ def at_ms(written: str) -> int:
     return int(datetime.fromisoformat(written).timestamp() * 1000)
 
 
-# Any letter but control characters and halves of pairs; with much of what formats give a meaning to.
-letters = st.characters(codec="utf-8", exclude_categories=("Cc", "Cs"))
+# Any letter but control characters, blanks and halves of pairs; with much of what formats give a meaning to.
+letters = st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zs", "Zl", "Zp"))
 odd = st.sampled_from(["+p", "@c", "due:2026-01-01", "k:v", "x", "(A)", "2026-01-02", *'\\;,:"é'])
 words = odd | st.text(letters, min_size=1, max_size=12)
 titles = st.lists(words, min_size=1, max_size=6).map(" ".join).filter(lambda text: bool(text.strip()))

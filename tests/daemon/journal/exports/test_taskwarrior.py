@@ -204,7 +204,7 @@ def test_our_own_attributes_that_cannot_be_read_are_kept_as_text(a: Home):
     }
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25, deadline=None)
 @given(journals)
 def test_any_journal_exported_imported_and_exported_again_is_the_same_bytes(fleet: Fleet, journal):
     first = fleet.home(f"device {len(fleet.homes)}")

@@ -98,7 +98,7 @@ def test_a_title_is_not_taken_for_a_mark_of_the_journals(a: Home, b: Home):
     assert (task.due, task.priority) == (None, "P2")
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25, deadline=None)
 @given(journals)
 def test_any_journal_exported_imported_and_exported_again_is_the_same_bytes(fleet: Fleet, journal):
     first = fleet.home(f"device {len(fleet.homes)}")

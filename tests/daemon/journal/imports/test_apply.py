@@ -183,7 +183,10 @@ def test_times_before_1970_are_kept_as_they_are(a: Home):
 def test_a_format_that_is_not_known_is_refused_with_those_that_are():
     with pytest.raises(Refused) as caught:
         read("org", "garden.org", "* dig")
-    assert (caught.value.code, caught.value.hint) == (Code.USAGE, "one of markdown, taskwarrior, todotxt")
+    assert (caught.value.code, caught.value.hint) == (
+        Code.USAGE,
+        "one of icalendar, markdown, taskwarrior, todotxt",
+    )
 
 
 # --- what the file changed --------------------------------------------------------------------------
