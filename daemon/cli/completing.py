@@ -85,6 +85,8 @@ _FIND: Final[dict[str, Callable[[], Iterable[tuple[str, str]]]]] = {
     "other": _tasks,
     "agent": lambda: _by_id("/v1/agents", "id", "task_title"),
     "device": lambda: _by_id("/v1/devices", "device_id", "name"),
+    "record": lambda: _by_id("/v1/times", "id", "task_title"),
+    "records": lambda: _by_id("/v1/times", "id", "task_title"),
     "label": lambda: _names("/v1/labels"),
     "labels": lambda: _names("/v1/labels"),
     "category": lambda: _names("/v1/categories"),
