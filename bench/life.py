@@ -137,9 +137,9 @@ def _looks(store: Store, small: Store) -> list[Figure]:
 
     def prefix(held: Store) -> float:
         with held.read() as snapshot:
-            (one,) = (
-                snapshot.db.execute("SELECT id FROM entity ORDER BY no LIMIT 1 OFFSET 999").fetchone() or ()
-            )
+            row = snapshot.db.execute("SELECT id FROM entity ORDER BY no LIMIT 1 OFFSET 999").fetchone()
+            assert row is not None
+            one = bytes(row[0])
             start = time.perf_counter()
             refs.task(snapshot, text(one)[:12])
             return 1e3 * (time.perf_counter() - start)

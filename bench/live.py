@@ -1,4 +1,4 @@
-"""Figures of the running program: commit on one device to visible on another, a write, a command.
+"""Figures of the running program: commit on one device to visible on another, and a write.
 
 Never measures inside the daemon: it stands where a user stands.
 """
@@ -16,11 +16,10 @@ from typing import Any
 
 import aiohttp
 
-from bench.table import Figure, paired
-from tests.e2e.devices import PLACET, Device, pair, wait_until
+from bench.table import Figure
+from tests.e2e.devices import Device, pair, wait_until
 
 LIVE, WARM = 300, 30
-COMMANDS, TASKS = 11, 1000
 PAYLOAD = b"x" * 300
 START_S, WAIT_S = 20.0, 30.0
 
@@ -104,31 +103,6 @@ async def _settled(seen: asyncio.Queue[float], quiet_s: float = 0.5) -> None:
         return
 
 
-def _command_s(words: list[str], device: Device) -> float:
-    start = time.perf_counter()
-    subprocess.run(words, env=device.environment, stdout=subprocess.DEVNULL, check=True)
-    return time.perf_counter() - start
-
-
-def _commands(device: Device) -> list[Figure]:
-    listing = "\n".join(f"# Task number {number}\n\n- [ ] a step\n" for number in range(TASKS))
-    todo = device.home / "many.md"
-    todo.write_text(listing, "utf-8")
-    device.do("import", "markdown", str(todo))
-    bare = [sys.executable, "-c", "pass"]
-    found = []
-    for words, goal in ((["list", "--plain"], "<= 6"), (["--help"], "<= 5"), (["add", "one more"], "<= 5")):
-        command = [str(PLACET), *words]
-        mine, theirs = paired(
-            lambda command=command: _command_s(command, device),  # type: ignore[misc]
-            lambda: _command_s(bare, device),
-            COMMANDS,
-        )
-        name = f"placet {' '.join(words)}" + (f", {TASKS} tasks" if words[0] == "list" else "")
-        found.append(Figure(name, 1000 * mine, 1000 * theirs, "ms", "python -c pass", goal))
-    return found
-
-
 def figures() -> list[Figure]:
     """Measure everything here, with two daemons of this machine."""
     with tempfile.TemporaryDirectory(prefix="placet-bench-") as name:
@@ -140,7 +114,6 @@ def figures() -> list[Figure]:
             pair(here, there)
             visible, written = asyncio.run(_live_s(here, there))
             echo = _echo_s(folder)
-            commands = _commands(here)
         finally:
             for device in (here, there):
                 if device.daemon is not None:
@@ -167,5 +140,4 @@ def figures() -> list[Figure]:
             against,
             "<= 5",
         ),
-        *commands,
     ]
