@@ -203,6 +203,7 @@ class Change(TypedDict, total=False):
     before: Any
     after: Any
     why: str
+    unknown: bool
 
 
 class Agent(TypedDict, total=False):

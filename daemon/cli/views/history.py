@@ -36,6 +36,8 @@ _FOR_MACHINES: Final = frozenset(
         "happened_at",
     }
 )
+# Of what is longer, only what changed is shown.
+_LONG_CHARS: Final = 60
 _VERDICTS: Final = {"undone": "took back"}
 _ROW_KEYS: Final = ("seq", "at", "by", "device", "kind", "entity", "field", "before", "after", "why")
 
@@ -82,11 +84,24 @@ def _deed(group: Sequence[Change], ids: dict[str, str], look: Look) -> str:
 
 def _fields(group: Sequence[Change], look: Look) -> Iterator[str]:
     margin = " " * (_WHEN_WIDTH + 2)
-    yield from (margin + _what(change, look) for change in group if _is_telling(change))
+    width = min(look.width, _WIDTH_MAX) - len(margin)
+    for change in group:
+        if _is_telling(change):
+            yield from (margin + line for line in _lines(change, width, look))
     # One commit has one cause.
     if why := group[-1].get("why"):
-        width = min(look.width, _WIDTH_MAX) - len(margin)
         yield from (margin + look.paint(line, "dim") for line in wrapped(f"why: {why}", width))
+
+
+def _lines(change: Change, width: int, look: Look) -> Iterator[str]:
+    before, after = change.get("before"), change.get("after")
+    newer = look.paint("  (of a newer version)", "dim") if change.get("unknown") else ""
+    if isinstance(before, str) and isinstance(after, str) and max(len(before), len(after)) > _LONG_CHARS:
+        from daemon.cli.differing import word_changes
+
+        yield from wrapped(f"{field_words(change.get('field', ''))}: {word_changes(before, after)}", width)
+        return
+    yield f"{_what(change, look)}{newer}"
 
 
 def _is_telling(change: Change) -> bool:

@@ -1,0 +1,152 @@
+"""The log at the command line: what is asked for, how changes are drawn, and following it live.
+
+Never waits for a time: what is followed ends by a signal that is sent once its lines are there.
+"""
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from daemon.cli.differing import word_changes
+from tests.daemon.cli import examples
+from tests.daemon.cli.conftest import Placet, command_environment
+from tests.daemon.cli.examples import TASK
+from tests.daemon.cli.fake_control import FakeControl
+
+LOG = "GET /v1/log"
+
+
+def change(seq: int, after: object, **more: Any) -> dict[str, Any]:
+    return examples.CHANGE | {"seq": seq, "after": after} | more
+
+
+def test_the_log_is_asked_for_part_by_part(placet: Placet, control: FakeControl):
+    control.answers(LOG, [])
+    given = ["--field", "status", "--kind", "task", "--by", "user", "--agent", "c0ff", "--device", "my phone"]
+    done = placet("log", "passport", *given, "--since", "monday", "--until", "2026-03-04", "--before", "9")
+    assert (done.status, done.err) == (0, "No history of that.\n")
+    target = control.requests[-1].target
+    for part in (
+        "entity=passport",
+        "field=status",
+        "kind=task",
+        "by=user",
+        "agent=c0ff",
+        "device=my%20phone",
+    ):
+        assert part in target
+    assert "since=monday&until=2026-03-04&before=9" in target
+    assert placet("log").err == "No history yet.\n"
+
+
+def test_a_page_that_is_not_the_first_says_how_to_go_back(placet: Placet, control: FakeControl):
+    control.answers(LOG, [change(41, "DONE"), change(42, "OPEN")])
+    assert placet("log").err == "Older changes: placet log … --before 41\n"
+    assert placet("log", "--json").err == ""
+    control.answers(LOG, [change(1, "DONE")])
+    placet("log")
+    assert placet("log").err == ""
+
+
+def test_long_texts_show_what_changed_of_them(placet: Placet, control: FakeControl):
+    words = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
+    told = change(3, words.replace("seven", "7"), kind="entry", field="text", before=words, title="one two")
+    control.answers(LOG, [told])
+    assert placet("log", COLUMNS="80").out == (
+        "2 min ago    you on laptop: entry 3f2a  one two\n"
+        "             text: …three four five six [-seven-] {+7+} eight nine ten eleven…\n"
+    )
+    assert words in placet("log", "--plain").out
+
+
+def test_what_a_newer_version_wrote_is_said_to_be_unknown(placet: Placet, control: FakeControl):
+    control.answers(LOG, [change(3, 2, kind="gadget", field="slots", before=1, unknown=True)])
+    assert "slots: 1 → 2  (of a newer version)" in placet("log").out
+
+
+@given(st.lists(st.sampled_from("abcd"), max_size=12), st.lists(st.sampled_from("abcd"), max_size=12))
+def test_what_differs_is_in_brackets_and_the_rest_is_not(old: list[str], new: list[str]):
+    told = word_changes(" ".join(old), " ".join(new))
+    assert ("[-" in told or "{+" in told) == (old != new)
+    gone, come = told.count("[-"), told.count("{+")
+    assert (gone <= len(old), come <= len(new)) == (True, True)
+
+
+def test_a_text_rewritten_as_a_whole_is_cut():
+    told = word_changes(" ".join(f"old{n}" for n in range(900)), " ".join(f"new{n}" for n in range(900)))
+    assert len(told) < 600
+    assert told.startswith("[-old0")
+
+
+# -- following ----------------------------------------------------------------------------------------
+
+
+class _Following:
+    """A `placet log --follow` in the background; its lines are read as they come."""
+
+    def __init__(self, home: Path, *words: str) -> None:
+        self.running = subprocess.Popen(
+            [sys.executable, "-m", "daemon", "log", "--follow", *words],
+            env=command_environment(home),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def line(self) -> str:
+        assert self.running.stdout is not None
+        return self.running.stdout.readline()
+
+    def ended(self) -> tuple[int, str]:
+        self.running.send_signal(signal.SIGINT)
+        _, err = self.running.communicate(timeout=30)
+        return self.running.returncode, err
+
+
+def _event(seq: int) -> bytes:
+    return b"id: %d\nevent: commit\ndata: {}\n\n" % seq
+
+
+def test_following_shows_what_is_there_then_what_comes_and_ends_well(home: Path, control: FakeControl):
+    control.answers("GET /healthz", {"feed_end": 41})
+    control.answers(LOG, [change(41, "DONE")])
+    control.answers(LOG, [change(42, "OPEN")])
+    control.answers(LOG, [])
+    control.answers(LOG, [change(44, "BLOCKED")])
+    control.answers(LOG, [])
+    control.streams("GET /v1/events", _event(42), _event(43))
+    control.streams("GET /v1/events", _event(44))
+    control.hangs("GET /v1/events")
+    following = _Following(home, "--jsonl", "--field", "status")
+    assert [json.loads(following.line())["after"] for _ in range(3)] == ["DONE", "OPEN", "BLOCKED"]
+    assert following.ended() == (0, "")
+    asked = [one.target for one in control.asked(LOG)]
+    assert asked == [
+        "/v1/log?field=status&limit=50",
+        *(f"/v1/log?field=status&limit=500&after={after}" for after in (41, 42, 43)),
+    ]
+    resumed = [one.headers["Last-Event-ID"] for one in control.asked("GET /v1/events")]
+    assert resumed[:2] == ["41", "43"]
+
+
+def test_a_task_is_followed_by_its_id_whatever_it_is_called_later(home: Path, control: FakeControl):
+    control.answers("GET /healthz", {"feed_end": 1})
+    control.answers("GET /v1/tasks/passport", examples.task())
+    control.answers(LOG, [change(1, "DONE")])
+    control.hangs("GET /v1/events")
+    following = _Following(home, "passport", "--plain")
+    assert following.line().startswith("1\t")
+    assert following.ended()[0] == 0
+    assert f"entity={TASK}" in control.asked(LOG)[0].target
+
+
+@pytest.mark.parametrize("words", [["--json"], ["--before", "7"]])
+def test_what_cannot_be_followed_is_said(words: list[str], placet: Placet):
+    assert placet("log", "--follow", *words).status == 2
