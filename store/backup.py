@@ -90,7 +90,7 @@ def write_backup(path: Path, target: Path, told: Told, sealed_key: bytes | None 
     part = target.with_name(f".{target.name}.part")
     try:
         with file_faults_in_words(target):
-            part.unlink(missing_ok=True)
+            discard(part)
             # SQLite would let others read it.
             os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         _copy_out(path, part, told)
@@ -100,7 +100,7 @@ def write_backup(path: Path, target: Path, told: Told, sealed_key: bytes | None 
             part.replace(target)
             sync_folder(target.parent)
     except BaseException:
-        part.unlink(missing_ok=True)
+        discard(part)
         raise
     return contents
 
@@ -259,10 +259,10 @@ def _fold_wal(path: Path) -> bool:
     return True
 
 
-def discard(working: Path) -> None:
-    """Remove what a restore that was cut off has left."""
+def discard(unfinished: Path) -> None:
+    """Remove what was not finished, with the files that SQLite had beside it."""
     for suffix in ("", "-wal", "-shm", "-journal"):
-        working.with_name(working.name + suffix).unlink(missing_ok=True)
+        unfinished.with_name(unfinished.name + suffix).unlink(missing_ok=True)
 
 
 # -- both -------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 Never knows what the tables mean.
 """
 
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib import resources
@@ -15,6 +16,7 @@ from store.faults import DamagedDatabase, DiskFull, NewerDatabase, ReadOnlyDatab
 
 APPLICATION_ID = 0x506C6163  # "Plac"
 BUSY_TIMEOUT_MS = 10_000
+ROOM_BYTES_MIN = 64 * 1024  # what the files beside a database need, so that it can be opened at all
 
 
 def connect(path: Path, *, writes: bool) -> apsw.Connection:
@@ -110,5 +112,20 @@ def faults_in_words(path: Path) -> Iterator[None]:
         raise DiskFull(f"no space left for {path}") from fault
     except (apsw.ReadOnlyError, apsw.PermissionsError) as fault:
         raise ReadOnlyDatabase(f"{path} cannot be written: {fault}") from fault
-    except (apsw.CantOpenError, apsw.IOError, apsw.BusyError, apsw.LockedError) as fault:
+    except (apsw.CantOpenError, apsw.IOError) as fault:
+        raise _cause(path, fault) from fault
+    except (apsw.BusyError, apsw.LockedError) as fault:
         raise StoreError(f"{path}: {fault}") from fault
+
+
+def _cause(path: Path, fault: apsw.Error) -> StoreError:
+    """Say why a file cannot be read or written: SQLite says no more than that, the file system often does."""
+    try:
+        seen = os.statvfs(path.parent)
+    except OSError:
+        return StoreError(f"{path}: {fault}")
+    if seen.f_flag & os.ST_RDONLY:
+        return ReadOnlyDatabase(f"{path} cannot be written: its file system is read-only")
+    if seen.f_bavail * seen.f_frsize < ROOM_BYTES_MIN:
+        return DiskFull(f"no space left for {path}")
+    return StoreError(f"{path}: {fault}")
