@@ -53,9 +53,10 @@ def _main_of(module: str, *arguments: object) -> int:
 
     if find_spec(module.rpartition(".")[0]) is None or find_spec(module) is None:
         raise Refusal("failed", _("this installation has no {module}").format(module=module))
-    # The command line runs without collecting garbage; a program that stays does not.
+    program = import_module(module)
+    # The command line runs without collecting garbage, and imports make none; a program that stays does not.
     gc.enable()
-    status = import_module(module).main(*arguments)
+    status = program.main(*arguments)
     return status if isinstance(status, int) else DONE
 
 
