@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Final
 
 from daemon.journal.errors import usage
-from daemon.journal.exports import icalendar, jsonl, taskwarrior, todotxt
+from daemon.journal.exports import icalendar, jsonl, markdown, taskwarrior, todotxt
 from store.snapshot import Snapshot
 
 Writer = Callable[[Snapshot, tzinfo], Iterator[str]]
@@ -19,6 +19,7 @@ WRITERS: Final[Mapping[str, Writer]] = MappingProxyType(
     {
         icalendar.FORMAT: icalendar.write,
         jsonl.FORMAT: jsonl.write,
+        markdown.FORMAT: markdown.write,
         taskwarrior.FORMAT: taskwarrior.write,
         todotxt.FORMAT: todotxt.write,
     }

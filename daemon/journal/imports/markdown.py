@@ -11,6 +11,7 @@ from pathlib import PurePath
 
 from daemon.journal.checklists import TODOS
 from daemon.journal.imports.markdown_blocks import Block, Heading, Item, Prose, blocks
+from daemon.journal.imports.markdown_marks import marked
 from daemon.journal.imports.plan import (
     Plan,
     PlannedChecklist,
@@ -30,7 +31,7 @@ from daemon.journal.values import TITLE_CHARS_MAX
 FORMAT = "markdown"
 
 _UNNAMED = "Imported list"
-_BOX = re.compile(r"\[([ xX])\](?:\s+|$)")
+BOX = re.compile(r"\[([ xX])\](?:\s+|$)")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _PARENT_CHARS_MIN = 12
 
@@ -58,8 +59,9 @@ class _Section:
     def __init__(self, heading: Heading, key: str, parent: "_Section | None") -> None:
         self.level, self.key, self.parent = heading.level, key, parent
         self._line = heading.line
-        self._is_done, self._text = _unboxed(heading.text)
-        self.title = _plain(self._text)
+        self._is_done, written = _unboxed(heading.text)
+        self._text, self._marks = marked(written)
+        self.title = plain(self._text)
         self._seen: Counter[tuple[str, str]] = Counter()
         self._items: list[PlannedItem] = []
         self._entries: list[PlannedEntry] = []
@@ -81,7 +83,9 @@ class _Section:
         lines = block.text.split("\n")
         if isinstance(block, Item):
             self._tick_off(block.parents, block.text)
-        elif all(_BOX.match(line.lstrip()) for line in lines):
+        elif block.is_verbatim:
+            self._keep(block.text)
+        elif all(BOX.match(line.lstrip()) for line in lines):
             for line in lines:  # boxes without bullets in front of them
                 self._tick_off(block.parents, line)
         else:
@@ -97,7 +101,10 @@ class _Section:
             key=self.key,
             line=self._line,
             title=cut_title(title),
-            status="DONE" if self._is_done else "OPEN",
+            status="DONE" if self._is_done else self._marks.status or "OPEN",
+            reason=None if self._is_done else self._marks.reason,
+            priority=self._marks.priority,
+            due=self._marks.due,
             checklists=(checklist,) if self._items else (),
             entries=tuple(self._entries),
             links=tuple(self._links()),
@@ -112,7 +119,7 @@ class _Section:
         if not text:
             return
         path = [_unboxed(parent)[1] for parent in parents]
-        title = _under([_plain(parent) for parent in path], _plain(text))
+        title = _under([plain(parent) for parent in path], plain(text))
         if not fits_title(title):
             self._keep(text)
         key = self.key_of("item", "\n".join([*path, text]))
@@ -120,7 +127,7 @@ class _Section:
 
     def _keep(self, text: str, parents: Sequence[str] = ()) -> None:
         if parents:
-            text = f"{_plain(_unboxed(parents[-1])[1])}\n\n{text}"
+            text = f"{plain(_unboxed(parents[-1])[1])}\n\n{text}"
         if text.strip():
             self._entries += entries_of(self.key_of("entry", text), text)
 
@@ -130,7 +137,7 @@ def _sections(root: _Section, found: Sequence[Block]) -> list[_Section]:
     for block in found:
         if not isinstance(block, Heading):
             sections[-1].take(block)
-        elif text := _unboxed(block.text)[1]:
+        elif text := marked(_unboxed(block.text)[1])[0]:
             parent = sections[-1]
             while parent.parent and parent.level >= block.level:
                 parent = parent.parent
@@ -141,11 +148,11 @@ def _sections(root: _Section, found: Sequence[Block]) -> list[_Section]:
 def _unboxed(written: str) -> tuple[bool, str]:
     """Return whether a ticked box stands in front, and the text after the box, on one line."""
     text = on_one_line(written)
-    box = _BOX.match(text)
+    box = BOX.match(text)
     return (box[1] in "xX", text[box.end() :]) if box else (False, text)
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Take out the backslashes that keep Markdown from reading a character as markup."""
     return text if "`" in text else _ESCAPE.sub(r"\1", text)
 

@@ -20,6 +20,9 @@ _FRONT_MATTER = re.compile(
     r"[ \t]*[\w-]+:.*\n(?:(?!---|\.\.\.).*\n){0,200}"
     r"(?:---|\.\.\.)[ \t]*(?:\n|$)"
 )
+NOTE = "note"
+"""What stands behind the fence of a block that is the text of an entry, word for word."""
+
 _WORD = re.compile(r"\w")
 
 
@@ -43,11 +46,15 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """Any other text, as it stands in the file; `parents` are the list items around it."""
+    """Any other text, as it stands in the file; `parents` are the list items around it.
+
+    `is_verbatim`: it stood in a fenced block that is marked as a note, and means nothing but itself.
+    """
 
     line: int
     parents: tuple[str, ...]
     text: str
+    is_verbatim: bool = False
 
 
 Block = Heading | Item | Prose
@@ -120,7 +127,10 @@ class _Walk:
         if token.type in _TEXTS:
             self._text(token, tokens[at + 1].content, first, end)
             return at + 3
-        if token.type != "hr":
+        if token.type == "fence" and token.info.strip() == NOTE and not self._items:
+            # The parser's content ends in a line break that the text did not have.
+            self.found.append(Prose(first + 1, (), token.content.removesuffix("\n"), is_verbatim=True))
+        elif token.type != "hr":
             self._prose(first, end)
         return at + 1
 

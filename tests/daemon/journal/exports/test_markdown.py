@@ -1,0 +1,186 @@
+"""Markdown that leaves is read back to the same tasks, and goes out again as the same text.
+
+Never takes what is in a title or a note for structure.
+"""
+
+import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from daemon.journal import checklists, entries, tasks
+from daemon.journal.exports import markdown as exporting
+from daemon.journal.exports.each import Eachs
+from daemon.journal.imports import markdown
+from daemon.journal.imports.apply import Work
+from daemon.journal.imports.markdown_marks import Marks, marked, written
+from tests.daemon.agents.fleet import Fleet, Home
+
+CASES = itertools.count()
+
+SIGNS = [
+    "#",
+    "##",
+    "-",
+    "[x]",
+    "[ ]",
+    "\\",
+    "`",
+    "```",
+    "(P1)",
+    "(due 2026-03-15)",
+    ">",
+    "1.",
+    "*",
+    "<!--",
+    "=",
+    "---",
+]
+words = st.lists(st.sampled_from([*SIGNS, "a", "Ünd", "\\#", "(BLOCKED: x)"]), min_size=1, max_size=4).map(
+    " ".join
+)
+free = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=20)
+titles = (words | free).filter(lambda one: " ".join(one.split()))
+lines = st.lists(
+    words | st.just("") | st.sampled_from(["    x", "```", "~~~", "- a", "[x] done"]), min_size=1, max_size=4
+)
+notes = (lines.map("\n".join) | free).filter(lambda one: one.strip())
+
+
+class Drawn(NamedTuple):
+    title: str
+    status: str
+    priority: str
+    due: str | None
+    items: list[tuple[str, bool]]
+    notes: list[str]
+
+
+drawn = st.builds(
+    Drawn,
+    titles,
+    st.sampled_from(["OPEN", "GROOMED", "IN PROGRESS", "BLOCKED", "ON HOLD", "DONE", "REJECTED"]),
+    st.sampled_from(["P0", "P1", "P2", "P3"]),
+    st.none() | st.dates().map(str),
+    st.lists(st.tuples(titles, st.booleans()), max_size=3),
+    st.lists(notes, max_size=3),
+)
+
+
+@contextmanager
+def fleet_in(folder: Path) -> Iterator[Fleet]:
+    made = folder / str(next(CASES))
+    made.mkdir()
+    fleet = Fleet(made)
+    try:
+        yield fleet
+    finally:
+        fleet.close()
+
+
+def fill(home: Home, wanted: list[Drawn]) -> None:
+    for one in wanted:
+        home.fleet.now_ms += 1
+        reason = "for Bob" if one.status in ("BLOCKED", "ON HOLD") else None
+        new = tasks.NewTask(one.title, status=one.status, reason=reason, priority=one.priority, due=one.due)
+        task = home.write(lambda tx, new=new: tasks.add(tx, new))
+        for title, is_checked in one.items:
+            item = checklists.NewItem(title, is_checked=is_checked)
+            home.write(lambda tx, item=item, task=task: checklists.add_item(tx, task.id, item))
+        for text in one.notes:
+            home.fleet.now_ms += 1
+            home.write(lambda tx, text=text, task=task: entries.add(tx, task.id, entries.NewEntry(text)))
+
+
+def exported(home: Home) -> str:
+    return home.read(lambda snapshot: "".join(exporting.write(snapshot, UTC)))
+
+
+def brought(home: Home, text: str) -> None:
+    work = Work(markdown.parse("journal.md", text))
+    for part in work.parts:
+        home.write(lambda tx, part=part: work.take(tx, part))
+
+
+def told(home: Home) -> list[Any]:
+    """Return what Markdown has a place for."""
+
+    def use(snapshot: Any) -> list[Any]:
+        return [
+            (
+                one.title,
+                one.status,
+                one.reason,
+                one.priority or "P2",
+                one.due,
+                one.lists,
+                [note.text for note in one.notes],
+            )
+            for one in Eachs(snapshot)
+        ]
+
+    return home.read(use)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(wanted=st.lists(drawn, max_size=3))
+def test_what_is_exported_is_read_back_and_exported_as_the_same_text(
+    tmp_path_factory: Any, wanted: list[Drawn]
+):
+    with fleet_in(tmp_path_factory.getbasetemp()) as fleet:
+        first, second = fleet.home("a"), fleet.home("b")
+        fill(first, wanted)
+        text = exported(first)
+        brought(second, text)
+        assert told(second) == told(first)
+        assert exported(second) == text
+
+
+def test_it_reads_like_what_a_person_would_write(a: Home):
+    fill(
+        a,
+        [
+            Drawn(
+                "Renew passport",
+                "ON HOLD",
+                "P1",
+                "2026-03-15",
+                [("Photos", True), ("Form", False)],
+                ["Call first."],
+            )
+        ],
+    )
+    fill(a, [Drawn("Old", "DONE", "P2", None, [], ["Two\n\nparagraphs"])])
+    assert exported(a) == (
+        "# Renew passport (P1, due 2026-03-15, ON HOLD: for Bob)\n\n- [x] Photos\n- [ ] Form\n\nCall first.\n"
+        "\n# [x] Old\n\n```note\nTwo\n\nparagraphs\n```\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("heading", "title", "marks"),
+    [
+        ("A (P1)", "A", Marks("P1")),
+        ("A (due 2026-02-30)", "A (due 2026-02-30)", Marks()),
+        ("A (P1, P2)", "A (P1, P2)", Marks()),
+        ("A (P1, soon)", "A (P1, soon)", Marks()),
+        ("A (P1) (REJECTED)", "A (P1)", Marks(status="REJECTED")),
+        ("A (BLOCKED: by B, P1)", "A", Marks(status="BLOCKED", reason="by B, P1")),
+        ("A(P1)", "A(P1)", Marks()),
+    ],
+)
+def test_brackets_are_marks_only_where_all_in_them_is(heading: str, title: str, marks: Marks):
+    assert marked(heading) == (title, marks)
+    assert marked(title + written(marks)) == (title, marks)
+
+
+def test_a_heading_whose_marks_change_is_the_same_task(a: Home):
+    brought(a, "# Passport (P1)\n")
+    brought(a, "# Passport (due 2026-03-15)\n")
+    assert [one[:5] for one in told(a)] == [("Passport", "OPEN", None, "P2", "2026-03-15")]
