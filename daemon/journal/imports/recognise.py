@@ -7,6 +7,7 @@ what is new in it must not become one.
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import NamedTuple
 
 from daemon.journal.imports.memory import Memory, source_of
@@ -23,6 +24,7 @@ _LIKE_SAME_DAY_MIN = 0.4
 # Letters that stand in more titles than this tell nothing, and would make a long list slow.
 _TITLES_MAX = 16
 _CLOSEST_MAX = 16
+_AHEAD_MAX = 8
 
 
 class Recognised(NamedTuple):
@@ -97,8 +99,9 @@ def _as_known(snapshot: Snapshot, key: str, task: Entity) -> _Known:
 def _rekeyed(plan: Plan, known: Sequence[_Known]) -> Iterator[PlannedTask]:
     """Yield the tasks of a list under the keys of those that they are."""
     keys = _same_title(plan.tasks, known)
-    gone = [one for one in known if one.key not in keys.values()]
-    keys |= _like(plan.tasks, keys, gone)
+    keys |= _in_order(plan.tasks, keys, known)
+    found = set(keys.values())
+    keys |= _like(plan.tasks, keys, [one for one in known if one.key not in found])
     taken = {one.key for one in known}
     for at, task in enumerate(plan.tasks):
         key = keys.get(at) or _free(task.key, taken)
@@ -131,53 +134,80 @@ def _under(task: PlannedTask, key: str) -> PlannedTask:
     return replace(task, key=key, source=key, entries=entries)
 
 
+def _in_order(
+    tasks: Sequence[PlannedTask], keys: Mapping[int, str], known: Sequence[_Known]
+) -> dict[int, str]:
+    """Give new tasks the keys of those that went out of the list behind the same task, in the same order."""
+    lines = [(at, keys.get(at)) for at in range(len(tasks))]
+    there = set(keys.values())
+    new = _behind(lines)
+    gone = _behind((at, one.key if one.key in there else None) for at, one in enumerate(known))
+    found: dict[int, str] = {}
+    for anchor, unknown in new.items():
+        waiting = deque(gone.get(anchor, ()))
+        for at in unknown:
+            ahead = [waiting[n] for n in range(min(_AHEAD_MAX, len(waiting)))]
+            likely = [
+                (likeness, -n)
+                for n, one in enumerate(ahead)
+                if (likeness := _likeness(tasks[at], known[one]))
+            ]
+            if likely:
+                taken = -max(likely)[1]
+                found[at] = known[ahead[taken]].key
+                for _ in range(taken + 1):
+                    waiting.popleft()
+    return found
+
+
+def _behind(places: Iterable[tuple[int, str | None]]) -> dict[str | None, list[int]]:
+    """Group the places without a key by the key that stands before them."""
+    groups: dict[str | None, list[int]] = defaultdict(list)
+    anchor = None
+    for at, key in places:
+        if key is None:
+            groups[anchor].append(at)
+        else:
+            anchor = key
+    return groups
+
+
 def _like(tasks: Sequence[PlannedTask], keys: Mapping[int, str], gone: Sequence[_Known]) -> dict[int, str]:
-    """Give tasks that are new to the list the keys of those that went out of it and read nearly alike."""
+    """Give new tasks the keys of those that went out of the list anywhere and read nearly alike."""
     index: dict[str, list[int]] = defaultdict(list)
-    threes = [_threes(one.title) for one in gone]
-    for at, letters in enumerate(threes):
-        for three in letters:
+    for at, one in enumerate(gone):
+        for three in _threes(one.title):
             index[three].append(at)
     found: dict[int, str] = {}
     used: set[int] = set()
     for at, task in enumerate(tasks if gone else ()):
-        if at in keys:
-            continue
-        best = _closest(task, gone, threes, index, used)
-        if best is not None:
+        if at not in keys and (best := _closest(task, gone, index, used)) is not None:
             used.add(best)
             found[at] = gone[best].key
     return found
 
 
 def _closest(
-    task: PlannedTask,
-    gone: Sequence[_Known],
-    threes: Sequence[frozenset[str]],
-    index: Mapping[str, list[int]],
-    used: set[int],
+    task: PlannedTask, gone: Sequence[_Known], index: Mapping[str, list[int]], used: set[int]
 ) -> int | None:
-    own = _threes(task.title)
-    shared = Counter(
-        at
-        for three in own
-        if len(where := index.get(three, ())) <= _TITLES_MAX
-        for at in where
-        if at not in used
-    )
-    best: tuple[float, int] | None = None
-    for at, _ in sorted(shared.items(), key=lambda one: (-one[1], one[0]))[:_CLOSEST_MAX]:
-        other = gone[at]
-        if task.made_ms is not None and other.made_ms is not None and task.made_ms != other.made_ms:
-            continue
-        same_day = task.made_ms is not None and task.made_ms == other.made_ms
-        likeness = 2 * len(own & threes[at]) / (len(own) + len(threes[at]))
-        least = _LIKE_SAME_DAY_MIN if same_day else _LIKE_MIN
-        if likeness >= least and (best is None or likeness > best[0]):
-            best = likeness, at
-    return None if best is None else best[1]
+    rare = (where for three in _threes(task.title) if len(where := index.get(three, ())) <= _TITLES_MAX)
+    shared = Counter(at for where in rare for at in where if at not in used)
+    closest = sorted(shared.items(), key=lambda one: (-one[1], one[0]))[:_CLOSEST_MAX]
+    likely = [(likeness, -at) for at, _ in closest if (likeness := _likeness(task, gone[at]))]
+    return -max(likely)[1] if likely else None
 
 
+def _likeness(task: PlannedTask, other: _Known) -> float:
+    """Return how alike two tasks read, 0 where that is not enough to take them for one."""
+    if task.made_ms is not None and other.made_ms is not None and task.made_ms != other.made_ms:
+        return 0.0
+    same_day = task.made_ms is not None and task.made_ms == other.made_ms
+    mine, theirs = _threes(task.title), _threes(other.title)
+    likeness = 2 * len(mine & theirs) / (len(mine) + len(theirs))
+    return likeness if likeness >= (_LIKE_SAME_DAY_MIN if same_day else _LIKE_MIN) else 0.0
+
+
+@lru_cache(maxsize=1024)
 def _threes(title: str) -> frozenset[str]:
     padded = f"  {title.casefold()} "
     return frozenset(padded[at : at + 3] for at in range(len(padded) - 2))

@@ -214,6 +214,18 @@ def test_lines_that_read_alike_are_as_many_tasks(a: Home):
     assert bring(a, "todotxt", "rake\n") == ImportResult(unchanged=1)
 
 
+def test_lines_that_are_alike_and_all_edited_keep_their_tasks(a: Home):
+    lines = [f"2026-01-02 water bed {n} of the garden" for n in range(300)]
+    bring(a, "todotxt", "\n".join(lines))
+    edited = [line.replace("water", "rake") for line in lines]
+    del edited[100]
+    edited.insert(200, "2026-01-02 something else entirely")
+    done = bring(a, "todotxt", "\n".join(edited))
+    assert (done.tasks, done.updated, done.unchanged) == (1, 299, 0)
+    assert bring(a, "todotxt", "\n".join(edited)) == ImportResult(unchanged=300)
+    assert sorted(titles(a))[:2] == ["rake bed 0 of the garden", "rake bed 1 of the garden"]
+
+
 def test_a_line_like_one_that_was_edited_away_is_a_new_task(a: Home):
     bring(a, "todotxt", "buy milk\n")
     bring(a, "todotxt", "buy oat milk\n")
