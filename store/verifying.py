@@ -85,12 +85,11 @@ class _Check:
 
     def findings(self) -> Iterator[Finding]:
         """Yield what is wrong: with the file, then the log, then what follows from it."""
-        with closing(_temporary()) as scratch:
-            for stage in (self._pages, self._references, lambda: self._log(scratch), self._index):
-                yield from self._readable(stage())
-                if self._barred:
-                    yield Finding("what follows was not looked at", "everything else", "mend this first")
-                    return
+        for stage in (self._pages, self._references, self._log, self._index):
+            yield from self._readable(stage())
+            if self._barred:
+                yield Finding("what follows was not looked at", "everything else", "mend this first")
+                return
 
     def _readable(self, stage: Iterator[Finding]) -> Iterator[Finding]:
         """Turn pages that SQLite cannot read into a finding, too."""
@@ -118,8 +117,12 @@ class _Check:
             table = rows[0][0] if rows else "standing"
             yield Finding("it lacks a row that everything rests on", f"table {table}", _MEND_FILE)
 
-    def _log(self, scratch: apsw.Connection) -> Iterator[Finding]:
+    def _log(self) -> Iterator[Finding]:
         """Read the log, folding it again meanwhile, and compare as long as the log itself is sound."""
+        with closing(_temporary(self._db)) as scratch:
+            yield from self._folded(scratch)
+
+    def _folded(self, scratch: apsw.Connection) -> Iterator[Finding]:
         replay = Replay(self._db, scratch)
         check = LogCheck(self._db, lambda received, seq: None if self._barred else replay.take(received, seq))
         for fault in check.faults(self._progress("reading the log")):
@@ -181,11 +184,13 @@ class _Check:
             yield Finding(words, "table search", _MEND_TABLES)
 
 
-def _temporary() -> apsw.Connection:
-    """Open an empty store in a file that SQLite removes by itself."""
+def _temporary(log_of: apsw.Connection) -> apsw.Connection:
+    """Open an empty store in a file that SQLite removes by itself, upon the log of another."""
     db = apsw.Connection("")
     db.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
     database.migrate(db, Path("the temporary file"))
+    db.execute("DROP TABLE feed; DROP TABLE branch; DROP TABLE replica")
+    db.execute("ATTACH ? AS log", (log_of.db_filename("main"),))
     return db
 
 

@@ -5,10 +5,14 @@ Never touches a store while it is open.
 
 from contextlib import suppress
 
+from store.compaction import START, Retention, compact
 from store.transaction import Write
+from syncproto.heads import Clock
+from syncproto.ids import EntityId
 from tests.simulation.author import TASK, TITLE, Author
 from tests.simulation.device import Device
 from tests.simulation.fleet import Action, Fleet, Step
+from tests.simulation.laws import contents
 
 
 class Aborted(Exception):
@@ -69,6 +73,28 @@ def cloned(fleet: Fleet, device: Device, step: Step) -> str:
     return "done"
 
 
+def compacted(fleet: Fleet, device: Device, step: Step) -> str:
+    """Compact, wholly or up to some step, what all others hold, also if a backup of theirs is put back."""
+    held: list[Clock] = []
+    for other in fleet.devices:
+        if other is not device:
+            held.append(tuple(sorted(other.held)))
+        if other.backup is not None:
+            held.append(tuple(sorted(other.backup.held)))
+    before_ms = fleet.world.now_ms - step.one * 3_000
+    with device.store.read() as snapshot:
+        before = contents(snapshot)
+    after: EntityId | None = START
+    values, steps = 0, 1 + step.two
+    while after is not None and steps:
+        with device.store.write() as tx:
+            freed, after = compact(tx, Retention(before_ms, tuple(held)), after)
+        values, steps = values + freed.values, steps - 1
+    with device.store.read() as snapshot:
+        assert contents(snapshot) == before, "compaction changes what is shown"
+    return "dropped something" if values else "nothing to drop"
+
+
 FATES: dict[str, Action] = {
     "restart": restart,
     "abort": abort,
@@ -76,4 +102,5 @@ FATES: dict[str, Action] = {
     "restored": restored,
     "rolled back": rolled_back,
     "cloned": cloned,
+    "compacted": compacted,
 }

@@ -73,6 +73,7 @@ class Fleet:
             for place, skew in enumerate(skews)
         ]
         self._words = 0
+        self.padding = ""
         self._undoing: dict[tuple[str, EntityId], Undoing] = {}
         with self.at(self.devices[0]) as author:
             author.write(TASK, "task", {TITLE: "Plan the trip", ESTIMATE: 30})
@@ -100,7 +101,7 @@ class Fleet:
     def word(self) -> str:
         """Return words that nobody has written yet."""
         self._words += 1
-        return f"U{self._words}"
+        return f"U{self._words}{self.padding}"
 
     # -- a person's own writes --------------------------------------------------------------------------
 

@@ -254,7 +254,7 @@ def test_pages_that_cannot_be_read_at_all_are_a_finding(
     def broken(db: apsw.Connection) -> list[str]:
         raise apsw.CorruptError("database disk image is malformed")
 
-    monkeypatch.setattr(verifying.search, "faults", broken)
+    monkeypatch.setattr("store.search.faults", broken)
     assert "the file: the file cannot be read: database disk image is malformed" in told(verified(store))
 
 
