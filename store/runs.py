@@ -118,6 +118,12 @@ def failures(snapshot: Snapshot, agent: EntityId) -> Failures:
     return Failures(number, last_ms)
 
 
+def by_status(snapshot: Snapshot) -> dict[str, int]:
+    """Count the runs that the log still holds, by how they stand."""
+    counted: Any = snapshot.db.execute("SELECT status, count(*) FROM run GROUP BY status")
+    return {status.value: 0 for status in RunStatus} | dict(counted)
+
+
 def _runs(snapshot: Snapshot, where: str, bindings: tuple[Any, ...]) -> list[Run]:
     rows: Any = snapshot.db.execute(
         f"SELECT run_key, agent, reason, status, started_ms, ended_ms, error FROM run {where}", bindings

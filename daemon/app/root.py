@@ -26,6 +26,8 @@ from daemon.control.dispatch import Dispatch
 from daemon.control.events import Events
 from daemon.control.export_routes import Exports
 from daemon.control.lines_routes import LinesImport
+from daemon.control.meter import Meter
+from daemon.control.metrics_routes import MetricsRoute
 from daemon.control.peer_routes import PeerRoutes
 from daemon.control.routes import Route
 from daemon.control.server import Control
@@ -65,6 +67,7 @@ class Daemon:
         data = Path(paths.data)
         own = _identity(data, Path(paths.database), clock)
         self._data = data
+        self._database = Path(paths.database)
         self._socket = Path(paths.socket)
         self._settings = settings
         self._clock = clock
@@ -82,6 +85,7 @@ class Daemon:
             log.warning("the database goes on as a new replica", seen=self._store.doubt.value)
         self._watch = ClockWatch(clock.now_ms)
         self._notifier = Notifier()
+        self._meter = Meter(clock.monotonic_s)
         self._models = {"rules": Rules()}
         self._scheduler = Scheduler(
             self._store, self._models, clock, _agent_settings(settings), self._floor.shortfall
@@ -109,7 +113,7 @@ class Daemon:
             listen = self._settings.listen
             raise CannotListen(f"cannot listen for peers on {listen.host}:{listen.port}: {fault}") from fault
         self._agents = asyncio.create_task(self._scheduler.serve())
-        dispatch = Dispatch(self._store, self._floor)
+        dispatch = Dispatch(self._store, self._floor, self._meter)
         self._control = await Control.start(self._socket, self._routes(), dispatch, self._events)
         log.info("ready", socket=str(self._socket), peers=self._peers.address)
 
@@ -168,7 +172,19 @@ class Daemon:
                 retention_days=self._settings.history.retention_days,
             ).routes(),
             *StatusRoute(self._store, self._peers, self._scheduler, now_ms).routes(),
+            *self._metrics().routes(),
         ]
+
+    def _metrics(self) -> MetricsRoute:
+        return MetricsRoute(
+            self._store,
+            self._peers,
+            self._scheduler,
+            floor=self._floor,
+            database=self._database,
+            now_ms=self._clock.now_ms,
+            meter=self._meter,
+        )
 
 
 async def run(paths: Paths, settings: Settings, clock: Clock, asked: asyncio.Event) -> None:

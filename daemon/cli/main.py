@@ -71,6 +71,7 @@ _SECTIONS: Final = {
         "status": Listed("status", "Show where things stand."),
         "doctor": Listed("status", "Check that all is well."),
         "config": Listed("config", "Settings: get, set, unset, show, edit."),
+        "metrics": Listed("metrics", "Print the metrics."),
         "service": Listed("service", "The daemon as a service: install, uninstall, status."),
         "completion": Listed("completion", "Print the script by which a shell completes placet."),
         "paths": Listed("here", "Show where files are."),

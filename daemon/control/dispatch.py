@@ -12,6 +12,7 @@ import msgspec
 from aiohttp import web
 from msgspec import Struct
 
+from daemon.control.meter import Meter
 from daemon.control.once import HEADER, Once
 from daemon.control.routes import Asks, Call, Reads, Route, Streams, Writes
 from daemon.disk import Floor
@@ -26,9 +27,10 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 class Dispatch:
     """Turns routes into handlers on one store."""
 
-    def __init__(self, store: StoreThreads, floor: Floor) -> None:
+    def __init__(self, store: StoreThreads, floor: Floor, meter: Meter | None = None) -> None:
         self._store = store
         self._floor = floor
+        self._meter = meter or Meter(lambda: 0.0)
         # Locks live as long as a request that holds or awaits them.
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
@@ -44,7 +46,8 @@ class Dispatch:
                 self._require_room()
             if isinstance(route.how, Streams):
                 return await route.how.run(request, call)
-            status, body = await self._answer(route, call, _once(request, raw, route) if writes else None)
+            with self._meter.measured("write" if writes else "read"):
+                status, body = await self._answer(route, call, _once(request, raw, route) if writes else None)
             return web.Response(status=status, body=body, content_type="application/json")
 
         return handle

@@ -58,6 +58,11 @@ class Device:
                 return response.status, told.error.code
             return response.status, msgspec.json.decode(answer)
 
+    async def text(self, path: str) -> str:
+        async with self._session.get(path) as response:
+            assert response.content_type == "text/plain"
+            return await response.text()
+
     async def do(self, method: str, path: str, body: Any = None) -> Any:
         status, answer = await self.ask(method, path, body)
         assert status < 400, answer
@@ -303,3 +308,17 @@ async def test_the_whole_table_is_described(laptop: Device):
     )
     names = [one["operationId"] for methods in told["paths"].values() for one in methods.values()]
     assert len(names) == len(set(names))
+
+
+async def test_the_metrics_tell_numbers_and_no_words(laptop: Device):
+    await laptop.propose()
+    text = await laptop.text("/metrics")
+    told = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
+    assert int(told["placet_commits"]) == int(told["placet_feed_position"]) > 0
+    assert int(told["placet_pending_items"]) > 0
+    assert told['placet_agents{state="active"}'] == "1"
+    assert int(told['placet_runs{status="completed"}']) >= 1
+    assert int(told['placet_requests_total{kind="write",result="done"}']) >= 3
+    assert int(told["placet_resident_bytes"]) > 1 << 20
+    assert "passport" not in text
+    assert laptop.name not in text

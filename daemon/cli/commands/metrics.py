@@ -1,0 +1,34 @@
+"""The metrics that Prometheus would scrape.
+
+Never keeps figures over time: whoever scrapes does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from daemon.cli import client
+from daemon.cli.client import Answer
+from daemon.cli.grammar import command, pass_output
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from daemon.cli.output import Output
+
+
+@command("metrics")
+@pass_output
+def metrics_command(output: Output) -> None:
+    """Print the metrics as Prometheus reads them. With --plain: a name and a number a line."""
+    pieces = client.download("/metrics", {}, client.WAIT_S)
+    text = b"".join(piece for piece, _whole in pieces).decode()
+    told = dict(_samples(text))
+    output.show(Answer(told, ""), lambda _told, _look: text.splitlines(), lambda all_: all_.items())
+
+
+def _samples(text: str) -> Iterator[tuple[str, float]]:
+    for line in text.splitlines():
+        name, _, number = line.rpartition(" ")
+        if name and not line.startswith("#"):
+            yield name, float(number)
