@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo up test check bench words pins clean
+.PHONY: demo up test check bench man words pins clean
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -37,6 +37,9 @@ check: $(VENV)/.dev ## style, types and import rules
 
 bench: $(VENV)/.dev ## the figures, each beside its baseline
 	@$(PY) -m bench $(BENCH)
+
+man: $(VENV)/.dev ## write the man page from the commands themselves
+	@$(PY) -m tests.man.page
 
 words: $(VENV)/.dev ## find the words of the command line, and compile their translations
 	@$(PY) -m tests.locale.catalogs

@@ -59,9 +59,10 @@ def test_the_wheel_carries_everything_that_the_three_packages_hold(wheel: Path) 
     assert any(name.startswith("store/migrations/") and name.endswith(".sql") for name in wanted)
 
 
-def test_the_wheel_carries_the_unit_and_the_licence(wheel: Path) -> None:
+def test_the_wheel_carries_the_unit_the_man_page_and_the_licence(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert any(name.endswith("/share/systemd/user/placet.service") for name in names)
+    assert any(name.endswith("/share/man/man1/placet.1") for name in names)
     assert any(name.endswith("/licenses/LICENSE") for name in names)
 
 

@@ -81,7 +81,8 @@ _SECTIONS: Final = {
 }
 
 
-def _program() -> LazyGroup:
+def program() -> LazyGroup:
+    """Make the program: its options, and its commands by sections."""
     return LazyGroup(
         _SECTIONS,
         params=[
@@ -143,25 +144,25 @@ def _invoke(args: list[str], output: Output) -> int:
 
 
 def _call(args: list[str], output: Output) -> object:
-    program = _program()
+    placet = program()
     if COMPLETE in os.environ:
-        return _complete(program)
+        return _complete(placet)
     # Not `main`: it answers a broken pipe and an interrupt by itself, each in its own way.
     try:
-        with program.make_context("placet", args, obj=output) as context:
-            return program.invoke(context)
+        with placet.make_context("placet", args, obj=output) as context:
+            return placet.invoke(context)
     except click.exceptions.Exit as leaving:
         return leaving.exit_code
 
 
-def _complete(program: LazyGroup) -> int:
+def _complete(placet: LazyGroup) -> int:
     """Answer a shell that asks what may come next; on any fault, with nothing at all."""
     from contextlib import suppress
 
     from click.shell_completion import shell_complete
 
     with suppress(Exception):
-        return shell_complete(program, {}, "placet", COMPLETE, os.environ[COMPLETE])
+        return shell_complete(placet, {}, "placet", COMPLETE, os.environ[COMPLETE])
     return refusals.FAILED
 
 

@@ -1,0 +1,115 @@
+"""The man page, made of the commands themselves.
+
+`make man` writes it. Never says of a command what its own help does not.
+"""
+
+import inspect
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import click
+
+from daemon import __version__
+from daemon.cli.grammar import LazyGroup
+from daemon.cli.main import program
+from tests.source import ROOT
+
+FILE: Final = ROOT / "man" / "placet.1"
+
+_EXIT: Final = {
+    "0": "Done, also where it already was so.",
+    "1": "Failed.",
+    "2": "The command line could not be understood, or what it names is ambiguous.",
+    "3": "No daemon runs.",
+    "4": "Nothing is called so.",
+    "5": "It needs a confirmation.",
+    "6": "A conflict, or what was shown has changed since.",
+    "7": "Not allowed, or pairing failed.",
+    "8": "Partly done.",
+    "9": "It took too long.",
+}
+_ENVIRONMENT: Final = {
+    "PLACET_HOME": "One folder for settings, journal and socket, instead of the XDG folders.",
+    "PLACET_SECTION_NAME": "A setting: PLACET_LISTEN_PORT is listen.port.",
+    "PLACET_LANGUAGE, LC_ALL, LC_MESSAGES, LANG": "The language that is spoken, the first that is set.",
+    "NO_COLOR, FORCE_COLOR": "Whether colours are used.",
+    "VISUAL, EDITOR": "What texts and settings are written in.",
+}
+_FILES: Final = {
+    "~/.config/placet/config.toml": "The settings; see placet config.",
+    "~/.local/share/placet/": "The journal and this device's key.",
+    "$XDG_RUNTIME_DIR/placet/control.sock": "The socket on which the daemon answers.",
+}
+
+
+def page() -> str:
+    """Return the man page in the man macros."""
+    return "\n".join(_lines(program())) + "\n"
+
+
+def _lines(root: LazyGroup) -> Iterator[str]:
+    context = click.Context(root, info_name="placet")
+    yield f'.TH PLACET 1 "" "Placet {__version__}" "User Commands"'
+    yield from (".SH NAME", r"placet \- a task journal on all your devices")
+    yield from (".SH SYNOPSIS", r"\fBplacet\fR [\fIOPTIONS\fR] \fICOMMAND\fR [\fIARGUMENTS\fR]")
+    yield from (".SH DESCRIPTION", *_text(root.help or ""), ".PP", *_text(root.epilog or ""))
+    yield from (".SH OPTIONS", *_options(root, context))
+    yield ".SH COMMANDS"
+    for title, section in root.sections.items():
+        yield f".SS {_plain(title)}"
+        for name in section:
+            command = root.get_command(context, name)
+            assert command is not None
+            yield from _command(command, f"placet {name}", context)
+    for title, table in (("EXIT STATUS", _EXIT), ("ENVIRONMENT", _ENVIRONMENT), ("FILES", _FILES)):
+        yield f".SH {title}"
+        for name, about in table.items():
+            yield from (".TP", f"\\fB{_plain(name)}\\fR", *_text(about))
+
+
+def _command(command: click.Command, path: str, parent: click.Context) -> Iterator[str]:
+    context = click.Context(command, parent=parent, info_name=path.rpartition(" ")[2])
+    if isinstance(command, click.Group):
+        for verb in command.list_commands(context):
+            found = command.get_command(context, verb)
+            assert found is not None
+            yield from _command(found, f"{path} {verb}", context)
+        return
+    usage = [piece for piece in command.collect_usage_pieces(context) if piece != "[OPTIONS]"]
+    yield from (".TP", f"\\fB{_plain(path)}\\fR {' '.join(map(_plain, usage))}".rstrip())
+    yield from _text(inspect.cleandoc(command.help or ""))
+    yield from (".RS", *_options(command, context, own=True), ".RE")
+
+
+def _options(command: click.Command, context: click.Context, own: bool = False) -> Iterator[str]:
+    """Tell a command's options; `own` leaves out those that every command takes."""
+    shared = {"json", "plain", "no_color", "help"} if own else set()
+    for option in command.get_params(context):
+        record = option.get_help_record(context) if isinstance(option, click.Option) else None
+        if record is not None and option.name not in shared:
+            yield from (".TP", f"\\fB{_plain(record[0])}\\fR", *_text(record[1]))
+
+
+def _text(text: str) -> Iterator[str]:
+    """Tell paragraphs, so that nothing in them is taken for a request of roff's."""
+    for at, paragraph in enumerate(text.strip().split("\n\n")):
+        if at:
+            yield ".sp"
+        plain = _plain(" ".join(paragraph.split()))
+        yield f"\\&{plain}" if plain.startswith((".", "'")) else plain
+
+
+def _plain(text: str) -> str:
+    return text.replace("\\", "\\e").replace("-", "\\-")
+
+
+def main() -> int:
+    """Write the page."""
+    Path(FILE).write_text(page(), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
