@@ -43,13 +43,13 @@ def _told(text: bytes, what: str) -> str:
     return told
 
 
-def decoded(text: bytes, where: str) -> str:
+def decoded(text: bytes, where: str, otherwise: str = "convert it first") -> str:
     """Read UTF-8, with or without a byte order mark."""
     try:
         return text.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = text.count(b"\n", 0, error.start) + 1
-        raise Refusal("usage", f"{where} is not UTF-8 at line {line}", "convert it first") from error
+        raise Refusal("usage", f"{where} is not UTF-8 at line {line}", otherwise) from error
 
 
 def _missing(what: str) -> Refusal:

@@ -4,7 +4,7 @@ Never reads a file: the client sends its text, so that the daemon opens nothing 
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from datetime import tzinfo
 from functools import partial
 
@@ -22,7 +22,7 @@ IMPORT_BYTES_MAX = 64 << 20
 
 
 class Import(Struct, frozen=True, forbid_unknown_fields=True):
-    """A file's text, its name, and its format: icalendar, jsonl, markdown, taskwarrior or todotxt.
+    """A file's text, its name, and its format: icalendar, markdown, taskwarrior or todotxt.
 
     A Markdown or todo.txt file of the same name updates what came before; another name is another list.
     """
@@ -33,51 +33,85 @@ class Import(Struct, frozen=True, forbid_unknown_fields=True):
     dry_run: bool = False
 
 
+class Underway(Struct, frozen=True):
+    """An import under way: `done` of its `tasks` have been looked at; no tasks are known until it is read."""
+
+    format: str
+    name: str
+    tasks: int = 0
+    done: int = 0
+
+
+class _Imports:
+    """All imports under way on one daemon, in the order of their beginning."""
+
+    def __init__(self, store: StoreThreads, zone: tzinfo, now_ms: Callable[[], int]) -> None:
+        self._store = store
+        self._zone = zone
+        self._now_ms = now_ms
+        self._underway: dict[object, Underway] = {}
+
+    async def watch(self, call: Call[Nothing, Nothing]) -> list[Underway]:
+        """Say how far they are."""
+        del call
+        return list(self._underway.values())
+
+    async def run(self, call: Call[Import, Nothing]) -> ImportResult:
+        """Import a file."""
+        asked, turn = call.body, object()
+        self._underway[turn] = Underway(asked.format, asked.name)
+        try:
+            # A large file is read for seconds: neither the loop nor the one writer may wait for that.
+            work = await asyncio.to_thread(_read, asked, self._zone, self._now_ms())
+            work = await self._store.read(work.known)
+            taken = self._looked(work) if asked.dry_run else self._taken(work)
+            done, count = work.nothing_yet, 0
+            async for result, tasks in taken:
+                done, count = done + result, count + tasks
+                self._underway[turn] = Underway(asked.format, asked.name, work.tasks, count)
+            return done
+        finally:
+            del self._underway[turn]
+
+    async def _looked(self, work: Work) -> AsyncIterator[tuple[ImportResult, int]]:
+        for part in work.parts:
+            yield await self._store.read(partial(work.look, part=part)), len(part)
+
+    async def _taken(self, work: Work) -> AsyncIterator[tuple[ImportResult, int]]:
+        """Take part after part; other writes, and the end of the daemon, get their turn in between."""
+        taken = 0
+        for part in work.parts:
+            try:
+                done = await self._store.write(partial(work.take, part=part))
+            except StoreError as fault:
+                if not taken:
+                    raise
+                seen = f"{taken} of the file's {work.tasks} tasks are imported, then: {fault}"
+                hint = f"{fault.hint}; " * bool(fault.hint) + "import it again: it goes on from there"
+                raise Refused(Code.PARTLY, seen, hint) from fault
+            taken += len(part)
+            yield done, len(part)
+
+
 def routes(store: StoreThreads, zone: tzinfo, now_ms: Callable[[], int]) -> list[Route]:
-    """Return the route; `zone` is where the person's days begin."""
-
-    async def run(call: Call[Import, Nothing]) -> ImportResult:
-        asked = call.body
-        # A large file is read for seconds: neither the loop nor the one writer may wait for that.
-        work = await store.read((await asyncio.to_thread(_read, asked, zone, now_ms())).known)
-        return await (_look(store, work) if asked.dry_run else _take(store, work))
-
+    """Return the routes; `zone` is where the person's days begin."""
+    imports = _Imports(store, zone, now_ms)
     return [
+        Route(
+            "GET", "/v1/import", "Say how far the imports under way are", Asks(imports.watch), list[Underway]
+        ),
         Route(
             "POST",
             "/v1/import",
             "Import a file; what an end half-way leaves out comes with the next import of it",
-            Asks(run),
+            Asks(imports.run),
             ImportResult,
             Import,
             bytes_max=IMPORT_BYTES_MAX,
             only_looks=lambda asked: asked.dry_run,
-        )
+        ),
     ]
 
 
 def _read(asked: Import, zone: tzinfo, now_ms: int) -> Work:
     return Work(formats.read(asked.format, asked.name, asked.text, zone, now_ms))
-
-
-async def _look(store: StoreThreads, work: Work) -> ImportResult:
-    done = work.nothing_yet
-    for part in work.parts:
-        done += await store.read(partial(work.look, part=part))
-    return done
-
-
-async def _take(store: StoreThreads, work: Work) -> ImportResult:
-    """Take part after part; other writes, and the end of the daemon, get their turn in between."""
-    done, taken = work.nothing_yet, 0
-    for part in work.parts:
-        try:
-            done += await store.write(partial(work.take, part=part))
-        except StoreError as fault:
-            if not taken:
-                raise
-            seen = f"{taken} of the file's {work.tasks} tasks are imported, then: {fault}"
-            hint = f"{fault.hint}; " * bool(fault.hint) + "import it again: it goes on from there"
-            raise Refused(Code.PARTLY, seen, hint) from fault
-        taken += len(part)
-    return done

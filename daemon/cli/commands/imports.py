@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 import click
 
@@ -17,10 +17,10 @@ from daemon.cli.grammar import command, pass_output
 from daemon.cli.refusals import Refusal
 from daemon.cli.stdin import STANDARD_INPUT, decoded, piped_bytes
 from daemon.cli.views.exports import progress_line
-from daemon.cli.views.imports import import_lines, import_rows
+from daemon.cli.views.imports import import_lines, import_rows, underway_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from daemon.cli.output import Output
 
@@ -40,15 +40,27 @@ _WAIT_S: Final = 600.0
 _LINES_WAIT_S: Final = 4 * 3600.0
 _PIECE_BYTES: Final = 1 << 18
 _PIPE: Final = "-"
+_UTF_8: Final = "utf-8"
+_OTHERWISE: Final = "say how it is written, such as --encoding latin-1"
+_WATCH_S: Final = 0.2
 
 
 @command("import")
 @click.argument("format", type=click.Choice(_FORMATS, case_sensitive=False))
 @click.argument("file", metavar="FILE")
 @click.option("--name", metavar="NAME", help="What the list is called; needed where FILE is -.")
+@click.option("--encoding", metavar="NAME", default=_UTF_8, help="How FILE is written, such as latin-1.")
 @click.option("--dry-run", is_flag=True, help="Say what would be taken, and take nothing.")
 @pass_output
-def import_command(output: Output, format: str, file: str, name: str | None, dry_run: bool) -> None:  # noqa: A002 - the argument's name
+def import_command(
+    output: Output,
+    *,
+    format: str,  # noqa: A002 - the argument's name
+    file: str,
+    name: str | None,
+    encoding: str,
+    dry_run: bool,
+) -> None:
     """Take tasks from a file, or from standard input where FILE is -; auto goes by the ending of FILE.
 
     The same file again takes nothing twice; a changed one updates. A list of Markdown or todo.txt is known by
@@ -72,8 +84,8 @@ def import_command(output: Output, format: str, file: str, name: str | None, dry
             )
         output.show(answer, lambda report, look: import_lines(report, dry_run, look), import_rows)
         return
-    body = {"format": format, "name": _name(file, name), "text": _text(file)}
-    answer = client.post("/v1/import", body | ({"dry_run": True} if dry_run else {}), _WAIT_S)
+    body = {"format": format, "name": _name(file, name), "text": _text(file, encoding)}
+    answer = _sent(body | ({"dry_run": True} if dry_run else {}))
     output.show(answer, lambda report, look: import_lines(report, dry_run, look), import_rows)
 
 
@@ -126,12 +138,58 @@ def _name(file: str, name: str | None) -> str:
     return os.fsencode(named).decode(errors="replace")
 
 
-def _text(file: str) -> str:
+def _text(file: str, encoding: str) -> str:
     raw, where = (piped_bytes("file"), STANDARD_INPUT) if file == _PIPE else (_read(file), file)
-    text = decoded(raw, where)
+    text = decoded(raw, where, _OTHERWISE) if encoding == _UTF_8 else _decoded(raw, where, encoding)
     if not text.strip():
         raise Refusal("usage", f"{where} is empty", "nothing was imported")
     return text
+
+
+def _decoded(raw: bytes, where: str, encoding: str) -> str:
+    try:
+        return raw.decode(encoding)
+    except LookupError as error:
+        seen = f"no text is written in {encoding[:40]!r}"
+        raise Refusal("usage", seen, "one of utf-8, utf-16, latin-1, cp1252 and others") from error
+    except UnicodeError as error:
+        raise Refusal("usage", f"{where} is not written in {encoding[:40]!r}", "name another one") from error
+
+
+def _sent(body: Mapping[str, object]) -> client.Answer:
+    """Send a file; on a terminal say how far it is, from what the daemon tells beside it."""
+    if not sys.stderr.isatty():
+        return client.post("/v1/import", body, _WAIT_S)
+    import threading
+
+    came: list[client.Answer | BaseException] = []
+
+    def send() -> None:
+        try:
+            came.append(client.post("/v1/import", body, _WAIT_S))
+        except BaseException as fault:  # noqa: BLE001 - raised below, in the thread that waits
+            came.append(fault)
+
+    # A daemon thread: who presses Ctrl-C need not wait for the answer.
+    sender = threading.Thread(target=send, daemon=True)
+    sender.start()
+    sender.join(_WATCH_S)
+    while sender.is_alive():
+        sys.stderr.write(underway_line(_underway(body["name"])))
+        sys.stderr.flush()
+        sender.join(_WATCH_S)
+    sys.stderr.write("\r\x1b[K")
+    if isinstance(came[0], BaseException):
+        raise came[0]
+    return came[0]
+
+
+def _underway(name: object) -> dict[str, Any]:
+    try:
+        told = client.get("/v1/import").json
+    except Refusal:
+        return {}  # what it is will be told by the answer to the import itself
+    return next((one for one in told if one.get("name") == name), {})
 
 
 def _read(file: str) -> bytes:

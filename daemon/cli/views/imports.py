@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from daemon.cli.look import Look
 
+_BAR: Final = 30
 _COUNTS: Final = (
     ("tasks", "task", "tasks"),
     ("checklist_items", "checklist item", "checklist items"),
@@ -29,6 +30,14 @@ def import_rows(report: dict[str, Any]) -> Iterator[Sequence[object]]:
     yield from ((key, report.get(key, 0)) for key, _, _ in _COUNTS)
     for one in report.get("skipped") or ():
         yield "skipped", one.get("line"), one.get("what"), one.get("why")
+
+
+def underway_line(told: dict[str, Any]) -> str:
+    """Draw how far an import is, over the line before; nothing is known while its file is being read."""
+    tasks, done = int(told.get("tasks") or 0), int(told.get("done") or 0)
+    filled = _BAR * done // tasks if tasks else 0
+    words = f"{done} of {tasks} tasks" if tasks else "reading"
+    return f"\r[{'#' * filled}{'.' * (_BAR - filled)}] {words}\x1b[K"
 
 
 def import_lines(report: dict[str, Any], dry_run: bool, look: Look) -> Iterator[str]:
