@@ -31,6 +31,11 @@ def fill_up() -> None:
     raise apsw.FullError("a fault on purpose")
 
 
+def turn_read_only() -> None:
+    """Fail as a file system does that was made read-only under way."""
+    raise apsw.ReadOnlyError("a fault on purpose")
+
+
 class Points:
     """Counts what is asked of the world; at `at`, the fault happens, once."""
 

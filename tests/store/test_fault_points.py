@@ -18,7 +18,7 @@ from store.faults import StoreError
 from store.store import Store
 from store.transaction import Write
 from syncproto.commit import By, SignedCommit
-from tests.store.faulting import KILLED, Fault, Points, fail_io, fill_up, in_child, kill
+from tests.store.faulting import KILLED, Fault, Points, fail_io, fill_up, in_child, kill, turn_read_only
 from tests.store.stores import Bench, entity_id, exchange, feed, grow, signer_of
 from tests.store.test_durability import whole
 
@@ -174,7 +174,7 @@ def test_a_kill_at_every_point_leaves_it_before_or_after(scene: Scene):
 
 
 @WRITES
-@pytest.mark.parametrize("fault", [fail_io, fill_up])
+@pytest.mark.parametrize("fault", [fail_io, fill_up, turn_read_only])
 def test_a_disk_that_fails_at_any_point_undoes_the_write_and_the_store_goes_on(scene: Scene, fault: Fault):
     for at in range(1, POINTS_MAX):
         status, path = scene.run(at, fault)
