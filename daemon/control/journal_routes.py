@@ -3,6 +3,8 @@
 Never decides anything: each line names a use case.
 """
 
+from msgspec import Struct
+
 from daemon.control import checklist_routes, finding_routes
 from daemon.control.entry_routes import EntryRoutes
 from daemon.control.finding_routes import Page
@@ -23,6 +25,12 @@ class Listing(Page, frozen=True, forbid_unknown_fields=True):
     """A page of tasks in full; `brief` leaves texts and reports out."""
 
     brief: bool = False
+
+
+class Showing(Struct, frozen=True, forbid_unknown_fields=True):
+    """How much: `provenance` adds who wrote each value, and the statuses that the task has had."""
+
+    provenance: bool = False
 
 
 def routes(typed: Typed) -> list[Route]:
@@ -51,7 +59,7 @@ def routes(typed: Typed) -> list[Route]:
         Route("POST", "/v1/tasks", "Add a task", Writes(add), Task, NewTask, status=CREATED),
         Route("GET", "/v1/tasks", "List tasks", Reads(list_tasks), list[Task], query=Listing),
         *finding_routes.routes(typed),
-        Route("GET", task, "Show a task", Reads(_show), Task),
+        Route("GET", task, "Show a task", Reads(_show), Task, query=Showing),
         Route("PATCH", task, "Change a task", Writes(edit), Task, TaskEdit),
         Route("DELETE", task, "Take a task out of sight", Writes(_remove), Task),
         Route("POST", f"{task}/done", "Finish a task", Writes(_done), Task, Shift),
@@ -62,8 +70,8 @@ def routes(typed: Typed) -> list[Route]:
     ]
 
 
-def _show(snapshot: Snapshot, call: Call[Nothing, Nothing]) -> Task:
-    return tasks.show(snapshot, call.ref)
+def _show(snapshot: Snapshot, call: Call[Nothing, Showing]) -> Task:
+    return tasks.show(snapshot, call.ref, provenance=call.query.provenance)
 
 
 def _remove(tx: Transaction, call: Call[Nothing, Nothing]) -> Task:

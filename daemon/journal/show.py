@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from daemon.journal import disputes, names
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
+
+from daemon.journal import disputes, names, origins
 from daemon.journal.colors import color_kept
 from daemon.journal.provenance import author, iso, written_at, written_ms
 from daemon.journal.spans import MINUTE_MS, length_ms, moment_ms, together_ms
@@ -18,6 +21,7 @@ from daemon.journal.views import (
     ChecklistItem,
     Conflict,
     Entry,
+    Origins,
     Progress,
     Task,
     TimeRecord,
@@ -62,8 +66,10 @@ _BELOW_TASKS = ("agent_task", "task_time")
 class Shown:
     """What one snapshot shows. It looks names up once, so make one for each request."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, snapshot: Snapshot, *, provenance: bool = False) -> None:
+        """`provenance` shows who wrote each value of a task and of what belongs to it."""
         self._snapshot = snapshot
+        self._with_provenance = provenance
         self._devices: dict[ReplicaId, DeviceId] = {}
         self._families: dict[str, dict[EntityId, list[Entity]]] = {}
 
@@ -134,7 +140,19 @@ class Shown:
             created_at=written_at(task.created),
             updated_at=_updated_at(task),
             removed=not task.visible,
+            unknown=origins.unknown(self, task) or UNSET,
         )
+
+    def whole_task(self, task: Entity) -> Task:
+        """Show a task, where it was asked for with who wrote what and the statuses so far."""
+        return replace(
+            self.task(task),
+            provenance=self._origins(task),
+            status_history=origins.statuses(self, self._snapshot, task) if self._with_provenance else UNSET,
+        )
+
+    def _origins(self, entity: Entity) -> Origins | UnsetType:
+        return origins.origins(self, entity) if self._with_provenance else UNSET
 
     def checklist(self, checklist: Entity) -> Checklist:
         """Show a checklist with its items in sight."""
@@ -217,6 +235,8 @@ class Shown:
             task_id=None if task is None else text(task),
             vector_clock=vector_clock(item.clock),
             removed=not item.visible,
+            provenance=self._origins(item),
+            unknown=origins.unknown(self, item) or UNSET,
         )
 
     def entries(self, task: Entity, *, removed: bool) -> list[Entry]:
@@ -242,6 +262,8 @@ class Shown:
             created_at=created,
             vector_clock=vector_clock(entry.clock),
             removed=not entry.visible,
+            provenance=self._origins(entry),
+            unknown=origins.unknown(self, entry) or UNSET,
         )
 
     def time_record(self, record: Entity, task: Entity | None) -> TimeRecord:

@@ -73,9 +73,9 @@ class Shift(Struct, frozen=True, forbid_unknown_fields=True):
 # -- reading ------------------------------------------------------------------------------------------
 
 
-def show(snapshot: Snapshot, ref: str) -> Task:
-    """Show the task that `ref` names."""
-    return Shown(snapshot).task(refs.task(snapshot, ref))
+def show(snapshot: Snapshot, ref: str, *, provenance: bool = False) -> Task:
+    """Show the task that `ref` names; `provenance` adds who wrote each value, and its statuses so far."""
+    return Shown(snapshot, provenance=provenance).whole_task(refs.task(snapshot, ref))
 
 
 def tasks(

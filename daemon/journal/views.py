@@ -5,7 +5,7 @@ Never read from the database here; `show` fills these in.
 
 from typing import Any
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 VectorClock = dict[str, int]
 """Replica, as text, to the counter of the last commit of it that was seen."""
@@ -39,6 +39,33 @@ class Conflict(Struct, frozen=True, kw_only=True):
     task_title: str = ""
 
 
+class Origin(Struct, frozen=True, kw_only=True):
+    """Who wrote a value, when and on which device; `item_id` is the confirmed proposal that it came from.
+
+    Of what was imported, `at` is when it was written where it came from, `imported_at` when it came in.
+    """
+
+    by: str
+    at: str
+    device: str
+    device_name: str
+    item_id: str | None = None
+    imported_from: str | None = None
+    imported_at: str | None = None
+
+
+Origins = dict[str, Origin]
+"""The provenance of each field's value."""
+
+
+class StatusStep(Struct, frozen=True, kw_only=True):
+    """A status that a task was given, with the reason if there was one, and by whom."""
+
+    status: str
+    reason: str | None
+    origin: Origin
+
+
 class ChecklistItem(Struct, frozen=True, kw_only=True):
     """A line of a checklist, with who last set its tick."""
 
@@ -53,6 +80,8 @@ class ChecklistItem(Struct, frozen=True, kw_only=True):
     task_id: str | None
     vector_clock: VectorClock
     removed: bool = False
+    provenance: Origins | UnsetType = UNSET
+    unknown: dict[str, Any] | UnsetType = UNSET
 
 
 class Checklist(Struct, frozen=True, kw_only=True):
@@ -79,6 +108,8 @@ class Entry(Struct, frozen=True, kw_only=True):
     created_at: str | None
     vector_clock: VectorClock
     removed: bool = False
+    provenance: Origins | UnsetType = UNSET
+    unknown: dict[str, Any] | UnsetType = UNSET
 
 
 class TimeRecord(Struct, frozen=True, kw_only=True):
@@ -157,6 +188,10 @@ class Task(Struct, frozen=True, kw_only=True):
     created_at: str | None
     updated_at: str | None
     removed: bool = False
+    provenance: Origins | UnsetType = UNSET
+    unknown: dict[str, Any] | UnsetType = UNSET
+    """Fields of a newer version, where there are any."""
+    status_history: list[StatusStep] | UnsetType = UNSET
 
 
 class Change(Struct, frozen=True):

@@ -5,6 +5,7 @@ Never checks a value that the daemon checks.
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,6 +14,7 @@ from daemon.cli import client
 from daemon.cli.client import quoted
 from daemon.cli.grammar import command, group, joined, pass_output
 from daemon.cli.output import HUMAN, PLAIN
+from daemon.cli.views.origins import origin_lines, origin_rows
 from daemon.cli.views.tasks import task_line, task_list, task_page, task_row, task_rows
 from daemon.cli.views.values import STATUS_STYLES
 from daemon.cli.when import day_words
@@ -121,15 +123,23 @@ def _nothing_listed(removed: bool, *, narrowed: bool) -> str:
 
 @command("show")
 @click.argument("task", nargs=-1, required=True)
+@click.option("--provenance", is_flag=True, help="Who wrote each value, and the statuses so far.")
 @pass_output
-def show_command(output: Output, task: tuple[str, ...]) -> None:
-    """Show a task with its checklists, notes, report, and who wrote what.
+def show_command(output: Output, task: tuple[str, ...], provenance: bool) -> None:
+    """Show a task with its checklists, notes and report, and what of it others wrote.
 
-    TASK is the beginning of an id, or part of the title.
+    TASK is the beginning of an id, or part of the title. With --plain --provenance: entity, field, author,
+    time, device, proposal, imported from.
     """
-    answer = client.get(f"/v1/tasks/{quoted(joined(task, 'a task'))}")
+    answer = client.get(f"/v1/tasks/{quoted(joined(task, 'a task'))}", {"provenance": True})
     open_items = _open_items(answer.json) if output.for_people else 0
-    output.show(answer, lambda shown, look: task_page(shown, open_items, look), task_row)
+    output.show(
+        answer,
+        lambda shown, look: chain(
+            task_page(shown, open_items, look), origin_lines(shown, look) if provenance else ()
+        ),
+        origin_rows if provenance else task_row,
+    )
 
 
 def _open_items(task: Task) -> int:

@@ -14,6 +14,7 @@ from daemon.cli.views.conflicts import conflict_lines
 from daemon.cli.views.entries import entry_heading
 from daemon.cli.views.labels import label_words
 from daemon.cli.views.links import link_lines
+from daemon.cli.views.origins import foreign_lines, unknown_lines
 from daemon.cli.views.times import spent_words, time_lines
 from daemon.cli.views.values import (
     PRIORITY_STYLES,
@@ -127,6 +128,8 @@ def task_page(task: Task, open_items: int, look: Look) -> Iterator[str]:
     if open_items:
         wait = "proposals wait" if open_items > 1 else "proposal waits"
         yield look.paint(f"{open_items} {wait} for you: placet pending {short}", "yellow")
+    yield from foreign_lines(task, look)
+    yield from unknown_lines(task, look)
     for conflict in task.get("conflicts") or ():
         yield from conflict_lines(conflict, look)
     for checklist in task.get("checklists") or ():

@@ -87,7 +87,7 @@ def test_a_title_travels_as_a_reference(placet: Placet, control: FakeControl):
 
 def test_a_reference_cannot_leave_its_place_in_the_path(placet: Placet, control: FakeControl):
     placet("show", "../status?x=1#y")
-    assert control.requests[-1].target == "/v1/tasks/..%2Fstatus%3Fx%3D1%23y"
+    assert control.requests[-1].target == "/v1/tasks/..%2Fstatus%3Fx%3D1%23y?provenance=1"
 
 
 def test_list_reads_well_at_eighty_columns(placet: Placet, control: FakeControl):
@@ -225,7 +225,7 @@ def test_show_asks_once_where_there_is_no_agent_or_no_person(placet: Placet, con
     placet("show", TASK)
     control.answers(SHOW, examples.task())
     placet("show", TASK, "--json")
-    assert [one.line for one in control.requests] == [SHOW, SHOW]
+    assert [one.line for one in control.requests] == [f"{SHOW}?provenance=1"] * 2
 
 
 def test_text_that_is_not_utf8_is_refused_with_its_line(placet: Placet):
@@ -244,3 +244,60 @@ def test_a_list_is_narrowed_by_what_its_tasks_must_be(placet: Placet, control: F
     control.answers(LIST, [])
     placet("list")
     assert placet("list", "--label", "x").err == "No task is all of that.\n"
+
+
+def _by(who: str, **more: object) -> dict[str, object]:
+    return {"by": who, "at": "2026-03-04T11:30:00Z", "device": "de" * 32, "device_name": "phone"} | more
+
+
+def test_show_says_what_others_wrote_and_all_of_it_where_asked(placet: Placet, control: FakeControl):
+    item = {
+        "id": "9c1e" + "0" * 28,
+        "title": "Photos",
+        "provenance": {"title": _by("user"), "position": _by("user")},
+    }
+    task = examples.task(
+        report=None,
+        entries=[],
+        agent_id=None,
+        checklists=[{"id": "99" * 16, "title": "Todos", "items": [item]}],
+        provenance={
+            "title": _by("user"),
+            "estimate_minutes": _by("agent", item_id="a8" * 16),
+            "label_ids/family": _by("user", imported_from="todotxt"),
+        },
+        status_history=[
+            {"status": "OPEN", "reason": None, "origin": _by("user")},
+            {"status": "BLOCKED", "reason": "no form", "origin": _by("user")},
+        ],
+        unknown={"mood": "sunny"},
+    )
+    control.answers(SHOW, task)
+    start = (
+        "Renew the passport\n"
+        "3f2a · open · P1 · due Fri · 2 h · admin · #family\n"
+        "estimate by agent on phone, 30 min ago, as proposed\n"
+        "mood: sunny  (of a newer version)\n"
+        "\n"
+        "Todos  0/1\n"
+        "  [ ] 9c1e  Photos\n"
+    )
+    assert placet("show", TASK).out == start
+    assert placet("show", TASK, "--provenance", COLUMNS="80").out == start + (
+        "\n"
+        "Who wrote what\n"
+        "  title  you on phone, 30 min ago\n"
+        "  estimate  agent on phone, 30 min ago, as proposed\n"
+        "  label family  you on phone, 30 min ago, imported from todotxt\n"
+        "  “Photos”\n"
+        "    title  you on phone, 30 min ago\n"
+        "\n"
+        "Statuses\n"
+        "  open  you on phone, 30 min ago\n"
+        "  blocked: no form  you on phone, 30 min ago\n"
+    )
+    rows = placet("show", TASK, "--provenance", "--plain").out.splitlines()
+    assert rows[1].split("\t") == [
+        *(TASK, "estimate_minutes", "agent", "2026-03-04T11:30:00Z", "phone", "a8" * 16, "")
+    ]
+    assert len(rows) == 5

@@ -50,5 +50,6 @@ async def test_what_a_request_must_hold_is_what_is_described(api: Api):
     names = {one["name"] for one in listed["parameters"]}
     assert names >= {"all", "removed", "brief", "after", "limit", "label", "due_before"}
     shown = told["paths"]["/v1/tasks/{ref}"]["get"]
-    assert [(one["name"], one["in"]) for one in shown["parameters"]] == [("ref", "path")]
+    names_in = [(one["name"], one["in"]) for one in shown["parameters"]]
+    assert names_in == [("ref", "path"), ("provenance", "query")]
     assert "text/event-stream" in told["paths"]["/v1/events"]["get"]["responses"]["200"]["content"]

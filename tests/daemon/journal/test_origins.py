@@ -1,0 +1,122 @@
+"""Who wrote each value: shown with it, for people, agents, imports and newer versions alike.
+
+Never reads what is kept, only what is shown.
+"""
+
+from typing import Any
+
+import pytest
+from msgspec import UNSET
+
+from daemon.agents import decisions
+from daemon.journal import checklists, entries, tasks
+from daemon.journal.checklists import ItemEdit, NewItem
+from daemon.journal.entries import NewEntry
+from daemon.journal.tasks import NewTask, TaskEdit
+from daemon.journal.views import Origin, Task
+from store.transaction import Write
+from syncproto.ids import EntityId, from_text, text
+from tests.daemon.agents.fleet import START_MS, Fleet, Home
+
+
+@pytest.fixture
+def task(a: Home) -> Task:
+    return a.write(lambda tx: tasks.add(tx, NewTask(title="Renew the passport", labels=["home"])))
+
+
+def show(home: Home, task: Task, *, provenance: bool = False) -> Task:
+    return home.read(lambda snapshot: tasks.show(snapshot, task.id, provenance=provenance))
+
+
+def origin(home: Home, task: Task, field: str) -> Origin:
+    told: Any = show(home, task, provenance=True).provenance
+    found = told[field]
+    assert isinstance(found, Origin)
+    return found
+
+
+def edit(home: Home, task: Task, **fields) -> Task:
+    return home.write(lambda tx: tasks.edit(tx, task.id, TaskEdit(**fields)))
+
+
+def test_each_field_says_who_wrote_it_when_and_where(fleet: Fleet, a: Home, b: Home, task: Task):
+    fleet.sync()
+    fleet.now_ms += 60_000
+    edit(b, task, priority="P0")
+    fleet.sync()
+    title, priority = origin(a, task, "title"), origin(a, task, "priority")
+    assert (title.by, title.at, title.device) == ("user", "2026-03-20T09:46:40.000Z", a.signer.device.hex())
+    assert (priority.at, priority.device) == ("2026-03-20T09:47:40.000Z", b.signer.device.hex())
+    assert (priority.item_id, priority.imported_from) == (None, None)
+    assert origin(a, task, "label_ids/home").by == "user"
+
+
+def test_what_was_proposed_names_its_proposal(a: Home, task: Task):
+    item = a.estimate(from_text(task.id), 120)
+    a.write(lambda tx: decisions.confirm(tx, item, via="cli"))
+    told = origin(a, task, "estimate_minutes")
+    assert (told.by, told.item_id) == ("agent", text(item))
+
+
+def test_what_was_imported_keeps_its_time_and_says_when_it_came_in(a: Home, task: Task):
+    at = START_MS - 1_000_000
+    write = Write(
+        from_text(task.id), "task", {"due": "2026-04-01"}, origin={"format": "todotxt", "at_ms": at}
+    )
+    a.write(lambda tx: tx.commit([write]))
+    told = origin(a, task, "due")
+    assert (told.at, told.imported_from) == ("2026-03-20T09:30:00.000Z", "todotxt")
+    assert told.imported_at == "2026-03-20T09:46:40.000Z"
+
+
+def test_what_belongs_to_a_task_says_it_where_it_is_asked_for(fleet: Fleet, a: Home, task: Task):
+    item = a.write(lambda tx: checklists.add_item(tx, task.id, NewItem(title="Photos")))
+    a.write(lambda tx: entries.add(tx, task.id, NewEntry(text="x")))
+    fleet.now_ms += 60_000
+    a.write(lambda tx: checklists.edit_item(tx, item.id, ItemEdit(is_checked=True)))
+    brief, whole = show(a, task), show(a, task, provenance=True)
+    assert (brief.checklists[0].items[0].provenance, brief.entries[0].provenance) == (UNSET, UNSET)
+    told: Any = whole.checklists[0].items[0].provenance
+    assert (told["title"].at, told["is_checked"].at) == (
+        "2026-03-20T09:46:40.000Z",
+        "2026-03-20T09:47:40.000Z",
+    )
+    of_entry: Any = whole.entries[0].provenance
+    assert of_entry["text"].by == "user"
+
+
+def test_the_statuses_of_a_task_are_its_history(fleet: Fleet, a: Home, task: Task):
+    edit(a, task, status="BLOCKED", reason="no form")
+    fleet.now_ms += 60_000
+    edit(a, task, title="T")
+    edit(a, task, status="DONE")
+    assert show(a, task).status_history is UNSET
+    steps: Any = show(a, task, provenance=True).status_history
+    assert [(one.status, one.reason, one.origin.by) for one in steps] == [
+        ("OPEN", None, "user"),
+        ("BLOCKED", "no form", "user"),
+        ("DONE", None, "user"),
+    ]
+    assert steps[-1].origin.at == "2026-03-20T09:47:40.000Z"
+
+
+def test_a_status_that_was_undone_is_none_that_the_task_has_had(a: Home, task: Task):
+    item = a.estimate(from_text(task.id), 120)
+    write = Write(from_text(task.id), "task", {"status": "GROOMED"}, effect=item)
+    a.write(lambda tx: tx.commit([write]))
+    steps: Any = show(a, task, provenance=True).status_history
+    assert [one.status for one in steps] == ["OPEN"]
+    a.write(lambda tx: decisions.confirm(tx, item, via="cli"))
+    steps = show(a, task, provenance=True).status_history
+    assert [one.status for one in steps] == ["OPEN", "GROOMED"]
+
+
+def test_what_a_newer_version_wrote_is_shown_as_unknown(a: Home, task: Task):
+    item = a.write(lambda tx: checklists.add_item(tx, task.id, NewItem(title="Photos")))
+    assert show(a, task).unknown is UNSET
+    a.set(from_text(task.id), mood="sunny", friend=EntityId(bytes(range(16))))
+    a.set(from_text(item.id), weight=3)
+    shown = show(a, task)
+    assert shown.unknown == {"mood": "sunny", "friend": text(EntityId(bytes(range(16))))}
+    assert shown.checklists[0].items[0].unknown == {"weight": 3}
+    assert origin(a, task, "mood").by == "user"
