@@ -21,5 +21,5 @@ class Shifted(SystemClock):
 
 
 if __name__ == "__main__":
-    entry.SystemClock = Shifted  # type: ignore[attr-defined,misc]
+    entry.SystemClock = Shifted  # type: ignore[attr-defined]
     main()
