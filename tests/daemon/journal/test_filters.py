@@ -134,3 +134,9 @@ def test_values_of_another_shape_from_elsewhere_are_passed_over(a: Home):
     a.new("task", title="odd", due=7, category_id=b"x", status="SLEEPING")
     assert titles(a, due_before=TODAY) == []
     assert titles(a, category="none", label="none") == ["odd"]
+
+
+def test_a_task_that_says_neither_is_open_and_of_the_usual_priority(a: Home):
+    a.new("task", title="bare")
+    assert titles(a, status="open", priority="p2") == ["bare"]
+    assert titles(a, status="blocked") == titles(a, priority="p1") == []

@@ -142,6 +142,7 @@ def test_a_removed_label_is_out_of_sight_on_tasks_until_it_is_restored(a: Home):
     task = make(a, labels=["home"])
     assert remove(a, "home").removed
     assert (show(a, task).labels, listed(a), listed(a, removed=True)) == ([], [], ["home"])
+    assert refusal(edit, a, "home", color="red").code is Code.NOT_FOUND
     before = commits(a)
     remove(a, "home")
     assert commits(a) == before
@@ -281,7 +282,7 @@ def test_examples_of_another_shape_from_elsewhere_are_passed_over(a: Home, kept)
 # -- what a task was denied ---------------------------------------------------------------------------
 
 
-def propose(home: Home, task: Task, label: str, run: str = "run") -> EntityId:
+def propose(home: Home, task: Task, label: str, run: str = "run", tool: str = ASSIGN) -> EntityId:
     """Bring in a proposal of a label, as an agent of a version with that tool would."""
     target = from_text(task.id)
 
@@ -292,7 +293,7 @@ def propose(home: Home, task: Task, label: str, run: str = "run") -> EntityId:
         item = derived_id("item", task.id, label, time_of=target)
         proposed: dict[str, Value] = {
             "item_id": item,
-            "tool": ASSIGN,
+            "tool": tool,
             "args": args,
             "base": {"clock": clock_as_value(held.clock), "value": {}},
             "rationale": "",
@@ -371,6 +372,7 @@ def test_what_an_agent_took_off_or_named_wrongly_denies_nothing(a: Home):
     }
     a.write(lambda tx: tx.commit([Write(from_text(task.id), "task", field)], by=By.AGENT))
     assert denied(a, task) == set()
+    decide(a, propose(a, task, label.id, run="other", tool="update_checklist_item"), Verdict.REJECTED)
     for wrong in ("short", "z" * 32):
         decide(a, propose(a, task, wrong, run=wrong), Verdict.REJECTED)
     a.set(from_text(task.id), **{"label_ids/" + "z" * 32: False})

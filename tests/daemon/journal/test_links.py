@@ -121,6 +121,31 @@ def test_a_circle_of_blocks_is_refused_and_named(a: Home):
     assert not any(one.circular for one in show(a, one).links)
 
 
+def test_only_blocks_makes_a_circle(a: Home):
+    one, two, three = make(a, "One", "Two", "Three")
+    link(a, one, "follows_up", two)
+    link(a, two, "blocks", one)
+    link(a, one, "blocks", three)
+    link(a, three, "fixes", two)
+    assert not any(each.circular for each in show(a, one).links)
+
+
+def test_two_tasks_may_be_linked_in_several_ways(a: Home):
+    one, two = make(a, "One", "Two")
+    for kind in ("fixes", "blocks", "duplicates"):
+        link(a, one, kind, two)
+    assert [kind for kind, _, _ in listed(a, two)] == ["blocks", "duplicates", "fixes"]
+
+
+def test_a_basic_link_that_was_written_the_other_way_round_is_the_same(a: Home):
+    one, two = sorted(make(a, "One", "Two"), key=lambda task: from_text(task.id))
+    made = a.new("link", from_id=from_text(two.id), to_id=from_text(one.id), type="basic")
+    before = commits(a)
+    assert from_text(link(a, one, "basic", two).id) == made
+    assert commits(a) == before
+    assert len(show(a, one).links) == len(show(a, two).links) == 1
+
+
 def test_a_long_circle_is_named_by_its_ends(a: Home):
     made = make(a, *(f"T{n}" for n in range(9)))
     for one, two in itertools.pairwise(made):
@@ -139,9 +164,13 @@ def test_a_circle_that_two_devices_closed_while_apart_is_shown_until_one_link_go
     link(a, one, "blocks", two)
     link(a, one, "blocks", three)
     made = link(b, two, "blocks", one)
+    link(b, two, "fixes", one)
     fleet.sync()
-    assert {(each.title, each.circular) for each in show(a, one).links} == {("Two", True), ("Three", False)}
-    assert all(each.circular for each in show(b, two).links)
+    assert {(each.title, each.circular) for each in show(a, one).links if each.type == "blocks"} == {
+        ("Two", True),
+        ("Three", False),
+    }
+    assert all(each.circular == (each.type == "blocks") for each in show(b, two).links)
     assert not any(each.circular for each in show(b, three).links)
     unlink(b, made)
     assert not any(each.circular for each in show(b, one).links)
@@ -157,6 +186,7 @@ def test_a_removed_link_comes_back_by_being_made_again(a: Home):
     assert commits(a) == before
     again = link(a, one, "blocks", two)
     assert (again.id, again.removed) == (made.id, False)
+    assert a.value(from_text(made.id), "deleted") is False
 
 
 def test_the_removed_end_of_a_link_is_shown_as_such_and_a_missing_one_is_no_fault(a: Home):
@@ -195,7 +225,9 @@ def test_what_an_import_linked_is_found_and_both_are_taken_away_together(fleet: 
     assert from_text(found.id) != links.link_id(ties.tie(from_text(photos.id), "blocks", from_text(form.id)))
     b.new("link", from_id=from_text(photos.id), to_id=from_text(form.id), type="blocks")
     fleet.sync()
-    assert listed(a, photos) == [("blocks", "to", "Form")]
+    (shown,) = show(a, photos).links
+    assert (shown.type, shown.title) == ("blocks", "Form")
+    assert shown.id == link(a, photos, "blocks", form).id
     unlink(a, found)
     assert listed(a, photos) == []
     bring_in(a, work)

@@ -11,7 +11,7 @@ from daemon.journal.errors import Code, Refused
 from daemon.journal.links import NewLink
 from daemon.journal.tasks import NewTask
 from daemon.journal.views import Task
-from syncproto.ids import EntityId, text
+from syncproto.ids import EntityId, from_text, text
 from tests.daemon.agents.fleet import Home
 
 
@@ -47,6 +47,9 @@ def test_a_removed_end_is_told_and_a_missing_one_has_no_kind(a: Home):
     item = a.write(lambda tx: checklists.add_item(tx, task.id, NewItem(title="x")))
     a.write(lambda tx: tasks.remove(tx, task.id))
     assert (item.checklist_id, "task_checklist", task.id, True) in relations(a, task.id)
+    other = make(a, "Form")
+    a.set(entry, task_id=from_text(other.id), deleted=True)
+    assert relations(a, other.id) == {(text(entry), "task_entry", other.id, True)}
 
 
 def test_what_is_named_by_nothing_is_not_found(a: Home):

@@ -289,6 +289,7 @@ def test_an_edit_corrects_the_ends_the_note_and_the_task(fleet: Fleet, a: Home, 
     changed = edit(a, begun, started_at="2 hours ago", ended_at="1 hour ago", note="forms", task=other.id)
     assert (changed.minutes, changed.note, changed.task_title) == (60, "forms", "The right one")
     assert (show(a, task).times, len(show(a, other).times)) == ([], 1)
+    assert show(a, other).vector_clock != other.vector_clock
     before = commits(a)
     edit(a, begun, note="forms")
     assert commits(a) == before
@@ -320,6 +321,21 @@ def test_times_that_are_none_from_elsewhere_count_nothing_and_break_nothing(a: H
     assert show(a, task).time_spent_minutes == 0
     stop(a)
     assert running(a) == []
+
+
+def test_a_time_without_a_zone_from_elsewhere_is_no_time(a: Home, task: Task):
+    ended = iso(START_MS + HOUR_MS)
+    naive = iso(START_MS).removesuffix("Z")
+    a.new("time_record", task_id=from_text(task.id), started_at=naive, ended_at=ended)
+    assert show(a, task).time_spent_minutes == 0
+
+
+def test_a_timer_removed_after_the_clock_was_set_back_does_not_end_before_it_began(
+    fleet: Fleet, a: Home, task: Task
+):
+    begun = start(a, task)
+    fleet.now_ms -= HOUR_MS
+    assert remove(a, begun).ended_at == begun.started_at
 
 
 # -- removed and restored -----------------------------------------------------------------------------
