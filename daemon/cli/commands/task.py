@@ -14,6 +14,8 @@ from daemon.cli import client
 from daemon.cli.client import quoted
 from daemon.cli.grammar import command, group, joined, pass_output
 from daemon.cli.output import HUMAN, PLAIN
+from daemon.cli.several import each
+from daemon.cli.short import SHORT_MIN
 from daemon.cli.views.origins import origin_lines, origin_rows
 from daemon.cli.views.tasks import task_line, task_list, task_page, task_row, task_rows
 from daemon.cli.views.values import STATUS_STYLES
@@ -21,7 +23,7 @@ from daemon.cli.when import day_words
 from daemon.cli.words import _
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from daemon.cli.client import Answer
     from daemon.cli.look import Look
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from daemon.cli.shapes import Task
 
 _NOTHING = "none"
+_ID_DIGITS = "0123456789abcdef"
 
 
 def _value_options(run: Callable[..., object]) -> Callable[..., object]:
@@ -149,13 +152,36 @@ def _open_items(task: Task) -> int:
     return len(client.get("/v1/pending", {"task": task.get("id", "")}).json or ())
 
 
+def _each(output: Output, verb: str, words: tuple[str, ...], ask: Callable[[str], Answer]) -> int:
+    """Do the same to one task or to several, each in a request and a commit of its own."""
+    joined(words, "a task")
+    return each(output, _tasks_meant(words), ask, _lines(verb), task_rows)
+
+
+def _tasks_meant(words: tuple[str, ...]) -> Sequence[str]:
+    """Tell several tasks from one whose title was written without quotes.
+
+    Quoted titles are several, and so are words that all look like ids. Other words are one title.
+    """
+    if len(words) > 1 and (any(" " in word.strip() for word in words) or all(map(_is_like_id, words))):
+        return words
+    return (" ".join(words),)
+
+
+def _is_like_id(word: str) -> bool:
+    return len(word) >= SHORT_MIN and all(letter in _ID_DIGITS for letter in word.lower())
+
+
+def _lines(verb: str) -> Callable[[Sequence[Task], Look], Iterator[str]]:
+    return lambda tasks, look: (line for task in tasks for line in task_line(verb, task, look))
+
+
 @command("done")
-@click.argument("task", nargs=-1, required=True)
+@click.argument("tasks", nargs=-1, required=True, metavar="TASK...")
 @pass_output
-def done_command(output: Output, task: tuple[str, ...]) -> None:
-    """Mark a task as done."""
-    answer = client.post(f"/v1/tasks/{quoted(joined(task, 'a task'))}/done", {})
-    output.show(answer, _line("Done"), task_row)
+def done_command(output: Output, tasks: tuple[str, ...]) -> int:
+    """Mark a task as done, or several: by ids, or by titles in quotes."""
+    return _each(output, "Done", tasks, lambda ref: client.post(f"/v1/tasks/{quoted(ref)}/done", {}))
 
 
 @command("edit")
@@ -176,21 +202,19 @@ def edit_command(output: Output, task: str, **given: Any) -> None:
 
 
 @command("remove")
-@click.argument("task", nargs=-1, required=True)
+@click.argument("tasks", nargs=-1, required=True, metavar="TASK...")
 @pass_output
-def remove_command(output: Output, task: tuple[str, ...]) -> None:
-    """Take a task out of sight; `restore` brings it back."""
-    answer = client.send("DELETE", f"/v1/tasks/{quoted(joined(task, 'a task'))}", {})
-    output.show(answer, _line("Removed"), task_row)
+def remove_command(output: Output, tasks: tuple[str, ...]) -> int:
+    """Take tasks out of sight, with all that belongs to them; `restore` brings them back."""
+    return _each(output, "Removed", tasks, lambda ref: client.send("DELETE", f"/v1/tasks/{quoted(ref)}", {}))
 
 
 @command("restore")
-@click.argument("task", nargs=-1, required=True)
+@click.argument("tasks", nargs=-1, required=True, metavar="TASK...")
 @pass_output
-def restore_command(output: Output, task: tuple[str, ...]) -> None:
-    """Bring a removed task back."""
-    answer = client.post(f"/v1/tasks/{quoted(joined(task, 'a task'))}/restore", {})
-    output.show(answer, _line("Restored"), task_row)
+def restore_command(output: Output, tasks: tuple[str, ...]) -> int:
+    """Bring removed tasks back, with what belonged to them."""
+    return _each(output, "Restored", tasks, lambda ref: client.post(f"/v1/tasks/{quoted(ref)}/restore", {}))
 
 
 @group("task")

@@ -301,3 +301,21 @@ def test_show_says_what_others_wrote_and_all_of_it_where_asked(placet: Placet, c
         *(TASK, "estimate_minutes", "agent", "2026-03-04T11:30:00Z", "phone", "a8" * 16, "")
     ]
     assert len(rows) == 5
+
+
+@pytest.mark.parametrize("refs", [("3f2a", "3f2b"), ("buy milk", "passport")], ids=["ids", "quoted titles"])
+def test_several_tasks_are_done_one_after_the_other(refs, placet: Placet, control: FakeControl):
+    for ref in refs:
+        control.answers(f"POST /v1/tasks/{ref}/done", examples.task(title=ref))
+        control.answers(f"DELETE /v1/tasks/{ref}", examples.task(title=ref))
+        control.answers(f"POST /v1/tasks/{ref}/restore", examples.task(title=ref))
+    for verb, said in (("done", "Done"), ("remove", "Removed"), ("restore", "Restored")):
+        done = placet("task", verb, *refs)
+        assert (done.status, done.out) == (0, "".join(f"✓ {said} 3f2a  {ref}\n" for ref in refs))
+    done = placet("task", "remove", *refs, "no such")
+    assert (done.status, done.err) == (8, "placet: no such: nothing at /v1/tasks/no such\n")
+
+
+def test_words_that_are_no_ids_are_one_title(placet: Placet, control: FakeControl):
+    control.answers("POST /v1/tasks/feed the dog/done", examples.task())
+    assert placet("done", "feed", "the", "dog").status == 0
