@@ -5,8 +5,8 @@ understood is not passed over. The configured language is asked first; only wher
 the others are. A weekday is the next one after today, or the last one before it where times past are
 asked for; "this" weekday may be today.
 
-It has grammars of its own: of the phrases that the tests list, dateparser 1.5 reads a third not at all,
-and some wrongly ("2 weeks from today" as two weeks ago).
+Its grammars are its own: dateparser 1.5 did not read a third of what the tests list, and read some of it
+wrongly ("2 weeks from today" as two weeks ago).
 """
 
 import calendar

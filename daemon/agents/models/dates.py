@@ -1,6 +1,6 @@
 """The day by which a clause says that something is due.
 
-Never reads a date without a cue before it, a bare number as a day, or free text through the date parser.
+Never reads a date without a cue before it, a bare number as a day, or free text as a date.
 """
 
 import calendar
@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 from daemon.agents.models.cues import Cues
 from daemon.agents.models.segments import before, is_meant, phrases
+from daemon.journal import when
+from daemon.journal.errors import Refused
 
 YEARS_BACK_MAX = 1
 YEARS_AHEAD_MAX = 10
@@ -112,7 +114,7 @@ def _date(year: int, month: int, day: int) -> date | None:
 
 
 def _spoken(rest: str, written_at: datetime, cues: Cues) -> date | None:
-    """Read a day in words: take the run of date words, then hand that run alone to the date parser."""
+    """Read a day in words: take the run of date words, then read that run alone."""
     first = _TOKEN.match(rest)
     word = (first[1] or "").lower() if first else ""
     if word in cues.today:
@@ -120,7 +122,7 @@ def _spoken(rest: str, written_at: datetime, cues: Cues) -> date | None:
     if found := _DAY_ALONE.match(rest):
         return _next_such(int(found[1]), written_at.date())
     span = _ahead(rest, cues) or _calendar_span(rest, cues)
-    return _parsed(span, written_at, cues) if span else None
+    return _parsed(span, written_at.date(), cues) if span else None
 
 
 def _next_such(day: int, today: date) -> date | None:
@@ -174,19 +176,9 @@ def _is_weekday(word: str, cues: Cues) -> bool:
     return lower in cues.weekdays or (lower in cues.weekdays_short and word[:1].isupper())
 
 
-def _parsed(span: str, written_at: datetime, cues: Cues) -> date | None:
-    """Parse a short span in one language, with the order of its parts stated."""
-    import dateparser  # imported here: it costs memory and start-up, and most wakes meet no date in words
-
-    found = dateparser.parse(
-        span,
-        languages=[cues.language],
-        settings={
-            "RELATIVE_BASE": written_at.replace(tzinfo=None),
-            "PREFER_DATES_FROM": "future",
-            "DATE_ORDER": cues.date_order,
-            "RETURN_AS_TIMEZONE_AWARE": False,
-            "PARSERS": ["absolute-time", "relative-time"],
-        },
-    )
-    return found.date() if found else None
+def _parsed(span: str, today: date, cues: Cues) -> date | None:
+    """Read a short span as a person's own words would be; what can be read in two ways is no date."""
+    try:
+        return when.due(span, today, cues.language)
+    except Refused:
+        return None

@@ -302,10 +302,10 @@ def test_a_hostile_note_is_read_in_bounded_time(note: str) -> None:
     found(note)
 
 
-def test_importing_the_model_loads_neither_dateparser_nor_rapidfuzz() -> None:
+def test_importing_the_model_does_not_load_rapidfuzz() -> None:
     program = (
         "import sys, daemon.agents.models.rules, daemon.agents.scheduler;"
-        "print([name for name in ('dateparser', 'rapidfuzz') if name in sys.modules])"
+        "print([name for name in ('rapidfuzz',) if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
