@@ -110,17 +110,52 @@ def test_a_backup_that_fails_leaves_what_was_there(bench: Bench):
     assert not list(bench.folder.glob(".*.part"))
 
 
-def test_a_damaged_database_gives_no_backup(bench: Bench):
+def root_of(path: Path, name: str) -> int:
+    """Return where the first page of a table or index begins in the file."""
+    file = apsw.Connection(str(path))
+    (page,) = file.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (name,)).fetchone() or (0,)
+    file.close()
+    return (int(page) - 1) * 4096
+
+
+@pytest.mark.parametrize("name", ["sqlite_schema", "feed"])
+def test_a_damaged_database_gives_no_backup(bench: Bench, name: str):
     store = bench.store("a")
     grow(store, 200)
     store.close()
+    at = 100 if name == "sqlite_schema" else root_of(store.path, name)
     raw = bytearray(store.path.read_bytes())
-    raw[8192:-4096] = b"\xff" * (len(raw) - 8192 - 4096)
+    raw[at : at + 3000] = b"\xff" * 3000
     store.path.write_bytes(raw)
-    with pytest.raises(DamagedDatabase) as caught:
+    with pytest.raises(DamagedDatabase, match=r"a\.db is damaged") as caught:
         backup.write_backup(store.path, bench.folder / "b", silent)
     assert len(str(caught.value).splitlines()) == 1
     assert not (bench.folder / "b").exists()
+
+
+def test_a_copy_whose_tables_contradict_each_other_is_never_named_a_backup(bench: Bench):
+    store = bench.store("a")
+    grow(store, 3)
+    with store.write() as tx:
+        tx.db.execute("UPDATE standing SET entities = 9")
+    with pytest.raises(DamagedDatabase, match="do not fit"):
+        backup.write_backup(store.path, bench.folder / "b", silent)
+    assert not (bench.folder / "b").exists()
+
+
+def test_an_index_that_lacks_a_row_is_found(bench: Bench):
+    store, target = written(bench, commits=40)
+    store.close()
+    file = apsw.Connection(str(target))
+    (root,) = file.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'feed_by_head'").fetchone() or (
+        0,
+    )
+    file.close()
+    raw = bytearray(target.read_bytes())
+    raw[int(root) * 4096 - 8 : int(root) * 4096] = b"\0" * 8
+    target.write_bytes(raw)
+    with pytest.raises(DamagedDatabase):
+        backup.prepare(target, bench.folder / "w", silent)
 
 
 def test_a_restore_goes_on_as_a_new_replica_and_takes_its_lost_commits_back_from_a_peer(bench: Bench):

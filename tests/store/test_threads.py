@@ -148,6 +148,10 @@ async def test_reads_go_on_while_a_write_is_under_way(threads: StoreThreads) -> 
     assert await threads.read(commits) == 1
 
 
+async def test_what_became_of_the_lease_is_told(threads: StoreThreads) -> None:
+    assert (threads.doubt, threads.lease_is_stale) == (None, False)
+
+
 async def test_closing_waits_for_the_write_under_way(bench: Bench) -> None:
     threads = StoreThreads(bench.store("z"))
     writing = asyncio.create_task(threads.write(note))
