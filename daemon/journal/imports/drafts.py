@@ -230,7 +230,7 @@ def _difference(snapshot: Snapshot, held: Entity | None, wanted: Mapping[str, Va
     if held is None:
         return {name: value for name, value in wanted.items() if value is not None}
     memory = Memory(snapshot, held)
-    return {name: value for name, value in wanted.items() if memory.value(name) != value}
+    return {name: value for name, value in wanted.items() if not memory.says(name, value)}
 
 
 def _is_imports(held: Entity, name: str) -> bool:

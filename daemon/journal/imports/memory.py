@@ -14,7 +14,7 @@ from store.entity import Entity
 from store.fold import Source
 from store.history import operations
 from store.snapshot import Snapshot
-from syncproto.codec import Value
+from syncproto.codec import Redacted, Value, redacted
 
 _BY = "by"
 _IMPORT = "import"
@@ -68,6 +68,11 @@ class Memory:
         if version is None:
             return None
         return version.value if is_import(version.source) else self._from_log().get(field)
+
+    def says(self, field: str, value: Value) -> bool:
+        """Say whether an import last gave a field this value, also where that has been dropped since."""
+        last = self.value(field)
+        return last == value or (isinstance(last, Redacted) and last == redacted(value))
 
     def _from_log(self) -> dict[str, Value]:
         if self._log is None:

@@ -14,6 +14,7 @@ from daemon.journal.imports.memory import Memory, source_of
 from daemon.journal.imports.plan import Plan, PlannedTask, Skipped
 from store.entity import Entity
 from store.snapshot import Snapshot
+from syncproto.codec import Redacted, redacted
 from syncproto.ids import ID_BYTES, EntityId
 
 _OWN = "a task of this journal, exported from it: change it here"
@@ -70,12 +71,16 @@ def _as_id(source: str) -> EntityId | None:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A task of the list as the journal has it: its key, and what the list last said."""
+    """A task of the list as the journal has it: its key, and what the list last said.
+
+    Where a compaction has dropped a long title, `dropped` is what is left of it.
+    """
 
     id: EntityId
     key: str
     title: str
     made_ms: int | None
+    dropped: Redacted | None = None
 
 
 def _known(snapshot: Snapshot, format_: str, list_key: str) -> list[_Known]:
@@ -93,7 +98,8 @@ def _known(snapshot: Snapshot, format_: str, list_key: str) -> list[_Known]:
 def _as_known(snapshot: Snapshot, key: str, task: Entity) -> _Known:
     title = Memory(snapshot, task).value("title")
     made_ms = ((task.created and task.created.origin) or {}).get("at_ms")
-    return _Known(task.id, key, title if isinstance(title, str) else "", made_ms)
+    dropped = title if isinstance(title, Redacted) else None
+    return _Known(task.id, key, title if isinstance(title, str) else "", made_ms, dropped)
 
 
 def _rekeyed(plan: Plan, known: Sequence[_Known]) -> Iterator[PlannedTask]:
@@ -110,10 +116,12 @@ def _rekeyed(plan: Plan, known: Sequence[_Known]) -> Iterator[PlannedTask]:
 
 
 def _same_title(tasks: Sequence[PlannedTask], known: Iterable[_Known]) -> dict[int, str]:
-    waiting: dict[str, deque[str]] = defaultdict(deque)
+    waiting: dict[str | Redacted, deque[str]] = defaultdict(deque)
     for one in known:
-        waiting[one.title].append(one.key)
-    same = ((at, waiting.get(task.title)) for at, task in enumerate(tasks))
+        waiting[one.dropped or one.title].append(one.key)
+    same = (
+        (at, waiting.get(task.title) or waiting.get(redacted(task.title))) for at, task in enumerate(tasks)
+    )
     return {at: queue.popleft() for at, queue in same if queue}
 
 
