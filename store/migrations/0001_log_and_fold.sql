@@ -35,8 +35,8 @@ CREATE TABLE branch (
 ) STRICT, WITHOUT ROWID;
 
 -- The log in the order in which this store took it: causes before effects. `seq` is local and never sent.
--- `body` is the commit verbatim; `signature` is kept only where this store has checked it, since one
--- signature vouches for the chain below it.
+-- `body` is the commit verbatim, but for long values that compaction has dropped; `signature` is kept only where
+-- this store has checked it, since one signature vouches for the chain below it.
 CREATE TABLE feed (
   seq INTEGER PRIMARY KEY,
   replica INTEGER NOT NULL REFERENCES replica (no),
