@@ -53,6 +53,33 @@ async def test_other_writes_get_their_turn_during_a_long_import(importing: Api):
     assert (await importing.ask("POST", "/v1/import", request())).json["unchanged"] == SECTIONS
 
 
+async def test_how_far_an_import_is_can_be_asked_meanwhile(importing: Api):
+    sent = await begun(importing)
+    (told,) = (await importing.ask("GET", "/v1/import")).json
+    assert (told["format"], told["name"], told["tasks"]) == ("markdown", "todo", SECTIONS)
+    assert 0 <= told["done"] < SECTIONS
+    await sent
+    assert (await importing.ask("GET", "/v1/import")).json == []
+
+
+async def test_an_import_that_is_refused_is_no_longer_under_way(importing: Api):
+    await importing.ask("POST", "/v1/import", request("{", "taskwarrior"))
+    assert (await importing.ask("GET", "/v1/import")).json == []
+
+
+@pytest.mark.parametrize(
+    ("format_", "text"),
+    [
+        ("todotxt", "(A) rake +garden\n"),
+        ("icalendar", "BEGIN:VCALENDAR\nBEGIN:VTODO\nUID:1\nEND:VTODO\nEND:VCALENDAR"),
+    ],
+)
+async def test_lists_and_calendars_come_in_once(importing: Api, format_: str, text: str):
+    assert (await importing.ask("POST", "/v1/import", request(text, format_))).json["tasks"] == 1
+    again = (await importing.ask("POST", "/v1/import", request(text, format_))).json
+    assert (again["tasks"], again["unchanged"]) == (0, 1)
+
+
 async def test_an_import_that_the_disk_ends_half_way_says_how_far_it_came(importing: Api):
     def bound(tx: Any) -> None:
         (pages,) = tx.db.execute("PRAGMA page_count").fetchone()

@@ -1,0 +1,77 @@
+"""Importing from the command line: how a file is written, and what a terminal shows meanwhile.
+
+Never waits for time to pass: the daemon that is played here does not answer until the command is ended.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.daemon.cli import examples
+from tests.daemon.cli.conftest import Placet, command_environment
+from tests.daemon.cli.fake_control import FakeControl
+
+
+@pytest.mark.parametrize(
+    ("encoding", "raw"), [("latin-1", b"caf\xe9\n"), ("utf-16", "café\n".encode("utf-16"))]
+)
+def test_a_file_may_be_written_in_another_encoding(
+    placet: Placet, control: FakeControl, tmp_path: Path, encoding: str, raw: bytes
+):
+    control.answers("POST /v1/import", examples.IMPORTED)
+    file = tmp_path / "todo.txt"
+    file.write_bytes(raw)
+    assert placet("import", "todotxt", str(file), "--encoding", encoding).status == 0
+    (sent,) = (one for one in control.requests if one.line == "POST /v1/import")
+    assert (sent.body["format"], sent.body["text"]) == ("todotxt", "café\n")
+
+
+@pytest.mark.parametrize(
+    ("raw", "words", "said"),
+    [
+        (b"one\ncaf\xe9\n", [], "is not UTF-8 at line 2; say how it is written, such as --encoding latin-1"),
+        (b"caf\xe9\n", ["--encoding", "ascii"], "is not written in 'ascii'; name another one"),
+        (b"caf\xe9\n", ["--encoding", "odd"], "no text is written in 'odd'"),
+        (b"caf\xe9\n", ["--encoding", "hex"], "no text is written in 'hex'"),
+    ],
+)
+def test_a_file_that_cannot_be_read_as_text_is_refused_in_one_line(
+    placet: Placet, tmp_path: Path, raw: bytes, words: list[str], said: str
+):
+    file = tmp_path / "todo.txt"
+    file.write_bytes(raw)
+    done = placet("import", "todotxt", str(file), *words)
+    assert (done.status, done.out) == (2, "")
+    assert said in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_a_terminal_shows_how_far_a_long_import_is(control: FakeControl, tmp_path: Path):
+    file = tmp_path / "todo.txt"
+    file.write_text("rake\n")
+    control.hangs("POST /v1/import")
+    told = {"format": "todotxt", "name": str(file.resolve()), "tasks": 40, "done": 10}
+    control.answers("GET /v1/import", [told | {"tasks": 0, "done": 0}])
+    control.answers("GET /v1/import", [told | {"name": "another"}, told])
+    ours, theirs = os.openpty()
+    running = subprocess.Popen(
+        [sys.executable, "-m", "daemon", "import", "todotxt", str(file)],
+        env=command_environment(tmp_path),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=theirs,
+    )
+    shown = b""
+    try:
+        while b"10 of 40 tasks" not in shown:
+            shown += os.read(ours, 4096)
+    finally:
+        running.kill()
+        running.wait()
+        os.close(ours)
+        os.close(theirs)
+    assert b"] reading" in shown
+    assert f"[{'#' * 7}{'.' * 23}] 10 of 40 tasks".encode() in shown
