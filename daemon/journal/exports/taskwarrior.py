@@ -156,7 +156,7 @@ def _own(each: Each, eachs: Eachs) -> Record:
         taskwarrior_own.ESTIMATE: str(each.estimate_minutes) if each.estimate_minutes else None,
         taskwarrior_own.LANGUAGE: each.language,
         taskwarrior_own.CHECKLISTS: "\n\n".join(lists),
-        taskwarrior_own.LINKS: " ".join(sorted(links)),
+        taskwarrior_own.LINKS: " ".join(sorted(set(links))),
     }
 
 
