@@ -28,6 +28,8 @@ _LIMIT: Final = 50
 # A line that is quiet for so long may be dead; asking again costs nothing.
 _QUIET_S: Final = 60.0
 _PAGE: Final = 500
+# The daemon looks through so many commits for one answer: there may be more beyond.
+_LOOKED_MAX: Final = 100_000
 # A restart takes seconds; whoever follows a log wants it to go on.
 _AWAY_MAX_S: Final = 30.0
 _BETWEEN_CALLS_S: Final = 0.5
@@ -72,9 +74,15 @@ def log_command(output: Output, entity: tuple[str, ...], follow: bool, **given: 
         output.say(
             "No history of that." if any(query[key] for key in query if key != "limit") else "No history yet."
         )
-    elif given["after"] is None and answer.json[0].get("seq", 1) > 1:
+    elif given["after"] is None and _may_go_back(answer.json, given["limit"]):
         output.say(f"Older changes: placet log … --before {answer.json[0]['seq']}")
     return DONE
+
+
+def _may_go_back(changes: list[dict[str, Any]], limit: int) -> bool:
+    """Say whether there may be older changes of what was asked for."""
+    first = int(changes[0].get("seq") or 0)
+    return first > 1 and (len(changes) >= limit or first > _LOOKED_MAX)
 
 
 def _follow(output: Output, query: dict[str, Any]) -> int:

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 from daemon.cli.short import SHORT_MIN, shorts
-from daemon.cli.text import padded, shown, wrapped
+from daemon.cli.text import cells, cut, padded, shown, wrapped
 from daemon.cli.views.values import author_words, before_after, field_words, value_words
 from daemon.cli.when import ago
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _WHEN_WIDTH: Final = 11
 _WIDTH_MAX: Final = 100
+_TITLE_WIDTH_MIN: Final = 16
 # The field that names a thing: its heading says it.
 _NAMES: Final = ("title", "text", "name", "display_name")
 _FOR_MACHINES: Final = frozenset(
@@ -65,10 +66,11 @@ def _heading(group: Sequence[Change], ids: dict[str, str], look: Look) -> str:
     first = group[0]
     when = look.paint(padded(shown(ago(first.get("at"), look.now_s)), _WHEN_WIDTH), "dim")
     who = author_words(first.get("by"), first.get("device_name") or first.get("device"))
-    return f"{when}  {who}: {_deed(group, ids, look)}".rstrip()
+    room = look.width - _WHEN_WIDTH - cells(who) - 4
+    return f"{when}  {who}: {_deed(group, ids, room, look)}".rstrip()
 
 
-def _deed(group: Sequence[Change], ids: dict[str, str], look: Look) -> str:
+def _deed(group: Sequence[Change], ids: dict[str, str], room: int, look: Look) -> str:
     """Say what was touched: "added task 3f2a  Title", "confirmed proposal 99be"."""
     first = group[0]
     after = {change.get("field"): change.get("after") for change in group}
@@ -78,8 +80,10 @@ def _deed(group: Sequence[Change], ids: dict[str, str], look: Look) -> str:
         return f"{verdict} proposal {look.paint(shown(item), 'cyan')}"
     added = any(change.get("field") in _NAMES and change.get("before") is None for change in group)
     kind = shown(first.get("kind") or "").replace("_", " ")
-    short = look.paint(shown(ids.get(first.get("entity", ""), "")), "cyan")
-    return f"{'added ' if added else ''}{kind} {short}  {shown(first.get('title') or '')}"
+    short = shown(ids.get(first.get("entity", ""), ""))
+    what = f"{'added ' if added else ''}{kind}"
+    title = cut(shown(first.get("title") or ""), max(room - cells(what) - cells(short) - 3, _TITLE_WIDTH_MIN))
+    return f"{what} {look.paint(short, 'cyan')}  {title}"
 
 
 def _fields(group: Sequence[Change], look: Look) -> Iterator[str]:

@@ -46,13 +46,17 @@ def test_the_log_is_asked_for_part_by_part(placet: Placet, control: FakeControl)
     assert placet("log").err == "No history yet.\n"
 
 
-def test_a_page_that_is_not_the_first_says_how_to_go_back(placet: Placet, control: FakeControl):
+def test_a_page_that_is_full_says_how_to_go_back(placet: Placet, control: FakeControl):
     control.answers(LOG, [change(41, "DONE"), change(42, "OPEN")])
-    assert placet("log").err == "Older changes: placet log … --before 41\n"
-    assert placet("log", "--json").err == ""
-    control.answers(LOG, [change(1, "DONE")])
-    placet("log")
-    assert placet("log").err == ""
+    assert placet("log", "--limit", "2").err == "Older changes: placet log … --before 41\n"
+    assert placet("log", "--limit", "2", "--json").err == ""
+    assert placet("log", "--limit", "3").err == ""
+    assert placet("log", "--limit", "2", "--after", "40").err == ""
+
+
+def test_a_long_title_does_not_break_a_line(placet: Placet, control: FakeControl):
+    control.answers(LOG, [change(41, "DONE", title="x" * 80)])
+    assert max(map(len, placet("log", COLUMNS="80").out.splitlines())) == 80
 
 
 def test_long_texts_show_what_changed_of_them(placet: Placet, control: FakeControl):
