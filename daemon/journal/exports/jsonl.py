@@ -11,6 +11,7 @@ from datetime import tzinfo
 from daemon.journal.exports.jsonl_beneath import Beneath
 from daemon.journal.exports.jsonl_form import NAME, VERSION, End, Header, Line, to_json, written
 from daemon.journal.exports.jsonl_writes import Writes
+from daemon.journal.imports.memory import is_import
 from daemon.journal.show import Shown
 from daemon.journal.was import Seen, Was, is_ours, seen_in, was_of
 from store.entity import Entity
@@ -52,9 +53,7 @@ class Lines:
         born = entity.created
         assert born is not None
         known = [born, *(one.source for versions in entity.row.fields.values() for one in versions)]
-        # Nearly always the row tells all: the log is read only where it has more writes than that.
-        is_all = touched == len({one.head for one in known})
-        beneath = Beneath() if is_all else Beneath(self._snapshot, entity)
+        beneath = Beneath(self._snapshot, entity) if _may_cover(known, touched) else Beneath()
         writes = Writes(self.was, [born], fields, beneath.values, beneath.imported)
         return Line(
             id=text(entity.id),
@@ -98,6 +97,13 @@ def seen(entity: Entity, sources: list[Source]) -> Seen:
 def seen_here(snapshot: Snapshot, entity: Entity) -> Seen:
     """Return `seen` of an entity from its whole history."""
     return seen(entity, [one.source for one in operations(snapshot, entity.id)])
+
+
+def _may_cover(known: list[Source], touched: int) -> bool:
+    """Say whether the log may tell more than the row: nearly always it does not, and need not be read."""
+    if touched > len({one.head for one in known}) or any(one.effect is not None for one in known):
+        return True
+    return len({is_import(one) for one in known}) > 1
 
 
 def _told(known: Seen) -> dict[str, int]:

@@ -90,13 +90,13 @@ def _lines(file: File) -> Iterator[Placed | Detail]:
     number, has_ended = 1, False
     while raw := file.line(LINE_BYTES_MAX):
         number += 1
+        if len(raw) >= LINE_BYTES_MAX:
+            yield Detail(number, f"a line of more than {LINE_BYTES_MAX >> 20} MiB: no entity is that long")
+            return
         if not raw.strip():
             continue
         if has_ended:
             yield Detail(number, "something stands behind the line that ends the file")
-            return
-        if len(raw) >= LINE_BYTES_MAX:
-            yield Detail(number, f"a line of more than {LINE_BYTES_MAX >> 20} MiB: no entity is that long")
             return
         found = _found(raw, number)
         has_ended = found is None

@@ -76,11 +76,11 @@ class Held:
 
     def _base(self, versions: list[Version], name: str) -> Base:
         """Return a base that covers no word of a person's unknown to the file, nor what it has beside."""
-        beside = {one.was.head for one in self._whole.current[name]}
+        beside = [(one.was.head, one.value) for one in self._whole.current[name]]
         kept = [
             one.source
             for one in versions
-            if _first(one.source) in beside
+            if any(_first(one.source) == head and _same(one.value, value) for head, value in beside)
             or (one.source.rank == RANK_USER and not self._file_knows(one.source))
         ]
         return self._beside(kept) if kept else Base.PHASE

@@ -5,6 +5,7 @@ Never holds a journal against anything: tests do.
 
 import io
 from datetime import UTC
+from functools import partial
 
 from daemon.journal.exports import jsonl as exporting
 from daemon.journal.imports import jsonl
@@ -37,5 +38,5 @@ def imported(home: Home, text: str) -> ImportResult:
     jsonl.check(file)
     done = ImportResult()
     for part in jsonl.parts(file):
-        done += home.write(lambda tx, part=part: take(tx, part))
+        done += home.write(partial(take, part=part))
     return done

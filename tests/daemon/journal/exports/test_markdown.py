@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -75,7 +76,7 @@ drawn = st.builds(
 
 @contextmanager
 def fleet_in(folder: Path) -> Iterator[Fleet]:
-    made = folder / str(next(CASES))
+    made = folder / f"markdown {next(CASES)}"
     made.mkdir()
     fleet = Fleet(made)
     try:
@@ -89,13 +90,13 @@ def fill(home: Home, wanted: list[Drawn]) -> None:
         home.fleet.now_ms += 1
         reason = "for Bob" if one.status in ("BLOCKED", "ON HOLD") else None
         new = tasks.NewTask(one.title, status=one.status, reason=reason, priority=one.priority, due=one.due)
-        task = home.write(lambda tx, new=new: tasks.add(tx, new))
+        task = home.write(partial(tasks.add, new=new))
         for title, is_checked in one.items:
             item = checklists.NewItem(title, is_checked=is_checked)
-            home.write(lambda tx, item=item, task=task: checklists.add_item(tx, task.id, item))
+            home.write(partial(checklists.add_item, ref=task.id, new=item))
         for text in one.notes:
             home.fleet.now_ms += 1
-            home.write(lambda tx, text=text, task=task: entries.add(tx, task.id, entries.NewEntry(text)))
+            home.write(partial(entries.add, ref=task.id, new=entries.NewEntry(text)))
 
 
 def exported(home: Home) -> str:
@@ -105,7 +106,7 @@ def exported(home: Home) -> str:
 def brought(home: Home, text: str) -> None:
     work = Work(markdown.parse("journal.md", text))
     for part in work.parts:
-        home.write(lambda tx, part=part: work.take(tx, part))
+        home.write(partial(work.take, part=part))
 
 
 def told(home: Home) -> list[Any]:
@@ -128,7 +129,7 @@ def told(home: Home) -> list[Any]:
     return home.read(use)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(wanted=st.lists(drawn, max_size=3))
 def test_what_is_exported_is_read_back_and_exported_as_the_same_text(
     tmp_path_factory: Any, wanted: list[Drawn]
