@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from typing import Literal
 
 from daemon.journal import refs, values
-from daemon.journal.errors import Code, Refused
+from daemon.journal.errors import Code, Refused, not_found
 from daemon.journal.values import folded
 from store.entity import Entity
 from store.fold import DELETED
-from store.snapshot import Snapshot
+from store.snapshot import PREFIX_MIN, Snapshot
 from store.transaction import Write
 from syncproto.ids import ZERO_ID, EntityId, derived_id, from_text
 
@@ -26,6 +26,7 @@ SCOPE = "category_ids"
 """The set of categories that a label is for, kept alike; empty: for every task."""
 
 _ID = re.compile("[0-9a-f]{32}")
+_BEGINNING = re.compile(f"[0-9a-f]{{{PREFIX_MIN},32}}")
 
 
 def named_id(kind: Kind, name: str) -> EntityId:
@@ -104,6 +105,8 @@ def find(snapshot: Snapshot, kind: Kind, ref: str, *, removed: bool = False) -> 
                 "give the beginning of an id",
                 [refs.candidate(one) for one in named],
             )
+    if _BEGINNING.fullmatch(folded(ref)) is None:
+        raise not_found(kind, ref, f"`{kind} list` shows their names")
     return refs.entity(snapshot, [kind], ref, removed=removed)
 
 

@@ -74,7 +74,8 @@ def list_categories(output: Output, removed: bool) -> None:
     answer = client.get("/v1/categories", {"removed": removed})
     output.show(answer, category_list, category_rows)
     if not answer.json:
-        output.say(_("No categories. Add one: placet category add NAME"))
+        none = _("No categories. Add one: placet category add NAME")
+        output.say(_("Nothing removed.") if removed else none)
 
 
 @category_command.command("edit")

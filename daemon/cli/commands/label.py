@@ -68,7 +68,10 @@ def list_labels(output: Output, task: str | None, removed: bool) -> None:
     answer = client.get("/v1/labels", {"task": task, "removed": removed})
     output.show(answer, label_list, label_rows)
     if not answer.json:
-        output.say(_("No labels. Add one: placet label add NAME"))
+        none = (
+            _("No other label is for this task.") if task else _("No labels. Add one: placet label add NAME")
+        )
+        output.say(_("Nothing removed.") if removed else none)
 
 
 @label_command.command("edit")

@@ -99,7 +99,8 @@ def list_records(output: Output, task: tuple[str, ...], removed: bool, limit: in
     answer = client.get("/v1/times", query)
     output.show(answer, time_table, time_rows)
     if not answer.json:
-        output.say(_("No time records yet. Start a timer: placet timer start TASK"))
+        none = _("No time records yet. Start a timer: placet timer start TASK")
+        output.say(_("Nothing removed.") if removed else none)
 
 
 @timer_command.command("edit")

@@ -256,6 +256,8 @@ def test_labels_are_a_table_that_names_doubles_and_conflicts(placet: Placet, con
     control.answers("GET /v1/labels", [])
     placet("label", "list")
     assert "placet label add" in placet("label", "list").err
+    assert placet("label", "list", "--removed").err == "Nothing removed.\n"
+    assert placet("label", "list", "--task", "form").err == "No other label is for this task.\n"
 
 
 def test_labels_are_removed_and_restored_several_at_once(placet: Placet, control: FakeControl):
@@ -289,7 +291,8 @@ def test_a_category_is_added_changed_and_listed(placet: Placet, control: FakeCon
     )
     control.answers("GET /v1/categories", [])
     placet("category", "list")
-    assert "placet category add" in placet("category", "list", "--removed").err
+    assert "placet category add" in placet("category", "list").err
+    assert placet("category", "list", "--removed").err == "Nothing removed.\n"
 
 
 @pytest.mark.parametrize(

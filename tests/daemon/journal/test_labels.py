@@ -189,6 +189,13 @@ def test_two_devices_that_make_one_label_with_two_colours_are_told(fleet: Fleet,
     assert {conflict.field for conflict in held.conflicts} == {"color", "name"}
 
 
+@pytest.mark.parametrize("ref", ["nowhere", "ab", "", "zzzz"])
+def test_a_name_that_nothing_has_is_answered_with_where_names_are(a: Home, ref):
+    refused = refusal(edit, a, ref, color="red")
+    assert (refused.code, "label list" in refused.hint) == (Code.NOT_FOUND, True)
+    assert refusal(edit, a, "abcdef", color="red").code is Code.NOT_FOUND
+
+
 # -- scopes -------------------------------------------------------------------------------------------
 
 
