@@ -75,6 +75,7 @@ _SECTIONS: Final = {
         "service": Listed("service", "The daemon as a service: install, uninstall, status."),
         "completion": Listed("completion", "Print the script by which a shell completes placet."),
         "paths": Listed("here", "Show where files are."),
+        "web": Listed("here", "Open the journal in a browser (not in this version)."),
         "version": Listed("here", "Show the version."),
         "demo": Listed("here", "Play the main story on this machine."),
     },

@@ -88,6 +88,16 @@ def _paths(told: dict[str, str], look: Look) -> Iterator[str]:
         yield f"{look.paint(padded(_(_NAMES[name]), 12), 'dim')} {shown(path)}"
 
 
+@command("web")
+def web_command() -> None:
+    """Open the journal in a browser; this version has no page yet."""
+    raise Refusal(
+        "failed",
+        _("this version has no page for a browser"),
+        _("everything is in the command line: `placet --help`"),
+    )
+
+
 @command("version")
 @pass_output
 def version_command(output: Output) -> None:
