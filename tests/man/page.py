@@ -85,10 +85,10 @@ def _command(command: click.Command, path: str, parent: click.Context) -> Iterat
 
 def _options(command: click.Command, context: click.Context, own: bool = False) -> Iterator[str]:
     """Tell a command's options; `own` leaves out those that every command takes."""
-    shared = {"json", "plain", "no_color", "help"} if own else set()
+    shared = {"--json", "--plain", "--no-color", "--help"} if own else set()
     for option in command.get_params(context):
         record = option.get_help_record(context) if isinstance(option, click.Option) else None
-        if record is not None and option.name not in shared:
+        if record is not None and shared.isdisjoint(option.opts):
             yield from (".TP", f"\\fB{_plain(record[0])}\\fR", *_text(record[1]))
 
 
