@@ -14,6 +14,7 @@ from typing import Any
 from daemon import config, paths
 from daemon.app.entry import UMASK
 from daemon.app.lock import InUse, locked
+from daemon.app.machine import machine_id
 from daemon.clock import SystemClock
 from daemon.config import ConfigError
 from daemon.disk import free_bytes
@@ -25,6 +26,7 @@ from store import backup as backups
 from store import verifying
 from store.backup import Contents, Told
 from store.faults import DiskFull, StoreError
+from store.store import Store
 
 Answer = dict[str, Any]
 MIB = 1 << 20
@@ -107,7 +109,7 @@ def _sealed_key(where: Paths, passphrase: str) -> bytes:
         raise usage(seen, "several words are best")
     clock = SystemClock()
     key = identity.key_of(Path(where.data))
-    own = identity.load_or_create(Path(where.data), clock.randomness)
+    own = identity.load(Path(where.data))
     return sealing.seal(key, passphrase, own.device, clock.randomness)
 
 
@@ -177,9 +179,36 @@ def _own(data: Path, contents: Contents, passphrase: Callable[[], str], here: bo
 # -- verify -----------------------------------------------------------------------------------------------
 
 
-def verify(file: str | None, told: Told) -> Answer:
-    """Check the journal, or a backup of one, against everything that follows from its log."""
-    return _answered(lambda where: _verify(where, None if file is None else Path(file), told))
+def verify(file: str | None, told: Told, *, rebuild: bool = False) -> Answer:
+    """Check the journal, or a backup of one, against everything that follows from its log.
+
+    With `rebuild`, what follows from the journal's log is made anew first.
+    """
+
+    def use(where: Paths) -> Answer:
+        if rebuild:
+            _rebuild(where, told)
+        return _verify(where, None if file is None else Path(file), told)
+
+    return _answered(use)
+
+
+def _rebuild(where: Paths, told: Told) -> None:
+    database, clock = _existing(where), SystemClock()
+    with locked(Path(where.data)):
+        _require_room(where, Path(where.data), backups.size(database))
+        store = Store.open(
+            database,
+            signer=identity.load(Path(where.data)).signer,
+            now_ms=clock.now_ms,
+            randomness=clock.randomness,
+            machine=machine_id(),
+        )
+        try:
+            with store.write() as tx:
+                verifying.rebuild(tx, told)
+        finally:
+            store.close()
 
 
 def _verify(where: Paths, file: Path | None, told: Told) -> Answer:

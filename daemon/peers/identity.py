@@ -62,9 +62,14 @@ def load_or_create(folder: Path, randomness: Callable[[int], bytes]) -> Identity
     if not file.exists():
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         _write(file, _pem(randomness(SEED_BYTES)))
+    return load(folder)
+
+
+def load(folder: Path) -> Identity:
+    """Read the device's identity, which must be there. Raises IdentityError, OSError."""
+    file = folder / FILE_NAME
     seed = _seed(file)
-    signer = Signer(seed)
-    return Identity(signer, certificate_of(seed), file)
+    return Identity(Signer(seed), certificate_of(seed), file)
 
 
 def key_of(folder: Path) -> bytes:

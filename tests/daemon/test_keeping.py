@@ -6,12 +6,14 @@ Never looks into the store: what it knows of a journal, it knows from the comman
 import json
 import stat
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from daemon.peers import sealing
 from daemon.peers.sealing import CannotUnseal
+from store.database import connect
 from tests.e2e.devices import Device, Done, agree, pair
 
 SEED, DEVICE = bytes(range(32)), b"d" * 32
@@ -230,3 +232,49 @@ def test_a_folder_that_was_put_back_writes_nothing_twice(device: Make):
     assert titles(laptop) == titles(phone) == {"Before it was put back", "After it was put back"}
     assert agree(laptop, phone)
     assert "new replica" in laptop.run("doctor").out
+
+
+@pytest.mark.e2e
+def test_verify_looks_beside_a_running_daemon_and_at_a_backup_without_touching_it(
+    device: Make, tmp_path: Path
+):
+    laptop, file = device("laptop"), tmp_path / "b.db"
+    laptop.do("add", "Kept")
+    laptop.do("backup", str(file))
+    before = file.read_bytes()
+    for found in (laptop.do("verify"), laptop.do("verify", str(file))):
+        assert (found["sound"], found["commits"], found["findings"]) == (True, 2, [])
+    assert file.read_bytes() == before
+    assert "All is sound" in laptop.run("verify").out
+    assert not list(laptop.home.glob("*.verifying*"))
+    refused(laptop.run("verify", str(tmp_path / "none")), 4, "none")
+    refused(laptop.run("verify", "--rebuild"), 1, "stop it first")
+    refused(laptop.run("verify", "--rebuild", str(file)), 2, "--rebuild")
+
+
+@pytest.mark.e2e
+def test_verify_finds_what_was_changed_behind_the_daemon_and_rebuilds_it(device: Make):
+    laptop = device("laptop")
+    laptop.do("add", "Kept")
+    laptop.stop()
+    with closing(connect(laptop.home / "placet.db", writes=True)) as database:
+        database.execute("UPDATE entity SET visible = 1 - visible WHERE kind = 'task'")
+    done = laptop.run("verify")
+    assert done.status == 1
+    assert "placet verify --rebuild" in done.out
+    assert not laptop.run("verify", "--json").json["sound"]
+    assert laptop.do("verify", "--rebuild")["sound"]
+    laptop.start()
+    assert titles(laptop) == {"Kept"}
+    assert "new replica" not in laptop.run("doctor").out
+
+
+@pytest.mark.e2e
+def test_compact_needs_to_be_told_how_old_and_drops_what_was_overwritten(device: Make):
+    laptop = device("laptop")
+    task = laptop.do("add", "Kept")["id"]
+    refused(laptop.run("compact"), 2, "--older-than DAYS")
+    note = laptop.do("note", task, "y" * 9_000)["id"]
+    laptop.do("entry", "edit", note, "z" * 9_000)
+    assert laptop.do("compact", "--older-than", "1")["values"] == 0
+    laptop.do("verify")

@@ -84,13 +84,17 @@ def restore_command(output: Output, file: str, passphrase_file: str | None, as_t
 
 @command("verify")
 @click.argument("file", metavar="[FILE]", required=False)
+@click.option("--rebuild", is_flag=True, help="First make anew what follows from the log; no daemon may run.")
 @pass_output
-def verify_command(output: Output, file: str | None) -> int:
+def verify_command(output: Output, file: str | None, rebuild: bool) -> int:
     """Check the journal, or a backup of it, down to the last signature.
 
     Reads the whole log again and holds everything that is shown against it. The daemon may go on meanwhile.
     """
-    told = _keeping("verify", output, None if file is None else os.path.abspath(file))
+    if file is not None and rebuild:
+        raise click.UsageError("--rebuild is for the journal, not for FILE", click.get_current_context())
+    path = None if file is None else os.path.abspath(file)
+    told = _keeping("verify", output, path, rebuild=rebuild)
     output.show(Answer(told, ""), verify_lines, verify_rows)
     return DONE if told["sound"] else FAILED
 
