@@ -160,7 +160,7 @@ class Folding:
 
     def refolded(self, entity: EntityId) -> Row:
         """Fold an entity anew from its whole history."""
-        return fold(operations_on(self._db, entity), self._confirmed, self._log)
+        return fold(operations_on(self._db, entity, self._log), self._confirmed, self._log)
 
     def flush(self) -> tuple[int, int]:
         """Write the rows that were touched; return what the state sum and the number of entities grew by."""

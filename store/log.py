@@ -5,7 +5,7 @@ Never looks inside an operation; the fold does.
 
 import heapq
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -41,6 +41,14 @@ class Replica:
         self.branches: dict[int, Branch] = {}
 
 
+class FeedRow(NamedTuple):
+    """A commit that is appended and not yet written."""
+
+    seq: int
+    branch: int
+    body: bytes
+
+
 class FeedCommit(NamedTuple):
     """A commit with its place in the feed, and the branch of its replica that it is on."""
 
@@ -58,6 +66,8 @@ class Log:
         self._replicas: dict[ReplicaId, Replica] = {}
         self._names: dict[int, ReplicaId] = {}
         self._moved: set[tuple[int, int]] = set()
+        self._unwritten: dict[tuple[int, int, bytes], FeedRow] = {}
+        self._signatures: dict[int, bytes] = {}
         self._seq = 0
         self.reload()
 
@@ -66,6 +76,8 @@ class Log:
         self._replicas.clear()
         self._names.clear()
         self._moved.clear()
+        self._unwritten.clear()
+        self._signatures.clear()
         for no, name, key in self._db.execute("SELECT no, id, key FROM replica"):
             self._replicas[name] = Replica(no, key)
             self._names[no] = name
@@ -98,6 +110,9 @@ class Log:
         known = self._replicas.get(head.replica)
         if known is None:
             return None
+        unwritten = self._unwritten.get((known.no, head.counter, head.hash8))
+        if unwritten is not None:
+            return unwritten.branch
         row = self._db.execute(
             "SELECT branch FROM feed WHERE replica = ? AND counter = ? AND hash8 = ?",
             (known.no, head.counter, head.hash8),
@@ -159,6 +174,7 @@ class Log:
             raise RemoteProtocolError(f"more than {CHAINS_MAX} replicas and branches")
 
     def _is_held(self, known: Replica, received: Received) -> bool:
+        self.write_out()
         row = self._db.execute(
             "SELECT body FROM feed WHERE replica = ? AND counter = ? AND hash8 = ?",
             (known.no, received.head.counter, received.head.hash8),
@@ -170,6 +186,7 @@ class Log:
     def _parent_branch(self, known: Replica, received: Received) -> int | None:
         """Find the branch of the commit that a forking one follows."""
         commit = received.commit
+        self.write_out()
         rows = self._db.execute(
             "SELECT branch, body FROM feed WHERE replica = ? AND counter = ? AND hash8 = ?",
             (known.no, commit.counter - 1, commit.previous[:HASH8_BYTES]),
@@ -186,14 +203,26 @@ class Log:
         assert len(received.hash) == HASH_BYTES
         self._extend(known, received, branch_no)
         self._seq += 1
-        self._db.execute(
-            "INSERT INTO feed (seq, replica, counter, branch, hash8, body) VALUES (?, ?, ?, ?, ?, ?)",
-            (self._seq, known.no, commit.counter, branch_no, received.head.hash8, received.signed.body),
-        )
+        place = (known.no, commit.counter, received.head.hash8)
+        self._unwritten[place] = FeedRow(self._seq, branch_no, received.signed.body)
         return self._seq
 
+    def write_out(self) -> None:
+        """Write the commits that were appended: whoever reads the feed sees them."""
+        if self._unwritten:
+            self._db.executemany(
+                "INSERT INTO feed VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [
+                    (row.seq, no, counter, row.branch, hash8, row.body, self._signatures.get(row.seq))
+                    for (no, counter, hash8), row in self._unwritten.items()
+                ],
+            )
+            self._unwritten.clear()
+            self._signatures.clear()
+
     def settle(self) -> None:
-        """Write the tips that moved; a transaction calls it once, after its last commit."""
+        """Write commits and the tips that moved; a transaction calls it once, after its last commit."""
+        self.write_out()
         self._db.executemany(
             "UPDATE branch SET tip = ?, tip_hash = ? WHERE replica = ? AND no = ?",
             [
@@ -206,6 +235,9 @@ class Log:
 
     def keep_signature(self, seq: int, signature: bytes) -> None:
         """Keep a signature that has been checked."""
+        if self._unwritten and seq >= next(iter(self._unwritten.values())).seq:
+            self._signatures[seq] = signature
+            return
         self._db.execute("UPDATE feed SET signature = ? WHERE seq = ?", (signature, seq))
 
     def shorten(self, seq: int, body: bytes) -> None:
@@ -272,6 +304,7 @@ class Log:
 
     def _beyond(self, name: ReplicaId, floor: int, vector: Clock, after: int) -> Iterator[FeedCommit]:
         forked = self.forked(name)
+        self.write_out()
         rows = self._db.execute(
             "SELECT seq, counter, hash8, branch, body, signature FROM feed"
             " WHERE replica = ? AND counter > ? AND seq > ? ORDER BY " + ("seq" if forked else "counter"),
@@ -295,6 +328,7 @@ class Log:
 
     def commits(self, after: int, limit: int) -> Iterator[FeedCommit]:
         """Yield commits of the feed after a position, in order."""
+        self.write_out()
         rows = self._db.execute(
             "SELECT seq, replica, counter, hash8, branch, body, signature FROM feed"
             " WHERE seq > ? ORDER BY seq LIMIT ?",
@@ -304,8 +338,18 @@ class Log:
             head = Head(self._names[replica], counter, hash8)
             yield FeedCommit(seq, head, branch, SignedCommit(body, signature or b""))
 
+    def body_at(self, seq: int) -> tuple[Head, bytes]:
+        """Read one commit of the feed as its bytes, with the head that it is."""
+        self.write_out()
+        row: Any = self._db.execute(
+            "SELECT replica, counter, hash8, body FROM feed WHERE seq = ?", (seq,)
+        ).fetchone()
+        assert row is not None
+        return Head(self._names[row[0]], row[1], row[2]), row[3]
+
     def at(self, seq: int) -> Received:
         """Read one commit of the feed. Raises DamagedDatabase where its bytes are no longer a commit."""
+        self.write_out()
         row = self._db.execute("SELECT body, signature FROM feed WHERE seq = ?", (seq,)).fetchone()
         assert row is not None
         try:

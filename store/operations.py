@@ -9,10 +9,11 @@ from typing import Any
 import apsw
 import msgspec
 
+from store.faults import DamagedDatabase
 from store.fold import Source, Written
+from store.log import Log
 from syncproto import codec
 from syncproto.commit import Author, Operation
-from syncproto.heads import Head
 from syncproto.hlc import Stamp
 from syncproto.ids import ID_BYTES, EntityId
 
@@ -37,18 +38,20 @@ _decoder = msgspec.msgpack.Decoder(Operation, ext_hook=codec.read_extension)
 _ID = slice(3, 3 + ID_BYTES)
 
 
-def operations_on(db: apsw.Connection, entity: EntityId) -> Iterator[Written]:
-    """Yield the operations on an entity, in feed order."""
-    rows: Any = db.cursor().execute(
-        "SELECT replica.id, counter, hash8, body FROM history JOIN feed USING (seq)"
-        " JOIN replica ON replica.no = feed.replica WHERE entity = ? ORDER BY history.seq",
-        (entity,),
-    )
-    for replica, counter, hash8, body in rows:
-        commit = _commit_decoder.decode(body)
-        raw = next(one for one in commit.operations if bytes(memoryview(one)[_ID]) == entity)
-        operation = _decoder.decode(raw)
+def operations_on(db: apsw.Connection, entity: EntityId, log: Log) -> Iterator[Written]:
+    """Yield the operations on an entity, in feed order.
+
+    Raises DamagedDatabase where the bytes of a commit are no longer one.
+    """
+    rows: Any = db.execute("SELECT seq FROM history WHERE entity = ? ORDER BY seq", (entity,))
+    for (seq,) in rows.fetchall():
+        head, body = log.body_at(seq)
+        try:
+            commit = _commit_decoder.decode(body)
+            raw = next(one for one in commit.operations if bytes(memoryview(one)[_ID]) == entity)
+            operation = _decoder.decode(raw)
+        except (msgspec.MsgspecError, StopIteration) as fault:
+            raise DamagedDatabase(f"commit {seq} of the log cannot be read: {fault}") from fault
         base = operation.base if operation.deletes else None
         ms, n = commit.stamp
-        head = Head(replica, counter, hash8)
         yield Written(Source(head, ms, n, operation.by, operation.effect, operation.origin, base), operation)

@@ -35,7 +35,12 @@ class Snapshot:
     """Reads on one connection, inside one transaction that the caller opened."""
 
     def __init__(self, db: apsw.Connection) -> None:
-        self.db = db
+        self._db = db
+
+    @property
+    def db(self) -> apsw.Connection:
+        """Return the connection."""
+        return self._db
 
     @cached_property
     def log(self) -> Log:

@@ -64,9 +64,22 @@ class Transaction(Snapshot):
         self.__dict__["log"] = log
         self._world = world
         self._folding = Folding(db, log)
+        self._unwritten = False
+        self._writes_as = self.replica
+        self._last = self._stamp()
         self._unsigned: tuple[Received, int] | None = None
         self._unsigned_bytes = 0
         self.committed = 0
+
+    @property
+    def db(self) -> apsw.Connection:
+        """Return the connection, on which all that this transaction did so far is to be seen.
+
+        What it did is folded and written when somebody looks, or at its end: a thousand commits at once.
+        """
+        if self._unwritten:
+            self._write_out()
+        return self._db
 
     def now_ms(self) -> int:
         """Return the device's clock, Unix time in milliseconds."""
@@ -87,7 +100,7 @@ class Transaction(Snapshot):
         """
         assert writes
         replica, tip, previous = self._own_chain()
-        stamp = hlc.tick(self._stamp(), self._world.now_ms())
+        stamp = hlc.tick(self._last, self._world.now_ms())
         commit = Commit(
             format=commits.FORMAT,
             replica=replica,
@@ -100,8 +113,7 @@ class Transaction(Snapshot):
         )
         received = commits.seal(commit)
         seq = self.log.append(received, 0)
-        if tip is None:
-            self.db.execute("UPDATE standing SET replica = ?", (replica,))
+        self._writes_as = replica
         self._sign_later(received, seq)
         self._folding.take(received, seq)
         self._settle(stamp)
@@ -123,8 +135,10 @@ class Transaction(Snapshot):
         self._unsigned, self._unsigned_bytes = None, 0
 
     def finish(self) -> None:
-        """Sign the last commit made and write the tips; the store calls it before the transaction ends."""
+        """Sign the last commit made and write what is unwritten; the store calls it before the end."""
         self._sign_run()
+        if self._unwritten:
+            self._write_out()
         self.log.settle()
 
     def _operation(self, write: Write, by: By) -> Operation:
@@ -141,7 +155,7 @@ class Transaction(Snapshot):
         Where there is none to go on from, that is a new replica and the nonce that its id follows from; both
         last only if the commit does.
         """
-        replica = self.replica
+        replica = self._writes_as
         tip = None if replica is None else self.log.tip(replica)
         if replica is not None and tip is not None:
             return replica, tip, tip.tip_hash
@@ -149,19 +163,26 @@ class Transaction(Snapshot):
         return replica_id(self._world.now_ms(), self._world.signer.public_key, nonce), None, nonce
 
     def _stamp(self) -> Stamp:
-        row = self.db.execute("SELECT stamp_ms, stamp_n FROM standing").fetchone()
+        row = self._db.execute("SELECT stamp_ms, stamp_n FROM standing").fetchone()
         assert row is not None
         return Stamp(*row)
 
     def _settle(self, stamp: Stamp) -> None:
-        """Write the rows that were touched, and the one row that sums them up."""
+        """Note that there is something to write: rows that were touched, and the one that sums them up."""
+        self._last = stamp
+        self._unwritten = True
+        self.committed += 1
+
+    def _write_out(self) -> None:
+        self._unwritten = False
+        self.log.write_out()
         grown, added = self._folding.flush()
         total = (int.from_bytes(self.state_hash(), "big") + grown) % HASH_MODULUS
-        self.db.execute(
-            "UPDATE standing SET state_sum = ?, entities = entities + ?, stamp_ms = ?, stamp_n = ?",
-            (total.to_bytes(HASH_BYTES, "big"), added, *stamp),
+        self._db.execute(
+            "UPDATE standing SET replica = ?, state_sum = ?, entities = entities + ?, stamp_ms = ?,"
+            " stamp_n = ?",
+            (self._writes_as, total.to_bytes(HASH_BYTES, "big"), added, *self._last),
         )
-        self.committed += 1
 
     # -- a peer's commits -----------------------------------------------------------------------------
 
@@ -172,7 +193,7 @@ class Transaction(Snapshot):
         whose run does not end in a signature that holds; the caller must then roll the transaction back.
         """
         ends: dict[tuple[ReplicaId, int], tuple[Received, int]] = {}
-        stamp, heads, forked, own = self._stamp(), [], False, self.replica
+        stamp, heads, forked, own = self._last, [], False, self._writes_as
         for signed in page:
             received = commits.read(signed)
             branch = self.log.place(received)
@@ -189,7 +210,7 @@ class Transaction(Snapshot):
             heads.append(received.head)
             if replica == own:
                 # A peer has seen this replica's future (a clone, a rollback): go on as a new one.
-                self.db.execute("UPDATE standing SET replica = NULL")
+                self._writes_as = None
         self._check_signatures(ends)
         if heads:
             self._settle(stamp)
