@@ -71,6 +71,9 @@ async def test_links_are_made_listed_followed_and_removed(whole: Api):
     assert [(one["from"], one["relation"], one["to"]) for one in followed] == [
         (made.json["id"], "link_from", photos)
     ]
+    said = {"type": "blocks", "to": "form"}
+    assert (await whole.ask("POST", "/v1/tasks/photos/links/remove", said)).json["removed"]
+    assert not (await whole.ask("POST", "/v1/tasks/photos/links", said)).json["removed"]
     assert (await whole.ask("DELETE", f"/v1/links/{made.json['id'][:8]}")).json["removed"]
     assert (await whole.ask("GET", "/v1/tasks/form/links")).json == []
 

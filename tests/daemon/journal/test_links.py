@@ -189,6 +189,20 @@ def test_a_removed_link_comes_back_by_being_made_again(a: Home):
     assert a.value(from_text(made.id), "deleted") is False
 
 
+def test_a_link_is_taken_away_by_what_it_says_also_where_a_task_was_removed(a: Home):
+    one, two = make(a, "One", "Two")
+    made = link(a, one, "blocks", two)
+    a.write(lambda tx: tasks.remove(tx, two.id))
+    take = partial(links.unlink, ref="One", new=NewLink(type="BLOCKS", to="Two"))
+    assert a.write(take).id == made.id
+    before = commits(a)
+    assert a.write(take).removed
+    assert commits(a) == before
+    other = partial(links.unlink, ref="One", new=NewLink(type="fixes", to="Two"))
+    refused = refusal(a.write, other)
+    assert (refused.code, "link list" in refused.hint) == (Code.NOT_FOUND, True)
+
+
 def test_the_removed_end_of_a_link_is_shown_as_such_and_a_missing_one_is_no_fault(a: Home):
     one, two = make(a, "One", "Two")
     link(a, one, "duplicates", two)
