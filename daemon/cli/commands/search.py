@@ -12,6 +12,7 @@ import click
 from daemon.cli import client
 from daemon.cli.grammar import command, joined, pass_output
 from daemon.cli.views.search import found_list, found_rows
+from daemon.cli.words import _
 
 if TYPE_CHECKING:
     from daemon.cli.output import Output
@@ -37,6 +38,6 @@ def search_command(
     answer = client.get("/v1/search", query)
     output.show(answer, found_list, found_rows)
     if not answer.json.get("tasks"):
-        output.say("Nothing found.")
+        output.say(_("Nothing found."))
     elif answer.json.get("next") is not None:
-        output.say(f"There is more: --after {answer.json['next']}")
+        output.say(_("There is more: --after {place}").format(place=answer.json["next"]))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from daemon.cli.short import shorts
 from daemon.cli.text import cells, shown
 from daemon.cli.views.values import STATUS_STYLES, status_word
+from daemon.cli.words import _, later
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,12 +19,13 @@ if TYPE_CHECKING:
 
 _INDENT: Final = "      "
 _PLACES: Final = {
-    "checklist": "checklist",
-    "checklist_item": "item",
-    "entry": "note",
-    "time_record": "time",
-    "label": "label",
-    "category": "category",
+    "checklist": later("checklist"),
+    "checklist_item": later("item"),
+    "entry": later("note"),
+    "time_record": later("time"),
+    "label": later("label"),
+    "category": later("category"),
+    "reason": later("reason"),
 }
 
 
@@ -69,7 +71,7 @@ def _title(task: Any, look: Look) -> str:
 def _standing(task: Any, look: Look) -> str:
     status = str(task.get("status") or "")
     if task.get("removed"):
-        return "  " + look.paint("removed", "red")
+        return "  " + look.paint(_("removed"), "red")
     if status in ("", "OPEN"):
         return ""
     return "  " + look.paint(status_word(status), *STATUS_STYLES.get(status, ()))
@@ -77,8 +79,8 @@ def _standing(task: Any, look: Look) -> str:
 
 def _place(place: Any, look: Look) -> Iterator[str]:
     kind = str(place.get("kind") or "")
-    word = str(place.get("field") or "") if kind == "task" else _PLACES.get(kind, kind)
-    said = f"{shown(word)}: "
+    word = str(place.get("field") or "") if kind == "task" else kind
+    said = f"{shown(_(_PLACES.get(word, word)))}: "
     room = look.width - len(_INDENT) - cells(said)
     text = _marked(place, look) if cells(shown(_snippet(place))) <= room else None
     if text is not None:
