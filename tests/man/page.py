@@ -80,7 +80,9 @@ def _command(command: click.Command, path: str, parent: click.Context) -> Iterat
     usage = [piece for piece in command.collect_usage_pieces(context) if piece != "[OPTIONS]"]
     yield from (".TP", f"\\fB{_plain(path)}\\fR {' '.join(map(_plain, usage))}".rstrip())
     yield from _text(inspect.cleandoc(command.help or ""))
-    yield from (".RS", *_options(command, context, own=True), ".RE")
+    options = list(_options(command, context, own=True))
+    if options:
+        yield from (".RS", *options, ".RE")
 
 
 def _options(command: click.Command, context: click.Context, own: bool = False) -> Iterator[str]:

@@ -133,6 +133,17 @@ def test_a_time_is_no_due_day():
     assert refusal("tomorrow 14:00").hint == "leave the time out"
 
 
+def test_the_end_of_the_week_is_plain_once_the_work_is_over():
+    friday, sunday = WEDNESDAY + timedelta(days=2), WEDNESDAY + timedelta(days=4)
+    assert when.due("end of the week", sunday, "en") == sunday
+    with pytest.raises(Refused, match="2026-11-20 or as 2026-11-22"):
+        when.due("end of the week", friday, "en")
+
+
+def test_a_leap_day_without_its_year_is_the_next_that_there_is():
+    assert when.due("29 February", date(2097, 1, 1), "en") == date(2104, 2, 29)
+
+
 @pytest.mark.parametrize("words", ["none", "NONE", "", "  "])
 def test_nothing_clears(words: str):
     assert when.due(words, WEDNESDAY, "de") is None
@@ -232,6 +243,15 @@ def test_a_time_is_read_backwards_or_forwards(words: str, past: str, future: str
 )
 def test_times_are_read_in_every_language(language: str, words: str, read: str):
     assert moment(words, language=language) == read
+
+
+def test_what_names_its_direction_keeps_it():
+    saturday = NOW + timedelta(days=3)
+    assert moment("next friday", "past", now=saturday) == "2026-11-27 00:00"
+    assert moment("last friday", "future", now=saturday) == "2026-11-20 00:00"
+    assert moment("end of October") == "2026-10-31 00:00"
+    assert moment("end of November") == "2025-11-30 00:00"
+    assert moment("end of October", "future") == "2027-10-31 00:00"
 
 
 def test_a_span_in_hours_counts_hours_and_one_in_days_keeps_the_time_of_the_day():
