@@ -48,7 +48,7 @@ def lease(doubt: Doubt | None, is_stale: bool) -> Check:
         return Check("lease", False, found, "check the disk and the data folder's permissions")
     if doubt is not None:
         return Check("lease", True, f"went on as a new replica at the last start: {doubt.value}")
-    return Check("lease", True, "the database is the one that was here before")
+    return Check("lease", True, "the database and its lease fit each other")
 
 
 def clocks(snapshot: Snapshot, now_ms: int, jump_ms: int) -> Iterator[Check]:

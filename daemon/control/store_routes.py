@@ -23,6 +23,7 @@ from store.compaction import START, Freed, Retention, Step
 from store.snapshot import Snapshot
 from store.threads import StoreThreads
 from syncproto.heads import EMPTY
+from syncproto.ids import EntityId
 
 DAY_MS = 86_400_000
 
@@ -35,12 +36,16 @@ class Compact(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Compacted(Struct, frozen=True):
-    """What was freed, or in a dry run would be."""
+    """What was freed, or in a dry run would be.
+
+    `unheard` are the devices of which nothing is known: while there are any, nothing may go.
+    """
 
     older_than_days: int
     commits: int
     values: int
     bytes: int
+    unheard: list[str]
 
 
 class StoreRoutes:
@@ -90,29 +95,31 @@ class StoreRoutes:
         if days is None:
             hint = "say how old it may be with --older-than DAYS, or set history.retention_days"
             raise usage("everything is kept: no retention is set", hint)
-        retention = await self._store.read(partial(self._retention, days=days))
-        freed, after = Freed(), START
+        retention, unheard = await self._store.read(partial(self._retention, days=days))
+        freed = Freed()
+        after: EntityId | None = START
         while after is not None:
             step = await self._step(retention, after, call.body.dry_run)
             freed = Freed(*(sum(both) for both in zip(freed, step.freed, strict=True)))
             after = step.after
-        return Compacted(days, *freed)
+        return Compacted(days, *freed, unheard)
 
-    async def _step(self, retention: Retention, after: compaction.EntityId, dry_run: bool) -> Step:
+    async def _step(self, retention: Retention, after: EntityId, dry_run: bool) -> Step:
         if dry_run:
             return await self._store.read(lambda snapshot: compaction.survey(snapshot, retention, after))
         return await self._store.write(lambda tx: compaction.compact(tx, retention, after))
 
-    def _retention(self, snapshot: Snapshot, days: int) -> Retention:
+    def _retention(self, snapshot: Snapshot, days: int) -> tuple[Retention, list[str]]:
         """Say what may go: of what others hold, only what they are known to hold counts."""
         heard = table.heard(snapshot)
         others = [
-            device
+            member
             for device, member in roster.read(snapshot).items()
             if not member.removed and device != snapshot.device
         ]
-        held = tuple(heard[device].vector if device in heard else EMPTY for device in others)
-        return Retention(self._clock.now_ms() - days * DAY_MS, held)
+        held = tuple(heard[one.device].vector if one.device in heard else EMPTY for one in others)
+        unheard = [one.name for one in others if one.device not in heard]
+        return Retention(self._clock.now_ms() - days * DAY_MS, held), unheard
 
     async def _checks(self, call: Call[Nothing, Nothing]) -> list[Check]:
         del call
@@ -123,7 +130,7 @@ class StoreRoutes:
             *await self._store.read(
                 lambda snapshot: [
                     *checks.clocks(snapshot, now_ms, jump_ms),
-                    *checks.states(snapshot, [one.peer for one in differing]),
+                    *checks.states(snapshot, [one.device for one in differing]),
                 ]
             ),
         ]

@@ -4,6 +4,7 @@ Never looks into the store: what it knows of a journal, it knows from the comman
 """
 
 import json
+import shutil
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -232,6 +233,25 @@ def test_a_folder_that_was_put_back_writes_nothing_twice(device: Make):
     assert titles(laptop) == titles(phone) == {"Before it was put back", "After it was put back"}
     assert agree(laptop, phone)
     assert "new replica" in laptop.run("doctor").out
+
+
+@pytest.mark.e2e
+def test_a_folder_copied_and_used_twice_is_two_replicas_of_one_device(device: Make, tmp_path: Path):
+    laptop, phone = device("laptop"), device("phone")
+    pair(laptop, phone)
+    laptop.stop()
+    shutil.copytree(laptop.home, tmp_path / "clone")
+    clone = Device("clone", tmp_path / "clone")
+    for number, one in enumerate((laptop, clone, laptop)):
+        one.start()
+        one.do("add", f"Number {number}")
+        one.do("sync", "--wait")
+        assert one.stop() == 0
+    assert titles(phone) == {"Number 0", "Number 1", "Number 2"}
+    laptop.start()
+    laptop.do("sync", "--wait")
+    assert agree(laptop, phone)
+    assert "fit each other" in laptop.run("doctor").out
 
 
 @pytest.mark.e2e

@@ -67,6 +67,8 @@ def compact_lines(freed: dict[str, Any], dry_run: bool, look: Look) -> Iterator[
     count, size = int(freed.get("values") or 0), int(freed.get("bytes") or 0)
     if not count:
         yield "Nothing to let go: nothing old enough was overwritten by you and held by all devices."
+        if unheard := freed.get("unheard"):
+            yield f"Not heard of yet, so that all is kept for it: {', '.join(map(shown, unheard))}"
         return
     sign, words = look.paint(look.sign("✓"), "green"), "Would free" if dry_run else "Freed"
     yield f"{sign} {words} {_size(size)}: {_number(count)} values in {_number(freed.get('commits'))} commits"

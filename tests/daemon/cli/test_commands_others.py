@@ -402,9 +402,11 @@ def test_compact_says_what_it_freed(placet: Placet, control: FakeControl):
 
 
 def test_compact_says_that_it_freed_nothing(placet: Placet, control: FakeControl):
-    freed = {"older_than_days": 30, "commits": 0, "values": 0, "bytes": 0}
+    freed = {"older_than_days": 30, "commits": 0, "values": 0, "bytes": 0, "unheard": ["phone\a"]}
     control.answers("POST /v1/compact", freed)
-    assert "Nothing to let go" in placet("compact").out
+    lines = placet("compact").out.splitlines()
+    assert lines[0].startswith("Nothing to let go")
+    assert lines[1].endswith(r": phone\x07")
 
 
 def test_an_ambiguous_reference_lists_what_it_could_mean(placet: Placet, control: FakeControl):

@@ -1,0 +1,102 @@
+"""What doctor hears from the daemon about its disk, its lease, the clocks and the states of peers.
+
+Never finds fault without a remedy.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from daemon.clock import ClockWatch, since_boot_s
+from daemon.control import checks
+from daemon.control.checks import Check
+from daemon.disk import Floor
+from store.lease import Doubt
+from store.store import Store
+from tests.store.stores import NOW_MS, Bench, exchange, grow, signer_of
+
+YEAR_MS = 365 * 86_400_000
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    made = Bench(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def store(bench: Bench) -> Store:
+    made = bench.store("a")
+    grow(made, 1)
+    return made
+
+
+def clocks(store: Store, now_ms: int, jump_ms: int = 0) -> list[Check]:
+    with store.read() as snapshot:
+        return list(checks.clocks(snapshot, now_ms, jump_ms))
+
+
+def unwell(found: Check, *words: str) -> None:
+    assert not found.well
+    assert found.remedy
+    for word in words:
+        assert word in found.found
+
+
+def test_the_disk_is_well_above_its_floor(tmp_path: Path):
+    assert checks.disk(Floor(tmp_path, 0)).well
+    unwell(checks.disk(Floor(tmp_path, 1 << 60)), "below the floor", "nothing is written")
+
+
+def test_a_lease_tells_what_the_start_made_of_it():
+    assert checks.lease(None, False).well
+    begun = checks.lease(Doubt.FILE, False)
+    assert (begun.well, Doubt.FILE.value in begun.found) == (True, True)
+    unwell(checks.lease(None, True), "cannot be written")
+
+
+def test_a_clock_that_goes_with_the_log_is_well(store: Store):
+    (found,) = clocks(store, NOW_MS + 1000, jump_ms=30_000)
+    assert found.well
+    (found,) = clocks(store, NOW_MS - 9 * 60_000)
+    assert found.well
+
+
+def test_a_clock_behind_the_newest_change_is_named(store: Store, bench: Bench):
+    (found,) = clocks(store, NOW_MS - YEAR_MS)
+    unwell(found, "this device", "1 year from now", "2025-06-15")
+    bench.now_ms += 3 * 3_600_000
+    peer = bench.store("b")
+    grow(peer, 1)
+    exchange(peer, store)
+    (found,) = clocks(store, NOW_MS)
+    unwell(found, signer_of("b").device.hex()[:12], "3 hours from now")
+
+
+@pytest.mark.parametrize(
+    ("jump_ms", "words"), [(-YEAR_MS, "back by 1 year"), (7 * 60_000, "forward by 7 minutes")]
+)
+def test_a_clock_that_was_set_is_told(store: Store, jump_ms: int, words: str):
+    (found,) = clocks(store, NOW_MS, jump_ms)
+    unwell(found, words)
+
+
+def test_peers_that_show_something_else_are_named(store: Store):
+    with store.read() as snapshot:
+        (well,) = checks.states(snapshot, [])
+        (found,) = checks.states(snapshot, [signer_of("b").device])
+    assert well.well
+    unwell(found, signer_of("b").device.hex()[:12])
+
+
+def test_a_watch_sees_jumps_and_no_sleep():
+    now, elapsed = [1_000_000], [50.0]
+    watch = ClockWatch(lambda: now[0], lambda: elapsed[0])
+    now[0] += 3_600_000
+    elapsed[0] += 3_600.0
+    assert watch.jump_ms() == 0
+    now[0] -= YEAR_MS
+    assert watch.jump_ms() == -YEAR_MS
+    assert since_boot_s() > 0
