@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 
 from daemon.control.routes import Call, Nothing, Reads, Route, Writes
 from daemon.journal import conflicts, log
-from daemon.journal.conflicts import Keep
+from daemon.journal.conflicts import Keep, Kept
 from daemon.journal.log import Filter
 from daemon.journal.typed import Typed
 from daemon.journal.views import Change, Conflict
@@ -57,7 +57,7 @@ class HistoryRoutes:
         return [
             Route("GET", "/v1/log", "Show the history", Reads(self._log), list[Change], query=LogQuery),
             Route("GET", path, "Show what is in conflict", Reads(_conflicts), several, query=ConflictQuery),
-            Route("POST", f"{path}/keep", keep, Writes(_keep), several, Keep),
+            Route("POST", f"{path}/keep", keep, Writes(_keep), Kept, Keep),
         ]
 
     def _log(self, snapshot: Snapshot, call: Call[Nothing, LogQuery]) -> list[Change]:
@@ -88,5 +88,5 @@ def _conflicts(snapshot: Snapshot, call: Call[Nothing, ConflictQuery]) -> list[C
     return conflicts.conflicts(snapshot, call.query.task or None)
 
 
-def _keep(tx: Transaction, call: Call[Keep, Nothing]) -> list[Conflict]:
+def _keep(tx: Transaction, call: Call[Keep, Nothing]) -> Kept:
     return conflicts.keep(tx, call.body)

@@ -12,7 +12,7 @@ from daemon.journal import disputes, refs
 from daemon.journal.errors import Code, Refused, usage
 from daemon.journal.show import Shown, vector_clock
 from daemon.journal.tasks import Base
-from daemon.journal.views import Conflict
+from daemon.journal.views import Conflict, ConflictVersion
 from store.entity import Entity
 from store.fold import DELETED
 from store.snapshot import Snapshot
@@ -53,8 +53,20 @@ def count(snapshot: Snapshot) -> int:
     return len(conflicts(snapshot, None))
 
 
-def keep(tx: Transaction, wanted: Keep) -> list[Conflict]:
-    """Write the chosen value over all of a field's; return what is still in conflict on the entity."""
+class Kept(Struct, frozen=True, kw_only=True):
+    """The version that was kept, of which field of what, and what is still in conflict on the same."""
+
+    entity: str
+    kind: str
+    title: str
+    field: str
+    name: str
+    kept: ConflictVersion
+    left: list[Conflict]
+
+
+def keep(tx: Transaction, wanted: Keep) -> Kept:
+    """Write the chosen value over all of a field's."""
     entity = _named(tx, wanted.entity)
     if wanted.base is not None and vector_clock(entity.clock) != dict(wanted.base):
         raise Refused(Code.STALE, "it has changed since it was shown", "look again: placet conflicts")
@@ -63,6 +75,7 @@ def keep(tx: Transaction, wanted: Keep) -> list[Conflict]:
     if wanted.n > len(several):
         raise usage(f"there is no version {wanted.n}", f"{field} has {len(several)}")
     value = several[wanted.n - 1].value
+    settled = next(one for one in shown.conflicts(entity) if one.field == field)
     if isinstance(value, Redacted):
         raise Refused(Code.CONFLICT, "this value was dropped by a compaction", "keep another one")
     above = (
@@ -73,7 +86,15 @@ def keep(tx: Transaction, wanted: Keep) -> list[Conflict]:
     tx.commit([Write(entity.id, entity.kind, {field: value}), *above])
     now = tx.entity(entity.id)
     assert now is not None
-    return [_placed(one, _top(tx, now)) for one in Shown(tx).conflicts(now)]
+    return Kept(
+        entity=settled.entity,
+        kind=settled.kind,
+        title=settled.title,
+        field=field,
+        name=settled.name,
+        kept=settled.versions[wanted.n - 1],
+        left=[_placed(one, _top(tx, now)) for one in Shown(tx).conflicts(now)],
+    )
 
 
 def _disputed(snapshot: Snapshot) -> Iterator[tuple[Entity, Entity | None]]:

@@ -3,6 +3,7 @@
 Never refuses what it does not know: a newer version wrote it, and it is shown as unknown.
 """
 
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from store.fold import DELETED
@@ -41,6 +42,8 @@ def is_known(kind: str, field: str) -> bool:
     return field.partition("/")[0] in FIELDS.get(kind, frozenset())
 
 
-def unknown_fields(kind: str, fields: list[str]) -> list[str]:
-    """Return those of a kind's fields that this version does not know."""
-    return [field for field in fields if not is_known(kind, field)]
+def unknown_fields(kind: str, fields: AbstractSet[str]) -> list[str]:
+    """Return those of a kind's fields that this version does not know, in order."""
+    # Nearly always there is none, and the difference of two sets says so at once.
+    rest = fields - FIELDS.get(kind, frozenset()) - {DELETED}
+    return sorted(field for field in rest if not is_known(kind, field))

@@ -141,7 +141,8 @@ def named(snapshot: Snapshot, ref: str) -> Entity:
     except Refused as refused:
         if refused.code is not Code.NOT_FOUND:
             raise
-    return refs.entity(snapshot, _BY_ID, ref, removed=True, what="entity")
+    known = refs.known_by_full_id(snapshot, ref)
+    return known or refs.entity(snapshot, _BY_ID, ref, removed=True, what="entity")
 
 
 def _family(snapshot: Snapshot, top: Entity) -> set[EntityId]:

@@ -51,7 +51,7 @@ def origins(shown: "Shown", entity: Entity) -> dict[str, Origin]:
 
 def unknown(shown: "Shown", entity: Entity) -> dict[str, Any]:
     """Show the values of fields that this version does not know: a newer one wrote them."""
-    fields = unknown_fields(entity.kind, entity.fields())
+    fields = unknown_fields(entity.kind, entity.row.fields.keys())
     return {field: shown.value(field, entity.value(field)) for field in fields}
 
 

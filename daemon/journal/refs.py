@@ -65,6 +65,12 @@ def full(snapshot: Snapshot, kind: str, ref: str) -> Entity:
     return held
 
 
+def known_by_full_id(snapshot: Snapshot, ref: str) -> Entity | None:
+    """Return the entity of that full id, of whatever kind, also one that this version does not know."""
+    full = _full(ref)
+    return None if full is None else snapshot.entity(full)
+
+
 def is_prefix(ref: str) -> bool:
     """Say whether `ref` can be the beginning of an id. Raises Refused (usage) where it is one too short."""
     prefix = ref.strip().lower()

@@ -11,7 +11,7 @@ import click
 
 from daemon.cli import client
 from daemon.cli.grammar import command, pass_output
-from daemon.cli.views.conflicts import conflict_list, conflict_rows
+from daemon.cli.views.conflicts import conflict_list, conflict_rows, kept_lines, kept_row
 
 if TYPE_CHECKING:
     from daemon.cli.output import Output
@@ -44,6 +44,4 @@ def _keep(output: Output, words: tuple[str, ...]) -> None:
         )
     _, entity, field, number = words
     answer = client.post("/v1/conflicts/keep", {"entity": entity, "field": field, "n": int(number)})
-    output.show(answer, conflict_list, conflict_rows)
-    left = len(answer.json)
-    output.say("Settled." if not left else f"Settled; {left} more on the same {answer.json[0].get('kind')}.")
+    output.show(answer, kept_lines, kept_row)

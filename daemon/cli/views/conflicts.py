@@ -15,7 +15,7 @@ from daemon.cli.when import ago
 from daemon.cli.words import _
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from daemon.cli.look import Look
     from daemon.cli.shapes import Conflict
@@ -61,11 +61,29 @@ def conflict_lines(conflict: Conflict, look: Look, short: str = "") -> Iterator[
         yield look.paint(f"  placet conflicts keep {shown(entity)} {field} N", "dim")
 
 
+def kept_row(told: dict[str, Any]) -> Iterator[Sequence[object]]:
+    """Give the plain columns of what was kept: entity, field, value, author, device, time."""
+    version = _version(told.get("kept"))
+    who = version.get("by"), version.get("device_name"), version.get("at")
+    yield (told.get("entity"), told.get("field"), version.get("value"), *who)
+
+
+def kept_lines(told: dict[str, Any], look: Look) -> Iterator[str]:
+    """Answer what was kept, and draw what is still in conflict on the same thing."""
+    version = _version(told.get("kept"))
+    short = look.paint(shown(str(told.get("entity") or "")[:SHORT_MIN]), "cyan")
+    who = author_words(version.get("by"), version.get("device_name"))
+    words = f"{_name(told)}: {shown(_words(version, told))}  {look.paint(who, 'dim')}"
+    yield f"{look.paint(look.sign('✓'), 'green')} {_('Kept')} {short}  {words}"
+    for one in told.get("left") or ():
+        yield from conflict_lines(one, look)
+
+
 def _version(version: Any) -> dict[str, Any]:
     return version if isinstance(version, dict) else {"value": version}
 
 
-def _words(told: dict[str, Any], conflict: Conflict) -> str:
+def _words(told: dict[str, Any], conflict: Mapping[str, Any]) -> str:
     words = str(told.get("words") or "")
     if words:
         return words
@@ -74,18 +92,20 @@ def _words(told: dict[str, Any], conflict: Conflict) -> str:
     return f"“{said}”" if isinstance(value, str) and value else said
 
 
-def _subject(conflict: Conflict) -> str:
+def _subject(conflict: Mapping[str, Any]) -> str:
     """Say what is disputed: "two words on title", "deleted while it was edited"."""
-    field, kind = str(conflict.get("field") or ""), str(conflict.get("kind") or "task")
-    title = shown(conflict.get("title") or "")
-    what = shown(kind).replace("_", " ") + (f" “{title}”" if title else "")
-    if field == "deleted":
+    kind = str(conflict.get("kind") or "task")
+    what = f"{shown(kind).replace('_', ' ')} “{shown(conflict.get('title') or '')}”"
+    words = _("two words on {field}").format(field=_name(conflict))
+    if conflict.get("field") == "deleted":
         words = _("deleted while it was edited")
-    else:
-        name, slash, member = str(conflict.get("name") or field).partition("/")
-        of = f"{field_words(name.removesuffix('_ids'))} {shown(member)}" if slash else field_words(name)
-        words = _("two words on {field}").format(field=of)
     return f"{words}:" if kind == "task" else f"{what}, {words}:"
+
+
+def _name(conflict: Mapping[str, Any]) -> str:
+    """Say a field in words; of a set, the member."""
+    name, slash, member = str(conflict.get("name") or conflict.get("field") or "").partition("/")
+    return f"{field_words(name.removesuffix('_ids'))} {shown(member)}" if slash else field_words(name)
 
 
 def _quoted(field: str) -> str:

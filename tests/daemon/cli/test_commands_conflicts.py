@@ -95,16 +95,23 @@ def test_a_task_is_named_by_part_of_its_title(placet: Placet, control: FakeContr
     assert control.requests[-1].target == "/v1/conflicts?task=keep%20the%20passport"
 
 
-@pytest.mark.parametrize(
-    ("left", "said"), [([], "Settled.\n"), ([conflict()], "Settled; 1 more on the same task.\n")]
-)
-def test_keeping_sends_what_was_chosen_and_shows_what_is_left(
-    left, said, placet: Placet, control: FakeControl
-):
-    control.answers("POST /v1/conflicts/keep", left)
-    done = placet("conflicts", "keep", "3f2a", "title", "2")
-    assert (done.status, done.err) == (0, said)
+def kept(**values: Any) -> dict[str, Any]:
+    told = {key: conflict()[key] for key in ("entity", "kind", "title", "field", "name")}
+    return told | {"kept": version("B", "phone", "2026-03-04T11:30:00Z"), "left": []} | values
+
+
+def test_keeping_sends_what_was_chosen_and_says_what_that_was(placet: Placet, control: FakeControl):
+    control.answers("POST /v1/conflicts/keep", kept())
+    assert placet("conflicts", "keep", "3f2a", "title", "2").out == "✓ Kept 3f2a  title: “B”  you on phone\n"
     assert control.requests[-1].body == {"entity": "3f2a", "field": "title", "n": 2}
+    plain = placet("conflicts", "keep", "3f2a", "title", "2", "--plain").out
+    assert plain == f"{TASK}\ttitle\tB\tuser\tphone\t2026-03-04T11:30:00Z\n"
+
+
+def test_keeping_shows_what_is_left_to_settle_on_the_same(placet: Placet, control: FakeControl):
+    control.answers("POST /v1/conflicts/keep", kept(left=[conflict(field="due", name="due")]))
+    drawn = placet("conflicts", "keep", "3f2a", "title", "2").out.splitlines()
+    assert drawn[1] == "two words on due:"
 
 
 @pytest.mark.parametrize("words", [["keep"], ["keep", "3f2a", "title", "two"]])

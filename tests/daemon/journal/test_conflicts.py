@@ -7,7 +7,7 @@ import pytest
 
 from daemon.journal import checklists, conflicts, entries, lists, moving, tasks
 from daemon.journal.checklists import ItemEdit, NewItem
-from daemon.journal.conflicts import Keep
+from daemon.journal.conflicts import Keep, Kept
 from daemon.journal.entries import EntryEdit, NewEntry
 from daemon.journal.errors import Code, Refused
 from daemon.journal.lists import ChecklistEdit
@@ -34,7 +34,7 @@ def found(home: Home, ref: str | None = None) -> list[Conflict]:
     return home.read(lambda snapshot: conflicts.conflicts(snapshot, ref))
 
 
-def keep(home: Home, entity: str, field: str, n: int, **more) -> list[Conflict]:
+def keep(home: Home, entity: str, field: str, n: int, **more) -> Kept:
     return home.write(lambda tx: conflicts.keep(tx, Keep(entity, field, n, **more)))
 
 
@@ -80,7 +80,8 @@ def test_two_words_on_one_field_are_told_alike_on_every_device(
 
 @pytest.mark.parametrize("n", [1, 2])
 def test_keeping_one_settles_it_everywhere(fleet: Fleet, a: Home, b: Home, titles: Conflict, n: int):
-    assert keep(a, "from b", "title", n) == []
+    kept = keep(a, "from b", "title", n)
+    assert (kept.kept, kept.left, kept.title) == (titles.versions[n - 1], [], "From b")
     settled(fleet)
     title = b.read(lambda snapshot: tasks.show(snapshot, titles.entity)).title
     assert title == ["From b", "From a"][n - 1]
@@ -92,7 +93,7 @@ def test_a_conflict_that_changed_since_it_was_shown_is_stale(a: Home, task: Task
     with pytest.raises(Refused) as caught:
         keep(a, task.id, "title", 1, base=shown)
     assert caught.value.code is Code.STALE
-    assert keep(a, task.id, "title", 2, base=show(a, task).vector_clock) == []
+    assert keep(a, task.id, "title", 2, base=show(a, task).vector_clock).left == []
 
 
 def test_what_is_not_in_conflict_cannot_be_settled(a: Home, task: Task, titles: Conflict):

@@ -278,6 +278,7 @@ def test_what_a_newer_version_wrote_is_shown_as_unknown(fleet: Fleet, a: Home, b
     assert told["task", "watchers/me"]
     assert not told["task", "title"]
     assert [one.entity for one in only(a, kind="gadget", field="slots")] == [text(gadget)]
+    assert {one.field for one in read(a, text(gadget))} == {"title", "slots"}
     assert {one.field for one in a.read(lambda snapshot: log.events(snapshot, 0, 100))[-1].changes} == {
         "mood",
         "watchers/me",
