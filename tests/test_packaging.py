@@ -76,6 +76,14 @@ def test_the_installed_command_works_away_from_this_tree(installed: Path, tmp_pa
     assert "Usage" in said
 
 
+def test_the_installed_command_has_its_words_and_its_unit(installed: Path, tmp_path: Path) -> None:
+    german = {"PLACET_HOME": str(tmp_path), "LANG": "de_DE.UTF-8"}
+    assert "Aufruf" in run(installed / "bin/placet", "--help", cwd=tmp_path, environment=german)
+    ask = "from daemon.cli.unit import unit_text; print(unit_text({'HOME': '/home/a'}))"
+    unit = run(installed / "bin/python", "-c", ask, cwd=tmp_path)
+    assert f"ExecStart={installed}/bin/placet up" in unit
+
+
 def test_the_installed_packages_are_the_wheels(installed: Path, tmp_path: Path) -> None:
     ask = "import daemon, store, syncproto; print(daemon.__file__, store.__file__, syncproto.__file__)"
     for place in run(installed / "bin/python", "-c", ask, cwd=tmp_path).split():

@@ -44,8 +44,13 @@ _PART: Final = re.compile(
 _CLOCK: Final = re.compile(r"(\d{1,4}):([0-5]\d)")
 
 
+_CHARS_MAX: Final = 100
+
+
 def estimate(words: str) -> int | None:
     """Read how long something takes, in minutes; None for "none" or nothing. A bare number is minutes."""
+    if len(words) > _CHARS_MAX:
+        raise usage(f"{shortened(words)} is too long for a length of time", "write it like 90, 2h or 1h30")
     # The comma of "1,5" is kept: folding takes it for a blank.
     text = folded(re.sub(r"(?<=\d),(?=\d)", ".", words))
     if text in ("", "none"):

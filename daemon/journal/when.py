@@ -37,6 +37,8 @@ _H_HOUR: Final = _BARE_HOUR + " ?h"
 # A leap day that is written without its year may be eight years away, as around 2100.
 _YEARS_MAX: Final = 8
 
+_CHARS_MAX: Final = 100
+
 T = TypeVar("T", date, datetime)
 
 
@@ -49,7 +51,7 @@ class _Day(NamedTuple):
 
 def due(words: str, today: date, language: str) -> date | None:
     """Read the day on which something is due; None for "none" or nothing. Refuses what is no day."""
-    text = folded(words)
+    text = folded(_bounded(words))
     if text in _NOTHING:
         return None
     if _ISO_DATE.fullmatch(text):
@@ -72,12 +74,19 @@ def moment(words: str, now: datetime, zone: tzinfo, language: str, prefer: Prefe
     local = now.astimezone(zone).replace(tzinfo=None)
     if (exact := _iso(words, zone)) is not None:
         return exact
-    text = folded(words)
+    text = folded(_bounded(words))
     asked = _Asked(now.astimezone(UTC), local, zone, prefer == "past")
     found = _only(words, _read(language, lambda tongue: _moments(text, tongue, asked, words)))
     if found is None:
         raise _unreadable(words, "a time", language, f"10:30, {now.year}-03-15 10:30")
     return found
+
+
+def _bounded(words: str) -> str:
+    """Refuse what nobody types for a day, before it costs anything."""
+    if len(words) > _CHARS_MAX:
+        raise usage(f"{shortened(words)} is too long for a day or a time", "write it in a few words")
+    return words
 
 
 # -- which reading ------------------------------------------------------------------------------------

@@ -48,7 +48,8 @@ def test_nothing_clears(words: str):
 
 
 @pytest.mark.parametrize(
-    "words", ["long", "0", "-5", "2x", "h", "1h1h", "30m 1h", "1:75", "2 weeks", "1h30d", "1.2.3h", "1d 5"]
+    "words",
+    ["long", "0", "-5", "2x", "h", "1h1h", "30m 1h", "1:75", "2 weeks", "1h30d", "1.2.3h", "1d 5", "1" * 101],
 )
 def test_what_is_no_length_is_refused_with_examples(words: str):
     with pytest.raises(Refused) as caught:

@@ -116,7 +116,6 @@ def test_an_idiom_that_is_not_what_it_says_is_refused_with_both_readings(words: 
         "in 9999 years",
         "0.0.",
         "١٥ مارس",
-        "x" * 5000,
         "in two",
         "29.2.2027",
         "in 2 hours",
@@ -127,6 +126,18 @@ def test_what_is_no_day_is_refused_with_examples(words: str, language: str):
     said = refusal(words, language)
     assert TONGUES[language].examples in said.hint
     assert len(said.message) < 200
+
+
+@pytest.mark.parametrize("words", ["x" * 1_000_000, "1 " * 500_000, "1" * 101])
+def test_what_is_far_too_long_is_refused_at_once(words: str):
+    for read in (refusal, refusal_of_a_time):
+        assert "too long" in read(words).message
+
+
+def refusal_of_a_time(words: str) -> Refused:
+    with pytest.raises(Refused) as caught:
+        moment(words)
+    return caught.value
 
 
 def test_a_time_is_no_due_day():
