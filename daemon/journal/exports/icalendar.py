@@ -44,6 +44,8 @@ _SAID = frozenset(
     }
 )
 
+_SHORT_CHARS = 75
+
 Given = tuple[str, dict[str, str], str]
 """A property to write: its name, its parameters, its value as text."""
 
@@ -220,6 +222,8 @@ def _line(name: str, params: dict[str, str], value: str, *, is_text: bool = True
 
 
 def _folded(line: str) -> str:
+    if len(line) < _SHORT_CHARS and line.isascii():
+        return line + "\r\n"  # most lines are, and the library takes its time
     from icalendar.parser import Contentline
 
     folded: bytes = Contentline(line).to_ical()  # type: ignore[no-untyped-call]

@@ -314,7 +314,11 @@ json_values = st.recursive(
     max_leaves=8,
 )
 attributes = st.sampled_from(
-    [*record(), "due", "wait", "tags", "annotations", "depends", "priority", "project"]
+    [
+        *(*record(), "due", "wait", "end", "tags", "annotations", "depends", "priority", "project"),
+        *("placet_status", "placet_reason", "placet_due", "placet_estimate", "placet_language"),
+        *("placet_checklists", "placet_links", "placet_priority"),
+    ]
 )
 
 
