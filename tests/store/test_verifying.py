@@ -246,6 +246,23 @@ def test_pages_that_are_damaged_are_named(bench: Bench) -> None:
     assert all(one.where in ("the file", "everything else") for one in found.findings)
 
 
+def test_one_bit_in_an_index_is_named(bench: Bench) -> None:
+    store = lived_in(bench)
+    with store.read() as snapshot:
+        query = "SELECT rootpage, hash8 FROM sqlite_schema, feed WHERE name = 'feed_by_head' AND seq = 3"
+        row: Any = snapshot.db.execute(query).fetchone()
+    store.close()
+    raw = bytearray(store.path.read_bytes())
+    raw[raw.index(row[1], 4096 * (row[0] - 1))] ^= 1
+    store.path.write_bytes(raw)
+    file = apsw.Connection(str(store.path))
+    file.execute("BEGIN")
+    found = verify(Snapshot(file), QUIET)
+    file.close()
+    assert any("SQLite says: " in one.what for one in found.findings)
+    assert told(found)[-1] == "everything else: what follows was not looked at"
+
+
 def test_pages_that_cannot_be_read_at_all_are_a_finding(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
