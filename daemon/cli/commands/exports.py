@@ -36,6 +36,9 @@ def export_command(output: Output, format: str, file: str | None) -> None:  # no
     jsonl is all of it: ids, values with who wrote them and when, conflicts, and what was removed. Imported
     into an empty journal and exported again it is the same bytes. The history is not in it: see `placet
     backup`. markdown is what the importer of Markdown reads back.
+
+    taskwarrior, icalendar and todotxt are for those programs, with the ids and times that tasks had there.
+    taskwarrior has removed tasks too, as deleted; todotxt neither notes nor checklists.
     """
     pieces = client.download("/v1/export", {"format": format}, _WAIT_S)
     if file is None:
