@@ -52,6 +52,8 @@ class Folding:
         self._touched: list[tuple[EntityId, int]] = []
         self._tallies: dict[EntityId, Tally] = {}
         self._refold: set[EntityId] = set()
+        self._lost: list[tuple[EntityId, str, EntityId]] = []
+        self._gained: list[tuple[EntityId, str, EntityId]] = []
         self._last_no: int | None = None
         self._taken: list[tuple[Received, int]] = []
         self._new: set[EntityId] = set()
@@ -191,20 +193,22 @@ class Folding:
             " changed = ?, state = ? WHERE no = ?",
             old,
         )
+        self._index_relations()
         search.write(self._db, words)
         self._held.clear()
         self._new.clear()
         return grown % HASH_MODULUS, added
 
     def _relate(self, entity: EntityId, held: _Held) -> None:
+        """Note which relations an entity has lost and gained."""
         now = relations_of(held.row)
-        if now == held.old_relations:
-            return
-        self._db.executemany(
-            "DELETE FROM relation WHERE target = ? AND name = ? AND owner = ?",
-            [(target, name, entity) for target, name in held.old_relations - now],
-        )
-        self._db.executemany(
-            "INSERT INTO relation VALUES (?, ?, ?)",
-            [(target, name, entity) for target, name in now - held.old_relations],
-        )
+        if now != held.old_relations:
+            self._lost += [(target, name, entity) for target, name in held.old_relations - now]
+            self._gained += [(target, name, entity) for target, name in now - held.old_relations]
+
+    def _index_relations(self) -> None:
+        """Write the relations that were lost and gained, a page at once."""
+        self._db.executemany("DELETE FROM relation WHERE target = ? AND name = ? AND owner = ?", self._lost)
+        self._db.executemany("INSERT INTO relation VALUES (?, ?, ?)", self._gained)
+        self._lost.clear()
+        self._gained.clear()
