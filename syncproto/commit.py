@@ -10,7 +10,6 @@ import hashlib
 import itertools
 from collections.abc import Container, Mapping
 from enum import IntEnum
-from operator import is_not
 from typing import NamedTuple
 
 import msgspec
@@ -126,10 +125,16 @@ def commit_hash(commit: Commit, body: bytes) -> bytes:
 
     That is its bytes, with every long value of a field dropped.
     """
-    if len(body) > LONG_BYTES:
+    return _hash(
+        commit, body, any(is_long(value) for one in commit.operations for value in one.fields.values())
+    )
+
+
+def _hash(commit: Commit, body: bytes, has_long: bool) -> bytes:
+    """Return the hash of a commit of which it is known whether it has long values."""
+    if has_long:
         shortened = [_short(one) for one in commit.operations]
-        if any(map(is_not, shortened, commit.operations)):
-            body = codec.encode(msgspec.structs.replace(commit, operations=shortened))
+        body = codec.encode(msgspec.structs.replace(commit, operations=shortened))
     return hashlib.sha256(body).digest()
 
 
@@ -148,15 +153,14 @@ def is_long(value: Value) -> bool:
 
 def _short(operation: Operation, names: Container[str] | None = None) -> Operation:
     """Return an operation with its long values dropped, or those of some fields; itself where it has none."""
-    long = [name for name, value in operation.fields.items() if is_long(value)]
-    if names is not None:
-        long = [name for name in long if name in names]
-    if not long:
-        return operation
-    fields = operation.fields.copy()
-    for name in long:
-        fields[name] = codec.redacted(fields[name])
-    return msgspec.structs.replace(operation, fields=fields)
+    fields: dict[str, Value] | None = None
+    for name, value in operation.fields.items():
+        if type(value) is str and len(value) <= _SHORT_TEXT_CHARS:
+            continue
+        if is_long(value) and (names is None or name in names):
+            fields = operation.fields.copy() if fields is None else fields
+            fields[name] = codec.redacted(value)
+    return operation if fields is None else msgspec.structs.replace(operation, fields=fields)
 
 
 def redact(commit: Commit, dropped: Mapping[EntityId, Container[str]]) -> bytes:
@@ -178,14 +182,14 @@ def seal(commit: Commit) -> Received:
     """
     try:
         body = codec.encode(commit)
-        _check(commit, whole=True)
+        has_long = _check(commit, whole=True)
     except (RemoteProtocolError, TypeError, ValueError, OverflowError, RecursionError) as fault:
         raise LocalProtocolError(str(fault)) from fault
     if len(body) > COMMIT_BYTES_MAX:
         raise CommitTooLarge(f"a commit of {len(body)} bytes exceeds {COMMIT_BYTES_MAX} bytes")
     if codec.items_exceed(body, ITEMS_MAX):
         raise CommitTooLarge(f"a commit of more than {ITEMS_MAX} items")
-    digest = commit_hash(commit, body)
+    digest = _hash(commit, body, has_long)
     return Received(commit, head_of(commit.replica, commit.counter, digest), digest, SignedCommit(body, b""))
 
 
@@ -204,8 +208,7 @@ def read(signed: SignedCommit) -> Received:
     if len(signed.signature) not in (0, SIGNATURE_BYTES):
         raise RemoteProtocolError(f"a signature of {len(signed.signature)} bytes")
     commit = codec.decode(signed.body, _decoder, ITEMS_MAX)
-    _check(commit, whole=False)
-    digest = commit_hash(commit, signed.body)
+    digest = _hash(commit, signed.body, _check(commit, whole=False))
     return Received(commit, head_of(commit.replica, commit.counter, digest), digest, signed)
 
 
@@ -214,9 +217,9 @@ def signature_holds(received: Received, public_key: bytes) -> bool:
     return verify(public_key, received.signed.signature, _SIGNED_AS + received.hash)
 
 
-def _check(commit: Commit, *, whole: bool) -> None:
-    """Raise RemoteProtocolError where a commit breaks a rule of PROTOCOL.md (Commits); `whole`: also where
-    values are dropped, which its own author never does.
+def _check(commit: Commit, *, whole: bool) -> bool:
+    """Raise RemoteProtocolError where a commit breaks a rule of PROTOCOL.md (Commits); return whether it has
+    long values. `whole`: none may be dropped, which its own author never does.
     """
     if commit.format != FORMAT:
         raise RemoteProtocolError(f"commit format {commit.format}, expected {FORMAT}")
@@ -230,10 +233,12 @@ def _check(commit: Commit, *, whole: bool) -> None:
     _require(commit.key is None or len(commit.key) == KEY_BYTES, "key")
     _require(commit.key is None or commit.replica == _following(commit, commit.key), "replica id")
     _require(0 < len(commit.operations) <= OPERATIONS_MAX, "number of operations")
+    has_long = False
     for operation in commit.operations:
-        _check_operation(operation, whole)
+        has_long |= _check_operation(operation, whole)
     entities = {operation.entity for operation in commit.operations}
     _require(len(entities) == len(commit.operations), "more than one operation on an entity")
+    return has_long
 
 
 def _following(first: Commit, key: bytes) -> ReplicaId:
@@ -241,21 +246,25 @@ def _following(first: Commit, key: bytes) -> ReplicaId:
     return replica_id(int.from_bytes(first.replica[:TIME_BYTES], "big"), key, first.previous)
 
 
-def _check_operation(operation: Operation, whole: bool) -> None:
-    """Raise RemoteProtocolError where an operation is malformed."""
+def _check_operation(operation: Operation, whole: bool) -> bool:
+    """Raise RemoteProtocolError where an operation is malformed; return whether it has long values."""
     effect = operation.effect
     if len(operation.entity) != ID_BYTES or not 0 < len(operation.kind) <= NAME_CHARS_MAX:
         raise RemoteProtocolError("out of range: entity id or kind")
     if (effect is not None and len(effect) != ID_BYTES) or not is_clock(operation.base):
         raise RemoteProtocolError("out of range: effect or base")
+    has_long = False
     for name, value in operation.fields.items():
         if not 0 < len(name) <= NAME_CHARS_MAX:
             raise RemoteProtocolError("out of range: field name")
-        kind = type(value)
-        if kind is not str and (whole or kind is not Redacted):
+        if type(value) is str:
+            has_long = has_long or (len(value) > _SHORT_TEXT_CHARS and is_long(value))
+        elif whole or type(value) is not Redacted:
             codec.check_value(value)
+            has_long = has_long or is_long(value)
     if operation.origin is not None:
         codec.check_value(operation.origin)
+    return has_long
 
 
 def is_clock(clock: Clock) -> bool:
