@@ -100,7 +100,13 @@ class Daemon:
         name = _device_name(self._settings)
         try:
             return Peers(
-                self._store, self._notifier, self._clock, identity=own, settings=self._settings, name=name
+                self._store,
+                self._notifier,
+                self._clock,
+                identity=own,
+                settings=self._settings,
+                name=name,
+                shortfall=self._floor.shortfall,
             )
         except ValueError as fault:
             raise ConfigError(f"peers.static: {fault}") from fault

@@ -69,6 +69,7 @@ class Link:
         changed: Callable[[], None],
         compared: Callable[[bool], None],
         pace: Pace,
+        shortfall: Callable[[], str | None] = lambda: None,
     ) -> None:
         self.peer = peer
         self.dialled = dialled
@@ -81,6 +82,7 @@ class Link:
         self._changed = changed
         self._compared = compared
         self._pace = pace
+        self._shortfall = shortfall
         self._session: Session | None = None
         self._wake = asyncio.Event()
         self._close_asked = asyncio.Event()
@@ -241,6 +243,12 @@ class Link:
         self._changed()
 
     async def _take(self, session: Session, commits: list[SignedCommit]) -> None:
+        shortfall = self._shortfall()
+        if shortfall is not None:
+            # It is dialled again, at growing intervals: that is how room that came back is noticed.
+            log.warning("nothing is taken from a peer", peer=self.peer.hex()[:16], seen=shortfall)
+            raise _Asked("this device has no room left")
+
         def use(transaction: Transaction) -> tuple[Taken, Standing]:
             return transaction.take(commits), standing(transaction)
 

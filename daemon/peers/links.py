@@ -31,7 +31,10 @@ class Finding:
 
 
 class Links:
-    """The registry of live links. `changed` tells whenever what is known of a peer may have changed."""
+    """The registry of live links. `changed` tells whenever what is known of a peer may have changed.
+
+    `shortfall` says why there is no room to take anything, None where there is.
+    """
 
     def __init__(
         self,
@@ -40,12 +43,15 @@ class Links:
         own: DeviceId,
         now_ms: Callable[[], int],
         pace: Pace,
+        *,
+        shortfall: Callable[[], str | None] = lambda: None,
     ) -> None:
         self._db = db
         self._notifier = notifier
         self._own = own
         self._now_ms = now_ms
         self._pace = pace
+        self._shortfall = shortfall
         self._live: dict[DeviceId, Link] = {}
         self._running: set[Link] = set()
         self._findings: dict[DeviceId, Finding] = {}
@@ -75,6 +81,7 @@ class Links:
             changed=self.changed.tell,
             compared=lambda agree: self._compared(peer, agree),
             pace=self._pace,
+            shortfall=self._shortfall,
         )
 
     async def hold(self, link: Link) -> None:

@@ -4,6 +4,7 @@ Never knows what is in a commit, and never decides what its parts decide.
 """
 
 import asyncio
+from collections.abc import Callable
 
 import structlog
 
@@ -38,8 +39,9 @@ log = structlog.get_logger("peers")
 class Peers:
     """Everything about other devices. `start` it once the store is open; `stop` it before the store closes.
 
-    `notifier` must be told of every commit of `db`. `name` is what people call this device. Raises ValueError
-    for a static address that is none.
+    `notifier` must be told of every commit of `db`. `name` is what people call this device; `shortfall` says
+    why there is no room for what peers bring, None where there is. Raises ValueError for a static address
+    that is none.
     """
 
     def __init__(
@@ -52,6 +54,7 @@ class Peers:
         settings: Settings,
         name: str,
         pace: Pace | None = None,
+        shortfall: Callable[[], str | None] = lambda: None,
     ) -> None:
         self._db = db
         self._clock = clock
@@ -63,7 +66,7 @@ class Peers:
         self._gate = Gate(identity.file, self._is_inviting)
         self._dialling = Dialling(identity, pace)
         self._members = members = Membership(db, identity.device, self._gate, clock.now_ms)
-        self._links = links = Links(db, notifier, identity.device, clock.now_ms, pace)
+        self._links = links = Links(db, notifier, identity.device, clock.now_ms, pace, shortfall)
         self._exchange = Exchange(
             db,
             notifier,

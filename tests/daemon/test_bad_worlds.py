@@ -124,6 +124,23 @@ def test_a_peer_that_fills_the_disk_is_taken_from_once_there_is_room(
     )
 
 
+def test_below_the_floor_nothing_is_taken_from_a_peer_until_there_is_room(
+    disk: SmallDisk, started: Started, tmp_path: Path
+):
+    low = started(Device("low", disk.path / "home", {"PLACET_DISK_FLOOR_MIB": "5"}))
+    large = started(Device("large", tmp_path / "large"))
+    pair(large, low)
+    disk.fill(leave_bytes=4 << 20)
+    before = low.do("status")["commits"]
+    for number in range(3):
+        large.do("add", f"Number {number}")
+    wait_until("it says why", lambda: "nothing is taken" in low.log(), START_S)
+    assert low.do("status")["commits"] == before
+    disk.make_room()
+    low.do("sync", "--wait")
+    assert len(low.do("list")) == 3
+
+
 def test_nothing_fits_at_the_start(disk: SmallDisk, started: Started):
     one = started(Device("a", disk.path / "home", {"PLACET_DISK_FLOOR_MIB": "0"}))
     one.do("add", "Kept")
