@@ -66,7 +66,7 @@ class Peers:
         self._gate = Gate(identity.file, self._is_inviting)
         self._dialling = Dialling(identity, pace)
         self._members = members = Membership(db, identity.device, self._gate, clock.now_ms)
-        self._links = links = Links(db, notifier, identity.device, clock.now_ms, pace, shortfall)
+        self._links = links = Links(db, notifier, identity.device, clock.now_ms, pace, shortfall=shortfall)
         self._exchange = Exchange(
             db,
             notifier,
