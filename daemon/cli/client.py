@@ -277,7 +277,7 @@ def _decoded(text: bytes) -> Any:
 
 
 def _target(path: str, query: Query | None) -> str:
-    pairs = [(key, value) for key, value in (query or {}).items() if value not in (None, False)]
+    pairs = [(key, value) for key, value in (query or {}).items() if value is not None and value is not False]
     if not pairs:
         return path
     return path + "?" + "&".join(f"{key}={quoted(_as_text(value))}" for key, value in pairs)

@@ -140,6 +140,19 @@ def test_following_shows_what_is_there_then_what_comes_and_ends_well(home: Path,
     assert resumed[:2] == ["41", "43"]
 
 
+def test_more_than_a_page_that_came_at_once_is_shown_to_its_end(home: Path, control: FakeControl):
+    control.answers("GET /healthz", {"feed_end": 0})
+    control.answers(LOG, [])
+    control.answers(LOG, [change(seq, seq) for seq in range(1, 501)])
+    control.answers(LOG, [change(501, 501)])
+    control.streams("GET /v1/events", _event(501))
+    control.hangs("GET /v1/events")
+    following = _Following(home, "--jsonl")
+    assert [json.loads(following.line())["after"] for _ in range(501)] == list(range(1, 502))
+    assert following.ended() == (0, "")
+    assert [one.target.partition("after=")[2] for one in control.asked(LOG)] == ["", "0", "500"]
+
+
 def test_a_task_is_followed_by_its_id_whatever_it_is_called_later(home: Path, control: FakeControl):
     control.answers("GET /healthz", {"feed_end": 1})
     control.answers("GET /v1/tasks/passport", examples.task())

@@ -209,6 +209,20 @@ def test_conflicts_of_items_entries_and_checklists_belong_to_the_task(
     settled(fleet)
 
 
+def test_what_hangs_from_something_removed_has_nothing_to_settle(fleet: Fleet, a: Home, b: Home, task: Task):
+    item = add_item(a, task, "Photos")
+    fleet.sync()
+    a.write(lambda tx: checklists.edit_item(tx, item.id, ItemEdit(title="A")))
+    b.write(lambda tx: checklists.edit_item(tx, item.id, ItemEdit(title="B")))
+    fleet.sync()
+    assert len(found(a)) == 1
+    a.write(lambda tx: lists.remove(tx, item.checklist_id))
+    assert found(a) == []
+    a.write(lambda tx: lists.restore(tx, item.checklist_id))
+    a.write(lambda tx: tasks.remove(tx, task.id))
+    assert found(a) == []
+
+
 def test_what_was_removed_has_nothing_to_settle(fleet: Fleet, a: Home, task: Task, titles: Conflict):
     a.write(lambda tx: tasks.remove(tx, task.id))
     assert found(a) == []

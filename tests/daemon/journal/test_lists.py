@@ -142,3 +142,22 @@ def test_checklists_removed_and_filled_apart_stay_in_sight(fleet: Fleet, a: Home
     add(b, task, "New", "Packing")
     fleet.sync()
     assert titles(a, task) == titles(b, task) == ["Packing"]
+
+
+def test_a_checklist_made_while_its_task_was_removed_elsewhere_keeps_the_task(
+    fleet: Fleet, a: Home, b: Home, task: Task
+):
+    first = made(a, task, "One")
+    fleet.sync()
+    a.write(lambda tx: tasks.remove(tx, task.id))
+    made(b, task, "Two")
+    fleet.sync()
+    assert titles(a, task) == ["One", "Two"]
+    a.write(lambda tx: tasks.remove(tx, task.id))
+    fleet.sync()
+    b.write(lambda tx: tasks.restore(tx, task.id))
+    fleet.sync()
+    a.write(lambda tx: tasks.remove(tx, task.id))
+    b.write(lambda tx: lists.edit(tx, first.id, ChecklistEdit("Uno")))
+    fleet.sync()
+    assert titles(a, task) == ["Uno", "Two"]

@@ -52,6 +52,13 @@ def test_a_place_of_ones_own_lies_between_too(one: str | None, other: str | None
     assert b is None or place < b
 
 
+def test_a_place_of_ones_own_fits_where_the_next_one_begins_alike() -> None:
+    name = EntityId(bytes(range(16)))
+    assert between("Uzzz", "V1") == "V"
+    assert "Uzzz" < own("Uzzz", "V1", name) < "V1"
+    assert "Uzzz" < own("Uzzz", "V0001", name) < "V0001"
+
+
 def test_what_two_devices_put_into_one_gap_has_two_places() -> None:
     names = [EntityId(bytes(12) + number.to_bytes(4, "big")) for number in range(200)]
     assert len({own("V", "W", name) for name in names}) == len(names)
