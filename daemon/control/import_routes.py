@@ -64,6 +64,7 @@ class _Imports:
             # A large file is read for seconds: neither the loop nor the one writer may wait for that.
             work = await asyncio.to_thread(_read, asked, self._zone, self._now_ms())
             work = await self._store.read(work.known)
+            self._underway[turn] = Underway(asked.format, asked.name, work.tasks)
             taken = self._looked(work) if asked.dry_run else self._taken(work)
             done, count = work.nothing_yet, 0
             async for result, tasks in taken:
