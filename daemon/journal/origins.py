@@ -9,6 +9,7 @@ from daemon.journal.disputes import field_name
 from daemon.journal.kinds import unknown_fields
 from daemon.journal.provenance import author, iso, written_ms
 from daemon.journal.views import Origin, StatusStep
+from daemon.journal.was import was_of
 from store import proposals
 from store.entity import Entity
 from store.fold import Source
@@ -28,6 +29,7 @@ def origin(shown: "Shown", source: Source) -> Origin:
     device = shown.device(source.head.replica)
     imported = source.origin is not None
     format_ = (source.origin or {}).get(_FORMAT)
+    was = was_of(source)
     return Origin(
         by=author(source) or "",
         at=iso(written_ms(source)),
@@ -36,6 +38,7 @@ def origin(shown: "Shown", source: Source) -> Origin:
         item_id=None if source.effect is None else text(source.effect),
         imported_from=(format_ if isinstance(format_, str) else "unknown") if imported else None,
         imported_at=iso(source.ms) if imported else None,
+        imported_device=None if was is None else was.device_name,
     )
 
 

@@ -42,7 +42,8 @@ class Conflict(Struct, frozen=True, kw_only=True):
 class Origin(Struct, frozen=True, kw_only=True):
     """Who wrote a value, when and on which device; `item_id` is the confirmed proposal that it came from.
 
-    Of what was imported, `at` is when it was written where it came from, `imported_at` when it came in.
+    Of what was imported, `at` is when it was written where it came from, `imported_at` when it came in;
+    `imported_device` is the name of the device that wrote it there, where that is known.
     """
 
     by: str
@@ -52,6 +53,7 @@ class Origin(Struct, frozen=True, kw_only=True):
     item_id: str | None = None
     imported_from: str | None = None
     imported_at: str | None = None
+    imported_device: str | None = None
 
 
 Origins = dict[str, Origin]

@@ -16,11 +16,13 @@ from daemon.journal.errors import Code, Refused
 from daemon.journal.labels import NewLabel
 from daemon.journal.links import NewLink
 from daemon.journal.log import Filter
+from daemon.journal.show import plain
 from daemon.journal.tasks import NewTask, TaskEdit
 from daemon.journal.views import Change, Task
 from store import history
 from store.snapshot import Snapshot
 from store.transaction import Write
+from syncproto.codec import redacted
 from syncproto.commit import By
 from syncproto.ids import from_text, text
 from tests.daemon.agents.fleet import Fleet, Home
@@ -282,6 +284,10 @@ def test_what_a_newer_version_wrote_is_shown_as_unknown(fleet: Fleet, a: Home, b
     events = a.read(lambda snapshot: log.events(snapshot, 0, 100))
     fields = [{one.field for one in event.changes} for event in events]
     assert fields[-2:] == [{"title", "slots"}, {"mood", "watchers/me"}]
+
+
+def test_what_a_compaction_dropped_is_said_to_be():
+    assert plain({"text": redacted("x" * 100), "kept": [1]}) == {"text": "(dropped)", "kept": [1]}
 
 
 def test_looking_for_something_rare_ends_and_says_where(a: Home, task: Task):

@@ -14,8 +14,10 @@ from daemon.journal.checklists import ItemEdit, NewItem
 from daemon.journal.entries import NewEntry
 from daemon.journal.tasks import NewTask, TaskEdit
 from daemon.journal.views import Origin, Task
+from daemon.journal.was import Was, origin_of
 from store.transaction import Write
-from syncproto.ids import EntityId, from_text, text
+from syncproto.heads import Head
+from syncproto.ids import DeviceId, EntityId, ReplicaId, from_text, text
 from tests.daemon.agents.fleet import START_MS, Fleet, Home
 
 
@@ -67,6 +69,19 @@ def test_what_was_imported_keeps_its_time_and_says_when_it_came_in(a: Home, task
     told = origin(a, task, "due")
     assert (told.at, told.imported_from) == ("2026-03-20T09:30:00.000Z", "todotxt")
     assert told.imported_at == "2026-03-20T09:46:40.000Z"
+
+
+def test_what_came_from_another_journal_names_the_device_that_wrote_it_there(a: Home, task: Task):
+    head = Head(ReplicaId(bytes(16)), 1, bytes(8))
+    was = Was(START_MS - 1000, 0, DeviceId(bytes(32)), "old laptop", head, None, None)
+    write = Write(from_text(task.id), "task", {"due": "2026-04-01"}, origin=origin_of(was))
+    a.write(lambda tx: tx.commit([write]))
+    told = origin(a, task, "due")
+    assert (told.imported_from, told.imported_device, told.at) == (
+        "jsonl",
+        "old laptop",
+        "2026-03-20T09:46:39.000Z",
+    )
 
 
 def test_what_belongs_to_a_task_says_it_where_it_is_asked_for(fleet: Fleet, a: Home, task: Task):
