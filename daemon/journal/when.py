@@ -12,6 +12,7 @@ wrongly ("2 weeks from today" as two weeks ago).
 import calendar
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple, TypeVar
@@ -38,6 +39,12 @@ _H_HOUR: Final = _BARE_HOUR + " ?h"
 _YEARS_MAX: Final = 8
 
 _CHARS_MAX: Final = 100
+
+# "so", "do" and "mi" are days to those alone who speak the language.
+_FOREIGN: Final = {
+    language: replace(tongue, weekdays={name: day for name, day in tongue.weekdays.items() if len(name) > 2})
+    for language, tongue in TONGUES.items()
+}
 
 T = TypeVar("T", date, datetime)
 
@@ -94,7 +101,7 @@ def _bounded(words: str) -> str:
 
 def _read(language: str, reading: Callable[[Tongue], set[T]]) -> set[T]:
     own = TONGUES.get(language, ENGLISH)
-    others = (tongue for tongue in TONGUES.values() if tongue is not own)
+    others = (tongue for language, tongue in _FOREIGN.items() if language != own.language)
     return reading(own) or set().union(*map(reading, others))
 
 
@@ -118,7 +125,7 @@ def _unreadable(words: str, what: str, language: str, strict: str) -> Refused:
 # -- days ---------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=len(TONGUES))
+@lru_cache(maxsize=2 * len(TONGUES))
 def _patterns(tongue: Tongue) -> tuple[tuple[str, re.Pattern[str]], ...]:
     """Compile the rules of a language, each with its kind."""
     holes = {
@@ -382,7 +389,7 @@ def _timed(text: str, tongue: Tongue) -> Iterable[tuple[str, time]]:
             yield (match["day"] or "").strip(), clock
 
 
-@lru_cache(maxsize=len(TONGUES))
+@lru_cache(maxsize=2 * len(TONGUES))
 def _clock_patterns(tongue: Tongue) -> tuple[re.Pattern[str], ...]:
     at, day = f"(?:{tongue.at}) ?", "(?P<day>.+?)"
     ends = [re.compile(f"(?:(?:{at})?|{day} (?:{at})?){one}") for one in _TIMES]

@@ -140,6 +140,12 @@ def refusal_of_a_time(words: str) -> Refused:
     return caught.value
 
 
+@pytest.mark.parametrize("words", ["so", "do", "mi", "Fr"])
+def test_two_letters_are_a_weekday_in_german_alone(words: str):
+    assert when.due(words, WEDNESDAY, "de") is not None
+    assert "not a date" in refusal(words, "en").message
+
+
 def test_a_time_is_no_due_day():
     assert refusal("tomorrow 14:00").hint == "leave the time out"
 
