@@ -58,6 +58,8 @@ def _values(given: dict[str, Any]) -> dict[str, Any]:
     values = {key: value for key, value in given.items() if value is not None and value != ()}
     if "estimate" in values:
         values["estimate_minutes"] = values.pop("estimate")
+    if "remove_labels" in values:
+        values["remove_labels"] = list(values["remove_labels"])
     if "labels" in values:
         values["labels"] = [label for label in values["labels"] if label != _NOTHING]
     for key in ("status", "priority"):
@@ -188,6 +190,13 @@ def done_command(output: Output, tasks: tuple[str, ...]) -> int:
 @click.argument("task")
 @click.option("--title", metavar="TEXT", help="The new title.")
 @_value_options
+@click.option(
+    "--remove-label",
+    "remove_labels",
+    multiple=True,
+    metavar="NAME",
+    help="Take a label off; may be given again.",
+)
 @pass_output
 def edit_command(output: Output, task: str, **given: Any) -> None:
     """Change a task; `none` empties a value: --due none, --label none."""

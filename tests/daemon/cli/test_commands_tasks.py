@@ -77,6 +77,11 @@ def test_edit_empties_a_value_with_none(placet: Placet, control: FakeControl):
     assert _body(control, f"PATCH /v1/tasks/{TASK}") == {"title": "T", "due": None, "labels": []}
     placet("task", "edit", TASK, "--label", "new")
     assert _body(control, f"PATCH /v1/tasks/{TASK}") == {"add_labels": ["new"]}
+    placet("task", "edit", TASK, "--remove-label", "old", "--remove-label", "older", "--label", "new")
+    assert _body(control, f"PATCH /v1/tasks/{TASK}") == {
+        "add_labels": ["new"],
+        "remove_labels": ["old", "older"],
+    }
 
 
 def test_a_title_travels_as_a_reference(placet: Placet, control: FakeControl):
