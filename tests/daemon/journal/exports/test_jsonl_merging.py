@@ -19,8 +19,9 @@ from store.entity import Entity
 from store.fold import DELETED
 from store.snapshot import Snapshot
 from store.transaction import Write
+from syncproto.codec import Value
 from syncproto.commit import By
-from syncproto.ids import DeviceId, EntityId
+from syncproto.ids import DeviceId, EntityId, text
 from tests.daemon.agents.deciding import confirm, undo
 from tests.daemon.agents.fleet import DAY_MS, Fleet, Home
 from tests.daemon.journal.exports.files import File, exported, imported
@@ -61,8 +62,8 @@ def test_what_was_edited_there_comes_back_as_the_newer_word(a: Home, other: Home
 def test_what_was_edited_here_since_stays(a: Home, other: Home, task: EntityId):
     old = exported(a)
     a.set(task, title="Passport, now")
-    for text in (old, exported(other)):
-        assert imported(a, text).updated == 0
+    for file in (old, exported(other)):
+        assert imported(a, file).updated == 0
         assert titles(a, task) == ["Passport, now"]
 
 
@@ -99,10 +100,10 @@ def test_what_was_removed_here_is_not_brought_back_by_a_change_there(a: Home, ot
 
 
 def test_a_value_that_was_changed_in_the_file_itself_is_taken_once(a: Home, task: EntityId):
-    text = exported(a).replace('"Passport"', '"Passeport"')
-    assert imported(a, text).updated == 1
+    file = exported(a).replace('"Passport"', '"Passeport"')
+    assert imported(a, file).updated == 1
     assert titles(a, task) == ["Passeport"]
-    assert imported(a, text).updated == 0
+    assert imported(a, file).updated == 0
 
 
 def test_a_confirmation_can_be_undone_after_the_move(fleet: Fleet, a: Home, task: EntityId):
@@ -117,9 +118,9 @@ def test_a_confirmation_can_be_undone_after_the_move(fleet: Fleet, a: Home, task
 
 def test_a_confirmed_value_without_its_decision_is_in_effect_by_itself(fleet: Fleet, a: Home, task: EntityId):
     confirm(a, a.estimate(task, 120))
-    text = "".join(one for one in exported(a).splitlines(keepends=True) if '"kind":"decision"' not in one)
+    file = "".join(one for one in exported(a).splitlines(keepends=True) if '"kind":"decision"' not in one)
     made = fleet.home("moved")
-    imported(made, text)
+    imported(made, file)
     assert made.value(task, "estimate_minutes") == 120
 
 
@@ -193,7 +194,7 @@ def test_a_line_that_is_not_as_it_is_written_is_named(a: Home, task: EntityId, m
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "seen"),
+    ("written", "line", "seen"),
     [
         ("", 1, "first line"),
         ("# Markdown\n", 1, "first line"),
@@ -205,9 +206,9 @@ def test_a_line_that_is_not_as_it_is_written_is_named(a: Home, task: EntityId, m
         ('{"format":"placet-jsonl","version":1}\n' + " " * (5 << 20), 2, "4 MiB"),
     ],
 )
-def test_a_file_that_is_none_says_on_which_line(text: str, line: int, seen: str):
+def test_a_file_that_is_none_says_on_which_line(written: str, line: int, seen: str):
     with pytest.raises(Refused) as refused:
-        jsonl.check(File(text))
+        jsonl.check(File(written))
     assert refused.value.details[0].line == line
     assert seen in refused.value.details[0].message
 
@@ -233,6 +234,50 @@ def test_an_agents_word_keeps_its_rank(fleet: Fleet, a: Home, task: EntityId):
     version = made.entity(task).version("language")
     assert version is not None
     assert version.source.by is By.AGENT
+
+
+def test_a_line_says_who_wrote_what_when_and_in_which_commit(a: Home, task: EntityId):
+    told = json.loads(exported(a).splitlines()[1])
+    created = a.entity(task).created
+    assert created is not None
+    replica, counter, hash8 = created.head
+    assert told["writes"] == [
+        {
+            "by": "user",
+            "at_ms": created.ms,
+            "n": created.n,
+            "device": a.signer.device.hex(),
+            "replica": text(replica),
+            "counter": counter,
+            "hash": hash8.hex(),
+            "fields": ["estimate_minutes", "status", "title"],
+        }
+    ]
+    assert told["fields"] == {"title": "Passport", "status": "OPEN", "estimate_minutes": 60}
+    assert told["seen"] == {text(replica): counter}
+
+
+@pytest.mark.parametrize("edit", [{}, {"title": "Edited"}])
+def test_an_agents_thing_that_a_person_touched_outlives_a_deletion_elsewhere(
+    fleet: Fleet, a: Home, b: Home, edit: dict[str, Value]
+):
+    made = EntityId(bytes(15) + b"\1")
+    a.write(lambda tx: tx.commit([Write(made, "task", {"title": "Made"})], by=By.AGENT))
+    fleet.sync()
+    b.set(made, **{DELETED: True})
+    a.set(made, **edit)
+    if edit:
+        a.write(lambda tx: tx.commit([Write(made, "task", {"title": "By an agent again"})], by=By.AGENT))
+    fleet.sync()
+    moved = fleet.home("moved")
+    imported(moved, exported(a))
+    for home in (a, moved):
+        held = home.entity(made)
+        assert held.visible
+        assert held.created is not None
+        assert held.created.by is By.AGENT
+        assert held.row.person
+    assert exported(moved) == exported(a)
 
 
 def _device(snapshot: Snapshot, one: Entity) -> DeviceId:
