@@ -88,13 +88,13 @@ class LogCheck:
     def _row(self, row: _Row) -> Iterator[Fault]:
         branch = (row.replica, row.branch)
         if row.replica not in self._replicas or branch not in self._branches:
-            yield Fault("it is of a replica or branch that is not known", row.where)
+            yield Fault("the commit is of a replica or branch that is not known", row.where)
             return
         received = None
         try:
             received = commits.read(SignedCommit(row.body, b""))
         except RemoteProtocolError as fault:
-            yield Fault(f"it cannot be read: {fault}", row.where)
+            yield Fault(f"the commit cannot be read: {fault}", row.where)
         if received is not None:
             yield from self._commit(row, received)
             self._take(received, row.seq)
@@ -105,9 +105,9 @@ class LogCheck:
         name, key = self._replicas[row.replica]
         commit = received.commit
         if received.head != Head(name, row.counter, row.hash8):
-            yield Fault("its bytes are not those that its hash was taken of", row.where)
+            yield Fault("the bytes are not those that the hash was taken of", row.where)
         if commit.key is not None and commit.key != key:
-            yield Fault("its replica is bound to another key than is noted", row.where)
+            yield Fault("the replica is bound to another key than is noted", row.where)
         yield from self._chain(row, received)
         if row.signature is not None:
             self.signatures += 1
@@ -121,13 +121,13 @@ class LogCheck:
         parent, first, _, _ = self._branches[branch]
         if last is None:
             if row.counter != first:
-                yield Fault(f"its branch begins with number {row.counter}, not {first}", row.where)
+                yield Fault(f"the branch begins with number {row.counter}, not {first}", row.where)
             if row.counter > 1 and not self._follows(row, parent, received.commit.previous):
                 yield Fault("the commit that it follows is not held", row.where)
         elif row.counter != last.counter + 1:
-            yield Fault(f"it has number {row.counter}; the one before it, {last.counter}", row.where)
+            yield Fault(f"the commit has number {row.counter}; the one before it, {last.counter}", row.where)
         elif last.hash is not None and received.commit.previous != last.hash:
-            yield Fault(f"it does not follow commit {last.seq}, the one before it", row.where)
+            yield Fault(f"the commit does not follow commit {last.seq}, the one before it", row.where)
 
     def _follows(self, row: _Row, parent: int | None, previous: bytes) -> bool:
         """Say whether the commit that a branch begins after is held."""
@@ -144,7 +144,7 @@ class LogCheck:
         }
         for head in sorted(missing):
             cause = f"commit {head.counter} of replica {text(head.replica)[:8]}"
-            yield Fault(f"it rests on {cause}, which does not come before it", row.where)
+            yield Fault(f"the commit rests on {cause}, which does not come before it", row.where)
 
     def _is_before(self, head: Head, row: _Row) -> bool:
         if head in self._heads:
@@ -168,11 +168,11 @@ class LogCheck:
             last = self._last.get(branch)
             if last is None or last.counter != tip:
                 ends = "nowhere" if last is None else f"at number {last.counter}"
-                yield Fault(f"it ends {ends}, not at number {tip}: commits are missing", where)
+                yield Fault(f"the chain ends {ends}, not at number {tip}: commits are missing", where)
             elif last.hash not in (None, tip_hash):
-                yield Fault("it ends in another commit than is noted", where)
+                yield Fault("the chain ends in another commit than is noted", where)
             elif not last.signed:
-                yield Fault("no signature vouches for its end", where, bars=False)
+                yield Fault("no signature vouches for the end of the chain", where, bars=False)
 
 
 def _holds(received: Received, signature: bytes, key: bytes) -> bool:

@@ -115,7 +115,7 @@ class _Check:
         if rows or self._db.execute("SELECT 1 FROM standing").fetchone() is None:
             self._barred = True
             table = rows[0][0] if rows else "standing"
-            yield Finding("it lacks a row that everything rests on", f"table {table}", _MEND_FILE)
+            yield Finding("a row is missing that everything rests on", f"table {table}", _MEND_FILE)
 
     def _log(self) -> Iterator[Finding]:
         """Read the log, folding it again meanwhile, and compare as long as the log itself is sound."""
@@ -164,7 +164,7 @@ class _Check:
         if int.from_bytes(kept[0], "big") != replay.state_sum:
             yield Finding("the state hash is not that of the entities", "table standing", _MEND_TABLES)
         if kept[1] != replay.entities:
-            seen = f"it counts {kept[1]} entities; there are {replay.entities}"
+            seen = f"{kept[1]} entities are counted; there are {replay.entities}"
             yield Finding(seen, "table standing", _MEND_TABLES)
 
     def _dropped(self, scratch: apsw.Connection) -> Iterator[Finding]:
@@ -204,7 +204,7 @@ def _told_of(difference: Difference) -> Finding:
     if difference.folded is None:
         return Finding("a row does not follow from the log", where, _MEND_TABLES)
     columns = ", ".join(difference.columns)
-    return Finding(f"what it says of {columns} is not what the log folds to", where, _MEND_TABLES)
+    return Finding(f"what is kept of {columns} is not what the log folds to", where, _MEND_TABLES)
 
 
 def _shown(key: object) -> str:

@@ -106,41 +106,65 @@ def test_an_empty_store_is_sound(bench: Bench) -> None:
 LOG: list[tuple[str, str]] = [
     (
         "UPDATE feed SET body = CAST(replace(body, 'journey', 'journez') AS BLOB) WHERE seq = 4",
-        "commit 4 of the log: its bytes are not those that its hash was taken of",
+        "commit 4 of the log: the bytes are not those that the hash was taken of",
     ),
-    ("UPDATE feed SET body = x'c0' WHERE seq = 2", "commit 2 of the log: it cannot be read: undecodable"),
-    ("UPDATE feed SET body = substr(body, 1, 100) WHERE seq = 6", "commit 6 of the log: it cannot be read"),
+    (
+        "UPDATE feed SET body = x'c0' WHERE seq = 2",
+        "commit 2 of the log: the commit cannot be read: undecodable",
+    ),
+    (
+        "UPDATE feed SET body = substr(body, 1, 100) WHERE seq = 6",
+        "commit 6 of the log: the commit cannot be read",
+    ),
     (
         "UPDATE feed SET signature = (SELECT signature FROM feed WHERE seq = 5) WHERE seq = 2",
         "commit 2 of the log: the signature kept with it does not hold",
     ),
     ("UPDATE feed SET signature = x'00' WHERE seq = 5", "the signature kept with it does not hold"),
-    ("UPDATE feed SET signature = NULL WHERE seq = 5", "branch 0: no signature vouches for its end"),
-    ("UPDATE feed SET hash8 = x'0000000000000000' WHERE seq = 3", "commit 3 of the log: its bytes are not"),
-    ("UPDATE feed SET counter = 77 WHERE seq = 5", "commit 5 of the log: it has number 77; the one before"),
-    ("UPDATE feed SET counter = 7 WHERE seq = 1", "commit 1 of the log: its branch begins with number 7"),
-    ("UPDATE feed SET replica = 9 WHERE seq = 5", "table feed: it lacks a row that everything rests on"),
-    ("UPDATE feed SET branch = 9 WHERE seq = 5", "commit 5 of the log: it is of a replica or branch that"),
-    ("UPDATE feed SET replica = 2 WHERE seq = 5", "commit 5 of the log: it does not follow commit 4"),
+    (
+        "UPDATE feed SET signature = NULL WHERE seq = 5",
+        "branch 0: no signature vouches for the end of the chain",
+    ),
+    ("UPDATE feed SET hash8 = x'0000000000000000' WHERE seq = 3", "commit 3 of the log: the bytes are not"),
+    (
+        "UPDATE feed SET counter = 77 WHERE seq = 5",
+        "commit 5 of the log: the commit has number 77; the one before",
+    ),
+    ("UPDATE feed SET counter = 7 WHERE seq = 1", "commit 1 of the log: the branch begins with number 7"),
+    ("UPDATE feed SET replica = 9 WHERE seq = 5", "table feed: a row is missing that everything rests on"),
+    (
+        "UPDATE feed SET branch = 9 WHERE seq = 5",
+        "commit 5 of the log: the commit is of a replica or branch that",
+    ),
+    ("UPDATE feed SET replica = 2 WHERE seq = 5", "commit 5 of the log: the commit does not follow commit 4"),
     ("UPDATE feed SET seq = 99 WHERE seq = 5", "between 9 and 99 of the log: commits are missing"),
-    ("UPDATE feed SET seq = 99 WHERE seq = 1", "commit 2 of the log: its branch begins with number 2"),
-    ("UPDATE feed SET seq = 99 WHERE seq = 1", "commit 2 of the log: it rests on commit 1 of replica"),
+    ("UPDATE feed SET seq = 99 WHERE seq = 1", "commit 2 of the log: the branch begins with number 2"),
+    (
+        "UPDATE feed SET seq = 99 WHERE seq = 1",
+        "commit 2 of the log: the commit rests on commit 1 of replica",
+    ),
     ("DELETE FROM feed WHERE seq = 2", "between 1 and 3 of the log: commits are missing"),
-    ("DELETE FROM feed WHERE seq = 9", "branch 1: it ends at number 2, not at number 3: commits are missing"),
+    (
+        "DELETE FROM feed WHERE seq = 9",
+        "branch 1: the chain ends at number 2, not at number 3: commits are missing",
+    ),
     ("DELETE FROM feed WHERE seq = 6", "commit 8 of the log: the commit that it follows is not held"),
     ("UPDATE feed SET body = x'00' WHERE seq = 6", "commit 8 of the log: the commit that it follows is not"),
-    ("DELETE FROM feed WHERE replica = 2", "branch 0: it ends nowhere, not at number 2: commits are missing"),
+    (
+        "DELETE FROM feed WHERE replica = 2",
+        "branch 0: the chain ends nowhere, not at number 2: commits are missing",
+    ),
     (
         "UPDATE branch SET tip_hash = zeroblob(32) WHERE replica = 1",
-        "branch 0: it ends in another commit than",
+        "branch 0: the chain ends in another commit than",
     ),
     (
         "UPDATE branch SET first = 3 WHERE no = 1",
-        "commit 8 of the log: its branch begins with number 2, not 3",
+        "commit 8 of the log: the branch begins with number 2, not 3",
     ),
     ("UPDATE branch SET parent = 1 WHERE no = 1", "commit 8 of the log: the commit that it follows is not"),
-    ("UPDATE replica SET key = zeroblob(32) WHERE no = 2", "its replica is bound to another key than is"),
-    ("UPDATE replica SET id = zeroblob(16) WHERE no = 2", "commit 3 of the log: its bytes are not those"),
+    ("UPDATE replica SET key = zeroblob(32) WHERE no = 2", "the replica is bound to another key than is"),
+    ("UPDATE replica SET id = zeroblob(16) WHERE no = 2", "commit 3 of the log: the bytes are not those"),
 ]
 
 
@@ -169,24 +193,24 @@ TABLES: list[tuple[str, str]] = [
     ("DELETE FROM relation WHERE name = 'task_entry'", "name task_entry, owner "),
     ("INSERT INTO relation VALUES (zeroblob(16), 'x', zeroblob(16))", "table relation: target 00000000"),
     ("DELETE FROM proposal", "table proposal: item "),
-    ("UPDATE proposal SET fingerprint = x''", "what it says of fingerprint is not what the log folds to"),
+    ("UPDATE proposal SET fingerprint = x''", "what is kept of fingerprint is not what the log folds to"),
     ("DELETE FROM opinion", "table opinion: item "),
-    ("UPDATE opinion SET by = 1", "what it says of by is not"),
+    ("UPDATE opinion SET by = 1", "what is kept of by is not"),
     ("DELETE FROM item", "table item: id "),
-    ("UPDATE item SET status = 'rejected'", "what it says of status is not"),
-    ("UPDATE item SET disputed = 1, until_ms = 7", "what it says of disputed, until_ms is not"),
+    ("UPDATE item SET status = 'rejected'", "what is kept of status is not"),
+    ("UPDATE item SET disputed = 1, until_ms = 7", "what is kept of disputed, until_ms is not"),
     ("DELETE FROM entity WHERE kind = 'entry'", "a row is missing that follows from the log"),
     (
         "UPDATE entity SET state = CAST(replace(state, 'short', 'shirt') AS BLOB) WHERE no = 1",
-        "what it says of state is not what the log folds to",
+        "what is kept of state is not what the log folds to",
     ),
-    ("UPDATE entity SET visible = 0 WHERE no = 1", "what it says of visible is not"),
-    ("UPDATE entity SET kind = 'label' WHERE no = 2", "what it says of kind is not"),
-    ("UPDATE entity SET made_ms = 1 WHERE no = 2", "what it says of made_ms is not"),
+    ("UPDATE entity SET visible = 0 WHERE no = 1", "what is kept of visible is not"),
+    ("UPDATE entity SET kind = 'label' WHERE no = 2", "what is kept of kind is not"),
+    ("UPDATE entity SET made_ms = 1 WHERE no = 2", "what is kept of made_ms is not"),
     ("UPDATE entity SET changed = 99 WHERE no = 2", "when it last changed is not what its history says"),
     ("UPDATE entity SET changed = 1 WHERE no = 2", "when it last changed is not what its history says"),
     ("UPDATE standing SET state_sum = zeroblob(32)", "table standing: the state hash is not that of the"),
-    ("UPDATE standing SET entities = 7", "table standing: it counts 7 entities; there are 6"),
+    ("UPDATE standing SET entities = 7", "table standing: 7 entities are counted; there are 6"),
     ("DELETE FROM search WHERE rowid = 1", "table search: "),
 ]
 
@@ -218,13 +242,13 @@ def test_a_replica_or_standing_that_is_gone_is_named(bench: Bench) -> None:
     damaged(store, "DELETE FROM replica WHERE no = 3")
     with store.read() as snapshot:
         found = verify(snapshot, QUIET)
-    assert told(found)[0] == "table feed: it lacks a row that everything rests on"
+    assert told(found)[0] == "table feed: a row is missing that everything rests on"
     assert len(found.findings) == 2
     damaged(bench.store("b"), "DELETE FROM standing")
     other = apsw.Connection(str(bench.folder / "b.db"))
     other.execute("BEGIN")
     assert (
-        told(verify(Snapshot(other), QUIET))[0] == "table standing: it lacks a row that everything rests on"
+        told(verify(Snapshot(other), QUIET))[0] == "table standing: a row is missing that everything rests on"
     )
     other.close()
 
@@ -344,7 +368,7 @@ def test_a_rebuild_goes_over_a_signature_that_is_gone(bench: Bench) -> None:
     damaged(store, "UPDATE feed SET signature = NULL WHERE seq = 5", "DELETE FROM item")
     with store.write() as tx:
         assert rebuild(tx, QUIET) == 6
-    assert [one.what for one in verified(store).findings] == ["no signature vouches for its end"]
+    assert [one.what for one in verified(store).findings] == ["no signature vouches for the end of the chain"]
 
 
 def test_the_file_that_is_verified_may_lie_anywhere(bench: Bench, tmp_path: Path) -> None:
