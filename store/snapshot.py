@@ -3,7 +3,7 @@
 Never writes; a Transaction is a Snapshot that also does.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -122,13 +122,13 @@ class Snapshot:
         )
         return [Entity(name, load(state), not removed) for name, state in rows]
 
-    def disputed(self, kinds: Sequence[str]) -> list[Entity]:
-        """Return the entities of these kinds that are in sight with something to settle, by kind and id."""
+    def disputed(self, kind: str) -> Iterator[Entity]:
+        """Yield the entities of a kind that are in sight with something to settle, by id, as they are read."""
         rows: Any = self.db.execute(
-            "SELECT id, state FROM entity WHERE disputed AND kind IN carray(?) ORDER BY kind, id",
-            (apsw.carray(tuple(kinds)),),
+            "SELECT id, state FROM entity WHERE disputed AND kind = ? ORDER BY id", (kind,)
         )
-        return [Entity(name, load(state), visible=True) for name, state in rows]
+        for name, state in rows:
+            yield Entity(name, load(state), visible=True)
 
     def in_order(
         self, kind: str, *, removed: bool, closed: bool, after: EntityId | None, limit: int

@@ -24,6 +24,7 @@ KINDS = ("task", "checklist", "checklist_item", "entry", "time_record", "link", 
 SHOWN_MAX = 500
 _UP = ("checklist_id", "task_id", "from_id")
 _DEPTH_MAX = 4
+_SAID = {"position": "place", "deleted": "deletion"}
 
 
 class Keep(Struct, frozen=True, forbid_unknown_fields=True):
@@ -99,8 +100,7 @@ def keep(tx: Transaction, wanted: Keep) -> Kept:
 
 def _disputed(snapshot: Snapshot) -> Iterator[tuple[Entity, Entity | None]]:
     """Yield what is in conflict and in sight, also of what it belongs to, with its task, tasks first."""
-    held = snapshot.disputed(KINDS)
-    for entity in sorted(held, key=lambda one: (KINDS.index(one.kind), one.id)):
+    for entity in (one for kind in KINDS for one in snapshot.disputed(kind)):
         above = [entity, *_above(snapshot, entity)]
         if all(one.visible for one in above):
             yield entity, next((one for one in above if one.kind == "task"), None)
@@ -160,4 +160,4 @@ def _field(
 
 
 def _short(field: str) -> str:
-    return field.removeprefix("is_").removesuffix("_minutes").removesuffix("_id")
+    return _SAID.get(field) or field.removeprefix("is_").removesuffix("_minutes").removesuffix("_id")

@@ -160,9 +160,9 @@ def test_what_has_something_to_settle_is_found_without_reading_the_rest(bench: B
     exchange(other, one)
     for store in (one, other):
         with store.read() as snapshot:
-            assert [entity.id for entity in snapshot.disputed(["task"])] == [clash, gone]
-            assert snapshot.disputed(["entry"]) == []
+            assert [entity.id for entity in snapshot.disputed("task")] == [clash, gone]
+            assert list(snapshot.disputed("entry")) == []
     put(one, clash, "task", title="C")
     put(one, gone, "task", deleted=True)
     with one.read() as snapshot:
-        assert snapshot.disputed(["task"]) == []
+        assert list(snapshot.disputed("task")) == []

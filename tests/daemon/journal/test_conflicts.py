@@ -171,7 +171,7 @@ def test_places_and_checklists_are_told_in_words(fleet: Fleet, a: Home, b: Home,
     fleet.sync()
     (place,) = found(a)
     assert (place.field, place.kind, place.title) == ("position", "checklist_item", "A")
-    keep(a, ids["A"], "position", 1)
+    keep(a, ids["A"], "place", 1)
     settled(fleet)
     a.write(lambda tx: moving.move_item(tx, ids["B"], ItemMove(after=ids["C"])))
     b.write(lambda tx: moving.move_item(tx, ids["C"], ItemMove(first=True)))
