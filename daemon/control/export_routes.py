@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator
 from datetime import tzinfo
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from aiohttp import web
 from msgspec import Struct
@@ -17,9 +18,11 @@ from daemon.control.routes import Call, Nothing, Route, Streams
 from daemon.control.spool import Spool
 from daemon.disk import Floor
 from daemon.journal.errors import Code, Refused
-from daemon.journal.exports.formats import Writer, writer
 from store.snapshot import Snapshot
 from store.threads import StoreThreads
+
+if TYPE_CHECKING:
+    from daemon.journal.exports.formats import Writer
 
 MEDIA = "application/octet-stream"
 WRITE_WITHIN_S = 30.0
@@ -55,7 +58,7 @@ class Exports:
         return [Route("GET", "/v1/export", summary, Streams(self._stream, MEDIA), str, query=Export)]
 
     async def _stream(self, request: web.Request, call: Call[Nothing, Export]) -> web.StreamResponse:
-        wanted = writer(call.query.format)
+        wanted = await asyncio.to_thread(_writer, call.query.format)
         if self._open >= EXPORTS_MAX:
             raise Refused(Code.FAILED, f"{EXPORTS_MAX} exports are under way already", "wait for one to end")
         self._open += 1
@@ -67,7 +70,7 @@ class Exports:
         finally:
             self._open -= 1
 
-    async def _made(self, request: web.Request, wanted: Writer) -> Spool:
+    async def _made(self, request: web.Request, wanted: "Writer") -> Spool:
         ended = threading.Event()
 
         def make(snapshot: Snapshot) -> Spool:
@@ -119,3 +122,11 @@ async def _sent(request: web.Request, spool: Spool) -> web.StreamResponse:
         if request.transport is not None:
             request.transport.abort()
     return response
+
+
+def _writer(format_: str) -> "Writer":
+    """Return the writer of a format. Raises Refused (usage) where none is called so."""
+    # The writers are imported by the first export: nobody else needs them, and the start is shorter by that.
+    from daemon.journal.exports.formats import writer
+
+    return writer(format_)

@@ -12,7 +12,6 @@ from msgspec import Struct
 
 from daemon.control.routes import Asks, Call, Nothing, Route
 from daemon.journal.errors import Code, Refused
-from daemon.journal.imports import formats
 from daemon.journal.imports.apply import ImportResult, Work
 from store.faults import StoreError
 from store.threads import StoreThreads
@@ -115,4 +114,7 @@ def routes(store: StoreThreads, zone: tzinfo, now_ms: Callable[[], int]) -> list
 
 
 def _read(asked: Import, zone: tzinfo, now_ms: int) -> Work:
+    # The parsers and what they rest on are a sixth of what the daemon would import at its start.
+    from daemon.journal.imports import formats
+
     return Work(formats.read(asked.format, asked.name, asked.text, zone, now_ms))
