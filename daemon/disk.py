@@ -3,14 +3,30 @@
 Never stops a read, and remembers nothing: space that comes back is noticed at the next question.
 """
 
+import errno
 import os
 from pathlib import Path
+from typing import Final
+
+_HINTS: Final = {
+    errno.ENOSPC: "free some space",
+    errno.EDQUOT: "free some space",
+    errno.EROFS: "its file system is mounted read-only: make it writable, or use another folder",
+    errno.EACCES: "see who owns it, and its mode",
+    errno.EIO: "the disk may be failing: save what you can, elsewhere",
+}
 
 
 def free_bytes(folder: Path) -> int:
     """Return the bytes that this user may still write in a folder."""
     seen = os.statvfs(folder)
     return seen.f_bavail * seen.f_frsize
+
+
+def in_words(fault: OSError) -> tuple[str, str]:
+    """Say what the system refused, and what a person can do about it."""
+    where = f"{os.fsdecode(fault.filename)}: " if fault.filename else ""
+    return f"{where}{fault.strerror or fault}", _HINTS.get(fault.errno or 0, "")
 
 
 class Floor:

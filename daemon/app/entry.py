@@ -18,6 +18,7 @@ from daemon.app.lock import InUse, locked
 from daemon.app.root import CannotListen, run
 from daemon.clock import SystemClock
 from daemon.config import ConfigError
+from daemon.disk import in_words
 from daemon.paths import Paths, UnsafeFolder
 from daemon.peers.identity import IdentityError
 from store.faults import StoreError
@@ -44,14 +45,16 @@ def main(flags: Mapping[str, str] | None = None) -> int:
         return _locked_run(where, settings)
     except ConfigError as fault:
         return _failed(USAGE, str(fault), "")
-    except (UnsafeFolder, PermissionError) as fault:
+    except UnsafeFolder as fault:
         return _failed(FORBIDDEN, str(fault), "")
+    except PermissionError as fault:
+        return _failed(FORBIDDEN, *in_words(fault))
     except (StoreError, IdentityError, CannotListen) as fault:
         return _failed(FAILED, str(fault), fault.hint)
     except InUse as fault:
         return _failed(FAILED, str(fault), "stop it first, or name another folder in PLACET_HOME")
     except OSError as fault:
-        return _failed(FAILED, str(fault), "")
+        return _failed(FAILED, *in_words(fault))
 
 
 def _require_available(settings: config.Settings) -> None:

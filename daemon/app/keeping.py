@@ -17,7 +17,7 @@ from daemon.app.lock import InUse, locked
 from daemon.app.machine import machine_id
 from daemon.clock import SystemClock
 from daemon.config import ConfigError
-from daemon.disk import free_bytes
+from daemon.disk import free_bytes, in_words
 from daemon.journal.errors import Code, Refused, not_found, usage
 from daemon.paths import Paths, UnsafeFolder
 from daemon.peers import identity, sealing
@@ -45,10 +45,12 @@ def _answered(use: Callable[[Paths], Answer]) -> Answer:
         return _error(Code.DISK if isinstance(fault, DiskFull) else Code.FAILED, str(fault), fault.hint)
     except ConfigError as fault:
         return _error(Code.USAGE, str(fault), "")
-    except (UnsafeFolder, PermissionError) as fault:
+    except UnsafeFolder as fault:
         return _error(Code.FORBIDDEN, str(fault), "")
+    except PermissionError as fault:
+        return _error(Code.FORBIDDEN, *in_words(fault))
     except OSError as fault:
-        return _error(Code.FAILED, str(fault), "")
+        return _error(Code.FAILED, *in_words(fault))
 
 
 def _error(code: str, message: str, hint: str) -> Answer:

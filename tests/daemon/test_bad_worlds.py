@@ -157,7 +157,7 @@ def test_a_read_only_disk_is_told_at_the_start(disk: SmallDisk, started: Started
     one = started(Device("a", disk.path / "home"))
     one.stop()
     disk.make_read_only()
-    would_not_start(one, 1, "Read-only file system")
+    would_not_start(one, 1, "Read-only file system", "make it writable")
     told(one.run("restore", str(one.home / "identity.pem")), 1, "Read-only file system")
 
 
