@@ -123,7 +123,7 @@ class Snapshot:
         return [Entity(name, load(state), not removed) for name, state in rows]
 
     def disputed(self, kind: str) -> Iterator[Entity]:
-        """Yield the entities of a kind that are in sight with something to settle, by id, as they are read."""
+        """Yield the entities of a kind that are in sight with something to settle, by id."""
         rows: Any = self.db.execute(
             "SELECT id, state FROM entity WHERE disputed AND kind = ? ORDER BY id", (kind,)
         )
