@@ -280,6 +280,18 @@ def test_an_agents_thing_that_a_person_touched_outlives_a_deletion_elsewhere(
     assert exported(moved) == exported(a)
 
 
+def test_what_one_device_made_while_another_removed_it_unseen_stays_in_sight(fleet: Fleet, a: Home, b: Home):
+    made = EntityId(bytes(15) + b"\1")
+    a.write(lambda tx: tx.commit([Write(made, "task", {"title": "Made"})]))
+    b.write(lambda tx: tx.commit([Write(made, "task", {DELETED: True})]))
+    fleet.sync()
+    moved = fleet.home("moved")
+    imported(moved, exported(a))
+    assert a.entity(made).visible
+    assert moved.entity(made).visible
+    assert exported(moved) == exported(a)
+
+
 def _device(snapshot: Snapshot, one: Entity) -> DeviceId:
     assert one.created is not None
     return Shown(snapshot).wrote_on(one.created)[0]
