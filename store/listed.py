@@ -33,8 +33,7 @@ def disputed(row: Row) -> bool:
     tombs = row.fields.get(DELETED)
     if tombs is not None and any(version.value is True for version in tombs):
         return True
-    # A plain loop: this runs for every row that is written.
-    for versions in row.fields.values():  # noqa: SIM110
+    for versions in row.fields.values():  # noqa: SIM110 - a plain loop: it runs for every row that is written
         if len(versions) > 1 and _differ(versions):
             return True
     return False
