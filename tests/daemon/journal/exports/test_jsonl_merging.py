@@ -283,6 +283,7 @@ def test_an_agents_thing_that_a_person_touched_outlives_a_deletion_elsewhere(
 def test_what_one_device_made_while_another_removed_it_unseen_stays_in_sight(fleet: Fleet, a: Home, b: Home):
     made = EntityId(bytes(15) + b"\1")
     a.write(lambda tx: tx.commit([Write(made, "task", {"title": "Made"})]))
+    fleet.now_ms += 1
     b.write(lambda tx: tx.commit([Write(made, "task", {DELETED: True})]))
     fleet.sync()
     moved = fleet.home("moved")
