@@ -363,6 +363,22 @@ def test_causes_are_found_again_after_the_memory_of_them_was_emptied(
     assert verified(lived_in(bench)).sound
 
 
+def test_what_an_undo_brought_back_is_folded_alike(bench: Bench) -> None:
+    store = lived_in(bench)
+    undone: dict[str, Any] = {"item_id": ITEM, "verdict": Verdict.UNDONE.value, "seen": [entity_id(5)]}
+    with store.write() as tx:
+        tx.commit([Write(entity_id(6), "decision", undone)])
+        entity = tx.entity(TASK)
+        assert entity is not None
+        assert entity.text("title") == "Plan the trip"
+    assert verified(store).sound
+    with store.write() as tx:
+        rebuild(tx, QUIET)
+        row: Any = tx.db.execute("SELECT changed FROM entity WHERE id = ?", (TASK,)).fetchone()
+        assert row[0] == tx.feed_end()
+    assert verified(store).sound
+
+
 def test_a_rebuild_goes_over_a_signature_that_is_gone(bench: Bench) -> None:
     store = lived_in(bench)
     damaged(store, "UPDATE feed SET signature = NULL WHERE seq = 5", "DELETE FROM item")
