@@ -176,3 +176,18 @@ def test_an_entry_edited_while_it_was_removed_elsewhere_stays(fleet: Fleet, a: H
     edit(b, entry, text="y")
     fleet.sync()
     assert listed(a, task) == listed(b, task) == ["y"]
+
+
+def test_an_edit_of_an_entry_keeps_a_task_that_was_removed_elsewhere(
+    fleet: Fleet, a: Home, b: Home, task: Task
+):
+    entry = add(a, task, "x")
+    fleet.sync()
+    a.write(lambda tx: tasks.remove(tx, task.id))
+    edit(b, entry, text="y")
+    fleet.sync()
+    shown = show(a, task)
+    assert ([one.text for one in shown.entries], [one.field for one in shown.conflicts]) == (
+        ["y"],
+        ["deleted"],
+    )
