@@ -138,7 +138,7 @@ class Snapshot:
         In sight or else `removed`; `closed` takes those that are over too. Costs what it returns.
         """
         one = "SELECT made_ms, made_n, id, state FROM entity WHERE kind = ?1 AND visible = ?2 AND closed = "
-        beyond = " AND made_ms >= ?3 AND (made_ms, made_n, id) > (?3, ?4, ?5)"
+        beyond = " AND (made_ms, made_n) >= (?3, ?4) AND (made_ms, made_n, id) > (?3, ?4, ?5)"
         parts = [f"{one}{part}{beyond}" for part in ((0, 1) if closed else (0,))]
         rows: Any = self.db.execute(
             " UNION ALL ".join(parts) + " ORDER BY 1, 2, 3 LIMIT ?6",

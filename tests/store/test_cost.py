@@ -5,6 +5,7 @@ Never measures a clock.
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import apsw
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from store.snapshot import Snapshot
 from store.store import Store
 from store.transaction import Write
+from syncproto.codec import Value
 from syncproto.heads import EMPTY, Clock
 from tests.store.stores import Bench, entity_id, exchange, feed, grow, write
 
@@ -204,3 +206,39 @@ def test_a_peer_gets_only_what_its_vector_does_not_cover(bench: Bench) -> None:
         assert snapshot.lag(ahead) == 0
         behind = (known[0]._replace(hash8=b"unknown!"),)
         assert len(snapshot.page(behind, 0, 1 << 20).commits) == 5
+
+
+def page(snapshot: Snapshot, size: int) -> None:
+    """Read five tasks of the twenty that were made last."""
+    last = entity_id(size + 9)
+    rows = snapshot.in_order("task", removed=False, closed=True, after=last, limit=5)
+    assert [name for name, _ in rows] == [entity_id(size + number) for number in range(10, 15)]
+
+
+def test_a_page_of_a_list_costs_the_page_wherever_it_begins(bench: Bench) -> None:
+    costs = []
+    for name, size in (("small", SMALL), ("large", LARGE)):
+        store = bench.store(name)
+        with store.write() as tx:
+            tx.commit([Write(entity_id(number), "task", {"title": "x"}) for number in range(1, size)])
+            for number in range(size, size + 20):
+                tx.commit([Write(entity_id(number), "task", {"title": "x"})])
+        costs.append(cost(store, partial(page, size=size)))
+    assert abs(costs[1] - costs[0]) <= 20
+
+
+def test_what_waits_is_found_without_what_was_ever_proposed(bench: Bench) -> None:
+    costs = []
+    for name, size in (("small", SMALL), ("large", LARGE)):
+        store = bench.store(name)
+        proposed: list[Value] = [
+            {"item_id": entity_id(number), "fingerprint": bytes(32), "tool": "x", "args": {}, "base": {}}
+            for number in range(size)
+        ]
+        with store.write() as tx:
+            for first in range(0, size, 20):
+                fields: dict[str, Value] = {"task_id": entity_id(0), "items": proposed[first : first + 20]}
+                late: dict[str, Value] = {"expires_at": 100 if first == 0 else 50}
+                tx.commit([Write(entity_id(9000 + first), "change_set", fields | late)])
+        costs.append(cost(store, lambda snapshot: snapshot.open_items(60)))
+    assert abs(costs[1] - costs[0]) <= 40

@@ -314,3 +314,64 @@ def test_many_verdicts_on_one_item_fold_what_they_changed_once(
     exchange(a, b)
     assert state_hash(a) == state_hash(b)
     assert folded == [TASK]
+
+
+def waiting(store: Store, now_ms: int, task: EntityId | None = None) -> list[EntityId]:
+    with store.read() as snapshot:
+        return [item.id for item in snapshot.open_items(now_ms, task)]
+
+
+def test_what_waits_is_what_nobody_has_decided_in_time(store: Store) -> None:
+    propose(store, [proposed(), proposed(TWO)])
+    propose(store, [proposed(TWO)], OTHER_SET, expires_at=200)
+    assert waiting(store, 98) == waiting(store, 98, TASK) == [ONE, TWO]
+    assert waiting(store, 99) == [TWO]
+    assert waiting(store, 200) == []
+    assert waiting(store, 98, AGENT) == []
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "waits"),
+    [
+        ([("deferred", [])], True),
+        ([("confirmed", [])], False),
+        ([("rejected", [])], False),
+        ([("rejected", []), ("reopened", [1])], True),
+        ([("confirmed", []), ("rejected", [])], True),
+        ([("retracted", [])], False),
+    ],
+)
+@pytest.mark.parametrize("decided_first", [False, True])
+def test_what_a_person_put_off_reopened_or_disputed_waits_for_ever(
+    verdicts: list[tuple[str, list[int]]], waits: bool, decided_first: bool, store: Store
+) -> None:
+    if not decided_first:
+        propose(store, [proposed()])
+    for number, (verdict, seen) in enumerate(verdicts, 1):
+        decide(store, verdict, number, [entity_id(200 + one) for one in seen])
+    if decided_first:
+        propose(store, [proposed()])
+    assert waiting(store, 10_000) == [ONE] * waits
+
+
+def test_what_was_never_proposed_here_does_not_wait(store: Store) -> None:
+    decide(store, "deferred", 1)
+    assert waiting(store, 0) == []
+
+
+def test_what_a_transaction_did_is_seen_by_its_own_reads(store: Store) -> None:
+    with store.write() as tx:
+        before = tx.state_hash()
+        for number in range(3):
+            tx.commit([Write(TASK, "task", {"title": str(number)})])
+        held = tx.entity(TASK)
+        assert held is not None
+        assert held.text("title") == "2"
+        assert (tx.counts().entities, len(tx.feed(0, 9)), tx.replica) == (1, 3, tx.vector()[0].replica)
+        assert tx.state_hash() != before
+        tx.commit([Write(TASK, "task", {"title": "3"})])
+    with store.read() as snapshot:
+        assert snapshot.state_hash() == state_hash(store)
+        held = snapshot.entity(TASK)
+        assert held is not None
+        assert held.text("title") == "3"
