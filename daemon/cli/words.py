@@ -58,6 +58,15 @@ def ngettext(one: str, many: str, count: int) -> str:
     return _VOICE.catalog.ngettext(one, many, count)
 
 
+def said_of(what: str, message: str) -> str:
+    """Say a word that depends on what it is said of: a task is not "removed" as a device is."""
+    return message if _VOICE.catalog is None else _VOICE.catalog.pgettext(what, message)
+
+
+def named(_what: str, *_messages: str) -> None:
+    """Mark words that are said elsewhere, by `said_of`."""
+
+
 def later(message: str) -> str:
     """Mark a message that is said elsewhere, by `_`."""
     return message

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from inspect import cleandoc
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from babel import Locale
 from babel.messages.catalog import Catalog, Message
@@ -35,6 +35,7 @@ COVERED: Final = (
     "commands/status.py",
     "grammar.py",
     "main.py",
+    "names.py",
     "refusals.py",
     "unit.py",
     "views/standing.py",
@@ -67,7 +68,12 @@ _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep",
 # A date in the file would change it at every run.
 _ALWAYS: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
-Found = str | tuple[str, str]
+
+class Found(NamedTuple):
+    """A message, or the two that differ by a count; what it is said of, where that matters."""
+
+    words: str | tuple[str, str]
+    said_of: str | None = None
 
 
 def messages() -> Catalog:
@@ -77,7 +83,8 @@ def messages() -> Catalog:
         path = SOURCE / name
         if path.exists():
             for message in in_source(path.read_text(encoding="utf-8")):
-                template.add(message, locations=[(path.relative_to(ROOT).as_posix(), 0)])
+                places = [(path.relative_to(ROOT).as_posix(), 0)]
+                template.add(message.words, locations=places, context=message.said_of)
     for own in CLICKS_OWN:
         template.add(own, locations=[("click", 0)])
     return template
@@ -99,12 +106,14 @@ def in_source(text: str) -> Iterator[Found]:
         elif isinstance(node, ast.FunctionDef) and any(map(_declares, node.decorator_list)):
             words = ast.get_docstring(node)
             assert words, f"{node.name} has no help"
-            yield words
+            yield Found(words)
 
 
 def _declares(decorator: ast.expr) -> bool:
     """Say whether a decorator makes a command of a function."""
-    return isinstance(decorator, ast.Call) and _name(decorator) in ("command", "group")
+    made = decorator.func if isinstance(decorator, ast.Call) else None
+    name = made.attr if isinstance(made, ast.Attribute) else getattr(made, "id", "")
+    return name in ("command", "group")
 
 
 def _name(call: ast.Call) -> str:
@@ -115,15 +124,17 @@ def _in_call(call: ast.Call) -> Iterator[Found]:
     words = [one.value for one in call.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
     match _name(call):
         case "_" | "later":
-            yield from words
+            yield from map(Found, words)
         case "ngettext":
-            yield words[0], words[1]
+            yield Found((words[0], words[1]))
+        case "named" | "said_of":
+            yield from (Found(word, words[0]) for word in words[1:])
         case "Listed" | "_form" if words:
-            yield words[-1]
+            yield Found(words[-1])
     for keyword in call.keywords:
         value = keyword.value.value if isinstance(keyword.value, ast.Constant) else None
         if keyword.arg in ("help", "epilog") and isinstance(value, str):
-            yield cleandoc(value)
+            yield Found(cleandoc(value))
 
 
 def read(language: str) -> Catalog:
@@ -145,9 +156,10 @@ def updated(language: str) -> Catalog:
     before, after = read(language), _catalog(language)
     for message in messages():
         if message.id:
-            known = before.get(message.id[0] if message.pluralizable else message.id)
+            known = before.get(message.id[0] if message.pluralizable else message.id, message.context)
             text = known.string if known and not known.fuzzy and known.id == message.id else None
-            after.add(message.id, text or _calendar(message, language), locations=message.locations)
+            text = text or _calendar(message, language)
+            after.add(message.id, text, locations=message.locations, context=message.context)
     return after
 
 
