@@ -289,6 +289,15 @@ def test_occurrences_of_a_recurring_task_turn_round_without_their_template(a: Ho
     assert (found["recur"], found["due"], found["status"]) == ("weekly", "20300101T000000Z", "pending")
 
 
+def test_times_that_the_real_one_refuses_are_left_out_or_moved(a: Home, real: Real):
+    landed = {"entry": "19690720T201740Z", "description": "landed"}
+    bring(a, "taskwarrior", printed(NEW | {"entry": "19550112T131415Z", "annotations": [landed]}))
+    real.take("first", export(a, "taskwarrior"))
+    (found,) = records(real.export("first")).values()
+    assert found["annotations"] == [{"entry": "19800102T000000Z", "description": "landed"}]
+    assert found["entry"] > "2026"
+
+
 def test_an_empty_journal_is_an_empty_list(a: Home, real: Real):
     assert json.loads(export(a, "taskwarrior")) == []
     real.take("first", export(a, "taskwarrior"))

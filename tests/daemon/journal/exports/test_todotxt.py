@@ -85,6 +85,14 @@ def test_a_letter_follows_the_priority_once_a_person_changes_it(a: Home):
     assert export(a, "todotxt") == "(B) 2026-01-02 water\n"
 
 
+def test_marks_at_the_end_of_a_title_keep_their_order(a: Home, b: Home):
+    add(a, title="Call @bob", labels=["amy", "zed"])
+    text = export(a, "todotxt")
+    assert text.endswith("Call @amy @bob @zed\n")
+    bring(b, "todotxt", text)
+    assert export(b, "todotxt") == text
+
+
 def test_removed_tasks_stay_out(a: Home):
     add(a, title="rake")
     a.write(lambda tx: tasks.remove(tx, "rake"))

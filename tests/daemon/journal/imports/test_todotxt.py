@@ -197,6 +197,22 @@ def test_a_new_line_in_the_place_of_an_archived_one_is_another_task(a: Home):
     assert titles(a) == ["call Mom", "buy milk", "write to the landlord about the roof", "renew passport"]
 
 
+def test_a_word_alike_does_not_make_two_tasks_one(a: Home):
+    bring(a, "todotxt", "renew passport\n")
+    assert bring(a, "todotxt", "renew library card\n").tasks == 1
+
+
+def test_an_edited_line_is_known_in_another_place(a: Home):
+    bring(a, "todotxt", LIST)
+    moved = "write to the landlord about the leaking roof\n(A) call Mom +Family\nbuy milk @shop\n"
+    assert bring(a, "todotxt", moved) == ImportResult(updated=1, unchanged=2)
+
+
+def test_many_lines_of_the_same_words_keep_their_tasks_when_all_are_edited(a: Home):
+    bring(a, "todotxt", "water the beds\n" * 40)
+    assert bring(a, "todotxt", "water the flower beds\n" * 40) == ImportResult(updated=40)
+
+
 def test_tasks_begun_on_different_days_are_different(a: Home):
     bring(a, "todotxt", "2026-01-02 water the plants\n")
     assert bring(a, "todotxt", "2026-01-09 water the plants again\n").tasks == 1
@@ -246,6 +262,8 @@ def test_a_task_that_a_person_removed_does_not_come_back(a: Home):
     assert bring(a, "todotxt", LIST) == ImportResult(unchanged=3)
     done = bring(a, "todotxt", LIST.replace("buy milk", "x buy milk"))
     assert [one.line for one in done.skipped] == [2]
+    reworded = bring(a, "todotxt", LIST.replace("buy milk", "buy oat milk"))
+    assert (reworded.tasks, [one.line for one in reworded.skipped]) == (0, [2])
 
 
 def test_lists_of_other_names_are_other_lists(a: Home):
