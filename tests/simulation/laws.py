@@ -8,8 +8,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from store import search
 from store.fold import dump
 from store.folding import HASH_MODULUS, Folding, entity_hash
+from store.listed import listed
 from store.relations import relations_of
 from store.snapshot import Snapshot
 from store.store import Store
@@ -63,6 +65,12 @@ def refold_is_the_same(snapshot: Snapshot) -> None:
     assert total % HASH_MODULUS == int.from_bytes(snapshot.state_hash(), "big")
     assert snapshot.counts().entities == len(held)
     assert relations == set(snapshot.db.execute("SELECT target, name, owner FROM relation"))
+    columns: Any = snapshot.db.execute(
+        "SELECT id, kind, visible, closed, disputed, made_ms, made_n FROM entity"
+    )
+    for entity, *kept in columns:
+        assert tuple(kept) == listed(folding.refolded(entity), snapshot.log), "a column not of its state"
+    assert search.faults(snapshot.db) == []
 
 
 def agrees(snapshot: Snapshot, oracle: Oracle) -> None:
