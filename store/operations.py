@@ -48,9 +48,9 @@ def operations_on(db: apsw.Connection, entity: EntityId, log: Log) -> Iterator[W
         head, body = log.body_at(seq)
         try:
             commit = _commit_decoder.decode(body)
-            raw = next(one for one in commit.operations if bytes(memoryview(one)[_ID]) == entity)
+            (raw,) = [one for one in commit.operations if bytes(memoryview(one)[_ID]) == entity]
             operation = _decoder.decode(raw)
-        except (msgspec.MsgspecError, StopIteration) as fault:
+        except (msgspec.MsgspecError, ValueError) as fault:
             raise DamagedDatabase(f"commit {seq} of the log cannot be read: {fault}") from fault
         base = operation.base if operation.deletes else None
         ms, n = commit.stamp
