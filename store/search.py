@@ -109,11 +109,6 @@ def write(db: apsw.Connection, changed: Iterable[Indexed]) -> None:
     db.executemany(_INSERT, ((one.no, *one.new) for one in turned if one.new is not None))
 
 
-def forget(db: apsw.Connection) -> None:
-    """Rewrite the index so that words that are no longer in any entity are gone from the file too."""
-    db.execute("INSERT INTO search (search) VALUES ('optimize')")
-
-
 def rebuild(db: apsw.Connection) -> None:
     """Make the index anew from the fold."""
     db.execute("INSERT INTO search (search) VALUES ('delete-all')")

@@ -202,18 +202,6 @@ def test_a_fault_in_the_index_is_told_and_a_rebuild_mends_it(bench: Bench):
     assert find(store, "words") == [task]
 
 
-def test_forgotten_words_are_gone_from_the_file(bench: Bench):
-    store = bench.store("a")
-    put(store, 1, title="unforgettable")
-    put(store, 1, title="plain")
-    with store.write() as tx:
-        search.forget(tx.db)
-        blocks = b"".join(block for (block,) in tx.db.execute("SELECT block FROM search_data"))
-    assert b"forgettable" not in blocks
-    assert b"plain" in blocks
-    assert sound(store)
-
-
 def test_a_prefix_of_an_id_costs_a_look_up(bench: Bench):
     store = bench.store("a")
     with store.write() as tx:
