@@ -167,12 +167,12 @@ class _Search:
                     yield _Placed(seq, received, operation)
 
     def _is_covered(self, one: _Placed, later: list[_Placed]) -> bool:
-        """Say whether a person wrote over a value, having seen it, and everyone holds both.
+        """Say whether a person wrote over a value, having seen it, and everyone holds that, so both.
 
         What a person wrote is live for good. What a confirmation wrote is not: undone, it shows again what it
         covered.
         """
-        return self._all_hold(one.head) and any(
+        return any(
             covers(other.operation.base, one.head, self._log) and self._all_hold(other.head)
             for other in reversed(later)
         )

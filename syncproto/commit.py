@@ -142,10 +142,7 @@ def is_long(value: Value) -> bool:
     """Say whether a field's value is long enough to be dropped later: more than 128 bytes as encoded."""
     kind = type(value)
     if kind is str:
-        count = len(value)  # type: ignore[arg-type]
-        if count <= _SHORT_TEXT_CHARS:
-            return False
-        return count > _LONG_TEXT_BYTES or len(value.encode()) > _LONG_TEXT_BYTES  # type: ignore[union-attr]
+        return len(value.encode()) > _LONG_TEXT_BYTES  # type: ignore[union-attr]
     if kind is bytes:
         return len(value) > _LONG_TEXT_BYTES  # type: ignore[arg-type]
     return (kind is list or kind is dict) and len(codec.encode(value)) > LONG_BYTES

@@ -245,6 +245,7 @@ def test_entities_that_were_touched_once_are_passed_over_a_step_at_a_time(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(compaction, "_ENTITIES_MAX", 4)
+    monkeypatch.setattr(compaction, "_PAGE", 3)
     store = bench.store("a")
     with store.write() as tx:
         tx.commit([Write(entity_id(number), "task", {"text": words("a")}) for number in range(1, 10)])
@@ -255,6 +256,19 @@ def test_entities_that_were_touched_once_are_passed_over_a_step_at_a_time(
             steps.append(compact(tx, ALL, after))
     assert [step.after for step in steps] == [entity_id(4), entity_id(8), None]
     assert [step.freed.values for step in steps] == [0, 0, 1]
+
+
+def test_a_step_reads_no_more_than_some_commits_and_an_entity(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compaction, "_READ_MAX", 5)
+    store = bench.store("a")
+    for number in range(1, 5):
+        for _ in range(3):
+            wrote(store, entity=entity_id(number), title="short")
+    with store.write() as tx:
+        assert compact(tx, ALL) == Step(Freed(), entity_id(2))
+        assert compact(tx, ALL, entity_id(2)) == Step(Freed(), None)
 
 
 def test_a_commit_is_counted_once_however_often_it_loses_something(bench: Bench) -> None:

@@ -100,6 +100,13 @@ def test_what_is_left_of_a_value_counts_one_item():
     assert codec.items_exceed(raw, 52)
 
 
+@pytest.mark.parametrize(("code", "size"), [(0, 32), (2, 32), (1, 31), (1, 33), (1, 0)])
+def test_no_other_extension_is_read_for_a_dropped_value(code, size):
+    assert codec.read_extension(1, memoryview(bytes(32))) == Redacted(bytes(32))
+    with pytest.raises(RemoteProtocolError, match="another extension"):
+        codec.read_extension(code, memoryview(bytes(size)))
+
+
 def test_what_is_left_is_shown_and_compared_by_its_digest():
     one: Any = Redacted(b"\x01" * 32)
     assert one == Redacted(b"\x01" * 32)
