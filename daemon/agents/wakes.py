@@ -127,7 +127,8 @@ def concerned(snapshot: Snapshot, after: int) -> tuple[set[EntityId], int]:
         seq = position
         for operation in received.commit.operations:
             found.update(_agents_of(snapshot, operation.entity))
-    return found, seq
+    # Most tasks have no agent: to look at those would cost, and keep, something for each of an import's.
+    return {agent for agent in found if snapshot.entity(agent) is not None}, seq
 
 
 def _agents_of(snapshot: Snapshot, entity: EntityId) -> list[EntityId]:
