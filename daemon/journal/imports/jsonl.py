@@ -15,7 +15,7 @@ from daemon.journal.imports.plan import FAULTS_SHOWN_MAX
 from store.proposals import CHANGE_SET, DECISION
 from syncproto.ids import EntityId
 
-PART_ENTITIES = 300
+PART_ENTITIES = 1000
 PART_BYTES = 1 << 20
 
 # What was decided comes first: whether a confirmed value counts follows from it.

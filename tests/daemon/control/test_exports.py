@@ -20,6 +20,7 @@ from daemon.control.lines_routes import LinesImport
 from daemon.control.spool import MEMORY_BYTES, Spool
 from daemon.disk import Floor
 from daemon.journal.errors import Code, Refused
+from daemon.journal.imports import jsonl
 from tests.daemon.control.conftest import Api
 
 LONG = "word " * 20_000
@@ -217,7 +218,10 @@ def test_a_large_file_has_no_name_in_the_folder(tmp_path: Path):
         assert len(spool.read(1 << 30)) == 2 * MEMORY_BYTES
 
 
-async def test_an_import_that_the_disk_ends_half_way_goes_on_where_it_was(here: Api, there: Api):
+async def test_an_import_that_the_disk_ends_half_way_goes_on_where_it_was(
+    here: Api, there: Api, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(jsonl, "PART_ENTITIES", 300)
     text = "".join(f'{{"title": "Task {n}"}}\n' for n in range(900))
     for line in text.splitlines():
         await here.ask("POST", "/v1/tasks", json.loads(line))
