@@ -13,6 +13,7 @@ import time
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from daemon.cli.refusals import Refusal, no_daemon, refusal_from
+from daemon.cli.words import _
 from daemon.paths import find_paths, short_address
 
 if TYPE_CHECKING:
@@ -51,12 +52,17 @@ class _Broken(Exception):
     """The connection ended before the whole answer was here."""
 
 
+def _cut_short(came: int, whole: int) -> _Broken:
+    return _Broken(_("{came} of {whole} bytes came").format(came=came, whole=whole))
+
+
 def get(path: str, query: Query | None = None, wait_s: float = WAIT_S) -> Answer:
     """Read something; raises `Refusal`."""
     try:
         return _ask("GET", _target(path, query), b"", {}, wait_s)
     except _Broken as broken:
-        raise Refusal("failed", f"the daemon went away while it answered ({broken})") from broken
+        seen = _("the daemon went away while it answered ({fault})").format(fault=broken)
+        raise Refusal("failed", seen) from broken
 
 
 def download(path: str, query: Query, wait_s: float) -> Iterator[tuple[bytes, int]]:
@@ -75,7 +81,8 @@ def download(path: str, query: Query, wait_s: float) -> Iterator[tuple[bytes, in
             for part in _pieces(connection, piece, whole, wait_s):
                 yield part, whole
         except _Broken as broken:
-            raise Refusal("failed", f"the daemon went away while it sent the file ({broken})") from broken
+            seen = _("the daemon went away while it sent the file ({fault})").format(fault=broken)
+            raise Refusal("failed", seen) from broken
 
 
 def _pieces(connection: socket.socket, first: bytes, whole: int, wait_s: float) -> Iterator[bytes]:
@@ -84,7 +91,7 @@ def _pieces(connection: socket.socket, first: bytes, whole: int, wait_s: float) 
     while came < whole:
         piece = _read(connection, time.monotonic() + wait_s)
         if not piece:
-            raise _Broken(f"{came} of {whole} bytes came")
+            raise _cut_short(came, whole)
         came += len(piece)
         yield piece
 
@@ -115,8 +122,8 @@ def upload(path: str, query: Query, pieces: Iterator[bytes], size: int, wait_s: 
         try:
             return _answer(connection, time.monotonic() + wait_s)
         except _Broken as broken:
-            again = "importing it again goes on from where it was"
-            raise Refusal("failed", "the daemon went away before it answered", again) from broken
+            again = _("importing it again goes on from where it was")
+            raise Refusal("failed", _("the daemon went away before it answered"), again) from broken
 
 
 def send(method: str, path: str, body: Mapping[str, object], wait_s: float = WAIT_S) -> Answer:
@@ -147,8 +154,8 @@ def post(path: str, body: Mapping[str, object], wait_s: float = WAIT_S) -> Answe
 def _unknown_outcome() -> Refusal:
     return Refusal(
         "failed",
-        "the daemon went away before it answered",
-        "whether it was done shows in `placet log`; doing it again is safe",
+        _("the daemon went away before it answered"),
+        _("whether it was done shows in `placet log`; doing it again is safe"),
     )
 
 
@@ -164,7 +171,7 @@ def _answer(connection: socket.socket, deadline_s: float) -> Answer:
     fields = _fields(head)
     text = _read_rest(connection, rest, deadline_s)
     if len(text) < int(fields.get("content-length", 0)):
-        raise _Broken(f"{len(text)} of {fields['content-length']} bytes came")
+        raise _cut_short(len(text), int(fields["content-length"]))
     status = _http_status(head)
     if status >= 400:
         raise _refusal(status, text)
@@ -194,9 +201,10 @@ def _connected() -> socket.socket:
 
 def _unreachable(socket_path: str, error: OSError) -> Refusal:
     if isinstance(error, PermissionError):
-        return Refusal("forbidden", f"{socket_path} belongs to another user")
+        return Refusal("forbidden", _("{socket} belongs to another user").format(socket=socket_path))
     if isinstance(error, TimeoutError | BlockingIOError):
-        return Refusal("timeout", f"the daemon at {socket_path} does not take calls")
+        seen = _("the daemon at {socket} does not take calls").format(socket=socket_path)
+        return Refusal("timeout", seen)
     return no_daemon(socket_path)
 
 
@@ -216,7 +224,7 @@ def _write(connection: socket.socket, request: bytes) -> bool:
         connection.sendall(request)
         return True
     except TimeoutError as error:
-        raise Refusal("timeout", "the daemon did not take the request") from error
+        raise Refusal("timeout", _("the daemon did not take the request")) from error
     except OSError:
         # The daemon may refuse a request before it is all there; its answer says why.
         return False
@@ -228,9 +236,9 @@ def _read(connection: socket.socket, deadline_s: float) -> bytes:
         connection.settimeout(max(deadline_s - time.monotonic(), 0.001))
         return connection.recv(_READ_BYTES)
     except TimeoutError as error:
-        raise Refusal("timeout", "the daemon did not answer in time") from error
+        raise Refusal("timeout", _("the daemon did not answer in time")) from error
     except ConnectionError as error:
-        raise _Broken(error.strerror or "reset") from error
+        raise _Broken(error.strerror or _("reset")) from error
 
 
 def _read_head(connection: socket.socket, deadline_s: float) -> tuple[bytes, bytes]:
@@ -238,11 +246,11 @@ def _read_head(connection: socket.socket, deadline_s: float) -> tuple[bytes, byt
     while b"\r\n\r\n" not in got:
         piece = _read(connection, deadline_s)
         if not piece:
-            raise _Broken("no answer came")
+            raise _Broken(_("no answer came"))
         got += piece
         if len(got) > _HEAD_BYTES_MAX + _READ_BYTES:
-            raise Refusal("failed", "what answers at the daemon's socket does not speak HTTP")
-    head, _, rest = got.partition(b"\r\n\r\n")
+            raise _no_http()
+    head, _end, rest = got.partition(b"\r\n\r\n")
     return head, rest
 
 
@@ -252,28 +260,33 @@ def _read_rest(connection: socket.socket, first: bytes, deadline_s: float) -> by
         pieces.append(piece)
         count += len(piece)
         if count > _ANSWER_BYTES_MAX:
-            raise Refusal("failed", f"the answer exceeds {_ANSWER_BYTES_MAX >> 20} MiB")
+            exceeds = _("the answer exceeds {size} MiB").format(size=_ANSWER_BYTES_MAX >> 20)
+            raise Refusal("failed", exceeds)
     return b"".join(pieces)
 
 
 def _fields(head: bytes) -> dict[str, str]:
     lines = head.decode("latin-1").split("\r\n")[1:]
     pairs = (line.partition(":") for line in lines)
-    return {name.lower(): value.strip() for name, _, value in pairs}
+    return {name.lower(): value.strip() for name, _colon, value in pairs}
 
 
 def _http_status(head: bytes) -> int:
     words = head.split(b" ", 2)
     if len(words) < 2 or not words[0].startswith(b"HTTP/") or not words[1].isdigit():
-        raise Refusal("failed", "what answers at the daemon's socket does not speak HTTP")
+        raise _no_http()
     return int(words[1])
+
+
+def _no_http() -> Refusal:
+    return Refusal("failed", _("what answers at the daemon's socket does not speak HTTP"))
 
 
 def _decoded(text: bytes) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
-        raise _Broken(f"not JSON: {text[:40]!r}") from error
+        raise _Broken(_("not JSON: {text!r}").format(text=text[:40])) from error
 
 
 def _target(path: str, query: Query | None) -> str:
@@ -351,7 +364,7 @@ def parsed_events(lines: Iterator[str]) -> Iterator[Event]:
                 yield Event(fields.get("id", ""), fields.get("event", "message"), fields["data"])
             fields = {}
             continue
-        name, _, value = line.partition(":")
+        name, _colon, value = line.partition(":")
         value = value.removeprefix(" ")
         if name == "data" and "data" in fields:
             value = fields["data"] + "\n" + value

@@ -13,6 +13,7 @@ import click
 from daemon.cli.refusals import Refusal
 from daemon.cli.short import shorts
 from daemon.cli.text import shown
+from daemon.cli.words import _
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -93,7 +94,7 @@ _FIND: Final[dict[str, Callable[[], Iterable[tuple[str, str]]]]] = {
     "categories": lambda: _names("/v1/categories"),
     "key": lambda: [(key, "") for key in import_module("daemon.config").keys()],  # noqa: SIM118 - a function
     "status": lambda: [(one, "") for one in ("open", "groomed", "blocked", "done", "rejected")],
-    "priority": lambda: [("p0", "now"), ("p1", ""), ("p2", ""), ("p3", "some day")],
+    "priority": lambda: [("p0", _("now")), ("p1", ""), ("p2", ""), ("p3", _("some day"))],
 }
 _OF_COMMAND: Final = {
     "confirm": {"items": lambda: _by_id("/v1/pending", "item_id", "summary")},

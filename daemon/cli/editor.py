@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from daemon.cli.refusals import Refusal
 from daemon.cli.stdin import decoded
+from daemon.cli.words import _
 from daemon.paths import find_paths
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def written(start: str) -> Iterator[str]:
         yield _edited(path, start)
     except Refusal as refusal:
         if _is_worth_keeping(path, start):
-            kept = f"your text is kept in {path}"
+            kept = _("your text is kept in {path}").format(path=path)
             hint = f"{refusal.hint}; {kept}" if refusal.hint else kept
             raise Refusal(refusal.code, refusal.message, hint, refusal.candidates) from refusal
         os.unlink(path)
@@ -53,7 +54,8 @@ def _edited(path: str, start: str) -> str:
     status = _run([*_editor(), path])
     text = _read(path)
     if status:
-        raise Refusal("failed", f"the editor ended with status {status}", "nothing was saved")
+        ended = _("the editor ended with status {status}").format(status=status)
+        raise Refusal("failed", ended, _("nothing was saved"))
     # Editors end the last line; a text that did not end with one is not changed by that.
     return text.removesuffix("\n") if not start.endswith("\n") else text
 
@@ -63,7 +65,8 @@ def _read(path: str) -> str:
         with open(path, "rb") as file:
             return decoded(file.read(), path)
     except OSError as error:
-        raise Refusal("failed", f"{path} cannot be read: {error.strerror}") from error
+        seen = _("{file} cannot be read: {reason}").format(file=path, reason=error.strerror)
+        raise Refusal("failed", seen) from error
 
 
 def _is_worth_keeping(path: str, start: str) -> bool:
@@ -84,7 +87,7 @@ def _editor() -> list[str]:
             return shlex.split(wanted)
     found = next((name for name in _FALLBACKS if which(name)), None)
     if found is None:
-        raise Refusal("usage", "no editor is known", "set EDITOR, or give the text as an argument")
+        raise Refusal("usage", _("no editor is known"), _("set EDITOR, or give the text as an argument"))
     return [found]
 
 
@@ -98,9 +101,8 @@ def _run(command: list[str]) -> int:
         # The command is the person's own, from their environment. An ignored signal would be inherited.
         return subprocess.call(command, preexec_fn=_heed_interrupts)
     except OSError as error:
-        raise Refusal(
-            "failed", f"the editor {command[0]!r} cannot be run: {error.strerror}", "set EDITOR"
-        ) from error
+        seen = _("the editor {name!r} cannot be run: {reason}").format(name=command[0], reason=error.strerror)
+        raise Refusal("failed", seen, _("set EDITOR")) from error
     finally:
         signal.signal(signal.SIGINT, before)
 

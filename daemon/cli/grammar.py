@@ -224,10 +224,10 @@ def group(name: str) -> Callable[[Callable[..., object]], click.Group]:
 
 
 def joined(words: tuple[str, ...], what: str) -> str:
-    """Join what a shell took apart, so that a title needs no quotes."""
+    """Join what a shell took apart, so that a title needs no quotes; `what` is said where nothing is left."""
     text = " ".join(words).strip()
     if not text:
-        empty = _("{what} cannot be empty").format(what=what)
+        empty = _("{what} cannot be empty").format(what=_(what))
         raise click.UsageError(empty, click.get_current_context())
     return text
 

@@ -9,8 +9,9 @@ import sys
 from typing import Final
 
 from daemon.cli.refusals import Refusal
+from daemon.cli.words import _, later
 
-STANDARD_INPUT: Final = "standard input"
+STANDARD_INPUT: Final = later("standard input")
 _BYTES_MAX: Final = 64 << 20
 
 
@@ -19,7 +20,7 @@ def typed(what: str, prompt: str) -> str:
     if sys.stdin is None:
         raise _missing(what)
     if sys.stdin.isatty():
-        print(f"{prompt} ", end="", file=sys.stderr, flush=True)
+        print(f"{_(prompt)} ", end="", file=sys.stderr, flush=True)
     line = sys.stdin.buffer.readline(_BYTES_MAX)
     return _told(line, what)
 
@@ -43,14 +44,17 @@ def _told(text: bytes, what: str) -> str:
     return told
 
 
-def decoded(text: bytes, where: str, otherwise: str = "convert it first") -> str:
+def decoded(text: bytes, where: str, otherwise: str = "") -> str:
     """Read UTF-8, with or without a byte order mark."""
     try:
         return text.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = text.count(b"\n", 0, error.start) + 1
-        raise Refusal("usage", f"{where} is not UTF-8 at line {line}", otherwise) from error
+        told = _(where) if where == STANDARD_INPUT else where
+        seen = _("{where} is not UTF-8 at line {line}").format(where=told, line=line)
+        raise Refusal("usage", seen, otherwise or _("convert it first")) from error
 
 
 def _missing(what: str) -> Refusal:
-    return Refusal("usage", f"no {what} was given", "give it as an argument or on standard input")
+    seen = _("no {what} was given").format(what=_(what))
+    return Refusal("usage", seen, _("give it as an argument or on standard input"))

@@ -27,16 +27,25 @@ SOURCE: Final = ROOT / "daemon" / "cli"
 TRANSLATED: Final = tuple(one for one in LANGUAGES if one != DEFAULT)
 
 COVERED: Final = (
+    "client.py",
+    "commands/agent.py",
+    "commands/category.py",
     "commands/completion.py",
     "commands/config.py",
+    "commands/decide.py",
     "commands/here.py",
+    "commands/label.py",
+    "commands/link.py",
     "commands/metrics.py",
     "commands/service.py",
     "commands/status.py",
+    "completing.py",
+    "editor.py",
     "grammar.py",
     "main.py",
     "names.py",
     "refusals.py",
+    "stdin.py",
     "unit.py",
     "views/standing.py",
     "when.py",
@@ -123,7 +132,7 @@ def _name(call: ast.Call) -> str:
 def _in_call(call: ast.Call) -> Iterator[Found]:
     words = [one.value for one in call.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
     match _name(call):
-        case "_" | "later":
+        case "_" | "later" | "joined" | "typed" | "piped" | "piped_bytes":
             yield from map(Found, words)
         case "ngettext":
             yield Found((words[0], words[1]))

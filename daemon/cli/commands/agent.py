@@ -13,6 +13,7 @@ from daemon.cli import client
 from daemon.cli.client import WAIT_S, quoted
 from daemon.cli.grammar import group, joined, pass_output
 from daemon.cli.views.agents import agent_line, agent_list, agent_page, agent_row, agent_rows
+from daemon.cli.words import _
 
 if TYPE_CHECKING:
     from daemon.cli.output import Output
@@ -33,7 +34,7 @@ def create(output: Output, task: tuple[str, ...], model: str | None) -> None:
     """Give a task its agent, and wake it once."""
     body: dict[str, Any] = {"task": joined(task, "a task")} | ({"model": model} if model else {})
     answer = client.post("/v1/agents", body)
-    output.show(answer, lambda agent, look: agent_line("Created agent", agent, look), agent_row)
+    output.show(answer, lambda agent, look: agent_line(_("Created agent"), agent, look), agent_row)
 
 
 @agent_command.command("list")
@@ -43,7 +44,7 @@ def list_agents(output: Output) -> None:
     answer = client.get("/v1/agents")
     output.show(answer, agent_list, agent_rows)
     if not answer.json:
-        output.say("No agents yet. Give a task one: placet agent create TASK")
+        output.say(_("No agents yet. Give a task one: placet agent create TASK"))
 
 
 @agent_command.command("show")
@@ -72,4 +73,4 @@ def wake(output: Output, agent: tuple[str, ...], wait_s: float | None) -> None:
     body: dict[str, Any] = {} if wait_s is None else {"wait": wait_s}
     path = f"/v1/agents/{quoted(joined(agent, 'an agent'))}/wake"
     answer = client.post(path, body, wait_s=(wait_s or 0.0) + WAIT_S)
-    output.show(answer, lambda woken, look: agent_line("Woke agent", woken, look), agent_row)
+    output.show(answer, lambda woken, look: agent_line(_("Woke agent"), woken, look), agent_row)

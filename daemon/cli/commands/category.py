@@ -87,7 +87,7 @@ def edit(output: Output, category: str, **given: Any) -> None:
     """Change a category; `none` empties a value. Corrections replace those that were there."""
     body = {key: None if value in (_NOTHING, (_NOTHING,)) else value for key, value in given.items() if value}
     if not body:
-        raise click.UsageError("nothing to change was given", click.get_current_context())
+        raise click.UsageError(_("nothing to change was given"), click.get_current_context())
     answer = client.send("PATCH", f"/v1/categories/{quoted(category)}", body)
     output.show(answer, _done(_("Changed")), _one_row)
 

@@ -15,6 +15,7 @@ from daemon.cli import client
 from daemon.cli.grammar import command, pass_output
 from daemon.cli.refusals import CONFLICT, DONE, FAILED, NOT_FOUND, PARTLY, Refusal
 from daemon.cli.views.pending import verdict_lines, verdict_rows
+from daemon.cli.words import _
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
 # A set is one durable commit an item.
 _WAIT_S: Final = 120.0
 _DEPTH_MAX: Final = 32
-_TOO_DEEP: Final = "--edit is nested too deeply"
-_EXAMPLE: Final = """such as '{"minutes": 90}'"""
+_EXAMPLE: Final = """'{"minutes": 90}'"""
 _STATUS_BY_RESULT: Final = {
     "applied": DONE,
     "already": DONE,
@@ -61,13 +61,13 @@ def _why(run: Callable[..., object]) -> Callable[..., object]:
 def _decide(output: Output, verdict: str, given: dict[str, Any]) -> int:
     items, whole = given.pop("items"), given.pop("whole", None)
     if bool(items) == bool(whole):
-        raise click.UsageError("name the items, or a set with --set", click.get_current_context())
+        raise click.UsageError(_("name the items, or a set with --set"), click.get_current_context())
     which = {"set": whole} if whole else {"items": list(items)}
     extra = {key: value for key, value in given.items() if value}
     answer = client.post("/v1/decisions", {"verdict": verdict, "via": "cli", **which, **extra}, _WAIT_S)
     output.show(answer, verdict_lines, verdict_rows)
     if any(one.get("result") == "stale" for one in answer.json):
-        output.say("Look again: placet pending. To apply what is stale all the same: --force")
+        output.say(_("Look again: placet pending. To apply what is stale all the same: --force"))
     return exit_status(answer.json)
 
 
@@ -77,18 +77,22 @@ def _edited(_context: click.Context, _option: click.Parameter, text: str | None)
     try:
         edit = json.loads(text, parse_constant=_no_number, parse_float=_finite)
     except RecursionError as error:
-        raise Refusal("usage", _TOO_DEEP, _EXAMPLE) from error
+        raise _unusable(_("--edit is nested too deeply")) from error
     except ValueError as error:
-        raise Refusal("usage", f"--edit is not JSON: {error}", _EXAMPLE) from error
+        raise _unusable(_("--edit is not JSON: {error}").format(error=error)) from error
     if not isinstance(edit, dict) or not edit:
-        raise Refusal("usage", "--edit is not an object of arguments", _EXAMPLE)
+        raise _unusable(_("--edit is not an object of arguments"))
     if _is_deep(edit):
-        raise Refusal("usage", _TOO_DEEP, _EXAMPLE)
+        raise _unusable(_("--edit is nested too deeply"))
     return edit
 
 
+def _unusable(seen: str) -> Refusal:
+    return Refusal("usage", seen, _("such as {example}").format(example=_EXAMPLE))
+
+
 def _no_number(written: str) -> NoReturn:
-    raise ValueError(f"{written} is no number")
+    raise ValueError(_("{written} is no number").format(written=written))
 
 
 def _finite(written: str) -> float:
@@ -99,7 +103,7 @@ def _finite(written: str) -> float:
 def _is_deep(edit: dict[str, Any]) -> bool:
     """Say whether it nests deeper than any argument does, and than it can be sent on."""
     level: list[Any] = [edit]
-    for _ in range(_DEPTH_MAX):
+    for _level in range(_DEPTH_MAX):
         inner = [one.values() if isinstance(one, dict) else one for one in level]
         level = [one for several in inner for one in several if isinstance(one, dict | list)]
     return bool(level)
@@ -115,7 +119,7 @@ def _is_deep(edit: dict[str, Any]) -> bool:
 def confirm_command(output: Output, **given: Any) -> int:
     """Let proposals happen: one by one by their ids, or a whole set."""
     if given["edit"] and (given["whole"] or len(given["items"]) > 1):
-        raise click.UsageError("--edit goes with one item", click.get_current_context())
+        raise click.UsageError(_("--edit goes with one item"), click.get_current_context())
     return _decide(output, "confirmed", given)
 
 

@@ -92,7 +92,7 @@ def edit(output: Output, label: str, **given: Any) -> None:
         body["categories"] = []
         body["add_categories"] = [one for one in given["add_categories"] if one != _NOTHING]
     if not body:
-        raise click.UsageError("nothing to change was given", click.get_current_context())
+        raise click.UsageError(_("nothing to change was given"), click.get_current_context())
     answer = client.send("PATCH", f"/v1/labels/{quoted(label)}", body)
     output.show(answer, _done(_("Changed")), _one_row)
 

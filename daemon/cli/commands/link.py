@@ -89,5 +89,5 @@ def remove(output: Output, words: tuple[str, ...]) -> None:
         path, body = _said(words[0], words[1], joined(words[2:], "a task"))
         answer = client.post(f"{path}/remove", body)
     else:
-        raise click.UsageError("give the link's id, or TASK TYPE TASK", click.get_current_context())
+        raise click.UsageError(_("give the link's id, or TASK TYPE TASK"), click.get_current_context())
     output.show(answer, _done(_("Removed")), _rows)
