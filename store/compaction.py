@@ -28,8 +28,8 @@ KINDS: Final = frozenset(
 # What one step does at most, so that no other write waits long: entities looked at, commits read (of one
 # entity always all), values dropped.
 _ENTITIES_MAX = 10_000
-_READ_MAX = 1_000
-_VALUES_MAX = 500
+_READ_MAX = 500
+_VALUES_MAX = 200
 _PAGE = 1_000
 _CACHED_COMMITS = 32  # one commit of an import made many entities
 
