@@ -14,8 +14,8 @@ from bench.table import Figure, paired
 from tests.e2e.devices import PLACET, Device
 
 COMMANDS, TASKS, IMPORTED = 21, 1000, 10_000
-IMPORT_COMMITS_AT_ONCE = 333
-"""The importer writes 1 000 elements a transaction; a task with its checklist and item is one commit."""
+IMPORT_COMMITS_AT_ONCE = 100
+"""The importer writes 300 elements a transaction; a task with its checklist and item is one commit."""
 
 _MEASURED = (
     (["list", "--plain"], "<= 6"),
