@@ -17,6 +17,7 @@ from daemon.cli.grammar import command, pass_output
 from daemon.cli.output import HUMAN, JSON, PLAIN, plain_line, write_json, write_lines
 from daemon.cli.refusals import DONE, Refusal
 from daemon.cli.views.history import change_list, change_rows, event_lines
+from daemon.cli.words import _
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,7 +57,9 @@ def _filters(run: Callable[..., object]) -> Callable[..., object]:
 
 @command("log", streams=True)
 @click.argument("entity", nargs=-1)
-@click.option("--limit", type=click.IntRange(1, 500), default=_LIMIT, help=f"How many at most ({_LIMIT}).")
+@click.option(
+    "--limit", type=click.IntRange(1, 500), default=_LIMIT, show_default=True, help="At most so many."
+)
 @click.option("--follow", "-f", is_flag=True, help="Go on with what happens, until interrupted.")
 @_filters
 @pass_output
@@ -71,11 +74,10 @@ def log_command(output: Output, entity: tuple[str, ...], follow: bool, **given: 
     answer = client.get("/v1/log", query)
     output.show(answer, change_list, change_rows)
     if not answer.json:
-        output.say(
-            "No history of that." if any(query[key] for key in query if key != "limit") else "No history yet."
-        )
+        narrowed = any(query[key] for key in query if key != "limit")
+        output.say(_("No history of that.") if narrowed else _("No history yet."))
     elif given["after"] is None and _may_go_back(answer.json, given["limit"]):
-        output.say(f"Older changes: placet log … --before {answer.json[0]['seq']}")
+        output.say(_("Older changes: placet log … --before {seq}").format(seq=answer.json[0]["seq"]))
     return DONE
 
 
@@ -88,9 +90,10 @@ def _may_go_back(changes: list[dict[str, Any]], limit: int) -> bool:
 def _follow(output: Output, query: dict[str, Any]) -> int:
     """Show the newest changes, then each that comes."""
     if output.form == JSON:
-        raise click.UsageError("--follow never ends: use --jsonl", click.get_current_context())
+        raise click.UsageError(_("--follow never ends: use --jsonl"), click.get_current_context())
     if query["before"] is not None:
-        raise click.UsageError("--follow and --before exclude each other", click.get_current_context())
+        clash = _("--{one} and --{other} exclude each other").format(one="follow", other="before")
+        raise click.UsageError(clash, click.get_current_context())
     try:
         _Follower(output, query).run()
     except KeyboardInterrupt:
@@ -108,7 +111,7 @@ class _Follower:
 
     def run(self) -> NoReturn:
         """Follow for ever, also across a restart of the daemon: what came meanwhile is in the log."""
-        _, last = self._shown(self._query)
+        _count, last = self._shown(self._query)
         self._at = max(self._at, last)
         while True:
             try:
@@ -134,7 +137,7 @@ class _Follower:
         now_s = time.monotonic()
         if self._lost_s is None:
             self._lost_s = now_s
-            self._output.say("The daemon went away; waiting for it.")
+            self._output.say(_("The daemon went away; waiting for it."))
         if refusal.code not in _PASSING or now_s - self._lost_s > _AWAY_MAX_S:
             raise refusal
         time.sleep(_BETWEEN_CALLS_S)  # noqa: TID251 - nothing tells when a daemon starts

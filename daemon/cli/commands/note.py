@@ -17,6 +17,7 @@ from daemon.cli.refusals import Refusal
 from daemon.cli.several import each
 from daemon.cli.stdin import piped
 from daemon.cli.views.entries import entry_done, entry_list, entry_page, entry_rows
+from daemon.cli.words import _
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,8 +36,8 @@ def _bounded(text: str) -> str:
     if size > _BYTES_MAX:
         raise Refusal(
             "usage",
-            f"a text of {size} bytes is longer than 128 KiB (131072 bytes)",
-            "split it into several notes",
+            _("a text of {size} bytes is longer than 128 KiB (131072 bytes)").format(size=size),
+            _("split it into several notes"),
         )
     return text
 
@@ -75,10 +76,12 @@ def _about(at: str | None, source: str | None) -> dict[str, Any]:
 def _add(output: Output, task: str, text: tuple[str, ...], at: str | None, source: str | None) -> None:
     with _given(text) as words:
         if not words.strip():
-            raise Refusal("usage", "no text was given", "nothing was noted")
+            raise Refusal("usage", _("no text was given"), _("nothing was noted"))
         body = {"text": _bounded(words), **_about(at, source)}
         answer = client.post(f"/v1/tasks/{quoted(task)}/entries", body)
-    output.show(answer, lambda entry, look: entry_done("Noted", [entry], look), lambda one: entry_rows([one]))
+    output.show(
+        answer, lambda entry, look: entry_done(_("Noted"), [entry], look), lambda one: entry_rows([one])
+    )
 
 
 @command("note")
@@ -121,7 +124,8 @@ def list_entries(output: Output, task: tuple[str, ...], removed: bool) -> None:
     answer = client.get(path, {"removed": removed})
     output.show(answer, entry_list, entry_rows)
     if not answer.json:
-        output.say("Nothing removed." if removed else "No notes yet. Add one: placet note TASK TEXT")
+        none = _("No notes yet. Add one: placet note TASK TEXT")
+        output.say(_("Nothing removed.") if removed else none)
 
 
 @entry_command.command("show")
@@ -143,7 +147,9 @@ def edit(output: Output, entry: str, text: tuple[str, ...], at: str | None, sour
     answer = (
         client.send("PATCH", _path(entry), about) if about and not text else _reworded(entry, text, about)
     )
-    output.show(answer, lambda one, look: entry_done("Changed", [one], look), lambda one: entry_rows([one]))
+    output.show(
+        answer, lambda one, look: entry_done(_("Changed"), [one], look), lambda one: entry_rows([one])
+    )
 
 
 def _reworded(entry: str, text: tuple[str, ...], about: dict[str, Any]) -> Answer:
@@ -163,7 +169,7 @@ def _reworded(entry: str, text: tuple[str, ...], about: dict[str, Any]) -> Answe
 @pass_output
 def remove(output: Output, entries: tuple[str, ...]) -> int:
     """Take notes out of sight; `entry restore` brings them back."""
-    return _each(output, "Removed", entries, lambda ref: client.send("DELETE", _path(ref), {}))
+    return _each(output, _("Removed"), entries, lambda ref: client.send("DELETE", _path(ref), {}))
 
 
 @entry_command.command("restore")
@@ -171,7 +177,7 @@ def remove(output: Output, entries: tuple[str, ...]) -> int:
 @pass_output
 def restore(output: Output, entries: tuple[str, ...]) -> int:
     """Bring removed notes back; `entry list --removed` names them."""
-    return _each(output, "Restored", entries, lambda ref: client.post(f"{_path(ref)}/restore", {}))
+    return _each(output, _("Restored"), entries, lambda ref: client.post(f"{_path(ref)}/restore", {}))
 
 
 def _each(output: Output, verb: str, refs: tuple[str, ...], ask: Callable[[str], Answer]) -> int:

@@ -16,6 +16,7 @@ from daemon.cli.stdin import typed
 from daemon.cli.text import shown
 from daemon.cli.views.standing import device_list, device_rows, sync_lines, sync_rows
 from daemon.cli.when import ago
+from daemon.cli.words import _
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,11 +35,12 @@ _SYNC_S: Final = 30.0
 def pair_command(output: Output, invite: bool) -> None:
     """Invite a device: prints a token on a line of its own, good once and for a short time."""
     if not invite:
-        raise click.UsageError("pairing takes --invite", click.get_current_context())
+        raise click.UsageError(_("pairing takes --invite"), click.get_current_context())
     answer = client.post("/v1/invitations", {})
     output.show(answer, _token, _invitation_row)
     until = ago(answer.json.get("expires_at"), output.look(answer).now_s)
-    output.say(f"Run `placet join` on the other device and paste this; it ends {until or 'soon'}.")
+    paste = _("Run `placet join` on the other device and paste this; it ends {when}.")
+    output.say(paste.format(when=until or _("soon")))
 
 
 def _token(invitation: dict[str, Any], _look: Look) -> Iterator[str]:
@@ -70,7 +72,7 @@ def named_row(device: dict[str, Any]) -> Iterator[Sequence[object]]:
 
 def _joined(device: dict[str, Any], look: Look) -> Iterator[str]:
     name = shown(device.get("name") or device.get("device_id") or "")
-    yield f"{look.paint(look.sign('✓'), 'green')} Joined {name}"
+    yield f"{look.paint(look.sign('✓'), 'green')} {_('Joined {name}').format(name=name)}"
 
 
 @command("devices")
@@ -96,10 +98,11 @@ def devices_command(output: Output) -> None:
 def sync_command(output: Output, wait_s: float | None, pause: bool, resume: bool) -> None:
     """Exchange with the other devices now."""
     if pause and resume:
-        raise click.UsageError("--pause and --resume exclude each other", click.get_current_context())
+        clash = _("--{one} and --{other} exclude each other").format(one="pause", other="resume")
+        raise click.UsageError(clash, click.get_current_context())
     body: dict[str, Any] = {} if wait_s is None else {"wait": wait_s}
     body |= {"pause": pause} if pause or resume else {}
     answer = client.post("/v1/sync", body, (wait_s or 0.0) + WAIT_S)
     output.show(answer, sync_lines, sync_rows)
     if resume:
-        output.say("The others are called again; `placet sync --wait` tells when all agree.")
+        output.say(_("The others are called again; `placet sync --wait` tells when all agree."))

@@ -15,6 +15,7 @@ from daemon.cli.grammar import command, pass_output
 from daemon.cli.refusals import NOT_FOUND, Refusal
 from daemon.cli.short import shorts
 from daemon.cli.views.pending import pending_list, pending_rows
+from daemon.cli.words import _
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,10 +41,12 @@ def pending_command(output: Output, task: tuple[str, ...]) -> None:
 
 def _what_next(items: Sequence[PendingItem]) -> str:
     if not items:
-        return "Nothing waits for you."
+        return _("Nothing waits for you.")
     first = items[0].get("item_id", "")
     short = shorts(items, "item_id").get(first, "ITEM")
-    return f"Decide: placet confirm {short}, or placet reject {short} --reason WHY; --set SET for a set"
+    return _(
+        "Decide: placet confirm {item}, or placet reject {item} --reason WHY; --set SET for a set"
+    ).format(item=short)
 
 
 def _titles(items: Sequence[PendingItem]) -> dict[str, str]:

@@ -94,7 +94,7 @@ def add_command(output: Output, title: tuple[str, ...], **given: Any) -> None:
     The title needs no quotes: placet add Call the landlord --due friday
     """
     answer = client.post("/v1/tasks", {"title": joined(title, "a title"), **_values(given)})
-    output.show(answer, _line("Added"), task_row)
+    output.show(answer, _line(_("Added")), task_row)
     _tell_due(output, answer, given)
 
 
@@ -183,7 +183,7 @@ def _lines(verb: str) -> Callable[[Sequence[Task], Look], Iterator[str]]:
 @pass_output
 def done_command(output: Output, tasks: tuple[str, ...]) -> int:
     """Mark a task as done, or several: by ids, or by titles in quotes."""
-    return _each(output, "Done", tasks, lambda ref: client.post(f"/v1/tasks/{quoted(ref)}/done", {}))
+    return _each(output, _("Done"), tasks, lambda ref: client.post(f"/v1/tasks/{quoted(ref)}/done", {}))
 
 
 @command("edit")
@@ -204,9 +204,9 @@ def edit_command(output: Output, task: str, **given: Any) -> None:
     if values.get("labels"):
         values["add_labels"] = values.pop("labels")
     if not values:
-        raise click.UsageError("nothing to change was given", click.get_current_context())
+        raise click.UsageError(_("nothing to change was given"), click.get_current_context())
     answer = client.send("PATCH", f"/v1/tasks/{quoted(task)}", values)
-    output.show(answer, _line("Changed"), task_row)
+    output.show(answer, _line(_("Changed")), task_row)
     _tell_due(output, answer, given)
 
 
@@ -215,7 +215,9 @@ def edit_command(output: Output, task: str, **given: Any) -> None:
 @pass_output
 def remove_command(output: Output, tasks: tuple[str, ...]) -> int:
     """Take tasks out of sight, with all that belongs to them; `restore` brings them back."""
-    return _each(output, "Removed", tasks, lambda ref: client.send("DELETE", f"/v1/tasks/{quoted(ref)}", {}))
+    return _each(
+        output, _("Removed"), tasks, lambda ref: client.send("DELETE", f"/v1/tasks/{quoted(ref)}", {})
+    )
 
 
 @command("restore")
@@ -223,7 +225,9 @@ def remove_command(output: Output, tasks: tuple[str, ...]) -> int:
 @pass_output
 def restore_command(output: Output, tasks: tuple[str, ...]) -> int:
     """Bring removed tasks back, with what belonged to them."""
-    return _each(output, "Restored", tasks, lambda ref: client.post(f"/v1/tasks/{quoted(ref)}/restore", {}))
+    return _each(
+        output, _("Restored"), tasks, lambda ref: client.post(f"/v1/tasks/{quoted(ref)}/restore", {})
+    )
 
 
 @group("task")

@@ -114,7 +114,7 @@ def edit(output: Output, record: str, **given: str | None) -> None:
     """Correct a record: when it began or ended, its note, its task."""
     values = _given(**given)
     if not values:
-        raise click.UsageError("nothing to change was given", click.get_current_context())
+        raise click.UsageError(_("nothing to change was given"), click.get_current_context())
     if given["note"] == "none":
         values["note"] = None
     answer = client.send("PATCH", f"/v1/times/{quoted(record)}", values)

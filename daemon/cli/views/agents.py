@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from daemon.cli import names
 from daemon.cli.short import shorts
 from daemon.cli.table import Cell, Column, table
-from daemon.cli.text import padded, shown
+from daemon.cli.text import cells, padded, shown
 from daemon.cli.views.tasks import PAGE_WIDTH_MAX, report_lines
 from daemon.cli.views.values import field_words, value_words
 from daemon.cli.when import ago
+from daemon.cli.words import _, later
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -22,17 +24,19 @@ if TYPE_CHECKING:
 
 _ROW_KEYS: Final = ("id", "task_id", "lifecycle", "mode", "home_device_id", "next_wake_at")
 _COLUMNS: Final = (
-    Column("ID"),
-    Column("LIFE"),
-    Column("MODE"),
-    Column("HOME"),
-    Column("NEXT WAKE"),
-    Column("TASK", gives=True),
+    Column(later("ID")),
+    Column(later("LIFE")),
+    Column(later("MODE")),
+    Column(later("HOME")),
+    Column(later("NEXT WAKE")),
+    Column(later("TASK"), gives=True),
 )
-_WHEN_WIDTH: Final = 11
+_WHEN_WIDTH_MIN: Final = 11
 _RUN_STYLES: Final = {"completed": ("green",), "failed": ("red",), "running": ("cyan",)}
 _LIFE_STYLES: Final = {"active": ("green",), "dormant": ("yellow",), "destroyed": ("dim",)}
 _HOME_SHOWN: Final = 8
+_STATES: Final = ("lifecycle", "mode")
+_FIELD_WIDTH: Final = 22
 _TIMES: Final = ("created_at", "updated_at", "last_wake_at", "next_wake_at")
 _SHOWN_APART: Final = frozenset(
     {"id", "short", "report", "display_name", "task_title", "runs", "kind", "at_home"}
@@ -59,7 +63,7 @@ def agent_row(agent: Agent) -> Iterator[Sequence[object]]:
 
 
 def _home(agent: Agent) -> str:
-    return "here" if agent.get("at_home") else shown(agent.get("home_device_id") or "")[:_HOME_SHOWN]
+    return _("here") if agent.get("at_home") else shown(agent.get("home_device_id") or "")[:_HOME_SHOWN]
 
 
 def _name(agent: Agent) -> str:
@@ -77,8 +81,8 @@ def _cells(agent: Agent, ids: dict[str, str], look: Look) -> list[Cell]:
     life = str(agent.get("lifecycle") or "")
     return [
         Cell(shown(ids.get(agent.get("id", ""), "")), ("cyan",)),
-        Cell(shown(life), _LIFE_STYLES.get(life, ())),
-        Cell(shown(agent.get("mode") or "")),
+        Cell(names.agent_state(life), _LIFE_STYLES.get(life, ())),
+        Cell(names.agent_state(agent.get("mode"))),
         Cell(_home(agent)),
         Cell(shown(ago(agent.get("next_wake_at"), look.now_s)), ("dim",)),
         Cell(_name(agent)),
@@ -92,10 +96,16 @@ def agent_line(verb: str, agent: Agent, look: Look) -> Iterator[str]:
     yield f"{sign} {verb} {look.paint(shown(short), 'cyan')}  {_name(agent)}"
 
 
-def _run(run: dict[str, Any], look: Look) -> str:
-    when = padded(shown(ago(run.get("started_at"), look.now_s)), _WHEN_WIDTH)
+def _runs(runs: Sequence[dict[str, Any]], look: Look) -> Iterator[str]:
+    moments = [shown(ago(run.get("started_at"), look.now_s)) for run in runs]
+    wide = max(_WHEN_WIDTH_MIN, *map(cells, moments))
+    yield from (_run(run, padded(when, wide), look) for run, when in zip(runs, moments, strict=True))
+
+
+def _run(run: dict[str, Any], when: str, look: Look) -> str:
     status = shown(run.get("status") or "")
-    words = f"  {look.paint(when, 'dim')}  {look.paint(status, *_RUN_STYLES.get(status, ()))}"
+    said = look.paint(names.run_status(status), *_RUN_STYLES.get(status, ()))
+    words = f"  {look.paint(when, 'dim')}  {said}"
     error = f": {shown(run['error'])}" if run.get("error") else ""
     return f"{words}  {look.paint(shown(run.get('reason') or ''), 'dim')}{error}"
 
@@ -107,12 +117,19 @@ def agent_page(agent: Agent, look: Look) -> Iterator[str]:
     for key, value in agent.items():
         if key in _SHOWN_APART or value is None or value in ([], {}):
             continue
-        words = _home(agent) if key == "home_device_id" else value_words(value, key)
-        words = shown(ago(value, look.now_s)) if key in _TIMES else words
-        yield f"  {look.paint(f'{field_words(key):<22}', 'dim')} {words}"
+        yield f"  {look.paint(padded(field_words(key), _FIELD_WIDTH), 'dim')} {_words(agent, key, look)}"
     if runs := agent.get("runs"):
-        yield from ("", look.paint("Runs", "bold"))
-        yield from (_run(run, look) for run in runs)
+        yield from ("", look.paint(_("Runs"), "bold"))
+        yield from _runs(runs, look)
     if report := agent.get("report"):
-        yield from ("", look.paint("Report of the agent", "bold"))
+        yield from ("", look.paint(_("Report of the agent"), "bold"))
         yield from report_lines(report, PAGE_WIDTH_MAX, look)
+
+
+def _words(agent: Agent, key: str, look: Look) -> str:
+    value: Any = agent.get(key)
+    if key == "home_device_id":
+        return _home(agent)
+    if key in _TIMES:
+        return shown(ago(value, look.now_s))
+    return names.agent_state(value) if key in _STATES else value_words(value, key)

@@ -8,9 +8,10 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from daemon.cli import names
 from daemon.cli.short import SHORT_MIN, shorts
 from daemon.cli.text import shown, wrapped
-from daemon.cli.views.values import author_words, field_words, value_words
+from daemon.cli.views.values import author_words, field_words, headed, quoted_words, value_words
 from daemon.cli.when import ago
 from daemon.cli.words import _
 
@@ -73,7 +74,7 @@ def kept_lines(told: dict[str, Any], look: Look) -> Iterator[str]:
     version = _version(told.get("kept"))
     short = look.paint(shown(str(told.get("entity") or "")[:SHORT_MIN]), "cyan")
     who = author_words(version.get("by"), version.get("device_name"))
-    words = f"{_name(told)}: {shown(_words(version, told))}  {look.paint(who, 'dim')}"
+    words = f"{headed(_name(told))}{shown(_words(version, told))}  {look.paint(who, 'dim')}"
     yield f"{look.paint(look.sign('✓'), 'green')} {_('Kept')} {short}  {words}"
     for one in told.get("left") or ():
         yield from conflict_lines(one, look)
@@ -89,17 +90,17 @@ def _words(told: dict[str, Any], conflict: Mapping[str, Any]) -> str:
         return words
     value = told.get("value")
     said = value_words(value, conflict.get("field", ""))
-    return f"“{said}”" if isinstance(value, str) and value else said
+    return quoted_words(said) if isinstance(value, str) and value else said
 
 
 def _subject(conflict: Mapping[str, Any]) -> str:
     """Say what is disputed: "two words on title", "deleted while it was edited"."""
     kind = str(conflict.get("kind") or "task")
-    what = f"{shown(kind).replace('_', ' ')} “{shown(conflict.get('title') or '')}”"
-    words = _("two words on {field}").format(field=_name(conflict))
+    what = f"{names.kind(kind)} {quoted_words(shown(conflict.get('title') or ''))}"
+    words = _("two words on {field}:").format(field=_name(conflict))
     if conflict.get("field") == "deleted":
-        words = _("deleted while it was edited")
-    return f"{words}:" if kind == "task" else f"{what}, {words}:"
+        words = _("deleted while it was edited:")
+    return words if kind == "task" else f"{what}, {words}"
 
 
 def _name(conflict: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ from daemon.cli.short import shorts
 from daemon.cli.text import cut, shown, wrapped
 from daemon.cli.views.values import author_words
 from daemon.cli.when import ago
+from daemon.cli.words import named, ngettext, said_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from daemon.cli.look import Look
     from daemon.cli.shapes import Entry
 
+# What an import says of where a note is from is shown as it came.
+named("source", "transcript")
 _WIDTH_MAX: Final = 88
 _LINES_MAX: Final = 3
 _ANSWERED_WIDTH: Final = 50
@@ -44,9 +47,10 @@ def entry_heading(entry: Entry, short: str, look: Look) -> str:
     """Say which note it is: its id, when, by whom, where it is from."""
     who = author_words(entry.get("author"), entry.get("device_name") or entry.get("device"))
     source = str(entry.get("source") or "note")
-    words = [ago(entry.get("happened_at"), look.now_s), who, shown(source) if source != "note" else ""]
+    kind = said_of("source", shown(source)) if source != "note" else ""
+    words = [ago(entry.get("happened_at"), look.now_s), who, kind]
     told = look.paint(", ".join(filter(None, words)), "dim")
-    removed = look.paint("removed", "red") if entry.get("removed") else ""
+    removed = look.paint(said_of("entry", "removed"), "red") if entry.get("removed") else ""
     return "  ".join(filter(None, [look.paint(shown(short), "cyan"), told, removed]))
 
 
@@ -58,7 +62,13 @@ def entry_list(entries: Sequence[Entry], look: Look) -> Iterator[str]:
         lines = wrapped(str(entry.get("text") or ""), min(look.width, _WIDTH_MAX) - 2)
         yield from (f"  {line}" for line in lines[:_LINES_MAX])
         if len(lines) > _LINES_MAX:
-            yield look.paint(f"  and {len(lines) - _LINES_MAX} more lines: placet entry show", "dim")
+            yield look.paint(f"  {_more(len(lines) - _LINES_MAX)}", "dim")
+
+
+def _more(count: int) -> str:
+    return ngettext(
+        "and {count} more line: placet entry show", "and {count} more lines: placet entry show", count
+    ).format(count=count)
 
 
 def entry_page(entry: Entry, look: Look) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from daemon.cli.short import shorts
 from daemon.cli.table import Cell, Column, table
 from daemon.cli.text import shown
-from daemon.cli.words import _
+from daemon.cli.words import _, later
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 _NAME_WIDTH_MAX: Final = 28
 _LABEL_COLUMNS: Final = (
-    Column("ID"),
-    Column("LABEL", width_max=_NAME_WIDTH_MAX),
-    Column("COLOR"),
-    Column("FOR", width_max=24),
-    Column("ABOUT", gives=True),
+    Column(later("ID")),
+    Column(later("LABEL"), width_max=_NAME_WIDTH_MAX),
+    Column(later("COLOR")),
+    Column(later("FOR"), width_max=24),
+    Column(later("ABOUT"), gives=True),
     Column(""),
 )
 _CATEGORY_COLUMNS: Final = (
-    Column("ID"),
-    Column("CATEGORY", width_max=_NAME_WIDTH_MAX),
-    Column("COLOR"),
-    Column("LANGUAGE"),
-    Column("CORRECTIONS", gives=True),
+    Column(later("ID")),
+    Column(later("CATEGORY"), width_max=_NAME_WIDTH_MAX),
+    Column(later("COLOR")),
+    Column(later("LANGUAGE")),
+    Column(later("CORRECTIONS"), gives=True),
     Column(""),
 )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from daemon.cli.short import shorts
-from daemon.cli.text import shown
+from daemon.cli.text import cells, padded, shown
 from daemon.cli.views.values import STATUS_STYLES, status_word
 from daemon.cli.words import _, later
 
@@ -43,13 +43,13 @@ def link_list(links: Sequence[Link], look: Look) -> Iterator[str]:
     """Draw links, each with its own id, the other task's id and how it stands."""
     own, others = shorts(links), shorts(links, "task_id")
     words = {id(link): link_words(link) for link in links}
-    wide = max(map(len, words.values()), default=0)
+    wide = max(map(cells, words.values()), default=0)
     for link in links:
         short = look.paint(shown(own.get(link.get("id", ""), "")), "dim")
         other = look.paint(shown(others.get(link.get("task_id", ""), "")), "cyan")
         told = [
             short,
-            words[id(link)].ljust(wide),
+            padded(words[id(link)], wide),
             other,
             shown(link.get("title") or _("a task that is not here")),
         ]
@@ -65,7 +65,7 @@ def link_done(verb: str, link: Link, look: Look) -> Iterator[str]:
 def _standing(link: Link, look: Look) -> Iterator[str]:
     status = str(link.get("status") or "")
     if link.get("task_removed"):
-        yield look.paint(_("removed"), "red")
+        yield look.paint(status_word("removed"), "red")
     elif status:
         yield look.paint(status_word(status), *STATUS_STYLES.get(status, ()))
     if link.get("circular"):

@@ -8,7 +8,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from daemon.cli.text import shown, wrapped
-from daemon.cli.views.values import STATUS_STYLES, author_words, field_words, status_word, value_words
+from daemon.cli.views.values import (
+    STATUS_STYLES,
+    author_words,
+    field_words,
+    headed,
+    quoted_words,
+    status_word,
+    value_words,
+)
 from daemon.cli.when import ago
 from daemon.cli.words import _
 
@@ -39,7 +47,8 @@ def foreign_lines(task: Task, look: Look) -> Iterator[str]:
     told: Any = task
     for field, origin in (told.get("provenance") or {}).items():
         if origin.get("by") != "user" and field not in _SILENT:
-            yield look.paint(f"{_field(field)} {_('by')} {origin_words(origin, look)}", "dim")
+            by = _("{field} by {who}").format(field=_field(field), who=origin_words(origin, look))
+            yield look.paint(by, "dim")
 
 
 def origin_lines(task: Task, look: Look) -> Iterator[str]:
@@ -56,15 +65,15 @@ def origin_lines(task: Task, look: Look) -> Iterator[str]:
         for step in steps:
             status = str(step.get("status") or "")
             said = look.paint(status_word(status), *STATUS_STYLES.get(status, ()))
-            reason = f": {shown(step['reason'])}" if step.get("reason") else ""
-            yield f"  {said}{reason}  {look.paint(origin_words(step.get('origin') or {}, look), 'dim')}"
+            said = f"{headed(said)}{shown(step['reason'])}" if step.get("reason") else said
+            yield f"  {said}  {look.paint(origin_words(step.get('origin') or {}, look), 'dim')}"
 
 
 def unknown_lines(task: Task, look: Look) -> Iterator[str]:
     """Draw the values that a newer version wrote, which this one does not know."""
     told: Any = task
     for field, value in (told.get("unknown") or {}).items():
-        words = f"{shown(field)}: {value_words(value, field)}  {_('(of a newer version)')}"
+        words = f"{headed(shown(field))}{value_words(value, field)}  {_('(of a newer version)')}"
         yield look.paint(words, "dim")
 
 
@@ -90,4 +99,4 @@ def _field(field: str) -> str:
 
 
 def _named(entity: Mapping[str, Any]) -> str:
-    return f"“{str(entity.get('title') or entity.get('text') or '').strip()}”"
+    return quoted_words(str(entity.get("title") or entity.get("text") or "").strip())

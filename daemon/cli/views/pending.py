@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from daemon.cli import names
 from daemon.cli.short import shorts
-from daemon.cli.text import shown, wrapped
-from daemon.cli.views.values import before_after
+from daemon.cli.text import cells, padded, shown, wrapped
+from daemon.cli.views.values import before_after, quoted_words
 from daemon.cli.when import ago
+from daemon.cli.words import _, ngettext
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -22,6 +24,7 @@ _WIDTH_MAX: Final = 88
 _INDENT: Final = " " * 8
 # Sets are long lived and many: their own short ids would need the whole store.
 _SET_SHORT: Final = 8
+_RESULT_WIDTH_MIN: Final = 9
 _RESULT_STYLES: Final = {"applied": "green", "already": "dim", "stale": "yellow", "conflict": "yellow"}
 
 
@@ -61,7 +64,7 @@ def pending_list(items: Sequence[PendingItem], titles: dict[str, str], look: Loo
 
 def _item(item: PendingItem, short: str, look: Look) -> Iterator[str]:
     width = min(look.width, _WIDTH_MAX) - len(_INDENT)
-    first, *rest = wrapped(item.get("summary") or item.get("tool") or "", width)
+    first, *rest = wrapped(summary(item), width)
     gap = " " * max(1, 6 - len(short))
     yield f"  {look.paint(shown(short), 'cyan')}{gap}{first}{_marks(item, look)}"
     yield from (f"{_INDENT}{line}" for line in rest)
@@ -73,8 +76,28 @@ def _item(item: PendingItem, short: str, look: Look) -> Iterator[str]:
     yield _INDENT + look.paint(_fate(item, look), "dim")
 
 
+def summary(item: PendingItem) -> str:
+    """Say what confirming would do, from the tool and its arguments; of a tool not known here, as it came."""
+    args = item.get("args") or {}
+    match item.get("tool"), args:
+        case "set_task_title", {"title": title}:
+            return _('Set title to "{title}"').format(title=title)
+        case "update_task_estimate", {"minutes": int(count)}:
+            said = ngettext("Set estimate to {count} minute", "Set estimate to {count} minutes", count)
+            return said.format(count=count)
+        case "update_task_due_date", {"dueDate": day}:
+            return _("Set due date to {day}").format(day=day)
+        case "update_task_priority", {"priority": priority}:
+            return _("Set priority to {priority}").format(priority=priority)
+        case "add_checklist_item", {"title": title}:
+            said = _('Add: "{title}" (checked)') if args.get("isChecked") is True else _('Add: "{title}"')
+            return said.format(title=title)
+    return item.get("summary") or item.get("tool") or ""
+
+
 def _agents_words(rationale: str) -> str:
-    return f"the agent says: {rationale if '“' in rationale else f'“{rationale}”'}"
+    words = rationale if "“" in rationale else quoted_words(rationale)
+    return _("the agent says: {words}").format(words=words)
 
 
 def _quoted(line: str, look: Look) -> str:
@@ -89,20 +112,20 @@ def _field(item: PendingItem) -> str:
 def _marks(item: PendingItem, look: Look) -> str:
     marks = []
     if item.get("disputed"):
-        marks.append(look.paint("disputed: your devices decided differently", "red"))
+        marks.append(look.paint(_("disputed: your devices decided differently"), "red"))
     if item.get("stale"):
-        marks.append(look.paint("stale: it has changed since", "yellow"))
+        marks.append(look.paint(_("stale: it has changed since"), "yellow"))
     if item.get("status") == "deferred":
-        marks.append(look.paint("put off", "yellow"))
+        marks.append(look.paint(_("put off"), "yellow"))
     return "".join(f"  {mark}" for mark in marks)
 
 
 def _fate(item: PendingItem, look: Look) -> str:
-    words = [f"set {shown(str(item.get('set_id') or ''))[:_SET_SHORT]}"]
+    words = [_("set {id}").format(id=shown(str(item.get("set_id") or ""))[:_SET_SHORT])]
     if item.get("created_at"):
-        words.append(f"proposed {ago(item['created_at'], look.now_s)}")
+        words.append(_("proposed {when}").format(when=ago(item["created_at"], look.now_s)))
     if item.get("expires_at") and item.get("status") != "deferred":
-        words.append(f"expires {ago(item['expires_at'], look.now_s)}")
+        words.append(_("expires {when}").format(when=ago(item["expires_at"], look.now_s)))
     return f" {look.sign('·')} ".join(words)
 
 
@@ -115,11 +138,12 @@ def verdict_rows(verdicts: Iterable[Verdict]) -> Iterator[Sequence[object]]:
 def verdict_lines(verdicts: Sequence[Verdict], look: Look) -> Iterator[str]:
     """Draw what came of each decision."""
     ids = shorts(verdicts, "item_id")
+    wide = max(_RESULT_WIDTH_MIN, *(cells(names.outcome(one.get("result"))) for one in verdicts), 0)
     for one in verdicts:
         result = str(one.get("result") or "")
         good = result in ("applied", "already")
         sign = look.paint(look.sign("✓" if good else "✗"), "green" if good else "red")
-        told: Any = one.get("message") or one.get("status") or ""
-        word = look.paint(f"{shown(result):<9}", _RESULT_STYLES.get(result, "red"))
+        told: Any = one.get("message") or names.proposal_status(one.get("status"))
+        word = look.paint(padded(names.outcome(result), wide), _RESULT_STYLES.get(result, "red"))
         short = look.paint(shown(ids.get(one.get("item_id", ""), "")), "cyan")
         yield f"{sign} {short}  {word} {shown(told)}".rstrip()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from daemon.cli.short import shorts
 from daemon.cli.text import cells, shown
-from daemon.cli.views.values import STATUS_STYLES, status_word
+from daemon.cli.views.values import STATUS_STYLES, field_words, headed, status_word
 from daemon.cli.words import _, later
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _title(task: Any, look: Look) -> str:
 def _standing(task: Any, look: Look) -> str:
     status = str(task.get("status") or "")
     if task.get("removed"):
-        return "  " + look.paint(_("removed"), "red")
+        return "  " + look.paint(status_word("removed"), "red")
     if status in ("", "OPEN"):
         return ""
     return "  " + look.paint(status_word(status), *STATUS_STYLES.get(status, ()))
@@ -80,7 +80,7 @@ def _standing(task: Any, look: Look) -> str:
 def _place(place: Any, look: Look) -> Iterator[str]:
     kind = str(place.get("kind") or "")
     word = str(place.get("field") or "") if kind == "task" else kind
-    said = f"{shown(_(_PLACES.get(word, word)))}: "
+    said = headed(_(_PLACES[word]) if word in _PLACES else field_words(word))
     room = look.width - len(_INDENT) - cells(said)
     text = _marked(place, look) if cells(shown(_snippet(place))) <= room else None
     if text is not None:

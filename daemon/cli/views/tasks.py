@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from daemon.cli.short import shorts
 from daemon.cli.table import Cell, Column, table
-from daemon.cli.text import shown, wrapped
+from daemon.cli.text import cells, padded, shown, wrapped
 from daemon.cli.views.conflicts import conflict_lines
 from daemon.cli.views.entries import entry_heading
 from daemon.cli.views.labels import label_words
@@ -23,9 +23,11 @@ from daemon.cli.views.values import (
     before_after,
     due_word,
     field_words,
+    headed,
     status_word,
 )
 from daemon.cli.when import ago
+from daemon.cli.words import _, later, named, ngettext, said_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -36,13 +38,13 @@ if TYPE_CHECKING:
 PAGE_WIDTH_MAX: Final = 88
 _NO_DATE: Final = "9999"
 _COLUMNS: Final = (
-    Column("ID"),
-    Column("P"),
-    Column("STATUS"),
-    Column("DUE"),
-    Column("TITLE", gives=True),
-    Column("LABELS", width_max=20),
-    Column("DONE"),
+    Column(later("ID")),
+    Column(later("P")),
+    Column(later("STATUS")),
+    Column(later("DUE")),
+    Column(later("TITLE"), gives=True),
+    Column(later("LABELS"), width_max=20),
+    Column(later("DONE")),
 )
 
 
@@ -88,7 +90,7 @@ def _cells(task: Task, ids: dict[str, str], look: Look) -> list[Cell]:
     return [
         Cell(shown(ids.get(task.get("id", ""), "")), ("cyan",)),
         Cell(shown(priority), PRIORITY_STYLES.get(priority, ())),
-        Cell("removed" if task.get("removed") else status_word(status), STATUS_STYLES.get(status, ())),
+        Cell(status_word("removed" if task.get("removed") else status), STATUS_STYLES.get(status, ())),
         Cell(*due_word(task.get("due"), look)),
         Cell(shown(task.get("title") or ""), ("dim",) if status in ("DONE", "REJECTED") else ()),
         Cell(labels, ("magenta",)),
@@ -122,12 +124,12 @@ def task_page(task: Task, open_items: int, look: Look) -> Iterator[str]:
         yield look.paint(line, "bold")
     yield _facts(task, short, look)
     if reason := task.get("reason"):
-        yield from (look.paint(line, "yellow") for line in wrapped(f"because: {shown(reason)}", width))
+        because = _("because: {reason}").format(reason=shown(reason))
+        yield from (look.paint(line, "yellow") for line in wrapped(because, width))
     if task.get("removed"):
-        yield look.paint("removed", "red")
+        yield look.paint(status_word("removed"), "red")
     if open_items:
-        wait = "proposals wait" if open_items > 1 else "proposal waits"
-        yield look.paint(f"{open_items} {wait} for you: placet pending {short}", "yellow")
+        yield look.paint(_waiting(open_items, short), "yellow")
     yield from foreign_lines(task, look)
     yield from unknown_lines(task, look)
     for conflict in task.get("conflicts") or ():
@@ -137,12 +139,20 @@ def task_page(task: Task, open_items: int, look: Look) -> Iterator[str]:
     yield from link_lines(task, look)
     yield from time_lines(task, look)
     if entries := task.get("entries"):
-        yield from ("", look.paint("Notes", "bold"))
+        yield from ("", look.paint(_("Notes"), "bold"))
         entry_ids = shorts(entries)
         for entry in entries:
             yield from _entry(entry, entry_ids.get(entry.get("id", ""), ""), width, look)
     if report := task.get("report"):
-        yield from ("", look.paint("Report of the agent", "bold"), *report_lines(report, width, look))
+        yield from ("", look.paint(_("Report of the agent"), "bold"), *report_lines(report, width, look))
+
+
+def _waiting(count: int, short: str) -> str:
+    return ngettext(
+        "{count} proposal waits for you: placet pending {task}",
+        "{count} proposals wait for you: placet pending {task}",
+        count,
+    ).format(count=count, task=short)
 
 
 def _facts(task: Task, short: str, look: Look) -> str:
@@ -152,7 +162,7 @@ def _facts(task: Task, short: str, look: Look) -> str:
         look.paint(short, "cyan"),
         look.paint(status_word(status), *STATUS_STYLES.get(status, ())),
         look.paint(shown(priority), *PRIORITY_STYLES.get(priority, ())),
-        look.paint(f"due {due}", *due_styles) if due else "",
+        look.paint(_("due {day}").format(day=due), *due_styles) if due else "",
         spent_words(task),
         shown(task.get("category") or ""),
         *label_words(task, look),
@@ -167,18 +177,18 @@ def checklist_lines(
     items = list(checklist.get("items") or ())
     kept = [item for item in items if not item.get("is_archived")]
     done = sum(bool(item.get("is_checked")) for item in kept)
-    title = look.paint(shown(checklist.get("title") or "Checklist"), "bold")
+    title = look.paint(shown(checklist.get("title") or _("Checklist")), "bold")
     facts = [look.paint(shown(short), "cyan"), title, look.paint(f"{done}/{len(kept)}", "dim")]
     yield ""
-    yield "  ".join(
-        [*filter(None, facts), *([look.paint("removed", "red")] * bool(checklist.get("removed")))]
-    )
+    gone = look.paint(said_of("checklist", "removed"), "red")
+    yield "  ".join([*filter(None, facts), *([gone] * bool(checklist.get("removed")))])
     drawn = items if everything else kept
     ids = shorts(drawn)
     for item in drawn:
         yield f"  {item_line(item, ids.get(item.get('id', ''), ''), look)}"
     if away := len(items) - len(drawn):
-        yield look.paint(f"  and {away} archived", "dim")
+        words = ngettext("and {count} archived", "and {count} archived", away).format(count=away)
+        yield look.paint(f"  {words}", "dim")
 
 
 def item_line(item: ChecklistItem, short: str, look: Look) -> str:
@@ -188,8 +198,8 @@ def item_line(item: ChecklistItem, short: str, look: Look) -> str:
     title = shown(item.get("title") or "")
     said = [
         look.paint(_ticked(item, checked, look), "dim"),
-        look.paint("archived", "dim") if item.get("is_archived") else "",
-        look.paint("removed", "red") if item.get("removed") else "",
+        look.paint(field_words("archived"), "dim") if item.get("is_archived") else "",
+        look.paint(_("removed"), "red") if item.get("removed") else "",
     ]
     return "  ".join(filter(None, [f"{box} {look.paint(shown(short), 'cyan')}", title, *said]))
 
@@ -199,7 +209,8 @@ def _ticked(item: ChecklistItem, checked: bool, look: Look) -> str:
     if not by or (not checked and by == "user"):
         return ""
     device = item.get("checked_on") or item.get("checked_device_name")
-    words = f"{'checked' if checked else 'set'} by {author_words(by, device)}"
+    words = _("checked by {who}") if checked else _("set by {who}")
+    words = words.format(who=author_words(by, device))
     when = ago(at, look.now_s)
     return f"{words}, {when}" if when else words
 
@@ -211,6 +222,7 @@ def _entry(entry: Entry, short: str, width: int, look: Look) -> Iterator[str]:
 
 
 _REPORT_LISTS: Final = (("achieved", "done"), ("remaining", "left"), ("learnings", "learnt"))
+named("report", "done", "left", "learnt")
 
 
 def report_lines(report: dict[str, Any], width: int, look: Look) -> Iterator[str]:
@@ -220,13 +232,15 @@ def report_lines(report: dict[str, Any], width: int, look: Look) -> Iterator[str
     for key in ("tldr", "goal"):
         if told.get(key):
             yield from (f"  {line}" for line in wrapped(str(told[key]), width - 2))
-    for key, word in _REPORT_LISTS:
+    words = {key: said_of("report", word) for key, word in _REPORT_LISTS}
+    wide = max(map(cells, words.values()))
+    for key, word in words.items():
         for one in told.get(key) or ():
-            first, *rest = wrapped(str(one), width - 10)
-            yield f"  {look.paint(f'{word:>6}', 'dim')}  {first}"
-            yield from (f"          {line}" for line in rest)
+            first, *rest = wrapped(str(one), width - wide - 4)
+            yield f"  {look.paint(padded('', wide - cells(word)) + word, 'dim')}  {first}"
+            yield from (f"{padded('', wide + 4)}{line}" for line in rest)
 
 
 def change_line(before: object, after: object, field: str, look: Look) -> str:
     """Draw one changed field of a task."""
-    return f"  {field_words(field)}: {before_after(before, after, field, look)}"
+    return f"  {headed(field_words(field))}{before_after(before, after, field, look)}"

@@ -12,7 +12,7 @@ from daemon.cli.short import shorts
 from daemon.cli.table import Cell, Column, table
 from daemon.cli.text import cut, shown
 from daemon.cli.when import minutes, moment_s
-from daemon.cli.words import _
+from daemon.cli.words import _, later
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -25,14 +25,14 @@ _TOLD_TO_S: Final = 1
 """The daemon tells its time in whole seconds, rounded down."""
 _NOTE_WIDTH_MAX: Final = 40
 _COLUMNS: Final = (
-    Column("ID"),
-    Column("DAY"),
-    Column("FROM"),
-    Column("TO"),
-    Column("TIME"),
-    Column("TASK", gives=True),
-    Column("NOTE", width_max=20),
-    Column("DEVICE", width_max=12),
+    Column(later("ID")),
+    Column(later("DAY")),
+    Column(later("FROM")),
+    Column(later("TO")),
+    Column(later("TIME")),
+    Column(later("TASK"), gives=True),
+    Column(later("NOTE"), width_max=20),
+    Column(later("DEVICE"), width_max=12),
 )
 
 

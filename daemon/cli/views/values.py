@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from daemon.cli import names
 from daemon.cli.text import cut, shown
 from daemon.cli.when import due, minutes
+from daemon.cli.words import _
 
 if TYPE_CHECKING:
     from daemon.cli.look import Look
@@ -28,7 +30,7 @@ _VALUE_WIDTH_MAX: Final = 200
 
 
 def status_word(status: object) -> str:
-    return shown(status or "").lower()
+    return names.task_status(status)
 
 
 def due_word(value: object, look: Look) -> tuple[str, tuple[str, ...]]:
@@ -42,13 +44,15 @@ def due_word(value: object, look: Look) -> tuple[str, tuple[str, ...]]:
 def value_words(value: object, field: str = "") -> str:
     """Say a field's value in a few words."""
     if value is None or value == "":
-        return "nothing"
+        return _("nothing")
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return _("yes") if value else _("no")
+    if field == "status":
+        return status_word(value)
     if field == "estimate_minutes":
         return minutes(value)
     if isinstance(value, list):
-        return ", ".join(value_words(one) for one in value) or "nothing"
+        return ", ".join(value_words(one) for one in value) or _("nothing")
     if isinstance(value, dict):
         return ", ".join(f"{field_words(key)} {value_words(one, key)}" for key, one in value.items())
     return cut(shown(value), _VALUE_WIDTH_MAX)
@@ -56,8 +60,17 @@ def value_words(value: object, field: str = "") -> str:
 
 def field_words(field: object) -> str:
     """Say a field's name: `is_checked` is "checked", `estimate_minutes` is "estimate"."""
-    name = shown(field).removeprefix("is_").removesuffix("_minutes").removesuffix("_id")
-    return name.replace("_", " ")
+    return names.field(field)
+
+
+def headed(name: str) -> str:
+    """Write a name before what it stands for, with the colon that its language has."""
+    return _("{name}: ").format(name=name)
+
+
+def quoted_words(text: object) -> str:
+    """Put words of people between the quotation marks of the language."""
+    return _("“{words}”").format(words=text)
 
 
 def before_after(before: object, after: object, field: str, look: Look) -> str:
@@ -72,5 +85,5 @@ def before_after(before: object, after: object, field: str, look: Look) -> str:
 
 def author_words(by: object, device: object = None) -> str:
     """Say who did something, and where: "agent on phone"."""
-    who = {"user": "you"}.get(str(by), shown(by or "someone"))
-    return f"{who} on {shown(device)}" if device else who
+    who = names.author(by)
+    return _("{who} on {device}").format(who=who, device=shown(device)) if device else who
