@@ -3,14 +3,17 @@
 Never makes a commit, and never touches what a person changed or removed since the file said the same.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from daemon.journal.checklists import TODOS, todos_id
 from daemon.journal.imports.catalogue import Catalogue
 from daemon.journal.imports.memory import Memory, is_import, origin
 from daemon.journal.imports.places import Places
 from daemon.journal.imports.plan import PlannedChecklist, PlannedTask
+from daemon.journal.imports.returned import FORMATS as RETURNING
+from daemon.journal.imports.returned import Returned
 from daemon.journal.names import SET
 from daemon.journal.provenance import iso
 from daemon.journal.values import CLOSED
@@ -142,6 +145,16 @@ class _Children:
         self._draft = draft
         self._owner = draft.task.entity
         self._ids = ids
+        may_return = format_ in RETURNING and not draft.is_new
+        self._returned = Returned(snapshot, frozenset(self._spoken())) if may_return else None
+
+    def _spoken(self) -> Iterator[EntityId]:
+        """Yield the ids of all that the file says of the task."""
+        for checklist in self._task.checklists:
+            yield self._derived(checklist.key)
+            yield from (self._derived(item.key) for item in checklist.items)
+        yield from (self._derived(entry.key) for entry in self._task.entries)
+        yield from (self._derived(link.key) for link in self._task.links)
 
     def collect(self) -> None:
         """Add checklists with their items, entries and links."""
@@ -156,8 +169,9 @@ class _Children:
                 "to_id": self._ids[link.to_key],
                 "type": link.type,
             }
-            line = self._derived(link.key)
-            self._child("link", line, says=ends, made={}, at_ms=self._task.changed_ms)
+            line, at_ms = self._derived(link.key), self._task.changed_ms
+            back = partial(Returned.link, says=ends)
+            self._child("link", line, says=ends, made={}, at_ms=at_ms, back=back)
 
     def _checklist(self, checklist: PlannedChecklist, among: Places) -> None:
         # The list that people and agents add to where a task has none is the same one.
@@ -165,14 +179,19 @@ class _Children:
         identifier = todos_id(self._owner) if shared else self._derived(checklist.key)
         made: Fields = {"task_id": self._owner}
         at_ms = self._task.made_ms
-        says: Fields = {"title": checklist.title}
-        self._child("checklist", identifier, says=says, made=made, at_ms=at_ms, places=among)
+        is_ours = shared and self._snapshot.entity(identifier) is not None
+        says: Fields = {} if is_ours else {"title": checklist.title}
+        back = partial(Returned.titled, owner=self._owner, relation="task_checklist", title=checklist.title)
+        identifier = self._child(
+            "checklist", identifier, says=says, made=made, at_ms=at_ms, places=among, back=back
+        )
         places = self._places(identifier, "checklist_item")
         for item in checklist.items:
             says = {"title": item.title, "is_checked": item.is_checked}
             made = {"checklist_id": identifier, "is_archived": False}
             line = self._derived(item.key)
-            self._child("checklist_item", line, says=says, made=made, at_ms=at_ms, places=places)
+            back = partial(Returned.titled, owner=identifier, relation="checklist_item", title=item.title)
+            self._child("checklist_item", line, says=says, made=made, at_ms=at_ms, places=places, back=back)
 
     def _entries(self) -> None:
         places = self._places(self._owner, "task_entry")
@@ -189,6 +208,7 @@ class _Children:
                 made=made,
                 at_ms=at_ms,
                 places=places if at_ms is None else None,
+                back=partial(Returned.entry, task=self._owner, text=entry.text, happened_ms=at_ms),
             )
 
     def _child(
@@ -199,10 +219,18 @@ class _Children:
         says: Fields,
         made: Fields,
         at_ms: int | None,
+        back: Callable[[Returned], Entity | None],
         places: Places | None = None,
-    ) -> None:
-        """Add the write that a child needs: what the file `says`, and if it is new what it is `made` with."""
+    ) -> EntityId:
+        """Add the write that a child needs: what the file `says`, and if it is new what it is `made` with.
+
+        Needs none where it was written here and came `back`. Returns the id that it has.
+        """
         held = self._snapshot.entity(identifier)
+        if held is None and self._returned and (ours := back(self._returned)):
+            if places:
+                places.pass_by(ours.text("position"))
+            return ours.id
         if held is not None:
             if places:
                 places.pass_by(held.text("position"))
@@ -214,6 +242,7 @@ class _Children:
         if fields:
             written = origin(self._format, at_ms)
             self._draft.children.append(Write(identifier, kind, fields, origin=written))
+        return identifier
 
     def _derived(self, key: str) -> EntityId:
         return derived_id("import", self._format, key, time_of=self._owner)
