@@ -32,6 +32,11 @@ def placeholders(text: str) -> set[tuple[str, str]]:
     return {(name, conversion or "") for _, name, _, conversion in found if name is not None}
 
 
+def typed(text: str) -> list[str]:
+    """Return the commands between backticks, wherever their line was broken."""
+    return [" ".join(command.split()) for command in _COMMANDS.findall(text)]
+
+
 def faults(message: Message, plural_forms: int) -> list[str]:
     """Say what is wrong with a translation."""
     originals_, forms = originals(message), texts(message)
@@ -42,7 +47,7 @@ def faults(message: Message, plural_forms: int) -> list[str]:
         original = originals_[min(at, len(originals_) - 1)]
         if placeholders(form) != placeholders(original):
             found.append(f"placeholders: {original!r}: {form!r}")
-        if _COMMANDS.findall(form) != _COMMANDS.findall(original):
+        if typed(form) != typed(original):
             found.append(f"what is typed: {original!r}: {form!r}")
         if (form[:1].isspace(), form[-1:].isspace()) != (original[:1].isspace(), original[-1:].isspace()):
             found.append(f"blanks: {original!r}: {form!r}")
