@@ -37,7 +37,7 @@ _ID_DIGITS = "0123456789abcdef"
 def _value_options(run: Callable[..., object]) -> Callable[..., object]:
     for option in reversed(
         (
-            click.option("--status", metavar="STATUS", help=f"{', '.join(STATUS_STYLES)}."),
+            click.option("--status", metavar="STATUS", help=", ".join(STATUS_STYLES) + "."),
             click.option("--reason", metavar="TEXT", help="Why; BLOCKED and ON HOLD need one."),
             click.option("--priority", metavar="P", help="P0 (now) to P3 (some day)."),
             click.option("--due", metavar="DATE", help="friday, in 2 weeks, 15 March, YYYY-MM-DD."),
