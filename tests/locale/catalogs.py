@@ -30,15 +30,27 @@ COVERED: Final = (
     "client.py",
     "commands/agent.py",
     "commands/category.py",
+    "commands/check.py",
     "commands/completion.py",
     "commands/config.py",
+    "commands/conflicts.py",
     "commands/decide.py",
+    "commands/exports.py",
     "commands/here.py",
+    "commands/imports.py",
+    "commands/keep.py",
     "commands/label.py",
     "commands/link.py",
+    "commands/log.py",
     "commands/metrics.py",
+    "commands/note.py",
+    "commands/peers.py",
+    "commands/pending.py",
+    "commands/search.py",
     "commands/service.py",
     "commands/status.py",
+    "commands/task.py",
+    "commands/timer.py",
     "completing.py",
     "editor.py",
     "grammar.py",
@@ -47,7 +59,19 @@ COVERED: Final = (
     "refusals.py",
     "stdin.py",
     "unit.py",
+    "views/agents.py",
+    "views/conflicts.py",
+    "views/entries.py",
+    "views/history.py",
+    "views/labels.py",
+    "views/links.py",
+    "views/origins.py",
+    "views/pending.py",
+    "views/search.py",
     "views/standing.py",
+    "views/tasks.py",
+    "views/times.py",
+    "views/values.py",
     "when.py",
 )
 """The modules whose words are translated; the others speak English yet."""
@@ -55,6 +79,8 @@ COVERED: Final = (
 CLICKS_OWN: Final = (
     "Usage:",
     "Show this message and exit.",
+    "Repeat for confirmation",
+    "Error: The two entered values do not match.",
     "Missing argument",
     "Missing option",
     "Missing command.",
@@ -132,7 +158,7 @@ def _name(call: ast.Call) -> str:
 def _in_call(call: ast.Call) -> Iterator[Found]:
     words = [one.value for one in call.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
     match _name(call):
-        case "_" | "later" | "joined" | "typed" | "piped" | "piped_bytes":
+        case "_" | "later" | "joined" | "typed" | "piped" | "piped_bytes" | "missing":
             yield from map(Found, words)
         case "ngettext":
             yield Found((words[0], words[1]))
