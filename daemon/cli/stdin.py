@@ -18,7 +18,7 @@ _BYTES_MAX: Final = 64 << 20
 def typed(what: str, prompt: str) -> str:
     """Read one line: asked for on a terminal, else the first line of standard input."""
     if sys.stdin is None:
-        raise _missing(what)
+        raise missing(what)
     if sys.stdin.isatty():
         print(f"{_(prompt)} ", end="", file=sys.stderr, flush=True)
     line = sys.stdin.buffer.readline(_BYTES_MAX)
@@ -33,14 +33,14 @@ def piped(what: str) -> str:
 def piped_bytes(what: str) -> bytes:
     """Read all of standard input as it is, refused as by `piped`."""
     if sys.stdin is None or sys.stdin.isatty():
-        raise _missing(what)
+        raise missing(what)
     return sys.stdin.buffer.read(_BYTES_MAX)
 
 
 def _told(text: bytes, what: str) -> str:
     told = decoded(text, STANDARD_INPUT).strip()
     if not told:
-        raise _missing(what)
+        raise missing(what)
     return told
 
 
@@ -50,11 +50,16 @@ def decoded(text: bytes, where: str, otherwise: str = "") -> str:
         return text.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = text.count(b"\n", 0, error.start) + 1
-        told = _(where) if where == STANDARD_INPUT else where
-        seen = _("{where} is not UTF-8 at line {line}").format(where=told, line=line)
+        seen = _("{where} is not UTF-8 at line {line}").format(where=source_name(where), line=line)
         raise Refusal("usage", seen, otherwise or _("convert it first")) from error
 
 
-def _missing(what: str) -> Refusal:
+def source_name(where: str) -> str:
+    """Say where a text came from: a file by its name, which is nobody's to translate."""
+    return _(where) if where == STANDARD_INPUT else where
+
+
+def missing(what: str) -> Refusal:
+    """Say that nothing was given where something is needed."""
     seen = _("no {what} was given").format(what=_(what))
     return Refusal("usage", seen, _("give it as an argument or on standard input"))

@@ -16,6 +16,7 @@ from daemon.cli.several import each
 from daemon.cli.short import shorts
 from daemon.cli.text import shown
 from daemon.cli.views.tasks import checklist_lines, item_line
+from daemon.cli.words import _
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -78,9 +79,8 @@ def list_items(output: Output, task: tuple[str, ...], archived: bool, removed: b
         lambda lists: _checklists_rows(lists, everything),
     )
     if not answer.json:
-        output.say(
-            "Nothing removed." if removed else "No checklist yet. Add an item: placet check add TASK TITLE"
-        )
+        none = _("No checklist yet. Add an item: placet check add TASK TITLE")
+        output.say(_("Nothing removed.") if removed else none)
 
 
 def _checklists_rows(checklists: Iterable[Checklist], everything: bool) -> Iterator[Sequence[object]]:
@@ -161,7 +161,8 @@ def _spot(given: dict[str, Any]) -> dict[str, Any]:
     spot = {key: value for key, value in given.items() if value}
     places = [key for key in spot if key != "checklist"]
     if len(places) > 1 or not spot:
-        raise click.UsageError("give one of --before, --after, --first, --last", click.get_current_context())
+        needs = _("give one of --before, --after, --first, --last")
+        raise click.UsageError(needs, click.get_current_context())
     return spot
 
 
@@ -198,19 +199,19 @@ def _list_rows(lists: Iterable[Checklist]) -> Iterator[Sequence[object]]:
     return ((one.get("id"), one.get("title"), len(one.get("items") or ())) for one in lists)
 
 
-def _told(verb: str) -> Callable[[Any, Look], Iterator[str]]:
+def _told(deed: str) -> Callable[[Any, Look], Iterator[str]]:
     def view(lists: Sequence[Checklist], look: Look) -> Iterator[str]:
         ids = shorts(lists)
         sign = look.paint(look.sign("✓"), "green")
         for one in lists:
             short = look.paint(shown(ids.get(one.get("id", ""), "")), "cyan")
-            yield f"{sign} {verb} checklist {short}  {shown(one.get('title') or '')}"
+            yield f"{sign} {deed} {short}  {shown(one.get('title') or '')}"
 
     return view
 
 
-def _on_list(output: Output, verb: str, ref: str, ask: Callable[[str], Answer]) -> int:
-    return each(output, (ref,), lambda one: ask(f"/v1/checklists/{quoted(one)}"), _told(verb), _list_rows)
+def _on_list(output: Output, deed: str, ref: str, ask: Callable[[str], Answer]) -> int:
+    return each(output, (ref,), lambda one: ask(f"/v1/checklists/{quoted(one)}"), _told(deed), _list_rows)
 
 
 @check_command.command("new-list")
@@ -221,7 +222,9 @@ def new_list(output: Output, task: str, title: tuple[str, ...]) -> None:
     """Make a checklist. With --plain: id, title, number of items."""
     body = {"title": joined(title, "a title")}
     answer = client.post(f"/v1/tasks/{quoted(task)}/checklists", body)
-    output.show(answer, lambda one, look: _told("Made")([one], look), lambda one: _list_rows([one]))
+    output.show(
+        answer, lambda one, look: _told(_("Made checklist"))([one], look), lambda one: _list_rows([one])
+    )
 
 
 @check_command.command("rename-list")
@@ -231,7 +234,7 @@ def new_list(output: Output, task: str, title: tuple[str, ...]) -> None:
 def rename_list(output: Output, checklist: str, title: tuple[str, ...]) -> int:
     """Rename a checklist; `check list` shows its id."""
     body = {"title": joined(title, "a title")}
-    return _on_list(output, "Renamed", checklist, lambda path: client.send("PATCH", path, body))
+    return _on_list(output, _("Renamed checklist"), checklist, lambda path: client.send("PATCH", path, body))
 
 
 @check_command.command("move-list")
@@ -240,7 +243,9 @@ def rename_list(output: Output, checklist: str, title: tuple[str, ...]) -> int:
 @pass_output
 def move_list(output: Output, checklist: str, **given: Any) -> int:
     """Put a checklist elsewhere among those of its task."""
-    return _on_list(output, "Moved", checklist, lambda path: client.post(f"{path}/move", _spot(given)))
+    return _on_list(
+        output, _("Moved checklist"), checklist, lambda path: client.post(f"{path}/move", _spot(given))
+    )
 
 
 @check_command.command("remove-list")
@@ -248,7 +253,7 @@ def move_list(output: Output, checklist: str, **given: Any) -> int:
 @pass_output
 def remove_list(output: Output, checklist: str) -> int:
     """Take a checklist out of sight, with its items."""
-    return _on_list(output, "Removed", checklist, lambda path: client.send("DELETE", path, {}))
+    return _on_list(output, _("Removed checklist"), checklist, lambda path: client.send("DELETE", path, {}))
 
 
 @check_command.command("restore-list")
@@ -256,4 +261,6 @@ def remove_list(output: Output, checklist: str) -> int:
 @pass_output
 def restore_list(output: Output, checklist: str) -> int:
     """Bring a removed checklist back, with its items."""
-    return _on_list(output, "Restored", checklist, lambda path: client.post(f"{path}/restore", {}))
+    return _on_list(
+        output, _("Restored checklist"), checklist, lambda path: client.post(f"{path}/restore", {})
+    )

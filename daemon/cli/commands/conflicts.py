@@ -12,6 +12,7 @@ import click
 from daemon.cli import client
 from daemon.cli.grammar import command, pass_output
 from daemon.cli.views.conflicts import conflict_list, conflict_rows, kept_lines, kept_row
+from daemon.cli.words import _
 
 if TYPE_CHECKING:
     from daemon.cli.output import Output
@@ -34,14 +35,13 @@ def conflicts_command(output: Output, words: tuple[str, ...]) -> None:
     answer = client.get("/v1/conflicts", {"task": " ".join(words) or None})
     output.show(answer, conflict_list, conflict_rows)
     if not answer.json:
-        output.say("No conflicts.")
+        output.say(_("No conflicts."))
 
 
 def _keep(output: Output, words: tuple[str, ...]) -> None:
     if len(words) != _KEEP_WORDS or not words[-1].isdecimal():
-        raise click.UsageError(
-            "keep needs the entity, the field and the number of a version", click.get_current_context()
-        )
-    _, entity, field, number = words
+        needs = _("keep needs the entity, the field and the number of a version")
+        raise click.UsageError(needs, click.get_current_context())
+    _keep_word, entity, field, number = words
     answer = client.post("/v1/conflicts/keep", {"entity": entity, "field": field, "n": int(number)})
     output.show(answer, kept_lines, kept_row)

@@ -16,6 +16,7 @@ from daemon.cli import client
 from daemon.cli.grammar import command, pass_output
 from daemon.cli.refusals import Refusal
 from daemon.cli.views.exports import export_lines, export_rows, progress_line
+from daemon.cli.words import _
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +43,7 @@ def export_command(output: Output, format: str, file: str | None) -> None:  # no
     """
     pieces = client.download("/v1/export", {"format": format}, _WAIT_S)
     if file is None:
-        for piece, _ in pieces:
+        for piece, _whole in pieces:
             sys.stdout.buffer.write(piece)
         return
     told = {"file": file, "format": format, "bytes": _kept(file, _with_progress(pieces))}
@@ -67,7 +68,8 @@ def _kept(file: str, pieces: Iterator[bytes]) -> int:
             os.unlink(unfinished)
             raise
     except OSError as error:
-        raise Refusal("failed", f"{file} cannot be written: {error.strerror}", "nothing was kept") from error
+        seen = _("{file} cannot be written: {reason}").format(file=file, reason=error.strerror)
+        raise Refusal("failed", seen, _("nothing was kept")) from error
     return size
 
 

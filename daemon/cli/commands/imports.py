@@ -15,9 +15,10 @@ import click
 from daemon.cli import client
 from daemon.cli.grammar import command, pass_output
 from daemon.cli.refusals import Refusal
-from daemon.cli.stdin import STANDARD_INPUT, decoded, piped_bytes
+from daemon.cli.stdin import STANDARD_INPUT, decoded, missing, piped_bytes, source_name
 from daemon.cli.views.exports import progress_line
 from daemon.cli.views.imports import import_lines, import_rows, underway_line
+from daemon.cli.words import _, later
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -41,7 +42,7 @@ _LINES_WAIT_S: Final = 4 * 3600.0
 _PIECE_BYTES: Final = 1 << 18
 _PIPE: Final = "-"
 _UTF_8: Final = "utf-8"
-_OTHERWISE: Final = "say how it is written, such as --encoding latin-1"
+_OTHERWISE: Final = later("say how it is written, such as --encoding latin-1")
 _WATCH_S: Final = 0.2
 
 
@@ -93,7 +94,8 @@ def _meant(file: str) -> str:
     ending = os.path.splitext(file)[1].lower()
     if ending not in _BY_ENDING:
         known = ", ".join(_BY_ENDING)
-        raise Refusal("usage", f"{file} has none of the endings {known}", "name the format instead of auto")
+        seen = _("{file} has none of the endings {known}").format(file=file, known=known)
+        raise Refusal("usage", seen, _("name the format instead of auto"))
     return _BY_ENDING[ending]
 
 
@@ -105,7 +107,7 @@ def _opened(file: str) -> IO[bytes]:
         except OSError as error:
             raise _unreadable(file, error) from error
     if sys.stdin is None or sys.stdin.isatty():
-        raise Refusal("usage", "no file was given", "give it as an argument or on standard input")
+        raise missing("file")
     kept = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
     while piece := sys.stdin.buffer.read(_PIECE_BYTES):
         kept.write(piece)
@@ -128,10 +130,10 @@ def _pieces(opened: IO[bytes], size: int) -> Iterator[bytes]:
 
 def _name(file: str, name: str | None) -> str:
     if name is None and file == _PIPE:
-        seen = "standard input has no name that tells one list from another"
-        raise Refusal("usage", seen, "give it one, such as --name shopping")
+        seen = _("standard input has no name that tells one list from another")
+        raise Refusal("usage", seen, _("give it one, such as --name shopping"))
     if name is not None and not name.strip():
-        raise Refusal("usage", "--name is empty", "give a name, such as --name shopping")
+        raise Refusal("usage", _("--name is empty"), _("give a name, such as --name shopping"))
     # The whole path names the file: two lists that are both called TODO.md must not become one.
     named = os.path.realpath(file) if name is None else name
     # A file's name may be any bytes; the daemon takes text.
@@ -140,9 +142,11 @@ def _name(file: str, name: str | None) -> str:
 
 def _text(file: str, encoding: str) -> str:
     raw, where = (piped_bytes("file"), STANDARD_INPUT) if file == _PIPE else (_read(file), file)
-    text = decoded(raw, where, _OTHERWISE) if encoding == _UTF_8 else _decoded(raw, where, encoding)
+    text = decoded(raw, where, _(_OTHERWISE)) if encoding == _UTF_8 else _decoded(raw, where, encoding)
     if not text.strip():
-        raise Refusal("usage", f"{where} is empty", "nothing was imported")
+        raise Refusal(
+            "usage", _("{where} is empty").format(where=source_name(where)), _("nothing was imported")
+        )
     return text
 
 
@@ -150,10 +154,13 @@ def _decoded(raw: bytes, where: str, encoding: str) -> str:
     try:
         return raw.decode(encoding)
     except LookupError as error:
-        seen = f"no text is written in {encoding[:40]!r}"
-        raise Refusal("usage", seen, "one of utf-8, utf-16, latin-1, cp1252 and others") from error
+        seen = _("no text is written in {encoding!r}").format(encoding=encoding[:40])
+        raise Refusal("usage", seen, _("one of utf-8, utf-16, latin-1, cp1252 and others")) from error
     except UnicodeError as error:
-        raise Refusal("usage", f"{where} is not written in {encoding[:40]!r}", "name another one") from error
+        seen = _("{where} is not written in {encoding!r}").format(
+            where=source_name(where), encoding=encoding[:40]
+        )
+        raise Refusal("usage", seen, _("name another one")) from error
 
 
 def _sent(body: Mapping[str, object]) -> client.Answer:
@@ -201,5 +208,5 @@ def _read(file: str) -> bytes:
 
 
 def _unreadable(file: str, error: OSError) -> Refusal:
-    seen = f"{file} cannot be read: {error.strerror}"
-    return Refusal("usage", seen, "give a file, or - for standard input")
+    seen = _("{file} cannot be read: {reason}").format(file=file, reason=error.strerror)
+    return Refusal("usage", seen, _("give a file, or - for standard input"))

@@ -26,6 +26,7 @@ from daemon.cli.views.keeping import (
     verify_rows,
 )
 from daemon.cli.views.standing import named_rows
+from daemon.cli.words import _, later
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,17 +35,28 @@ if TYPE_CHECKING:
 
 _COMPACT_S: Final = 600.0
 _PASSPHRASE_BYTES_MAX: Final = 4096
+_STAGES: Final = (
+    later("writing"),
+    later("reading"),
+    later("checking"),
+    later("looking at the file's pages"),
+    later("reading the log"),
+    later("folding the log again"),
+    later("comparing the tables with the log"),
+    later("comparing the index of words"),
+)
+"""What the work on the files tells of how far it is."""
 
 
 def _passphrase_option(words: str) -> Callable[[Callable[..., object]], Callable[..., object]]:
-    return click.option("--passphrase-file", metavar="FILE", help=f"{words} (- for standard input).")
+    return click.option("--passphrase-file", metavar="FILE", help=words)
 
 
 @command("backup")
 @click.argument("file", metavar="FILE")
 @click.option("--force", is_flag=True, help="Replace FILE where it exists.")
 @click.option("--with-key", is_flag=True, help="Put this device's key in too, under a passphrase.")
-@_passphrase_option("Where the passphrase is, instead of asking for it")
+@_passphrase_option(later("Where the passphrase is, instead of asking for it (- for standard input)."))
 @pass_output
 def backup_command(
     output: Output, file: str, force: bool, with_key: bool, passphrase_file: str | None
@@ -55,7 +67,7 @@ def backup_command(
     it as safe as the journal. With --with-key it also brings back who this device is, on another machine.
     """
     if passphrase_file and not with_key:
-        raise click.UsageError("--passphrase-file needs --with-key", click.get_current_context())
+        raise click.UsageError(_("--passphrase-file needs --with-key"), click.get_current_context())
     passphrase = _passphrase(passphrase_file, twice=True) if with_key else None
     told = _keeping("backup", output, os.path.abspath(file), force=force, passphrase=passphrase)
     output.show(Answer(told, ""), backup_lines, named_rows)
@@ -63,7 +75,7 @@ def backup_command(
 
 @command("restore")
 @click.argument("file", metavar="FILE")
-@_passphrase_option("Where the passphrase of the key in FILE is")
+@_passphrase_option(later("Where the passphrase of the key in FILE is (- for standard input)."))
 @click.option("--as-this-device", is_flag=True, help="Go on here with another device's journal.")
 @pass_output
 def restore_command(output: Output, file: str, passphrase_file: str | None, as_this_device: bool) -> None:
@@ -92,7 +104,8 @@ def verify_command(output: Output, file: str | None, rebuild: bool) -> int:
     Reads the whole log again and holds everything that is shown against it. The daemon may go on meanwhile.
     """
     if file is not None and rebuild:
-        raise click.UsageError("--rebuild is for the journal, not for FILE", click.get_current_context())
+        clash = _("--rebuild is for the journal, not for FILE")
+        raise click.UsageError(clash, click.get_current_context())
     path = None if file is None else os.path.abspath(file)
     told = _keeping("verify", output, path, rebuild=rebuild)
     output.show(Answer(told, ""), verify_lines, verify_rows)
@@ -147,7 +160,7 @@ class _Progress:
 
     def told(self, stage: str, done: int, whole: int) -> None:
         if self._drawn:
-            words = f"{stage} {done * 100 // whole} %" if whole else stage
+            words = f"{_(stage)} {done * 100 // whole} %" if whole else _(stage)
             print(f"\r{words:<{self._width}}", end="", file=sys.stderr, flush=True)
             self._width = len(words)
 
@@ -163,9 +176,9 @@ def _passphrase(file: str | None, *, twice: bool) -> str:
     if file is not None:
         return _first_line(file)
     if sys.stdin is None or not sys.stdin.isatty():
-        seen = "a passphrase is needed, and nobody is there to type it"
-        raise Refusal("usage", seen, "name a file with --passphrase-file, or - for standard input")
-    typed: str = click.prompt("Passphrase", hide_input=True, confirmation_prompt=twice, err=True)
+        seen = _("a passphrase is needed, and nobody is there to type it")
+        raise Refusal("usage", seen, _("name a file with --passphrase-file, or - for standard input"))
+    typed: str = click.prompt(_("Passphrase"), hide_input=True, confirmation_prompt=twice, err=True)
     return typed
 
 
@@ -174,6 +187,6 @@ def _first_line(file: str) -> str:
         with open(file, "rb") as opened:
             text = decoded(opened.read(_PASSPHRASE_BYTES_MAX), file)
     except OSError as error:
-        seen = f"{file} cannot be read: {error.strerror}"
-        raise Refusal("usage", seen, "name a file that holds the passphrase") from error
+        seen = _("{file} cannot be read: {reason}").format(file=file, reason=error.strerror)
+        raise Refusal("usage", seen, _("name a file that holds the passphrase")) from error
     return (text.splitlines() or [""])[0]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from daemon.cli import client
 from daemon.cli.client import Answer
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
     from daemon.cli.look import Look
     from daemon.cli.output import Output
+
+
+_CHECKS: Final = (later("disk"), later("lease"), later("clock"), later("checks"))
+"""What the daemon looks at itself, and its state."""
 
 
 @command("status")
