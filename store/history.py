@@ -12,7 +12,7 @@ from store.snapshot import Snapshot
 from store.verdicts import Status
 from syncproto.codec import Value
 from syncproto.commit import Operation, Received
-from syncproto.heads import Chains, Clock, covers
+from syncproto.heads import covers
 from syncproto.ids import EntityId
 
 
@@ -120,12 +120,13 @@ class Pasts:
         if not operation.base:
             return None
         chains = self._snapshot.log
-        seen = [
-            one
-            for one in self._of(operation.entity)
-            if field in one.operation.fields and covers(operation.base, one.head, chains)
-        ]
-        standing = [one for one in seen if not _overwritten(one, seen, chains)]
+        standing: list[Written] = []
+        # Feed order keeps causes first, so that one pass leaves what nothing seen has overwritten.
+        for one in self._of(operation.entity):
+            written_to = one.operation
+            if field in written_to.fields and covers(operation.base, one.head, chains):
+                standing = [held for held in standing if not covers(written_to.base, held.head, chains)]
+                standing.append(one)
         best = max(standing, key=lambda one: one.source.order, default=None)
         return None if best is None else best.operation.fields[field]
 
@@ -158,14 +159,6 @@ def _touching(snapshot: Snapshot, entity: EntityId, after: int) -> list[int]:
         "SELECT seq FROM history WHERE entity = ? AND seq > ? ORDER BY seq", (entity, after)
     )
     return [seq for (seq,) in rows]
-
-
-def _overwritten(one: Written, others: list[Written], chains: Chains) -> bool:
-    return any(covers(_base(other), one.head, chains) for other in others if other is not one)
-
-
-def _base(write: Written) -> Clock:
-    return write.operation.base
 
 
 def _confirmed(snapshot: Snapshot) -> Callable[[EntityId], bool]:

@@ -21,7 +21,7 @@ from daemon.journal.tasks import NewTask, TaskEdit
 from daemon.journal.views import Change, Task
 from store import history
 from store.snapshot import Snapshot
-from store.transaction import Write
+from store.transaction import Transaction, Write
 from syncproto.codec import redacted
 from syncproto.commit import By
 from syncproto.ids import from_text, text
@@ -303,3 +303,15 @@ def test_looking_for_something_rare_ends_and_says_where(a: Home, task: Task):
     found = a.read(lambda snapshot: look(snapshot, after=0))
     assert ([one.after for one in found.changes], found.stopped) == (["Renew the passport"], 5)
     assert a.read(lambda snapshot: look(snapshot, before=3)).stopped is None
+
+
+def test_the_log_of_what_was_written_a_thousand_times_is_read_in_time(a: Home, task: Task):
+    """Comparing all its writes with each other, for each of them anew, took minutes."""
+
+    def rewrite(tx: Transaction) -> None:
+        for number in range(1, 1501):
+            tx.commit([Write(from_text(task.id), "task", {"title": f"Title {number}"})])
+
+    a.write(rewrite)
+    found = steps(read(a, task.id, limit=300), "title")
+    assert found == [(f"Title {number - 1}", f"Title {number}") for number in range(1201, 1501)]
