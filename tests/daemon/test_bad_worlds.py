@@ -3,21 +3,16 @@
 Never accepts more than one line about it, a traceback, or a daemon that does not go on once all is well.
 """
 
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from tests.daemon import shifted
-from tests.e2e.devices import START_S, Device, Done, pair, wait_until
+from tests.e2e.devices import START_S, Device, Done, Shifted, pair, wait_until
 from tests.mounts import SmallDisk, small_disk
 
 pytestmark = pytest.mark.e2e
 
-ROOT = Path(__file__).parents[2]
 YEAR_MS = 365 * 86_400_000
 PAGE = 4096
 
@@ -240,28 +235,6 @@ def test_a_folder_that_others_may_write_to_is_refused(tmp_path: Path):
 
 
 # -- the clock --------------------------------------------------------------------------------------------
-
-
-@dataclass
-class Shifted(Device):
-    """A device whose clock can be set while its daemon runs."""
-
-    def set_clock(self, by_ms: int) -> None:
-        self.home.mkdir(parents=True, exist_ok=True)
-        self.shift.write_text(str(by_ms))
-
-    @property
-    def shift(self) -> Path:
-        return self.home.parent / f"{self.name}.shift"
-
-    def launch(self) -> None:
-        self.home.mkdir(parents=True, exist_ok=True)
-        environment = self.environment | {shifted.SHIFT: str(self.shift), "PYTHONPATH": str(ROOT)}
-        with (self.home.parent / f"{self.name}.log").open("ab") as log:
-            command = [sys.executable, shifted.__file__, "up"]
-            self.daemon = subprocess.Popen(
-                command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log
-            )
 
 
 def titles_in_order(one: Device) -> list[str]:

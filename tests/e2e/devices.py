@@ -8,6 +8,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import sysconfig
 import time
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from typing import Any
 
 START_S, STOP_S, COMMAND_S, POLL_S = 30.0, 5.0, 60.0, 0.05
 
+ROOT = Path(__file__).parents[2]
 PLACET = Path(sysconfig.get_path("scripts")) / "placet"
 
 
@@ -78,10 +80,15 @@ class Device:
     def launch(self) -> None:
         """Start the daemon, without waiting."""
         self.home.mkdir(parents=True, exist_ok=True)
+        command, environment = self.daemon_command()
         with (self.home.parent / f"{self.name}.log").open("ab") as log:
             self.daemon = subprocess.Popen(
-                [PLACET, "up"], env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+                command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log
             )
+
+    def daemon_command(self) -> tuple[list[str | Path], dict[str, str]]:
+        """Return what runs the daemon, and in which environment."""
+        return [PLACET, "up"], self.environment
 
     def start(self) -> None:
         """Start the daemon and wait until it answers."""
@@ -129,6 +136,26 @@ class Device:
         done = self.run(*words, "--json", typed=typed)
         assert done.status == 0, f"placet {' '.join(words)}: {done.status} {done.out} {done.err} {self.log()}"
         return done.json
+
+
+@dataclass
+class Shifted(Device):
+    """A device whose clock can be set while its daemon runs."""
+
+    def set_clock(self, by_ms: int) -> None:
+        """Put the clock forward or back by so much."""
+        self.home.mkdir(parents=True, exist_ok=True)
+        self.shift.write_text(str(by_ms))
+
+    @property
+    def shift(self) -> Path:
+        """Return the file that says by how much the clock is wrong."""
+        return self.home.parent / f"{self.name}.shift"
+
+    def daemon_command(self) -> tuple[list[str | Path], dict[str, str]]:
+        """Return the daemon on a machine whose clock is as wrong as the file says."""
+        environment = self.environment | {"SHIFT_CLOCK_BY": str(self.shift), "PYTHONPATH": str(ROOT)}
+        return [sys.executable, ROOT / "tests" / "daemon" / "shifted.py", "up"], environment
 
 
 def pair(one: Device, other: Device) -> None:
