@@ -158,6 +158,10 @@ class Folding:
     def row(self, entity: EntityId) -> Row:
         """Return the current fold of an entity, empty where nothing is known of it."""
         self._catch_up()
+        if entity in self._refold:
+            # What has come since did not land in the row: a base taken from it would not cover that.
+            self._index_history()
+            self._settle()
         return self._hold(entity).row
 
     def refolded(self, entity: EntityId) -> Row:

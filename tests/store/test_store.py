@@ -13,6 +13,7 @@ from store.transaction import Write
 from syncproto.commit import By
 from syncproto.heads import EMPTY
 from syncproto.hlc import LEAD_MS_MAX
+from tests.simulation.laws import refold_is_the_same
 from tests.store.stores import Bench, entity_id, exchange, feed, grow, signer_of, stands, write
 
 TASK, OTHER = entity_id(1), entity_id(2)
@@ -83,6 +84,29 @@ def test_a_transaction_makes_several_commits_each_seeing_the_one_before(bench: B
     assert two.counter == one.counter + 1
     exchange(a, b)
     assert stands(a)[:3] == stands(b)[:3]
+
+
+@pytest.mark.parametrize("is_undone", [False, True])
+def test_a_commit_sees_the_one_before_also_where_the_entity_is_to_be_folded_anew(
+    bench: Bench, is_undone: bool
+) -> None:
+    store = bench.store("a")
+    item, yes, no = entity_id(3), entity_id(4), entity_id(5)
+    with store.write() as tx:
+        if is_undone:
+            tx.commit([Write(yes, "decision", {"item_id": item, "verdict": "confirmed", "seen": []})])
+        tx.commit([Write(TASK, "task", {"title": "proposed"}, effect=item)])
+    with store.write() as tx:
+        if is_undone:
+            tx.commit([Write(no, "decision", {"item_id": item, "verdict": "undone", "seen": [yes]})])
+        tx.commit([Write(TASK, "task", {"title": "one"})])
+        tx.commit([Write(TASK, "task", {"title": "two"})])
+    with store.read() as snapshot:
+        task = snapshot.entity(TASK)
+        assert task is not None
+        assert task.value("title") == "two"
+        assert task.conflicts() == {}
+        refold_is_the_same(snapshot)
 
 
 def test_the_author_of_a_commit_is_the_default_author_of_its_operations(bench: Bench) -> None:
