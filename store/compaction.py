@@ -15,7 +15,7 @@ from store.transaction import Transaction
 from syncproto import commit as commits
 from syncproto.codec import Redacted
 from syncproto.commit import Operation, Received
-from syncproto.heads import Clock, Head, covers
+from syncproto.heads import EMPTY, Clock, Head, covers, union
 from syncproto.ids import EntityId
 
 START: Final = EntityId(b"")
@@ -146,15 +146,18 @@ class _Search:
     def droppable(self, entity: EntityId) -> Iterator[tuple[int, str]]:
         """Yield the values of an entity that may go: feed position and field."""
         placed = list(self._placed(entity))
-        later: dict[str, list[_Placed]] = {}
+        covered: dict[str, Clock] = {}
         for one in reversed(placed):
             if one.received.commit.stamp.ms < self._before_ms and one.operation.kind in KINDS:
                 for field, value in one.operation.fields.items():
-                    if commits.is_long(value) and self._is_covered(one, later.get(field, [])):
+                    if commits.is_long(value) and covers(covered.get(field, EMPTY), one.head, self._log):
                         yield one.seq, field
-            if is_person(one.operation):
+            if is_person(one.operation) and self._all_hold(one.head):
+                # A person wrote over what is in this base, having seen it, and everyone holds that, so both.
+                # What a person wrote is live for good. What a confirmation wrote is not: undone, it shows
+                # again what it covered.
                 for field in one.operation.fields:
-                    later.setdefault(field, []).append(one)
+                    covered[field] = union(covered.get(field, EMPTY), one.operation.base, self._log)
 
     def _placed(self, entity: EntityId) -> Iterator[_Placed]:
         rows: Any = self._snapshot.db.execute(
@@ -165,17 +168,6 @@ class _Search:
             for operation in received.commit.operations:
                 if operation.entity == entity:
                     yield _Placed(seq, received, operation)
-
-    def _is_covered(self, one: _Placed, later: list[_Placed]) -> bool:
-        """Say whether a person wrote over a value, having seen it, and everyone holds that, so both.
-
-        What a person wrote is live for good. What a confirmation wrote is not: undone, it shows again what it
-        covered.
-        """
-        return any(
-            covers(other.operation.base, one.head, self._log) and self._all_hold(other.head)
-            for other in reversed(later)
-        )
 
     def _all_hold(self, head: Head) -> bool:
         return all(covers(clock, head, self._log) for clock in self._held)

@@ -3,6 +3,8 @@
 Never asks the compaction itself what it should have done: logs and folds are compared.
 """
 
+import sys
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -269,6 +271,31 @@ def test_a_step_reads_no_more_than_some_commits_and_an_entity(
     with store.write() as tx:
         assert compact(tx, ALL) == Step(Freed(), entity_id(2))
         assert compact(tx, ALL, entity_id(2)) == Step(Freed(), None)
+
+
+def calls_to_compact(bench: Bench, writes: int) -> int:
+    """Count the calls of functions in a step over one entity of which a member holds nothing."""
+    store = bench.store(f"of-{writes}")
+    with store.write() as tx:
+        for number in range(writes):
+            tx.commit([Write(TASK, "task", {"text": words(str(number), 50)})])
+    called = 0
+
+    def note(_frame: FrameType, event: str, _argument: object) -> None:
+        nonlocal called
+        called += event == "call"
+
+    with store.write() as tx:
+        sys.setprofile(note)
+        try:
+            assert compact(tx, Retention(LATE, (EMPTY,))) == Step(Freed(), None)
+        finally:
+            sys.setprofile(None)
+    return called
+
+
+def test_an_entity_of_many_writes_costs_as_many_where_nothing_of_it_may_go(bench: Bench) -> None:
+    assert calls_to_compact(bench, 400) < 5 * calls_to_compact(bench, 100)
 
 
 def test_a_commit_is_counted_once_however_often_it_loses_something(bench: Bench) -> None:
