@@ -38,6 +38,14 @@ class Floor:
         self._folder = folder
         self._bytes_min = bytes_min
 
+    @property
+    def folder(self) -> Path:
+        return self._folder
+
+    @property
+    def bytes_min(self) -> int:
+        return self._bytes_min
+
     def free_bytes(self) -> int:
         """Return the bytes that this user may still write there."""
         return free_bytes(self._folder)

@@ -23,32 +23,41 @@ _LENGTHS = ((365 * 1440, "year"), (1440, "day"), (60, "hour"), (1, "minute"))
 
 
 class Check(Struct, frozen=True):
-    """One finding: what was looked at, whether it is well, what was found, and what to do where it is not."""
+    """One finding: what was looked at, whether it is well, what was found, and what to do where it is not.
+
+    `code` and `given` say it again for whoever words it in another language; a device that is not named is
+    this one.
+    """
 
     name: str
     well: bool
     found: str
     remedy: str = ""
+    code: str = ""
+    given: dict[str, str | int] = {}
 
 
 def disk(floor: Floor) -> Check:
     """Look at the room that is left for writes."""
     shortfall = floor.shortfall()
+    given: dict[str, str | int] = {"free_mib": floor.free_bytes() // MIB}
     if shortfall is not None:
-        return Check(
-            "disk", False, f"{shortfall}: nothing is written", "free some space; it goes on by itself"
-        )
-    return Check("disk", True, f"{floor.free_bytes() // MIB} MiB free")
+        given |= {"folder": str(floor.folder), "floor_mib": floor.bytes_min // MIB}
+        found = f"{shortfall}: nothing is written"
+        return Check("disk", False, found, "free some space; it goes on by itself", "disk_low", given)
+    return Check("disk", True, f"{given['free_mib']} MiB free", "", "disk_well", given)
 
 
 def lease(doubt: Doubt | None, is_stale: bool) -> Check:
     """Look at what guards the database against its own copies."""
     if is_stale:
         found = "the lease beside the database cannot be written"
-        return Check("lease", False, found, "check the disk and the data folder's permissions")
+        remedy = "check the disk and the data folder's permissions"
+        return Check("lease", False, found, remedy, "lease_unwritten")
     if doubt is not None:
-        return Check("lease", True, f"went on as a new replica at the last start: {doubt.value}")
-    return Check("lease", True, "the database and its lease fit each other")
+        found = f"went on as a new replica at the last start: {doubt.value}"
+        return Check("lease", True, found, "", "lease_doubted", {"doubt": doubt.name.lower()})
+    return Check("lease", True, "the database and its lease fit each other", "", "lease_well")
 
 
 def clocks(snapshot: Snapshot, now_ms: int, jump_ms: int) -> Iterator[Check]:
@@ -56,14 +65,21 @@ def clocks(snapshot: Snapshot, now_ms: int, jump_ms: int) -> Iterator[Check]:
     if abs(jump_ms) > JUMP_MAX_MS:
         way = "forward" if jump_ms > 0 else "back"
         found = f"the clock was set {way} by {_length(jump_ms)} since the daemon started"
-        yield Check("clock", False, found, "check date and time; then start the daemon again")
+        remedy = "check date and time; then start the daemon again"
+        yield Check("clock", False, found, remedy, f"clock_set_{way}", {"minutes": _minutes(jump_ms)})
     ahead = _ahead(snapshot, now_ms)
     for device, stamp_ms in ahead.items():
         name = _name(snapshot, device)
         found = f"the newest change of {name} is dated {iso(stamp_ms)}, {_length(stamp_ms - now_ms)} from now"
-        yield Check("clock", False, found, f"check date and time here and on {name}")
+        given: dict[str, str | int] = {
+            "device": _told(snapshot, device),
+            "at": iso(stamp_ms),
+            "minutes": _minutes(stamp_ms - now_ms),
+        }
+        yield Check("clock", False, found, f"check date and time here and on {name}", "clock_ahead", given)
     if not ahead and abs(jump_ms) <= JUMP_MAX_MS:
-        yield Check("clock", True, f"no change lies ahead of {iso(now_ms)}")
+        now = iso(now_ms)
+        yield Check("clock", True, f"no change lies ahead of {now}", "", "clock_well", {"now": now})
 
 
 def _ahead(snapshot: Snapshot, now_ms: int) -> dict[DeviceId, int]:
@@ -76,20 +92,29 @@ def states(snapshot: Snapshot, differing: Sequence[DeviceId]) -> Iterator[Check]
     """Look at the peers that held the same commits as this device, and showed another state."""
     for device in differing:
         found = f"{_name(snapshot, device)} holds the same changes and shows something else"
-        yield Check("state", False, found, "run 'placet verify' on both devices")
+        given: dict[str, str | int] = {"device": _told(snapshot, device)}
+        yield Check("state", False, found, "run 'placet verify' on both devices", "state_differs", given)
     if not differing:
-        yield Check("state", True, "no device shows something else for the same changes")
+        yield Check("state", True, "no device shows something else for the same changes", "", "state_well")
 
 
 def _name(snapshot: Snapshot, device: DeviceId) -> str:
+    return _told(snapshot, device) or "this device"
+
+
+def _told(snapshot: Snapshot, device: DeviceId) -> str:
     if device == snapshot.device:
-        return "this device"
+        return ""
     member = roster.read(snapshot).get(device)
     return device.hex()[:12] if member is None else member.name
 
 
+def _minutes(span_ms: int) -> int:
+    return abs(span_ms) // MINUTE_MS
+
+
 def _length(span_ms: int) -> str:
-    minutes = abs(span_ms) // MINUTE_MS
+    minutes = _minutes(span_ms)
     size, unit = next(((size, unit) for size, unit in _LENGTHS if minutes >= size), (1, "minute"))
     count = minutes // size
     return f"{count} {unit}{'s' * (count != 1)}"

@@ -13,6 +13,7 @@ from daemon.cli import client
 from daemon.cli.client import Answer
 from daemon.cli.grammar import command, pass_output
 from daemon.cli.refusals import DONE, FAILED, Refusal
+from daemon.cli.views.findings import finding_words
 from daemon.cli.views.standing import Check, check_lines, status_rows, status_screen
 from daemon.cli.words import _, later
 from daemon.paths import find_paths
@@ -74,7 +75,7 @@ def _daemons_own() -> Iterator[Check]:
         yield Check("checks", False, refusal.message, refusal.hint)
         return
     for one in told:
-        yield Check(one["name"], bool(one["well"]), one["found"], one.get("remedy") or "")
+        yield Check(one["name"], bool(one["well"]), *finding_words(one))
 
 
 def _folder(folder: str) -> Check:

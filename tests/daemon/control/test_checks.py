@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec import to_builtins
 
+from daemon.cli.views.findings import finding_words
 from daemon.clock import ClockWatch, since_boot_s
 from daemon.control import checks
 from daemon.control.checks import Check
@@ -89,6 +91,30 @@ def test_peers_that_show_something_else_are_named(store: Store):
         (found,) = checks.states(snapshot, [signer_of("b").device])
     assert well.well
     unwell(found, signer_of("b").device.hex()[:12])
+
+
+def found_in_all_ways(store: Store, folder: Path) -> Iterator[Check]:
+    """Find everything that can be found."""
+    yield from (checks.disk(Floor(folder, 0)), checks.disk(Floor(folder, 1 << 60)))
+    yield from (checks.lease(doubt, False) for doubt in (None, *Doubt))
+    yield checks.lease(None, True)
+    spans_ms = (6 * 60_000, 3_600_000, 86_400_000, -2 * YEAR_MS)
+    yield from (found for span_ms in spans_ms for found in clocks(store, NOW_MS, span_ms))
+    yield from (*clocks(store, NOW_MS), *clocks(store, NOW_MS - YEAR_MS))
+    with store.read() as snapshot:
+        yield from (*checks.states(snapshot, []), *checks.states(snapshot, [signer_of("b").device]))
+
+
+def test_the_command_line_words_a_finding_as_the_daemon_does(store: Store, tmp_path: Path):
+    for found in found_in_all_ways(store, tmp_path):
+        told = {**to_builtins(found), "found": "", "remedy": ""}
+        assert finding_words(told) == (found.found, found.remedy)
+
+
+def test_a_finding_of_a_newer_daemon_is_told_as_it_came():
+    told = {"found": "the wind is too strong", "remedy": "wait"}
+    for newer in ({"code": "wind", "given": {}}, {"code": "disk_well", "given": {}}, {}):
+        assert finding_words({**told, **newer}) == ("the wind is too strong", "wait")
 
 
 def test_a_watch_sees_jumps_and_no_sleep():

@@ -1,0 +1,92 @@
+"""What the daemon found at its own disk, lease and clock, in the language of the person.
+
+Never hides a finding that it does not know: a newer daemon found it, and it is told as it came.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from daemon.cli.words import _, later, ngettext
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_FOUND: Final = {
+    "disk_well": later("{free_mib} MiB free"),
+    "disk_low": later(
+        "only {free_mib} MiB are free in {folder}, below the floor of {floor_mib} MiB: nothing is written"
+    ),
+    "lease_well": later("the database and its lease fit each other"),
+    "lease_unwritten": later("the lease beside the database cannot be written"),
+    "lease_doubted": later("went on as a new replica at the last start: {doubt}"),
+    "clock_well": later("no change lies ahead of {now}"),
+    "clock_set_forward": later("the clock was set forward by {length} since the daemon started"),
+    "clock_set_back": later("the clock was set back by {length} since the daemon started"),
+    "clock_ahead": later("the newest change of {device} is dated {at}, {length} from now"),
+    "state_well": later("no device shows something else for the same changes"),
+    "state_differs": later("{device} holds the same changes and shows something else"),
+}
+_REMEDIES: Final = {
+    "disk_low": later("free some space; it goes on by itself"),
+    "lease_unwritten": later("check the disk and the data folder's permissions"),
+    "clock_set_forward": later("check date and time; then start the daemon again"),
+    "clock_set_back": later("check date and time; then start the daemon again"),
+    "clock_ahead": later("check date and time here and on {device}"),
+    "state_differs": later("run 'placet verify' on both devices"),
+}
+_DOUBTS: Final = {
+    "missing": later("its lease file is missing"),
+    "unreadable": later("its lease file cannot be read"),
+    "machine": later("it was copied from another machine"),
+    "file": later("the file is not the one that was here before: it was copied or put back"),
+    "folder": later("its folder was put back as it was before, or its files were changed by hand"),
+    "replica": later("its lease file belongs to another copy of it"),
+    "behind": later("it lacks commits of its own: it was put back"),
+    "ahead": later("its lease file is older than it"),
+}
+_HOUR: Final = 60
+_DAY: Final = 24 * _HOUR
+_YEAR: Final = 365 * _DAY
+
+
+def finding_words(found: Mapping[str, Any]) -> tuple[str, str]:
+    """Say what was found, and what to do about it."""
+    code, as_it_came = str(found.get("code")), (str(found["found"]), str(found.get("remedy") or ""))
+    if code not in _FOUND:
+        return as_it_came
+    given = _given(found.get("given") or {})
+    try:
+        return _(_FOUND[code]).format(**given), _(_REMEDIES[code]).format(
+            **given
+        ) if code in _REMEDIES else ""
+    except KeyError:
+        return as_it_came
+
+
+def _given(told: Mapping[str, Any]) -> dict[str, object]:
+    given = dict(told)
+    if "device" in told:
+        given["device"] = told["device"] or _("this device")
+    if "minutes" in told:
+        given["length"] = _length(int(told["minutes"]))
+    if "doubt" in told:
+        given["doubt"] = _(_DOUBTS[told["doubt"]]) if told["doubt"] in _DOUBTS else told["doubt"]
+    return given
+
+
+def _length(minutes: int) -> str:
+    """Say a length in its largest unit: the clock is off by that much."""
+    if minutes >= _YEAR:
+        count = minutes // _YEAR
+        said = ngettext("{count} year", "{count} years", count)
+    elif minutes >= _DAY:
+        count = minutes // _DAY
+        said = ngettext("{count} day", "{count} days", count)
+    elif minutes >= _HOUR:
+        count = minutes // _HOUR
+        said = ngettext("{count} hour", "{count} hours", count)
+    else:
+        count = minutes
+        said = ngettext("{count} minute", "{count} minutes", count)
+    return said.format(count=count)
