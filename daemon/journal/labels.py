@@ -123,8 +123,10 @@ def _color(given: str | None) -> str | None:
 
 def _scope_fields(tx: Transaction, label: Entity, change: LabelEdit) -> dict[str, Value]:
     """Return one field for each category that comes or goes: concurrent additions both stay."""
-    now = set(names.members(label, SCOPE))
-    wanted = now if change.categories is UNSET else _categories(tx, change.categories)
+    now = wanted = set(names.members(label, SCOPE))
+    if change.categories is not UNSET:
+        seen = names.members_seen(tx, label, SCOPE, refs.base_shown(tx, label, change.base))
+        wanted = (now - seen) | _categories(tx, change.categories)
     wanted = (wanted | _categories(tx, change.add_categories)) - _categories(tx, change.remove_categories)
     return {f"{SCOPE}/{text(one)}": one in wanted for one in sorted(now ^ wanted)}
 

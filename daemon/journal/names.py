@@ -15,7 +15,8 @@ from store.entity import Entity
 from store.fold import DELETED
 from store.snapshot import PREFIX_MIN, Snapshot
 from store.transaction import Write
-from syncproto.ids import ZERO_ID, EntityId, derived_id, from_text
+from syncproto.heads import Clock, covers
+from syncproto.ids import ZERO_ID, EntityId, derived_id, from_text, text
 
 Kind = Literal["label", "category"]
 
@@ -124,6 +125,19 @@ def is_for(label: Entity, category: EntityId | None) -> bool:
 def members(entity: Entity, prefix: str) -> list[EntityId]:
     """Return the ids in a set; what is no id is left out."""
     return [from_text(one) for one in entity.members(prefix) if _ID.fullmatch(one)]
+
+
+def members_seen(snapshot: Snapshot, entity: Entity, prefix: str, clock: Clock | None) -> set[EntityId]:
+    """Return the ids in a set that whoever was shown this clock saw in it; None: all that are in it."""
+    found = set(members(entity, prefix))
+    if clock is None:
+        return found
+    return {
+        one
+        for one in found
+        for version in entity.versions(f"{prefix}/{text(one)}")
+        if version.value is True and covers(clock, version.source.head, snapshot.log)
+    }
 
 
 def category_of(task: Entity) -> EntityId | None:

@@ -12,7 +12,17 @@ from daemon.journal import refs, values
 from daemon.journal.errors import Code, Refused, usage
 from daemon.journal.filters import Wanted
 from daemon.journal.listing import PAGE_MAX, page
-from daemon.journal.names import SCOPE, SET, Names, by_id, category_of, ids_called, is_for, members
+from daemon.journal.names import (
+    SCOPE,
+    SET,
+    Names,
+    by_id,
+    category_of,
+    ids_called,
+    is_for,
+    members,
+    members_seen,
+)
 from daemon.journal.show import Shown
 from daemon.journal.views import Task
 from store.entity import Entity
@@ -21,6 +31,7 @@ from store.snapshot import Snapshot
 from store.transaction import Transaction, Write
 from syncproto.codec import Value
 from syncproto.commit import By
+from syncproto.heads import Clock
 from syncproto.ids import EntityId, from_text, text
 
 LABELS_MAX = 100
@@ -123,13 +134,14 @@ def add(tx: Transaction, new: NewTask) -> Task:
 def edit(tx: Transaction, ref: str, change: TaskEdit) -> Task:
     """Change a task; what already stands as the person's own is not written again."""
     task = refs.task(tx, ref)
+    clock = refs.base_shown(tx, task, change.base)
     labels, categories = Names(tx, "label"), Names(tx, "category")
     fields = _plain_fields(change)
     fields |= _status_fields(change, task)
     fields |= _category_field(change, categories)
-    fields |= _label_fields(tx, change, task, labels)
+    fields |= _label_fields(tx, change, task, labels, clock)
     _require_scope(tx, fields, category_of(task))
-    return _write(tx, task, fields, change.base, [*labels.writes, *categories.writes])
+    return _write(tx, task, fields, clock, [*labels.writes, *categories.writes])
 
 
 def done(tx: Transaction, ref: str, shift: Shift) -> Task:
@@ -153,10 +165,9 @@ def _write(
     tx: Transaction,
     task: Entity,
     fields: dict[str, Value],
-    base: Mapping[str, int] | None,
+    clock: Clock | None,
     before: list[Write] | None = None,
 ) -> Task:
-    clock = refs.base_shown(tx, task, base)
     changed = {name: value for name, value in fields.items() if not stands(task, name, value)}
     if changed:
         tx.commit([*(before or []), Write(task.id, "task", changed, base=clock)])
@@ -223,10 +234,14 @@ def _category_field(change: TaskEdit, categories: Names) -> dict[str, Value]:
     return {"category_id": None if change.category is None else categories.id_of(change.category)}
 
 
-def _label_fields(tx: Transaction, change: TaskEdit, task: Entity, labels: Names) -> dict[str, Value]:
+def _label_fields(
+    tx: Transaction, change: TaskEdit, task: Entity, labels: Names, clock: Clock | None
+) -> dict[str, Value]:
     """Return one field for each label that comes or goes: concurrent additions both stay."""
-    now = set(task.members(SET))
-    wanted = now if change.labels is UNSET else {text(one) for one in labels.ids_of(change.labels)}
+    now = wanted = set(task.members(SET))
+    if change.labels is not UNSET:
+        seen = {text(one) for one in members_seen(tx, task, SET, clock)}
+        wanted = (now - seen) | {text(one) for one in labels.ids_of(change.labels)}
     wanted = wanted | {text(one) for one in labels.ids_of(change.add_labels)}
     wanted -= {text(one) for name in change.remove_labels for one in ids_called(tx, "label", name)}
     if len(wanted) > LABELS_MAX:

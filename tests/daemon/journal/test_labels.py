@@ -77,6 +77,31 @@ def refusal(use, *args, **fields) -> Refused:
     return caught.value
 
 
+# -- sets that are replaced ---------------------------------------------------------------------------
+
+
+def test_labels_that_are_replaced_leave_what_came_since_they_were_shown(fleet: Fleet, a: Home, b: Home):
+    task = make(a, labels=["home", "old"])
+    fleet.sync()
+    change(b, task, add_labels=["news"])
+    fleet.sync()
+    replaced = change(a, task, labels=["home", "urgent"], base=task.vector_clock)
+    assert (replaced.labels, replaced.conflicts) == (["home", "news", "urgent"], [])
+    assert change(a, task, labels=["home"], base=replaced.vector_clock).labels == ["home"]
+    assert change(a, task, labels=[]).labels == []
+
+
+def test_the_categories_of_a_label_that_are_replaced_leave_what_came_since(fleet: Fleet, a: Home, b: Home):
+    for name in ("garden", "house", "boat"):
+        category(a, name)
+    label = add(a, "repair", categories=["house"])
+    fleet.sync()
+    edit(b, "repair", add_categories=["boat"])
+    fleet.sync()
+    replaced = edit(a, "repair", categories=["garden"], base=label.vector_clock)
+    assert (replaced.categories, replaced.conflicts) == (["boat", "garden"], [])
+
+
 # -- labels by name -----------------------------------------------------------------------------------
 
 
