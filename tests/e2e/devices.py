@@ -145,7 +145,9 @@ class Shifted(Device):
     def set_clock(self, by_ms: int) -> None:
         """Put the clock forward or back by so much."""
         self.home.mkdir(parents=True, exist_ok=True)
-        self.shift.write_text(str(by_ms))
+        fresh = self.shift.with_suffix(".fresh")  # the daemon reads at any moment, and never half a number
+        fresh.write_text(str(by_ms))
+        fresh.replace(self.shift)
 
     @property
     def shift(self) -> Path:
