@@ -62,6 +62,7 @@ COVERED: Final = (
     "views/agents.py",
     "views/conflicts.py",
     "views/entries.py",
+    "views/findings.py",
     "views/history.py",
     "views/labels.py",
     "views/links.py",
