@@ -4,10 +4,12 @@ Never changes what it copies, never shows a half-written file under the name tha
 deletes the database that it replaces.
 """
 
+import fcntl
+import glob
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -87,22 +89,46 @@ def write_backup(path: Path, target: Path, told: Told, sealed_key: bytes | None 
 
     Raises StoreError: then `target` is as it was.
     """
-    part = target.with_name(f".{target.name}.part")
-    try:
-        with file_faults_in_words(target):
-            discard(part)
-            # SQLite would let others read it.
-            os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    with _part_of(target) as part:
         _copy_out(path, part, told)
         contents = _finish(part, target, told, sealed_key)
         with file_faults_in_words(target):
             _sync(part)
             part.replace(target)
             sync_folder(target.parent)
+    return contents
+
+
+@contextmanager
+def _part_of(target: Path) -> Iterator[Path]:
+    """Give a new file beside `target`, locked as long as it is written: two backups may have one target."""
+    _discard_left(target)
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    with file_faults_in_words(target):
+        # SQLite would let others read it.
+        descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        # Where a file system knows no locks, another backup to this target may end this one, in an error.
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield part
     except BaseException:
         discard(part)
         raise
-    return contents
+    finally:
+        os.close(descriptor)
+
+
+def _discard_left(target: Path) -> None:
+    """Remove what backups have left that were killed; what nobody may remove or lock is left alone."""
+    for left in target.parent.glob(f".{glob.escape(target.name)}.*.part"):
+        with suppress(OSError):
+            descriptor = os.open(left, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                discard(left)
+            finally:
+                os.close(descriptor)
 
 
 def _copy_out(path: Path, part: Path, told: Told) -> None:

@@ -5,6 +5,8 @@ Never loses the journal that a restore replaces.
 
 import shutil
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import apsw
@@ -19,6 +21,12 @@ from syncproto.hlc import Stamp
 from tests.store.stores import NOW_MS, Bench, entity_id, exchange, feed, grow, signer_of, stands, write
 
 DEVICE = signer_of("a").device
+BACKUP = """
+import sys
+from pathlib import Path
+from store import backup
+backup.write_backup(*map(Path, sys.argv[1:]), lambda *seen: None)
+"""
 
 
 def silent(stage: str, done: int, of: int) -> None:
@@ -108,6 +116,32 @@ def test_a_backup_that_fails_leaves_what_was_there(bench: Bench):
         backup.write_backup(store.path, bench.folder / "missing" / "b", silent)
     assert target.read_bytes() == before
     assert not list(bench.folder.glob(".*.part"))
+
+
+def test_two_backups_to_one_target_each_end_whole(bench: Bench):
+    store, target = bench.store("a"), bench.folder / "b"
+    grow(store, 3)
+
+    def another(stage: str, done: int, of: int) -> None:
+        if stage == "checking":
+            subprocess.run([sys.executable, "-c", BACKUP, store.path, target], check=True, timeout=30)
+            assert len(list(bench.folder.glob(".*.part"))) == 1
+
+    assert backup.write_backup(store.path, target, another).commits == 3
+    assert stands(bench.store("a", target))[2].commits == 3
+    assert not list(bench.folder.glob(".*.part"))
+
+
+def test_what_a_killed_backup_left_goes_with_the_next(bench: Bench):
+    store = bench.store("a")
+    grow(store, 1)
+    left = bench.folder / ".b.1.part"
+    left.write_bytes(b"half")
+    other = bench.folder / ".c.1.part"
+    other.write_bytes(b"another target's")
+    backup.write_backup(store.path, bench.folder / "b", silent)
+    assert not left.exists()
+    assert other.exists()
 
 
 def root_of(path: Path, name: str) -> int:
