@@ -13,27 +13,23 @@ from hypothesis import strategies as st
 from store.log import Log
 from store.store import Store
 from store.transaction import Write
-from syncproto.commit import Received, SignedCommit
+from syncproto.commit import SignedCommit
 from syncproto.faults import LocalProtocolError, RemoteProtocolError
 from syncproto.heads import Head
+from tests.store.forks import OTHER, REPLICA, TASK, branches, chain
 from tests.store.stores import (
     Bench,
-    entity_id,
     exchange,
     feed,
     forged,
     grow,
     operation,
-    replica_of,
     sealed,
     signer_of,
     stands,
     unsigned,
     write,
 )
-
-REPLICA = replica_of("a")
-TASK, OTHER = entity_id(1), entity_id(2)
 
 
 def take(store: Store, page: Sequence[SignedCommit]) -> int:
@@ -54,17 +50,6 @@ def refused(store: Store, page: Sequence[SignedCommit], reason: str) -> None:
     assert remembered.end() == fresh.end()
     assert remembered._names == fresh._names
     assert remembered._moved == set()
-
-
-def chain(count: int, device: str = "a") -> list[Received]:
-    """Return a chain of commits on one task, each resting on the one before."""
-    made: list[Received] = []
-    for counter in range(1, count + 1):
-        base = (made[-1].head,) if made else ()
-        previous = made[-1] if made else None
-        step = operation(TASK, base, title=f"t{counter}")
-        made.append(sealed(signer_of(device), REPLICA, counter, previous, [step]))
-    return made
 
 
 def test_what_follows_is_taken(bench: Bench) -> None:
@@ -283,17 +268,6 @@ def test_a_bad_signature_undoes_the_whole_page_and_all_that_is_remembered(bench:
 
 
 # -- counters used twice -----------------------------------------------------------------------------------
-
-
-def branches() -> dict[str, Received]:
-    """Return a chain of three, a fork after the first, a fork of the fork, and one at the very start."""
-    one, two, three = chain(3)
-    key = signer_of("a")
-    left = sealed(key, REPLICA, 2, one, [operation(TASK, (one.head,), title="left")])
-    left3 = sealed(key, REPLICA, 3, left, [operation(TASK, (left.head,), title="left 3")])
-    right3 = sealed(key, REPLICA, 3, left, [operation(OTHER, title="right 3")])
-    start = sealed(key, REPLICA, 1, None, [operation(TASK, title="another start")])
-    return {"1": one, "2": two, "3": three, "l2": left, "l3": left3, "r3": right3, "s1": start}
 
 
 CAUSES = {"2": "1", "3": "2", "l2": "1", "l3": "l2", "r3": "l2"}
