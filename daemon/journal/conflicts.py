@@ -3,7 +3,7 @@
 Never drops a value: the others are in the history.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -69,6 +69,7 @@ class Kept(Struct, frozen=True, kw_only=True):
 def keep(tx: Transaction, wanted: Keep) -> Kept:
     """Write the chosen value over all of a field's."""
     entity = _named(tx, wanted.entity)
+    _require_in_sight(_above(tx, entity))
     if wanted.base is not None and vector_clock(entity.clock) != dict(wanted.base):
         raise Refused(Code.STALE, "it has changed since it was shown", "look again: placet conflicts")
     shown = Shown(tx)
@@ -79,11 +80,8 @@ def keep(tx: Transaction, wanted: Keep) -> Kept:
     settled = next(one for one in shown.conflicts(entity) if one.field == field)
     if isinstance(value, Redacted):
         raise Refused(Code.CONFLICT, "this value was dropped by a compaction", "keep another one")
-    above = (
-        []
-        if field == DELETED and value is True
-        else [Write(one.id, one.kind, {}) for one in _above(tx, entity)]
-    )
+    keeps = field != DELETED or value is not True
+    above = [Write(one.id, one.kind, {}) for one in _above(tx, entity) if keeps]
     tx.commit([Write(entity.id, entity.kind, {field: value}), *above])
     now = tx.entity(entity.id)
     assert now is not None
@@ -116,6 +114,14 @@ def _above(snapshot: Snapshot, entity: Entity) -> list[Entity]:
         if at is not None:
             found.append(at)
     return found
+
+
+def _require_in_sight(above: Iterable[Entity]) -> None:
+    """Refuse to settle what is out of sight with what it belongs to: nobody was shown it."""
+    for one in above:
+        if not one.visible:
+            seen = f"the {one.kind.replace('_', ' ')} {refs.candidate(one).title!r} was removed"
+            raise Refused(Code.NOT_FOUND, seen, "restore it first")
 
 
 def _top(snapshot: Snapshot, entity: Entity) -> Entity | None:

@@ -42,6 +42,11 @@ def add_item(home: Home, task: Task, title: str) -> ChecklistItem:
     return home.write(lambda tx: checklists.add_item(tx, task.id, NewItem(title=title)))
 
 
+def show_removed(home: Home) -> list[str]:
+    told = home.read(lambda snapshot: tasks.tasks(snapshot, closed=True, removed=True, brief=True))
+    return [one.id for one in told]
+
+
 def settled(fleet: Fleet) -> None:
     fleet.sync()
     for home in fleet.homes:
@@ -218,9 +223,18 @@ def test_what_hangs_from_something_removed_has_nothing_to_settle(fleet: Fleet, a
     assert len(found(a)) == 1
     a.write(lambda tx: lists.remove(tx, item.checklist_id))
     assert found(a) == []
+    _cannot_keep(a, item, "the checklist 'Todos' was removed")
     a.write(lambda tx: lists.restore(tx, item.checklist_id))
     a.write(lambda tx: tasks.remove(tx, task.id))
     assert found(a) == []
+    _cannot_keep(a, item, "the task 'Renew the passport' was removed")
+    assert show_removed(a) == [task.id]
+
+
+def _cannot_keep(home: Home, item: ChecklistItem, message: str) -> None:
+    with pytest.raises(Refused) as caught:
+        keep(home, item.id, "title", 1)
+    assert (caught.value.code, caught.value.message) == (Code.NOT_FOUND, message)
 
 
 def test_what_was_removed_has_nothing_to_settle(fleet: Fleet, a: Home, task: Task, titles: Conflict):
