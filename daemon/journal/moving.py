@@ -57,7 +57,7 @@ def _spot(tx: Transaction, move: ItemMove) -> tuple[Entity | None, Spot]:
         spot = Spot(last=True)
     require_one(spot)
     beside = spot.before if spot.before is not None else spot.after
-    return None if beside is None else refs.entity(tx, ["checklist_item"], beside), spot
+    return None if beside is None else editable(tx, beside)[0], spot
 
 
 def _target(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from daemon.journal import checklists, moving, positions, tasks
+from daemon.journal import checklists, lists, moving, positions, tasks
 from daemon.journal.checklists import ItemEdit, NewItem
 from daemon.journal.errors import Code, Refused
 from daemon.journal.moving import ItemMove
@@ -106,6 +106,16 @@ def test_what_an_item_cannot_do_is_refused(a: Home, task: Task, items):
         move(a, items["A"], after=items["B"], checklist="Packing")
     assert caught.value.code is Code.USAGE
     assert order(a, task) == list("ABCD")
+
+
+def test_an_item_does_not_follow_another_out_of_sight(a: Home, task: Task, items):
+    """Nor does it bring back the checklist that was removed."""
+    packing = add(a, task, "Socks", "Packing")
+    a.write(lambda tx: lists.remove(tx, packing.checklist_id))
+    with pytest.raises(Refused) as caught:
+        move(a, items["A"], after=packing.id)
+    assert (caught.value.code, "'Packing'" in caught.value.message) == (Code.NOT_FOUND, True)
+    assert [one.title for one in show(a, task).checklists] == ["Todos"]
 
 
 def test_items_that_were_given_the_same_place_can_still_be_parted(a: Home, task: Task, items):
