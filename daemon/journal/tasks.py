@@ -169,8 +169,9 @@ def _write(
     before: list[Write] | None = None,
 ) -> Task:
     changed = {name: value for name, value in fields.items() if not stands(task, name, value)}
-    if changed:
-        tx.commit([*(before or []), Write(task.id, "task", changed, base=clock)])
+    writes = [*(before or []), *([Write(task.id, "task", changed, base=clock)] if changed else [])]
+    if writes:
+        tx.commit(writes)
     return _shown(tx, task.id)
 
 

@@ -178,6 +178,15 @@ def test_a_removed_label_is_out_of_sight_on_tasks_until_it_is_restored(a: Home):
     assert commits(a) == before
 
 
+def test_a_removed_label_or_category_comes_back_where_it_is_given_to_a_task_that_still_has_it(a: Home):
+    task = make(a, labels=["home"], category="admin")
+    remove(a, "home")
+    a.write(lambda tx: categories.remove(tx, "admin"))
+    changed = change(a, task, add_labels=["home"], category="admin")
+    assert (changed.labels, changed.category) == (["home"], "admin")
+    assert listed(a) == ["home"]
+
+
 def test_what_was_renamed_and_removed_does_not_come_back_when_its_first_name_is_used(a: Home):
     made = add(a, "home")
     task = make(a, labels=["home"])
