@@ -169,6 +169,9 @@ def _write(
     before: list[Write] | None = None,
 ) -> Task:
     changed = {name: value for name, value in fields.items() if not stands(task, name, value)}
+    # A status and its reason are one word: whichever status wins, it wins with the reason given for it.
+    if "status" in changed and fields.get("reason") is not None:
+        changed["reason"] = fields["reason"]
     writes = [*(before or []), *([Write(task.id, "task", changed, base=clock)] if changed else [])]
     if writes:
         tx.commit(writes)
@@ -224,7 +227,7 @@ def _status_fields(change: TaskEdit, task: Entity | None) -> dict[str, Value]:
     if asked and status in values.NEEDS_REASON and reason is None:
         raise usage(f"{status} needs a reason", "say what it waits for (--reason)")
     fields: dict[str, Value] = {} if change.status is UNSET else {"status": status}
-    if reason != (old or None):
+    if reason != (old or None) or (asked and reason is not None):
         fields["reason"] = reason
     return fields
 

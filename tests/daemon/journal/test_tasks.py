@@ -98,6 +98,25 @@ def test_a_reason_goes_with_the_status_that_needed_it(a: Home):
     assert refusal(edit, a, made.id, status="ON HOLD").code is Code.USAGE
 
 
+def test_a_reason_that_was_given_before_stays_with_the_status_that_it_is_given_for_now(
+    fleet: Fleet, a: Home, b: Home
+):
+    made = add(a, status="BLOCKED", reason="no photos")
+    fleet.sync()
+    edit(b, made.id, status="OPEN")
+    fleet.now_ms += 60_000
+    edit(a, made.id, status="ON HOLD", reason="no photos")
+    fleet.sync()
+    assert (show(b, made.id).status, show(b, made.id).reason) == ("ON HOLD", "no photos")
+    before = commits(a)
+    edit(a, made.id, reason="no photos")
+    assert commits(a) == before + 1, "it settled what was in conflict"
+    edit(a, made.id, status="ON HOLD", reason="no photos")
+    assert commits(a) == before + 2, "the status was still in conflict"
+    edit(a, made.id, status="ON HOLD", reason="no photos")
+    assert commits(a) == before + 2
+
+
 def test_the_reason_of_a_blocked_task_cannot_be_taken_away(a: Home):
     made = add(a, status="BLOCKED", reason="no photos")
     assert refusal(edit, a, made.id, reason=None).code is Code.USAGE
