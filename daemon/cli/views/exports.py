@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from daemon.cli.text import shown
+from daemon.cli.words import _
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,13 +25,15 @@ def export_rows(told: dict[str, Any]) -> Iterator[Sequence[object]]:
 
 def export_lines(told: dict[str, Any], look: Look) -> Iterator[str]:
     """Say where the file is and how large."""
-    yield f"{look.paint(look.sign('✓'), 'green')} Wrote {shown(told['file'])} ({size(told['bytes'])})"
+    wrote = _("Wrote {file} ({size})").format(file=shown(told["file"]), size=size(told["bytes"]))
+    yield f"{look.paint(look.sign('✓'), 'green')} {wrote}"
 
 
 def progress_line(came: int, whole: int) -> str:
     """Draw how far a file is, over the line before."""
     done = _BAR if came >= whole else _BAR * came // whole
-    return f"\r[{'#' * done}{'.' * (_BAR - done)}] {size(came)} of {size(whole)}\x1b[K"
+    words = _("{came} of {whole}").format(came=size(came), whole=size(whole))
+    return f"\r[{'#' * done}{'.' * (_BAR - done)}] {words}\x1b[K"
 
 
 def size(count: int) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from daemon.cli.text import shown
+from daemon.cli.words import _, ngettext
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -15,19 +16,12 @@ if TYPE_CHECKING:
     from daemon.cli.look import Look
 
 _BAR: Final = 30
-_COUNTS: Final = (
-    ("tasks", "task", "tasks"),
-    ("checklist_items", "checklist item", "checklist items"),
-    ("entries", "note", "notes"),
-    ("others", "other thing", "other things"),
-    ("updated", "updated", "updated"),
-    ("unchanged", "unchanged", "unchanged"),
-)
+_COUNTS: Final = ("tasks", "checklist_items", "entries", "others", "updated", "unchanged")
 
 
 def import_rows(report: dict[str, Any]) -> Iterator[Sequence[object]]:
     """Give the counts by name, then each skipped line."""
-    yield from ((key, report.get(key, 0)) for key, _, _ in _COUNTS)
+    yield from ((key, report.get(key, 0)) for key in _COUNTS)
     for one in report.get("skipped") or ():
         yield "skipped", one.get("line"), one.get("what"), one.get("why")
 
@@ -36,17 +30,37 @@ def underway_line(told: dict[str, Any]) -> str:
     """Draw how far an import is, over the line before; nothing is known while its file is being read."""
     tasks, done = int(told.get("tasks") or 0), int(told.get("done") or 0)
     filled = _BAR * done // tasks if tasks else 0
-    words = f"{done} of {tasks} tasks" if tasks else "reading"
+    words = _("reading")
+    if tasks:
+        words = ngettext("{done} of {count} task", "{done} of {count} tasks", tasks)
+        words = words.format(done=done, count=tasks)
     return f"\r[{'#' * filled}{'.' * (_BAR - filled)}] {words}\x1b[K"
 
 
 def import_lines(report: dict[str, Any], dry_run: bool, look: Look) -> Iterator[str]:
     """Draw what was, or in a dry run what would be, imported."""
-    counts = [(int(report.get(key) or 0), one, many) for key, one, many in _COUNTS]
-    words = [f"{count} {one if count == 1 else many}" for count, one, many in counts if count]
-    sign = look.paint(look.sign("✓"), "green")
-    yield f"{sign} {'Would import' if dry_run else 'Imported'} {', '.join(words) or 'nothing'}"
+    counts = [(key, int(report.get(key) or 0)) for key in _COUNTS]
+    what = ", ".join(_counted(key, count) for key, count in counts if count) or _("nothing")
+    said = _("Would import {what}") if dry_run else _("Imported {what}")
+    yield f"{look.paint(look.sign('✓'), 'green')} {said.format(what=what)}"
     for one in report.get("skipped") or ():
-        where = f"line {one['line']}: " if one.get("line") else ""
-        what, why = shown(one.get("what") or ""), shown(one.get("why") or "")
-        yield look.paint(f"  skipped {where}{what}: {why}", "yellow")
+        yield look.paint(f"  {_skipped(one)}", "yellow")
+
+
+def _counted(key: str, count: int) -> str:
+    """Say how many of what, each with its plural."""
+    words = {
+        "tasks": ngettext("{count} task", "{count} tasks", count),
+        "checklist_items": ngettext("{count} checklist item", "{count} checklist items", count),
+        "entries": ngettext("{count} note", "{count} notes", count),
+        "others": ngettext("{count} other thing", "{count} other things", count),
+        "updated": ngettext("{count} updated", "{count} updated", count),
+        "unchanged": ngettext("{count} unchanged", "{count} unchanged", count),
+    }
+    return words[key].format(count=count)
+
+
+def _skipped(one: dict[str, Any]) -> str:
+    what, why = shown(one.get("what") or ""), shown(one.get("why") or "")
+    where = _("line {number}: ").format(number=one["line"]) if one.get("line") else ""
+    return _("skipped {what}: {why}").format(what=where + what, why=why)

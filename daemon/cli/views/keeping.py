@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from daemon.cli.text import shown
+from daemon.cli.words import _, ngettext
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,37 +22,47 @@ _UNITS: Final = ("bytes", "KiB", "MiB", "GiB")
 def backup_lines(told: dict[str, Any], look: Look) -> Iterator[str]:
     """Draw what was written, and where."""
     sign = look.paint(look.sign("✓"), "green")
-    yield f"{sign} Wrote {shown(told['file'])}: {_holds(told)}, {_size(told['bytes'])}"
+    wrote = _("Wrote {file}: {holds}, {size}")
+    yield f"{sign} {wrote.format(file=shown(told['file']), holds=_holds(told), size=_size(told['bytes']))}"
     if told["with_key"]:
-        yield "  With this device's key, under your passphrase: without it the key is lost."
+        yield "  " + _("With this device's key, under your passphrase: without it the key is lost.")
 
 
 def restore_lines(told: dict[str, Any], look: Look) -> Iterator[str]:
     """Draw what is in place now, who this device is, and what is to do."""
     sign = look.paint(look.sign("✓"), "green")
-    yield f"{sign} Restored {_holds(told)} from {shown(told['file'])}"
+    restored = _("Restored {holds} from {file}").format(holds=_holds(told), file=shown(told["file"]))
+    yield f"{sign} {restored}"
     if told["replaced"]:
-        yield f"  The journal that was here is kept as {shown(told['replaced'])}"
-    yield "  This device goes on as a new replica. Start it: placet up"
+        kept = _("The journal that was here is kept as {file}")
+        yield f"  {kept.format(file=shown(told['replaced']))}"
+    yield "  " + _("This device goes on as a new replica. Start it: placet up")
+    yield from (f"  {line}" for line in _which_device(told))
+
+
+def _which_device(told: dict[str, Any]) -> Iterator[str]:
+    now, before = told["device_id"][:_ID_SHOWN], told["of_device_id"][:_ID_SHOWN]
     if told["device_id"] != told["of_device_id"]:
-        yield f"  The backup is of device {told['of_device_id'][:_ID_SHOWN]}, whose key is not here:"
-        yield f"  this is device {told['device_id'][:_ID_SHOWN]} now, which your others do not know yet."
-        yield "  Let it in again: `placet pair --invite` on one of them, `placet join` here."
+        yield _("The backup is of device {device}, whose key is not here:").format(device=before)
+        yield _("this is device {device} now, which your others do not know yet.").format(device=now)
+        yield _("Let it in again: `placet pair --invite` on one of them, `placet join` here.")
     elif told["key_restored"]:
-        yield f"  It is device {told['device_id'][:_ID_SHOWN]} again: never run its key on two machines."
+        yield _("It is device {device} again: never run its key on two machines.").format(device=now)
 
 
 def verify_lines(told: dict[str, Any], look: Look) -> Iterator[str]:
     """Draw what was checked, and each finding with its remedy."""
-    checked = f"{_holds(told)}, {_number(told['signatures'])} signatures checked"
+    checked = _("{holds}, {signatures} signatures checked")
+    checked = checked.format(holds=_holds(told), signatures=_number(told["signatures"]))
     if told["sound"]:
-        yield f"{look.paint(look.sign('✓'), 'green')} All is sound: {checked}"
+        sound = _("All is sound: {checked}").format(checked=checked)
+        yield f"{look.paint(look.sign('✓'), 'green')} {sound}"
         return
     for one in told["findings"]:
         yield f"{look.paint(look.sign('✗'), 'red')} {shown(one['what'])} ({shown(one['where'])})"
         yield f"    {shown(one['remedy'])}"
     if told["more"]:
-        yield f"  and {_number(told['more'])} more"
+        yield "  " + _("and {count} more").format(count=_number(told["more"]))
     yield f"  {checked}"
 
 
@@ -66,12 +77,16 @@ def compact_lines(freed: dict[str, Any], dry_run: bool, look: Look) -> Iterator[
     """Draw what left the history, or in a dry run what would."""
     count, size = int(freed.get("values") or 0), int(freed.get("bytes") or 0)
     if not count:
-        yield "Nothing to let go: nothing old enough was overwritten by you and held by all devices."
+        yield _("Nothing to let go: nothing old enough was overwritten by you and held by all devices.")
         if unheard := freed.get("unheard"):
-            yield f"Not heard of yet, so that all is kept for it: {', '.join(map(shown, unheard))}"
+            kept = _("Not heard of yet, so that all is kept for it: {devices}")
+            yield kept.format(devices=", ".join(map(shown, unheard)))
         return
-    sign, words = look.paint(look.sign("✓"), "green"), "Would free" if dry_run else "Freed"
-    yield f"{sign} {words} {_size(size)}: {_number(count)} values in {_number(freed.get('commits'))} commits"
+    said = _("Freed {size}: {values} values in {commits} commits")
+    if dry_run:
+        said = _("Would free {size}: {values} values in {commits} commits")
+    told = {"size": _size(size), "values": _number(count), "commits": _number(freed.get("commits"))}
+    yield f"{look.paint(look.sign('✓'), 'green')} {said.format(**told)}"
 
 
 def compact_rows(freed: dict[str, Any]) -> Iterator[Sequence[object]]:
@@ -80,7 +95,8 @@ def compact_rows(freed: dict[str, Any]) -> Iterator[Sequence[object]]:
 
 
 def _holds(told: dict[str, Any]) -> str:
-    return f"{_number(told['entities'])} entities in {_number(told['commits'])} commits"
+    held = _("{entities} entities in {commits} commits")
+    return held.format(entities=_number(told["entities"]), commits=_number(told["commits"]))
 
 
 def _number(value: object) -> str:
@@ -91,4 +107,6 @@ def _size(count: int) -> str:
     size, unit = float(count), 0
     while size >= 1024 and unit < len(_UNITS) - 1:
         size, unit = size / 1024, unit + 1
-    return f"{size:.1f} {_UNITS[unit]}" if unit else f"{count} bytes"
+    if unit:
+        return f"{size:.1f} {_UNITS[unit]}"
+    return ngettext("{count} byte", "{count} bytes", count).format(count=count)
