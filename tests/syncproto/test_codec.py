@@ -130,6 +130,41 @@ def test_every_form_is_counted_and_passed_over_whole(value):
     assert codec.items_exceed(behind, items - 1)
 
 
+# For each leading byte of MessagePack, by its specification: what belongs to it, and how many items follow.
+# Contents look like arrays, so that a wrong length changes the count.
+FORMS: dict[int, tuple[bytes, int]] = {
+    **dict.fromkeys((*range(0x80), *range(0xE0, 0x100), 0xC0, 0xC2, 0xC3), (b"", 0)),
+    **{0x80 + length: (b"", 2 * length) for length in range(16)},
+    **{0x90 + length: (b"", length) for length in range(16)},
+    **{0xA0 + length: (b"\x93" * length, 0) for length in range(32)},
+    **{0xCA + place: (b"\x93" * width, 0) for place, width in enumerate((4, 8, 1, 2, 4, 8, 1, 2, 4, 8))},
+    **{
+        lead: (length.to_bytes(width, "big") + b"\x93" * length, 0)
+        for lead, width in ((0xC4, 1), (0xC5, 2), (0xC6, 4), (0xD9, 1), (0xDA, 2), (0xDB, 4))
+        for length in [200 if width == 1 else 700]
+    },
+    **{lead: ((260).to_bytes(width, "big"), 260) for lead, width in ((0xDC, 2), (0xDD, 4))},
+    **{lead: ((260).to_bytes(width, "big"), 520) for lead, width in ((0xDE, 2), (0xDF, 4))},
+    0xC7: (b"\x20\x01" + b"\x93" * 32, 0),
+}
+
+
+def test_every_leading_byte_is_counted_as_its_specification_says(monkeypatch):
+    # The table is made anew: it was made once at import, where no test sees a change to what makes it.
+    monkeypatch.setattr(codec, "_SIZES", codec._sizes())
+    for lead, (rest, following) in FORMS.items():
+        behind = codec.encode([[0] * 9] * 9)
+        raw = b"\x92" + bytes([lead]) + rest + b"\x01" * following + behind
+        items = 2 + following + 91
+        # A byte more than items, so that they are counted.
+        assert not codec.items_exceed(raw + b"\0", items), hex(lead)
+        assert codec.items_exceed(raw + b"\0", items - 1), hex(lead)
+
+
+def test_every_leading_byte_but_other_extensions_has_a_form():
+    assert set(range(256)) - FORMS.keys() == {0xC1, 0xC8, 0xC9, 0xD4, 0xD5, 0xD6, 0xD7, 0xD8}
+
+
 @given(st.binary(max_size=60), st.integers(0, 59))
 def test_counting_ends_on_any_bytes(raw, items_max):
     try:
