@@ -63,8 +63,9 @@ def said_of(what: str, message: str) -> str:
     return message if _VOICE.catalog is None else _VOICE.catalog.pgettext(what, message)
 
 
-def named(_what: str, *_messages: str) -> None:
+def named(_what: str, *messages: str) -> tuple[str, ...]:
     """Mark words that are said elsewhere, by `said_of`."""
+    return messages
 
 
 def later(message: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from daemon.cli import names
+from daemon.cli.sentences import retold
 from daemon.cli.short import shorts
 from daemon.cli.table import Cell, Column, table
 from daemon.cli.text import cells, padded, shown
@@ -107,7 +108,7 @@ def _run(run: dict[str, Any], when: str, look: Look) -> str:
     said = look.paint(names.run_status(status), *_RUN_STYLES.get(status, ()))
     words = f"  {look.paint(when, 'dim')}  {said}"
     error = f": {shown(run['error'])}" if run.get("error") else ""
-    return f"{words}  {look.paint(shown(run.get('reason') or ''), 'dim')}{error}"
+    return f"{words}  {look.paint(shown(retold(run.get('reason') or '')), 'dim')}{error}"
 
 
 def agent_page(agent: Agent, look: Look) -> Iterator[str]:
@@ -132,4 +133,6 @@ def _words(agent: Agent, key: str, look: Look) -> str:
         return _home(agent)
     if key in _TIMES:
         return shown(ago(value, look.now_s))
+    if key == "next_wake_why":
+        return shown(retold(str(value)))
     return names.agent_state(value) if key in _STATES else value_words(value, key)

@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from daemon.cli import names
+from daemon.cli.sentences import retold
 from daemon.cli.short import SHORT_MIN, shorts
 from daemon.cli.text import shown, wrapped
 from daemon.cli.views.values import author_words, field_words, headed, quoted_words, value_words
@@ -87,7 +88,7 @@ def _version(version: Any) -> dict[str, Any]:
 def _words(told: dict[str, Any], conflict: Mapping[str, Any]) -> str:
     words = str(told.get("words") or "")
     if words:
-        return words
+        return retold(words)
     value = told.get("value")
     said = value_words(value, conflict.get("field", ""))
     return quoted_words(said) if isinstance(value, str) and value else said

@@ -5,9 +5,10 @@ Never shows an agent's words as its own: they are marked as the agent's.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from daemon.cli import names
+from daemon.cli.sentences import retold
 from daemon.cli.short import shorts
 from daemon.cli.text import cells, padded, shown, wrapped
 from daemon.cli.views.values import before_after, quoted_words
@@ -143,7 +144,7 @@ def verdict_lines(verdicts: Sequence[Verdict], look: Look) -> Iterator[str]:
         result = str(one.get("result") or "")
         good = result in ("applied", "already")
         sign = look.paint(look.sign("✓" if good else "✗"), "green" if good else "red")
-        told: Any = one.get("message") or names.proposal_status(one.get("status"))
+        told = retold(str(one.get("message") or "")) or names.proposal_status(one.get("status"))
         word = look.paint(padded(names.outcome(result), wide), _RESULT_STYLES.get(result, "red"))
         short = look.paint(shown(ids.get(one.get("item_id", ""), "")), "cyan")
         yield f"{sign} {short}  {word} {shown(told)}".rstrip()

@@ -1,0 +1,59 @@
+"""The daemon's sentences in other languages: every one that is known is one that the daemon says.
+
+Never asks for all of them: what is not known is told as it came.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from daemon.cli import sentences, words
+from tests.source import ROOT
+
+
+def _said_by_the_daemon() -> Iterator[str]:
+    for folder in ("agents", "journal"):
+        for file in (ROOT / "daemon" / folder).glob("*.py"):
+            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                    yield node.value
+                elif isinstance(node, ast.JoinedStr):
+                    yield "".join(
+                        getattr(part, "value", "") if _is_text(part) else "{}" for part in node.values
+                    )
+
+
+def _is_text(part: ast.expr) -> bool:
+    return isinstance(part, ast.Constant)
+
+
+def test_every_sentence_is_one_that_the_daemon_says():
+    known = [*sentences._FIXED, *sentences._OVER, *sentences._FORMED]
+    said = set(_said_by_the_daemon())
+    assert [one for one in known if re.sub(r"\{\w+\}", "{}", one) not in said] == []
+
+
+@pytest.mark.parametrize(
+    ("sentence", "german"),
+    [
+        ("it is confirmed already", "ist schon bestätigt"),
+        ("7 changes", "7 Änderungen"),
+        ("the changes", "the changes"),
+        ('Set title to "a {b} c"', "Titel wird „a {b} c“"),
+        ("confirmed, but overtaken by your edit: --force applies it anyway", "bestätigt, aber überholt von"),
+        ("what a newer daemon says", "what a newer daemon says"),
+        ("", ""),
+    ],
+)
+def test_what_is_between_the_words_is_carried_over(
+    sentence: str, german: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("LANGUAGE", "")
+    assert sentences.retold(sentence) == sentence
+    try:
+        words.speak("de")
+        assert sentences.retold(sentence).startswith(german)
+    finally:
+        words.speak("en")
