@@ -154,9 +154,9 @@ def test_every_leading_byte_is_counted_as_its_specification_says(monkeypatch):
     monkeypatch.setattr(codec, "_SIZES", codec._sizes())
     for lead, (rest, following) in FORMS.items():
         behind = codec.encode([[0] * 9] * 9)
-        raw = b"\x92" + bytes([lead]) + rest + b"\x01" * following + behind
-        items = 2 + following + 91
-        # A byte more than items, so that they are counted.
+        raw = b"\x92" + bytes([lead]) + rest + b"\x91\x01" * following + behind
+        items = 2 + 2 * following + 91
+        # A byte more than there are items, so that they are counted at all.
         assert not codec.items_exceed(raw + b"\0", items), hex(lead)
         assert codec.items_exceed(raw + b"\0", items - 1), hex(lead)
 
