@@ -45,6 +45,17 @@ class Known(click.types.StringParamType):
         ]
 
 
+class Named(click.types.StringParamType):
+    """The name of a file, which the shell itself completes."""
+
+    def shell_complete(
+        self, _context: click.Context, _param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem[Any]]:
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(incomplete, type="file")]
+
+
 def _beginning(found: Sequence[tuple[str, str]], typed: str) -> Sequence[tuple[str, str]]:
     """Return those that begin as typed; where none does, the only one whose words hold it."""
     begin = [one for one in found if one[0].casefold().startswith(typed.casefold())]
@@ -110,3 +121,5 @@ def complete_values(command: str | None, params: Iterable[click.Parameter]) -> N
     for param in params:
         if param.type is click.STRING and param.name in finds:
             param.type = Known(finds[param.name])
+        elif param.type is click.STRING and param.name == "file":
+            param.type = Named()

@@ -1,6 +1,7 @@
 """The script by which a shell completes `placet`.
 
-Never touches a shell's own files: the script is printed, and where it goes is said.
+Never touches a shell's own files, and never completes a word that the shell would read as anything else: the
+name of a label may come with a file from elsewhere.
 """
 
 from __future__ import annotations
@@ -23,6 +24,61 @@ _PLACES: Final = {
     "fish": "~/.config/fish/completions/placet.fish",
 }
 
+# click's own script hands bash the words as they are, and bash puts them into the line as they are: a label
+# called `$(…)` would be run. zsh and fish quote what they insert.
+_BASH: Final = r"""
+%(complete_func)s() {
+    local IFS=$'\n' told type value
+    told=$(env COMP_WORDS="${COMP_WORDS[*]}" COMP_CWORD="$COMP_CWORD" %(complete_var)s=bash_complete "$1")
+    COMPREPLY=()
+    while IFS=',' read -r type value; do
+        case $type in
+            dir) compopt -o dirnames ;;
+            file) compopt -o default ;;
+            plain) %(complete_func)s_quoted "${COMP_WORDS[COMP_CWORD]}" "$value" ;;
+        esac
+    done <<< "$told"
+}
+
+%(complete_func)s_quoted() {
+    local value=$2
+    case $1 in
+        \'*) value=${value//\'/\'\\\'\'} ;;
+        \"*)
+            value=${value//\\/\\\\}
+            value=${value//\"/\\\"}
+            value=${value//\$/\\\$}
+            value=${value//\`/\\\`}
+            value=${value//!/\"\\!\"}
+            ;;
+        *) printf -v value '%%q' "$value" ;;
+    esac
+    COMPREPLY+=("$value")
+}
+
+complete -o nosort -F %(complete_func)s %(prog_name)s
+"""
+# click's own cuts a name at its second comma.
+_FISH: Final = r"""
+function %(complete_func)s
+    for line in (env %(complete_var)s=fish_complete COMP_WORDS=(commandline -cp) \
+            COMP_CWORD=(commandline -t) %(prog_name)s)
+        set -l told (string split -m 1 "," -- $line)
+        switch $told[1]
+            case dir
+                __fish_complete_directories $told[2]
+            case file
+                __fish_complete_path $told[2]
+            case plain
+                printf '%%s\n' $told[2]
+        end
+    end
+end
+
+complete --no-files --command %(prog_name)s --arguments "(%(complete_func)s)"
+"""
+_SCRIPTS: Final = {"bash": _BASH, "fish": _FISH}
+
 
 @command("completion")
 @click.argument("shell", type=click.Choice(tuple(_PLACES)))
@@ -36,7 +92,8 @@ def completion_command(output: Output, shell: str) -> None:
 
     kind = get_completion_class(shell)
     assert kind is not None
-    script = kind(click.Command("placet"), {}, "placet", COMPLETE).source()
+    made = kind(click.Command("placet"), {}, "placet", COMPLETE)
+    script = _SCRIPTS.get(shell, made.source_template) % made.source_vars()
     output.show(
         Answer({"shell": shell, "script": script}, ""),
         lambda told, _: [told["script"]],

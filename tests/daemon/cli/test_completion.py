@@ -60,7 +60,7 @@ def bash(home: Path, *words: str) -> tuple[list[str], str]:
         (["placet", "show", "b"], ["b1f2"]),
         (["placet", "show", "PASS"], ["b1f2"]),
         (["placet", "task", "edit", "2"], ["2b36"]),
-        (["placet", "add", "x", "--label", ""], ["home office", "garden"]),
+        (["placet", "add", "x", "--label", ""], ["home\\ office", "garden"]),
         (["placet", "add", "x", "--category", "t"], ["Travel"]),
         (["placet", "add", "--pri"], ["--priority"]),
         (["placet", "config", "set", "listen."], ["listen.host", "listen.port"]),
@@ -73,10 +73,43 @@ def test_bash_completes(words: list[str], completed: list[str], home: Path, task
     assert bash(home, *words) == (completed, "")
 
 
+EVIL = (
+    "$(touch pwned)",
+    "`touch pwned`",
+    "x;touch pwned",
+    "*",
+    "it's",
+    'a "b"',
+    "';touch pwned;'",
+    "!!",
+    "a\\b",
+)
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="bash is not installed")
+@pytest.mark.parametrize("quote", ["", "'", '"'])
+def test_bash_reads_a_completed_name_as_one_word_that_does_nothing(
+    quote: str, home: Path, control: FakeControl
+):
+    control.answers("GET /v1/labels", [{"id": name, "name": name} for name in EVIL])
+    completed, said = bash(home, "placet", "add", "x", "--label", quote)
+    script = "".join(f"printf '%s\\n' {quote}{one}{quote}\n" for one in completed)
+    read = subprocess.run(
+        ["bash", "--norc", "-c", script], cwd=home, capture_output=True, text=True, timeout=30, check=True
+    )
+    assert (tuple(read.stdout.splitlines()), read.stderr, said) == (EVIL, "", "")
+    assert not (home / "pwned").exists()
+
+
 @pytest.mark.skipif(not shutil.which("bash"), reason="bash is not installed")
 @pytest.mark.parametrize("last", [["show", ""], ["add", "--label", ""], ["confirm", ""], ["done", "x"]])
 def test_without_a_daemon_nothing_is_offered_and_nothing_said(last: list[str], home: Path):
     assert bash(home, "placet", *last) == ([""], "")
+
+
+def test_a_file_is_left_to_the_shell(placet: Placet):
+    done = placet(_PLACET_COMPLETE="bash_complete", COMP_WORDS="placet import markdown li", COMP_CWORD="3")
+    assert done.out == "file,li\n"
 
 
 def test_an_answer_that_makes_no_sense_offers_nothing(placet: Placet, control: FakeControl):
@@ -99,11 +132,11 @@ def test_titles_cannot_move_the_cursor(placet: Placet, control: FakeControl):
     assert done.out.count("\n") == 1
 
 
-@pytest.mark.skipif(not shutil.which("fish"), reason="fish is not installed")
-def test_fish_completes_with_titles(home: Path, tasks: None):
+def fish(home: Path, line: str) -> list[str]:
+    """Complete a line as fish would when Tab is pressed."""
     environment = command_environment(home)
     environment["PATH"] = f"{sysconfig.get_path('scripts')}:{environment['PATH']}"
-    script = "placet completion fish | source; complete --do-complete 'placet show '"
+    script = f"placet completion fish | source; complete --do-complete '{line}'"
     done = subprocess.run(
         ["fish", "--no-config", "-c", script],
         env=environment,
@@ -112,7 +145,18 @@ def test_fish_completes_with_titles(home: Path, tasks: None):
         timeout=30,
         check=True,
     )
-    assert done.stdout.splitlines() == ["2b36\tCall the plumber", "b1f2\tRenew passport"]
+    return done.stdout.splitlines()
+
+
+@pytest.mark.skipif(not shutil.which("fish"), reason="fish is not installed")
+def test_fish_completes_with_titles(home: Path, tasks: None):
+    assert fish(home, "placet show ") == ["2b36\tCall the plumber", "b1f2\tRenew passport"]
+
+
+@pytest.mark.skipif(not shutil.which("fish"), reason="fish is not installed")
+def test_fish_completes_a_name_with_commas_whole(home: Path, control: FakeControl):
+    control.answers("GET /v1/categories", [{"id": "z", "name": "red, green, $(touch pwned)"}])
+    assert fish(home, "placet add x --category r") == ["red, green, $(touch pwned)"]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
