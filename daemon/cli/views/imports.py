@@ -1,6 +1,6 @@
 """What an import took, and what it left out.
 
-Never hides a line that was skipped.
+Never hides that a line was skipped: of many for one reason a person gets the number, and a script each.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from daemon.cli.look import Look
 
 _BAR: Final = 30
+_SKIPPED_MAX: Final = 20
+_NAMED_MAX: Final = 3
 _COUNTS: Final = ("tasks", "checklist_items", "entries", "others", "updated", "unchanged")
 
 
@@ -43,8 +45,20 @@ def import_lines(report: dict[str, Any], dry_run: bool, look: Look) -> Iterator[
     what = ", ".join(_counted(key, count) for key, count in counts if count) or _("nothing")
     said = _("Would import {what}") if dry_run else _("Imported {what}")
     yield f"{look.paint(look.sign('✓'), 'green')} {said.format(what=what)}"
-    for one in report.get("skipped") or ():
-        yield look.paint(f"  {_skipped(one)}", "yellow")
+    yield from (look.paint(f"  {line}", "yellow") for line in _skipped_lines(report.get("skipped") or ()))
+
+
+def _skipped_lines(skipped: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Name each that was skipped; of more than a screen of them, the first for each reason."""
+    seen: dict[str, int] = {}
+    for one in skipped:
+        why = str(one.get("why") or "")
+        seen[why] = seen.get(why, 0) + 1
+        if len(skipped) <= _SKIPPED_MAX or seen[why] <= _NAMED_MAX:
+            yield _skipped(one)
+    for why, count in seen.items():
+        if len(skipped) > _SKIPPED_MAX and count > _NAMED_MAX:
+            yield f"{_('and {count} more').format(count=count - _NAMED_MAX)}: {shown(why)}"
 
 
 def _counted(key: str, count: int) -> str:

@@ -75,3 +75,22 @@ def test_a_terminal_shows_how_far_a_long_import_is(control: FakeControl, tmp_pat
         os.close(theirs)
     assert b"] reading" in shown
     assert f"[{'#' * 7}{'.' * 23}] 10 of 40 tasks".encode() in shown
+
+
+def test_of_many_that_were_skipped_for_one_reason_a_person_gets_the_number(
+    placet: Placet, control: FakeControl, tmp_path: Path
+):
+    own = [{"line": line, "what": f"Task {line}", "why": "it began here"} for line in range(1, 301)]
+    skipped = [*own, {"line": 301, "what": "Weekly", "why": "a template"}]
+    control.answers("POST /v1/import", examples.IMPORTED | {"skipped": skipped})
+    file = tmp_path / "tasks.json"
+    file.write_text("[]")
+    lines = placet("import", "auto", str(file)).out.splitlines()
+    assert lines[1:] == [
+        "  skipped line 1: Task 1: it began here",
+        "  skipped line 2: Task 2: it began here",
+        "  skipped line 3: Task 3: it began here",
+        "  skipped line 301: Weekly: a template",
+        "  and 297 more: it began here",
+    ]
+    assert placet("import", "auto", str(file), "--plain").out.count("skipped\t") == 301
