@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from daemon.cli.text import shown
+from daemon.cli.text import shown, wrapped
 from daemon.cli.words import _, ngettext
 
 if TYPE_CHECKING:
@@ -77,7 +77,8 @@ def compact_lines(freed: dict[str, Any], dry_run: bool, look: Look) -> Iterator[
     """Draw what left the history, or in a dry run what would."""
     count, size = int(freed.get("values") or 0), int(freed.get("bytes") or 0)
     if not count:
-        yield _("Nothing to let go: nothing old enough was overwritten by you and held by all devices.")
+        nothing = _("Nothing to let go: nothing old enough was overwritten by you and held by all devices.")
+        yield from wrapped(nothing, look.width)
         if unheard := freed.get("unheard"):
             kept = _("Not heard of yet, so that all is kept for it: {devices}")
             yield kept.format(devices=", ".join(map(shown, unheard)))
