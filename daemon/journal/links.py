@@ -13,7 +13,7 @@ from msgspec import Struct
 from daemon.journal import refs, ties
 from daemon.journal.checklists import touch
 from daemon.journal.errors import Code, Refused, not_found, usage
-from daemon.journal.ties import BLOCKS, TYPES, Tie
+from daemon.journal.ties import BLOCKS, TYPES, Circles, Tie
 from daemon.journal.values import folded
 from daemon.journal.views import Link
 from store.entity import Entity
@@ -42,7 +42,7 @@ def link_id(said: Tie) -> EntityId:
 
 def listed(snapshot: Snapshot, ref: str) -> list[Link]:
     """List the links of a task, each seen from it."""
-    return ties.links_of(snapshot, refs.task(snapshot, ref).id)
+    return ties.links_of(snapshot, refs.task(snapshot, ref).id, Circles(snapshot))
 
 
 def add(tx: Transaction, ref: str, new: NewLink) -> Link:

@@ -14,7 +14,7 @@ from daemon.journal import disputes, names, origins
 from daemon.journal.colors import color_kept
 from daemon.journal.provenance import author, iso, written_at, written_ms
 from daemon.journal.spans import MINUTE_MS, length_ms, moment_ms, together_ms
-from daemon.journal.ties import links_of
+from daemon.journal.ties import Circles, links_of
 from daemon.journal.values import PRIORITY_DEFAULT
 from daemon.journal.views import (
     Checklist,
@@ -88,6 +88,10 @@ class Shown:
         return names.by_id(self._snapshot, "category")
 
     @cached_property
+    def _circles(self) -> Circles:
+        return Circles(self._snapshot)
+
+    @cached_property
     def device_names(self) -> dict[DeviceId, str]:
         """Names of the devices in the roster, also of those that were removed."""
         held = [*self._snapshot.entities("device"), *self._snapshot.entities("device", removed=True)]
@@ -128,7 +132,7 @@ class Shown:
             entries=[self.entry(one) for one in sorted(entries, key=_told)],
             times=[] if brief else [self.time_record(one, task) for one in times],
             time_spent_minutes=minutes_spent(times),
-            links=[] if brief else links_of(self._snapshot, task.id),
+            links=[] if brief else links_of(self._snapshot, task.id, self._circles),
             vector_clock=vector_clock(task.clock),
             conflicts=[
                 found

@@ -3,7 +3,8 @@
 Never takes a missing end for an error: the task may have been removed, or be on its way from another device.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
 
 from daemon.journal.views import Link
@@ -53,18 +54,20 @@ def links_at(snapshot: Snapshot, task: EntityId, direction: str) -> Iterator[tup
             yield link, said
 
 
-def links_of(snapshot: Snapshot, task: EntityId) -> list[Link]:
+def links_of(snapshot: Snapshot, task: EntityId, circles: "Circles") -> list[Link]:
     """Show the links of a task, each seen from it, those that say the same once."""
     found: dict[Tie, Entity] = {}
     for direction in (OUT, IN):
         for link, said in links_at(snapshot, task, direction):
             found.setdefault(said, link)
-    circle = _circle(snapshot, task, found)
+    blocking = {said for said in found if said.type == BLOCKS}
+    is_between = any(said.begins == task for said in blocking) and any(said.ends == task for said in blocking)
+    circle = circles.of(task) if is_between else frozenset()
     shown = [link_shown(snapshot, link, task, circle) for link in found.values()]
     return sorted(shown, key=_place)
 
 
-def link_shown(snapshot: Snapshot, link: Entity, task: EntityId, circle: set[EntityId]) -> Link:
+def link_shown(snapshot: Snapshot, link: Entity, task: EntityId, circle: AbstractSet[EntityId]) -> Link:
     """Show a link as it is seen from one of its ends; `circle` holds the tasks that block each other."""
     said = tie_of(link)
     assert said is not None
@@ -92,25 +95,73 @@ def _place(link: Link) -> tuple[int, str, str, str]:
     return known, link.direction, (link.title or "").casefold(), link.task_id
 
 
-def _circle(snapshot: Snapshot, task: EntityId, found: dict[Tie, Entity]) -> set[EntityId]:
-    """Return the tasks that a task blocks and is blocked by, through whatever others; nearly always none."""
-    blocking = {said for said in found if said.type == BLOCKS}
-    if all(said.begins == task for said in blocking) or all(said.ends == task for said in blocking):
-        return set()
-    return _reached(snapshot, task, OUT) & _reached(snapshot, task, IN)
+class Circles:
+    """The circles that `blocks` closes, as one snapshot has them.
+
+    What a task blocks is read once, however many tasks are asked for: a chain of thousands may be shown.
+    """
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._known: dict[EntityId, frozenset[EntityId]] = {}
+
+    def of(self, task: EntityId) -> frozenset[EntityId]:
+        """Return the tasks that a task blocks and is blocked by, through whatever others; mostly none."""
+        if task not in self._known:
+            blocks = self._ahead(task)
+            for circle in _circles(blocks):
+                closed = len(circle) > 1 or not circle.isdisjoint(blocks[min(circle)])
+                self._known |= dict.fromkeys(circle, circle if closed else frozenset())
+        return self._known[task]
+
+    def _ahead(self, task: EntityId) -> dict[EntityId, set[EntityId]]:
+        """Return what each task blocks, from this one on, as far as it is not known yet.
+
+        What is known has no way back to what is not, or that would be known too.
+        """
+        blocks: dict[EntityId, set[EntityId]] = {}
+        waiting = [task]
+        while waiting:
+            one = waiting.pop()
+            if one not in blocks:
+                links = links_at(self._snapshot, one, OUT)
+                ends = {said.ends for _, said in links if said.type == BLOCKS}
+                blocks[one] = ends - self._known.keys()
+                waiting += blocks[one]
+        return blocks
 
 
-def _reached(snapshot: Snapshot, task: EntityId, direction: str) -> set[EntityId]:
-    reached: set[EntityId] = set()
-    waiting = [task]
-    while waiting:
-        one = waiting.pop()
-        for _, said in links_at(snapshot, one, direction):
-            other = said.ends if direction == OUT else said.begins
-            if said.type == BLOCKS and other not in reached:
-                reached.add(other)
-                waiting.append(other)
-    return reached
+def _circles(blocks: Mapping[EntityId, set[EntityId]]) -> Iterator[frozenset[EntityId]]:
+    """Yield the tasks in groups of which each reaches each other (Kosaraju); most are alone."""
+    back: dict[EntityId, set[EntityId]] = {one: set() for one in blocks}
+    for one, ends in blocks.items():
+        for end in ends:
+            back[end].add(one)
+    seen: set[EntityId] = set()
+    left = [one for root in blocks for one in _leaving(root, blocks, seen)]
+    seen.clear()
+    for one in reversed(left):
+        if one not in seen:
+            yield frozenset(_leaving(one, back, seen))
+
+
+def _leaving(
+    root: EntityId, ways: Mapping[EntityId, set[EntityId]], seen: set[EntityId]
+) -> Iterator[EntityId]:
+    """Yield what is reached from a task and not seen yet, each as it is left for the last time."""
+    if root in seen:
+        return
+    seen.add(root)
+    path = [(root, iter(ways[root]))]
+    while path:
+        one, rest = path[-1]
+        onward = next((end for end in rest if end not in seen), None)
+        if onward is None:
+            path.pop()
+            yield one
+        else:
+            seen.add(onward)
+            path.append((onward, iter(ways[onward])))
 
 
 def path_blocking(snapshot: Snapshot, begins: EntityId, ends: EntityId) -> list[EntityId]:

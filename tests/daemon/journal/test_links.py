@@ -20,8 +20,10 @@ from daemon.journal.imports.apply import Work
 from daemon.journal.links import NewLink
 from daemon.journal.tasks import NewTask
 from daemon.journal.views import Link, Task
+from store.transaction import Transaction, Write
 from syncproto.ids import EntityId, from_text
 from tests.daemon.agents.fleet import Fleet, Home
+from tests.store.test_cost import steps_of
 
 DEPENDS = """[
 {"uuid": "11111111-1111-4111-8111-111111111111", "description": "Photos", "status": "pending",
@@ -174,6 +176,27 @@ def test_a_circle_that_two_devices_closed_while_apart_is_shown_until_one_link_go
     assert not any(each.circular for each in show(b, three).links)
     unlink(b, made)
     assert not any(each.circular for each in show(b, one).links)
+
+
+def steps_to_list(home: Home) -> int:
+    """Count the steps that SQLite takes to show every task."""
+    with home.store.read() as snapshot, steps_of(snapshot) as steps:
+        tasks.tasks(snapshot, closed=True, removed=False, brief=False)
+        return steps()
+
+
+def chain(tx: Transaction, made: list[Task]) -> None:
+    for one, other in itertools.pairwise(from_text(task.id) for task in made):
+        tx.commit([Write(tx.new_id(), "link", {"from_id": one, "to_id": other, "type": "blocks"})])
+
+
+def test_a_list_of_a_chain_of_tasks_costs_their_number(a: Home, b: Home):
+    costs = []
+    for home, count in ((a, 25), (b, 100)):
+        made = make(home, *map(str, range(count)))
+        home.write(partial(chain, made=made))
+        costs.append(steps_to_list(home))
+    assert costs[1] < 6 * costs[0]
 
 
 def test_a_removed_link_comes_back_by_being_made_again(a: Home):
