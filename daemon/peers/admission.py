@@ -21,6 +21,7 @@ from store.snapshot import Snapshot
 from store.threads import StoreThreads
 from store.transaction import Transaction
 from syncproto.commit import By
+from syncproto.ids import DeviceId
 
 log = structlog.get_logger("peers")
 
@@ -130,6 +131,10 @@ class Admission:
 
     def _adopt(self, transaction: Transaction, admitted: Admitted, place: str) -> None:
         """Enter the inviter's vault. This device's own entry is renewed too, in case it had been removed."""
+        inviter = device_of(admitted.certificate)
+        if transaction.vault() != admitted.host.vault:
+            # A member that has begun anew, under the key that it had, is known here and in no vault of these.
+            self._require_alone(transaction, inviter)
         writes = [
             roster.introduce(transaction, self._name, self._identity.certificate),
             roster.introduce(transaction, admitted.host.name, admitted.certificate),
@@ -138,4 +143,13 @@ class Admission:
         if made:
             transaction.commit(made, by=By.SYSTEM)
         transaction.set_vault(admitted.host.vault)
-        table.note_good_address(transaction, device_of(admitted.certificate), place)
+        table.note_good_address(transaction, inviter, place)
+
+    def _require_alone(self, transaction: Transaction, inviter: DeviceId) -> None:
+        """Refuse to leave those behind with whom this device shares a vault."""
+        both = (self._identity.device, inviter)
+        members = roster.read(transaction)
+        others = [one.name for one in members.values() if not one.removed and one.device not in both]
+        if others:
+            seen = f"it is in another vault than this device, which shares one with {', '.join(others)}"
+            raise Refused(Code.FORBIDDEN, seen, "invite it from here instead: placet pair --invite")

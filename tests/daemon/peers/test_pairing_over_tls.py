@@ -22,6 +22,7 @@ from daemon.peers.pairing import Joiner, Newcomer, PairingFailed
 from daemon.peers.trust import Gate
 from daemon.peers.wire import LineLost, Wire
 from store import peers as table
+from store.snapshot import Snapshot
 from tests.daemon.peers.fleet import LIMIT_S, QUICK, Device, Fleet, GivenClock, in_step
 
 
@@ -309,6 +310,21 @@ async def test_a_device_that_has_peers_must_leave_its_vault_first(fleet: Fleet):
     refused = await refusal(phone, tablet.peers.open_invitation().token, unite=True)
     assert refused.code is Code.FORBIDDEN
     assert "desk" in refused.message
+
+
+async def test_a_member_that_has_begun_anew_draws_nobody_out_of_the_vault(fleet: Fleet):
+    desk, phone, tablet = [await fleet.start(name) for name in ("desk", "phone", "tablet")]
+    await fleet.pair(desk, phone)
+    await fleet.pair(desk, tablet)
+    await in_step(desk, phone, tablet)
+    await desk.stop()
+    (desk.folder / "placet.db").unlink()
+    await desk.start()
+    refused = await refusal(phone, desk.peers.open_invitation().token)
+    assert (refused.code, "tablet" in refused.message) == (Code.FORBIDDEN, True)
+    assert await phone.read(Snapshot.vault) == await tablet.read(Snapshot.vault)
+    await fleet.pair(phone, desk)
+    await in_step(desk, phone)
 
 
 async def test_a_device_does_not_join_itself(fleet: Fleet):
