@@ -152,6 +152,14 @@ def test_what_is_no_backup_is_refused_and_changes_nothing(home: Path, tmp_path: 
     assert not list(home.glob("*.restoring*"))
 
 
+def test_the_journal_itself_is_verified_in_place_also_where_its_file_is_named(home: Path):
+    heard: set[str] = set()
+    answer = keeping.verify(str(home / "placet.db"), lambda stage, done, of: heard.add(stage))
+    assert answer["sound"]
+    # Of a backup, a copy is read first.
+    assert "reading" not in heard
+
+
 def test_a_sealed_key_that_is_not_wanted_is_left_where_it_is(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
