@@ -7,6 +7,7 @@ wherever something goes wrong.
 from __future__ import annotations
 
 import os
+import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
@@ -85,7 +86,9 @@ def _editor() -> list[str]:
     for name in ("VISUAL", "EDITOR"):
         if wanted := os.environ.get(name, "").strip():
             return shlex.split(wanted)
-    found = next((name for name in _FALLBACKS if which(name)), None)
+    # An editor that nobody chose needs somebody who sees it.
+    watched = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+    found = next((name for name in _FALLBACKS if watched and which(name)), None)
     if found is None:
         raise Refusal("usage", _("no editor is known"), _("set EDITOR, or give the text as an argument"))
     return [found]

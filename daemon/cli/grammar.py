@@ -73,6 +73,14 @@ def output_options() -> list[click.Parameter]:
 class _Speaks(click.Command):
     """Help in the language of the person; it is written in English, and translated as it is shown."""
 
+    def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(context, args)
+        except click.UsageError as error:
+            # The parser of options names no command of its own, and so `--help` would be the program's.
+            error.ctx = error.ctx or context
+            raise
+
     def get_short_help_str(self, limit: int = 45) -> str:
         text = cleandoc(self.short_help or self.help or "")
         first = _(text).partition("\n\n")[0].replace("\n", " ")
@@ -154,6 +162,19 @@ class Group(_Speaks, click.Group):
             raise click.UsageError(needs, context)
         return super().parse_args(context, args)
 
+    def resolve_command(
+        self, context: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if self.get_command(context, name) is None and not name.startswith("-"):
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, self.list_commands(context), n=1)
+            unknown = _("no command is called {name!r}").format(name=name)
+            meant = _(", did you mean {name!r}?").format(name=near[0]) if near else ""
+            raise click.UsageError(unknown + meant, context)
+        return super().resolve_command(context, args)
+
 
 class LazyGroup(Group):
     """The program itself: sections of commands, each imported when it is called."""
@@ -190,19 +211,6 @@ class LazyGroup(Group):
                 assert isinstance(found, click.Command)
                 return found
         return None
-
-    def resolve_command(
-        self, context: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        name = args[0]
-        if self.get_command(context, name) is None and not name.startswith("-"):
-            from difflib import get_close_matches
-
-            near = get_close_matches(name, self.list_commands(context), n=1)
-            unknown = _("no command is called {name!r}").format(name=name)
-            meant = _(", did you mean {name!r}?").format(name=near[0]) if near else ""
-            raise click.UsageError(unknown + meant, context)
-        return super().resolve_command(context, args)
 
     def format_commands(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
         for title, section in self.sections.items():

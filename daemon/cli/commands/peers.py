@@ -104,5 +104,5 @@ def sync_command(output: Output, wait_s: float | None, pause: bool, resume: bool
     body |= {"pause": pause} if pause or resume else {}
     answer = client.post("/v1/sync", body, (wait_s or 0.0) + WAIT_S)
     output.show(answer, sync_lines, sync_rows)
-    if resume:
+    if resume and answer.json.get("peers"):
         output.say(_("The others are called again; `placet sync --wait` tells when all agree."))

@@ -79,3 +79,12 @@ def test_editing_keeps_only_what_can_be_used(placet: Placet, home: Path):
     assert not (home / "config.toml").exists()
     assert placet("config", "edit", EDITOR='sh -c \'echo language=\\"de\\" >"$0"\'').status == 0
     assert placet("config", "get", "language").out == "de\n"
+
+
+def test_no_editor_that_nobody_chose_opens_where_nobody_sees_it(placet: Placet, home: Path):
+    done = placet("config", "edit", EDITOR="", VISUAL="")
+    assert (done.status, done.err) == (
+        2,
+        "placet: no editor is known; set EDITOR, or give the text as an argument\n",
+    )
+    assert not (home / "config.toml").exists()
