@@ -63,6 +63,7 @@ _FORMED: Final = named(
     "backing off after {count} failed runs",
     "{count} changes",
     "after “{title}”",
+    "proposed by an agent: {words}",
 )
 _OVER: Final = named("answer", "your edit", "a later change")
 

@@ -36,7 +36,6 @@ _WHEN_WIDTH_MIN: Final = 11
 _RUN_STYLES: Final = {"completed": ("green",), "failed": ("red",), "running": ("cyan",)}
 _LIFE_STYLES: Final = {"active": ("green",), "dormant": ("yellow",), "destroyed": ("dim",)}
 _HOME_SHOWN: Final = 8
-_STATES: Final = ("lifecycle", "mode")
 _FIELD_WIDTH: Final = 22
 _TIMES: Final = ("created_at", "updated_at", "last_wake_at", "next_wake_at")
 _SHOWN_APART: Final = frozenset(
@@ -135,4 +134,4 @@ def _words(agent: Agent, key: str, look: Look) -> str:
         return shown(ago(value, look.now_s))
     if key == "next_wake_why":
         return shown(retold(str(value)))
-    return names.agent_state(value) if key in _STATES else value_words(value, key)
+    return value_words(value, key)

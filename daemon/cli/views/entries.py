@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from daemon.cli.short import shorts
 from daemon.cli.text import cut, shown, wrapped
-from daemon.cli.views.values import author_words
+from daemon.cli.views.values import author_words, source_word
 from daemon.cli.when import ago
-from daemon.cli.words import named, ngettext, said_of
+from daemon.cli.words import ngettext, said_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from daemon.cli.look import Look
     from daemon.cli.shapes import Entry
 
-# What an import says of where a note is from is shown as it came.
-named("source", "transcript")
 _WIDTH_MAX: Final = 88
 _LINES_MAX: Final = 3
 _ANSWERED_WIDTH: Final = 50
@@ -47,7 +45,7 @@ def entry_heading(entry: Entry, short: str, look: Look) -> str:
     """Say which note it is: its id, when, by whom, where it is from."""
     who = author_words(entry.get("author"), entry.get("device_name") or entry.get("device"))
     source = str(entry.get("source") or "note")
-    kind = said_of("source", shown(source)) if source != "note" else ""
+    kind = source_word(source) if source != "note" else ""
     words = [ago(entry.get("happened_at"), look.now_s), who, kind]
     told = look.paint(", ".join(filter(None, words)), "dim")
     removed = look.paint(said_of("entry", "removed"), "red") if entry.get("removed") else ""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from daemon.cli.short import shorts
 from daemon.cli.table import Cell, Column, table
 from daemon.cli.text import padded, shown
+from daemon.cli.views.values import headed
 from daemon.cli.when import ago
 from daemon.cli.words import _, later, ngettext
 
@@ -56,13 +57,13 @@ def status_screen(status: Status, look: Look) -> Iterator[str]:
     words = _("none waits")
     if waiting:
         words = ngettext("{count} waits for you", "{count} wait for you", waiting).format(count=waiting)
-        words += ": placet pending"
+        words = headed(words) + "placet pending"
     yield _fact(_("proposals"), look.paint(words, *(["yellow"] if waiting else [])), look)
     if disputed := int(status.get("conflicts") or 0):
         yield _fact(_("conflicts"), look.paint(_settle(disputed), "yellow"), look)
     peers = status.get("peers") or []
     if not peers:
-        yield _fact(_("peers"), _("none yet") + ": placet pair --invite", look)
+        yield _fact(_("peers"), headed(_("none yet")) + "placet pair --invite", look)
     for at, peer in enumerate(peers):
         yield _fact("" if at else _("peers"), _peer(peer, look), look)
 
@@ -162,7 +163,7 @@ def sync_lines(report: dict[str, Any], look: Look) -> Iterator[str]:
     peers = report.get("peers") or []
     linked = sum(bool(peer.get("connected")) for peer in peers)
     if report.get("paused"):
-        yield look.paint(_("Exchange is paused") + ": placet sync --resume", "yellow")
+        yield look.paint(headed(_("Exchange is paused")) + "placet sync --resume", "yellow")
     elif not linked:
         yield look.paint(_("No other device is connected") if peers else _("No other device yet"), "yellow")
     elif report.get("complete"):

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Final
 from daemon.cli import names
 from daemon.cli.text import cut, shown
 from daemon.cli.when import due, minutes
-from daemon.cli.words import _
+from daemon.cli.words import _, named, said_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from daemon.cli.look import Look
 
 STATUS_STYLES: Final = {
@@ -25,6 +27,23 @@ STATUS_STYLES: Final = {
     "REJECTED": ("dim",),
 }
 PRIORITY_STYLES: Final = {"P0": ("red", "bold"), "P1": ("red",), "P3": ("dim",)}
+named("source", "note", "transcript")
+
+
+def source_word(source: object) -> str:
+    """Say what kind of text a note is; what an import says of where it is from is shown as it came."""
+    return said_of("source", shown(source))
+
+
+# Fields whose values are names that Placet gives.
+_NAMED: Final[Mapping[str, Callable[[object], str]]] = {
+    "status": names.task_status,
+    "lifecycle": names.agent_state,
+    "mode": names.agent_state,
+    "kind": names.agent_state,
+    "verdict": names.proposal_status,
+    "source": source_word,
+}
 _SOON_DAYS: Final = 2
 _VALUE_WIDTH_MAX: Final = 200
 
@@ -47,8 +66,8 @@ def value_words(value: object, field: str = "") -> str:
         return _("nothing")
     if isinstance(value, bool):
         return _("yes") if value else _("no")
-    if field == "status":
-        return status_word(value)
+    if field in _NAMED:
+        return _NAMED[field](value)
     if field == "estimate_minutes":
         return minutes(value)
     if isinstance(value, list):
