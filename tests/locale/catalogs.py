@@ -26,60 +26,8 @@ FOLDER: Final = ROOT / "daemon" / "locale"
 SOURCE: Final = ROOT / "daemon" / "cli"
 TRANSLATED: Final = tuple(one for one in LANGUAGES if one != DEFAULT)
 
-COVERED: Final = (
-    "client.py",
-    "commands/agent.py",
-    "commands/category.py",
-    "commands/check.py",
-    "commands/completion.py",
-    "commands/config.py",
-    "commands/conflicts.py",
-    "commands/decide.py",
-    "commands/exports.py",
-    "commands/here.py",
-    "commands/imports.py",
-    "commands/keep.py",
-    "commands/label.py",
-    "commands/link.py",
-    "commands/log.py",
-    "commands/metrics.py",
-    "commands/note.py",
-    "commands/peers.py",
-    "commands/pending.py",
-    "commands/search.py",
-    "commands/service.py",
-    "commands/status.py",
-    "commands/task.py",
-    "commands/timer.py",
-    "completing.py",
-    "editor.py",
-    "grammar.py",
-    "main.py",
-    "names.py",
-    "refusals.py",
-    "sentences.py",
-    "stdin.py",
-    "unit.py",
-    "views/agents.py",
-    "views/conflicts.py",
-    "views/entries.py",
-    "views/exports.py",
-    "views/findings.py",
-    "views/history.py",
-    "views/imports.py",
-    "views/keeping.py",
-    "views/labels.py",
-    "views/links.py",
-    "views/origins.py",
-    "views/pending.py",
-    "views/search.py",
-    "views/standing.py",
-    "views/tasks.py",
-    "views/times.py",
-    "views/values.py",
-    "when.py",
-)
-"""The modules whose words are translated; the others speak English yet."""
+MODULES: Final = tuple(sorted(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py")))
+"""All that the command line consists of."""
 
 CLICKS_OWN: Final = (
     "Usage:",
@@ -117,14 +65,13 @@ class Found(NamedTuple):
 
 
 def messages() -> Catalog:
-    """Find every message of the covered modules, with the file that it is in."""
+    """Find every message of the command line, with the file that it is in."""
     template = _catalog(None)
-    for name in COVERED:
+    for name in MODULES:
         path = SOURCE / name
-        if path.exists():
-            for message in in_source(path.read_text(encoding="utf-8")):
-                places = [(path.relative_to(ROOT).as_posix(), 0)]
-                template.add(message.words, locations=places, context=message.said_of)
+        for message in in_source(path.read_text(encoding="utf-8")):
+            places = [(path.relative_to(ROOT).as_posix(), 0)]
+            template.add(message.words, locations=places, context=message.said_of)
     for own in CLICKS_OWN:
         template.add(own, locations=[("click", 0)])
     return template
