@@ -3,6 +3,7 @@
 Never loses text: every line that has any ends in a title or in an entry, however odd the file.
 """
 
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -34,6 +35,7 @@ _UNNAMED = "Imported list"
 BOX = re.compile(r"\[([ xX])\](?:\s+|$)")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _PARENT_CHARS_MIN = 12
+_KEY_CHARS_MAX = 200
 
 
 def parse(name: str, text: str, zone: tzinfo = UTC, now_ms: int | None = None) -> Plan:
@@ -46,7 +48,7 @@ def parse(name: str, text: str, zone: tzinfo = UTC, now_ms: int | None = None) -
     if fault := unreadable(text):
         return failed(FORMAT, fault)
     name = name.replace("\0", "").encode(errors="replace").decode()
-    root = _Section(Heading(1, 0, PurePath(name).stem or _UNNAMED), name, None)
+    root = _Section(Heading(1, 0, PurePath(name).stem or _UNNAMED), _short(name), None)
     sections = _sections(root, blocks(text.removeprefix("\ufeff")))
     titles = Counter(section.title for section in sections)
     wanted = [section for section in sections if section.parent or section.has_content]
@@ -75,6 +77,7 @@ class _Section:
 
     def key_of(self, kind: str, text: str) -> str:
         """Return the key of something in this section: what it says, and the how many-eth to say so it is."""
+        text = _short(text)
         self._seen[kind, text] += 1
         return f"{self.key}\n{kind}\n{text}\n{self._seen[kind, text]}"
 
@@ -95,7 +98,7 @@ class _Section:
         """Make the task; a title that several sections share is told apart by the heading above."""
         title = self.title
         if titles[title] > 1 and self.parent and self.parent.parent:
-            title = _under([self.parent.title], title)
+            title = _under([cut_title(self.parent.title)], title)
         checklist = PlannedChecklist(f"{self.key}\nchecklist", TODOS, tuple(self._items))
         return PlannedTask(
             key=self.key,
@@ -143,6 +146,11 @@ def _sections(root: _Section, found: Sequence[Block]) -> list[_Section]:
                 parent = parent.parent
             sections.append(_Section(block, parent.key_of("heading", text), parent))
     return sections
+
+
+def _short(text: str) -> str:
+    """Let its hash stand for a long text: the keys of all that is beneath have it in them."""
+    return text if len(text) <= _KEY_CHARS_MAX else hashlib.sha256(text.encode()).hexdigest()
 
 
 def _unboxed(written: str) -> tuple[bool, str]:

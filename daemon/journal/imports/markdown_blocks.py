@@ -11,6 +11,8 @@ from textwrap import dedent
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from daemon.journal.imports.plan import cut_title
+
 # Lists nested deeper than this are read as prose: the parser calls itself once a level.
 _NESTING_MAX = 100
 _TEXTS = frozenset({"paragraph_open", "heading_open"})
@@ -37,7 +39,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """The first paragraph of a list item, after those of the items around it."""
+    """The first paragraph of a list item, after those of the items around it, long ones of which are cut."""
 
     line: int
     parents: tuple[str, ...]
@@ -46,7 +48,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """Any other text, as it stands in the file; `parents` are the list items around it.
+    """Any other text, as it stands in the file; `parents` are the list items around it, long ones cut.
 
     `is_verbatim`: it stood in a fenced block that is marked as a note, and means nothing but itself.
     """
@@ -138,7 +140,8 @@ class _Walk:
         """Take a paragraph or a heading: the title of the list item that waits for one, or itself."""
         if self._items and self._items[-1] is None:
             self.found.append(Item(first + 1, self._parents(), content))
-            self._items[-1] = content
+            # All that is beneath is told under it: once in full is enough.
+            self._items[-1] = cut_title(content)
         elif token.type == "heading_open" and not self._items:
             self.found.append(Heading(first + 1, int(token.tag[1:]), content))
         elif self._items:

@@ -264,3 +264,23 @@ def test_whatever_text_comes_it_is_a_plan_or_a_fault(text):
     assert all(0 < len(task.title) <= 400 for task in plan.tasks)
     assert all(0 < len(title) <= 400 for task in plan.tasks for _, title in items(task))
     assert all(entry.text.strip() for task in plan.tasks for entry in task.entries)
+
+
+@pytest.mark.parametrize("beneath", ["  - a\n", "\n  a\n", "## a\n", "  1. a\n"])
+@pytest.mark.parametrize("mark", ["- ", "# "])
+def test_what_stands_under_a_long_text_does_not_repeat_it(mark: str, beneath: str):
+    long = "word " * 20_000
+    (first, *more) = parse(f"{mark}{long}\n{beneath * 500}").tasks
+    assert long.strip() in {entry.text for entry in first.entries}
+    everything_told = [*keys(Plan("markdown", (first, *more))), *texts_of(first)]
+    assert sum(map(len, everything_told)) < 8 * len(long)
+
+
+def test_items_under_two_long_texts_that_begin_alike_stay_apart():
+    long = "word " * 1_000
+    task = only(f"- {long}one\n  - a\n- {long}two\n  - a\n")
+    assert len({item.key for item in task.checklists[0].items}) == 4
+
+
+def test_the_keys_of_a_file_with_a_long_name_are_short():
+    assert max(map(len, keys(parse("# Beds\n- dig\n", "x" * 5_000)))) < 200
