@@ -102,12 +102,15 @@ def records(
 
 def _begun(snapshot: Snapshot, task: EntityId | None, *, removed: bool) -> Iterator[tuple[str, EntityId]]:
     """Yield the records of a task, or all, each after its beginning, which is what they are ordered by."""
-    rows = snapshot.in_order(KIND, removed=removed, closed=True, after=None, limit=-1)
-    for name, state in rows:
-        found = glance.values(state)
-        if task is None or found.get("task_id") == task:
-            started = found.get("started_at")
+    if task is None:
+        rows = snapshot.in_order(KIND, removed=removed, closed=True, after=None, limit=-1)
+        for name, state in rows:
+            started = glance.values(state).get("started_at")
             yield (started if isinstance(started, str) else ""), name
+        return
+    for one in map(snapshot.entity, snapshot.referring(task, "task_time", removed=removed)):
+        if one is not None and one.exists and one.visible is not removed:
+            yield one.text("started_at"), one.id
 
 
 def _running(snapshot: Snapshot) -> list[Entity]:

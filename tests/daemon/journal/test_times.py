@@ -23,6 +23,7 @@ from daemon.journal.views import Task, TimeRecord
 from store.transaction import Write
 from syncproto.ids import from_text
 from tests.daemon.agents.fleet import START_MS, Fleet, Home
+from tests.store.test_cost import steps_of
 
 HOUR_MS = 60 * MINUTE_MS
 
@@ -393,6 +394,18 @@ def test_records_come_in_pages_each_once_whatever_they_are_called(fleet: Fleet, 
         found += page
     assert [one.started_at[14:16] for one in found] == ["49", "49", "49", "48", "47", ""]
     assert len({one.id for one in found}) == 6
+
+
+def test_the_records_of_a_task_cost_those_whatever_others_have(a: Home, b: Home):
+    costs = []
+    for home, count in ((a, 1), (b, 50)):
+        task, other = make(home), make(home, "Other")
+        for of in (task, *[other] * count):
+            home.new("time_record", task_id=from_text(of.id), started_at=iso(START_MS))
+        with home.store.read() as snapshot, steps_of(snapshot) as steps:
+            assert len(times.records(snapshot, task.id, removed=False, limit=9)) == 1
+            costs.append(steps())
+    assert costs[0] == costs[1]
 
 
 # -- laws ---------------------------------------------------------------------------------------------
