@@ -13,6 +13,7 @@ from store.fold import DELETED
 from store.proposals import CHANGE_SET, DECISION
 from store.snapshot import Snapshot
 from store.whole import is_confirmed
+from syncproto import codec
 from syncproto.codec import Value
 from syncproto.commit import By
 from syncproto.ids import EntityId
@@ -148,15 +149,12 @@ def _step(phase: int, base: Base, first: Told, told: Iterable[Told], effect: Ent
 
 def _by_write(told: Iterable[Told]) -> Iterator[list[Told]]:
     """Yield what each write gave, in the order in which the writes first come."""
-    places: list[_Write] = []
-    found: list[list[Told]] = []
+    found: dict[tuple[_Write, bytes], list[Told]] = {}
     for one in told:
-        write = (one.by, one.was)
-        if write not in places:
-            places.append(write)
-            found.append([])
-        found[places.index(write)].append(one)
-    yield from found
+        # An origin is a map, which is no key.
+        write = (one.by, one.was._replace(origin=None)), codec.encode(one.was.origin)
+        found.setdefault(write, []).append(one)
+    yield from found.values()
 
 
 def _fitting(told: Iterable[Told]) -> Iterator[list[Told]]:
