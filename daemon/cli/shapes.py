@@ -58,6 +58,7 @@ class Conflict(TypedDict, total=False):
     task_id: str | None
     task_title: str
     versions: list[Any]
+    vector_clock: dict[str, int]
 
 
 class TimeRecord(TypedDict, total=False):

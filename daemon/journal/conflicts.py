@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Annotated
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from daemon.journal import disputes, refs
 from daemon.journal.errors import Code, Refused, usage
@@ -129,16 +130,9 @@ def _top(snapshot: Snapshot, entity: Entity) -> Entity | None:
 
 
 def _placed(conflict: Conflict, task: Entity | None) -> Conflict:
-    return Conflict(
-        entity=conflict.entity,
-        kind=conflict.kind,
-        field=conflict.field,
-        versions=conflict.versions,
-        name=conflict.name,
-        title=conflict.title,
-        task_id=None if task is None else text(task.id),
-        task_title="" if task is None else task.text("title"),
-    )
+    if task is None:
+        return conflict
+    return replace(conflict, task_id=text(task.id), task_title=task.text("title"))
 
 
 def _named(snapshot: Snapshot, ref: str) -> Entity:

@@ -12,7 +12,7 @@ from daemon.journal.views import Conflict, ConflictVersion
 from store.entity import Entity
 from store.fold import DELETED
 from store.listed import disputed
-from store.shown import stamp_ms
+from store.shown import counters, stamp_ms
 from store.snapshot import Snapshot
 from syncproto.codec import Value
 from syncproto.commit import By
@@ -82,6 +82,7 @@ def conflicts(shown: "Shown", snapshot: Snapshot, entity: Entity) -> list[Confli
             kind=entity.kind,
             field=field,
             versions=[_version(shown, snapshot, entity, field, one) for one in several],
+            vector_clock={text(replica): counter for replica, counter in counters(entity.clock).items()},
             name=field_name(shown, field),
             title=next((words for one in _NAMED_BY if (words := entity.text(one))), "")[:80],
         )

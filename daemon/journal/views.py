@@ -27,12 +27,14 @@ class Conflict(Struct, frozen=True, kw_only=True):
     """A field with more than one value that nobody has yet written over.
 
     `name` is the field as people call it; `title` is the entity's, and the task is what it belongs to.
+    `vector_clock` is the entity's: the `base` of keeping one of these.
     """
 
     entity: str
     kind: str
     field: str
     versions: list[ConflictVersion]
+    vector_clock: VectorClock
     name: str = ""
     title: str = ""
     task_id: str | None = None
