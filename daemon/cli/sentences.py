@@ -5,6 +5,7 @@ Never drops a sentence that it does not know: a newer daemon said it, and it is 
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from daemon.cli.words import named, said_of
@@ -52,7 +53,9 @@ _FIXED: Final = named(
 )
 _FORMED: Final = named(
     "answer",
-    "confirmed, but overtaken by {what}: --force applies it anyway",
+    "confirmed, but overtaken by {part}: --force applies it anyway",
+    "{part} changed since: it was {base}, is {now}, and would be {then}; --force applies it anyway",
+    "undone: {left}",
     'Set title to "{title}"',
     "Set estimate to {count} minutes",
     "Set due date to {day}",
@@ -63,19 +66,44 @@ _FORMED: Final = named(
     "backing off after {count} failed runs",
     "{count} changes",
     "after “{title}”",
-    "proposed by an agent: {words}",
 )
-_OVER: Final = named("answer", "your edit", "a later change")
+_LEFT: Final = named("answer", "your later edit stays, {part} is {value}", "{part} is {value}")
+"""What is left after an undo; each could be the beginning of anything else."""
+_CAUSE: Final = named("answer", "proposed by an agent: {words}")
+_PARTS: Final = named(
+    "answer", "your edit", "a later change", "title", "estimate in minutes", "due date", "priority", "empty"
+)
 
 
 def retold(sentence: str) -> str:
     """Say a sentence of an answer; what is between its words is carried over as it is."""
-    if sentence in _FIXED or sentence in _OVER:
-        return said_of("answer", sentence)
-    for form in _FORMED:
-        before, _brace, rest = form.partition("{")
-        name, _brace, after = rest.partition("}")
-        value = sentence.removeprefix(before).removesuffix(after)
-        if before + value + after == sentence and (name != "count" or value.isdigit()):
-            return said_of("answer", form).format(**{name: retold(value) if name == "what" else value})
+    return said_of("answer", sentence) if sentence in _FIXED else _formed(sentence, _FORMED)
+
+
+def cause(why: str) -> str:
+    """Say why something was written: the words of a person as they are, those of a proposal as its own."""
+    return _formed(why, _CAUSE)
+
+
+def _formed(sentence: str, forms: tuple[str, ...]) -> str:
+    for form in forms:
+        if found := re.fullmatch(_pattern(form), sentence, re.DOTALL):
+            values = {name: _value(name, value) for name, value in found.groupdict().items()}
+            return said_of("answer", form).format(**values)
     return sentence
+
+
+def _pattern(form: str) -> str:
+    texts = re.split(r"\{(\w+)\}", form)
+    # Every other one is a name.
+    return "".join(
+        (rf"(?P<{text}>\d+)" if text == "count" else rf"(?P<{text}>.*?)") if at % 2 else re.escape(text)
+        for at, text in enumerate(texts)
+    )
+
+
+def _value(name: str, value: str) -> str:
+    if name == "left":
+        return _formed(value, _LEFT)
+    is_ours = value in _PARTS and name in ("part", "base", "now", "then", "value")
+    return said_of("answer", value) if is_ours else value

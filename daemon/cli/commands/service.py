@@ -15,7 +15,7 @@ from daemon.cli.grammar import command, group, pass_output
 from daemon.cli.refusals import Refusal
 from daemon.cli.text import padded, shown
 from daemon.cli.views.standing import named_rows
-from daemon.cli.words import _, later
+from daemon.cli.words import _, named, said_of
 from daemon.paths import UnsafeFolder, find_paths, make_folders
 
 if TYPE_CHECKING:
@@ -26,13 +26,10 @@ if TYPE_CHECKING:
 
 _NAME: Final = "placet.service"
 _SYSTEMCTL_S: Final = 60
-_FACTS: Final = {
-    "installed": later("installed"),
-    "unit": later("unit"),
-    "enabled": later("enabled"),
-    "active": later("active"),
-    "pid": later("process"),
-}
+_KEYS: Final = ("installed", "unit", "enabled", "active", "pid")
+_FACTS: Final = dict(
+    zip(_KEYS, named("unit", "installed", "unit", "enabled", "active", "process"), strict=True)
+)
 
 
 def _unit_file() -> str:
@@ -153,7 +150,7 @@ def _facts() -> dict[str, Any]:
 def _lines(told: dict[str, Any], look: Look) -> Iterator[str]:
     for name, value in told.items():
         words = (_("yes") if value else _("no")) if isinstance(value, bool) else shown(value or "-")
-        yield f"{look.paint(padded(_(_FACTS[name]), 12), 'dim')} {words}"
+        yield f"{look.paint(padded(said_of('unit', _FACTS[name]), 12), 'dim')} {words}"
 
 
 @command("uninstall")

@@ -88,7 +88,8 @@ def _version(version: Any) -> dict[str, Any]:
 def _words(told: dict[str, Any], conflict: Mapping[str, Any]) -> str:
     words = str(told.get("words") or "")
     if words:
-        return retold(words)
+        # For an id they are the name of what it stands for, which a person gave.
+        return words if str(conflict.get("field")).endswith("_id") else retold(words)
     value = told.get("value")
     said = value_words(value, conflict.get("field", ""))
     return quoted_words(said) if isinstance(value, str) and value else said

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 from daemon.cli import names
-from daemon.cli.sentences import retold
+from daemon.cli.sentences import cause
 from daemon.cli.short import SHORT_MIN, shorts
 from daemon.cli.text import cells, cut, padded, shown, wrapped
 from daemon.cli.views.values import author_words, before_after, field_words, headed, value_words
@@ -101,7 +101,7 @@ def _fields(group: Sequence[Change], wide: int, look: Look) -> Iterator[str]:
             yield from (margin + line for line in _lines(change, width, look))
     # One commit has one cause.
     if why := group[-1].get("why"):
-        lines = wrapped(_("why: {why}").format(why=retold(why)), width)
+        lines = wrapped(_("why: {why}").format(why=cause(why)), width)
         yield from (margin + look.paint(line, "dim") for line in lines)
 
 

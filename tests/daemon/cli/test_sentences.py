@@ -30,8 +30,9 @@ def _is_text(part: ast.expr) -> bool:
 
 
 def test_every_sentence_is_one_that_the_daemon_says():
-    known = [*sentences._FIXED, *sentences._OVER, *sentences._FORMED]
-    said = set(_said_by_the_daemon())
+    known = [*sentences._FIXED, *sentences._PARTS, *sentences._FORMED, *sentences._CAUSE]
+    # The daemon puts this one together of two.
+    said = {*_said_by_the_daemon(), "undone: {}"}
     assert [one for one in known if re.sub(r"\{\w+\}", "{}", one) not in said] == []
 
 
@@ -41,9 +42,19 @@ def test_every_sentence_is_one_that_the_daemon_says():
         ("it is confirmed already", "ist schon bestätigt"),
         ("7 changes", "7 Änderungen"),
         ("the changes", "the changes"),
-        ('Set title to "a {b} c"', "Titel wird „a {b} c“"),
-        ("confirmed, but overtaken by your edit: --force applies it anyway", "bestätigt, aber überholt von"),
+        ('Set title to "a {b} c"', "Titel ändern in „a {b} c“"),
+        (
+            "confirmed, but overtaken by your edit: --force applies it anyway",
+            "bestätigt, aber überholt durch Ihre",
+        ),
+        ("undone: estimate in minutes is empty", "rückgängig gemacht: Schätzung in Minuten: leer"),
+        ("undone: your later edit stays, title is T", "rückgängig gemacht: Ihre spätere Änderung bleibt"),
+        (
+            "title changed since: it was A, is B, and would be C; --force applies it anyway",
+            "seither geändert: Titel war A, ist B und würde C; --force wendet ihn trotzdem an",
+        ),
         ("what a newer daemon says", "what a newer daemon says"),
+        ("title is empty", "title is empty"),
         ("", ""),
     ],
 )
@@ -55,5 +66,15 @@ def test_what_is_between_the_words_is_carried_over(
     try:
         words.speak("de")
         assert sentences.retold(sentence).startswith(german)
+    finally:
+        words.speak("en")
+
+
+def test_the_reason_that_a_person_gave_is_never_touched(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("LANGUAGE", "")
+    try:
+        words.speak("de")
+        assert sentences.cause("rejected") == "rejected"
+        assert sentences.cause("proposed by an agent: rejected").endswith(": rejected")
     finally:
         words.speak("en")
