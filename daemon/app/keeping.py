@@ -13,7 +13,7 @@ from typing import Any
 
 from daemon import config, paths
 from daemon.app.entry import UMASK
-from daemon.app.lock import InUse, locked
+from daemon.app.lock import InUse, is_held, locked
 from daemon.app.machine import machine_id
 from daemon.clock import SystemClock
 from daemon.config import ConfigError
@@ -119,6 +119,16 @@ def _counts(contents: Contents) -> Answer:
     return {"commits": contents.commits, "entities": contents.entities, "bytes": contents.size_bytes}
 
 
+def _require_at_rest(where: Paths, file: Path) -> None:
+    """Refuse to copy the files of another journal while its daemon writes to them: the copy would be torn."""
+    if file.name == Path(where.database).name and is_held(file.parent):
+        raise Refused(
+            Code.FAILED,
+            f"a daemon is writing to {file}",
+            f"name a backup: PLACET_HOME={file.parent} placet backup",
+        )
+
+
 # -- restore ----------------------------------------------------------------------------------------------
 
 
@@ -138,6 +148,7 @@ def _restore(where: Paths, file: Path, told: Told, passphrase: Callable[[], str]
     database, data = Path(where.database), Path(where.data)
     if database.exists() and file.samefile(database):
         raise usage(f"{file} is the journal itself", "name a backup of it")
+    _require_at_rest(where, file)
     with locked(data):
         _require_room(where, data, file.stat().st_size)
         working = backups.working_copy(database)
@@ -240,6 +251,7 @@ def _checkable(where: Paths, file: Path | None, told: Told) -> Iterator[Path]:
         # Copied while a daemon writes to it, it would look damaged.
         yield own
         return
+    _require_at_rest(where, file)
     paths.make_folders(where)
     _require_room(where, Path(where.data), file.stat().st_size)
     copy = Path(where.data) / f"{Path(where.database).name}.verifying-{os.getpid()}"

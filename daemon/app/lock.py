@@ -35,3 +35,18 @@ def _lock(descriptor: int, folder: Path) -> None:
     except BlockingIOError:
         process = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip()
         raise InUse(f"another daemon (process {process or 'unknown'}) uses {folder}") from None
+
+
+def is_held(folder: Path) -> bool:
+    """Say whether a daemon has the folder, without taking it from any."""
+    try:
+        descriptor = os.open(folder / FILE_NAME, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False

@@ -160,6 +160,18 @@ def test_the_journal_itself_is_verified_in_place_also_where_its_file_is_named(ho
     assert "reading" not in heard
 
 
+def test_the_files_of_another_journal_are_copied_only_while_no_daemon_writes_to_them(
+    home: Path, tmp_path: Path
+):
+    other = tmp_path / "other"
+    shutil.copytree(home, other)
+    assert keeping.verify(str(other / "placet.db"), silent)["sound"]
+    with locked(other):
+        said_no(keeping.verify(str(other / "placet.db"), silent), "failed", "is writing to")
+        said_no(put_back(other / "placet.db"), "failed", "placet backup")
+    assert put_back(other / "placet.db")["commits"] == 0
+
+
 def test_a_sealed_key_that_is_not_wanted_is_left_where_it_is(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
