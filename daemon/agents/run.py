@@ -12,6 +12,7 @@ from daemon.agents.context import Gathered
 from daemon.agents.models.interface import Exchange, Model, RunContext, ToolCall, Turn, Usage
 from daemon.agents.proposals import Desk, Limits, Run
 from daemon.agents.records import load, state_id
+from daemon.agents.tools import UPDATE_REPORT
 from store import runs
 from store.item import clock_as_value
 from store.runs import RunStatus
@@ -79,7 +80,7 @@ async def _converse(database: Database, model: Model, talk: _Talk) -> None:
         if not await _turn(database, model, talk):
             break
     if talk.desk.report is None:
-        talk.context = replace(talk.context, instruction=ASK_FOR_REPORT)
+        talk.context = replace(talk.context, instruction=ASK_FOR_REPORT, must_call=UPDATE_REPORT)
         await _turn(database, model, talk)
 
 
@@ -94,7 +95,8 @@ async def _turn(database: Database, model: Model, talk: _Talk) -> bool:
 
 
 def _answers(snapshot: Snapshot, talk: _Talk, turn: Turn) -> tuple[Exchange, ...]:
-    return tuple(Exchange(call, _answer(snapshot, talk, call)) for call in turn.calls)
+    number = talk.context.exchanges[-1].turn + 1 if talk.context.exchanges else 1
+    return tuple(Exchange(call, _answer(snapshot, talk, call), number) for call in turn.calls)
 
 
 def _answer(snapshot: Snapshot, talk: _Talk, call: ToolCall) -> str:

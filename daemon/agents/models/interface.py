@@ -58,23 +58,31 @@ class DecisionView:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call as the model wrote it: a name that may be garbled, arguments as JSON text or already parsed."""
+    """A call as the model wrote it: a name that may be garbled, arguments as JSON text or already parsed.
+
+    `id` is what a remote model knows the call by; empty where it needs none.
+    """
 
     name: str
     arguments: str | dict[str, Any]
+    id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A call of this run and what it was answered."""
+    """A call of this run and what it was answered; calls of one answer share their `turn`."""
 
     call: ToolCall
     answer: str
+    turn: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """All that a model may know in one turn. `report` is None at a first wake; `notes` are the new ones."""
+    """All that a model may know in one turn. `report` is None at a first wake; `notes` are the new ones.
+
+    `instruction` and `must_call`, a tool's name, are empty but in a turn that asks for one call.
+    """
 
     run_key: str
     now: datetime
@@ -84,6 +92,7 @@ class RunContext:
     decisions: tuple[DecisionView, ...]
     exchanges: tuple[Exchange, ...] = ()
     instruction: str = ""
+    must_call: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +115,22 @@ class Turn:
 
 
 class ModelFault(Exception):
-    """The model could not answer: its server, its key or its budget. The run fails and is tried again."""
+    """The model could not answer. The run fails, writes nothing and is tried again, ever more rarely.
+
+    The message is one line for people. It holds neither keys nor words of the journal or of a server.
+    """
+
+
+class ModelUnavailable(ModelFault):
+    """The server is away, busy or too slow; later it may answer."""
+
+
+class ModelMisconfigured(ModelFault):
+    """Address, key, name or account are not right; a person has to change something."""
+
+
+class AnswerFault(ModelFault):
+    """The server answered with what is no answer, or could not take what it was asked."""
 
 
 class Model(Protocol):
