@@ -42,7 +42,9 @@ def underway_line(told: dict[str, Any]) -> str:
 def import_lines(report: dict[str, Any], dry_run: bool, look: Look) -> Iterator[str]:
     """Draw what was, or in a dry run what would be, imported."""
     counts = [(key, int(report.get(key) or 0)) for key in _COUNTS]
-    what = ", ".join(_counted(key, count) for key, count in counts if count) or _("nothing")
+    told = [_counted(key, count) for key, count in counts if count]
+    is_new = any(count for key, count in counts if key != "unchanged")
+    what = ", ".join(told if is_new else [_("nothing"), *told])
     said = _("Would import {what}") if dry_run else _("Imported {what}")
     yield f"{look.paint(look.sign('✓'), 'green')} {said.format(what=what)}"
     yield from (look.paint(f"  {line}", "yellow") for line in _skipped_lines(report.get("skipped") or ()))

@@ -94,3 +94,13 @@ def test_of_many_that_were_skipped_for_one_reason_a_person_gets_the_number(
         "  and 297 more: it began here",
     ]
     assert placet("import", "auto", str(file), "--plain").out.count("skipped\t") == 301
+
+
+def test_a_file_without_anything_new_is_said_to_have_brought_nothing(
+    placet: Placet, control: FakeControl, tmp_path: Path
+):
+    nothing = {key: 0 for key in examples.IMPORTED if key != "skipped"}
+    control.answers("POST /v1/import", nothing | {"unchanged": 3, "skipped": []})
+    file = tmp_path / "tasks.json"
+    file.write_text("[]")
+    assert placet("import", "auto", str(file)).out == "✓ Imported nothing, 3 unchanged\n"
