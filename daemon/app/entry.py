@@ -40,7 +40,6 @@ def main(flags: Mapping[str, str] | None = None) -> int:
     try:
         where = paths.find_paths()
         settings = config.load(Path(where.config_file), os.environ, flags or {}).settings
-        _require_available(settings)
         paths.make_folders(where)
         return _locked_run(where, settings)
     except ConfigError as fault:
@@ -55,11 +54,6 @@ def main(flags: Mapping[str, str] | None = None) -> int:
         return _failed(FAILED, str(fault), "stop it first, or name another folder in PLACET_HOME")
     except OSError as fault:
         return _failed(FAILED, *in_words(fault))
-
-
-def _require_available(settings: config.Settings) -> None:
-    if settings.model.kind != "rules":
-        raise ConfigError(f"model.kind = {settings.model.kind!r} is not in this version; use 'rules'")
 
 
 def _locked_run(where: Paths, settings: config.Settings) -> int:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import structlog
 
+from daemon.agents.models import openai_endpoint
+from daemon.agents.models.interface import Model
 from daemon.agents.models.rules import Rules
 from daemon.agents.proposals import Limits
 from daemon.agents.runner import Settings as AgentSettings
@@ -49,6 +51,7 @@ CLOSE_WITHIN_S = 1.0
 """Together below the 5 s in which the daemon must be gone. What serves ends first, then the store."""
 
 THROTTLE_RULES_S = 5.0
+THROTTLE_REMOTE_S = 120.0
 HOST_NAME_CHARS_MAX = 64
 
 log = structlog.get_logger("daemon")
@@ -64,6 +67,8 @@ class Daemon:
     """One running daemon. Make it on the event loop; `start`, then `ended`, then `stop`."""
 
     def __init__(self, paths: Paths, settings: Settings, clock: Clock) -> None:
+        # First: an address or a key that cannot be used keeps the daemon from touching anything.
+        self._models = _models(settings, clock)
         data = Path(paths.data)
         own = _identity(data, Path(paths.database), clock)
         self._data = data
@@ -86,7 +91,6 @@ class Daemon:
         self._watch = ClockWatch(clock.now_ms)
         self._notifier = Notifier()
         self._meter = Meter(clock.monotonic_s)
-        self._models = {"rules": Rules()}
         self._scheduler = Scheduler(
             self._store, self._models, clock, _agent_settings(settings), self._floor.shortfall
         )
@@ -223,9 +227,21 @@ def _device_name(settings: Settings) -> str:
     return settings.device.name or socket.gethostname()[:HOST_NAME_CHARS_MAX]
 
 
+def _models(settings: Settings, clock: Clock) -> dict[str, Model]:
+    """Return the models by the names that agents know them by. Raises ConfigError for one that cannot be."""
+    models: dict[str, Model] = {"rules": Rules()}
+    if settings.model.kind == "openai":
+        endpoint = openai_endpoint.endpoint(settings.model, os.environ)
+        from daemon.agents.models.openai import OpenAI  # imported here: it costs memory, and few use it
+
+        models["openai"] = OpenAI(endpoint, clock)
+    return models
+
+
 def _agent_settings(settings: Settings) -> AgentSettings:
     wake, proposals = settings.wake, settings.proposals
-    throttle_s = THROTTLE_RULES_S if wake.throttle_s is None else wake.throttle_s
+    own_s = THROTTLE_RULES_S if settings.model.kind == "rules" else THROTTLE_REMOTE_S
+    throttle_s = own_s if wake.throttle_s is None else wake.throttle_s
     return AgentSettings(
         pace=Pace(wake.debounce_s, throttle_s, wake.concurrency),
         limits=Limits(proposals.per_set, round(proposals.lifetime_s * 1000)),

@@ -254,7 +254,7 @@ def test_a_database_whose_key_is_gone_is_not_given_a_new_one(daemon: Process):
     [
         ("PLACET_LISTEN_PRT", "1", 2, "PLACET_LISTEN_PORT"),
         ("PLACET_LISTEN_PORT", "many", 2, "'many'"),
-        ("PLACET_MODEL_KIND", "openai", 2, "rules"),
+        ("PLACET_MODEL_KIND", "openai", 2, "model.base_url"),
         ("PLACET_PEERS_STATIC", "nowhere", 2, "nowhere"),
         ("PLACET_LISTEN_HOST", "256.256.256.256", 1, "256.256.256.256"),
     ],

@@ -1,0 +1,154 @@
+"""Where a remote model answers, and with which key: read and judged before the daemon begins.
+
+Never shows the key, and never accepts an address that would send it or a note in the clear.
+"""
+
+import ipaddress
+import os
+import re
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from daemon.config import ConfigError, Model
+
+KEY_VARIABLE = "PLACET_MODEL_KEY"
+CREDENTIALS_VARIABLE = "CREDENTIALS_DIRECTORY"
+CREDENTIAL = "model_key"
+KEY_BYTES_MAX = 4096
+SECRET_CHARS_MIN = 8
+REMOVED = "[key removed]"
+
+# No user, query, fragment or backslash: nothing in which two readers could see different hosts.
+_ADDRESS = re.compile(r"https?://(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?(?:/[A-Za-z0-9._~/%-]*)?")
+_KEY = re.compile(r"[\x21-\x7e]+")
+_EXAMPLE = "an address such as https://api.openai.com/v1 or http://127.0.0.1:8080/v1"
+
+
+Mode = Literal["auto", "tools", "actions"]
+
+
+class Redactor:
+    """Takes the key out of whatever a server sends back. Shorter than 8 characters, it is no secret."""
+
+    __slots__ = ("_key",)
+
+    def __init__(self, key: str) -> None:
+        self._key = key if len(key) >= SECRET_CHARS_MIN else ""
+
+    def text(self, written: str) -> str:
+        """Return a text without the key."""
+        return written.replace(self._key, REMOVED) if self._key else written
+
+    def plain(self, value: Any) -> Any:
+        """Return a JSON value without the key, in names and in values; its depth must be bounded."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, list):
+            return [self.plain(member) for member in value]
+        if isinstance(value, dict):
+            return {self.text(str(key)): self.plain(member) for key, member in value.items()}
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A server, the model there, how it is asked, and the key, which is in no repr."""
+
+    base_url: str
+    model: str
+    mode: Mode
+    key: str = field(repr=False, default="")
+
+    @property
+    def redactor(self) -> Redactor:
+        """Return what takes this endpoint's key out of texts."""
+        return Redactor(self.key)
+
+
+def endpoint(settings: Model, environment: Mapping[str, str]) -> Endpoint:
+    """Read the endpoint from the settings and the key from its place. Raises ConfigError."""
+    _check_address(settings.base_url)
+    if not settings.name.strip():
+        raise ConfigError("model.name is empty; give the name that the server knows the model by")
+    return Endpoint(settings.base_url, settings.name.strip(), settings.mode, _key(settings, environment))
+
+
+# -- the address --------------------------------------------------------------------------------------
+
+
+def _check_address(written: str) -> None:
+    """Raise ConfigError unless the address is plain, and encrypted or this machine's own.
+
+    What does not look like an address is not shown: it may hold a password.
+    """
+    if not written:
+        raise ConfigError(f"model.base_url is empty; give {_EXAMPLE}")
+    if not _ADDRESS.fullmatch(written):
+        raise ConfigError(f"model.base_url is no plain http or https address; give {_EXAMPLE}")
+    parts = urlsplit(written)
+    try:
+        host, _ = parts.hostname or "", parts.port
+    except ValueError as fault:
+        raise ConfigError(f"model.base_url = {written!r}: {fault}") from None
+    if parts.scheme != "https" and not _is_loopback(host):
+        own = "127.0.0.1, ::1 or localhost"
+        raise ConfigError(
+            f"model.base_url = {written!r}: http would send notes in the clear; use https, or {own}"
+        )
+
+
+def _is_loopback(host: str) -> bool:
+    """Say whether a host is this machine, literally: no name but `localhost` is trusted to be."""
+    if host == "localhost":
+        return True
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    if isinstance(address, ipaddress.IPv4Address):
+        return address.is_loopback
+    return address == ipaddress.IPv6Address("::1")
+
+
+# -- the key ------------------------------------------------------------------------------------------
+
+
+def _key(settings: Model, environment: Mapping[str, str]) -> str:
+    """Read the key: environment before credential before file; empty where none is given."""
+    if environment.get(KEY_VARIABLE, "").strip():
+        return _checked(environment[KEY_VARIABLE], KEY_VARIABLE)
+    folder = environment.get(CREDENTIALS_VARIABLE, "")
+    if folder and (Path(folder) / CREDENTIAL).is_file():
+        return _from_file(Path(folder) / CREDENTIAL, "the credential model_key", is_private=True)
+    if settings.key_file:
+        return _from_file(Path(settings.key_file).expanduser(), "model.key_file", is_private=False)
+    return ""
+
+
+def _from_file(file: Path, place: str, *, is_private: bool) -> str:
+    """Read a key from a file. What systemd hands over is private by itself; a person's file must be."""
+    try:
+        # Without waiting: a pipe that nobody writes to would keep the daemon from starting.
+        with open(file, "rb", opener=lambda path, flags: os.open(path, flags | os.O_NONBLOCK)) as opened:
+            status = os.fstat(opened.fileno())
+            raw = opened.read(KEY_BYTES_MAX + 1) if stat.S_ISREG(status.st_mode) else b""
+    except OSError as fault:
+        raise ConfigError(f"{place}: {file} cannot be read: {fault.strerror}") from None
+    mode = stat.S_IMODE(status.st_mode)
+    if not is_private and mode & 0o077:
+        raise ConfigError(f"{place}: {file} is open to others (mode {mode:04o}); run: chmod 600 {file}")
+    try:
+        return _checked(raw.decode("ascii"), f"{place}: {file}")
+    except UnicodeDecodeError:
+        raise ConfigError(f"{place}: {file} holds no key: one line of printable ASCII") from None
+
+
+def _checked(written: str, place: str) -> str:
+    key = written.strip()
+    if len(written) > KEY_BYTES_MAX or not _KEY.fullmatch(key):
+        raise ConfigError(f"{place} holds no key: one line of printable ASCII")
+    return key

@@ -1,0 +1,161 @@
+"""One request to a Chat Completions server, through the `openai` client, and its answer as bytes.
+
+Never follows a redirect, asks the environment for a proxy or a header, reads without bound, or logs.
+"""
+
+import logging
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, NamedTuple
+
+import httpx2
+from openai import APIConnectionError, APIStatusError, APITimeoutError, AsyncOpenAI, OpenAIError
+
+from daemon.agents.models.interface import AnswerFault, ModelUnavailable
+from daemon.agents.models.openai_endpoint import Endpoint
+
+BODY_BYTES_MAX = 2 << 20
+CONNECT_S = 10.0
+AGENT = "placet"
+_LOGGERS = ("openai", "httpx2", "httpcore2")
+_KEPT = ("host", "content-type", "content-length", "transfer-encoding")
+
+
+class Reply(NamedTuple):
+    """What a server answered, whatever its status."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class TooLarge(Exception):
+    """An answer beyond the bound, or packed, so that its size cannot be known."""
+
+
+class Wire:
+    """The way to one endpoint."""
+
+    def __init__(self, endpoint: Endpoint, read_s: float) -> None:
+        silence()
+        timeout = httpx2.Timeout(connect=CONNECT_S, read=read_s, write=CONNECT_S * 3, pool=CONNECT_S)
+        http = httpx2.AsyncClient(
+            transport=_Guarded(endpoint),
+            trust_env=False,
+            follow_redirects=False,
+            timeout=timeout,
+        )
+        # Nothing is left to the environment: what is None here, the client would look for there.
+        self._client = AsyncOpenAI(
+            api_key=endpoint.key or "none",
+            admin_api_key="",
+            organization="",
+            project="",
+            webhook_secret="",
+            base_url=endpoint.base_url,
+            timeout=timeout,
+            max_retries=0,
+            http_client=http,
+        )
+
+    async def post(self, body: dict[str, Any]) -> Reply:
+        """Ask once. Raises ModelUnavailable where no whole answer came, AnswerFault for one beyond bounds.
+
+        No fault keeps its cause: those hold the request, with the key and the notes.
+        """
+        try:
+            answer = await self._client.post("/chat/completions", cast_to=httpx2.Response, body=body)
+        except APIStatusError as fault:
+            return _reply(fault.response)
+        except APITimeoutError:
+            raise ModelUnavailable("the server did not answer in time") from None
+        except TooLarge:
+            raise AnswerFault(
+                f"the server's answer is packed, or beyond {BODY_BYTES_MAX >> 20} MiB"
+            ) from None
+        except APIConnectionError as fault:
+            raise _unreached(fault) from None
+        except (OpenAIError, httpx2.HTTPError, httpx2.StreamError) as fault:
+            raise AnswerFault(f"the server's answer cannot be read ({type(fault).__name__})") from None
+        return _reply(answer)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+
+def silence() -> None:
+    """Keep the client's libraries from logging, whatever level or variable asks for it."""
+    for name in _LOGGERS:
+        logger = logging.getLogger(name)
+        logger.propagate = False
+        logger.setLevel(logging.CRITICAL + 1)
+        if not logger.handlers:
+            logger.addHandler(logging.NullHandler())  # without one, the last resort prints to standard error
+
+
+def _reply(response: httpx2.Response) -> Reply:
+    return Reply(response.status_code, response.headers, response.content)
+
+
+def _unreached(fault: APIConnectionError) -> ModelUnavailable:
+    """Say what broke, by its type alone."""
+    if isinstance(fault.__cause__, httpx2.ConnectError):
+        return ModelUnavailable("the server cannot be reached; see model.base_url")
+    return ModelUnavailable("the connection broke before the answer was whole")
+
+
+class _Guarded(httpx2.AsyncBaseTransport):
+    """Sends to the endpoint alone, with no header but those named here, and bounds what comes back."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._inner = httpx2.AsyncHTTPTransport(trust_env=False)
+        self._base = httpx2.URL(endpoint.base_url)
+        self._own = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": AGENT}
+        if endpoint.key:
+            self._own["Authorization"] = f"Bearer {endpoint.key}"
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send a request; the answer's body raises TooLarge where it goes on beyond the bound."""
+        assert (request.url.scheme, request.url.netloc) == (self._base.scheme, self._base.netloc)
+        kept = {name: request.headers[name] for name in _KEPT if name in request.headers}
+        sent = httpx2.Request(
+            request.method,
+            request.url,
+            headers=kept | self._own,
+            stream=request.stream,
+            extensions=request.extensions,
+        )
+        answer = await self._inner.handle_async_request(sent)
+        assert isinstance(answer.stream, httpx2.AsyncByteStream)
+        is_packed = answer.headers.get("content-encoding", "identity") != "identity"
+        return httpx2.Response(
+            answer.status_code,
+            headers={name: value for name, value in answer.headers.items() if name != "content-encoding"},
+            stream=_Bounded(answer.stream, 0 if is_packed else BODY_BYTES_MAX),
+            extensions=answer.extensions,
+        )
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._inner.aclose()
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    """A body that ends with TooLarge where it is longer than it may be."""
+
+    def __init__(self, inner: httpx2.AsyncByteStream, bytes_max: int) -> None:
+        self._inner = inner
+        self._bytes_max = bytes_max
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        """Yield the body, piece by piece."""
+        length = 0
+        async for piece in self._inner:
+            length += len(piece)
+            if length > self._bytes_max:
+                raise TooLarge
+            yield piece
+
+    async def aclose(self) -> None:
+        """Close the body below."""
+        await self._inner.aclose()
