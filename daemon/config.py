@@ -18,8 +18,9 @@ NOT_SETTINGS = frozenset({"PLACET_HOME", "PLACET_MODEL_KEY"})
 """Variables that mean something else: where everything lives, and the secret that is no setting."""
 
 Port = Annotated[int, Meta(ge=0, le=65535)]
-Count = Annotated[int, Meta(ge=1)]
-Seconds = Annotated[float, Meta(ge=0)]
+# Numbers have an end: `inf` is one to TOML, and no time that can be counted to.
+Count = Annotated[int, Meta(ge=1, le=100_000)]
+Seconds = Annotated[float, Meta(ge=0, le=1e9)]
 
 
 class _Section(Struct, frozen=True, forbid_unknown_fields=True):
@@ -86,7 +87,7 @@ class Sovereignty(_Section, frozen=True):
 class Budget(_Section, frozen=True):
     """What models may cost a day, in the model's currency. Nothing given: no limit."""
 
-    cost_per_day: Annotated[float, Meta(ge=0)] | None = None
+    cost_per_day: Annotated[float, Meta(ge=0, le=1e9)] | None = None
 
 
 class History(_Section, frozen=True):
@@ -98,7 +99,7 @@ class History(_Section, frozen=True):
 class Disk(_Section, frozen=True):
     """The free space below which new writes are refused."""
 
-    floor_mib: Annotated[int, Meta(ge=0)] = 64
+    floor_mib: Annotated[int, Meta(ge=0, le=1 << 30)] = 64
 
 
 class Settings(_Section, frozen=True):
@@ -235,6 +236,8 @@ def _known(name: str, known: Mapping[str, object], origin: str) -> str:
 
 
 def _from_text(key: str, text: str, origin: str) -> object:
+    if any("\ud800" <= one <= "\udfff" for one in text):  # bytes that are not UTF-8, as Python hands them on
+        raise ConfigError(f"{origin}: {key} = {text!r}: not UTF-8")
     listed = _TYPES[key] == tuple[str, ...]
     value = [part.strip() for part in text.split(",") if part.strip()] if listed else text
     return _checked(key, value, origin, strict=False)

@@ -132,6 +132,11 @@ def test_variables_that_are_no_settings_are_left_alone(tmp_path: Path):
         ("[listen]\nport = true", "True"),
         ("[wake]\nconcurrency = 0", "0"),
         ("[wake]\ndebounce_s = -0.5", "-0.5"),
+        ("[wake]\nrun_max_s = nan", "nan"),
+        ("[proposals]\nlifetime_s = inf", "inf"),
+        ("[budget]\ncost_per_day = inf", "inf"),
+        ("[disk]\nfloor_mib = 9223372036854775808", "9223372036854775808"),
+        ("[history]\nretention_days = 9223372036854775808", "9223372036854775808"),
         ("[model]\nkind = 'oracle'", "'oracle'"),
         ("[mdns]\nenabled = 1", "1"),
         ("[peers]\nstatic = 'one:1'", "'one:1'"),
@@ -141,6 +146,10 @@ def test_variables_that_are_no_settings_are_left_alone(tmp_path: Path):
 )
 def test_a_value_that_cannot_be_used_is_named_with_its_key(tmp_path: Path, toml, seen):
     assert seen in refusal(tmp_path, toml)
+
+
+def test_a_name_that_is_no_text_is_refused(tmp_path: Path):
+    assert "not UTF-8" in refusal(tmp_path, environment={"PLACET_DEVICE_NAME": "K\udcfcche"})
 
 
 @pytest.mark.parametrize("text", ["", "eighty", "1.5", "99999"])
