@@ -46,7 +46,8 @@ def unit_text(environment: Mapping[str, str]) -> str:
     moved = [
         f"Environment={_quoted(f'{name}={os.path.abspath(os.path.expanduser(environment[name]))}')}"
         for name in _FOLDERS
-        if environment.get(name)
+        # As in find_paths: of the XDG folders, a relative one does not count.
+        if (given := environment.get(name)) and (name == "PLACET_HOME" or os.path.isabs(given))
     ]
     paths = find_paths(environment)
     written = dict.fromkeys((paths.config, paths.data))

@@ -180,6 +180,11 @@ def test_a_folder_that_would_end_the_line_is_refused():
         unit.unit_text({"PLACET_HOME": "/home/a\nExecStart=/bin/evil", "HOME": "/home/a"})
 
 
+def test_a_relative_folder_counts_for_the_service_no_more_than_here():
+    home = {"HOME": "/home/a"}
+    assert unit.unit_text({**home, "XDG_DATA_HOME": "data", "XDG_CONFIG_HOME": "~/c"}) == unit.unit_text(home)
+
+
 @pytest.mark.e2e
 @pytest.mark.skipif(not can_start_systemd(), reason="needs root, namespaces and a control group")
 def test_a_real_user_manager_runs_what_was_installed(group: str) -> None:
