@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from daemon.cli.text import shown, wrapped
+from daemon.cli.views.soundness import finding_retold
 from daemon.cli.words import _, ngettext
 
 if TYPE_CHECKING:
@@ -59,11 +60,15 @@ def verify_lines(told: dict[str, Any], look: Look) -> Iterator[str]:
         yield f"{look.paint(look.sign('✓'), 'green')} {sound}"
         return
     for one in told["findings"]:
-        yield f"{look.paint(look.sign('✗'), 'red')} {shown(one['what'])} ({shown(one['where'])})"
-        yield f"    {shown(one['remedy'])}"
+        yield f"{look.paint(look.sign('✗'), 'red')} {_seen(one)}"
+        yield f"    {shown(finding_retold(one['remedy']))}"
     if told["more"]:
         yield "  " + _("and {count} more").format(count=_number(told["more"]))
     yield f"  {checked}"
+
+
+def _seen(finding: dict[str, Any]) -> str:
+    return f"{shown(finding_retold(finding['what']))} ({shown(finding_retold(finding['where']))})"
 
 
 def verify_rows(told: dict[str, Any]) -> Iterator[Sequence[object]]:
