@@ -40,7 +40,8 @@ def _answered(use: Callable[[Paths], Answer]) -> Answer:
     except Refused as fault:
         return _error(fault.code.value, fault.message, fault.hint)
     except InUse as fault:
-        return _error(Code.FAILED, str(fault), "stop it first: systemctl --user stop placet")
+        hint = "stop it first: Ctrl-C where it runs, or systemctl --user stop placet"
+        return _error(Code.FAILED, str(fault), hint)
     except (StoreError, IdentityError) as fault:
         return _error(Code.DISK if isinstance(fault, DiskFull) else Code.FAILED, str(fault), fault.hint)
     except ConfigError as fault:

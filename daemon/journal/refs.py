@@ -17,6 +17,7 @@ from store.snapshot import PREFIX_MIN, Snapshot
 from syncproto.heads import Clock
 from syncproto.ids import EntityId, ReplicaId, from_text, text
 
+_WHERE = "`placet list --all` shows what there is, --removed what was removed"
 CANDIDATES_MAX = 8
 TITLES_MAX = 50
 ID_IN_WORDS = "an id is up to 32 of the characters 0-9 and a-f"
@@ -149,7 +150,7 @@ def _only(found: list[Entity], what: str, ref: str) -> Entity:
     if len(found) == 1:
         return found[0]
     if not found:
-        raise not_found(what, ref)
+        raise not_found(what, ref, _WHERE if what == "task" else "")
     more = " or more" if len(found) > CANDIDATES_MAX else ""
     raise Refused(
         Code.AMBIGUOUS,

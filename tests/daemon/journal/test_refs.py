@@ -75,8 +75,10 @@ def test_what_is_a_prefix_of_one_and_the_title_of_another_is_refused(known: Home
 
 
 @pytest.mark.parametrize("ref", ["nothing like it", "fff", "0" * 32, "z" * 5000])
-def test_what_names_nothing_is_not_found(known: Home, ref):
-    assert refusal(known, ref).code is Code.NOT_FOUND
+def test_what_names_nothing_is_not_found_and_says_where_to_look(known: Home, ref):
+    refused = refusal(known, ref)
+    assert refused.code is Code.NOT_FOUND
+    assert "placet list --all" in refused.hint
 
 
 @pytest.mark.parametrize("ref", ["", "  "])
