@@ -145,9 +145,8 @@ class _Search:
 
     def droppable(self, entity: EntityId) -> Iterator[tuple[int, str]]:
         """Yield the values of an entity that may go: feed position and field."""
-        placed = list(self._placed(entity))
         covered: dict[str, Clock] = {}
-        for one in reversed(placed):
+        for one in self._newest_first(entity):
             if one.received.commit.stamp.ms < self._before_ms and one.operation.kind in KINDS:
                 for field, value in one.operation.fields.items():
                     if commits.is_long(value) and covers(covered.get(field, EMPTY), one.head, self._log):
@@ -159,9 +158,9 @@ class _Search:
                 for field in one.operation.fields:
                     covered[field] = union(covered.get(field, EMPTY), one.operation.base, self._log)
 
-    def _placed(self, entity: EntityId) -> Iterator[_Placed]:
+    def _newest_first(self, entity: EntityId) -> Iterator[_Placed]:
         rows: Any = self._snapshot.db.execute(
-            "SELECT seq FROM history WHERE entity = ? ORDER BY seq", (entity,)
+            "SELECT seq FROM history WHERE entity = ? ORDER BY seq DESC", (entity,)
         )
         for (seq,) in rows.fetchall():
             received = self._at(seq)
