@@ -256,6 +256,9 @@ def _number(value: object) -> int | None:
     return value if type(value) is int else None
 
 
+_BREAKS = "\n\t\x85"
+
+
 def _line(written: str) -> str:
     return " ".join(_clean(written).split())
 
@@ -264,4 +267,4 @@ def _clean(written: str) -> str:
     """Take out what no text file may hold: control characters, line breaks and tabs aside."""
     if written.isprintable():
         return written
-    return "".join(one for one in written if (one >= " " and one != "\x7f") or one in "\n\t")
+    return "".join(one for one in written if one in _BREAKS or not (one < " " or "\x7f" <= one <= "\x9f"))

@@ -164,6 +164,11 @@ def test_it_reads_like_what_a_person_would_write(a: Home):
     )
 
 
+def test_what_could_steer_a_terminal_stays_behind(a: Home):
+    fill(a, [Drawn("A\x1b[31m\x9b2Jb", "OPEN", "P2", None, [], ["c\x07\x84\x7fd\x85e"])])
+    assert exported(a) == "# A[31m2Jb\n\ncd\x85e\n"
+
+
 @pytest.mark.parametrize(
     ("heading", "title", "marks"),
     [
