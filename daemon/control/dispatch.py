@@ -110,7 +110,7 @@ def _encoded(route: Route, answer: object) -> tuple[int, bytes]:
 
 def _once(request: web.Request, raw: bytes, route: Route) -> Once | None:
     key = request.headers.get(HEADER)
-    if key is None or (isinstance(route.how, Asks) and not route.how.kept):
+    if key is None or not route.keeps_answers:
         return None
     return Once(key, [request.method.encode(), request.raw_path.encode(), raw])
 

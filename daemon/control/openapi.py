@@ -52,7 +52,7 @@ def _operation(route: Route, schema: type_json, components: type_json) -> type_j
     operation: type_json = {
         "operationId": _operation_id(route),
         "summary": route.summary,
-        "parameters": parameters + ([_KEY] if route.changes else []),
+        "parameters": parameters + ([_KEY] if route.keeps_answers else []),
         "responses": {
             str(int(route.status)): _content(
                 HTTPStatus(route.status).phrase, schema[repr(route.answer)], _media(route)

@@ -102,6 +102,13 @@ class Route:
         """Whether a request may change anything."""
         return self.method != "GET"
 
+    @property
+    def keeps_answers(self) -> bool:
+        """Whether it heeds an Idempotency-Key: a retry gets the answer that was kept."""
+        if isinstance(self.how, Asks):
+            return self.changes and self.how.kept
+        return self.changes and not isinstance(self.how, Streams)
+
     def writes(self, body: Struct) -> bool:
         """Whether a request with this body may write, so that the disk floor and Idempotency-Key apply."""
         return self.changes and not self.only_looks(body)

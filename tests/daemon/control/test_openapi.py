@@ -5,6 +5,10 @@ Never compared with a copy: it is generated, and these hold its shape.
 
 from typing import Any
 
+import pytest
+
+from daemon.control.openapi import describe
+from daemon.control.routes import Asks, Nothing, Reads, Route, Streams, Writes
 from tests.daemon.control.conftest import Api
 
 
@@ -53,3 +57,22 @@ async def test_what_a_request_must_hold_is_what_is_described(api: Api):
     names_in = [(one["name"], one["in"]) for one in shown["parameters"]]
     assert names_in == [("ref", "path"), ("provenance", "query")]
     assert "text/event-stream" in told["paths"]["/v1/events"]["get"]["responses"]["200"]["content"]
+
+
+async def never(*_: Any) -> Any:
+    raise AssertionError
+
+
+@pytest.mark.parametrize(
+    ("how", "is_heeded"),
+    [
+        (Writes(never), True),
+        (Asks(never), True),
+        (Asks(never, kept=False), False),
+        (Streams(never, "application/json", takes="application/jsonl"), False),
+    ],
+)
+def test_a_key_is_offered_where_it_is_heeded_alone(how: Reads | Writes | Asks | Streams, is_heeded: bool):
+    told = describe([Route("POST", "/v1/some", "Do something", how, Nothing)], "1")
+    offered = [one["name"] for one in told["paths"]["/v1/some"]["post"]["parameters"]]
+    assert offered == ["Idempotency-Key"] * is_heeded
