@@ -119,7 +119,7 @@ class _Check:
 
     def _log(self) -> Iterator[Finding]:
         """Read the log, folding it again meanwhile, and compare as long as the log itself is sound."""
-        with closing(_temporary(self._db)) as scratch:
+        with closing(_temporary()) as scratch:
             yield from self._folded(scratch)
 
     def _folded(self, scratch: apsw.Connection) -> Iterator[Finding]:
@@ -184,13 +184,11 @@ class _Check:
             yield Finding(words, "table search", _MEND_TABLES)
 
 
-def _temporary(log_of: apsw.Connection) -> apsw.Connection:
-    """Open an empty store in a file that SQLite removes by itself, upon the log of another."""
+def _temporary() -> apsw.Connection:
+    """Open an empty store in a file that SQLite removes by itself."""
     db = apsw.Connection("")
     db.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
     database.migrate(db, Path("the temporary file"))
-    db.execute("DROP TABLE feed; DROP TABLE branch; DROP TABLE replica")
-    db.execute("ATTACH ? AS log", (log_of.db_filename("main"),))
     return db
 
 
