@@ -24,14 +24,15 @@ OTHER, ITEM, AGENT = entity_id(2), entity_id(50), entity_id(60)
 def store(bench: Bench) -> Store:
     """Return a store with six commits, the fourth and the fifth on another entity."""
     made = bench.store("a")
-    for entity, fields in (
+    steps: list[tuple[EntityId, dict[str, Any]]] = [
         (TASK, {"title": "one", "notes": "n"}),
         (TASK, {"title": "two"}),
         (TASK, {"title": "three"}),
         (OTHER, {"title": "x"}),
         (OTHER, {"priority": "P1"}),
         (TASK, {"priority": "P3"}),
-    ):
+    ]
+    for entity, fields in steps:
         write(made, entity, **fields)
     return made
 

@@ -1,0 +1,137 @@
+"""What a device alone knows of its peers: kept, brought up to date, bounded and forgotten.
+
+Never opens a connection.
+"""
+
+from collections.abc import Callable
+
+import pytest
+
+from store import peers
+from store.peers import ADDRESSES_MAX, Heard, Newcomer
+from store.snapshot import Snapshot
+from store.store import Store
+from store.transaction import Transaction, Write
+from syncproto.ids import DeviceId
+from tests.store.stores import NOW_MS, Bench, entity_id, signer_of, write
+
+ONE, TWO = DeviceId(b"1" * 32), DeviceId(b"2" * 32)
+
+
+@pytest.fixture
+def store(bench: Bench) -> Store:
+    return bench.store("a")
+
+
+def put(store: Store, *steps: Callable[[Transaction], None]) -> None:
+    with store.write() as tx:
+        for step in steps:
+            step(tx)
+
+
+def addresses(store: Store) -> dict[DeviceId, list[str]]:
+    with store.read() as snapshot:
+        return peers.addresses(snapshot)
+
+
+def newcomers(store: Store, now_ms: int = NOW_MS) -> list[Newcomer]:
+    with store.read() as snapshot:
+        return peers.newcomers(snapshot, now_ms)
+
+
+def test_of_each_peer_it_is_known_when_it_was_linked_last_and_what_it_held(
+    bench: Bench, store: Store
+) -> None:
+    vector = (write(store, entity_id(1), title="t"),)
+    put(store, lambda tx: peers.note_heard(tx, ONE, ()), lambda tx: peers.note_heard(tx, TWO, vector))
+    bench.now_ms += 5
+    put(store, lambda tx: peers.note_heard(tx, ONE, vector))
+    with store.read() as snapshot:
+        assert peers.heard(snapshot) == {ONE: Heard(NOW_MS + 5, vector), TWO: Heard(NOW_MS, vector)}
+
+
+def test_the_address_that_was_good_last_comes_first(bench: Bench, store: Store) -> None:
+    put(
+        store,
+        lambda tx: peers.suggest_addresses(tx, ONE, ["b:1", "a:1", "b:1"]),
+        lambda tx: peers.suggest_addresses(tx, TWO, ["c:1"]),
+    )
+    assert addresses(store) == {ONE: ["a:1", "b:1"], TWO: ["c:1"]}
+    put(store, lambda tx: peers.note_good_address(tx, ONE, "b:1"))
+    bench.now_ms += 5
+    put(store, lambda tx: peers.note_good_address(tx, ONE, "new:1"))
+    assert addresses(store) == {ONE: ["new:1", "b:1", "a:1"], TWO: ["c:1"]}
+    bench.now_ms += 5
+    put(
+        store,
+        lambda tx: peers.note_good_address(tx, ONE, "b:1"),
+        lambda tx: peers.suggest_addresses(tx, ONE, ["b:1"]),
+    )
+    assert addresses(store)[ONE] == ["b:1", "new:1", "a:1"]
+
+
+def test_only_the_best_addresses_are_kept(bench: Bench, store: Store) -> None:
+    many = [f"{place:02}:1" for place in range(2 * ADDRESSES_MAX)]
+    put(store, lambda tx: peers.suggest_addresses(tx, ONE, many))
+    assert addresses(store) == {ONE: many[:ADDRESSES_MAX]}
+    put(store, lambda tx: peers.note_good_address(tx, ONE, "good:1"))
+    assert addresses(store) == {ONE: ["good:1", *many[: ADDRESSES_MAX - 1]]}
+
+
+def newcomer(device: DeviceId, expires_ms: int = NOW_MS + 10, **changed: object) -> Newcomer:
+    return Newcomer(device, b"certificate", "desk", ("a:1", "b:2"), expires_ms)._replace(**changed)  # type: ignore[arg-type]
+
+
+def test_a_newcomer_is_awaited_until_its_time_is_over(bench: Bench, store: Store) -> None:
+    put(
+        store,
+        lambda tx: peers.await_newcomer(tx, newcomer(TWO)),
+        lambda tx: peers.await_newcomer(tx, newcomer(ONE)),
+    )
+    assert newcomers(store) == [newcomer(ONE), newcomer(TWO)]
+    renewed = newcomer(ONE, NOW_MS + 20, certificate=b"other", name="lap", addresses=())
+    put(store, lambda tx: peers.await_newcomer(tx, renewed))
+    assert newcomers(store) == [renewed, newcomer(TWO)]
+    assert newcomers(store, NOW_MS + 10) == [renewed]
+    bench.now_ms += 20
+    late = newcomer(TWO, NOW_MS + 30)
+    put(store, lambda tx: peers.await_newcomer(tx, late))
+    assert newcomers(store) == [late]
+
+
+def test_a_device_that_came_in_or_went_is_awaited_no_longer(store: Store) -> None:
+    put(
+        store,
+        lambda tx: peers.await_newcomer(tx, newcomer(ONE)),
+        lambda tx: peers.await_newcomer(tx, newcomer(TWO)),
+        lambda tx: peers.suggest_addresses(tx, ONE, ["a:1"]),
+        lambda tx: peers.suggest_addresses(tx, TWO, ["b:1"]),
+    )
+    put(store, lambda tx: peers.settle_newcomer(tx, ONE))
+    assert newcomers(store) == [newcomer(TWO)]
+    assert addresses(store).keys() == {ONE, TWO}
+    put(store, lambda tx: peers.forget(tx, TWO))
+    assert newcomers(store) == []
+    assert addresses(store) == {ONE: ["a:1"]}
+
+
+def test_the_listeners_port_is_the_one_kept_last(store: Store) -> None:
+    def port(snapshot: Snapshot) -> int:
+        return peers.listener_port(snapshot)
+
+    with store.write() as tx:
+        found = [port(tx)]
+        for kept in (4000, 5000):
+            peers.keep_listener_port(tx, kept)
+            found.append(port(tx))
+    assert found == [0, 4000, 5000]
+
+
+def test_the_roster_alone_is_no_journal(store: Store) -> None:
+    with store.write() as tx:
+        found = [peers.holds_journal(tx)]
+        tx.commit([Write(entity_id(1), "device", {"name": signer_of("a").device.hex()})])
+        found.append(peers.holds_journal(tx))
+        tx.commit([Write(entity_id(2), "task", {"title": "t"})])
+        found.append(peers.holds_journal(tx))
+    assert found == [False, False, True]
