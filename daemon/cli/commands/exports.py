@@ -53,6 +53,10 @@ def export_command(output: Output, format: str, file: str | None) -> None:  # no
 def _kept(file: str, pieces: Iterator[bytes]) -> int:
     """Write a file under another name, and give it its own when it is whole and on the disk."""
     target = os.path.realpath(file)
+    if os.path.exists(target) and not os.path.isfile(target):
+        # A device or a pipe would be taken away, and a file put in its place.
+        seen = _("{file} cannot be written: {reason}").format(file=file, reason="not a regular file")
+        raise Refusal("usage", seen)
     size = 0
     try:
         # Made for its owner alone (0600), and beside the target, so that the renaming cannot fail half-way.

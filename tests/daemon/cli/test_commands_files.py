@@ -4,6 +4,7 @@ Never writes beside a test's own folder.
 """
 
 import json
+import os
 import stat
 from pathlib import Path
 
@@ -58,6 +59,17 @@ def test_an_export_that_is_refused_leaves_no_file(placet: Placet, control: FakeC
     done = placet("export", "jsonl", "--output", str(tmp_path / "x"))
     assert (done.status, done.err) == (1, "placet: only 3 MiB are free; free some space\n")
     assert not (tmp_path / "x").exists()
+
+
+def test_an_export_takes_the_place_of_a_file_alone(placet: Placet, control: FakeControl, tmp_path: Path):
+    control.says(EXPORT, LINES)
+    pipe, folder = tmp_path / "pipe", tmp_path / "folder"
+    os.mkfifo(pipe)
+    folder.mkdir()
+    for one in (pipe, folder):
+        done = placet("export", "jsonl", "--output", str(one))
+        assert (done.status, done.err) == (2, f"placet: {one} cannot be written: not a regular file\n")
+    assert pipe.is_fifo()
 
 
 def test_a_file_that_cannot_be_written_is_one_line(placet: Placet, control: FakeControl, tmp_path: Path):
