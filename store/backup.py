@@ -186,8 +186,10 @@ def prepare(backup: Path, working: Path, told: Told) -> Contents:
     discard(working)
     told("reading", 0, 0)
     with file_faults_in_words(backup):
+        # SQLite has a wal beside the file itself, not beside a link to it.
+        whole = backup.resolve()
         for suffix in ("", "-wal"):
-            if (source := backup.with_name(backup.name + suffix)).exists() or not suffix:
+            if (source := whole.with_name(whole.name + suffix)).exists() or not suffix:
                 _copy_in(source, working.with_name(working.name + suffix))
     copy = _connected(working, backup)
     try:

@@ -122,11 +122,12 @@ def _counts(contents: Contents) -> Answer:
 
 def _require_at_rest(where: Paths, file: Path) -> None:
     """Refuse to copy the files of another journal while its daemon writes to them: the copy would be torn."""
-    if file.name == Path(where.database).name and is_held(file.parent):
+    whole = file.resolve()
+    if whole.name == Path(where.database).name and is_held(whole.parent):
         raise Refused(
             Code.FAILED,
             f"a daemon is writing to {file}",
-            f"name a backup: PLACET_HOME={file.parent} placet backup",
+            f"name a backup: PLACET_HOME={whole.parent} placet backup",
         )
 
 

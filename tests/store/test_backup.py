@@ -271,6 +271,15 @@ def test_a_copy_of_the_files_of_a_running_daemon_is_as_good_as_a_backup(bench: B
     assert [(one.name, one.read_bytes()) for one in sorted((bench.folder / "raw").iterdir())] == before
 
 
+def test_a_link_to_such_files_brings_what_is_beside_them(bench: Bench):
+    store = bench.store("a")
+    grow(store, 3)
+    (bench.folder / "link").symlink_to(store.path)
+    path = bench.folder / "new.db"
+    restored(bench, bench.folder / "link", path)
+    assert stands(bench.store("a", path))[2].commits == 3
+
+
 def test_a_damaged_journal_is_kept_with_its_parts_and_replaced(bench: Bench):
     store, target = written(bench)
     store.close()
