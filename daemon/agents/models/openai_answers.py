@@ -16,6 +16,7 @@ from daemon.agents.tools import UPDATE_REPORT, ArgumentFault
 
 CALLS_MAX = 200
 TOKENS_MAX = 1 << 40
+_THOUGHT = "</think>"
 _ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 
 
@@ -98,8 +99,9 @@ def _acted(content: str, ended: str) -> list[tuple[object, object, object]]:
 
 
 def _object_in(content: str) -> dict[str, Any] | None:
+    """Find the object of an answer in words; what a model thought aloud before it does not count."""
     try:
-        return recovered(content)
+        return recovered(content.rpartition(_THOUGHT)[2])
     except ArgumentFault:
         return None
 

@@ -238,6 +238,12 @@ async def test_a_call_that_a_small_model_writes_as_text_counts():
     assert (one.name, one.arguments) == ESTIMATE
 
 
+async def test_what_a_model_thinks_aloud_is_no_answer():
+    said = f'<think>{{"actions": []}} or rather</think>{json.dumps({"report": REPORT})}'
+    (one,) = (await turn(says(said), mode="actions")).calls
+    assert one.name == "update_report"
+
+
 async def test_an_answer_of_very_many_calls_is_bounded():
     made = await turn(calls(*[ESTIMATE] * 1000))
     assert len(made.calls) == 200

@@ -234,6 +234,7 @@ FAULTS = [
     echoes(lambda key: raw(f"<html>{key} {NOTE}".encode())),
     echoes(lambda key: raw(f"{key} {NOTE}".encode(), 404, "text/plain")),
     echoes(lambda key: calls((key, {"title": f"{key} {NOTE}"}), ("set_task_title", {"title": key}))),
+    echoes(lambda key: raw(b"{}", X_Echo=f"{key} {NOTE}")),
     floods(),
     packs(),
     raw(b'{"choices": [{"message": {"content": null, "tool_calls": 5}}]}'),
