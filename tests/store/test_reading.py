@@ -79,6 +79,7 @@ def test_entities_are_found_by_the_start_of_their_text_form(store: Store) -> Non
         assert snapshot.with_prefix(["entry"], text(TASK)[:14], 9) == []
         assert snapshot.with_prefix([], "0", 9) == []
         assert snapshot.with_prefix(["task"], "ff", 9) == []
+        assert snapshot.with_prefix(["task"], '0"', 9) == snapshot.with_prefix(["task"], "", 9) == []
 
 
 @pytest.mark.parametrize(

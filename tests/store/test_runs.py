@@ -123,6 +123,16 @@ def test_a_key_that_fails_again_counts_again(store: Store) -> None:
     assert failures(store).number == 3
 
 
+def test_runs_are_counted_by_how_they_stand(store: Store) -> None:
+    for key, status in (("a", RunStatus.FAILED), ("b", RunStatus.FAILED), ("c", RunStatus.COMPLETED)):
+        begin(store, key)
+        end(store, key, status)
+    begin(store, "d", OTHER)
+    with store.read() as snapshot:
+        counted = runs.by_status(snapshot)
+    assert counted == {"running": 1, "completed": 1, "failed": 2, "abandoned": 0}
+
+
 def test_an_unknown_run_is_none(store: Store) -> None:
     with store.read() as snapshot:
         assert runs.find(snapshot, "key") is None

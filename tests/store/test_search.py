@@ -239,3 +239,6 @@ def test_a_snippet_is_the_densest_stretch_with_its_hits(bench: Bench):
         assert short is not None
         assert [tuple(part) for part in short.parts] == [("Ein ", False), ("Café", True), ("!", False)]
         assert finder.snippet("nothing here", finder.terms("cafe")) is None
+        row = finder.snippet("a red sky, a blue sky", finder.terms('"blue sky"'))
+        assert row is not None
+        assert [part.text for part in row.parts if part.hit] == ["blue", "sky"]

@@ -5,7 +5,7 @@ Never looks into the log but through the store.
 
 from store.glance import titles
 from store.item_ids import items_with_prefix
-from store.shown import clock_shown, counters
+from store.shown import clock_shown, counters, stamp_ms
 from store.store import Store
 from store.transaction import Write
 from syncproto.codec import Value
@@ -57,7 +57,18 @@ def test_a_counter_that_was_written_twice_does_not_say_which_branch_was_seen(ben
 
 def test_counters_of_a_forked_replica_are_those_of_its_last_commit():
     replica = ReplicaId(bytes(16))
-    assert counters((Head(replica, 3, b"a" * 8), Head(replica, 5, b"b" * 8))) == {replica: 5}
+    clock = (Head(replica, 3, b"a" * 8), Head(replica, 5, b"b" * 8))
+    assert counters(clock) == counters(clock[::-1]) == {replica: 5}
+    assert counters((Head(replica, 1, b"a" * 8),)) == {replica: 1}
+
+
+def test_a_head_tells_when_its_commit_says_that_it_was_made(bench: Bench):
+    store, heads = bench.store("a"), []
+    for _ in range(2):
+        bench.now_ms += 1000
+        heads += grow(store, 1)
+    with store.read() as snapshot:
+        assert [stamp_ms(snapshot, head) for head in heads] == [bench.now_ms - 1000, bench.now_ms]
 
 
 def test_titles_are_read_alone_and_those_out_of_sight_when_asked_for(bench: Bench):
@@ -94,3 +105,4 @@ def test_items_are_found_by_the_start_of_their_id_once_each_and_no_more_than_ask
         assert sorted(items_with_prefix(snapshot, "", 8)) == items
         assert len(items_with_prefix(snapshot, "", 2)) == 2
         assert items_with_prefix(snapshot, "f" * 32, 8) == []
+        assert items_with_prefix(snapshot, "no digits", 8) == []

@@ -1,0 +1,186 @@
+"""The tables kept up to date as commits land: several in one transaction, verdicts and effects among them.
+
+Never folds by hand: a store that took the same commits one by one says what is right.
+"""
+
+from typing import Any
+
+import pytest
+
+from store.faults import DamagedDatabase
+from store.fold import dump
+from store.folding import Folding
+from store.operations import operations_on
+from store.store import Store
+from store.transaction import Write
+from syncproto.commit import By
+from syncproto.faults import LocalProtocolError
+from syncproto.heads import EMPTY
+from syncproto.ids import EntityId
+from tests.store.stores import Bench, entity_id, exchange, feed, stands, write
+
+TASK, OTHER, THIRD = entity_id(1), entity_id(2), entity_id(3)
+ONE, TWO = entity_id(50), entity_id(51)
+
+
+def decided(number: int, item: EntityId, verdict: str, *seen: EntityId) -> Write:
+    return Write(entity_id(number), "decision", {"item_id": item, "verdict": verdict, "seen": [*seen]})
+
+
+def effect(entity: EntityId, item: EntityId, **fields: Any) -> Write:
+    return Write(entity, "task", fields, effect=item, by=By.AGENT)
+
+
+def one_by_one(bench: Bench, store: Store) -> Store:
+    """Return a store that took the same commits, each in a transaction of its own."""
+    other = bench.store("reader")
+    with store.read() as snapshot:
+        pages = [one.signed for one in snapshot.log.commits(0, 99)]
+    assert all(one.signature for one in pages), "written in one transaction each"
+    for signed in pages:
+        with other.write() as tx:
+            tx.take([signed])
+    return other
+
+
+def value(store: Store, entity: EntityId, field: str) -> object:
+    with store.read() as snapshot:
+        found = snapshot.entity(entity)
+    return None if found is None else found.value(field)
+
+
+def test_a_commit_folds_all_that_it_touches_also_beside_what_must_be_folded_anew(bench: Bench) -> None:
+    a, b = bench.store("a"), bench.store("b")
+    write(a, TASK, title="old")
+    with a.write() as tx:
+        tx.commit([effect(TASK, ONE, title="new"), effect(OTHER, ONE, title="made")])
+    with a.write() as tx:
+        # The verdict has TASK and OTHER folded anew; what comes behind them in this commit is folded too.
+        tx.commit(
+            [
+                decided(60, ONE, "confirmed"),
+                Write(TASK, "task", {"notes": "n"}),
+                Write(THIRD, "task", {"title": "third"}),
+            ]
+        )
+    exchange(a, b)
+    taken = one_by_one(bench, a)
+    assert stands(a)[:3] == stands(b)[:3] == stands(taken)[:3]
+    for store in (a, b, taken):
+        assert (value(store, TASK, "title"), value(store, TASK, "notes")) == ("new", "n")
+        assert (value(store, OTHER, "title"), value(store, THIRD, "title")) == ("made", "third")
+
+
+def test_verdicts_on_two_items_in_one_commit_fold_the_effects_of_both(bench: Bench) -> None:
+    a, b = bench.store("a"), bench.store("b")
+    with a.write() as tx:
+        tx.commit([Write(one, "task", {"title": "old"}) for one in (TASK, OTHER)])
+    with a.write() as tx:
+        tx.commit([effect(TASK, ONE, title="new")])
+        tx.commit([effect(OTHER, TWO, title="new")])
+    exchange(a, b)
+    with a.write() as tx:
+        tx.commit([decided(60, ONE, "confirmed"), decided(61, TWO, "confirmed")])
+    exchange(a, b)
+    for store in (a, b):
+        assert (value(store, TASK, "title"), value(store, OTHER, "title")) == ("new", "new")
+    assert stands(a)[:3] == stands(b)[:3]
+
+
+def test_verdicts_in_one_transaction_count_each_on_what_came_before(bench: Bench) -> None:
+    a, b = bench.store("a"), bench.store("b")
+    write(a, TASK, title="old")
+    verdicts = ("confirmed", "undone", "reopened", "confirmed")
+    with a.write() as tx:
+        tx.commit([effect(TASK, ONE, title="new")])
+        for number, verdict in enumerate(verdicts):
+            tx.commit([decided(60 + number, ONE, verdict, *(entity_id(60 + seen) for seen in range(number)))])
+    exchange(a, b)
+    assert value(a, TASK, "title") == value(b, TASK, "title") == "new"
+    assert stands(a)[:3] == stands(b)[:3]
+
+
+def test_an_effect_in_the_transaction_of_its_verdict_is_live_at_once(bench: Bench) -> None:
+    a, b = bench.store("a"), bench.store("b")
+    write(a, TASK, title="old")
+    with a.write() as tx:
+        tx.commit([decided(60, ONE, "confirmed"), effect(TASK, ONE, title="new")])
+        tx.commit([decided(61, ONE, "undone", entity_id(60))])
+        tx.commit([decided(62, ONE, "reopened", entity_id(61))])
+        tx.commit([decided(63, ONE, "confirmed", entity_id(62))])
+        tx.commit([effect(OTHER, ONE, title="made")])
+    exchange(a, b)
+    assert [value(b, one, "title") for one in (TASK, OTHER)] == ["new", "made"]
+    assert stands(a)[:3] == stands(b)[:3]
+
+
+def test_a_page_goes_on_from_what_the_transaction_wrote_before_it(bench: Bench) -> None:
+    a, b, c = bench.store("a"), bench.store("b"), bench.store("c")
+    write(a, TASK, title="t")
+    exchange(a, b)
+    for number in range(3):
+        write(a, TASK, notes=f"{number}")
+    page = feed(a)
+    with b.write() as tx:
+        tx.commit([Write(TASK, "task", {"priority": "P1"})])
+        assert tx.take(page).new == 3
+    assert (value(b, TASK, "priority"), value(b, TASK, "notes")) == ("P1", "2")
+    exchange(b, c)
+    assert stands(b)[:3] == stands(c)[:3]
+
+
+def test_the_rows_of_a_transaction_say_when_they_changed_last_and_others_stay_as_they_are(
+    bench: Bench,
+) -> None:
+    store = bench.store("a")
+    with store.write() as tx:
+        tx.commit([Write(OTHER, "task", {"title": "o"})])
+        tx.commit([Write(TASK, "task", {"title": "t"})])
+        tx.commit([Write(TASK, "task", {"title": "u"})])
+    with store.write() as tx:
+        # Read, and so held, but not changed.
+        with pytest.raises(LocalProtocolError, match="not held"):
+            tx.commit([Write(OTHER, "task", {}, base=(tx.vector()[0]._replace(counter=9),))])
+        tx.commit([Write(THIRD, "task", {"title": "v"})])
+    with store.read() as snapshot:
+        rows: Any = snapshot.db.execute("SELECT id, changed FROM entity")
+        changed = dict(rows.fetchall())
+    assert changed == {OTHER: 1, TASK: 3, THIRD: 4}
+
+
+def test_the_operations_on_one_entity_are_what_the_whole_commits_say(bench: Bench) -> None:
+    store = bench.store("a")
+    with store.write() as tx:
+        tx.commit([Write(TASK, "task", {"title": "t"}, origin={"file": "x"}), effect(OTHER, ONE, title="o")])
+        tx.commit([effect(TASK, ONE, title="u"), Write(OTHER, "task", {"notes": "n"})])
+        tx.commit([Write(TASK, "task", {"deleted": True})])
+    with store.read() as snapshot:
+        log = snapshot.log
+        for entity in (TASK, OTHER):
+            expected = [
+                (received.head, received.commit.stamp.ms, received.commit.stamp.n, one)
+                for received in map(log.at, range(1, 4))
+                for one in received.commit.operations
+                if one.entity == entity
+            ]
+            found = list(operations_on(snapshot.db, entity, log))
+            assert [(one.head, one.source.ms, one.source.n, one.operation) for one in found] == expected
+            for one in found:
+                operation = one.operation
+                said = (operation.by, operation.effect, operation.origin)
+                assert (one.source.by, one.source.effect, one.source.origin) == said
+                assert one.source.base == (operation.base if operation.deletes else None)
+        row = Folding(snapshot.db, log).refolded(TASK)
+        state = snapshot.db.execute("SELECT state FROM entity WHERE id = ?", (TASK,)).fetchone()
+        assert state == (dump(row),)
+        assert (row.clock != EMPTY, row.born is not None and row.born.origin) == (True, {"file": "x"})
+
+
+@pytest.mark.parametrize("body", [b"\0", b"", b"\x98"])
+def test_a_damaged_commit_is_told_in_words_where_an_entity_is_folded_anew(bench: Bench, body: bytes) -> None:
+    store = bench.store("a")
+    write(store, TASK, title="t")
+    with store.write() as tx:
+        tx.db.execute("UPDATE feed SET body = ?", (body,))
+        with pytest.raises(DamagedDatabase, match=r"^commit 1 of the log cannot be read: "):
+            list(operations_on(tx.db, TASK, tx.log))
