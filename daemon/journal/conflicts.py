@@ -52,7 +52,12 @@ def conflicts(snapshot: Snapshot, ref: str | None) -> list[Conflict]:
 
 def count(snapshot: Snapshot) -> int:
     """Return how many fields are in conflict, as far as they are shown."""
-    return len(conflicts(snapshot, None))
+    found = 0
+    for entity, _ in _disputed(snapshot):
+        found += len(disputes.choices(snapshot, entity))
+        if found >= SHOWN_MAX:
+            break
+    return min(found, SHOWN_MAX)
 
 
 class Kept(Struct, frozen=True, kw_only=True):

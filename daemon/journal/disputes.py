@@ -117,31 +117,30 @@ def _version(
         device=device.hex(),
         device_name=name,
         at=iso(choice.ms),
-        words=_words(snapshot, entity, field, choice.value),
+        words=_words(shown, snapshot, entity, field, choice.value),
     )
 
 
-def _words(snapshot: Snapshot, entity: Entity, field: str, value: Value) -> str:
+def _words(shown: "Shown", snapshot: Snapshot, entity: Entity, field: str, value: Value) -> str:
     """Say a value that means nothing by itself; the empty string for one that does."""
     if field == DELETED:
         return "remove it" if value is True else "keep it"
     if "/" in field:
         return "with it" if value is True else "without it"
     if field == "position" and isinstance(value, str):
-        return _place(value, _siblings(snapshot, entity))
+        return _place(value, _siblings(shown, entity))
     if field.endswith("_id") and isinstance(value, bytes):
         held = snapshot.entity(EntityId(value))
         return "" if held is None else held.text("title") or held.text("name")
     return ""
 
 
-def _siblings(snapshot: Snapshot, entity: Entity) -> list[Entity]:
+def _siblings(shown: "Shown", entity: Entity) -> list[Entity]:
     field, relation = _SIBLINGS.get(entity.kind, ("", ""))
     target = entity.value(field)
     if not isinstance(target, bytes):
         return []
-    ids = snapshot.referring(EntityId(target), relation)
-    return [one for one in map(snapshot.entity, ids) if one is not None and one.id != entity.id]
+    return [one for one in shown.children(EntityId(target), relation) if one.id != entity.id]
 
 
 def _place(place: str, siblings: Sequence[Entity]) -> str:

@@ -108,11 +108,11 @@ class Shown:
 
     def task(self, task: Entity, *, brief: bool = False) -> Task:
         """Show a task; `brief` leaves out what belongs to it."""
-        checklists = sorted(self._children(task.id, "task_checklist"), key=place)
-        items = {one.id: sorted(self._children(one.id, "checklist_item"), key=place) for one in checklists}
-        entries = [] if brief else self._children(task.id, "task_entry")
-        times = sorted(self._children(task.id, "task_time"), key=_begun)
-        agent = next((one.id for one in self._children(task.id, "agent_task")), None)
+        checklists = sorted(self.children(task.id, "task_checklist"), key=place)
+        items = {one.id: sorted(self.children(one.id, "checklist_item"), key=place) for one in checklists}
+        entries = [] if brief else self.children(task.id, "task_entry")
+        times = sorted(self.children(task.id, "task_time"), key=_begun)
+        agent = next((one.id for one in self.children(task.id, "agent_task")), None)
         labels = self._labels(task)
         listed = [item for below in items.values() for item in below]
         return Task(
@@ -161,7 +161,7 @@ class Shown:
     def checklist(self, checklist: Entity) -> Checklist:
         """Show a checklist with its items in sight."""
         task = checklist.value("task_id")
-        items = sorted(self._children(checklist.id, "checklist_item"), key=place)
+        items = sorted(self.children(checklist.id, "checklist_item"), key=place)
         return self._checklist(checklist, items, EntityId(task) if isinstance(task, bytes) else None)
 
     def removed_of(self, checklist: Entity, task: EntityId) -> Checklist:
@@ -215,12 +215,13 @@ class Shown:
         self._families[relation] = family
         return [one for below in family.values() for one in below]
 
-    def _children(self, target: EntityId, relation: str) -> list[Entity]:
-        expected = self._families.get(relation, {}).get(target)
-        if expected is not None:
-            return expected
-        found = (self._snapshot.entity(one) for one in self._snapshot.referring(target, relation))
-        return [one for one in found if one is not None]
+    def children(self, target: EntityId, relation: str) -> list[Entity]:
+        """Return what in sight points at an entity; read once, however often it is asked for."""
+        family = self._families.setdefault(relation, {})
+        if target not in family:
+            found = (self._snapshot.entity(one) for one in self._snapshot.referring(target, relation))
+            family[target] = [one for one in found if one is not None]
+        return family[target]
 
     def item(self, item: Entity, task: EntityId | None) -> ChecklistItem:
         """Show one item of a checklist."""
@@ -245,7 +246,7 @@ class Shown:
 
     def entries(self, task: Entity, *, removed: bool) -> list[Entry]:
         """Show the entries of a task that are in sight, or instead the `removed` ones, by their times."""
-        held = self._children(task.id, "task_entry")
+        held = self.children(task.id, "task_entry")
         if removed:
             ids = self._snapshot.referring(task.id, "task_entry", removed=True)
             every = [one for one in map(self._snapshot.entity, ids) if one is not None]

@@ -14,7 +14,9 @@ from daemon.journal.lists import ChecklistEdit
 from daemon.journal.moving import ItemMove
 from daemon.journal.tasks import NewTask, TaskEdit
 from daemon.journal.views import ChecklistItem, Conflict, Task
+from syncproto.ids import from_text
 from tests.daemon.agents.fleet import Fleet, Home
+from tests.store.test_cost import steps_of
 
 
 @pytest.fixture
@@ -236,6 +238,22 @@ def _cannot_keep(home: Home, item: ChecklistItem, message: str) -> None:
     with pytest.raises(Refused) as caught:
         keep(home, item.id, "title", 1)
     assert (caught.value.code, caught.value.message) == (Code.NOT_FOUND, message)
+
+
+def test_many_places_in_conflict_cost_their_number(fleet: Fleet, a: Home, b: Home, task: Task):
+    costs = []
+    ids: list[str] = []
+    for count in (15, 60):
+        ids += [add_item(a, task, str(len(ids))).id for _ in range(count - len(ids))]
+        fleet.sync()
+        for home in (a, b):
+            for at, item in enumerate(ids):
+                home.set(from_text(item), position=f"V{home.name}{at}x")
+        fleet.sync()
+        with a.store.read() as snapshot, steps_of(snapshot) as steps:
+            assert len(conflicts.conflicts(snapshot, None)) == conflicts.count(snapshot) == count
+            costs.append(steps())
+    assert costs[1] < 6 * costs[0]
 
 
 def test_what_was_removed_has_nothing_to_settle(fleet: Fleet, a: Home, task: Task, titles: Conflict):
