@@ -75,9 +75,12 @@ class Refusal(Exception):
 
     def as_line(self) -> str:
         """Say it in one line: what was seen, what it could mean, what to do."""
+        from daemon.cli.refused import refusal_words  # imported here: most commands are not refused
+
         ids = short_ids(one["id"] for one in self.candidates)
         named = ", ".join(f"{ids[one['id']]} {one['title']!r}" for one in self.candidates)
-        return "; ".join(part for part in (self.message.rstrip("."), named, self.hint) if part)
+        message, hint = refusal_words(self.message.rstrip(".")), refusal_words(self.hint)
+        return "; ".join(part for part in (message, named, hint) if part)
 
     def detail_lines(self) -> list[str]:
         """Say each of several faults in a line of its own."""

@@ -1,0 +1,122 @@
+"""Why the daemon refused, and what to do about it, in the language of the person.
+
+Never drops a sentence that it does not know: it is told as it came. Scripts get the daemon's own.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from daemon.cli import names
+from daemon.cli.words import named, said_of
+
+_FORMS: Final = named(
+    "refusal",
+    "no {kind} matches {ref}",
+    "{ref} is too short for an id",
+    "the checklist {title} of this item was removed",
+    "{ref} could mean several proposals",
+    "{ref} could mean {count} devices",
+    "{ref} could mean {count} of them",
+    "{ref} could mean {count} or more of them",
+    "{count} of them are called {name}",
+    "a {kind} is called {name} already",
+    "another {kind} is called {name}",
+    "no status is called {name}",
+    "no priority is called {name}",
+    "no link is called {name}",
+    "no model is called {name}",
+    "no export format is called {name}",
+    "no import format is called {name}",
+    "an estimate of {count} minutes is out of range",
+    "{text} is not a calendar date",
+    "{text} is not a language code",
+    "{text} is not a time with its zone",
+    "{text} is not a colour",
+    "{text} is not a date that can be read",
+    "{text} is not a time that can be read",
+    "{text} is not a length of time",
+    "{text} is no day",
+    "{text} says a time; what is due is due on a day",
+    "{text} can be read as {readings}",
+    "{text} is too long for a day or a time",
+    "{text} is too long for a length of time",
+    "a note cannot be empty",
+    "a title cannot be empty",
+    "a name cannot be empty",
+    "a reason cannot be empty",
+    "{status} needs a reason",
+    "{time} has not come yet: it is {now} here",
+    "{end} is before {start}",
+    "this record has ended already",
+    "{title} cannot be linked to itself",
+    "this would close a circle: {path}",
+    "the task {ref} has no agent",
+    "there is no such agent",
+    "the agent of this task was destroyed, which is final",
+    "its home is another device",
+    "it has changed since it was shown",
+    "{field} of {title} is not in conflict",
+    "there is no version {number}",
+    "nothing to search for in {query}",
+    "the label {name} is for the category {category}",
+    "there is no backup {file}",
+    "there is no journal yet at {file}",
+    "the daemon met a bug; nothing was changed",
+    "one of {names}",
+    "#rrggbb, or one of {names}",
+    "give more of the id or of the title",
+    "give more of the id",
+    "give the whole id",
+    "`placet list --all` shows what there is, --removed what was removed",
+    "give the beginning of an id",
+    "give at least {count} characters",
+    "give its name",
+    "give it one: placet agent create",
+    "restore it first",
+    "restore the task first",
+    "change it: `{noun} edit`",
+    "`{noun} list` shows their names",
+    "1 to {count} minutes",
+    "write it as YYYY-MM-DD",
+    "write it like {examples}",
+    "write it in a few words",
+    "write the one that is meant",
+    "name a time that has passed",
+    "name another task",
+    "name another time",
+    "a record ends after it begins",
+    "leave the time out",
+    "say what it waits for (--reason)",
+    "put the rest into a note",
+    "split it into several notes",
+    "look again: placet conflicts",
+    "remove one of these links first, or use another type",
+    "try again",
+    "see placet devices",
+    "its log has the details",
+    "the {kind} {title} was removed",
+)
+
+
+def refusal_words(sentence: str) -> str:
+    """Say a sentence of a refusal; what it names is carried over as it is."""
+    for form in _FORMS:
+        if not sentence.startswith(form.partition("{")[0]):
+            continue
+        if found := re.fullmatch(_pattern(form), sentence, re.DOTALL):
+            values = found.groupdict()
+            if "kind" in values:
+                values["kind"] = names.kind(values["kind"])
+            return said_of("refusal", form).format(**values)
+    return sentence
+
+
+def _pattern(form: str) -> str:
+    return re.sub(r"\\\{(\w+)\\\}", _group, re.escape(form))
+
+
+def _group(name: re.Match[str]) -> str:
+    known = {"count": r"\d+", "number": r"\d+", "kind": r"[a-z_ ]+?"}
+    return f"(?P<{name[1]}>{known.get(name[1], '.+?')})"
