@@ -84,11 +84,16 @@ class Wire:
 
 
 def silence() -> None:
-    """Keep the client's libraries from logging, whatever level or variable asks for it."""
-    for name in _LOGGERS:
+    """Keep the client's libraries from logging, whatever level or variable asks for it.
+
+    At the level of debugging they write down the headers of answers, in which a server may echo anything.
+    """
+    for name in tuple(logging.root.manager.loggerDict):
+        if name.partition(".")[0] in _LOGGERS:
+            logging.getLogger(name).disabled = True
+    for name in _LOGGERS:  # and for loggers that are made later
         logger = logging.getLogger(name)
         logger.propagate = False
-        logger.setLevel(logging.CRITICAL + 1)
         if not logger.handlers:
             logger.addHandler(logging.NullHandler())  # without one, the last resort prints to standard error
 
