@@ -13,7 +13,7 @@ from store.faults import DamagedDatabase
 from syncproto import commit as commits
 from syncproto.commit import HASH_BYTES, Received, SignedCommit
 from syncproto.faults import RemoteProtocolError
-from syncproto.heads import EMPTY, HASH8_BYTES, Clock, Head, add, covers
+from syncproto.heads import HASH8_BYTES, Clock, Head, covers
 from syncproto.ids import ReplicaId
 
 # Below what a clock may hold, so that this device can still begin replicas of its own.
@@ -134,12 +134,14 @@ class Log:
 
     def vector(self) -> Clock:
         """Return the heads of all that is held."""
-        heads: Clock = EMPTY
-        for name, replica in self._replicas.items():
-            for branch in replica.branches.values():
-                head = commits.head_of(name, branch.tip, branch.tip_hash)
-                heads = add(heads, head, self) if len(replica.branches) > 1 else (*heads, head)
-        return tuple(sorted(heads))
+        # No tip lies on another's chain: a commit that follows a tip goes on with its branch.
+        return tuple(
+            sorted(
+                commits.head_of(name, branch.tip, branch.tip_hash)
+                for name, replica in self._replicas.items()
+                for branch in replica.branches.values()
+            )
+        )
 
     # -- appending ------------------------------------------------------------------------------------
 

@@ -120,18 +120,11 @@ class Received(NamedTuple):
 _decoder = msgspec.msgpack.Decoder(Commit, ext_hook=codec.read_extension)
 
 
-def commit_hash(commit: Commit, body: bytes) -> bytes:
+def _hash(commit: Commit, body: bytes, has_long: bool) -> bytes:
     """Return what the next commit of its replica names as `previous`: SHA-256 of a commit's hash form.
 
-    That is its bytes, with every long value of a field dropped.
+    That is its bytes, with every long value of a field dropped; whether it has any is known.
     """
-    return _hash(
-        commit, body, any(is_long(value) for one in commit.operations for value in one.fields.values())
-    )
-
-
-def _hash(commit: Commit, body: bytes, has_long: bool) -> bytes:
-    """Return the hash of a commit of which it is known whether it has long values."""
     if has_long:
         shortened = [_short(one) for one in commit.operations]
         body = codec.encode(msgspec.structs.replace(commit, operations=shortened))

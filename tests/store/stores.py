@@ -18,6 +18,7 @@ from syncproto.heads import EMPTY, Clock, Head
 from syncproto.hlc import Stamp
 from syncproto.ids import EntityId, ReplicaId, replica_id
 from syncproto.keys import Signer
+from tests.vectors import wire
 
 NOW_MS = 1_750_000_000_000
 NONCE = bytes(range(32))
@@ -134,7 +135,7 @@ def forged(signer: Signer, replica: ReplicaId, operations: Sequence[Operation]) 
     author, stamp = Author(By.USER), Stamp(NOW_MS, 1)
     commit = Commit(commits.FORMAT, replica, 1, NONCE, stamp, author, signer.public_key, list(operations))
     body = codec.encode(commit)
-    digest = commits.commit_hash(commit, body)
+    digest = wire.hash_of(body)
     made = Received(commit, commits.head_of(replica, 1, digest), digest, SignedCommit(body, b""))
     return made._replace(signed=SignedCommit(body, commits.sign(made, signer)))
 

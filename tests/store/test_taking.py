@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from store.log import Log
 from store.store import Store
-from store.transaction import Write
+from store.transaction import UNSIGNED_BYTES_MAX, Write
 from syncproto.commit import SignedCommit
 from syncproto.faults import LocalProtocolError, RemoteProtocolError
 from syncproto.heads import Head
@@ -402,6 +402,26 @@ def test_long_runs_are_signed_often_enough_for_the_smallest_page(bench: Bench) -
     assert sum(len(one.body) for one in page.commits) <= 64 * 1024
     exchange(a, b, 64 * 1024)
     assert stands(a)[:3] == stands(b)[:3]
+
+
+@pytest.mark.parametrize("beyond", [0, 1])
+def test_a_run_without_signature_is_as_long_as_it_may_be_and_no_longer(bench: Bench, beyond: int) -> None:
+    def signed(name: str, lengths: Sequence[int]) -> tuple[list[int], list[bool]]:
+        store = bench.store(name)
+        with store.write() as tx:
+            for length in lengths:
+                tx.commit([Write(TASK, "task", {"title": "x" * length})])
+        made = feed(store)
+        return [len(one.body) for one in made], [bool(one.signature) for one in made]
+
+    # Two runs of seven commits each, of which the last is what fills it, and one commit behind them.
+    lengths = [4000] * 15
+    sizes, _ = signed("measured", lengths)
+    for last in (6, 13):
+        lengths[last] += UNSIGNED_BYTES_MAX - sum(sizes[last - 6 : last + 1])
+    lengths[13] += beyond
+    ends = {6, 12 if beyond else 13, 14}
+    assert signed("filled", lengths)[1] == [place in ends for place in range(15)]
 
 
 def test_no_more_chains_are_taken_than_a_vector_can_tell_of(
