@@ -237,6 +237,33 @@ def test_items_that_this_version_cannot_read_are_left_out_and_kept(bench: Bench,
     assert kept.value("items") == listed
 
 
+def test_items_behind_one_that_this_version_cannot_read_are_proposed(store: Store) -> None:
+    propose(store, ["text", {"item_id": b"short"}, proposed(), {}, proposed(TWO)])
+    with store.read() as snapshot:
+        assert items(snapshot) == [ONE, TWO]
+    assert [the_item(store, one).occurrences[0].position for one in (ONE, TWO)] == [2, 4]
+
+
+def test_an_item_whose_end_cannot_be_read_has_expired(store: Store) -> None:
+    propose(store, [proposed()], expires_at="tomorrow")
+    assert (waiting(store, -1), waiting(store, 0)) == ([ONE], [])
+
+
+@pytest.mark.parametrize("odd", [b"short", b"x" * 17, "x" * 16, list(range(16))])
+def test_an_agents_id_that_is_none_is_read_as_empty(store: Store, odd: object) -> None:
+    propose(store, [proposed()], agent_id=odd)
+    assert the_item(store).occurrences[0].agent == bytes(16)
+
+
+@pytest.mark.parametrize("odd", ["text", [1], 7, True, b"x"])
+def test_odd_edits_of_a_decision_are_read_as_none(store: Store, odd: object) -> None:
+    propose(store, [proposed()])
+    decide(store, "confirmed", 1, edited_args=odd, reason=odd, via=odd)
+    (decision,) = the_item(store).decisions
+    assert decision.edited_args is None
+    assert (decision.reason, decision.via) == (("text", "text") if odd == "text" else ("", ""))
+
+
 def test_a_change_set_of_no_task_proposes_nothing(store: Store) -> None:
     propose(store, [proposed()], task_id="nowhere")
     with store.read() as snapshot:

@@ -7,10 +7,11 @@ from collections.abc import Iterable
 
 import pytest
 
+from store.pages import COMMIT_OVERHEAD_BYTES
 from store.store import Store
-from syncproto.heads import EMPTY
+from syncproto.heads import EMPTY, Head
 from tests.store.forks import REPLICA, branches
-from tests.store.stores import Bench, entity_id, grow, operation, replica_of, sealed, signer_of
+from tests.store.stores import Bench, entity_id, feed, grow, operation, replica_of, sealed, signer_of
 
 # In feed order; the first branch goes on behind the fork.
 ARRIVED = ("1", "2", "l2", "3", "l3", "r3", "s1")
@@ -88,21 +89,54 @@ def test_a_peer_that_knows_some_branches_lacks_the_others_in_feed_order(
         assert snapshot.lag(vector) == len(lacking)
 
 
-def test_what_a_peer_lacks_of_several_replicas_comes_and_counts_together(bench: Bench, store: Store) -> None:
-    grow(store, 2)
-    other = bench.store("b")
-    grow(other, 3)
-    with other.read() as snapshot:
-        page = snapshot.page(EMPTY, 0, 1 << 20)
+def test_what_a_peer_lacks_of_several_replicas_comes_and_counts_together(bench: Bench) -> None:
+    store, other = bench.store("z"), bench.store("b")
+    own = grow(store, 2)
+    others = grow(other, 3)
     with store.write() as tx:
-        heads = tx.take(page.commits).heads
-    assert [head.counter for head in heads] == [1, 2, 3]
-    grow(store, 1)
+        assert tx.take(feed(other)).heads == tuple(others)
+    for name in ARRIVED:
+        with store.write() as tx:
+            tx.take([MADE[name].signed])
+    own += grow(store, 1)
+
+    def lacking(*vector: Head, after: int = 0) -> list[int]:
+        with store.read() as snapshot:
+            found = [one.seq for one in snapshot.log.lacking(vector, after)]
+            assert after or snapshot.lag(vector) == len(found)
+        return found
+
+    assert lacking() == list(range(1, 14))
+    assert lacking(after=5) == list(range(6, 14))
+    assert lacking(own[0]) == list(range(2, 14))
+    assert lacking(own[2]) == list(range(3, 13))
+    assert lacking(others[1]) == [1, 2, *range(5, 14)]
+    assert lacking(own[1], others[2]) == list(range(6, 14))
+    assert lacking(own[2], others[2], MADE["l3"].head) == [7, 9, 11, 12]
+    assert lacking(others[2]._replace(counter=9, hash8=b"its next")) == [1, 2, *range(6, 14)]
+
+
+def test_a_head_that_is_unknown_though_not_beyond_what_is_held_tells_nothing(bench: Bench) -> None:
+    store = bench.store("a")
+    _, second, third = grow(store, 3)
     with store.read() as snapshot:
-        assert [one.seq for one in snapshot.log.lacking(EMPTY, 0)] == list(range(1, 14))
-        assert [one.seq for one in snapshot.log.lacking(EMPTY, 5)] == list(range(6, 14))
-        assert snapshot.lag(EMPTY) == 13
-        assert snapshot.lag(heads[1:2]) == 13 - 2
+        for unknown in (second, third):
+            vector = (unknown._replace(hash8=b"another!"),)
+            assert [one.seq for one in snapshot.log.lacking(vector, 0)] == [1, 2, 3]
+            assert snapshot.lag(vector) == 3
+
+
+def test_a_page_holds_as_many_bytes_as_it_may_and_no_more(bench: Bench) -> None:
+    store = bench.store("a")
+    grow(store, 4)
+    sizes = [len(one.body) + len(one.signature) + COMMIT_OVERHEAD_BYTES for one in feed(store)]
+    with store.read() as snapshot:
+        for count in (1, 2, 3):
+            whole = sum(sizes[:count])
+            for bytes_max, expected in ((whole, count), (whole - 1, max(count - 1, 1))):
+                page = snapshot.page(EMPTY, 0, bytes_max)
+                assert (len(page.commits), page.end) == (expected, expected)
+        assert snapshot.page(EMPTY, 0, sum(sizes)).end == 4
 
 
 def test_a_page_tells_the_heads_that_were_new(bench: Bench) -> None:
