@@ -3,12 +3,14 @@
 Never shows an agent's bookkeeping unless it is asked for by id.
 """
 
+import re
+from difflib import get_close_matches
 from functools import cache
 from typing import Any, NamedTuple
 
 from daemon.journal import refs
 from daemon.journal.disputes import field_name
-from daemon.journal.errors import Code, Refused, not_found
+from daemon.journal.errors import Code, Refused, not_found, usage
 from daemon.journal.kinds import BOOKKEEPING, FIELDS, OTHERS, is_known, is_shown
 from daemon.journal.provenance import AUTHORS, author, iso, written_ms
 from daemon.journal.show import Shown
@@ -16,7 +18,7 @@ from daemon.journal.values import folded
 from daemon.journal.views import Change, Event, Touched
 from store import history
 from store.entity import Entity
-from store.fold import written
+from store.fold import DELETED, written
 from store.snapshot import Snapshot
 from syncproto.commit import Operation, Received
 from syncproto.ids import EntityId, ReplicaId, text
@@ -31,6 +33,16 @@ LOOKED_MAX = 100_000
 
 KINDS = frozenset({*FIELDS, *OTHERS})
 """The kinds of the log of everything that are known here; those of a newer version are shown too."""
+
+_FIELD_NAMES = (
+    *FIELDS.values(),
+    ("display_name", "home_device_id", "lifecycle", "mode", "model"),
+    ("item_id", "verdict", "device", "via", "reason", "edited_args"),
+    ("public_key", "added_by"),
+    (DELETED,),
+)
+"""By which fields the log may be asked: of tasks and theirs, of agents, of decisions, of devices, of all."""
+_USUAL = ("title", "status", "priority", "due", "label", "category")
 
 _BY_ID = (*sorted(KINDS), *sorted(BOOKKEEPING))
 _FAMILY = {
@@ -68,13 +80,16 @@ def log(
     `ref` names a task by id or title, with all that belongs to it, or anything else by its id. Raises Refused
     where as many commits as one question looks through held nothing.
     """
+    kind = None if only.kind is None else _checked_kind(snapshot, only.kind, every_kind=ref is not None)
+    if only.field is not None and ref is None and kind in (None, *FIELDS):
+        _require_field(only.field)
     found = history.changes(
         snapshot,
         limit=max(1, min(limit, LIMIT_MAX)),
         after=after,
         before=before,
         entities=None if ref is None else _family(snapshot, named(snapshot, ref)),
-        wanted=_wanted(snapshot, only, every_kind=ref is not None),
+        wanted=_wanted(snapshot, only._replace(kind=kind), every_kind=ref is not None),
         field=lambda name: only.field is None or _is_called(name, only.field),
         commits_max=LOOKED_MAX,
     )
@@ -85,11 +100,35 @@ def log(
     return [words.change(one) for one in found.changes]
 
 
+def _checked_kind(snapshot: Snapshot, asked: str, *, every_kind: bool) -> str:
+    """Return the kind that is meant; one of a newer version where the journal holds any. Raises Refused."""
+    kind = re.sub(r"[\s-]+", "_", asked.strip().lower())
+    if kind not in KINDS and not ((every_kind or is_shown(kind)) and _is_held(snapshot, kind)):
+        raise usage(f"no kind is called {asked[:80]!r}", f"one of {', '.join(sorted(KINDS))}")
+    return kind
+
+
+def _is_held(snapshot: Snapshot, kind: str) -> bool:
+    return any(
+        snapshot.in_order(kind, removed=removed, closed=True, after=None, limit=1)
+        for removed in (False, True)
+    )
+
+
+def _require_field(asked: str) -> None:
+    """Refuse a name that no field has: looking for it would read the whole log."""
+    known = {word for names in _FIELD_NAMES for name in names for word in _called(name)}
+    if asked.strip().lower().partition("/")[0] in known:
+        return
+    near = get_close_matches(asked.strip().lower(), sorted(known), n=1)
+    hint = f"the nearest known one is {near[0]!r}" if near else f"such as {', '.join(_USUAL)}"
+    raise usage(f"no field is called {asked[:80]!r}", hint)
+
+
 def _wanted(snapshot: Snapshot, only: Filter, *, every_kind: bool) -> history.Wanted:
     """Return what says of an operation whether it is asked for, the cheap questions first."""
     replicas = None if only.device is None else _replicas(snapshot, only.device)
     agent = None if only.agent is None else refs.entity(snapshot, ["agent"], only.agent, removed=True).id
-    kind = None if only.kind is None else only.kind.strip().lower().replace(" ", "_")
 
     @cache
     def proposer(item: EntityId) -> EntityId | None:
@@ -97,7 +136,7 @@ def _wanted(snapshot: Snapshot, only: Filter, *, every_kind: bool) -> history.Wa
         return None if held is None else held.occurrences[0].agent
 
     def is_wanted(received: Received, operation: Operation) -> bool:
-        if not (every_kind or is_shown(operation.kind)) or kind not in (None, operation.kind):
+        if not (every_kind or is_shown(operation.kind)) or only.kind not in (None, operation.kind):
             return False
         if replicas is not None and received.commit.replica not in replicas:
             return False
@@ -129,9 +168,13 @@ def _replicas(snapshot: Snapshot, device: str) -> frozenset[ReplicaId]:
 
 def _is_called(field: str, wanted: str) -> bool:
     """Say whether a field is meant: by its whole name, a set's name, or the word that people see."""
+    return wanted.strip().lower() in (field, *_called(field))
+
+
+def _called(field: str) -> tuple[str, str]:
+    """Return what a field may be called: its name, and the word that people see."""
     name = field.partition("/")[0]
-    word = name.removeprefix("is_").removesuffix("_minutes").removesuffix("_ids").removesuffix("_id")
-    return wanted.strip().lower() in (field, name, word)
+    return name, name.removeprefix("is_").removesuffix("_minutes").removesuffix("_ids").removesuffix("_id")
 
 
 def named(snapshot: Snapshot, ref: str) -> Entity:

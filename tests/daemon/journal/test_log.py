@@ -315,3 +315,30 @@ def test_the_log_of_what_was_written_a_thousand_times_is_read_in_time(a: Home, t
     a.write(rewrite)
     found = steps(read(a, task.id, limit=300), "title")
     assert found == [(f"Title {number - 1}", f"Title {number}") for number in range(1201, 1501)]
+
+
+def test_a_kind_or_field_that_nothing_has_is_refused_with_those_that_are_known(a: Home, task: Task):
+    with pytest.raises(Refused, match="no kind is called 'tsk'") as refused:
+        only(a, kind="tsk")
+    assert refused.value.code is Code.USAGE
+    assert "checklist_item" in refused.value.hint
+    with pytest.raises(Refused, match="no kind is called 'message'"):
+        only(a, kind="message")
+    with pytest.raises(Refused, match="no field is called 'staus'") as refused:
+        only(a, field="staus")
+    assert "'status'" in refused.value.hint
+    assert only(a, kind="Checklist-Item") == []
+    assert only(a, field="estimate")
+
+
+def test_a_kind_and_a_field_of_a_newer_version_may_be_asked_for_where_they_are_held(a: Home, task: Task):
+    a.write(lambda tx: _written(tx, task, "poem", {"verse": "Roses"}))
+    a.write(lambda tx: _written(tx, task, "task", {"mood": "good"}))
+    assert [one.field for one in only(a, kind="poem", field="verse")] == ["verse"]
+    assert [one.after for one in only(a, task.id, field="mood")] == ["good"]
+
+
+def _written(tx: Transaction, task: Task, kind: str, fields: dict[str, str]) -> Task:
+    entity = from_text(task.id) if kind == "task" else tx.new_id()
+    tx.commit([Write(entity, kind, dict(fields))])
+    return task
