@@ -4,6 +4,7 @@ Never goes through the daemon: its sandbox lets it write nowhere else, and a dat
 starting must still be looked at, saved and replaced. Never replaces a database while a daemon has it.
 """
 
+import errno
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -86,7 +87,8 @@ def _require_target(where: Paths, target: Path, force: bool) -> None:
     if target.is_dir():
         raise usage(f"{target} is a folder", f"name a file in it: {target / 'placet.backup'}")
     if not target.parent.is_dir():
-        raise Refused(Code.NOT_FOUND, f"there is no folder {target.parent}", "make it first")
+        seen = f"{target} cannot be written: {os.strerror(errno.ENOENT)}"
+        raise Refused(Code.FAILED, seen, "make its folder first")
     if target.parent.samefile(where.data) and target.name.startswith(
         (Path(where.database).name, identity.FILE_NAME, "daemon.lock")
     ):
@@ -156,9 +158,16 @@ def _restore(where: Paths, file: Path, told: Told, passphrase: Callable[[], str]
         working = backups.working_copy(database)
         try:
             contents = backups.prepare(file, working, told)
+            had_key = (data / identity.FILE_NAME).exists()
             own, from_backup = _own(data, contents, passphrase, here)
             stamp = datetime.fromtimestamp(SystemClock().now_ms() / 1000, UTC).strftime("%Y%m%dT%H%M%SZ")
-            kept = backups.put_in_place(working, database, own.device, stamp)
+            try:
+                kept = backups.put_in_place(working, database, own.device, stamp)
+            except BaseException:
+                if not had_key and working.exists():
+                    # Left there, it would make this the backup of another device when it is tried again.
+                    own.file.unlink()
+                raise
         finally:
             backups.discard(working)
     return {

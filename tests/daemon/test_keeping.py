@@ -120,7 +120,7 @@ def said_no(answer: dict[str, Any], code: str, words: str) -> None:
 
 
 def test_a_backup_goes_only_where_it_harms_nothing(home: Path, tmp_path: Path):
-    said_no(back_up(tmp_path / "missing" / "b"), "not_found", "no folder")
+    said_no(back_up(tmp_path / "missing" / "b"), "failed", "cannot be written")
     said_no(back_up(tmp_path), "usage", "is a folder")
     for name in ("placet.db", "placet.db-wal", "placet.db.lease", "identity.pem", "daemon.lock"):
         said_no(back_up(home / name, force=True), "usage", "Placet's own")
@@ -170,6 +170,17 @@ def test_the_files_of_another_journal_are_copied_only_while_no_daemon_writes_to_
         said_no(keeping.verify(str(other / "placet.db"), silent), "failed", "is writing to")
         said_no(put_back(other / "placet.db"), "failed", "placet backup")
     assert put_back(other / "placet.db")["commits"] == 0
+
+
+def test_a_restore_that_failed_may_be_tried_again(home: Path, tmp_path: Path):
+    assert "error" not in back_up(tmp_path / "b")
+    (home / "identity.pem").unlink()
+    with closing(connect(home / "placet.db", writes=False)) as reader:
+        reader.execute("BEGIN; SELECT * FROM standing")
+        said_no(put_back(tmp_path / "b"), "failed", "in use")
+    assert not (home / "identity.pem").exists()
+    assert "error" not in put_back(tmp_path / "b")
+    assert (home / "identity.pem").exists()
 
 
 def test_a_sealed_key_that_is_not_wanted_is_left_where_it_is(
