@@ -158,7 +158,7 @@ def _holds(text: str, piece: str) -> bool:
 
 def _without_commands(said: str) -> str:
     """Leave out what is to be typed, which is the same in every language."""
-    return re.sub(r"\bplacet( --?[a-z-]+| [a-z-]+\b| [A-Z]+\b)+", "placet", said)
+    return re.sub(r"\bplacet( --?[a-z-]+| [a-z-]+\b| [A-Z]+\b)+|'\{[^']*\}'", "placet", said)
 
 
 def _too_wide(said: str) -> list[str]:
