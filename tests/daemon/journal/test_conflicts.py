@@ -240,6 +240,19 @@ def _cannot_keep(home: Home, item: ChecklistItem, message: str) -> None:
     assert (caught.value.code, caught.value.message) == (Code.NOT_FOUND, message)
 
 
+def test_what_two_devices_removed_while_a_third_edited_it_is_one_choice(
+    fleet: Fleet, a: Home, b: Home, task: Task
+):
+    c = fleet.home("c")
+    fleet.sync()
+    for home in (a, b):
+        home.write(lambda tx: tasks.remove(tx, task.id))
+    edit(c, task, priority="P0")
+    fleet.sync()
+    (conflict,) = found(a)
+    assert [one.words for one in conflict.versions] == ["keep it", "remove it"]
+
+
 def test_many_places_in_conflict_cost_their_number(fleet: Fleet, a: Home, b: Home, task: Task):
     costs = []
     ids: list[str] = []
