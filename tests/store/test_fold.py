@@ -117,6 +117,19 @@ def test_the_replica_decides_where_rank_and_time_are_equal() -> None:
     assert values(row, "title") == ["b", "a"]
 
 
+def test_a_conflict_is_one_version_for_each_value_best_first() -> None:
+    row = folded(
+        wrote(A1, title="t", notes="n"),
+        wrote(A2, A1, ms=1, title="x", notes="m"),
+        wrote(B1, A1, ms=2, title="y", notes="m"),
+        wrote(C1, A1, ms=3, title="x"),
+    )
+    conflicts = Entity(TASK, row, True).conflicts()
+    assert {name: [(one.value, one.source.head) for one in kept] for name, kept in conflicts.items()} == {
+        "title": [("x", C1), ("y", B1)]
+    }
+
+
 def test_fields_are_folded_apart() -> None:
     row = folded(wrote(A1, title="t", due="d"), wrote(A2, A1, title="t2"), wrote(B1, A1, due="d2"))
     assert (values(row, "title"), values(row, "due")) == (["t2"], ["d2"])
