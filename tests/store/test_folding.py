@@ -87,6 +87,26 @@ def test_verdicts_on_two_items_in_one_commit_fold_the_effects_of_both(bench: Ben
     assert stands(a)[:3] == stands(b)[:3]
 
 
+def test_an_undo_takes_back_what_was_confirmed_and_only_that(bench: Bench) -> None:
+    a, b = bench.store("a"), bench.store("b")
+    write(a, TASK, title="old")
+    with a.write() as tx:
+        tx.commit(
+            [decided(60, ONE, "confirmed"), effect(TASK, ONE, title="new"), effect(OTHER, ONE, title="made")]
+        )
+        tx.commit([decided(61, TWO, "confirmed"), effect(TASK, TWO, notes="n")])
+    with a.write() as tx:
+        tx.commit([decided(62, ONE, "undone", entity_id(60))])
+    exchange(a, b)
+    for store in (a, b):
+        assert (value(store, TASK, "title"), value(store, TASK, "notes")) == ("old", "n")
+        with store.read() as snapshot:
+            made = snapshot.entity(OTHER)
+        assert made is not None
+        assert not made.visible
+    assert stands(a)[:3] == stands(b)[:3]
+
+
 def test_verdicts_in_one_transaction_count_each_on_what_came_before(bench: Bench) -> None:
     a, b = bench.store("a"), bench.store("b")
     write(a, TASK, title="old")

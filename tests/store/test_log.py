@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import pytest
 
+from store.faults import DamagedDatabase
 from store.pages import COMMIT_OVERHEAD_BYTES
 from store.store import Store
 from syncproto.heads import EMPTY, Head
@@ -58,6 +59,27 @@ def test_a_commit_lies_on_the_chains_of_all_that_follow_it_and_on_no_other(store
         for end in MADE:
             on_chain = {one for one in MADE if snapshot.log.on_chain(MADE[one].head, MADE[end].head)}
             assert on_chain == set(CHAINS.get(end, [end]))
+
+
+def test_what_is_unknown_lies_on_no_chain_and_ends_none(store: Store) -> None:
+    held, elsewhere = MADE["2"].head, Head(replica_of("unknown"), 2, b"whatever")
+    unknown = held._replace(hash8=b"another!")
+    with store.read() as snapshot:
+        log = snapshot.log
+        assert log.on_chain(held, held)
+        for other in (elsewhere, unknown):
+            assert not log.holds(other)
+            assert not log.on_chain(other, held)
+            assert not log.on_chain(held, other)
+            assert not log.on_chain(other, other)
+        assert [log.forked(one.replica) for one in (held, elsewhere)] == [True, False]
+
+
+def test_a_damaged_commit_is_told_with_its_place(store: Store) -> None:
+    with store.write() as tx:
+        tx.db.execute("UPDATE feed SET body = x'00' WHERE seq = 3")
+        with pytest.raises(DamagedDatabase, match=r"^commit 3 of the log cannot be read: "):
+            tx.log.at(3)
 
 
 def test_the_own_chain_goes_on_from_the_first_branch(store: Store) -> None:
