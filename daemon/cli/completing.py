@@ -73,18 +73,35 @@ def _listed(path: str, **query: Any) -> list[dict[str, Any]]:
     return answer if isinstance(answer, list) else []
 
 
-def _by_id(path: str, key: str, words: str, **query: Any) -> list[tuple[str, str]]:
-    things = _listed(path, **query)
+def _paged(path: str, **query: Any) -> list[dict[str, Any]]:
+    """Read a list that comes in pages, as far as it comes in time."""
+    import time
+
+    from daemon.cli.client import PAGE
+
+    ends_s = time.monotonic() + _WAIT_S
+    every = page = _listed(path, **query)
+    while len(page) == PAGE and time.monotonic() < ends_s:
+        page = _listed(path, **query, after=page[-1]["id"])
+        every = every + page
+    return every
+
+
+def _by_id(path: str, key: str, words: str) -> list[tuple[str, str]]:
+    return _short(_listed(path), key, words)
+
+
+def _short(things: list[dict[str, Any]], key: str, words: str) -> list[tuple[str, str]]:
     ids = shorts(things, key)
     return [(ids[str(one[key])], str(one.get(words) or "")) for one in things]
 
 
 def _tasks() -> list[tuple[str, str]]:
-    return _by_id("/v1/task-lines", "id", "title")
+    return _short(_paged("/v1/task-lines"), "id", "title")
 
 
 def _removed_tasks() -> list[tuple[str, str]]:
-    return _by_id("/v1/task-lines", "id", "title", removed=True)
+    return _short(_paged("/v1/task-lines", removed=True), "id", "title")
 
 
 def _names(path: str) -> list[tuple[str, str]]:

@@ -112,6 +112,14 @@ def test_a_file_is_left_to_the_shell(placet: Placet):
     assert done.out == "file,li\n"
 
 
+def test_a_task_beyond_the_first_page_is_found(placet: Placet, control: FakeControl):
+    page = [{**TASKS[0], "id": f"{at:04x}" + "0" * 28, "title": "one of many"} for at in range(500)]
+    for one in (page, [TASKS[1]]):
+        control.answers("GET /v1/task-lines", one)
+    done = placet(_PLACET_COMPLETE="bash_complete", COMP_WORDS="placet show passport", COMP_CWORD="2")
+    assert done.out == "plain,b1f2\n"
+
+
 def test_an_answer_that_makes_no_sense_offers_nothing(placet: Placet, control: FakeControl):
     control.answers("GET /v1/task-lines", {"surprise": 1})
     done = placet(_PLACET_COMPLETE="bash_complete", COMP_WORDS="placet show ", COMP_CWORD="2")
