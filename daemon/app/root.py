@@ -231,6 +231,10 @@ def _models(settings: Settings, clock: Clock) -> dict[str, Model]:
     """Return the models by the names that agents know them by. Raises ConfigError for one that cannot be."""
     models: dict[str, Model] = {"rules": Rules()}
     if settings.model.kind == "openai":
+        if settings.budget.cost_per_day is not None:
+            # A limit that nothing counts against would be found out on the bill.
+            seen = "budget.cost_per_day is set, but this version does not know what a remote model costs"
+            raise ConfigError(f"{seen}; unset it, or set a limit where you pay")
         endpoint = openai_endpoint.endpoint(settings.model, os.environ)
         from daemon.agents.models.openai import OpenAI  # imported here: it costs memory, and few use it
 

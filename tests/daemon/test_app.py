@@ -265,6 +265,14 @@ def test_a_setting_that_cannot_be_used_is_one_line(daemon: Process, setting, val
     assert words in line
 
 
+def test_a_limit_that_nothing_counts_against_is_refused(daemon: Process):
+    remote = {"PLACET_MODEL_KIND": "openai", "PLACET_MODEL_BASE_URL": "http://127.0.0.1:9/v1"}
+    status, line = daemon.failed(**remote, PLACET_MODEL_NAME="m", PLACET_BUDGET_COST_PER_DAY="1")
+    assert (status, "budget.cost_per_day" in line) == (2, True)
+    status, line = daemon.failed(**remote, PLACET_MODEL_NAME="")
+    assert (status, "model.name" in line) == (2, True)
+
+
 def test_a_port_that_is_taken_is_one_line(daemon: Process):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
