@@ -5,6 +5,7 @@ Never judges a file itself, and never asks for a passphrase where no person is t
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import sys
@@ -27,6 +28,7 @@ from daemon.cli.views.keeping import (
 )
 from daemon.cli.views.standing import named_rows
 from daemon.cli.words import _, later
+from daemon.paths import find_paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,6 +70,7 @@ def backup_command(
     """
     if passphrase_file and not with_key:
         raise click.UsageError(_("--passphrase-file needs --with-key"), click.get_current_context())
+    _require_target(os.path.abspath(file), force)
     passphrase = _passphrase(passphrase_file, twice=True) if with_key else None
     told = _keeping("backup", output, os.path.abspath(file), force=force, passphrase=passphrase)
     output.show(Answer(told, ""), backup_lines, named_rows)
@@ -107,6 +110,9 @@ def verify_command(output: Output, file: str | None, rebuild: bool) -> int:
         clash = _("--rebuild is for the journal, not for FILE")
         raise click.UsageError(clash, click.get_current_context())
     path = None if file is None else os.path.abspath(file)
+    if path is not None and not os.path.isfile(path):
+        seen = _("there is no file {file}").format(file=path)
+        raise Refusal("not_found", seen, _("name a backup, or no file to check the journal itself"))
     told = _keeping("verify", output, path, rebuild=rebuild)
     output.show(Answer(told, ""), verify_lines, verify_rows)
     return DONE if told["sound"] else FAILED
@@ -132,6 +138,19 @@ def compact_command(output: Output, days: int | None, dry_run: bool) -> None:
     )
     answer = client.post("/v1/compact", body, wait_s=_COMPACT_S)
     output.show(answer, lambda freed, look: compact_lines(freed, dry_run, look), compact_rows)
+
+
+def _require_target(file: str, force: bool) -> None:
+    """Refuse what is seen at a glance before the part is loaded that does the work, which takes a while."""
+    if not os.path.isdir(os.path.dirname(file)):
+        missing = os.strerror(errno.ENOENT)
+        seen = _("{file} cannot be written: {reason}").format(file=file, reason=missing)
+        raise Refusal("failed", seen, _("nothing was kept"))
+    own = os.path.realpath(os.path.dirname(file)) == os.path.realpath(find_paths().data)
+    # Of what is in the journal's own folder, some may not be replaced at all.
+    if os.path.isfile(file) and not force and not own:
+        seen = _("{file} exists").format(file=file)
+        raise Refusal("needs_confirmation", seen, _("add --force to replace it"))
 
 
 def _keeping(name: str, output: Output, file: str | None, **arguments: object) -> dict[str, Any]:
