@@ -343,6 +343,24 @@ def test_many_verdicts_on_one_item_fold_what_they_changed_once(
     assert folded == [TASK]
 
 
+def test_a_rejection_that_meets_a_confirmation_is_a_dispute_until_one_has_seen_the_other(
+    bench: Bench,
+) -> None:
+    a, b = bench.store("a"), bench.store("b")
+    propose(a, [proposed(), proposed(TWO)])
+    exchange(a, b)
+    decide(a, "confirmed", 1)
+    assert not the_item(a).disputed
+    decide(b, "rejected", 2)
+    exchange(a, b)
+    exchange(b, a)
+    for store in (a, b):
+        assert (the_item(store).status, the_item(store).disputed) == (Status.REJECTED, True)
+        assert not the_item(store, TWO).disputed
+    decide(a, "confirmed", 3, [entity_id(202)])
+    assert (the_item(a).status, the_item(a).disputed) == (Status.CONFIRMED, False)
+
+
 def waiting(store: Store, now_ms: int, task: EntityId | None = None) -> list[EntityId]:
     with store.read() as snapshot:
         return [item.id for item in snapshot.open_items(now_ms, task)]
