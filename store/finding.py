@@ -10,7 +10,7 @@ import apsw
 
 from store.entity import Entity
 from store.fold import load
-from store.search import tag_of
+from store.search import spelled, tag_of
 from store.snapshot import Snapshot
 from syncproto.ids import EntityId
 
@@ -122,7 +122,7 @@ class Finder:
         """Yield the words of a text as the index has them, each with its first and last byte."""
         found: Any = self._tokenizer(text.encode("utf-8", "replace"), apsw.FTS5_TOKENIZE_DOCUMENT, None)
         for start, end, *words in found:
-            yield start, end, words[0]
+            yield start, end, spelled(words[0])
 
 
 def _pieces(query: str) -> Iterator[tuple[str, bool, bool]]:

@@ -57,6 +57,11 @@ def tag_of(entity: EntityId) -> str:
     return text(entity)[:TAG_DIGITS]
 
 
+def spelled(words: str) -> str:
+    """Spell words as the index has them where its own folding leaves them apart: ß is ss."""
+    return words.replace("ß", "ss").replace("ẞ", "SS")
+
+
 def text_fields(kind: str) -> tuple[str, ...]:
     """Return the fields of a kind whose words are searched, titles of tasks aside."""
     return _TEXTS.get(kind, ())
@@ -76,7 +81,7 @@ def document(entity: EntityId, row: Row) -> Document | None:
 
 def _text(row: Row, field: str) -> str:
     value = row.value(field)
-    return value if isinstance(value, str) else ""
+    return spelled(value) if isinstance(value, str) else ""
 
 
 def _tags(row: Row) -> str:

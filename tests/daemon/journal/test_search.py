@@ -49,6 +49,14 @@ def test_the_matched_words_of_a_place_are_marked(a: Home, journey: EntityId):
     ]
 
 
+@pytest.mark.parametrize("query", ["strasse", "Straße", "STRAẞE", "stras"])
+def test_an_eszett_is_found_as_ss_and_marked_as_it_is_written(a: Home, query: str):
+    a.new("task", title="Fix the Straße sign")
+    a.new("task", title="Sweep the Strasse")
+    both = [found.places[0].snippet for found in found(a, query).tasks]
+    assert sorted(piece.text for one in both for piece in one if piece.hit) == ["Strasse", "Straße"]
+
+
 def test_labels_and_categories_find_their_tasks_by_name(a: Home):
     label, category = a.new("label", name="garden"), a.new("category", name="House")
     mow = a.new("task", title="Mow", category_id=category)
