@@ -135,6 +135,12 @@ def test_what_a_peer_lacks_of_several_replicas_comes_and_counts_together(bench: 
     assert lacking(others[1]) == [1, 2, *range(5, 14)]
     assert lacking(own[1], others[2]) == list(range(6, 14))
     assert lacking(own[2], others[2], MADE["l3"].head) == [7, 9, 11, 12]
+    assert lacking(Head(replica_of("unknown"), 1, b"whatever"), MADE["l3"].head, own[2], others[2]) == [
+        7,
+        9,
+        11,
+        12,
+    ]
     assert lacking(others[2]._replace(counter=9, hash8=b"its next")) == [1, 2, *range(6, 14)]
 
 

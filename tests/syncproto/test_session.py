@@ -505,6 +505,22 @@ def test_coming_to_the_very_head_of_the_peers_is_no_surprise():
     assert one.wanted() == PageWanted(60, (head(OWN, 7),), messages.PAGE_BYTES_MIN)
 
 
+def test_coming_to_another_commit_of_the_number_of_the_peers_head_sends_the_feed_again():
+    peers = head(OWN, 7, 1)
+    one = caught_up(standing(head(OWN, 5)), (peers,))
+    one.grew()
+    one.wanted()
+    assert one.page([COMMIT], 60, standing(head(OWN, 7))) is None
+    assert one.wanted() == PageWanted(0, (peers,), messages.PAGE_BYTES_MIN)
+
+
+def test_a_commit_of_the_number_of_the_peers_head_does_not_take_its_place():
+    one = streaming(vector=(head(PEERS, 4, 1),))
+    one.receive(write(Commits([COMMIT])))
+    one.taken([head(PEERS, 4)], False, standing(head(PEERS, 4)))
+    assert one.peer_vector == (head(PEERS, 4, 1),)
+
+
 def test_where_a_replica_forked_all_heads_of_the_peers_are_kept():
     both = (head(PEERS, 4), head(PEERS, 4, 1))
     one = streaming(standing(*both), both)
