@@ -3,6 +3,7 @@
 Never decides whether a decision was allowed.
 """
 
+from base64 import b64encode
 from typing import Any
 
 import pytest
@@ -278,6 +279,7 @@ def test_a_change_set_of_no_task_proposes_nothing(store: Store) -> None:
         {"base": {"clock": [[b"r" * 16, 0, b"h" * 8]]}},
         {"base": {"clock": [[b"r" * 16, True, b"h" * 8]]}},
         {"base": {"clock": [["r" * 16, 1, "h" * 8]]}},
+        {"base": {"clock": [[b64encode(b"r" * 16).decode(), 1, b64encode(b"h" * 8).decode()]]}},
         {"base": {"clock": [[b"r" * 16, 1.5, b"h" * 8]]}},
         {"base": {"clock": [[1, 1, 1]]}},
         {"base": {"clock": [[b"r" * 16, 1]]}},
