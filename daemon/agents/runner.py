@@ -12,7 +12,7 @@ import structlog
 
 from daemon.agents import wakes
 from daemon.agents.context import Gathered, gather
-from daemon.agents.models.interface import Model, ModelFault
+from daemon.agents.models.interface import Model, ModelFault, ModelUnavailable
 from daemon.agents.proposals import Limits
 from daemon.agents.records import Agent, load
 from daemon.agents.run import Database, run
@@ -83,8 +83,8 @@ class Runner:
     async def run(self, start: Start) -> runs.Run | None:
         """Run an agent and return how it ended; None where there is nothing to run.
 
-        Raises what kept it from beginning, and what the store raised: then the agent is to be left alone for
-        a while. A run that failed by itself is in the run log, and raises nothing.
+        Raises what kept it from beginning, what the store raised, and ModelUnavailable: then the agent is to
+        be left alone for a while. A run that failed by itself is in the run log, and raises nothing.
         """
         plan = await self._database.read(lambda snapshot: self._plan(snapshot, start))
         if plan is None:
@@ -107,13 +107,16 @@ class Runner:
         return runs.begin(tx, plan.key, agent, plan.reason, held)
 
     async def _to_the_end(self, plan: _Plan, agent: EntityId) -> None:
-        """Run what was claimed. The store's faults are not the agent's, and do not count against it."""
+        """Run what was claimed. A store or server that is away is no fault of the agent's."""
         for key, _ in self._unsaid_of(agent):
             del self._unsaid[key]
         try:
             error = await self._attempt(plan, agent)
         except StoreError as fault:
             await self._say_later(plan.key, _End(agent, RunStatus.ABANDONED, str(fault)))
+            raise
+        except ModelUnavailable as fault:
+            await self._say(plan.key, _End(agent, RunStatus.ABANDONED, _unanswered(fault)))
             raise
         if error is not None:
             await self._say(plan.key, _End(agent, RunStatus.FAILED, error))
@@ -170,8 +173,10 @@ class Runner:
         """Run; return what went wrong, in a line, if anything but the store did."""
         try:
             await self._run(plan.gathered)
+        except ModelUnavailable:
+            raise
         except ModelFault as fault:
-            return f"the model could not answer: {fault}"
+            return _unanswered(fault)
         except TimeoutError:
             return f"the run took longer than {self._settings.run_max_s:g} s"
         except StoreError:
@@ -193,3 +198,7 @@ class Runner:
             timeout_s=self._settings.run_max_s,
             now_ms=self._clock.now_ms(),
         )
+
+
+def _unanswered(fault: ModelFault) -> str:
+    return f"the model could not answer: {fault}"

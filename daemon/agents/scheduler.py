@@ -10,7 +10,7 @@ from typing import NamedTuple
 import structlog
 
 from daemon.agents import wakes
-from daemon.agents.models.interface import Model
+from daemon.agents.models.interface import Model, ModelUnavailable
 from daemon.agents.records import load
 from daemon.agents.run import Database
 from daemon.agents.runner import Clock, Runner, Settings
@@ -181,7 +181,7 @@ class Scheduler:
 
     def _leave_alone(self, agent: EntityId, fault: Exception) -> None:
         """Back off from what is not in the run log, then try again: that is never given up."""
-        trace = None if isinstance(fault, StoreError) else fault
+        trace = None if isinstance(fault, StoreError | ModelUnavailable) else fault
         _log.error("an agent could not run", agent=text(agent), error=str(fault), exc_info=trace)
         before, now_s = self._faults.get(agent), self._clock.monotonic_s()
         number = 1 if before is None else before.cause.number + 1
@@ -251,7 +251,7 @@ class Scheduler:
             ended = await self._runner.run(start)
             answer = ended or _without_run("the agent, its task or its home has changed meanwhile")
         except Exception as caught:  # noqa: BLE001 - no agent may stop the others; it is logged, and tried again
-            fault, answer = caught, _without_run(f"{type(caught).__name__}: {caught}")
+            fault, answer = caught, _without_run(_in_words(caught))
         finally:
             self._timetable.ended(start.agent, self._clock.monotonic_s())
             self._answer(start, answer)
@@ -266,6 +266,10 @@ class Scheduler:
         done = self._waiting.get(start.session or "")
         if done is not None and not done.done():
             done.set_result(answer)
+
+
+def _in_words(fault: Exception) -> str:
+    return str(fault) if isinstance(fault, ModelUnavailable) else f"{type(fault).__name__}: {fault}"
 
 
 def _without_run(why: str) -> Refused:

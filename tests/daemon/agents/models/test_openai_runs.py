@@ -11,6 +11,9 @@ import pytest
 
 from daemon.agents import agents
 from daemon.agents.records import load, report_of
+from daemon.agents.timetable import FAILURES_MAX
+from daemon.journal.errors import Refused
+from store import runs
 from store.runs import Run, RunStatus
 from store.snapshot import Snapshot
 from syncproto.ids import EntityId, derived_id, from_text, text
@@ -193,7 +196,6 @@ async def test_nonsense_reaches_the_journal_in_no_form(a: Home, task: EntityId, 
 @pytest.mark.parametrize(
     ("step", "words"),
     [
-        (refuses(429, after="3600"), "left alone for 3600 s"),
         (refuses(500, message="1 validation error"), "cannot take what it was sent"),
         (refuses(401), "refused the key"),
         (floods(), "beyond 2 MiB"),
@@ -210,6 +212,34 @@ async def test_a_fault_of_the_server_fails_the_run_and_says_why(
 
 async def test_a_fault_in_the_last_turn_takes_nothing_half_done_into_the_journal(a: Home, agent: EntityId):
     assert "refused the key" in await failed(a, agent, calls(ESTIMATE), refuses(401))
+
+
+async def test_a_server_that_is_away_never_makes_an_agent_dormant(a: Home, task: EntityId, agent: EntityId):
+    async with running(a, tries=1) as (far, at):
+        far.server.always = refuses(503)
+        for number in range(1, FAILURES_MAX + 3):
+
+            async def asked(number: int = number) -> bool:
+                await at.runs(agent)  # lets the loop go on
+                waits = "backing off" in at.scheduler.outlook(agent).why
+                return waits and len(far.server.asked) == number
+
+            await at.until(asked)
+            a.fleet.now_ms += 3_600_000
+            at.scheduler.grew()
+        far.server.always = calls(REPORTED)
+        a.fleet.now_ms += 3_600_000
+        at.scheduler.grew()
+        await at.completed(agent, 1)
+    assert a.read(lambda snapshot: runs.failures(snapshot, agent)).number == 0
+
+
+async def test_who_waits_for_a_run_is_told_that_the_server_is_away(a: Home, agent: EntityId):
+    async with running(a, tries=1) as (far, at):
+        far.server.always = refuses(503)
+        with pytest.raises(Refused, match=r"did not run to an end: the server is busy or failing \(503\)"):
+            await at.scheduler.wake(agent, wait_s=20)
+        assert "the model could not answer: the server is busy" in (await at.runs(agent))[0].error
 
 
 # -- leaks --------------------------------------------------------------------------------------------
@@ -269,7 +299,7 @@ async def test_nor_where_the_connection_breaks(
     async with running(a, step, tries=1, total_s=0.2) as (_, at):
         run = await ended(at, agent)
     said = debugging.text + "".join(capfd.readouterr()) + run.error
-    assert run.status is RunStatus.FAILED
+    assert run.status in {RunStatus.FAILED, RunStatus.ABANDONED}
     assert KEY not in said
     assert "Zimtschnecke" not in said
 
