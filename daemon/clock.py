@@ -65,11 +65,11 @@ class ClockWatch:
 
 def local_zone() -> tzinfo:
     """Return the zone in which this device's days begin: TZ, else the system's, else UTC."""
-    name = os.environ.get("TZ", "").removeprefix(":")
+    name = os.environ.get("TZ", "").removeprefix(":") or "/etc/localtime"
     try:
-        if name:
+        if not name.startswith("/"):
             return ZoneInfo(name)
-        with Path("/etc/localtime").open("rb") as file:
+        with Path(name).open("rb") as file:
             return ZoneInfo.from_file(file)
     except (OSError, ValueError, ZoneInfoNotFoundError):
         return UTC

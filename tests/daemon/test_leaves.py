@@ -5,6 +5,7 @@ Never waits for time to pass.
 
 import asyncio
 from datetime import UTC, datetime, timedelta
+from importlib.resources import as_file, files
 from pathlib import Path
 
 import pytest
@@ -64,7 +65,14 @@ def test_the_zone_is_the_one_that_tz_names(monkeypatch: pytest.MonkeyPatch, name
     assert local_zone().utcoffset(datetime(2026, 7, 1)) == timedelta(hours=hours)  # noqa: DTZ001 - the zone is asked
 
 
-@pytest.mark.parametrize("name", ["No/Such", "../../etc/passwd", "CET-1CEST"])
+@pytest.mark.parametrize("begins", ["", ":"])
+def test_tz_may_name_a_file(monkeypatch: pytest.MonkeyPatch, begins: str):
+    with as_file(files("tzdata").joinpath("zoneinfo/Etc/GMT-5")) as path:
+        monkeypatch.setenv("TZ", f"{begins}{path}")
+        assert local_zone().utcoffset(datetime(2026, 7, 1)) == timedelta(hours=5)  # noqa: DTZ001 - likewise
+
+
+@pytest.mark.parametrize("name", ["No/Such", "../../etc/passwd", "/etc/passwd", "/no/such", "CET-1CEST"])
 def test_a_zone_that_is_none_is_utc(monkeypatch: pytest.MonkeyPatch, name: str):
     monkeypatch.setenv("TZ", name)
     assert local_zone() is UTC
