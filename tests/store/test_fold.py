@@ -130,6 +130,13 @@ def test_a_conflict_is_one_version_for_each_value_best_first() -> None:
     }
 
 
+def test_a_row_shows_the_best_version_of_a_field() -> None:
+    row = folded(
+        wrote(A1, title="t", notes="n"), wrote(A2, A1, ms=1, title="x"), wrote(B1, A1, ms=2, title="y")
+    )
+    assert [row.value(name) for name in ("title", "notes", "estimate")] == ["y", "n", None]
+
+
 def test_fields_are_folded_apart() -> None:
     row = folded(wrote(A1, title="t", due="d"), wrote(A2, A1, title="t2"), wrote(B1, A1, due="d2"))
     assert (values(row, "title"), values(row, "due")) == (["t2"], ["d2"])

@@ -68,6 +68,13 @@ def test_a_gap_is_refused(bench: Bench) -> None:
     assert take(b, page) == 4
 
 
+def test_a_commit_that_follows_another_start_of_its_replica_is_refused(bench: Bench) -> None:
+    made, store = branches(), bench.store("z")
+    assert take(store, [made["s1"].signed]) == 1
+    refused(store, [made["2"].signed], "before the one that it follows")
+    assert take(store, [made["1"].signed, made["2"].signed]) == 2
+
+
 def test_what_is_held_is_skipped(bench: Bench) -> None:
     a, b = bench.store("a"), bench.store("b")
     grow(a, 3)
