@@ -58,7 +58,11 @@ def _filters(run: Callable[..., object]) -> Callable[..., object]:
 @command("log", streams=True)
 @click.argument("entity", nargs=-1)
 @click.option(
-    "--limit", type=click.IntRange(1, 500), default=_LIMIT, show_default=True, help="At most so many."
+    "--limit",
+    type=click.IntRange(1, 500),
+    default=_LIMIT,
+    show_default=True,
+    help="At most so many changed values; a commit may hold several.",
 )
 @click.option("--follow", "-f", is_flag=True, help="Go on with what happens, until interrupted.")
 @_filters
@@ -156,15 +160,20 @@ def _fixed(entity: str | None) -> str | None:
 
 
 @command("events", streams=True)
-@click.option("--after", metavar="N", default="", help="Begin after this feed position.")
+@click.option("--after", type=click.IntRange(0), metavar="N", help="Begin after this feed position.")
 @click.option("--count", type=click.IntRange(1), help="End after so many.")
 @pass_output
-def events_command(output: Output, after: str, count: int | None) -> None:
+def events_command(output: Output, after: int | None, count: int | None) -> int:
     """Follow what happens, until interrupted. With --jsonl: one object a line."""
-    for at, event in enumerate(client.events("/v1/events", after, _QUIET_S), 1):
-        _write(event, output)
-        if at == count:
-            return
+    begin = "" if after is None else str(after)
+    try:
+        for at, event in enumerate(client.events("/v1/events", begin, _QUIET_S), 1):
+            _write(event, output)
+            if at == count:
+                break
+    except KeyboardInterrupt:
+        return DONE
+    return DONE
 
 
 def _write(event: Event, output: Output) -> None:

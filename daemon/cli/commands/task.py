@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from daemon.cli import client
-from daemon.cli.client import quoted
+from daemon.cli.client import Answer, quoted
 from daemon.cli.grammar import command, group, joined, pass_output
 from daemon.cli.output import HUMAN, PLAIN
 from daemon.cli.several import each
 from daemon.cli.short import SHORT_MIN
 from daemon.cli.views.origins import origin_lines, origin_rows
-from daemon.cli.views.tasks import task_line, task_list, task_page, task_row, task_rows
+from daemon.cli.views.tasks import in_order, task_line, task_list, task_page, task_row, task_rows
 from daemon.cli.views.values import STATUS_STYLES
 from daemon.cli.when import day_words
 from daemon.cli.words import _
@@ -25,7 +25,6 @@ from daemon.cli.words import _
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from daemon.cli.client import Answer
     from daemon.cli.look import Look
     from daemon.cli.output import Output
     from daemon.cli.shapes import Task
@@ -106,8 +105,11 @@ def add_command(output: Output, title: tuple[str, ...], **given: Any) -> None:
 @click.option("--status", metavar="STATUS", help="Those of this status, or of several: open,blocked.")
 @click.option("--priority", metavar="P", help="Those of this priority, or of several: P0,P1.")
 @click.option("--due-before", metavar="DATE", help="Those due before this day.")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="At most so many, the most pressing.")
 @pass_output
-def list_command(output: Output, everything: bool, removed: bool, **asked: str | None) -> None:
+def list_command(
+    output: Output, everything: bool, removed: bool, limit: int | None, **asked: str | None
+) -> None:
     """List the open tasks, the most pressing first.
 
     With --plain: id, status, priority, due, title, labels, ticked/items.
@@ -115,6 +117,8 @@ def list_command(output: Output, everything: bool, removed: bool, **asked: str |
     # A list shows a line of each; JSON is for programs, which get everything.
     path = "/v1/task-lines" if output.form in (HUMAN, PLAIN) else "/v1/tasks"
     answer = client.get_pages(path, {"all": everything, "removed": removed, **asked})
+    if limit is not None and len(answer.json) > limit:
+        answer = Answer(in_order(answer.json)[:limit], answer.date)
     output.show(answer, task_list, task_rows)
     if not answer.json:
         output.say(_nothing_listed(removed, narrowed=any(asked.values())))

@@ -95,9 +95,9 @@ def test_a_text_rewritten_as_a_whole_is_cut():
 class _Following:
     """A `placet log --follow` in the background; its lines are read as they come."""
 
-    def __init__(self, home: Path, *words: str) -> None:
+    def __init__(self, home: Path, *words: str, command: tuple[str, ...] = ("log", "--follow")) -> None:
         self.running = subprocess.Popen(
-            [sys.executable, "-m", "daemon", "log", "--follow", *words],
+            [sys.executable, "-m", "daemon", *command, *words],
             env=command_environment(home),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -116,6 +116,14 @@ class _Following:
 
 def _event(seq: int) -> bytes:
     return b"id: %d\nevent: commit\ndata: {}\n\n" % seq
+
+
+def test_a_stream_of_events_that_is_interrupted_ended_well(home: Path, control: FakeControl):
+    control.streams("GET /v1/events", _event(42))
+    control.hangs("GET /v1/events")
+    following = _Following(home, "--plain", command=("events",))
+    assert following.line().startswith("42\t")
+    assert following.ended() == (0, "")
 
 
 def test_following_shows_what_is_there_then_what_comes_and_ends_well(home: Path, control: FakeControl):

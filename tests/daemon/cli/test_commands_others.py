@@ -342,6 +342,12 @@ def test_events_are_lines_and_resume_where_they_broke(placet: Placet, control: F
     assert [one.headers.get("Last-Event-ID") for one in control.requests] == ["6", "7"]
 
 
+def test_events_begin_after_a_number(placet: Placet, control: FakeControl):
+    done = placet("events", "--after", "abc")
+    assert (done.status, control.requests) == (2, [])
+    assert "--after" in done.err
+
+
 def test_events_end_when_the_daemon_is_gone(placet: Placet, control: FakeControl):
     control.refuses("GET /v1/events", 403, "forbidden", "not yours")
     assert placet("events").status == 7

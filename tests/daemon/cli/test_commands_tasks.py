@@ -166,6 +166,17 @@ def test_a_long_list_is_read_page_by_page_and_told_as_one(placet: Placet, contro
     assert [one.target for one in control.requests] == ["/v1/tasks", f"/v1/tasks?after={499:032x}"]
 
 
+def test_a_list_can_end_after_the_most_pressing(placet: Placet, control: FakeControl):
+    tasks = [examples.task(id=f"{at:032x}", priority=f"P{3 - at}", due=None) for at in range(3)]
+    for path in (LIST, "GET /v1/tasks"):
+        control.answers(path, tasks)
+    assert [line.split("\t")[2] for line in placet("list", "--limit", "2", "--plain").out.splitlines()] == [
+        "P1",
+        "P2",
+    ]
+    assert [one["priority"] for one in placet("list", "--limit", "1", "--json").json] == ["P1"]
+
+
 def test_a_list_asks_for_no_more_than_it_shows(placet: Placet, control: FakeControl):
     control.answers(LIST, [])
     control.answers("GET /v1/tasks", [])
