@@ -17,6 +17,7 @@ Once the script is used up the server has nothing more to call, which ends a run
 import asyncio
 import gzip
 import json
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
@@ -72,8 +73,8 @@ class FakeOpenAI:
         step = self.script.pop(0) if self.script else self.always or says("Nothing more to do.")
         return await step(request)
 
-    async def start(self) -> None:
-        await self._server.start_server()
+    async def start(self, tls: ssl.SSLContext | None = None) -> None:
+        await self._server.start_server(ssl=tls)
 
     async def stop(self) -> None:
         await self._server.close()

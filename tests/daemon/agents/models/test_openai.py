@@ -4,7 +4,9 @@ Never waits: pauses between tries are recorded, not slept.
 """
 
 import json
+import ssl
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,8 +24,13 @@ from daemon.agents.models.interface import (
     Turn,
     Usage,
 )
+from daemon.agents.models.openai import OpenAI
+from daemon.agents.models.openai_endpoint import Endpoint
+from daemon.agents.models.openai_retries import Patience
 from daemon.agents.tools import TOOLS
+from daemon.peers import identity
 from tests.daemon.agents.models.fake_openai import (
+    FakeOpenAI,
     Step,
     acts,
     answers,
@@ -40,7 +47,7 @@ from tests.daemon.agents.models.fake_openai import (
     says,
     serving_model,
 )
-from tests.daemon.agents.models.remote import CONTEXT, KEY, NOTE, NOW, REPORT, remote
+from tests.daemon.agents.models.remote import CONTEXT, KEY, NOTE, NOW, REPORT, World, remote
 
 ESTIMATE = ("update_task_estimate", {"minutes": 90})
 READY = ("ready", {"ready": True})
@@ -336,6 +343,23 @@ async def test_a_server_that_is_not_there_is_said_to_be_away():
         await at.server.stop()
         with pytest.raises(ModelUnavailable, match="cannot be reached"):
             await at.model.turn(CONTEXT)
+
+
+async def test_a_certificate_that_nobody_vouches_for_gets_neither_key_nor_note(tmp_path: Path):
+    made = identity.load_or_create(tmp_path, World().randomness)
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(made.file)
+    server, world = FakeOpenAI(), World()
+    await server.start(tls)
+    address = server.url.replace("http://", "https://")
+    model = OpenAI(Endpoint(address, "m", "tools", KEY), world, Patience(tries=1))
+    try:
+        with pytest.raises(ModelUnavailable, match="cannot be reached"):
+            await model.turn(CONTEXT)
+        assert not server.asked
+    finally:
+        await model.close()
+        await server.stop()
 
 
 async def test_an_answer_that_drips_for_ever_ends_with_the_time_for_a_turn():
