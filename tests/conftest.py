@@ -6,7 +6,7 @@ Never holds a fixture that only one folder needs; that folder has a conftest of 
 import os
 import signal
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 # A machine under load is no counterexample, so no example has a deadline; pytest-timeout bounds the test.
 settings.register_profile("dev", deadline=None, print_blob=True)
@@ -16,6 +16,11 @@ settings.register_profile(
 )
 # By hand, before a release: HYPOTHESIS_PROFILE=long make test
 settings.register_profile("long", settings.get_profile("dev"), max_examples=5000)
+
+# For mutations of the code, each of which meets every test: few examples, and the first that fails will do.
+settings.register_profile(
+    "few", settings.get_profile("ci"), max_examples=20, phases=[Phase.explicit, Phase.generate]
+)
 
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if "CI" in os.environ else "dev"))
 
