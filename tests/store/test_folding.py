@@ -168,6 +168,28 @@ def test_the_rows_of_a_transaction_say_when_they_changed_last_and_others_stay_as
     assert changed == {OTHER: 1, TASK: 3, THIRD: 4}
 
 
+def test_relations_of_several_are_gained_and_lost_in_one_transaction(bench: Bench) -> None:
+    a, b = bench.store("a"), bench.store("b")
+    notes = [entity_id(number) for number in range(10, 14)]
+
+    def point(*targets: EntityId) -> None:
+        with a.write() as tx:
+            for note, target in zip(notes, targets, strict=True):
+                tx.commit([Write(note, "entry", {"task_id": target})])
+        exchange(a, b)
+
+    def pointing(target: EntityId) -> list[list[EntityId]]:
+        with a.read() as here, b.read() as there:
+            return [snapshot.referring(target, "task_entry") for snapshot in (here, there)]
+
+    point(TASK, TASK, TASK, OTHER)
+    assert pointing(TASK) == [notes[:3]] * 2
+    assert pointing(OTHER) == [notes[3:]] * 2
+    point(OTHER, OTHER, TASK, OTHER)
+    assert pointing(TASK) == [notes[2:3]] * 2
+    assert pointing(OTHER) == [[*notes[:2], notes[3]]] * 2
+
+
 def test_the_operations_on_one_entity_are_what_the_whole_commits_say(bench: Bench) -> None:
     store = bench.store("a")
     with store.write() as tx:
