@@ -4,6 +4,7 @@ Never changes what it copies, never shows a half-written file under the name tha
 deletes the database that it replaces.
 """
 
+import errno
 import fcntl
 import glob
 import os
@@ -230,7 +231,8 @@ def _require_ours(copy: apsw.Connection, backup: Path) -> None:
 def put_in_place(working: Path, path: Path, device: DeviceId, stamp: str) -> Path | None:
     """Let a prepared copy be this device's database, a new replica of it; return where the old one is kept.
 
-    At every moment one of the two is whole under its name. Raises InUse and other StoreErrors.
+    At every moment one of the two is whole under its name; without hard links, for a moment under the name
+    by which the old one is kept. Raises InUse and other StoreErrors.
     """
     with database.faults_in_words(working):
         copy = apsw.Connection(str(working), flags=apsw.SQLITE_OPEN_READWRITE)
@@ -262,8 +264,18 @@ def _keep_old(path: Path, stamp: str) -> Path:
         for suffix in ("-wal", "-shm"):
             if (part := path.with_name(path.name + suffix)).exists():
                 part.replace(kept.with_name(kept.name + suffix))
-    os.link(path, kept)
+    _second_name(path, kept)
     return kept
+
+
+def _second_name(path: Path, kept: Path) -> None:
+    """Give a file a name more or, on a file system that knows but one (exFAT), that name instead."""
+    try:
+        os.link(path, kept)
+    except OSError as fault:
+        if fault.errno not in (errno.EPERM, errno.EOPNOTSUPP):
+            raise
+        path.replace(kept)
 
 
 def _fold_wal(path: Path) -> bool:

@@ -3,6 +3,8 @@
 Never loses the journal that a restore replaces.
 """
 
+import errno
+import os
 import shutil
 import stat
 import subprocess
@@ -445,3 +447,34 @@ def test_every_table_of_this_version_is_in_a_backup(bench: Bench):
     numbers = [number for (number,) in file.execute("SELECT number FROM migration ORDER BY number")]
     file.close()
     assert numbers == [number for number, _ in database._steps()]
+
+
+@pytest.mark.parametrize("known", [errno.EPERM, errno.EOPNOTSUPP])
+def test_where_a_file_can_have_but_one_name_the_replaced_journal_is_moved(
+    bench: Bench, monkeypatch, known: int
+):
+    store, target = written(bench)
+    grow(store, 1)
+    store.close()
+
+    def refused(*_names: Path) -> None:
+        raise OSError(known, os.strerror(known))
+
+    monkeypatch.setattr(os, "link", refused)
+    kept = restored(bench, target, store.path)
+    assert stands(bench.store("a"))[2].commits == 3
+    assert stands(bench.store("a", kept))[2].commits == 4
+
+
+def test_a_replaced_journal_that_cannot_be_kept_is_not_replaced(bench: Bench, monkeypatch):
+    store, target = written(bench)
+    grow(store, 1)
+    store.close()
+
+    def refused(*_names: Path) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(os, "link", refused)
+    with pytest.raises(StoreError):
+        restored(bench, target, store.path)
+    assert stands(bench.store("a"))[2].commits == 4
