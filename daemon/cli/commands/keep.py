@@ -17,7 +17,7 @@ from daemon.cli import client
 from daemon.cli.client import Answer
 from daemon.cli.grammar import command, pass_output
 from daemon.cli.refusals import DONE, FAILED, Refusal, refusal_from
-from daemon.cli.stdin import decoded, piped
+from daemon.cli.stdin import STANDARD_INPUT, decoded, piped_bytes
 from daemon.cli.views.keeping import (
     backup_lines,
     compact_lines,
@@ -111,8 +111,8 @@ def verify_command(output: Output, file: str | None, rebuild: bool) -> int:
         raise click.UsageError(clash, click.get_current_context())
     path = None if file is None else os.path.abspath(file)
     if path is not None and not os.path.isfile(path):
-        seen = _("there is no file {file}").format(file=path)
-        raise Refusal("not_found", seen, _("name a backup, or no file to check the journal itself"))
+        hint = _("name a backup, or no file to check the journal itself")
+        raise Refusal("not_found", f"there is no backup {path}", hint)
     told = _keeping("verify", output, path, rebuild=rebuild)
     output.show(Answer(told, ""), verify_lines, verify_rows)
     return DONE if told["sound"] else FAILED
@@ -143,14 +143,12 @@ def compact_command(output: Output, days: int | None, dry_run: bool) -> None:
 def _require_target(file: str, force: bool) -> None:
     """Refuse what is seen at a glance before the part is loaded that does the work, which takes a while."""
     if not os.path.isdir(os.path.dirname(file)):
-        missing = os.strerror(errno.ENOENT)
-        seen = _("{file} cannot be written: {reason}").format(file=file, reason=missing)
+        seen = _("{file} cannot be written: {reason}").format(file=file, reason=os.strerror(errno.ENOENT))
         raise Refusal("failed", seen, _("nothing was kept"))
     own = os.path.realpath(os.path.dirname(file)) == os.path.realpath(find_paths().data)
     # Of what is in the journal's own folder, some may not be replaced at all.
     if os.path.isfile(file) and not force and not own:
-        seen = _("{file} exists").format(file=file)
-        raise Refusal("needs_confirmation", seen, _("add --force to replace it"))
+        raise Refusal("needs_confirmation", f"{file} exists", "add --force to replace it")
 
 
 def _keeping(name: str, output: Output, file: str | None, **arguments: object) -> dict[str, Any]:
@@ -191,9 +189,9 @@ class _Progress:
 def _passphrase(file: str | None, *, twice: bool) -> str:
     """Read the passphrase from where it was said to be, else ask for it on the terminal."""
     if file == "-":
-        return piped("passphrase").splitlines()[0]
+        return _first_line(piped_bytes("passphrase"), STANDARD_INPUT)
     if file is not None:
-        return _first_line(file)
+        return _first_line(_read(file), file)
     if sys.stdin is None or not sys.stdin.isatty():
         seen = _("a passphrase is needed, and nobody is there to type it")
         raise Refusal("usage", seen, _("name a file with --passphrase-file, or - for standard input"))
@@ -201,11 +199,15 @@ def _passphrase(file: str | None, *, twice: bool) -> str:
     return typed
 
 
-def _first_line(file: str) -> str:
+def _read(file: str) -> bytes:
     try:
         with open(file, "rb") as opened:
-            text = decoded(opened.read(_PASSPHRASE_BYTES_MAX), file)
+            return opened.read(_PASSPHRASE_BYTES_MAX)
     except OSError as error:
         seen = _("{file} cannot be read: {reason}").format(file=file, reason=error.strerror)
         raise Refusal("usage", seen, _("name a file that holds the passphrase")) from error
-    return (text.splitlines() or [""])[0]
+
+
+def _first_line(text: bytes, where: str) -> str:
+    """Return the first line as it stands, spaces too: wherever it came from, it opens the same key."""
+    return (decoded(text, where).splitlines() or [""])[0]
