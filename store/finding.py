@@ -62,7 +62,7 @@ class Finder:
             count += len(words)
             if words:
                 found.append(Term(words, starts, excluded))
-        return found
+        return list(dict.fromkeys(found))
 
     def ids(self, terms: Sequence[Term], after: int = 0) -> Iterator[EntityId]:
         """Yield entities that hold all terms and none of the excluded, in sight or not, the best first.

@@ -107,6 +107,17 @@ def finding(tmp_path_factory: pytest.TempPathFactory):
     bench.close()
 
 
+def test_a_word_that_is_repeated_is_looked_for_once(finding: Snapshot):
+    terms = Finder(finding).terms("tea Tea -tea green tea green")
+    assert [(term.words, term.excluded) for term in terms] == [
+        (("tea",), False),
+        (("tea",), True),
+        (("green",), False),
+        (("green",), False),
+    ]
+    assert [term.starts for term in terms] == [False, False, False, True]
+
+
 def test_titles_come_before_texts(bench: Bench):
     store = bench.store("a")
     note = put(store, 1, kind="entry", text="garden garden garden")
