@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from store.entity import Entity
 from store.fold import Row, Source, Written, apply, dump, fold, load, visible
+from syncproto import codec
 from syncproto.commit import By
 from syncproto.heads import EMPTY, Clock, Head, NoForks
 from syncproto.ids import EntityId, ReplicaId
@@ -358,6 +359,19 @@ def _with(at: Head, fields: dict[str, Any]) -> Written:
     made = operation(TASK, (A1,))
     made.fields.update(fields)
     return write._replace(operation=made)
+
+
+def test_every_version_is_kept_where_an_agent_made_what_a_person_made_at_once() -> None:
+    row = folded(wrote(A1, title="mine"), wrote(B1, by=By.AGENT, title="its"))
+    assert row.born is not None
+    assert row.born.head == A1
+    assert values(row, "title") == values(load(dump(row)), "title") == ["mine", "its"]
+
+
+def test_a_row_without_a_live_creation_is_written_with_none() -> None:
+    dead = folded(created(A1, title="x"))
+    for row in (Row(), dead):
+        assert codec.plain(dump(row))[5:] == [-1, [], {}]
 
 
 def test_an_empty_row_shows_nothing() -> None:

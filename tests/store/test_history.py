@@ -149,6 +149,8 @@ def test_the_operations_on_an_entity_come_in_feed_order(store: Store) -> None:
         with store.read() as snapshot:
             return [one.operation.fields.get("title") for one in history.operations(snapshot, entity)]
 
-    assert titles(TASK) == ["one", "two", "three", None]
-    assert titles(OTHER) == ["x", None]
+    with store.write() as tx:
+        tx.commit([Write(one, "task", {"title": f"{place}"}) for place, one in enumerate((TASK, OTHER))])
+    assert titles(TASK) == ["one", "two", "three", None, "0"]
+    assert titles(OTHER) == ["x", None, "1"]
     assert titles(ITEM) == []
