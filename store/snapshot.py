@@ -130,6 +130,11 @@ class Snapshot:
         for name, state in rows:
             yield Entity(name, load(state), visible=True)
 
+    def disputed_kinds(self) -> list[str]:
+        """Return the kinds of which something is in sight with something to settle."""
+        rows: Any = self.db.execute("SELECT DISTINCT kind FROM entity WHERE disputed ORDER BY kind")
+        return [kind for (kind,) in rows]
+
     def in_order(
         self, kind: str, *, removed: bool, closed: bool, after: EntityId | None, limit: int
     ) -> list[tuple[EntityId, bytes]]:

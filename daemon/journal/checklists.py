@@ -170,7 +170,10 @@ def checklist_for(tx: Transaction, task: Entity, wanted: str | None) -> tuple[En
     meant = lists if wanted is None else [one for one in lists if folded(one.text("title")) == folded(title)]
     if meant:
         return meant[0].id, []
-    identifier = _unused_todos(tx, task.id) if folded(title) == folded(TODOS) else tx.new_id()
+    shared = folded(title) == folded(TODOS)
+    identifier = _unused_todos(tx, task.id) if shared else tx.new_id()
+    # One thing on every device has one title, however it was typed: two would be a conflict.
+    title = TODOS if shared else title
     place = end_of(lists, identifier)
     return identifier, [
         Write(identifier, "checklist", {"task_id": task.id, "title": title, "position": place})

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from daemon.journal import disputes, refs
 from daemon.journal.errors import Code, Refused, usage
+from daemon.journal.kinds import OTHERS, is_shown
 from daemon.journal.show import Shown, vector_clock
 from daemon.journal.tasks import Base
 from daemon.journal.views import Conflict, ConflictVersion
@@ -102,9 +103,18 @@ def keep(tx: Transaction, wanted: Keep) -> Kept:
     )
 
 
+def _kinds(snapshot: Snapshot) -> list[str]:
+    """Return the kinds whose conflicts are shown: those known here, then those of a newer version."""
+    newer = [kind for kind in snapshot.disputed_kinds() if kind not in OTHERS and is_shown(kind)]
+    return [*KINDS, *(kind for kind in newer if kind not in KINDS)]
+
+
 def _disputed(snapshot: Snapshot) -> Iterator[tuple[Entity, Entity | None]]:
-    """Yield what is in conflict and in sight, also of what it belongs to, with its task, tasks first."""
-    for entity in (one for kind in KINDS for one in snapshot.disputed(kind)):
+    """Yield what is in conflict and in sight, also of what it belongs to, with its task, tasks first.
+
+    Kinds of a newer version come last: what a person wrote there must not go unseen either.
+    """
+    for entity in (one for kind in _kinds(snapshot) for one in snapshot.disputed(kind)):
         above = [entity, *_above(snapshot, entity)]
         if all(one.visible for one in above):
             yield entity, next((one for one in above if one.kind == "task"), None)
@@ -147,7 +157,7 @@ def _named(snapshot: Snapshot, ref: str) -> Entity:
     except Refused as refused:
         if refused.code is not Code.NOT_FOUND:
             raise
-    return refs.entity(snapshot, KINDS, ref, what="entity")
+    return refs.entity(snapshot, _kinds(snapshot), ref, what="entity")
 
 
 def _field(

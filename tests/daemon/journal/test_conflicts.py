@@ -14,6 +14,7 @@ from daemon.journal.lists import ChecklistEdit
 from daemon.journal.moving import ItemMove
 from daemon.journal.tasks import NewTask, TaskEdit
 from daemon.journal.views import ChecklistItem, Conflict, Task
+from store.transaction import Write
 from syncproto.ids import from_text
 from tests.daemon.agents.fleet import Fleet, Home
 from tests.store.test_cost import steps_of
@@ -274,3 +275,30 @@ def test_what_was_removed_has_nothing_to_settle(fleet: Fleet, a: Home, task: Tas
     assert found(a) == []
     a.write(lambda tx: tasks.restore(tx, task.id))
     assert [one.field for one in found(a)] == ["title"]
+
+
+def test_what_people_wrote_to_a_kind_of_a_newer_version_is_settled_too(fleet: Fleet, a: Home, b: Home):
+    newer = a.write(lambda tx: tx.new_id())
+    a.write(lambda tx: tx.commit([Write(newer, "mood", {"colour": "grey"})]))
+    fleet.sync()
+    for home, colour in ((a, "blue"), (b, "green")):
+        home.write(lambda tx, colour=colour: tx.commit([Write(newer, "mood", {"colour": colour})]))
+    fleet.sync()
+    (told,) = found(a)
+    assert (told.kind, told.field) == ("mood", "colour")
+    assert sorted(one.value for one in told.versions) == ["blue", "green"]
+    assert a.read(conflicts.count) == 1
+    keep(a, told.entity, "colour", 1)
+    settled(fleet)
+
+
+def test_todos_typed_in_another_way_are_one_checklist_without_a_conflict(
+    fleet: Fleet, a: Home, b: Home, task: Task
+):
+    fleet.sync()
+    for home, title in ((a, "todos"), (b, "TODOS")):
+        new = NewItem(title=title, checklist=title)
+        home.write(lambda tx, new=new: checklists.add_item(tx, task.id, new))
+    settled(fleet)
+    (checklist,) = show(b, task).checklists
+    assert (checklist.title, len(checklist.items)) == ("Todos", 2)
