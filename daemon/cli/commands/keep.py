@@ -27,7 +27,7 @@ from daemon.cli.views.keeping import (
     verify_rows,
 )
 from daemon.cli.views.standing import named_rows
-from daemon.cli.words import _, later
+from daemon.cli.words import _, later, said_of
 from daemon.paths import find_paths
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def verify_command(output: Output, file: str | None, rebuild: bool) -> int:
     path = None if file is None else os.path.abspath(file)
     if path is not None and not os.path.isfile(path):
         hint = _("name a backup, or no file to check the journal itself")
-        raise Refusal("not_found", f"there is no backup {path}", hint)
+        raise Refusal("not_found", said_of("refusal", "there is no backup {file}").format(file=path), hint)
     told = _keeping("verify", output, path, rebuild=rebuild)
     output.show(Answer(told, ""), verify_lines, verify_rows)
     return DONE if told["sound"] else FAILED
@@ -148,7 +148,8 @@ def _require_target(file: str, force: bool) -> None:
     own = os.path.realpath(os.path.dirname(file)) == os.path.realpath(find_paths().data)
     # Of what is in the journal's own folder, some may not be replaced at all.
     if os.path.isfile(file) and not force and not own:
-        raise Refusal("needs_confirmation", f"{file} exists", "add --force to replace it")
+        seen = said_of("refusal", "{file} exists").format(file=file)
+        raise Refusal("needs_confirmation", seen, said_of("refusal", "add --force to replace it"))
 
 
 def _keeping(name: str, output: Output, file: str | None, **arguments: object) -> dict[str, Any]:
