@@ -53,8 +53,9 @@ def _which_device(told: dict[str, Any]) -> Iterator[str]:
 
 def verify_lines(told: dict[str, Any], look: Look) -> Iterator[str]:
     """Draw what was checked, and each finding with its remedy."""
-    checked = _("{holds}, {signatures} signatures checked")
-    checked = checked.format(holds=_holds(told), signatures=_number(told["signatures"]))
+    count = told["signatures"]
+    checked = ngettext("{holds}, {count} signature checked", "{holds}, {count} signatures checked", count)
+    checked = checked.format(holds=_holds(told), count=_number(count))
     if told["sound"]:
         sound = _("All is sound: {checked}").format(checked=checked)
         yield f"{look.paint(look.sign('✓'), 'green')} {sound}"
@@ -88,11 +89,12 @@ def compact_lines(freed: dict[str, Any], dry_run: bool, look: Look) -> Iterator[
             kept = _("Not heard of yet, so that all is kept for it: {devices}")
             yield kept.format(devices=", ".join(map(shown, unheard)))
         return
-    said = _("Freed {size}: {values} values in {commits} commits")
-    if dry_run:
-        said = _("Would free {size}: {values} values in {commits} commits")
-    told = {"size": _size(size), "values": _number(count), "commits": _number(freed.get("commits"))}
-    yield f"{look.paint(look.sign('✓'), 'green')} {said.format(**told)}"
+    said = (
+        _("Would free {size}: {values} in {commits}") if dry_run else _("Freed {size}: {values} in {commits}")
+    )
+    values = ngettext("{count} value", "{count} values", count).format(count=_number(count))
+    told = said.format(size=_size(size), values=values, commits=_commits(int(freed.get("commits") or 0)))
+    yield f"{look.paint(look.sign('✓'), 'green')} {told}"
 
 
 def compact_rows(freed: dict[str, Any]) -> Iterator[Sequence[object]]:
@@ -101,8 +103,13 @@ def compact_rows(freed: dict[str, Any]) -> Iterator[Sequence[object]]:
 
 
 def _holds(told: dict[str, Any]) -> str:
-    held = _("{entities} entities in {commits} commits")
-    return held.format(entities=_number(told["entities"]), commits=_number(told["commits"]))
+    count = told["entities"]
+    entities = ngettext("{count} entity", "{count} entities", count).format(count=_number(count))
+    return _("{entities} in {commits}").format(entities=entities, commits=_commits(told["commits"]))
+
+
+def _commits(count: int) -> str:
+    return ngettext("{count} commit", "{count} commits", count).format(count=_number(count))
 
 
 def _number(value: object) -> str:

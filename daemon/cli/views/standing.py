@@ -77,9 +77,17 @@ def _fact(name: str, words: str, look: Look) -> str:
 
 
 def _held(status: Status) -> str:
-    return _("{entities} entities in {commits} commits").format(
-        entities=_count(status, "entities"), commits=_count(status, "commits")
+    entities = ngettext("{count} entity", "{count} entities", _number(status, "entities"))
+    commits = ngettext("{count} commit", "{count} commits", _number(status, "commits"))
+    return _("{entities} in {commits}").format(
+        entities=entities.format(count=_count(status, "entities")),
+        commits=commits.format(count=_count(status, "commits")),
     )
+
+
+def _number(status: Status, key: str) -> int:
+    value: Any = status.get(key)
+    return value if isinstance(value, int) else 0
 
 
 def _count(status: Status, key: str) -> str:
