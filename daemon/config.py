@@ -231,8 +231,14 @@ def _from_flags(flags: Mapping[str, str]) -> Iterator[tuple[str, object, str]]:
 def _known(name: str, known: Mapping[str, object], origin: str) -> str:
     if name in known:
         return name
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
-    raise ConfigError(f"{origin}: unknown setting {name!r}; the nearest known one is {near[0]!r}")
+    near = difflib.get_close_matches(name, known, n=1)
+    told = (
+        f"the nearest known one is {near[0]!r}" if near else "`placet config show` lists those that are known"
+    )
+    raise ConfigError(f"{origin}: unknown setting {name!r}; {told}")
+
+
+_IN_WORDS = (("float", "a number"), ("int", "a whole number"), ("bool", "true or false"))
 
 
 def _from_text(key: str, text: str, origin: str) -> object:
@@ -240,7 +246,14 @@ def _from_text(key: str, text: str, origin: str) -> object:
         raise ConfigError(f"{origin}: {key} = {text!r}: not UTF-8")
     listed = _TYPES[key] == tuple[str, ...]
     value = [part.strip() for part in text.split(",") if part.strip()] if listed else text
-    return _checked(key, value, origin, strict=False)
+    try:
+        return _checked(key, value, origin, strict=False)
+    except ConfigError as error:
+        if needed := next(
+            (said for kind, said in _IN_WORDS if f"Expected `{kind}`, got `str`" in str(error)), ""
+        ):
+            raise ConfigError(f"{origin}: {key} = {text!r}: {needed} is needed") from error
+        raise
 
 
 def _checked(key: str, value: object, origin: str, *, strict: bool) -> object:

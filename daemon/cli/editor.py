@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from daemon.cli.refusals import Refusal
 from daemon.cli.stdin import decoded
+from daemon.cli.text import shown
 from daemon.cli.words import _
 from daemon.paths import find_paths
 
@@ -25,14 +26,20 @@ _FALLBACKS: Final = ("editor", "nano", "vi")
 
 
 @contextmanager
-def written(start: str) -> Iterator[str]:
+def written(start: str, name: str = "note", ending: str = ".md") -> Iterator[str]:
     """Let a person write, beginning with `start`; its text is forgotten only once the block ends well."""
-    path = _draft(start)
+    path = _draft(start, name, ending)
     try:
         yield _edited(path, start)
+    except KeyboardInterrupt:
+        if _is_worth_keeping(path, start):
+            print(f"placet: {_kept(path)}", file=sys.stderr)
+        else:
+            os.unlink(path)
+        raise
     except Refusal as refusal:
         if _is_worth_keeping(path, start):
-            kept = _("your text is kept in {path}").format(path=path)
+            kept = _kept(path)
             hint = f"{refusal.hint}; {kept}" if refusal.hint else kept
             raise Refusal(refusal.code, refusal.message, hint, refusal.candidates) from refusal
         os.unlink(path)
@@ -40,11 +47,20 @@ def written(start: str) -> Iterator[str]:
     os.unlink(path)
 
 
-def _draft(start: str) -> str:
+def _kept(path: str) -> str:
+    return _("your text is kept in {path}").format(path=shown(path))
+
+
+def _draft(start: str, name: str, ending: str) -> str:
     """Make a file of this user's own that is in nobody's way."""
     folder = os.path.join(find_paths().data, "drafts")
-    os.makedirs(folder, _FOLDER_MODE, exist_ok=True)
-    path = os.path.join(folder, f"note-{os.urandom(4).hex()}.md")  # noqa: TID251 - any name would do
+    # What lies above may have to be made too, and is as private.
+    mask = os.umask(0o777 & ~_FOLDER_MODE)
+    try:
+        os.makedirs(folder, _FOLDER_MODE, exist_ok=True)
+    finally:
+        os.umask(mask)
+    path = os.path.join(folder, f"{name}-{os.urandom(4).hex()}{ending}")  # noqa: TID251 - any name would do
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _FILE_MODE)
     with open(descriptor, "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
         file.write(start)

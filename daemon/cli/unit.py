@@ -16,10 +16,18 @@ from daemon.paths import find_paths
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+NAME: Final = "placet.service"
 FIRST_LINE: Final = "# Placet for one user."
 _PACKAGED_COMMAND: Final = "ExecStart=%h/.local/bin/placet up"
 _PACKAGED_FOLDER: Final = "ReadWritePaths=-%h/.local/share/placet"
 _FOLDERS: Final = ("PLACET_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
+
+
+def unit_file() -> str:
+    """Return where the unit of this user is, installed or not."""
+    base = os.environ.get("XDG_CONFIG_HOME", "")
+    folder = base if os.path.isabs(base) else os.path.expanduser("~/.config")
+    return os.path.join(folder, "systemd", "user", NAME)
 
 
 def command() -> str:

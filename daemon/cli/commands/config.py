@@ -18,6 +18,7 @@ from daemon.cli.output import plain_cell
 from daemon.cli.refusals import Refusal
 from daemon.cli.table import Cell, Column, table
 from daemon.cli.text import shown
+from daemon.cli.unit import unit_file
 from daemon.cli.words import _, later
 from daemon.paths import find_paths
 
@@ -48,7 +49,11 @@ def _asked(ask: Callable[[Any, str], Any]) -> Any:
 def get_command(output: Output, key: str) -> None:
     """Show the value of a setting."""
     setting = _asked(lambda part, file: part.one(file, os.environ, key))
-    output.show(Answer(setting._asdict(), ""), lambda told, _look: [plain_cell(told["value"])], _value)
+    output.show(Answer(setting._asdict(), ""), _worded, _value)
+
+
+def _worded(told: dict[str, Any], look: Look) -> Iterator[str]:
+    yield plain_cell(told["value"]) or look.paint(_("not set"), "dim")
 
 
 def _value(told: dict[str, Any]) -> Iterator[Sequence[object]]:
@@ -86,7 +91,9 @@ def _change(output: Output, key: str, text: str | None) -> None:
 
 def _tell_restart(output: Output) -> None:
     if _runs():
-        output.say(_("The daemon takes it up when it is restarted: systemctl --user restart placet"))
+        by_hand = _("The daemon takes it up when it is restarted.")
+        unit = _("The daemon takes it up when it is restarted: systemctl --user restart placet")
+        output.say(unit if os.path.exists(unit_file()) else by_hand)
 
 
 def _runs() -> bool:
@@ -98,7 +105,8 @@ def _runs() -> bool:
 
 
 def _line(told: dict[str, Any], _look: Look) -> Iterator[str]:
-    yield f"{shown(told['key'])} = {plain_cell(told['value'])}"
+    value = plain_cell(told["value"])
+    yield f"{shown(told['key'])} = {value}" if value else f"{shown(told['key'])}: {_('not set')}"
 
 
 def _row(told: dict[str, Any]) -> tuple[object, ...]:
@@ -146,7 +154,7 @@ def edit_command(output: Output) -> None:
             before = opened.read()
     except FileNotFoundError:
         before = ""
-    with written(before) as text:
+    with written(before, "config", ".toml") as text:
         changed = _asked(lambda part, _file: part.replace(file, text))
     output.say(_("Written.") if changed else _("It was so already."))
     if changed:

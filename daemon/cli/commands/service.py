@@ -14,6 +14,7 @@ from daemon.cli.client import Answer
 from daemon.cli.grammar import command, group, pass_output
 from daemon.cli.refusals import Refusal
 from daemon.cli.text import padded, shown
+from daemon.cli.unit import NAME, unit_file
 from daemon.cli.views.standing import named_rows
 from daemon.cli.words import _, named, said_of
 from daemon.paths import UnsafeFolder, find_paths, make_folders
@@ -24,18 +25,11 @@ if TYPE_CHECKING:
     from daemon.cli.look import Look
     from daemon.cli.output import Output
 
-_NAME: Final = "placet.service"
 _SYSTEMCTL_S: Final = 60
 _KEYS: Final = ("installed", "unit", "enabled", "active", "pid")
 _FACTS: Final = dict(
     zip(_KEYS, named("unit", "installed", "unit", "enabled", "active", "process"), strict=True)
 )
-
-
-def _unit_file() -> str:
-    base = os.environ.get("XDG_CONFIG_HOME", "")
-    folder = base if os.path.isabs(base) else os.path.expanduser("~/.config")
-    return os.path.join(folder, "systemd", "user", _NAME)
 
 
 def _systemctl(*words: str) -> tuple[int, str]:
@@ -81,7 +75,7 @@ def install_command(output: Output) -> None:
             _("no systemd of yours answers here"),
             _("have whatever starts your programs run `{command}`").format(command=f"{unit.command()} up"),
         )
-    file = _unit_file()
+    file = unit_file()
     text = unit.unit_text(os.environ)
     before = _read(file)
     if before is not None and not before.startswith(unit.FIRST_LINE):
@@ -107,9 +101,9 @@ def _start(file: str, text: str, before: str | None) -> None:
         unit.write(file, text)
         _done("daemon-reload")
     running = _state("is-active") == "active"
-    _done("enable", "--now", _NAME)
+    _done("enable", "--now", NAME)
     if running and text != before:
-        _done("restart", _NAME)
+        _done("restart", NAME)
 
 
 def _tell_left_behind(output: Output) -> None:
@@ -131,13 +125,13 @@ def _read(file: str) -> str | None:
 
 def _state(question: str) -> str:
     """Ask `is-active` or `is-enabled`, which say no with their status, and a word."""
-    status, said = _systemctl(question, _NAME)
+    status, said = _systemctl(question, NAME)
     return "" if status == 127 else said.splitlines()[0] if said else ""
 
 
 def _facts() -> dict[str, Any]:
-    file = _unit_file()
-    pid = _systemctl("show", "--property=MainPID", "--value", _NAME)[1]
+    file = unit_file()
+    pid = _systemctl("show", "--property=MainPID", "--value", NAME)[1]
     return {
         "installed": os.path.exists(file),
         "unit": file,
@@ -157,14 +151,14 @@ def _lines(told: dict[str, Any], look: Look) -> Iterator[str]:
 @pass_output
 def uninstall_command(output: Output) -> None:
     """Have systemd stop running the daemon; the journal and the settings stay."""
-    file = _unit_file()
+    file = unit_file()
     if not os.path.exists(file):
         output.show(Answer(_facts(), ""), _lines, named_rows)
         output.say(_("It was so already."))
         return
     reachable = _answers()
     if reachable:
-        _done("disable", "--now", _NAME)
+        _done("disable", "--now", NAME)
     os.unlink(file)
     if reachable:
         _done("daemon-reload")

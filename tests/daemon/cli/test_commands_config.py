@@ -23,7 +23,7 @@ def test_a_setting_is_set_read_and_taken_out_without_a_daemon(placet: Placet, ho
     again = placet("config", "set", "device.name", "My desk")
     assert (again.status, again.err) == (0, "It was so already.\n")
     assert placet("config", "unset", "device.name").status == 0
-    assert placet("config", "get", "device.name").out == "\n"
+    assert placet("config", "get", "device.name").out == "not set\n"
 
 
 def test_show_names_what_set_each(placet: Placet, home: Path):
@@ -41,8 +41,10 @@ def test_show_names_what_set_each(placet: Placet, home: Path):
     )
 
 
-def test_an_empty_value_is_a_value(placet: Placet):
-    assert placet("config", "set", "device.name", "").out == "device.name = \n"
+def test_an_empty_value_is_said_to_people_and_empty_for_scripts(placet: Placet):
+    assert placet("config", "set", "device.name", "").out == "device.name: not set\n"
+    assert placet("config", "get", "device.name").out == "not set\n"
+    assert placet("config", "get", "device.name", "--plain").out == "\n"
 
 
 @pytest.mark.parametrize(
@@ -50,6 +52,8 @@ def test_an_empty_value_is_a_value(placet: Placet):
     [
         (["set", "listen.prot", "1"], "'listen.port'"),
         (["set", "listen.port", "x"], "'x'"),
+        (["set", "wake.debounce_s", "abc"], "wake.debounce_s = 'abc': a number is needed"),
+        (["set", "foo.bar", "1"], "unknown setting 'foo.bar'; `placet config show` lists"),
         (["get", "listen"], "unknown setting 'listen'"),
         (["unset", "prot"], "unknown setting"),
         (["set", "listen.port"], "Missing argument"),
@@ -63,9 +67,14 @@ def test_what_cannot_be_used_is_one_line(words: list[str], seen: str, placet: Pl
     assert not (home / "config.toml").exists()
 
 
-def test_a_running_daemon_takes_it_up_when_restarted(placet: Placet, control: FakeControl):
+def test_a_running_daemon_takes_it_up_when_restarted(placet: Placet, home: Path, control: FakeControl):
     control.answers("GET /healthz", {"status": "ok", "version": "1", "feed_end": 0})
-    assert "when it is restarted" in placet("config", "set", "device.name", "x").err
+    assert placet("config", "set", "device.name", "x").err.endswith("when it is restarted.\n")
+    systemd = home / "systemd/user"
+    systemd.mkdir(parents=True)
+    (systemd / "placet.service").write_text("")
+    told = placet("config", "set", "device.name", "y", XDG_CONFIG_HOME=str(home)).err
+    assert told.endswith("systemctl --user restart placet\n")
 
 
 def test_a_variable_that_hides_a_setting_is_named(placet: Placet):
@@ -88,3 +97,9 @@ def test_no_editor_that_nobody_chose_opens_where_nobody_sees_it(placet: Placet, 
         "placet: no editor is known; set EDITOR, or give the text as an argument\n",
     )
     assert not (home / "config.toml").exists()
+
+
+def test_a_draft_of_the_settings_is_named_as_one(placet: Placet):
+    told = placet("config", "edit", EDITOR="sh -c 'echo x >\"$0\"'").err
+    assert "/drafts/config-" in told
+    assert ".toml" in told
