@@ -26,6 +26,12 @@ COMPLETE: Final = "_PLACET_COMPLETE"
 CONTEXT: Final = {"help_option_names": ["-h", "--help"], "max_content_width": 88}
 
 
+class Seconds(click.FloatRange):
+    """A number of seconds, of which a person need not know how a computer keeps it."""
+
+    name = "number of seconds"
+
+
 class Listed(NamedTuple):
     """Where a command is found, and the line of the help that names it."""
 

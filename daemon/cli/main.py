@@ -168,6 +168,9 @@ def _complete(placet: LazyGroup) -> int:
 
 
 def _usage_refusal(error: click.UsageError) -> Refusal:
+    if isinstance(error, click.BadParameter) and isinstance(error.param, click.Argument):
+        # By its name alone: click would list all that it may be, and then say so again.
+        error.param_hint = repr(error.param.human_readable_name)
     message = " ".join(error.format_message().split())
     path = error.ctx.command_path if error.ctx else "placet"
     return Refusal("usage", message, _("see `{command} --help`").format(command=path))

@@ -186,7 +186,7 @@ def _decided(tx: Transaction, item: EntityId, asked: Decide) -> Result:
 
 
 def _unknown(ref: str) -> Result:
-    message = "there is no such proposal" if refs.is_prefix(ref) else f"no proposal: {refs.ID_IN_WORDS}"
+    message = "there is no such proposal" if refs.is_prefix(ref) else refs.ID_IN_WORDS
     return Result(item_id=ref[:80], status="unknown", result=Outcome.NOT_FOUND, message=message)
 
 

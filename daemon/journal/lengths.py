@@ -38,7 +38,7 @@ _AND_A_HALF: Final = re.compile(
     rf"(?:{alternatives(_HOURS)})(?: (?:and a half|y media|et demie|si jumatate))?"
 )
 _PART: Final = re.compile(
-    rf"(?P<n>\d{{1,7}}(?:[.,]\d{{1,2}})?|(?:{alternatives(_NUMBERS)})(?= )) ?(?:de )?"
+    rf"(?P<n>\d{{1,15}}(?:[.,]\d{{1,2}})?|(?:{alternatives(_NUMBERS)})(?= )) ?(?:de )?"
     rf"(?P<unit>{alternatives(_MINUTES | _HOURS | _DAYS)})?(?![a-z])\.? ?(?:(?:and|und|y|et|si) )?"
 )
 _CLOCK: Final = re.compile(r"(\d{1,4}):([0-5]\d)")

@@ -88,7 +88,7 @@ def checked_type(given: str) -> str:
     """Check a type of link, in any case, with spaces, hyphens or underscores."""
     wanted = re.sub(r"[\s-]+", "_", folded(given))
     if wanted not in TYPES:
-        raise usage(f"no link is called {given[:80]!r}", f"one of {', '.join(TYPES)}")
+        raise usage(f"no link is called {given[:80]!r}", f"one of {', '.join(TYPES).replace('_', '-')}")
     return wanted
 
 

@@ -53,7 +53,7 @@ def read(text: str) -> Token:
         raw = base64.b64decode(line + "=" * (-len(line) % 4), altchars=b"-_", validate=True)
         token = codec.decode(raw, _decoder, ITEMS_MAX)
     except (binascii.Error, ValueError, RemoteProtocolError) as fault:
-        raise BadToken(f"not a token: {str(fault)[:120]}") from fault
+        raise BadToken("this is no token of placet pair --invite") from fault
     if token.version != VERSION:
         raise BadToken(f"a token of version {token.version}; this one reads version {VERSION}")
     if len(token.device) != DEVICE_BYTES or len(token.secret) != SECRET_BYTES:

@@ -11,7 +11,7 @@ import click
 
 from daemon.cli import client
 from daemon.cli.client import WAIT_S, quoted
-from daemon.cli.grammar import group, joined, pass_output
+from daemon.cli.grammar import Seconds, group, joined, pass_output
 from daemon.cli.views.agents import agent_line, agent_list, agent_page, agent_row, agent_rows
 from daemon.cli.words import _
 
@@ -61,7 +61,7 @@ def show(output: Output, agent: tuple[str, ...]) -> None:
 @click.option(
     "--wait",
     "wait_s",
-    type=click.FloatRange(0, 600),
+    type=Seconds(0, 600),
     is_flag=False,
     flag_value=_WAKE_S,
     metavar="[SECONDS]",

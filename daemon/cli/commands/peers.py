@@ -11,7 +11,7 @@ import click
 
 from daemon.cli import client
 from daemon.cli.client import WAIT_S
-from daemon.cli.grammar import command, pass_output
+from daemon.cli.grammar import Seconds, command, pass_output
 from daemon.cli.stdin import typed
 from daemon.cli.text import shown
 from daemon.cli.views.standing import device_list, device_rows, sync_lines, sync_rows
@@ -86,7 +86,7 @@ def devices_command(output: Output) -> None:
 @click.option(
     "--wait",
     "wait_s",
-    type=click.FloatRange(0, 600),
+    type=Seconds(0, 600),
     is_flag=False,
     flag_value=_SYNC_S,
     metavar="[SECONDS]",

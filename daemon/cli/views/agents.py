@@ -36,6 +36,7 @@ _WHEN_WIDTH_MIN: Final = 11
 _RUN_STYLES: Final = {"completed": ("green",), "failed": ("red",), "running": ("cyan",)}
 _LIFE_STYLES: Final = {"active": ("green",), "dormant": ("yellow",), "destroyed": ("dim",)}
 _HOME_SHOWN: Final = 8
+_ID_SHOWN: Final = 12
 _FIELD_WIDTH: Final = 22
 _TIMES: Final = ("created_at", "updated_at", "last_wake_at", "next_wake_at")
 _SHOWN_APART: Final = frozenset(
@@ -117,7 +118,10 @@ def agent_page(agent: Agent, look: Look) -> Iterator[str]:
     for key, value in agent.items():
         if key in _SHOWN_APART or value is None or value in ([], {}):
             continue
-        yield f"  {look.paint(padded(field_words(key), _FIELD_WIDTH), 'dim')} {_words(agent, key, look)}"
+        name = field_words(
+            "next_wake_at" if key == "next_wake_why" and not agent.get("next_wake_at") else key
+        )
+        yield f"  {look.paint(padded(name, _FIELD_WIDTH), 'dim')} {_words(agent, key, look)}"
     if runs := agent.get("runs"):
         yield from ("", look.paint(_("Runs"), "bold"))
         yield from _runs(runs, look)
@@ -133,5 +137,8 @@ def _words(agent: Agent, key: str, look: Look) -> str:
     if key in _TIMES:
         return shown(ago(value, look.now_s))
     if key == "next_wake_why":
-        return shown(retold(str(value)))
+        why = shown(retold(str(value)))
+        return why if agent.get("next_wake_at") else _("none: {why}").format(why=why)
+    if key == "task_id":
+        return shown(str(value))[:_ID_SHOWN]
     return value_words(value, key)

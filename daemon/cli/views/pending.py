@@ -139,7 +139,7 @@ def verdict_rows(verdicts: Iterable[Verdict]) -> Iterator[Sequence[object]]:
 def verdict_lines(verdicts: Sequence[Verdict], look: Look) -> Iterator[str]:
     """Draw what came of each decision."""
     ids = shorts(verdicts, "item_id")
-    wide = max(_RESULT_WIDTH_MIN, *(cells(names.outcome(one.get("result"))) for one in verdicts), 0)
+    wide = max(_RESULT_WIDTH_MIN, *(cells(names.outcome(one.get("result"))) + 1 for one in verdicts))
     for one in verdicts:
         result = str(one.get("result") or "")
         good = result in ("applied", "already")

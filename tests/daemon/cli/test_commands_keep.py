@@ -26,4 +26,4 @@ def test_a_check_of_a_file_that_is_missing_says_what_may_be_named(placet: Placet
     done = placet("verify", str(tmp_path / "none"))
     assert done.status == 4
     assert done.err.count("\n") == 1
-    assert f"there is no file {tmp_path / 'none'}; name a backup, or no file" in done.err
+    assert f"there is no backup {tmp_path / 'none'}; name a backup, or no file" in done.err

@@ -226,7 +226,8 @@ def test_agents_are_created_listed_shown_and_woken(placet: Placet, control: Fake
         "passport",
     ]
     shown = placet("agent", "show", "c0ff").out
-    assert "  next wake why          nothing new\n" in shown
+    assert "  next wake at           none: nothing new\n" in shown
+    assert f"  task                   {examples.TASK[:12]}\n" in shown
     assert "  30 min ago   failed  a note was added: the model did not answer\n" in shown
     assert placet("agent", "wake", "c0ff", "--wait", "3").status == 0
     assert _body(control, "POST /v1/agents/c0ff/wake") == {"wait": 3.0}
@@ -340,6 +341,28 @@ def test_events_are_lines_and_resume_where_they_broke(placet: Placet, control: F
         {"id": "8", "event": "message", "data": "two\nlines"},
     ]
     assert [one.headers.get("Last-Event-ID") for one in control.requests] == ["6", "7"]
+
+
+def test_a_proposal_that_is_not_there_is_told_apart_from_what_an_id_is(placet: Placet, control: FakeControl):
+    control.answers(DECIDE, [examples.verdict("not_found", message="an id is up to 32 characters")])
+    assert placet("confirm", "zz").out == "✗ a81c  not found  an id is up to 32 characters\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "seen"),
+    [
+        (["sync", "--wait", "abc"], "'abc' is not a valid number of seconds"),
+        (["import", "foo", "x"], "Invalid value for 'FORMAT': 'foo' is not one of 'auto',"),
+    ],
+)
+def test_a_value_that_cannot_be_is_told_in_words_of_people(words: list[str], seen: str, placet: Placet):
+    done = placet(*words)
+    assert (done.status, seen in done.err) == (2, True), done.err
+
+
+def test_one_of_each_is_not_told_as_several(placet: Placet, control: FakeControl):
+    control.answers("GET /v1/status", examples.STATUS | {"entities": 1, "commits": 1})
+    assert "  holds      1 entity in 1 commit\n" in placet("status").out
 
 
 def test_events_begin_after_a_number(placet: Placet, control: FakeControl):

@@ -66,3 +66,7 @@ def test_hours_and_minutes_add_up(hours: int, minutes: int):
 def test_any_text_is_read_or_refused(words: str):
     with suppress(Refused):
         assert (lengths.estimate(words) or 1) >= 1
+
+
+def test_a_length_that_is_beyond_what_is_taken_is_still_read_so_that_the_limit_is_told():
+    assert lengths.estimate("99999999") == 99_999_999
