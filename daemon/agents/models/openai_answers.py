@@ -108,19 +108,21 @@ def _object_in(content: str) -> dict[str, Any] | None:
 
 def _call(made: tuple[object, object, object], number: int, at: int, redactor: Redactor) -> ToolCall:
     name, arguments, identifier = made
-    known = identifier if isinstance(identifier, str) and _ID.fullmatch(identifier) else ""
+    known = redactor.text(identifier) if isinstance(identifier, str) else ""
     written = redactor.text(name) if isinstance(name, str) else ""
-    return ToolCall(written, _arguments(arguments, redactor), known or _made_id(number, at))
+    return ToolCall(
+        written, _arguments(arguments, redactor), known if _ID.fullmatch(known) else _made_id(number, at)
+    )
 
 
 def _arguments(written: object, redactor: Redactor) -> str | dict[str, Any]:
     """Read arguments where that is possible now; the rest goes on as it is, and is refused in due form."""
     if not isinstance(written, str | dict):
-        return redactor.text(msgspec.json.encode(written).decode()) if written is not None else "{}"
+        return "{}" if written is None else f"a {type(written).__name__}"
     try:
         found: dict[str, Any] = redactor.plain(recovered(written))
-    except ArgumentFault:
-        return redactor.text(written) if isinstance(written, str) else written
+    except ArgumentFault as fault:
+        return redactor.text(written if isinstance(written, str) else str(fault))
     return found
 
 

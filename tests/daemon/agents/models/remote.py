@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from daemon.agents.models.interface import NoteView, RunContext, TaskView
+from daemon.agents.models.interface import Exchange, NoteView, RunContext, TaskView
 from daemon.agents.models.openai import OpenAI
 from daemon.agents.models.openai_endpoint import Endpoint, Mode
 from daemon.agents.models.openai_retries import Patience
@@ -72,3 +72,8 @@ async def remote(
             yield Remote(server, model, world)
         finally:
             await model.close()
+
+
+def replace_exchanges(exchanges: tuple[Exchange, ...]) -> RunContext:
+    """Return the context as it is after these calls."""
+    return replace(CONTEXT, exchanges=exchanges)
