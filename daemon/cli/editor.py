@@ -33,7 +33,7 @@ def written(start: str, name: str = "note", ending: str = ".md") -> Iterator[str
         yield _edited(path, start)
     except KeyboardInterrupt:
         if _is_worth_keeping(path, start):
-            print(f"placet: {_kept(path)}", file=sys.stderr)
+            print(f"placet: {shown(_kept(path))}", file=sys.stderr)
         else:
             os.unlink(path)
         raise
@@ -48,7 +48,7 @@ def written(start: str, name: str = "note", ending: str = ".md") -> Iterator[str
 
 
 def _kept(path: str) -> str:
-    return _("your text is kept in {path}").format(path=shown(path))
+    return _("your text is kept in {path}").format(path=path)
 
 
 def _draft(start: str, name: str, ending: str) -> str:

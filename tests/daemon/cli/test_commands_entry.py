@@ -171,6 +171,13 @@ def test_what_was_written_is_kept_where_it_could_not_be_saved(fails: str, desk: 
     assert str(draft) in drawn.replace("\r\n", "")
 
 
+def test_a_folder_that_must_be_made_for_a_draft_is_private(desk: _Desk, control: FakeControl, home: Path):
+    control.answers(ADD, NOTE, status=201)
+    seen = "stat -c %a $PLACET_HOME/drafts $PLACET_HOME > $PLACET_HOME/modes; echo text > $1"
+    assert desk.types(seen, "note", TASK)[0] == 0
+    assert (home / "modes").read_text().split()[0] == "700"
+
+
 def test_nothing_written_is_nothing_noted(desk: _Desk, control: FakeControl):
     status, drawn = desk.types("true", "note", TASK)
     assert (status, "no text was given" in drawn, control.requests, desk.drafts()) == (2, True, [], [])
