@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo up test check bench man words pins clean
+.PHONY: demo up test cover check bench man words pins clean
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -26,6 +26,13 @@ up: $(VENV)/.run ## one daemon in the foreground, for use
 
 test: $(VENV)/.dev ## all tests
 	@$(PY) -m pytest $(PYTEST)
+
+cover: export HYPOTHESIS_PROFILE := few
+cover: $(VENV)/.dev ## every branch of syncproto and store, taken by their own tests alone
+	@$(PY) -m coverage erase
+	@$(PY) -m coverage run -m pytest -q tests/syncproto tests/vectors tests/store
+	@$(PY) -m coverage combine --quiet
+	@$(PY) -m coverage report --include='syncproto/*,store/*' --fail-under=100
 
 check: $(VENV)/.dev ## style, types and import rules
 	@failed=(); \

@@ -163,7 +163,9 @@ def test_what_has_something_to_settle_is_found_without_reading_the_rest(bench: B
         with store.read() as snapshot:
             assert [entity.id for entity in snapshot.disputed("task")] == [clash, gone]
             assert list(snapshot.disputed("entry")) == []
+            assert snapshot.disputed_kinds() == ["task"]
     put(one, clash, "task", title="C")
     put(one, gone, "task", deleted=True)
     with one.read() as snapshot:
         assert list(snapshot.disputed("task")) == []
+        assert snapshot.disputed_kinds() == []
