@@ -152,6 +152,11 @@ class Links:
             await self._note(link)
             await asyncio.sleep(self._pace.heard_s)
 
+    async def note(self) -> None:
+        """Remember now what each linked peer holds."""
+        for link in self.all():
+            await self._note(link)
+
     async def _note(self, link: Link) -> None:
         """Remember what the peer holds, so that its lag is known while it is away."""
         if not link.greeted.is_set():

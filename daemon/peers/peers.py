@@ -192,6 +192,8 @@ class Peers:
         self._exchange.wake()
         if wait_s > 0:
             await self._reach_step(wait_s)
+            # What may be compacted depends on what the others are known to hold.
+            await self._links.note()
         # Where it was reached it is so, whatever began to travel since.
         complete = wait_s > 0 or await self._exchange.is_in_step()
         peers = [one for one in await self.devices() if not one.this]

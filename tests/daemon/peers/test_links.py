@@ -17,6 +17,7 @@ from daemon.peers.addresses import parse
 from daemon.peers.dial import Dialling, Unreachable
 from daemon.peers.pace import Pace
 from daemon.peers.wire import LineLost, Wire
+from store import peers as table
 from syncproto import messages
 from syncproto.commit import By, Commit, SignedCommit
 from syncproto.heads import EMPTY
@@ -197,6 +198,14 @@ async def test_a_device_that_knows_of_its_removal_comes_in_again_too(fleet: Flee
 
 
 # -- what is known -----------------------------------------------------------------------------------------
+
+
+async def test_who_waits_for_the_others_knows_then_what_they_hold(fleet: Fleet):
+    desk, phone = await pair_of(fleet)
+    await desk.add("long text", count=3)
+    await desk.peers.sync(LIMIT_S)
+    heard = await desk.read(table.heard)
+    assert heard[phone.id].vector == await desk.read(lambda snapshot: snapshot.vector())
 
 
 async def test_devices_tell_the_lag_of_one_that_is_away(fleet: Fleet):
