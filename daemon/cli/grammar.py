@@ -29,7 +29,9 @@ CONTEXT: Final = {"help_option_names": ["-h", "--help"], "max_content_width": 88
 class Seconds(click.FloatRange):
     """A number of seconds, of which a person need not know how a computer keeps it."""
 
-    name = "number of seconds"
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        self.name = _("number of seconds")
+        return super().convert(value, param, ctx)
 
 
 class Listed(NamedTuple):

@@ -27,6 +27,7 @@ _FIXED: Final = named(
     "it was rejected or undone: reopen it first",
     "it is disputed: confirm or reject it",
     "there is no such proposal",
+    "an id is up to 32 of the characters 0-9 and a-f",
     "rejected",
     "undone",
     "open again",
