@@ -281,8 +281,8 @@ def test_what_people_wrote_to_a_kind_of_a_newer_version_is_settled_too(fleet: Fl
     newer = a.write(lambda tx: tx.new_id())
     a.write(lambda tx: tx.commit([Write(newer, "mood", {"colour": "grey"})]))
     fleet.sync()
-    for home, colour in ((a, "blue"), (b, "green")):
-        home.write(lambda tx, colour=colour: tx.commit([Write(newer, "mood", {"colour": colour})]))
+    a.write(lambda tx: tx.commit([Write(newer, "mood", {"colour": "blue"})]))
+    b.write(lambda tx: tx.commit([Write(newer, "mood", {"colour": "green"})]))
     fleet.sync()
     (told,) = found(a)
     assert (told.kind, told.field) == ("mood", "colour")
@@ -296,9 +296,8 @@ def test_todos_typed_in_another_way_are_one_checklist_without_a_conflict(
     fleet: Fleet, a: Home, b: Home, task: Task
 ):
     fleet.sync()
-    for home, title in ((a, "todos"), (b, "TODOS")):
-        new = NewItem(title=title, checklist=title)
-        home.write(lambda tx, new=new: checklists.add_item(tx, task.id, new))
+    a.write(lambda tx: checklists.add_item(tx, task.id, NewItem("Photos", "todos")))
+    b.write(lambda tx: checklists.add_item(tx, task.id, NewItem("Fee", "TODOS")))
     settled(fleet)
     (checklist,) = show(b, task).checklists
     assert (checklist.title, len(checklist.items)) == ("Todos", 2)
