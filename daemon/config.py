@@ -232,10 +232,8 @@ def _known(name: str, known: Mapping[str, object], origin: str) -> str:
     if name in known:
         return name
     near = difflib.get_close_matches(name, known, n=1)
-    told = (
-        f"the nearest known one is {near[0]!r}" if near else "`placet config show` lists those that are known"
-    )
-    raise ConfigError(f"{origin}: unknown setting {name!r}; {told}")
+    told = f"; the nearest known one is {near[0]!r}" if near else ""
+    raise ConfigError(f"{origin}: unknown setting {name!r}{told}")
 
 
 _IN_WORDS = (("float", "a number"), ("int", "a whole number"), ("bool", "true or false"))

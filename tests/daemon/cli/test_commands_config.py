@@ -53,7 +53,7 @@ def test_an_empty_value_is_said_to_people_and_empty_for_scripts(placet: Placet):
         (["set", "listen.prot", "1"], "'listen.port'"),
         (["set", "listen.port", "x"], "'x'"),
         (["set", "wake.debounce_s", "abc"], "wake.debounce_s = 'abc': a number is needed"),
-        (["set", "foo.bar", "1"], "unknown setting 'foo.bar'; `placet config show` lists"),
+        (["set", "foo.bar", "1"], "unknown setting 'foo.bar'; see `placet config show`"),
         (["get", "listen"], "unknown setting 'listen'"),
         (["unset", "prot"], "unknown setting"),
         (["set", "listen.port"], "Missing argument"),
