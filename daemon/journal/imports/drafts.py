@@ -3,7 +3,7 @@
 Never makes a commit, and never touches what a person changed or removed since the file said the same.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -14,6 +14,8 @@ from daemon.journal.imports.places import Places
 from daemon.journal.imports.plan import PlannedChecklist, PlannedTask
 from daemon.journal.imports.returned import FORMATS as RETURNING
 from daemon.journal.imports.returned import Returned
+from daemon.journal.imports.reworded import FORMATS as REWORDING
+from daemon.journal.imports.reworded import known_as
 from daemon.journal.names import SET
 from daemon.journal.provenance import iso
 from daemon.journal.values import CLOSED
@@ -186,15 +188,17 @@ class _Children:
             "checklist", identifier, says=says, made=made, at_ms=at_ms, places=among, back=back
         )
         places = self._places(identifier, "checklist_item")
+        known = self._known("checklist_item", [(item.key, item.title) for item in checklist.items])
         for item in checklist.items:
             says = {"title": item.title, "is_checked": item.is_checked}
             made = {"checklist_id": identifier, "is_archived": False}
-            line = self._derived(item.key)
+            line = known[item.key]
             back = partial(Returned.titled, owner=identifier, relation="checklist_item", title=item.title)
             self._child("checklist_item", line, says=says, made=made, at_ms=at_ms, places=places, back=back)
 
     def _entries(self) -> None:
         places = self._places(self._owner, "task_entry")
+        known = self._known("entry", [(entry.key, entry.text) for entry in self._task.entries])
         for entry in self._task.entries:
             made: Fields = {"task_id": self._owner, "source": "import"}
             at_ms = entry.happened_ms
@@ -203,7 +207,7 @@ class _Children:
             # What has no time of its own keeps the file's order by its place.
             self._child(
                 "entry",
-                self._derived(entry.key),
+                known[entry.key],
                 says={"text": entry.text},
                 made=made,
                 at_ms=at_ms,
@@ -243,6 +247,22 @@ class _Children:
             written = origin(self._format, at_ms)
             self._draft.children.append(Write(identifier, kind, fields, origin=written))
         return identifier
+
+    def _known(self, kind: str, said: Sequence[tuple[str, str]]) -> dict[str, EntityId]:
+        """Return the ids of items or entries by their keys; reworded ones have those of what they were."""
+        derived = {key: self._derived(key) for key, _ in said}
+        if self._format not in REWORDING or self._draft.is_new:
+            return derived
+        known = known_as(self._snapshot, self._owner, kind, [(derived[key], words) for key, words in said])
+        return {key: known.get(one) or self._free(key, one) for key, one in derived.items()}
+
+    def _free(self, key: str, derived: EntityId) -> EntityId:
+        """Return an id for what is new: the one of its words may be that of a thing reworded since."""
+        nth = 1
+        while self._snapshot.entity(derived) is not None:
+            nth += 1
+            derived = self._derived(f"{key}\nagain\n{nth}")
+        return derived
 
     def _derived(self, key: str) -> EntityId:
         return derived_id("import", self._format, key, time_of=self._owner)

@@ -36,23 +36,26 @@ BOX = re.compile(r"\[([ xX])\](?:\s+|$)")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _PARENT_CHARS_MIN = 12
 _KEY_CHARS_MAX = 200
+_HASH_CHARS = 16
 
 
 def parse(name: str, text: str, zone: tzinfo = UTC, now_ms: int | None = None) -> Plan:
     """Read a file called `name`; never raises, what cannot be read is in the plan's faults.
 
-    `name` begins every key, so that two files with the same headings stay apart; its stem names the task of
-    what stands before the first heading.
+    The format gives nothing an identity: the file's `name` tells one list from another, and what of it a
+    heading, an item or a note is the journal says (`recognise`). The stem of the name is the title of what
+    stands before the first heading.
     """
     del zone, now_ms  # Markdown has no times
     if fault := unreadable(text):
         return failed(FORMAT, fault)
     name = name.replace("\0", "").encode(errors="replace").decode()
-    root = _Section(Heading(1, 0, PurePath(name).stem or _UNNAMED), _short(name), None)
+    list_key = _hashed(name)
+    root = _Section(Heading(1, 0, PurePath(name).stem or _UNNAMED), f"{list_key}/{_hashed('')}/1", None)
     sections = _sections(root, blocks(text.removeprefix("\ufeff")))
     titles = Counter(section.title for section in sections)
     wanted = [section for section in sections if section.parent or section.has_content]
-    return Plan(FORMAT, tuple(section.task(titles) for section in wanted))
+    return Plan(FORMAT, tuple(section.task(titles) for section in wanted), list_key=list_key)
 
 
 class _Section:
@@ -81,6 +84,12 @@ class _Section:
         self._seen[kind, text] += 1
         return f"{self.key}\n{kind}\n{text}\n{self._seen[kind, text]}"
 
+    def key_beneath(self, text: str) -> str:
+        """Return the key of a section under this one, which stands beside it as a task of the same list."""
+        self._seen["heading", text] += 1
+        list_key = self.key.partition("/")[0]
+        return f"{list_key}/{_hashed(f'{self.key} {text}')}/{self._seen['heading', text]}"
+
     def take(self, block: Item | Prose) -> None:
         """Add what stands under the heading."""
         lines = block.text.split("\n")
@@ -102,6 +111,7 @@ class _Section:
         checklist = PlannedChecklist(f"{self.key}\nchecklist", TODOS, tuple(self._items))
         return PlannedTask(
             key=self.key,
+            source=self.key,
             line=self._line,
             title=cut_title(title),
             status="DONE" if self._is_done else self._marks.status or "OPEN",
@@ -144,8 +154,12 @@ def _sections(root: _Section, found: Sequence[Block]) -> list[_Section]:
             parent = sections[-1]
             while parent.parent and parent.level >= block.level:
                 parent = parent.parent
-            sections.append(_Section(block, parent.key_of("heading", text), parent))
+            sections.append(_Section(block, parent.key_beneath(text), parent))
     return sections
+
+
+def _hashed(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:_HASH_CHARS]
 
 
 def _short(text: str) -> str:

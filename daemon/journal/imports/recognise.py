@@ -4,28 +4,26 @@ Never takes one task of a list for another that only stands in its place: what i
 what is new in it must not become one.
 """
 
-from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
+from daemon.journal.imports import reworded
+from daemon.journal.imports.alike import Said, paired
 from daemon.journal.imports.memory import Memory, source_of
-from daemon.journal.imports.plan import Plan, PlannedTask, Skipped
+from daemon.journal.imports.plan import Plan, PlannedChecklist, PlannedTask, Skipped
 from store.entity import Entity
 from store.snapshot import Snapshot
-from syncproto.codec import Redacted, redacted
+from syncproto.codec import Redacted
 from syncproto.ids import ID_BYTES, EntityId
 
 _OWN = "a task of this journal, exported from it: change it here"
-# Likeness of two titles, as the share of their letters in threes that both have (Dice): a mended slip or an
-# added word stays above, another task with a word alike stays below. Tasks begun on one day are likely one.
-_LIKE_MIN = 0.6
-_LIKE_SAME_DAY_MIN = 0.4
-# Letters that stand in more titles than this tell nothing, and would make a long list slow.
-_TITLES_MAX = 16
-_CLOSEST_MAX = 16
-_AHEAD_MAX = 8
+# Sections with this share of their items and notes in common (Dice) are one, whatever they are called now.
+_SHARED_MIN = 0.6
+_SHARED_COUNT_MIN = 2
+# What stands in more sections than this tells nothing.
+_SECTIONS_MAX = 16
 
 
 class Recognised(NamedTuple):
@@ -40,7 +38,7 @@ def recognised(snapshot: Snapshot, plan: Plan) -> Recognised:
     if plan.list_key is not None:
         known = _known(snapshot, plan.format, plan.list_key)
         ids = {one.key: one.id for one in known}
-        return Recognised(replace(plan, tasks=tuple(_rekeyed(plan, known))), ids)
+        return Recognised(replace(plan, tasks=tuple(_rekeyed(snapshot, plan, known))), ids)
     own = dict(_own(snapshot, plan))
     if not own:
         return Recognised(plan, {})
@@ -69,18 +67,15 @@ def _as_id(source: str) -> EntityId | None:
 # -- lists without ids --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """A task of the list as the journal has it: its key, and what the list last said.
+class _Known(NamedTuple):
+    """A task of the list as the journal has it: its id, and under its key what the list last said.
 
-    Where a compaction has dropped a long title, `dropped` is what is left of it.
+    Where a compaction has dropped a long title, only what is left of it.
     """
 
     id: EntityId
     key: str
-    title: str
-    made_ms: int | None
-    dropped: Redacted | None = None
+    said: Said
 
 
 def _known(snapshot: Snapshot, format_: str, list_key: str) -> list[_Known]:
@@ -98,124 +93,96 @@ def _known(snapshot: Snapshot, format_: str, list_key: str) -> list[_Known]:
 def _as_known(snapshot: Snapshot, key: str, task: Entity) -> _Known:
     title = Memory(snapshot, task).value("title")
     made_ms = ((task.created and task.created.origin) or {}).get("at_ms")
-    dropped = title if isinstance(title, Redacted) else None
-    return _Known(task.id, key, title if isinstance(title, str) else "", made_ms, dropped)
+    words = title if isinstance(title, str | Redacted) else ""
+    return _Known(task.id, key, Said(key, words, made_ms))
 
 
-def _rekeyed(plan: Plan, known: Sequence[_Known]) -> Iterator[PlannedTask]:
-    """Yield the tasks of a list under the keys of those that they are."""
-    keys = _same_title(plan.tasks, known)
-    keys |= _in_order(plan.tasks, keys, known)
-    found = set(keys.values())
-    keys |= _like(plan.tasks, keys, [one for one in known if one.key not in found])
-    taken = {one.key for one in known}
-    for at, task in enumerate(plan.tasks):
-        key = keys.get(at) or _free(task.key, taken)
-        taken.add(key)
-        yield _under(task, key)
+def _rekeyed(snapshot: Snapshot, plan: Plan, known: Sequence[_Known]) -> list[PlannedTask]:
+    """Return the tasks of a list under the keys of those that they are."""
+    new = [Said(task.key, task.title, task.made_ms) for task in plan.tasks]
+    pairs = paired(new, [one.said for one in known])
+    if plan.format in reworded.FORMATS:
+        pairs |= _same_contents(snapshot, plan.tasks, known, pairs)
+    free = _Free(one.key for one in known)
+    keys = {
+        task.key: known[pairs[at]].key if at in pairs else free.key(task.key)
+        for at, task in enumerate(plan.tasks)
+    }
+    return [_under(task, keys) for task in plan.tasks]
 
 
-def _same_title(tasks: Sequence[PlannedTask], known: Iterable[_Known]) -> dict[int, str]:
-    waiting: dict[str | Redacted, deque[str]] = defaultdict(deque)
-    for one in known:
-        waiting[one.dropped or one.title].append(one.key)
-    same = (
-        (at, waiting.get(task.title) or waiting.get(redacted(task.title))) for at, task in enumerate(tasks)
+class _Free:
+    """Keys that no task of the list ever had; a key ends in the number of its title's occurrence."""
+
+    def __init__(self, taken: Iterable[str]) -> None:
+        self._taken = set(taken)
+        self._next: dict[str, int] = {}
+
+    def key(self, wanted: str) -> str:
+        """Return the key itself, or the next one of its title that is free."""
+        start, _, number = wanted.rpartition("/")
+        nth = max(int(number), self._next.get(start, 0))
+        while f"{start}/{nth}" in self._taken:
+            nth += 1
+        self._taken.add(f"{start}/{nth}")
+        self._next[start] = nth + 1
+        return f"{start}/{nth}"
+
+
+def _under(task: PlannedTask, keys: Mapping[str, str]) -> PlannedTask:
+    """Return the task with the keys that it, all that belongs to it, and what it is linked with have."""
+    key, cut = keys[task.key], len(task.key)
+
+    def moved(old: str) -> str:
+        return key + old[cut:]
+
+    links = (
+        replace(one, key=moved(one.key), from_key=keys[one.from_key], to_key=keys[one.to_key])
+        for one in task.links
     )
-    return {at: queue.popleft() for at, queue in same if queue}
+    return replace(
+        task,
+        key=key,
+        source=key,
+        entries=tuple(replace(one, key=moved(one.key)) for one in task.entries),
+        checklists=tuple(_checklist_under(one, moved) for one in task.checklists),
+        links=tuple(links),
+    )
 
 
-def _free(key: str, taken: set[str]) -> str:
-    """Return a key that no task of the list ever had; `key` ends in the number of its title's occurrence."""
-    start, _, number = key.rpartition("/")
-    nth = int(number)
-    while f"{start}/{nth}" in taken:
-        nth += 1
-    return f"{start}/{nth}"
+def _checklist_under(checklist: PlannedChecklist, moved: Callable[[str], str]) -> PlannedChecklist:
+    items = tuple(replace(item, key=moved(item.key)) for item in checklist.items)
+    return replace(checklist, key=moved(checklist.key), items=items)
 
 
-def _under(task: PlannedTask, key: str) -> PlannedTask:
-    if key == task.key:
-        return task
-    cut = len(task.key)
-    entries = tuple(replace(entry, key=key + entry.key[cut:]) for entry in task.entries)
-    return replace(task, key=key, source=key, entries=entries)
-
-
-def _in_order(
-    tasks: Sequence[PlannedTask], keys: Mapping[int, str], known: Sequence[_Known]
-) -> dict[int, str]:
-    """Give new tasks the keys of those that went out of the list behind the same task, in the same order."""
-    lines = [(at, keys.get(at)) for at in range(len(tasks))]
-    there = set(keys.values())
-    new = _behind(lines)
-    gone = _behind((at, one.key if one.key in there else None) for at, one in enumerate(known))
-    found: dict[int, str] = {}
-    for anchor, unknown in new.items():
-        waiting = deque(gone.get(anchor, ()))
-        for at in unknown:
-            ahead = [waiting[n] for n in range(min(_AHEAD_MAX, len(waiting)))]
-            likely = [
-                (likeness, -n)
-                for n, one in enumerate(ahead)
-                if (likeness := _likeness(tasks[at], known[one]))
-            ]
-            if likely:
-                taken = -max(likely)[1]
-                found[at] = known[ahead[taken]].key
-                for _ in range(taken + 1):
-                    waiting.popleft()
+def _same_contents(
+    snapshot: Snapshot, tasks: Sequence[PlannedTask], known: Sequence[_Known], pairs: Mapping[int, int]
+) -> dict[int, int]:
+    """Pair sections under a quite new heading with those that went out and held much the same."""
+    fresh = {at: said for at, task in enumerate(tasks) if at not in pairs and (said := _contents(task))}
+    if not fresh:
+        return {}
+    there = set(pairs.values())
+    gone = {n: reworded.contents(snapshot, one.id) for n, one in enumerate(known) if n not in there}
+    index: dict[str | Redacted, list[int]] = defaultdict(list)
+    for n, words in gone.items():
+        for one in words:
+            index[one].append(n)
+    found: dict[int, int] = {}
+    for at, said in fresh.items():
+        told = (where for one in said if len(where := index.get(one, ())) <= _SECTIONS_MAX)
+        shared = Counter(n for where in told for n in where if n in gone)
+        best = max(shared, key=lambda n: (shared[n], -n), default=None)
+        if best is not None and _is_shared(shared[best], len(said), len(gone[best])):
+            found[at] = best
+            del gone[best]
     return found
 
 
-def _behind(places: Iterable[tuple[int, str | None]]) -> dict[str | None, list[int]]:
-    """Group the places without a key by the key that stands before them."""
-    groups: dict[str | None, list[int]] = defaultdict(list)
-    anchor = None
-    for at, key in places:
-        if key is None:
-            groups[anchor].append(at)
-        else:
-            anchor = key
-    return groups
+def _is_shared(count: int, mine: int, theirs: int) -> bool:
+    return count >= _SHARED_COUNT_MIN and 2 * count / (mine + theirs) >= _SHARED_MIN
 
 
-def _like(tasks: Sequence[PlannedTask], keys: Mapping[int, str], gone: Sequence[_Known]) -> dict[int, str]:
-    """Give new tasks the keys of those that went out of the list anywhere and read nearly alike."""
-    index: dict[str, list[int]] = defaultdict(list)
-    for at, one in enumerate(gone):
-        for three in _threes(one.title):
-            index[three].append(at)
-    found: dict[int, str] = {}
-    used: set[int] = set()
-    for at, task in enumerate(tasks if gone else ()):
-        if at not in keys and (best := _closest(task, gone, index, used)) is not None:
-            used.add(best)
-            found[at] = gone[best].key
-    return found
-
-
-def _closest(
-    task: PlannedTask, gone: Sequence[_Known], index: Mapping[str, list[int]], used: set[int]
-) -> int | None:
-    rare = (where for three in _threes(task.title) if len(where := index.get(three, ())) <= _TITLES_MAX)
-    shared = Counter(at for where in rare for at in where if at not in used)
-    closest = sorted(shared.items(), key=lambda one: (-one[1], one[0]))[:_CLOSEST_MAX]
-    likely = [(likeness, -at) for at, _ in closest if (likeness := _likeness(task, gone[at]))]
-    return -max(likely)[1] if likely else None
-
-
-def _likeness(task: PlannedTask, other: _Known) -> float:
-    """Return how alike two tasks read, 0 where that is not enough to take them for one."""
-    if task.made_ms is not None and other.made_ms is not None and task.made_ms != other.made_ms:
-        return 0.0
-    same_day = task.made_ms is not None and task.made_ms == other.made_ms
-    mine, theirs = _threes(task.title), _threes(other.title)
-    likeness = 2 * len(mine & theirs) / (len(mine) + len(theirs))
-    return likeness if likeness >= (_LIKE_SAME_DAY_MIN if same_day else _LIKE_MIN) else 0.0
-
-
-@lru_cache(maxsize=1024)
-def _threes(title: str) -> frozenset[str]:
-    padded = f"  {title.casefold()} "
-    return frozenset(padded[at : at + 3] for at in range(len(padded) - 2))
+def _contents(task: PlannedTask) -> set[str | Redacted]:
+    items = {item.title for checklist in task.checklists for item in checklist.items}
+    return {*items, *(entry.text for entry in task.entries)}

@@ -24,7 +24,7 @@ from tests.daemon.journal.imports.reading import export, record
 
 
 def bring(home: Home, text: str, *, name: str = "garden.md", dry_run: bool = False) -> ImportResult:
-    work = work_of(text, name)
+    work = home.read(work_of(text, name).known)
     done = work.nothing_yet
     for part in work.parts:
         done += bring_part(home, work, part, dry_run)
