@@ -3,7 +3,7 @@
 Never a whole history: only what shows again once a confirmation is undone, and what an import last said.
 """
 
-from daemon.journal.imports.memory import is_import
+from daemon.journal.imports.memory import is_import, when_told
 from store.entity import Entity
 from store.fold import Source, Version, Written
 from store.history import operations
@@ -36,7 +36,8 @@ class Beneath:
         if any(one.source.effect is not None for one in current):
             below = [one for one in _standing(writes, chains) if one.source.head not in held]
             self.values.update(_versions(name, sorted(below, key=lambda one: one.source.order, reverse=True)))
-        last = [one for one in writes if is_import(one.source) and one.source.effect is None][-1:]
+        imports = [one for one in writes if is_import(one.source) and one.source.effect is None]
+        last = sorted(imports, key=lambda one: when_told(one.source))[-1:]
         known = held | {one.source.head for one in self.values.get(name, ())}
         self.imported.update(_versions(name, [one for one in last if one.source.head not in known]))
 

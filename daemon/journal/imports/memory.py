@@ -15,6 +15,7 @@ from store.fold import Source
 from store.history import operations
 from store.snapshot import Snapshot
 from syncproto.codec import Redacted, Value, redacted
+from syncproto.heads import Head
 
 _BY = "by"
 _IMPORT = "import"
@@ -54,6 +55,11 @@ def is_import(source: Source) -> bool:
     return foreign(source).get(_BY) == _IMPORT
 
 
+def when_told(source: Source) -> tuple[int, int, Head]:
+    """Return the key of the order in which imports spoke: the same on every device, as the feed's is not."""
+    return (source.ms, source.n, source.head)
+
+
 class Memory:
     """What imports last wrote to one entity."""
 
@@ -77,7 +83,7 @@ class Memory:
     def _from_log(self) -> dict[str, Value]:
         if self._log is None:
             self._log = {}
-            for write in operations(self._snapshot, self._entity.id):
-                if is_import(write.source):
-                    self._log.update(write.operation.fields)
+            imports = [one for one in operations(self._snapshot, self._entity.id) if is_import(one.source)]
+            for write in sorted(imports, key=lambda one: when_told(one.source)):
+                self._log.update(write.operation.fields)
         return self._log

@@ -149,6 +149,16 @@ def _state(held: Entity) -> Any:
     return held.kind, held.visible, held.created.by, told
 
 
+def test_what_an_import_last_said_is_one_whatever_order_devices_heard_it_in(tmp_path_factory: Any):
+    def act(home: int, title: str, rests: int, origin: dict[str, Any] | None) -> Act:
+        return Act(home, 0, "task", {"title": title}, By.USER, rests, origin, None, 0, False)
+
+    told = {"by": "import", "format": "taskwarrior", "at_ms": 5}
+    done = [act(0, "here", 0, told), act(0, "edited", 2, None), act(1, "there", 0, told)]
+    with journal(tmp_path_factory.getbasetemp(), done) as fleet:
+        assert exported(fleet.homes[0]) == exported(fleet.homes[1])
+
+
 @QUICK
 @given(done=st.lists(acts, min_size=1, max_size=8))
 def test_what_is_exported_and_imported_is_exported_as_the_same_bytes(tmp_path_factory: Any, done: list[Act]):
