@@ -1,6 +1,7 @@
 """Short ids: the fewest characters that still name one of the things on the screen.
 
-Never shorter than four, and never fewer than the daemon itself says it needs.
+Never shorter than four. Among things that are not on the screen one of them may be shared: then the daemon
+names those that it could mean.
 """
 
 from __future__ import annotations
@@ -33,6 +34,4 @@ def _shared(one: str, other: str) -> int:
 
 def shorts(things: Iterable[Mapping[str, object]], key: str = "id") -> dict[str, str]:
     """Map the ids of `things` to what to show for each."""
-    told = {str(thing.get(key)): str(thing.get("short") or "") for thing in things if thing.get(key)}
-    made = short_ids(told)
-    return {full: max(told[full], made[full], key=len) for full in told}
+    return short_ids(str(thing[key]) for thing in things if thing.get(key))

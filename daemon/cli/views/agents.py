@@ -39,9 +39,7 @@ _HOME_SHOWN: Final = 8
 _ID_SHOWN: Final = 12
 _FIELD_WIDTH: Final = 22
 _TIMES: Final = ("created_at", "updated_at", "last_wake_at", "next_wake_at")
-_SHOWN_APART: Final = frozenset(
-    {"id", "short", "report", "display_name", "task_title", "runs", "kind", "at_home"}
-)
+_SHOWN_APART: Final = frozenset({"id", "report", "display_name", "task_title", "runs", "kind", "at_home"})
 
 
 def agent_rows(agents: Iterable[Agent]) -> Iterator[Sequence[object]]:
