@@ -33,8 +33,20 @@ class NoteView:
 
 
 @dataclass(frozen=True, slots=True)
+class LabelView:
+    """A label of the journal."""
+
+    id: str
+    name: str
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class TaskView:
-    """The task as it stood when the run began."""
+    """The task as it stood when the run began. `status_reason` says why it is blocked or on hold, if so.
+
+    `labels` are those that it has; `category` is a name.
+    """
 
     id: str
     title: str
@@ -44,16 +56,62 @@ class TaskView:
     due: str | None
     language: str | None
     items: tuple[ChecklistItemView, ...]
+    status_reason: str = ""
+    category: str | None = None
+    labels: tuple[LabelView, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeView:
+    """One change since the last wake, from the log. `entity` is what changed, by its title or first words.
+
+    `who` is user, agent or system; `at` is on the device's own calendar (aware). Values are as they are shown.
+    """
+
+    entity: str
+    kind: str
+    field: str
+    before: Value
+    after: Value
+    who: str
+    device: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ObservationView:
+    """Something that the agent noted for itself in an earlier run."""
+
+    text: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedView:
+    """A task that is linked with this one. `direction` is "to" where the link begins at this task.
+
+    `tldr` is of its agent's latest report, empty where there is none.
+    """
+
+    type: str
+    direction: str
+    title: str
+    status: str
+    tldr: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class DecisionView:
-    """What a person made of an earlier proposal; `reason` is theirs, empty where they gave none."""
+    """What a person made of an earlier proposal; `reason` is theirs, empty where they gave none.
+
+    `line` is the decision in the words that a model reads (DOMAIN.md §4).
+    """
 
     tool: str
     args: dict[str, Value]
     verdict: str
     reason: str
+    line: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +137,10 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """All that a model may know in one turn. `report` is None at a first wake; `notes` are the new ones.
+    """All that a model may know in one turn, each part within its budget (`context.py`).
 
+    `notes` are the entries that are new since the last wake, `entries` the newest of all, both oldest first.
+    `labels` are those that may be proposed. `report` is None before the first one.
     `instruction` and `must_call`, a tool's name, are empty but in a turn that asks for one call.
     """
 
@@ -93,6 +153,13 @@ class RunContext:
     exchanges: tuple[Exchange, ...] = ()
     instruction: str = ""
     must_call: str = ""
+    first_wake: bool = True
+    entries: tuple[NoteView, ...] = ()
+    labels: tuple[LabelView, ...] = ()
+    changes: tuple[ChangeView, ...] = ()
+    changes_left_out: int = 0
+    observations: tuple[ObservationView, ...] = ()
+    linked: tuple[LinkedView, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
