@@ -24,6 +24,7 @@ from daemon.clock import Clock, ClockWatch, local_zone
 from daemon.config import ConfigError, Settings
 from daemon.control import import_routes, journal_routes, label_routes, link_routes, time_routes
 from daemon.control.agent_routes import AgentRoutes
+from daemon.control.decision_routes import DecisionRoutes
 from daemon.control.dispatch import Dispatch
 from daemon.control.events import Events
 from daemon.control.export_routes import Exports
@@ -172,6 +173,7 @@ class Daemon:
             *Exports(self._store, self._data, self._floor, local_zone()).routes(),
             *LinesImport(self._store, self._data, self._floor).routes(),
             *agents.routes(),
+            *DecisionRoutes(self._store, now_ms).routes(),
             *PeerRoutes(self._peers).routes(),
             *StoreRoutes(
                 self._store,
