@@ -3,7 +3,10 @@
 Never reads or writes the database itself.
 """
 
+from typing import TypeGuard
+
 from store.fold import Row
+from syncproto.codec import Value
 from syncproto.ids import ID_BYTES, EntityId
 
 RELATIONS: dict[str, dict[str, str]] = {
@@ -23,11 +26,19 @@ RELATIONS: dict[str, dict[str, str]] = {
         "agent_id": "agent_message",
         "prev_message_id": "message_prev",
         "payload_id": "message_payload",
+        "targets": "tool_effect",
     },
-    "report": {"agent_id": "agent_report"},
+    "report": {"agent_id": "agent_report", "source_span": "report_source_span"},
     "change_set": {"agent_id": "agent_change_set", "task_id": "task_change_set"},
     "usage": {"agent_id": "agent_usage"},
 }
+
+
+SEVERAL = frozenset({"tool_effect", "report_source_span"})
+"""Relations whose field holds a list of ids; every other one holds a single id."""
+
+TARGETS_MAX = 64
+"""How many ids of a list are followed: one operation must not index as many rows as its bytes allow."""
 
 
 def relations_of(row: Row) -> set[tuple[EntityId, str]]:
@@ -37,7 +48,18 @@ def relations_of(row: Row) -> set[tuple[EntityId, str]]:
         return set()
     found = set()
     for field, name in named.items():
-        target = row.value(field)
-        if isinstance(target, bytes) and len(target) == ID_BYTES:
-            found.add((EntityId(target), name))
+        value = row.value(field)
+        if name in SEVERAL:
+            found |= {(one, name) for one in _ids(value)}
+        elif _is_id(value):
+            found.add((EntityId(value), name))
     return found
+
+
+def _ids(value: Value) -> list[EntityId]:
+    held = value[:TARGETS_MAX] if isinstance(value, list) else []
+    return [EntityId(one) for one in held if _is_id(one)]
+
+
+def _is_id(value: object) -> TypeGuard[bytes]:
+    return isinstance(value, bytes) and len(value) == ID_BYTES

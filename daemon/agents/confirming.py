@@ -150,13 +150,18 @@ def _messages(confirmation: Confirmation, effect: Effect, decision: EntityId) ->
     action = derived_id("action", text(decision), time_of=decision)
     result = derived_id("tool_result", text(decision), time_of=decision)
     shared: dict[str, Value] = {"agent_id": proposed.agent, "thread_id": proposed.run_key}
-    done: dict[str, Value] = {**about, "targets": [effect.entity]}
     return [
         Write(action, "message", {**shared, "kind": "action", "metadata": about}, by=By.AGENT),
         Write(
             result,
             "message",
-            {**shared, "kind": "tool_result", "prev_message_id": action, "metadata": done},
+            {
+                **shared,
+                "kind": "tool_result",
+                "prev_message_id": action,
+                "metadata": about,
+                "targets": [effect.entity],
+            },
             by=By.AGENT,
         ),
     ]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from store.relations import RELATIONS
+from store.relations import RELATIONS, SEVERAL, TARGETS_MAX
 from store.snapshot import Snapshot
 from store.store import Store
 from store.transaction import Write
@@ -87,15 +87,36 @@ def test_entities_are_found_by_the_start_of_their_text_form(store: Store) -> Non
     [(kind, field, name) for kind, fields in RELATIONS.items() for field, name in fields.items()],
 )
 def test_every_relation_can_be_followed_back(store: Store, kind: str, field: str, relation: str) -> None:
-    put(store, OTHER, kind, **{field: TASK})
-    put(store, entity_id(3), kind, **{field: TASK})
+    def pointing(target: EntityId) -> object:
+        return [target] if relation in SEVERAL else target
+
+    put(store, OTHER, kind, **{field: pointing(TASK)})
+    put(store, entity_id(3), kind, **{field: pointing(TASK)})
     with store.read() as snapshot:
         assert snapshot.referring(TASK, relation) == [OTHER, entity_id(3)]
         assert snapshot.referring(OTHER, relation) == []
-    put(store, OTHER, kind, **{field: entity_id(9)})
+    put(store, OTHER, kind, **{field: pointing(entity_id(9))})
     with store.read() as snapshot:
         assert snapshot.referring(TASK, relation) == [entity_id(3)]
         assert snapshot.referring(entity_id(9), relation) == [OTHER]
+
+
+def test_a_list_leads_to_each_of_its_ids_and_what_is_none_is_left_out(store: Store) -> None:
+    put(store, OTHER, "message", targets=[TASK, b"short", entity_id(9), TASK, "text", None])
+    with store.read() as snapshot:
+        assert snapshot.referring(TASK, "tool_effect") == [OTHER]
+        assert snapshot.referring(entity_id(9), "tool_effect") == [OTHER]
+        assert list(snapshot.db.execute("SELECT count(*) FROM relation")) == [(2,)]
+    put(store, OTHER, "message", targets=TASK)
+    with store.read() as snapshot:
+        assert list(snapshot.db.execute("SELECT count(*) FROM relation")) == [(0,)]
+
+
+def test_a_list_of_any_length_is_followed_so_far_and_no_further(store: Store) -> None:
+    put(store, OTHER, "message", targets=[entity_id(number) for number in range(100, 300)])
+    with store.read() as snapshot:
+        assert list(snapshot.db.execute("SELECT count(*) FROM relation")) == [(TARGETS_MAX,)]
+        assert snapshot.referring(entity_id(100 + TARGETS_MAX), "tool_effect") == []
 
 
 def test_relations_lead_to_what_is_in_sight_unless_asked_for_all(store: Store) -> None:
