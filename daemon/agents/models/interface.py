@@ -3,7 +3,7 @@
 Never holds a store, a clock or a socket: everything that a model may know is in the context.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -118,12 +118,14 @@ class DecisionView:
 class ToolCall:
     """A call as the model wrote it: a name that may be garbled, arguments as JSON text or already parsed.
 
-    `id` is what a remote model knows the call by; empty where it needs none.
+    `id` is what a remote model knows the call by; empty where it needs none. `extra` is what its server wants
+    back with the call in later turns of the run, as JSON, and nobody else reads.
     """
 
     name: str
     arguments: str | dict[str, Any]
     id: str = ""
+    extra: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,11 +191,20 @@ class ModelFault(Exception):
 
 
 class ModelUnavailable(ModelFault):
-    """The server is away, busy or too slow; later it may answer."""
+    """No model answers on this device for now: that is no fault of the agent's, which stays due.
+
+    `again_s` is in how many seconds it may be asked again, where that is known.
+    """
+
+    again_s: float | None = None
 
 
-class ModelMisconfigured(ModelFault):
-    """Address, key, name or account are not right; a person has to change something."""
+class ModelMisconfigured(ModelUnavailable):
+    """Address, key, name or account are not right: no agent of this device runs until a person acts."""
+
+
+class BudgetSpent(ModelUnavailable):
+    """What models may cost a day has been spent; the message says when it goes on."""
 
 
 class AnswerFault(ModelFault):
