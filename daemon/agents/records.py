@@ -13,20 +13,25 @@ from syncproto.heads import EMPTY, Clock, union
 from syncproto.ids import EntityId, derived_id, text
 
 TASK_AGENT = "task_agent"
-AUTONOMOUS = "autonomous"
-ACTIVE = "active"
-DESTROYED = "destroyed"
+AUTONOMOUS, INTERACTIVE, HYBRID = MODES = ("autonomous", "interactive", "hybrid")
+ACTIVE, DORMANT, DESTROYED = "active", "dormant", "destroyed"
+PAUSED = "it is paused"
 
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """An agent and how far it has got. `watermark` is what its runs have seen, empty before the first."""
+    """An agent and how far it has got. `watermark` is what its runs have seen, empty before the first.
+
+    `life` names the write that its lifecycle comes from: what was counted under another one is over.
+    """
 
     id: EntityId
     task: EntityId
     home: bytes
     mode: str
     lifecycle: str
+    lifecycle_reason: str
+    life: bytes
     model: str
     display_name: str
     watermark: Clock
@@ -56,7 +61,9 @@ def load(snapshot: Snapshot, agent: EntityId) -> Agent | None:
         task=EntityId(task if isinstance(task, bytes) else b""),
         home=home if isinstance(home, bytes) else b"",
         mode=held.text("mode") or AUTONOMOUS,
-        lifecycle=held.text("lifecycle") or ACTIVE,
+        lifecycle=_lifecycle(held),
+        lifecycle_reason=held.text("lifecycle_reason"),
+        life=_life(held),
         model=held.text("model"),
         display_name=held.text("display_name"),
         watermark=_watermark(snapshot, state),
@@ -65,11 +72,57 @@ def load(snapshot: Snapshot, agent: EntityId) -> Agent | None:
     )
 
 
+class Hindered(Exception):
+    """An agent may not run here, or not any more; the message says why."""
+
+
+def hindrance(snapshot: Snapshot, agent: Agent | None) -> str | None:
+    """Say why an agent may neither run nor end a run on this device; None where it may.
+
+    A person's request is held to it too; whether the agent also runs by itself is its mode's to say.
+    """
+    if agent is None:
+        return "there is no such agent"
+    if agent.lifecycle == DESTROYED:
+        return "it was destroyed"
+    if agent.home != snapshot.device:
+        return "its home is another device"
+    task = snapshot.entity(agent.task)
+    if task is None or not task.visible:
+        return "its task was removed"
+    if agent.lifecycle == DORMANT:
+        return agent.lifecycle_reason or PAUSED
+    return None
+
+
+def require_able(snapshot: Snapshot, agent: EntityId) -> None:
+    """Raise Hindered where an agent may not run here; the end of a run asks it in its own transaction.
+
+    What raises there writes nothing: the runner then tells the run as skipped.
+    """
+    why = hindrance(snapshot, load(snapshot, agent))
+    if why is not None:
+        raise Hindered(why)
+
+
 def report_of(snapshot: Snapshot, agent: Agent) -> dict[str, Any] | None:
     """Return the content of an agent's current report, None before its first wake."""
     held = None if agent.report_id is None else snapshot.entity(agent.report_id)
     content = None if held is None else held.value("content")
     return content if isinstance(content, dict) else None
+
+
+def _lifecycle(held: Entity) -> str:
+    """Return how an agent stands. Destroyed is final: no write that did not know of it takes it back."""
+    versions = held.versions("lifecycle")
+    if any(one.value == DESTROYED for one in versions):
+        return DESTROYED
+    return held.text("lifecycle") or ACTIVE
+
+
+def _life(held: Entity) -> bytes:
+    version = held.version("lifecycle")
+    return b"" if version is None else version.source.head.hash8
 
 
 def _watermark(snapshot: Snapshot, state: Entity | None) -> Clock:
