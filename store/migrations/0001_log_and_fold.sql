@@ -128,6 +128,7 @@ CREATE TABLE opinion (
   seen BLOB NOT NULL,
   PRIMARY KEY (item, seq, decision)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX opinion_by_seq ON opinion (seq);
 CREATE TABLE item (
   id BLOB PRIMARY KEY,
   status TEXT NOT NULL,
