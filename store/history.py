@@ -6,13 +6,15 @@ Never shown from the fold: it is read from the commits themselves, so what was o
 from collections.abc import Callable, Collection, Iterator
 from typing import Any, NamedTuple
 
+import apsw
+
 from store import proposals
 from store.fold import Source, Written, written
 from store.snapshot import Snapshot
 from store.verdicts import Status
 from syncproto.codec import Value
 from syncproto.commit import Operation, Received
-from syncproto.heads import covers
+from syncproto.heads import Clock, covers
 from syncproto.ids import EntityId
 
 
@@ -48,6 +50,7 @@ def changes(
     limit: int,
     after: int | None = None,
     before: int | None = None,
+    since: int = 0,
     entities: Collection[EntityId] | None = None,
     wanted: Wanted = lambda _received, _operation: True,
     field: Callable[[str], bool] = lambda _field: True,
@@ -56,12 +59,12 @@ def changes(
     """Return changes between two positions: the first ones beyond `after`, or without it the newest ones.
 
     About `limit` of them: a commit is never cut, so that its `seq` is where to go on. At most `commits_max`
-    commits are looked at.
+    commits are looked at, none at or below the position `since`.
     """
     pasts = Pasts(snapshot)
     found: list[list[Change]] = []
     count, stopped = 0, None
-    for looked, seq in enumerate(_positions(snapshot, entities, after, before)):
+    for looked, seq in enumerate(_positions(snapshot, entities, after, before, since)):
         if count >= limit or looked == commits_max:
             stopped = seq
             break
@@ -81,18 +84,40 @@ def changes(
 
 
 def _positions(
-    snapshot: Snapshot, entities: Collection[EntityId] | None, after: int | None, before: int | None
+    snapshot: Snapshot,
+    entities: Collection[EntityId] | None,
+    after: int | None,
+    before: int | None,
+    since: int,
 ) -> Iterator[int]:
     """Yield the positions of the commits that are asked for: upwards from `after`, else down from the end."""
-    first = 1 if after is None else after + 1
+    first = max(0 if after is None else after, since) + 1
     last = snapshot.feed_end() if before is None else min(before - 1, snapshot.feed_end())
     if entities is None:
         yield from range(first, last + 1) if after is not None else range(last, first - 1, -1)
         return
-    seqs: set[int] = set()
-    for entity in entities:
-        seqs.update(_touching(snapshot, entity, first - 1))
-    yield from sorted((seq for seq in seqs if seq <= last), reverse=after is None)
+    touching = positions(snapshot, entities, first - 1)
+    yield from sorted((seq for seq in touching if seq <= last), reverse=after is None)
+
+
+def positions(snapshot: Snapshot, entities: Collection[EntityId], after: int) -> list[int]:
+    """Return the positions beyond `after` of the commits that touched any of several entities, in order."""
+    if not entities:
+        return []
+    rows: Any = snapshot.db.execute(
+        "SELECT DISTINCT seq FROM history WHERE entity IN carray(?) AND seq > ? ORDER BY seq",
+        (apsw.carray(tuple(entities)), after),
+    )
+    return [seq for (seq,) in rows]
+
+
+def first_beyond(snapshot: Snapshot, clock: Clock) -> int | None:
+    """Return the position of the first commit that a clock does not cover, None where it covers all.
+
+    Costs a look-up a replica, whatever the size of the log.
+    """
+    lacking = next(snapshot.log.lacking(clock, 0), None)
+    return None if lacking is None else lacking.seq
 
 
 class Pasts:
@@ -146,19 +171,11 @@ class Pasts:
 
 def operations(snapshot: Snapshot, entity: EntityId) -> Iterator[Written]:
     """Yield the operations on an entity, in feed order."""
-    for seq in _touching(snapshot, entity, 0):
+    for seq in positions(snapshot, [entity], 0):
         received = snapshot.log.at(seq)
         for operation in received.commit.operations:
             if operation.entity == entity:
                 yield written(received, operation)
-
-
-def _touching(snapshot: Snapshot, entity: EntityId, after: int) -> list[int]:
-    """Return the positions beyond `after` of the commits that touched an entity, in order."""
-    rows: Any = snapshot.db.execute(
-        "SELECT seq FROM history WHERE entity = ? AND seq > ? ORDER BY seq", (entity, after)
-    )
-    return [seq for (seq,) in rows]
 
 
 def _confirmed(snapshot: Snapshot) -> Callable[[EntityId], bool]:

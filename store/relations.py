@@ -24,6 +24,7 @@ RELATIONS: dict[str, dict[str, str]] = {
     },
     "message": {
         "agent_id": "agent_message",
+        "observer_id": "agent_observation",
         "prev_message_id": "message_prev",
         "payload_id": "message_payload",
         "targets": "tool_effect",

@@ -16,7 +16,8 @@ from store.item import Decision, Item, decision, occurrence
 from store.log import Log
 from store.pages import FeedPage, page
 from store.search import NAME_DIGITS
-from syncproto.commit import Received
+from store.verdicts import Status
+from syncproto.commit import By, Received
 from syncproto.heads import Clock
 from syncproto.ids import DeviceId, EntityId, ReplicaId, text
 from syncproto.keys import device_id
@@ -179,6 +180,20 @@ class Snapshot:
         )
         return [owner for (owner,) in rows]
 
+    def newest_referring(
+        self, target: EntityId, relation: str, limit: int, before: EntityId | None = None
+    ) -> list[EntityId]:
+        """Return what points at `target`, in sight or not, the newest ids (beyond `before`) first.
+
+        Costs what it returns: ids begin with the time of their making.
+        """
+        rows = self.db.execute(
+            "SELECT owner FROM relation WHERE target = ?1 AND name = ?2 AND (?3 IS NULL OR owner < ?3)"
+            " ORDER BY owner DESC LIMIT ?4",
+            (target, relation, before, limit),
+        )
+        return [owner for (owner,) in rows]
+
     def below(self, targets: Sequence[EntityId], relation: str) -> list[tuple[EntityId, Entity]]:
         """Return the entities in sight that point at one of several, each with what it points at, by id."""
         if not targets:
@@ -242,6 +257,25 @@ class Snapshot:
             (now_ms,) if task is None else (now_ms, task),
         )
         return self._items([item for (item,) in rows])
+
+    def settled_items(self, task: EntityId, now_ms: int, limit: int) -> list[Item]:
+        """Return the items of a task that a person decided last, and those that expired last, `limit` each.
+
+        Costs a look at each of the task's items, and reads only those that it returns.
+        """
+        of_task = "FROM (SELECT DISTINCT item AS name FROM proposal WHERE task = ?)"
+        decided: Any = self.db.execute(
+            f"SELECT name {of_task} JOIN opinion ON item = name WHERE by = ? GROUP BY name"
+            " ORDER BY max(seq) DESC LIMIT ?",
+            (task, int(By.USER), limit),
+        )
+        found = [item for (item,) in decided]
+        expired: Any = self.db.execute(
+            f"SELECT name {of_task} JOIN item ON id = name WHERE status = ? AND until_ms <= ?"
+            " ORDER BY until_ms DESC LIMIT ?",
+            (task, Status.PENDING.value, now_ms, limit),
+        )
+        return self._items([*found, *(item for (item,) in expired)])
 
     def items_of_set(self, change_set: EntityId) -> list[Item]:
         """Return the items of a change set, in its order."""

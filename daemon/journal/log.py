@@ -96,8 +96,7 @@ def log(
     if found.stopped is not None and not found.changes:
         on = f"--before {found.stopped + 1}" if after is None else f"--after {found.stopped - 1}"
         raise Refused(Code.FAILED, f"none of {LOOKED_MAX} commits matches", f"go on with {on}")
-    words = _Words(snapshot)
-    return [words.change(one) for one in found.changes]
+    return worded(snapshot, found.changes)
 
 
 def _checked_kind(snapshot: Snapshot, asked: str, *, every_kind: bool) -> str:
@@ -209,6 +208,12 @@ def events(snapshot: Snapshot, after: int, limit: int) -> list[Event]:
     """Return the commits beyond a feed position, at most `limit`, each with what it touched and changed."""
     words, pasts = _Words(snapshot), history.Pasts(snapshot)
     return [words.event(seq, received, pasts) for seq, received in snapshot.feed(after, limit)]
+
+
+def worded(snapshot: Snapshot, changes: list[history.Change]) -> list[Change]:
+    """Show changes that were found elsewhere as the log shows them."""
+    words = _Words(snapshot)
+    return [words.change(one) for one in changes]
 
 
 class _Words:
