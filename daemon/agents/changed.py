@@ -1,0 +1,118 @@
+"""What changed of an agent's task beyond what it has seen, from the log: who, when, where, before, after.
+
+Never reads further back than the first commit that was not seen, however long the history is.
+"""
+
+from datetime import tzinfo
+from typing import Any, NamedTuple
+
+from daemon.agents import room
+from daemon.agents.models.interface import ChangeView
+from daemon.agents.moments import local_of
+from daemon.journal.log import worded
+from daemon.journal.views import Change
+from store import history
+from store.snapshot import Snapshot
+from syncproto.commit import Received
+from syncproto.heads import Clock, covers
+from syncproto.ids import EntityId
+
+COUNTED_MAX = 100
+"""Beyond this many, changes are not counted one by one."""
+
+_NOT_TOLD = frozenset({"position", "source", "happened_at"})
+_ENDS = frozenset({"task_id", "checklist_id", "from_id", "to_id"})
+_CHILDREN = ("task_checklist", "task_entry", "link_from", "link_to")
+
+
+class Changed(NamedTuple):
+    """The newest changes, oldest first, and how many more there are at least."""
+
+    told: tuple[ChangeView, ...]
+    left_out: int
+
+
+NOTHING = Changed((), 0)
+
+
+def changed_since(snapshot: Snapshot, task: EntityId, seen: Clock, zone: tzinfo | None) -> Changed:
+    """Return what changed of a task and what hangs on it beyond a clock."""
+    since = history.first_beyond(snapshot, seen)
+    if since is None:
+        return NOTHING
+    found = history.changes(
+        snapshot,
+        limit=room.CHANGES.members,
+        since=since - 1,
+        entities=_family(snapshot, task),
+        wanted=lambda received, _operation: not covers(seen, received.head, snapshot.log),
+        field=lambda field: field not in _NOT_TOLD,
+    )
+    told = [_view(one, zone) for one in worded(snapshot, _without_ends(found.changes))]
+    kept = room.within(reversed(told), room.CHANGES, _weight)
+    more = len(told) - len(kept) + (found.stopped is not None)
+    return Changed(tuple(reversed(kept)), more)
+
+
+def count_since(snapshot: Snapshot, task: EntityId, seen: Clock) -> int:
+    """Count the commits that changed a task or what hangs on it beyond a clock, at most COUNTED_MAX."""
+    since = history.first_beyond(snapshot, seen)
+    if since is None:
+        return 0
+    family = _family(snapshot, task)
+    count = 0
+    for seq in history.positions(snapshot, family, since - 1):
+        received = snapshot.log.at(seq)
+        count += not covers(seen, received.head, snapshot.log) and _tells(received, family)
+        if count == COUNTED_MAX:
+            break
+    return count
+
+
+def _family(snapshot: Snapshot, task: EntityId) -> set[EntityId]:
+    """Return a task and all that hangs on it, what was removed included; none of it is read."""
+    family = {task}
+    for relation in _CHILDREN:
+        family.update(snapshot.referring(task, relation, removed=True))
+    for checklist in snapshot.referring(task, "task_checklist", removed=True):
+        family.update(snapshot.referring(checklist, "checklist_item", removed=True))
+    return family
+
+
+def _tells(received: Received, family: set[EntityId]) -> bool:
+    """Say whether a commit has a value for one of these; an empty operation on the task is no change."""
+    return any(one.fields and one.entity in family for one in received.commit.operations)
+
+
+def _without_ends(changes: list[history.Change]) -> list[history.Change]:
+    """Leave out what a new entity hangs on, where it has a value of its own that is told."""
+    told = {(one.seq, one.entity) for one in changes if one.field not in _ENDS}
+    return [one for one in changes if one.field not in _ENDS or (one.seq, one.entity) not in told]
+
+
+def _view(change: Change, zone: tzinfo | None) -> ChangeView:
+    return ChangeView(
+        entity=room.shortened(change.title, room.CHANGED_CHARS_MAX),
+        kind=change.kind,
+        field=change.field,
+        before=_short(change.before),
+        after=_short(change.after),
+        who=change.by,
+        device=change.device_name,
+        at=local_of(change.at, 0, zone),
+    )
+
+
+def _short(value: Any) -> Any:
+    """Return a value as it is told: a long one by its beginning."""
+    if isinstance(value, str):
+        return room.shortened(value, room.CHANGED_CHARS_MAX)
+    return (
+        room.shortened(room.as_json(value), room.CHANGED_CHARS_MAX)
+        if isinstance(value, list | dict)
+        else value
+    )
+
+
+def _weight(change: ChangeView) -> int:
+    return room.weight([change.entity, change.field, change.before, change.after, change.device]) + 40
