@@ -57,6 +57,7 @@ def gather(
         notes=task_view.new_notes(snapshot, triggers, zone),
         changes=news.told,
         changes_left_out=news.left_out,
+        proposals=memory.proposals(snapshot, agent, now_ms),
         decisions=memory.decisions(snapshot, agent.task, now_ms),
     )
     return Gathered(agent, run_key, reason, context, seen_of(snapshot, agent.task), snapshot.vector())

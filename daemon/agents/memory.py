@@ -7,16 +7,16 @@ from datetime import tzinfo
 from typing import Any, NamedTuple
 
 from daemon.agents import room
-from daemon.agents.models.interface import DecisionView, ObservationView
+from daemon.agents.models.interface import DecisionView, ObservationView, ProposalView
 from daemon.agents.moments import local
 from daemon.agents.records import Agent, report_of
 from store.entity import Entity
 from store.item import Decision, Item
 from store.snapshot import Snapshot
-from store.verdicts import Verdict
+from store.verdicts import Status, Verdict
 from syncproto.codec import Value
 from syncproto.commit import By
-from syncproto.ids import EntityId, from_text
+from syncproto.ids import EntityId, from_text, text
 
 OBSERVED = "agent_observation"
 EXPIRED = "expired"
@@ -99,6 +99,16 @@ def _decision(snapshot: Snapshot, told: _Told) -> DecisionView:
     why = f' (reason: "{_words(decision.reason)}")' if decision.reason else ""
     line = f"- {_SIGNS.get(verdict, '·')} {called} — {verdict}{edited}{why}"
     return DecisionView(item.tool, item.args, verdict, decision.reason, line)
+
+
+def proposals(snapshot: Snapshot, agent: Agent, now_ms: int) -> tuple[ProposalView, ...]:
+    """Return the agent's proposals that wait undecided, oldest first: those that it may take back."""
+    waiting = [
+        ProposalView(text(one.id), one.tool, one.args, _called(snapshot, one.tool, one.args))
+        for one in snapshot.open_items(now_ms, agent.task)
+        if one.status is Status.PENDING and any(made.agent == agent.id for made in one.occurrences)
+    ]
+    return tuple(room.within(waiting, room.PROPOSALS, lambda one: room.tokens(one.line) + 12))
 
 
 def _called(snapshot: Snapshot, tool: str, args: dict[str, Any]) -> str:

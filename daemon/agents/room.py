@@ -31,6 +31,7 @@ LABELS = Part(tokens=1_000, members=50)
 LINKED = Part(tokens=1_500, members=20)
 CHANGES = Part(tokens=3_000, members=100)
 DECISIONS = Part(tokens=500, members=20)
+PROPOSALS = Part(tokens=1_500, members=30)
 
 CHANGED_CHARS_MAX = 200
 """How much of a value is told where it changed: a note's text is among the entries."""

@@ -115,6 +115,16 @@ class DecisionView:
 
 
 @dataclass(frozen=True, slots=True)
+class ProposalView:
+    """A proposal of the agent's that waits for the person; `id` is what it is taken back by."""
+
+    id: str
+    tool: str
+    args: dict[str, Value]
+    line: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ToolCall:
     """A call as the model wrote it: a name that may be garbled, arguments as JSON text or already parsed.
 
@@ -142,7 +152,8 @@ class RunContext:
     """All that a model may know in one turn, each part within its budget (`context.py`).
 
     `notes` are the entries that are new since the last wake, `entries` the newest of all, both oldest first.
-    `labels` are those that may be proposed. `report` is None before the first one.
+    `labels` are those that may be proposed. `report` is None before the first one. `proposals` are the agent's
+    that wait, `tools` those that its policy leaves it; empty: all.
     `instruction` and `must_call`, a tool's name, are empty but in a turn that asks for one call.
     """
 
@@ -162,6 +173,8 @@ class RunContext:
     changes_left_out: int = 0
     observations: tuple[ObservationView, ...] = ()
     linked: tuple[LinkedView, ...] = ()
+    proposals: tuple[ProposalView, ...] = ()
+    tools: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
