@@ -43,11 +43,13 @@ _SECTIONS: Final = {
     later("Agents propose, you decide"): {
         "agent": Listed("agent", "Agents: create, list, show, wake."),
         "pending": Listed("pending", "Show what is proposed."),
+        "review": Listed("review", "Decide on what is proposed, one by one."),
         "confirm": Listed("decide", "Let proposals happen."),
         "reject": Listed("decide", "Turn proposals down."),
         "defer": Listed("decide", "Put proposals off."),
         "undo": Listed("decide", "Take confirmations back."),
         "reopen": Listed("decide", "Take any decisions back, to decide again."),
+        "decisions": Listed("decisions", "Show what was decided."),
     },
     later("Your devices"): {
         "pair": Listed("peers", "Invite a device."),

@@ -148,6 +148,7 @@ class PendingItem(TypedDict, total=False):
     tool: str
     args: dict[str, Any]
     summary: str
+    subject: str | None
     rationale: str | None
     base: Any
     current: Any
@@ -155,8 +156,33 @@ class PendingItem(TypedDict, total=False):
     status: str
     disputed: bool
     stale: bool
+    args_hash: str
     created_at: str
     expires_at: str
+
+
+class Decision(TypedDict, total=False):
+    seq: int
+    decision_id: str
+    item_id: str
+    task_id: str
+    task_title: str
+    agent_id: str
+    tool: str
+    args: Any
+    summary: str
+    subject: str | None
+    verdict: str
+    by: str
+    device: str
+    device_name: str
+    at: str
+    reason: str | None
+    via: str | None
+    edited_args: Any
+    counts: bool
+    status: str
+    disputed: bool
 
 
 class Verdict(TypedDict, total=False):

@@ -5,15 +5,14 @@ Never decides about an item that was not named, by itself or through its set.
 
 from __future__ import annotations
 
-import json
-from math import isfinite
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from daemon.cli import client
+from daemon.cli.edits import arguments_from
 from daemon.cli.grammar import command, pass_output
-from daemon.cli.refusals import CONFLICT, DONE, FAILED, NOT_FOUND, PARTLY, Refusal
+from daemon.cli.refusals import CONFLICT, DONE, FAILED, NOT_FOUND, PARTLY
 from daemon.cli.views.pending import verdict_lines, verdict_rows
 from daemon.cli.words import _
 
@@ -23,10 +22,8 @@ if TYPE_CHECKING:
     from daemon.cli.output import Output
     from daemon.cli.shapes import Verdict
 
-# A set is one durable commit an item.
-_WAIT_S: Final = 120.0
-_DEPTH_MAX: Final = 32
-_EXAMPLE: Final = """'{"minutes": 90}'"""
+WAIT_S: Final = 120.0
+"""How long to wait for an answer: a set is one durable commit an item."""
 _STATUS_BY_RESULT: Final = {
     "applied": DONE,
     "already": DONE,
@@ -64,7 +61,7 @@ def _decide(output: Output, verdict: str, given: dict[str, Any]) -> int:
         raise click.UsageError(_("name the items, or a set with --set"), click.get_current_context())
     which = {"set": whole} if whole else {"items": list(items)}
     extra = {key: value for key, value in given.items() if value}
-    answer = client.post("/v1/decisions", {"verdict": verdict, "via": "cli", **which, **extra}, _WAIT_S)
+    answer = client.post("/v1/decisions", {"verdict": verdict, "via": "cli", **which, **extra}, WAIT_S)
     output.show(answer, verdict_lines, verdict_rows)
     if any(one.get("result") == "stale" for one in answer.json):
         output.say(_("Look again: placet pending. To apply what is stale all the same: --force"))
@@ -72,41 +69,7 @@ def _decide(output: Output, verdict: str, given: dict[str, Any]) -> int:
 
 
 def _edited(_context: click.Context, _option: click.Parameter, text: str | None) -> Any:
-    if text is None:
-        return None
-    try:
-        edit = json.loads(text, parse_constant=_no_number, parse_float=_finite)
-    except RecursionError as error:
-        raise _unusable(_("--edit is nested too deeply")) from error
-    except ValueError as error:
-        raise _unusable(_("--edit is not JSON: {error}").format(error=error)) from error
-    if not isinstance(edit, dict) or not edit:
-        raise _unusable(_("--edit is not an object of arguments"))
-    if _is_deep(edit):
-        raise _unusable(_("--edit is nested too deeply"))
-    return edit
-
-
-def _unusable(seen: str) -> Refusal:
-    return Refusal("usage", seen, _("such as {example}").format(example=_EXAMPLE))
-
-
-def _no_number(written: str) -> NoReturn:
-    raise ValueError(_("{written} is no number").format(written=written))
-
-
-def _finite(written: str) -> float:
-    number = float(written)
-    return number if isfinite(number) else _no_number(written)
-
-
-def _is_deep(edit: dict[str, Any]) -> bool:
-    """Say whether it nests deeper than any argument does, and than it can be sent on."""
-    level: list[Any] = [edit]
-    for _level in range(_DEPTH_MAX):
-        inner = [one.values() if isinstance(one, dict) else one for one in level]
-        level = [one for several in inner for one in several if isinstance(one, dict | list)]
-    return bool(level)
+    return None if text is None else arguments_from(text, "--edit")
 
 
 @command("confirm")

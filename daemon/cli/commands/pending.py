@@ -14,7 +14,7 @@ from daemon.cli.client import quoted
 from daemon.cli.grammar import command, pass_output
 from daemon.cli.refusals import NOT_FOUND, Refusal
 from daemon.cli.short import shorts
-from daemon.cli.views.pending import pending_list, pending_rows
+from daemon.cli.views.pending import SET_SHORT, pending_list, pending_rows
 from daemon.cli.words import _
 
 if TYPE_CHECKING:
@@ -30,13 +30,14 @@ if TYPE_CHECKING:
 def pending_command(output: Output, task: tuple[str, ...]) -> None:
     """Show what is proposed: open, deferred and disputed items.
 
-    With --plain: item, set, task, tool, status, disputed, summary, before, after, expiry.
+    With --plain: item, set, task, tool, status, disputed, summary, before, after, expiry, stale.
     """
     answer = client.get("/v1/pending", {"task": " ".join(task) or None})
     items: Sequence[PendingItem] = answer.json
     titles = _titles(items) if output.for_people else {}
     output.show(answer, lambda listed, look: pending_list(listed, titles, look), pending_rows)
-    output.say(_what_next(items))
+    for line in _what_next(items).splitlines():
+        output.say(line)
 
 
 def _what_next(items: Sequence[PendingItem]) -> str:
@@ -44,9 +45,19 @@ def _what_next(items: Sequence[PendingItem]) -> str:
         return _("Nothing waits for you.")
     first = items[0].get("item_id", "")
     short = shorts(items, "item_id").get(first, "ITEM")
-    return _(
-        "Decide: placet confirm {item}, or placet reject {item} --reason WHY; --set SET for a set"
-    ).format(item=short)
+    decide = _("Decide: placet review, placet confirm {item}, or placet reject {item} --reason WHY")
+    several = _("A whole set: placet confirm --set {set}")
+    said = [decide.format(item=short)]
+    if whole := _largest_set(items):
+        said.append(several.format(set=whole[:SET_SHORT]))
+    return "\n".join(said)
+
+
+def _largest_set(items: Sequence[PendingItem]) -> str:
+    """Name a set that more than one item waits in; "" where there is none."""
+    sets = [str(item.get("set_id") or "") for item in items]
+    whole = max(sets, key=sets.count)
+    return whole if sets.count(whole) > 1 else ""
 
 
 def _titles(items: Sequence[PendingItem]) -> dict[str, str]:

@@ -1,40 +1,36 @@
-"""Open proposals, grouped by task, and what came of deciding them.
+"""Open proposals, grouped by task and set, and what came of deciding them.
 
 Never shows an agent's words as its own: they are marked as the agent's.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Final
 
 from daemon.cli import names
+from daemon.cli.proposals import changes, compared, summary
 from daemon.cli.sentences import retold
 from daemon.cli.short import shorts
 from daemon.cli.text import cells, padded, shown, wrapped
-from daemon.cli.views.values import before_after, quoted_words
+from daemon.cli.views.changes import change_lines
+from daemon.cli.views.values import field_words, headed, quoted_words, value_words
 from daemon.cli.when import ago
-from daemon.cli.words import _, ngettext
+from daemon.cli.words import _
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from daemon.cli.look import Look
     from daemon.cli.shapes import PendingItem, Verdict
 
-_WIDTH_MAX: Final = 88
+WIDTH_MAX: Final = 88
+SET_SHORT: Final = 8
+"""Sets are long lived and many: the fewest characters that would do need the whole store."""
 _INDENT: Final = " " * 8
-# Sets are long lived and many: their own short ids would need the whole store.
-_SET_SHORT: Final = 8
 _RESULT_WIDTH_MIN: Final = 9
+_MESSAGE_WIDTH_MIN: Final = 24
 _RESULT_STYLES: Final = {"applied": "green", "already": "dim", "stale": "yellow", "conflict": "yellow"}
-
-
-def pending_rows(items: Iterable[PendingItem]) -> Iterator[Sequence[object]]:
-    """Give the plain columns: item, set, task, tool, status, disputed, summary, before, after, expiry."""
-    for item in items:
-        yield tuple(item.get(key) for key in _ROW_KEYS)
-
-
 _ROW_KEYS: Final = (
     "item_id",
     "set_id",
@@ -46,88 +42,87 @@ _ROW_KEYS: Final = (
     "current",
     "proposed",
     "expires_at",
+    "stale",
 )
 
 
+def pending_rows(items: Iterable[PendingItem]) -> Iterator[Sequence[object]]:
+    """Give the plain columns, those that `placet pending --help` names."""
+    for item in items:
+        yield tuple(item.get(key) for key in _ROW_KEYS)
+
+
 def pending_list(items: Sequence[PendingItem], titles: dict[str, str], look: Look) -> Iterator[str]:
-    """Draw the open proposals beneath the tasks that they are about."""
+    """Draw the open proposals beneath the tasks that they are about, set by set."""
     ids = shorts(items, "item_id")
     by_task: dict[str, list[PendingItem]] = {}
     for item in items:
         by_task.setdefault(item.get("task_id", ""), []).append(item)
-    for at, (task, grouped) in enumerate(by_task.items()):
+    for at, (task, of_task) in enumerate(by_task.items()):
         title = shown(titles.get(task) or task)
         yield from [""] * bool(at)
         yield look.paint(title, "bold")
-        for item in grouped:
-            yield from _item(item, ids.get(item.get("item_id", ""), ""), look)
+        for fate, group in groupby(of_task, key=lambda item: fate_words(item, look)):
+            for item in group:
+                yield from item_lines(item, ids.get(item.get("item_id", ""), ""), look)
+            yield from (_INDENT + look.paint(line, "dim") for line in wrapped(fate, _room(look)))
 
 
-def _item(item: PendingItem, short: str, look: Look) -> Iterator[str]:
-    width = min(look.width, _WIDTH_MAX) - len(_INDENT)
+def _room(look: Look) -> int:
+    return min(look.width, WIDTH_MAX) - len(_INDENT)
+
+
+def item_lines(item: PendingItem, short: str, look: Look) -> Iterator[str]:
+    """Draw one item of a list: what it would do, over which value, and what the agent says."""
+    width = _room(look)
     first, *rest = wrapped(summary(item), width)
-    gap = " " * max(1, 6 - len(short))
-    yield f"  {look.paint(shown(short), 'cyan')}{gap}{first}{_marks(item, look)}"
-    yield from (f"{_INDENT}{line}" for line in rest)
-    if not str(item.get("tool")).startswith("add_"):
-        yield _INDENT + before_after(item.get("current"), item.get("proposed"), _field(item), look)
-    if item.get("rationale"):
-        words = _agents_words(str(item["rationale"]))
-        yield from (_INDENT + look.paint(_quoted(line, look), "dim") for line in wrapped(words, width))
-    yield _INDENT + look.paint(_fate(item, look), "dim")
+    marks = mark_words(item)
+    fits = not rest and cells("  ".join([first, *(words for words, _style in marks)])) <= width
+    painted = [look.paint(words, style) for words, style in marks]
+    head = f"  {look.paint(shown(short), 'cyan')}{' ' * max(1, 6 - len(short))}{first}"
+    yield "  ".join([head, *(painted if fits else ())])
+    below = [
+        *rest,
+        *(() if fits else painted),
+        *change_lines(changes(item), width, look),
+        *agents_lines(item.get("rationale"), width, look),
+    ]
+    yield from (_INDENT + line for line in below)
 
 
-def summary(item: PendingItem) -> str:
-    """Say what confirming would do, from the tool and its arguments; of a tool not known here, as it came."""
-    args = item.get("args") or {}
-    match item.get("tool"), args:
-        case "set_task_title", {"title": title}:
-            return _('Set title to "{title}"').format(title=title)
-        case "update_task_estimate", {"minutes": int(count)}:
-            said = ngettext("Set estimate to {count} minute", "Set estimate to {count} minutes", count)
-            return said.format(count=count)
-        case "update_task_due_date", {"dueDate": day}:
-            return _("Set due date to {day}").format(day=day)
-        case "update_task_priority", {"priority": priority}:
-            return _("Set priority to {priority}").format(priority=priority)
-        case "add_checklist_item", {"title": title}:
-            said = _('Add: "{title}" (checked)') if args.get("isChecked") is True else _('Add: "{title}"')
-            return said.format(title=title)
-    return item.get("summary") or item.get("tool") or ""
-
-
-def _agents_words(rationale: str) -> str:
-    words = rationale if "“" in rationale else quoted_words(rationale)
-    return _("the agent says: {words}").format(words=words)
-
-
-def _quoted(line: str, look: Look) -> str:
-    return line.replace("“", look.sign("“")).replace("”", look.sign("”"))
-
-
-def _field(item: PendingItem) -> str:
-    tool = item.get("tool") or ""
-    return "estimate_minutes" if tool == "update_task_estimate" else tool.rpartition("_")[2]
-
-
-def _marks(item: PendingItem, look: Look) -> str:
+def mark_words(item: PendingItem) -> list[tuple[str, str]]:
+    """Give what is unusual about an item, each with its colour."""
     marks = []
     if item.get("disputed"):
-        marks.append(look.paint(_("disputed: your devices decided differently"), "red"))
+        marks.append((_("disputed: your devices decided differently"), "red"))
     if item.get("stale"):
-        marks.append(look.paint(_("stale: it has changed since"), "yellow"))
+        marks.append((_("stale: it has changed since"), "yellow"))
     if item.get("status") == "deferred":
-        marks.append(look.paint(_("put off"), "yellow"))
-    return "".join(f"  {mark}" for mark in marks)
+        marks.append((_("put off"), "yellow"))
+    return marks
 
 
-def _fate(item: PendingItem, look: Look) -> str:
-    words = [_("set {id}").format(id=shown(str(item.get("set_id") or ""))[:_SET_SHORT])]
+def agents_lines(words: object, width: int, look: Look) -> Iterator[str]:
+    """Draw what an agent says, marked as the agent's; nothing where it says nothing."""
+    if not words:
+        return
+    # What has such marks itself is not put between them once more.
+    told = str(words) if "“" in str(words) else quoted_words(words)
+    for line in wrapped(_("the agent says: {words}").format(words=told), width):
+        yield look.paint(line.replace("“", look.sign("“")).replace("”", look.sign("”")), "dim")
+
+
+def fate_words(item: PendingItem, look: Look) -> str:
+    """Say of which set it is, when it was proposed, and when it expires."""
+    words = [_("set {id}").format(id=shown(str(item.get("set_id") or ""))[:SET_SHORT])]
     if item.get("created_at"):
         words.append(_("proposed {when}").format(when=ago(item["created_at"], look.now_s)))
     if item.get("expires_at") and item.get("status") != "deferred":
         words.append(_("expires {when}").format(when=ago(item["expires_at"], look.now_s)))
     return f" {look.sign('·')} ".join(words)
+
+
+# -- what came of decisions -----------------------------------------------------------------------
 
 
 def verdict_rows(verdicts: Iterable[Verdict]) -> Iterator[Sequence[object]]:
@@ -139,12 +134,32 @@ def verdict_rows(verdicts: Iterable[Verdict]) -> Iterator[Sequence[object]]:
 def verdict_lines(verdicts: Sequence[Verdict], look: Look) -> Iterator[str]:
     """Draw what came of each decision."""
     ids = shorts(verdicts, "item_id")
-    wide = max(_RESULT_WIDTH_MIN, *(cells(names.outcome(one.get("result"))) + 1 for one in verdicts))
+    wide = max(_RESULT_WIDTH_MIN, *(cells(names.outcome(one.get("result"))) + 1 for one in verdicts), 0)
     for one in verdicts:
         result = str(one.get("result") or "")
         good = result in ("applied", "already")
-        sign = look.paint(look.sign("✓" if good else "✗"), "green" if good else "red")
+        sign = look.sign("✓" if good else "✗")
+        word = padded(names.outcome(result), wide)
+        short = shown(ids.get(one.get("item_id", ""), ""))
         told = retold(str(one.get("message") or "")) or names.proposal_status(one.get("status"))
-        word = look.paint(padded(names.outcome(result), wide), _RESULT_STYLES.get(result, "red"))
-        short = look.paint(shown(ids.get(one.get("item_id", ""), "")), "cyan")
-        yield f"{sign} {short}  {word} {shown(told)}".rstrip()
+        margin = cells(f"{sign} {short}  {word} ")
+        first, *rest = wrapped(told, max(min(look.width, WIDTH_MAX) - margin, _MESSAGE_WIDTH_MIN))
+        colour = _RESULT_STYLES.get(result, "red")
+        head = f"{look.paint(sign, 'green' if good else 'red')} {look.paint(short, 'cyan')}"
+        yield f"{head}  {look.paint(word, colour)} {first}".rstrip()
+        yield from (" " * min(margin, look.width // 4) + line for line in rest)
+
+
+def compared_lines(told: Mapping[str, Any], look: Look) -> Iterator[str]:
+    """Draw what a proposal rested on, what is there now, and what is proposed."""
+    sides = [(_("when it was proposed"), "base"), (_("now"), "current"), (_("proposed"), "proposed")]
+    if not any(told.get(key) is not None for _words, key in sides):
+        return
+    wide = max(cells(words) for words, _key in sides)
+    for words, key in sides:
+        values = compared(told, key)
+        said = [
+            (headed(field_words(field)) if len(values) > 1 else "") + value_words(value, field)
+            for field, value in values.items()
+        ]
+        yield look.paint(f"{padded(words, wide)}  ", "dim") + ", ".join(said)

@@ -63,6 +63,10 @@ class FakeControl:
         """Answer `METHOD /path` with JSON; several calls are answered in turn, the last for ever."""
         self._scripts[line].append(Scripted(status, json.dumps(body, ensure_ascii=False).encode()))
 
+    def forgets(self, line: str) -> None:
+        """Forget what was scripted for `METHOD /path`."""
+        self._scripts.pop(line, None)
+
     def refuses(self, line: str, status: int, code: str, message: str, hint: str = "", **more: Any) -> None:
         """Answer with an error object."""
         self.answers(line, {"error": {"code": code, "message": message, "hint": hint, **more}}, status)

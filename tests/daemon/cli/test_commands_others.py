@@ -42,7 +42,6 @@ def test_pending_shows_before_and_after_and_whose_words_they_are(placet: Placet,
         "  a81c  Set estimate to 120 minutes\n"
         "        45 min → 2 h\n"
         "        the agent says: “The note says two hours.”\n"
-        "        set 51e7aa00 · proposed 1 h ago · expires in 6 days\n"
         '  b2b2  Add: "Design mockup"  disputed: your devices decided differently\n'
         "        set 51e7aa00 · proposed 1 h ago · expires in 6 days\n"
         "\n"
@@ -52,7 +51,10 @@ def test_pending_shows_before_and_after_and_whose_words_they_are(placet: Placet,
         "        the agent says: “The note says two hours.”\n"
         "        set 51e7aa00 · proposed 1 h ago\n"
     )
-    assert "placet confirm a81c" in done.err
+    assert done.err == (
+        "Decide: placet review, placet confirm a81c, or placet reject a81c --reason WHY\n"
+        "A whole set: placet confirm --set 51e7aa00\n"
+    )
 
 
 def test_pending_of_a_removed_task_is_still_shown(placet: Placet, control: FakeControl):
@@ -83,6 +85,7 @@ def test_pending_plain_has_stable_columns(placet: Placet, control: FakeControl):
         "45",
         "120",
         "2026-03-10T13:00:00Z",
+        "false",
     ]
 
 

@@ -11,9 +11,9 @@ import pytest
 from daemon.agents import wording
 from daemon.cli import words
 from daemon.cli.look import Look
+from daemon.cli.proposals import summary
 from daemon.cli.text import cells
 from daemon.cli.views.history import change_list
-from daemon.cli.views.pending import summary
 from daemon.cli.when import moment_s
 from tests.daemon.cli import examples
 
