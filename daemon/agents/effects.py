@@ -3,39 +3,69 @@
 Never writes, and never asks whether it may.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from daemon.agents.tools import ADD_CHECKLIST_ITEM, TOOLS, Arguments, effective
+from daemon.agents.tools import TOOLS, Arguments, Tool, Writes, effective, is_effective
 from syncproto.codec import Value
-from syncproto.ids import EntityId, derived_id, digest, text
+from syncproto.ids import EntityId, derived_id, digest, from_text, text
 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """The write of one item: `fields` are those that it is judged by when it may be stale."""
+    """The write of one item: `fields` are those that it is judged by when it may be stale.
+
+    `accompanying` are those among them that only go with the others, as a reason goes with its status.
+    """
 
     entity: EntityId
     kind: str
     creates: bool
     fields: dict[str, Value]
+    accompanying: frozenset[str] = frozenset()
+
+    def is_so(self, current: Callable[[str], Value]) -> bool:
+        """Say whether the fields already have their values; a reason alone is nothing to propose."""
+        decisive = (field for field in self.fields if field not in self.accompanying)
+        return all(same(current(field), self.fields[field]) for field in decisive)
 
 
-def effect_of(tool: str, args: Arguments, item: EntityId, task: EntityId) -> Effect:
+def same(current: Value, wanted: Value) -> bool:
+    """Compare a value with a wanted one: what was never set is as good as false."""
+    return current == wanted or (current is None and wanted is False)
+
+
+def effect_of(name: str, args: Arguments, item: EntityId, task: EntityId) -> Effect:
     """Return what confirming an item writes."""
-    if tool == ADD_CHECKLIST_ITEM:
+    tool = TOOLS[name]
+    if tool.writes is Writes.NEW_ITEM:
         created = derived_id("entity", text(item), time_of=item)
-        fields: dict[str, Value] = {"title": args["title"], "is_checked": args["isChecked"]}
-        return Effect(created, "checklist_item", creates=True, fields=fields)
-    return Effect(task, "task", creates=False, fields=values_set(tool, args))
+        return Effect(created, "checklist_item", creates=True, fields=_given(tool, args))
+    if tool.writes is Writes.ITEM:
+        return Effect(from_text(args["id"]), "checklist_item", creates=False, fields=_given(tool, args))
+    if tool.writes is Writes.MEMBER:
+        members: dict[str, Value] = {f"{group}/{args[named]}": True for group, named in tool.sets.items()}
+        return Effect(task, "task", creates=False, fields=members)
+    assert tool.writes is Writes.TASK, f"{name} writes nothing"
+    fields = {field: args.get(argument) for field, argument in tool.sets.items()}
+    with_others = frozenset(field for field, argument in tool.sets.items() if not is_effective(argument))
+    return Effect(task, "task", creates=False, fields=fields, accompanying=with_others)
 
 
-def values_set(tool: str, args: Arguments) -> dict[str, Value]:
-    """Return the task fields that a tool sets, empty for one that makes something."""
-    return {field: args[argument] for field, argument in TOOLS[tool].sets.items()}
+def _given(tool: Tool, args: Arguments) -> dict[str, Value]:
+    """Return the fields whose arguments are there: an update leaves the others alone."""
+    return {field: args[argument] for field, argument in tool.sets.items() if argument in args}
 
 
-def fingerprint_of(task: EntityId, tool: str, target: EntityId | None, args: Arguments) -> bytes:
+def target_of(name: str, args: Arguments) -> EntityId | None:
+    """Return the entity that a call names by its id, None for a tool that works on the task itself."""
+    named = TOOLS[name].writes in (Writes.ITEM, Writes.MEMBER)
+    return from_text(args["id"]) if named else None
+
+
+def fingerprint_of(task: EntityId, tool: str, args: Arguments) -> bytes:
     """Hash what a proposal comes down to: two worded differently are one (DOMAIN.md §2). 32 bytes."""
+    target = target_of(tool, args)
     return digest("fp", text(task), tool, None if target is None else text(target), effective(args))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from daemon.agents.effects import Effect, effect_of
-from daemon.agents.tools import TOOLS, ArgumentFault, Arguments, Mode, validated
+from daemon.agents.tools import TOOLS, ArgumentFault, Arguments, validated
 from daemon.journal.values import PRIORITY_DEFAULT, folded
 from store.entity import Entity
 from store.fold import RANK_USER, Version
@@ -53,7 +53,7 @@ def case(snapshot: Snapshot, item: Item) -> Case | None:
     Arguments are checked again here: what another device proposed is not trusted to have been.
     """
     tool = TOOLS.get(item.tool)
-    if tool is None or tool.mode is not Mode.DEFERRED:
+    if tool is None or not tool.deferrable:
         return None
     try:
         args = validated(item.tool, item.args)

@@ -103,7 +103,7 @@ def _answer(snapshot: Snapshot, talk: _Talk, call: ToolCall) -> str:
     talk.calls += 1
     if talk.calls > CALLS_MAX:
         return f"Refused: a run makes at most {CALLS_MAX} calls."
-    return talk.desk.take(call.name, call.arguments, snapshot.item)
+    return talk.desk.take(call.name, call.arguments, snapshot).text
 
 
 def _sum(one: Usage, other: Usage) -> Usage:
@@ -120,7 +120,7 @@ def _sum(one: Usage, other: Usage) -> Usage:
 
 def _finish(tx: Transaction, model: str, gathered: Gathered, talk: _Talk) -> Ended:
     """Write change sets, report, state and usage in one commit, and end the run in the same transaction."""
-    agent, sets = gathered.agent, talk.desk.change_sets()
+    agent, ours = gathered.agent, talk.desk.writes(tx)
     report = _report(gathered, talk.desk.report)
     state: dict[str, Value] = {
         "agent_id": agent.id,
@@ -129,9 +129,10 @@ def _finish(tx: Transaction, model: str, gathered: Gathered, talk: _Talk) -> End
     }
     if report is not None:
         state["report_id"] = report.entity
-    writes = [*sets, Write(state_id(agent.id), "agent_state", state), _usage(model, gathered, talk.usage)]
+    writes = [*ours, Write(state_id(agent.id), "agent_state", state), _usage(model, gathered, talk.usage)]
     tx.commit(writes if report is None else [*writes, report], by=By.AGENT, agent=agent.id)
     runs.end(tx, gathered.run_key, RunStatus.COMPLETED)
+    sets = [one for one in ours if one.kind == "change_set"]
     return Ended(sum(len(_items(one)) for one in sets), report is not None)
 
 

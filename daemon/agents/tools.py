@@ -1,29 +1,47 @@
-"""The tools that a model may call: one typed structure each, which validates and describes it.
+"""The tools that a model may call: one table that says of each what becomes of a call and what it writes.
 
 Never runs anything: a tool says what a call means, `proposals.py` and `decisions.py` say what becomes of it.
 """
 
 import re
 from collections.abc import Callable, Mapping
-from datetime import date
+from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Any, Final
 
 import msgspec
 
-TITLE_CHARS_MAX = 400
-MINUTES_MAX = 1440
-BATCH_ITEMS_MAX = 20
-REPORT_LINES_MAX = 25
-RATIONALE_CHARS_MAX = 300  # with the limits above, what one run commits stays below a commit's 256 KiB
+from daemon.agents import arguments as args
+from daemon.agents.arguments import (
+    BATCH_ITEMS_MAX,
+    MINUTES_MAX,
+    RATIONALE_CHARS_MAX,
+    TITLE_CHARS_MAX,
+    ArgumentFault,
+    Arguments,
+)
+from daemon.journal.labels import ASSIGN
 
-Arguments = dict[str, Any]
-"""Arguments after validation: camelCase, JSON values only."""
-
-Title = Annotated[str, msgspec.Meta(min_length=1, max_length=TITLE_CHARS_MAX)]
-Line = Annotated[str, msgspec.Meta(max_length=TITLE_CHARS_MAX)]
-Lines = Annotated[list[Line], msgspec.Meta(max_length=REPORT_LINES_MAX)]
+__all__ = [
+    "BATCH_ITEMS_MAX",
+    "MINUTES_MAX",
+    "TITLE_CHARS_MAX",
+    "TOOLS",
+    "ArgumentFault",
+    "Arguments",
+    "Mode",
+    "Tool",
+    "Writes",
+    "described",
+    "effective",
+    "elements",
+    "family",
+    "is_effective",
+    "normalised_name",
+    "validated",
+    "without_words",
+]
 
 
 class Mode(Enum):
@@ -34,118 +52,112 @@ class Mode(Enum):
     IMMEDIATE = "immediate"
 
 
-class ArgumentFault(Exception):
-    """A call whose arguments break a rule; the message is for the model (or for the person who edited)."""
+class Writes(Enum):
+    """What a tool writes of the journal: fields of its task, a member of a set of it, an item, or nothing."""
+
+    NOTHING = "nothing"
+    TASK = "task"
+    MEMBER = "member"
+    NEW_ITEM = "new item"
+    ITEM = "item"
 
 
-class SetTaskTitle(msgspec.Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
-    """Give the task a title that says better what it is about."""
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool: the type of its arguments, what becomes of a call, and what it writes.
 
-    title: Title
-
-
-class UpdateTaskEstimate(msgspec.Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
-    """Set how many minutes the task takes."""
-
-    minutes: Annotated[int, msgspec.Meta(ge=1, le=MINUTES_MAX)]
-
-
-class UpdateTaskDueDate(msgspec.Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
-    """Set the calendar date on which the task is due, as YYYY-MM-DD."""
-
-    due_date: Annotated[str, msgspec.Meta(pattern=r"^\d{4}-\d{2}-\d{2}$")]
-
-
-class UpdateTaskPriority(msgspec.Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
-    """Set the priority, from P0 (drop everything) to P3 (some day)."""
-
-    priority: Literal["P0", "P1", "P2", "P3"]
-
-
-class AddChecklistItem(msgspec.Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
-    """Add one item to the task's checklist."""
-
-    title: Title
-    is_checked: bool = False
-
-
-class AddMultipleChecklistItems(msgspec.Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
-    """Add items to the task's checklist, each decided on by itself."""
-
-    items: Annotated[list[AddChecklistItem], msgspec.Meta(min_length=1, max_length=BATCH_ITEMS_MAX)]
-
-
-class ChecklistProgress(msgspec.Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
-    """How much of the checklist is done."""
-
-    total: Annotated[int, msgspec.Meta(ge=0)] = 0
-    completed: Annotated[int, msgspec.Meta(ge=0)] = 0
-
-
-class UpdateReport(msgspec.Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
-    """Replace your report on the task. The last call of a run counts."""
-
-    title: Line
-    tldr: Line
-    goal: Line = ""
-    status: Line = ""
-    priority: Line = ""
-    estimate: Annotated[int, msgspec.Meta(ge=0)] | None = None
-    due: Line | None = None
-    achieved: Lines = []
-    remaining: Lines = []
-    learnings: Lines = []
-    checklist_progress: ChecklistProgress = ChecklistProgress()
-    last_updated: Line = ""
-
-
-def _anything(arguments: Arguments) -> None:
-    """Hold no rule beyond the type."""
-    del arguments
-
-
-def _real_date(arguments: Arguments) -> None:
-    """Raise ArgumentFault for a day that no calendar has."""
-    try:
-        date.fromisoformat(arguments["dueDate"])
-    except ValueError as fault:
-        seen = arguments["dueDate"]
-        raise ArgumentFault(f"dueDate {seen} is not a real calendar date (YYYY-MM-DD)") from fault
-
-
-class Tool(NamedTuple):
-    """A tool: its name, what becomes of a call, the type of its arguments, the task fields that it sets.
-
-    `sets` maps a field to the argument that gives its value; it is empty for tools that make something.
-    `element` is, for an exploded tool, the tool that each member of `items` becomes.
+    `sets` maps a field to the argument that gives its value (of a set, the argument that names the member).
+    `element` is, for an exploded tool, the tool that each member of `list_argument` becomes. `check` holds
+    what the type cannot say.
     """
 
     name: str
-    mode: Mode
     arguments: type[msgspec.Struct]
-    sets: Mapping[str, str] = MappingProxyType({})
+    mode: Mode = Mode.DEFERRED
+    writes: Writes = Writes.NOTHING
+    sets: Mapping[str, str] = field(default_factory=dict)
     element: str | None = None
-    check: Callable[[Arguments], None] = _anything
+    list_argument: str = ""
+    check: Callable[[Arguments], None] = args.anything
+
+    @property
+    def deferrable(self) -> bool:
+        """Say whether a call can wait as an item: it writes the journal, and is no batch."""
+        return self.writes is not Writes.NOTHING
+
+    @property
+    def optional(self) -> frozenset[str]:
+        """Return the arguments that may be left out."""
+        fields = msgspec.structs.fields(self.arguments)
+        return frozenset(one.encode_name for one in fields if not one.required)
 
 
-ADD_CHECKLIST_ITEM = "add_checklist_item"
-ADD_MULTIPLE = "add_multiple_checklist_items"
-UPDATE_REPORT = "update_report"
+SET_TASK_STATUS: Final = "set_task_status"
+SET_TASK_LANGUAGE: Final = "set_task_language"
+ASSIGN_TASK_LABEL: Final = ASSIGN
+ASSIGN_TASK_LABELS: Final = "assign_task_labels"
+ADD_CHECKLIST_ITEM: Final = "add_checklist_item"
+ADD_MULTIPLE: Final = "add_multiple_checklist_items"
+UPDATE_CHECKLIST_ITEM: Final = "update_checklist_item"
+UPDATE_CHECKLIST_ITEMS: Final = "update_checklist_items"
+UPDATE_REPORT: Final = "update_report"
+RECORD_OBSERVATIONS: Final = "record_observations"
+RETRACT_PROPOSALS: Final = "retract_proposals"
+
+_ITEM_FIELDS = {"is_checked": "isChecked", "title": "title", "is_archived": "isArchived"}
+_NEW_FIELDS = {"title": "title", "is_checked": "isChecked"}
+
+
+def _of_task(
+    name: str, arguments: type[msgspec.Struct], sets: Mapping[str, str], check: Any = args.anything
+) -> Tool:
+    return Tool(name, arguments, writes=Writes.TASK, sets=sets, check=check)
+
+
+def _batch(name: str, arguments: type[msgspec.Struct], element: str, list_argument: str) -> Tool:
+    return Tool(name, arguments, Mode.EXPLODED, element=element, list_argument=list_argument)
+
 
 _ALL = (
-    Tool("set_task_title", Mode.DEFERRED, SetTaskTitle, {"title": "title"}),
-    Tool("update_task_estimate", Mode.DEFERRED, UpdateTaskEstimate, {"estimate_minutes": "minutes"}),
-    Tool("update_task_due_date", Mode.DEFERRED, UpdateTaskDueDate, {"due": "dueDate"}, check=_real_date),
-    Tool("update_task_priority", Mode.DEFERRED, UpdateTaskPriority, {"priority": "priority"}),
-    Tool(ADD_CHECKLIST_ITEM, Mode.DEFERRED, AddChecklistItem),
-    Tool(ADD_MULTIPLE, Mode.EXPLODED, AddMultipleChecklistItems, element=ADD_CHECKLIST_ITEM),
-    Tool(UPDATE_REPORT, Mode.IMMEDIATE, UpdateReport),
+    _of_task("set_task_title", args.SetTaskTitle, {"title": "title"}),
+    _of_task("update_task_estimate", args.UpdateTaskEstimate, {"estimate_minutes": "minutes"}),
+    _of_task("update_task_due_date", args.UpdateTaskDueDate, {"due": "dueDate"}, args.real_date),
+    _of_task("update_task_priority", args.UpdateTaskPriority, {"priority": "priority"}),
+    _of_task(
+        SET_TASK_STATUS,
+        args.SetTaskStatus,
+        {"status": "status", "reason": "reason"},
+        args.reason_where_needed,
+    ),
+    Tool(ASSIGN_TASK_LABEL, args.AssignTaskLabel, writes=Writes.MEMBER, sets={"label_ids": "id"}),
+    _batch(ASSIGN_TASK_LABELS, args.AssignTaskLabels, ASSIGN_TASK_LABEL, "labels"),
+    Tool(SET_TASK_LANGUAGE, args.SetTaskLanguage, Mode.IMMEDIATE, Writes.TASK, {"language": "languageCode"}),
+    Tool(ADD_CHECKLIST_ITEM, args.AddChecklistItem, writes=Writes.NEW_ITEM, sets=_NEW_FIELDS),
+    _batch(ADD_MULTIPLE, args.AddMultipleChecklistItems, ADD_CHECKLIST_ITEM, "items"),
+    Tool(
+        UPDATE_CHECKLIST_ITEM,
+        args.UpdateChecklistItem,
+        writes=Writes.ITEM,
+        sets=_ITEM_FIELDS,
+        check=args.some_change,
+    ),
+    _batch(UPDATE_CHECKLIST_ITEMS, args.UpdateChecklistItems, UPDATE_CHECKLIST_ITEM, "items"),
+    Tool(UPDATE_REPORT, args.UpdateReport, Mode.IMMEDIATE),
+    Tool(RECORD_OBSERVATIONS, args.RecordObservations, Mode.IMMEDIATE),
+    Tool(RETRACT_PROPOSALS, args.RetractProposals, Mode.IMMEDIATE),
 )
-TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in _ALL}
+TOOLS: Final[Mapping[str, Tool]] = MappingProxyType({tool.name: tool for tool in _ALL})
 
-_WORDS = ("rationale", "humanSummary", "human_summary")
+
+def family(name: str) -> frozenset[str]:
+    """Return the names by which the same can be asked for: a batch and the tool of its elements."""
+    batches = {tool.name for tool in _ALL if name in (tool.name, tool.element)}
+    return frozenset(batches | {element for one in batches if (element := TOOLS[one].element)})
+
+
+# -- names --------------------------------------------------------------------------------------------
+
 _PREFIXES = ("functions_", "function_", "tools_", "tool_", "default_api_", "api_", "placet_")
-_UPPER_CASE = frozenset({"update_task_priority"})
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SCOPES = re.compile(r"[./:]+|__")
 _APART = re.compile(r"[^A-Za-z0-9]+")
@@ -170,6 +182,9 @@ def _snake(written: str) -> str:
     return _APART.sub("_", _CAMEL.sub("_", written.strip()[:200])).strip("_").lower()
 
 
+# -- what a model is shown ----------------------------------------------------------------------------
+
+
 def described(name: str) -> dict[str, Any]:
     """Describe a tool to a model: name, description, and the JSON schema of its arguments."""
     tool = TOOLS[name]
@@ -178,10 +193,16 @@ def described(name: str) -> dict[str, Any]:
     nested = {key: value for key, value in components.items() if key != tool.arguments.__name__}
     if nested:
         parameters["$defs"] = nested
-    if tool.mode is not Mode.IMMEDIATE:
+    if tool.deferrable or tool.mode is Mode.EXPLODED:
         words = {"type": "string", "description": "Why, in a sentence for the person who decides."}
         parameters["properties"] = {**parameters["properties"], "rationale": words}
     return {"name": name, "description": parameters.pop("description", ""), "parameters": parameters}
+
+
+# -- arguments ----------------------------------------------------------------------------------------
+
+_WORDS = ("rationale", "humanSummary", "human_summary")
+_NOT_EFFECTIVE = frozenset({"reason", "evidenceIds", "confidence", *_WORDS})
 
 
 def without_words(arguments: Arguments) -> tuple[Arguments, str | None]:
@@ -197,41 +218,40 @@ def validated(name: str, arguments: Arguments) -> Arguments:
     Raises ArgumentFault with a message that says what was wrong and what is accepted.
     """
     tool = TOOLS[name]
+    # A report is the agent's own words, which nothing is compared with.
+    written = arguments if name == UPDATE_REPORT else args.spelled(arguments, tool.optional)
     try:
-        typed = msgspec.convert(_trimmed(name, arguments), tool.arguments, strict=False)
-    except msgspec.ValidationError as fault:
+        typed = msgspec.convert(written, tool.arguments, strict=False)
+        plain: Arguments = msgspec.to_builtins(typed)
+        tool.check(plain)
+    except (msgspec.ValidationError, ArgumentFault) as fault:
         raise ArgumentFault(f"{name}: {fault}") from fault
-    plain: Arguments = msgspec.to_builtins(typed)
-    tool.check(plain)
     return plain
 
 
 def elements(name: str, arguments: Arguments) -> list[Any]:
     """Take a batch apart, unchecked. Raises ArgumentFault where it is no batch, empty or too long."""
-    members = arguments.get("items")
-    unknown = sorted(set(arguments) - {"items"})
+    tool = TOOLS[name]
+    members, most = arguments.get(tool.list_argument), _most(tool)
+    unknown = sorted(set(arguments) - {tool.list_argument})
     if unknown:
         raise ArgumentFault(f"{name}: unknown argument {unknown[0]!r}")
     if not isinstance(members, list) or not members:
-        raise ArgumentFault(f"{name}: `items` must be a list of 1 to {BATCH_ITEMS_MAX} objects")
-    if len(members) > BATCH_ITEMS_MAX:
-        raise ArgumentFault(f"{name}: {len(members)} items, at most {BATCH_ITEMS_MAX} in one call")
+        raise ArgumentFault(f"{name}: `{tool.list_argument}` must be a list of 1 to {most} objects")
+    if len(members) > most:
+        raise ArgumentFault(f"{name}: {len(members)} {tool.list_argument}, at most {most} in one call")
     return members
+
+
+def _most(tool: Tool) -> int:
+    return args.BATCH_LABELS_MAX if tool.name == ASSIGN_TASK_LABELS else BATCH_ITEMS_MAX
+
+
+def is_effective(argument: str) -> bool:
+    """Say whether an argument is part of what is proposed, and not of how it is argued."""
+    return argument not in _NOT_EFFECTIVE
 
 
 def effective(arguments: Arguments) -> Arguments:
     """Return what a proposal comes down to: rewording it is not a new one (DOMAIN.md §2)."""
-    return {key: value for key, value in arguments.items() if key not in _NOT_EFFECTIVE}
-
-
-_NOT_EFFECTIVE = frozenset({"reason", "evidenceIds", "confidence", *_WORDS})
-
-
-def _trimmed(name: str, arguments: Arguments) -> Arguments:
-    """Trim text, which models pad, before its length is judged."""
-    upper = name in _UPPER_CASE
-
-    def trimmed(value: Any) -> Any:
-        return (value.strip().upper() if upper else value.strip()) if isinstance(value, str) else value
-
-    return {key: trimmed(value) for key, value in arguments.items()}
+    return {key: value for key, value in arguments.items() if is_effective(key)}

@@ -250,7 +250,9 @@ def _agent_settings(settings: Settings) -> AgentSettings:
     throttle_s = own_s if wake.throttle_s is None else wake.throttle_s
     return AgentSettings(
         pace=Pace(wake.debounce_s, throttle_s, wake.concurrency),
-        limits=Limits(proposals.per_set, round(proposals.lifetime_s * 1000)),
+        limits=Limits(
+            proposals.per_set, round(proposals.lifetime_s * 1000), settings.sovereignty.reason_min
+        ),
         run_max_s=wake.run_max_s,
     )
 

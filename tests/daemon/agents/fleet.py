@@ -104,11 +104,12 @@ class Home:
         def use(tx: Transaction) -> list[EntityId]:
             desk = self.desk(tx, task, agent, run_key)
             for name, arguments in calls:
-                desk.take(name, arguments, tx.item)
-            sets = desk.change_sets()
-            if not sets:
+                desk.take(name, arguments, tx)
+            writes = desk.writes(tx)
+            if not writes:
                 return []
-            tx.commit(sets, by=By.AGENT, agent=agent)
+            tx.commit(writes, by=By.AGENT, agent=agent)
+            sets = [one for one in writes if one.kind == "change_set"]
             return [item.id for one in sets for item in tx.items_of_set(one.entity)]
 
         return self.write(use)

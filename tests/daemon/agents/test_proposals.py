@@ -8,36 +8,34 @@ from typing import Any
 import pytest
 
 from daemon.agents.effects import change_set_id, fingerprint_of, item_id
-from daemon.agents.proposals import QUEUED, Desk, Limits, Run, Seen
-from store.item import Item
+from daemon.agents.proposals import QUEUED
 from store.transaction import Write
-from syncproto.codec import Value
-from syncproto.ids import EntityId, derived_id, text, uuid7
+from syncproto.ids import EntityId, uuid7
+from tests.daemon.agents.asking import At
 from tests.daemon.agents.deciding import confirm, defer, reject, reopen, undo
-from tests.daemon.agents.fleet import DAY_MS, Fleet, Home
-
-TASK = uuid7(1_774_000_000_000, bytes(10))
-AGENT = derived_id("agent", text(TASK), time_of=TASK)
+from tests.daemon.agents.fleet import DAY_MS, START_MS, Fleet, Home
 
 
-def nothing_known(item: EntityId) -> Item | None:
-    del item
-    return None
+@pytest.fixture
+def bug(a: Home) -> EntityId:
+    task = a.new(
+        "task",
+        title="Fix login bug",
+        status="IN PROGRESS",
+        estimate_minutes=120,
+        due="2026-03-15",
+        priority="P1",
+        language="en",
+    )
+    checklist = a.new("checklist", task_id=task, title="Todos", position="a")
+    a.new("checklist_item", checklist_id=checklist, title="Buy groceries", is_checked=True, position="a")
+    a.new("checklist_item", checklist_id=checklist, title="Walk dog", is_checked=True, position="b")
+    return task
 
 
-def desk() -> Desk:
-    fields: dict[str, Value] = {
-        "title": "Fix login bug",
-        "estimate_minutes": 120,
-        "due": "2026-03-15",
-        "priority": "P1",
-    }
-    seen = Seen(TASK, (), fields, ("Buy groceries", "Walk dog"), None)
-    return Desk(Run(AGENT, TASK, "run", 0), seen, Limits())
-
-
-def ask(at: Desk, name: str, arguments: Any) -> str:
-    return at.take(name, arguments, nothing_known)
+@pytest.fixture
+def at(a: Home, bug: EntityId) -> At:
+    return At(a, bug)
 
 
 def ids_in(change_set: Write) -> list[Any]:
@@ -48,8 +46,8 @@ def ids_in(change_set: Write) -> list[Any]:
 # -- answers ------------------------------------------------------------------------------------------
 
 
-def test_a_proposal_is_queued_for_review() -> None:
-    assert ask(desk(), "update_task_estimate", {"minutes": 60}) == "Proposal queued for user review."
+def test_a_proposal_is_queued_for_review(at: At) -> None:
+    assert at.ask("update_task_estimate", {"minutes": 60}) == "Proposal queued for user review."
 
 
 @pytest.mark.parametrize(
@@ -62,26 +60,26 @@ def test_a_proposal_is_queued_for_review() -> None:
         ("add_checklist_item", {"title": "walk DOG"}, 'Skipped: "walk DOG" already exists on the task.'),
     ],
 )
-def test_what_is_already_so_is_skipped_to_the_letter(tool: str, arguments: Any, answer: str) -> None:
-    at = desk()
-    assert ask(at, tool, arguments) == answer
-    assert at.change_sets() == []
+def test_what_is_already_so_is_skipped_to_the_letter(at: At, tool: str, arguments: Any, answer: str) -> None:
+    assert at.ask(tool, arguments) == answer
+    assert at.desk.change_sets() == []
 
 
-def test_where_the_state_cannot_be_read_the_proposal_is_kept() -> None:
-    at = Desk(Run(AGENT, TASK, "run", 0), Seen(TASK, (), None, None, None), Limits())
-    assert ask(at, "update_task_estimate", {"minutes": 120}) == QUEUED
-    assert ask(at, "add_checklist_item", {"title": "Walk dog"}) == QUEUED
+def test_where_the_state_cannot_be_read_the_proposal_is_kept(a: Home) -> None:
+    at = At(a, uuid7(START_MS, bytes(10)))
+    assert at.ask("update_task_estimate", {"minutes": 120}) == QUEUED
+    assert at.ask("add_checklist_item", {"title": "Walk dog"}) == QUEUED
+    assert at.ask("set_task_status", {"status": "OPEN"}) == QUEUED
 
 
-def test_a_batch_is_answered_with_what_was_queued_skipped_and_malformed() -> None:
+def test_a_batch_is_answered_with_what_was_queued_skipped_and_malformed(at: At) -> None:
     items = [
         {"title": "New"},
         {"title": "Buy groceries"},
         {"title": "Walk dog"},
         {"title": ""},
     ]
-    assert ask(desk(), "add_multiple_checklist_items", {"items": items}) == (
+    assert at.ask("add_multiple_checklist_items", {"items": items}) == (
         "Proposal queued for user review (1 item(s) queued).\n"
         'Skipped 2 redundant update(s): "Buy groceries" already exists on the task; '
         '"Walk dog" already exists on the task.\n'
@@ -89,90 +87,82 @@ def test_a_batch_is_answered_with_what_was_queued_skipped_and_malformed() -> Non
     )
 
 
-def test_a_members_own_rationale_comes_before_the_batchs() -> None:
-    at = desk()
+def test_a_members_own_rationale_comes_before_the_batchs(at: At) -> None:
     items = [{"title": "x", "rationale": "its own"}, {"title": "y"}]
-    ask(at, "add_multiple_checklist_items", {"items": items, "humanSummary": "the batch's"})
-    (only,) = at.change_sets()
+    at.ask("add_multiple_checklist_items", {"items": items, "humanSummary": "the batch's"})
+    (only,) = at.desk.change_sets()
     kept: Any = only.fields["items"]
     assert [item["rationale"] for item in kept] == ["its own", "the batch's"]
 
 
 @pytest.mark.parametrize("member", [5, None, "x", [], {}, {"name": "x"}, {"title": "x", "evil": 1}])
-def test_malformed_members_are_counted_and_the_others_go_on(member: object) -> None:
-    answer = ask(desk(), "add_multiple_checklist_items", {"items": [member, {"title": "New"}]})
+def test_malformed_members_are_counted_and_the_others_go_on(at: At, member: object) -> None:
+    answer = at.ask("add_multiple_checklist_items", {"items": [member, {"title": "New"}]})
     assert answer == ("Proposal queued for user review (1 item(s) queued).\n1 malformed item(s) skipped.")
 
 
 @pytest.mark.parametrize(
     "arguments", [{}, {"items": []}, {"items": "x"}, {"items": [{"title": "x"}] * 21}, {"items": [], "x": 1}]
 )
-def test_a_batch_that_is_none_is_refused(arguments: Any) -> None:
-    assert ask(desk(), "add_multiple_checklist_items", arguments).startswith("Refused: ")
+def test_a_batch_that_is_none_is_refused(at: At, arguments: Any) -> None:
+    assert at.ask("add_multiple_checklist_items", arguments).startswith("Refused: ")
 
 
-def test_an_unknown_tool_is_refused_with_the_names_of_the_known_ones() -> None:
-    answer = ask(desk(), "rm -rf", {})
+def test_an_unknown_tool_is_refused_with_the_names_of_the_known_ones(at: At) -> None:
+    answer = at.ask("rm -rf", {})
     assert answer.startswith("Refused: there is no tool 'rm -rf'")
     assert "set_task_title" in answer
 
 
 @pytest.mark.parametrize("written", ["no json", '{"minutes": "lots"}', '{"minutes": 1e15}', "[]"])
-def test_arguments_that_cannot_be_used_are_refused_with_the_reason(written: str) -> None:
-    at = desk()
-    assert ask(at, "update_task_estimate", written).startswith("Refused: ")
-    assert at.change_sets() == []
+def test_arguments_that_cannot_be_used_are_refused_with_the_reason(at: At, written: str) -> None:
+    assert at.ask("update_task_estimate", written).startswith("Refused: ")
+    assert at.desk.change_sets() == []
 
 
-def test_the_last_report_of_a_run_counts_and_is_no_proposal() -> None:
-    at = desk()
-    ask(at, "update_report", {"title": "a", "tldr": "one"})
-    assert ask(at, "updateReport", {"title": "a", "tldr": "two"}) == "Report updated."
-    assert at.report is not None
-    assert at.report["tldr"] == "two"
-    assert at.change_sets() == []
+def test_the_last_report_of_a_run_counts_and_is_no_proposal(at: At) -> None:
+    at.ask("update_report", {"title": "a", "tldr": "one"})
+    assert at.ask("updateReport", {"title": "a", "tldr": "two"}) == "Report updated."
+    assert at.desk.report is not None
+    assert at.desk.report["tldr"] == "two"
+    assert at.desk.change_sets() == []
 
 
 # -- ids and sets -------------------------------------------------------------------------------------
 
 
-def test_ids_follow_from_what_is_proposed_and_not_from_how_it_is_worded() -> None:
-    one, other = desk(), desk()
-    ask(one, "update_task_estimate", {"minutes": 60, "rationale": "because"})
-    ask(other, "functions.updateTaskEstimate", '{"minutes": "60", "humanSummary": "why not"}')
-    (first,), (second,) = one.change_sets(), other.change_sets()
-    fingerprint = fingerprint_of(TASK, "update_task_estimate", None, {"minutes": 60})
-    assert ids_in(first) == ids_in(second) == [item_id(fingerprint, None, TASK)]
-    assert first.entity == change_set_id("run", 0, TASK)
+def test_ids_follow_from_what_is_proposed_and_not_from_how_it_is_worded(a: Home, bug: EntityId) -> None:
+    one, other = At(a, bug), At(a, bug)
+    one.ask("update_task_estimate", {"minutes": 60, "rationale": "because"})
+    other.ask("functions.updateTaskEstimate", '{"minutes": "60", "humanSummary": "why not"}')
+    (first,), (second,) = one.desk.change_sets(), other.desk.change_sets()
+    fingerprint = fingerprint_of(bug, "update_task_estimate", {"minutes": 60})
+    assert ids_in(first) == ids_in(second) == [item_id(fingerprint, None, bug)]
+    assert first.entity == change_set_id("run", 0, bug)
 
 
-def test_the_same_proposal_twice_in_a_run_is_one() -> None:
-    at = desk()
-    ask(at, "update_task_estimate", {"minutes": 60})
-    assert (
-        ask(at, "update_task_estimate", {"minutes": 60}) == "Skipped: this is already proposed in this run."
-    )
-    (only,) = at.change_sets()
+def test_the_same_proposal_twice_in_a_run_is_one(at: At) -> None:
+    at.ask("update_task_estimate", {"minutes": 60})
+    assert at.ask("update_task_estimate", {"minutes": 60}) == "Skipped: this is already proposed in this run."
+    (only,) = at.desk.change_sets()
     assert len(ids_in(only)) == 1
 
 
-def test_ten_items_make_a_set_and_the_thirty_first_is_refused_never_done() -> None:
-    at = desk()
+def test_ten_items_make_a_set_and_the_thirty_first_is_refused_never_done(at: At) -> None:
     for number in range(30):
-        assert ask(at, "add_checklist_item", {"title": f"item {number}"}) == QUEUED
-    answer = ask(at, "add_checklist_item", {"title": "one more"})
+        assert at.ask("add_checklist_item", {"title": f"item {number}"}) == QUEUED
+    answer = at.ask("add_checklist_item", {"title": "one more"})
     assert answer.startswith("Refused: a run queues at most 30 proposals (3 sets of 10)")
-    batch = ask(at, "add_multiple_checklist_items", {"items": [{"title": "x"}, {"title": "y"}]})
+    batch = at.ask("add_multiple_checklist_items", {"items": [{"title": "x"}, {"title": "y"}]})
     assert batch.startswith("2 item(s) refused: a run queues at most 30 proposals")
-    sets = at.change_sets()
+    sets = at.desk.change_sets()
     assert [len(ids_in(write)) for write in sets] == [10, 10, 10]
     assert len({write.entity for write in sets}) == 3
 
 
-def test_a_run_that_queues_nothing_writes_no_set() -> None:
-    at = desk()
-    ask(at, "update_task_estimate", {"minutes": 120})
-    assert at.change_sets() == []
+def test_a_run_that_queues_nothing_writes_no_set(at: At) -> None:
+    at.ask("update_task_estimate", {"minutes": 120})
+    assert at.desk.change_sets() == []
 
 
 # -- repetition, against a real store -----------------------------------------------------------------
@@ -184,12 +174,7 @@ def waiting_item(a: Home, task: EntityId) -> EntityId:
 
 
 def asked_again(a: Home, task: EntityId) -> str:
-    agent = derived_id("agent", text(task), time_of=task)
-    return a.read(
-        lambda snapshot: a.desk(snapshot, task, agent, "later").take(
-            "update_task_estimate", {"minutes": 120}, snapshot.item
-        )
-    )
+    return At(a, task, "later").ask("update_task_estimate", {"minutes": 120})
 
 
 def test_what_waits_is_not_proposed_again(a: Home, task: EntityId, waiting_item: EntityId) -> None:

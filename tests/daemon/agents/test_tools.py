@@ -49,13 +49,14 @@ def test_an_unknown_name_stays_unknown() -> None:
 def test_each_tool_describes_itself_in_camel_case(name: str) -> None:
     found = described(name)
     written = json.dumps(found)
+    may_wait = TOOLS[name].deferrable or TOOLS[name].mode is Mode.EXPLODED
     assert found["name"] == name
     assert found["description"]
     assert found["parameters"]["type"] == "object"
     assert found["parameters"]["additionalProperties"] is False
     assert '"due_date"' not in written
     assert '"is_checked"' not in written
-    assert ("rationale" in found["parameters"]["properties"]) == (TOOLS[name].mode is not Mode.IMMEDIATE)
+    assert ("rationale" in found["parameters"]["properties"]) == may_wait
 
 
 @pytest.mark.parametrize(
