@@ -175,7 +175,7 @@ class Device:
         self.held = self.backup.held
         self.view = None
         if noticed:
-            _forget_replica(self.path)
+            forget_replica(self.path)
         self.store = self._opened()
         return True
 
@@ -191,7 +191,8 @@ class Device:
         return twin
 
 
-def _forget_replica(path: Path) -> None:
+def forget_replica(path: Path) -> None:
+    """Let the store in a file that was put back begin a new replica, as `restore` does."""
     file = apsw.Connection(str(path))
     file.execute("UPDATE standing SET replica = NULL")
     file.close()

@@ -6,7 +6,7 @@ Never trusts a base, a clock or a `seen` list: those are what is being judged.
 import random
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from store import search
 from store.fold import dump
@@ -22,10 +22,21 @@ from syncproto.heads import Head
 from syncproto.ids import EntityId
 from syncproto.keys import Signer
 from tests.simulation.author import TASK
-from tests.simulation.device import Device, Truth
+from tests.simulation.device import Held, Truth
 from tests.simulation.oracle import Deed, Oracle
 
 Contents = dict[str, list[Any]]
+
+
+class Judged(Protocol):
+    """A device, as far as it is judged: what it really holds, and what its store makes of that."""
+
+    @property
+    def truth(self) -> Truth: ...
+    @property
+    def held(self) -> Held: ...
+    @property
+    def store(self) -> Store: ...
 
 
 def entities_of(snapshot: Snapshot) -> list[EntityId]:
@@ -230,7 +241,7 @@ def checklists_stand(snapshot: Snapshot, oracle: Oracle) -> None:
 # -- law 3 -----------------------------------------------------------------------------------------------
 
 
-def equal_vectors_equal_states(devices: Iterable[Device]) -> int:
+def equal_vectors_equal_states(devices: Iterable[Judged]) -> int:
     """Compare devices that hold the same; return how many pairs there were."""
     met: dict[object, Contents] = {}
     pairs = 0
@@ -300,7 +311,7 @@ def _signed(truth: Truth, head: Head, page: list[Head]) -> SignedCommit:
 # -- all of them -----------------------------------------------------------------------------------------
 
 
-def hold(device: Device) -> Oracle:
+def hold(device: Judged) -> Oracle:
     """Judge one device by every law; return the judge."""
     oracle = Oracle(device.truth, device.held)
     with device.store.read() as snapshot:

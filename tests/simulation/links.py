@@ -3,12 +3,25 @@
 Never decides who talks to whom, and never passes on what a store would not serve.
 """
 
+from collections.abc import Sequence
+from typing import Protocol
+
+from store.store import Store
+from store.transaction import Taken
 from syncproto.commit import SignedCommit
 from syncproto.heads import Clock
 from tests.simulation.device import Device
 
 
-def take_pages(device: Device, peer: Device, vector: Clock, page_bytes: int, pages: int) -> int:
+class Linked(Protocol):
+    """A device, as far as a link knows it."""
+
+    @property
+    def store(self) -> Store: ...
+    def take(self, page: Sequence[SignedCommit]) -> Taken: ...
+
+
+def take_pages(device: Linked, peer: Linked, vector: Clock, page_bytes: int, pages: int) -> int:
     """Take up to so many pages of what a peer holds beyond a vector; return how many commits were new."""
     took, after = 0, 0
     with peer.store.read() as feed:

@@ -1,0 +1,98 @@
+"""What the agent may do: propose, in runs of its own or under the same key as another, and take back.
+
+Never decides anything.
+"""
+
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Any
+
+from daemon.agents.confirming import decision_write
+from daemon.journal import tasks
+from store.verdicts import Verdict
+from syncproto.commit import By
+from syncproto.ids import derived_id, text
+from tests.daemon.agents.histories.history import REF, STATUSES, TITLES, History
+from tests.daemon.agents.histories.reference import labels
+from tests.daemon.agents.histories.witness import Witness
+from tests.simulation.author import TASK
+
+AGENT = derived_id("agent", REF, time_of=TASK)
+
+Call = tuple[str, dict[str, Any]]
+
+
+class Agent:
+    """The agent of the one task, on whichever device it runs."""
+
+    def __init__(self, history: History) -> None:
+        self.history = history
+
+    def propose(self, home: Witness, dice: Random) -> None:
+        """Let a run make a few calls; now and then under a key that another device's run has used."""
+        self.history.touched.add(home.name)
+        if not self.history.reference(home).visible(TASK):
+            home.write(lambda tx: tasks.restore(tx, REF))
+        key = f"run {len(self.history.runs)}"
+        if self.history.runs and dice.random() < 0.15:
+            key = dice.choice(self.history.runs)
+        if key in self._keys(home):
+            return  # a device does not run the same twice
+        self.history.runs.append(key)
+        found = home.propose(TASK, key, *(self._call(home, dice) for _ in range(dice.choice((1, 2, 2, 4)))))
+        if dice.random() < 0.4:
+            self.history.meet()
+        self.history.count("propose", f"{min(len(found), 2)}")
+
+    def _keys(self, home: Witness) -> set[object]:
+        """Return the keys of the runs that a device knows of."""
+        proposals = self.history.reference(home).proposals.values()
+        return {one.deed.value("run_key") for of_item in proposals for one in of_item}
+
+    def _call(self, home: Witness, dice: Random) -> Call:
+        kinds: Sequence[Callable[[Witness, Random], Call]] = (
+            lambda *_: ("update_task_estimate", {"minutes": dice.choice((90, 120))}),
+            lambda *_: ("set_task_title", {"title": dice.choice(("Trip", "Plan"))}),
+            lambda *_: ("update_task_priority", {"priority": dice.choice(("P0", "P2"))}),
+            lambda *_: ("update_task_due_date", {"dueDate": dice.choice(("2026-05-01", "2026-05-02"))}),
+            lambda *_: ("set_task_status", dice.choice(STATUSES)),
+            lambda *_: (
+                "assign_task_labels",
+                {"labels": [{"id": dice.choice(labels()), "confidence": "high"}]},
+            ),
+            lambda *_: ("add_multiple_checklist_items", {"items": [{"title": dice.choice(TITLES)}]}),
+            lambda *_: ("add_multiple_checklist_items", {"items": [{"title": one} for one in TITLES]}),
+            self._update,
+            self._update,
+        )
+        return dice.choice(kinds)(home, dice)
+
+    def _update(self, home: Witness, dice: Random) -> Call:
+        found = sorted(self.history.reference(home).items())
+        if not found:
+            return ("update_task_estimate", {"minutes": 75})
+        changes: dict[str, Any] = {"id": text(dice.choice(found))}
+        if dice.random() < 0.7:
+            changes["isChecked"] = dice.random() < 0.7
+        if dice.random() < 0.5:
+            changes["title"] = dice.choice(("Pack well", "Go there"))
+        if dice.random() < 0.2:
+            changes["isArchived"] = True
+        return ("update_checklist_items", {"items": [changes]})
+
+    def retract(self, home: Witness, dice: Random) -> None:
+        """Let the agent take one of its open proposals back; what a person has decided on is not its own."""
+        reference = self.history.reference(home)
+        own = [one for one in sorted(reference.proposals) if reference.shown(one) == "pending"]
+        own = [one for one in own if not reference.decided(one)]
+        if own:
+            self.history.touched.add(home.name)
+            item = home.item(dice.choice(own))
+            home.write(
+                lambda tx: tx.commit(
+                    [decision_write(tx, item, Verdict.RETRACTED, reason=None, via="agent")],
+                    by=By.AGENT,
+                    agent=AGENT,
+                )
+            )
+            self.history.count("retract", "done")

@@ -1,0 +1,117 @@
+"""What must hold of a device at any moment: its folds and what it shows, by what really happened.
+
+Never trusts a base, a clock or a `seen` list: those are what is being judged.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from daemon.agents import judging
+from daemon.agents.pending import PendingItem, pending
+from store.item import Item
+from store.snapshot import Snapshot
+from store.verdicts import Status
+from syncproto.ids import EntityId, from_text
+from tests.daemon.agents.histories.reference import Reference
+from tests.daemon.agents.histories.witness import Witness
+from tests.simulation import laws
+
+
+class Glance(Snapshot):
+    """A snapshot that reads each item once: every law asks for all of them."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        super().__init__(snapshot.db)
+        self._known: dict[EntityId, Item | None] = {}
+
+    def item(self, item: EntityId) -> Item | None:
+        if item not in self._known:
+            self._known[item] = super().item(item)
+        return self._known[item]
+
+
+def judge(home: Witness, reference: Reference) -> None:
+    """Judge one device by every law that looks at it alone."""
+    oracle = reference.oracle
+    with home.store.read() as read:
+        snapshot = Glance(read)
+        laws.agrees(snapshot, oracle)
+        laws.nothing_lost(snapshot, oracle)
+        laws.nothing_rejected_in_effect(snapshot, oracle)
+        laws.checklists_stand(snapshot, oracle)
+        one_effect_an_item(reference)
+        one_undecided_item_a_proposal(reference)
+        shows_what_is_so(snapshot, reference, home.now_ms())
+
+
+def equal_vectors_equal_hashes(homes: Iterable[Witness]) -> None:
+    """Law 3: two stores with equal vectors have equal state hashes."""
+    met: dict[object, bytes] = {}
+    for home in homes:
+        vector, state = home.read(lambda snapshot: (snapshot.vector(), snapshot.state_hash()))
+        assert met.setdefault(vector, state) == state, "equal vectors, different state hashes"
+
+
+def one_effect_an_item(reference: Reference) -> None:
+    """However often and wherever an item is confirmed, it writes one entity, and each field alike."""
+    oracle = reference.oracle
+    for item, effects in oracle.effects.items():
+        assert len({deed.operation.entity for deed in effects}) == 1, "one item in effect at two places"
+        entity = effects[0].operation.entity
+        if not oracle.confirmed(item) or not oracle.exists(entity):
+            continue
+        for name in oracle.fields(entity):
+            tops = [deed for deed in oracle.maximal(entity, name) if deed.operation.effect == item]
+            plain = {repr(deed.value(name)) for deed in tops if deed.rank == 1}
+            assert len(plain) <= 1 or name == "checklist_id", "confirmed twice, and written differently"
+
+
+def one_undecided_item_a_proposal(reference: Reference) -> None:
+    """Two runs that propose the same make one item."""
+    met: Counter[tuple[object, ...]] = Counter()
+    for item in reference.proposals:
+        if not reference.decided(item):
+            proposal = reference.first(item)
+            effective = {name: value for name, value in proposal.args.items() if name not in _WORDS}
+            met[proposal.tool, repr(sorted(effective.items()))] += 1
+    assert all(count == 1 for count in met.values()), "one proposal waits as two items"
+
+
+_WORDS = ("reason", "evidenceIds", "confidence")
+
+
+def shows_what_is_so(snapshot: Snapshot, reference: Reference, now_ms: int) -> None:
+    """Every item is told as the reference tells it, and listed where it waits, and nowhere else."""
+    told = _lines(pending(snapshot, now_ms, closed=True))
+    assert set(told) == set(reference.proposals), "items that nobody proposed, or not shown"
+    for item, line in told.items():
+        assert (line.status, line.disputed) == (reference.shown(item), reference.disputed(item)), item.hex()
+        assert line.stale == reference.stale(item), f"stale: {line.summary}"
+        _overtaken(snapshot, reference, item)
+    listed = set(_lines(pending(snapshot, now_ms)))
+    assert listed == {item for item in told if reference.waits(item)}, "what waits is not what is listed"
+
+
+def _lines(lines: list[PendingItem]) -> dict[EntityId, PendingItem]:
+    found = {EntityId(from_text(line.item_id)): line for line in lines}
+    assert len(found) == len(lines), "one item on two lines"
+    return found
+
+
+def _overtaken(snapshot: Snapshot, reference: Reference, item: EntityId) -> None:
+    held = snapshot.item(item)
+    case = None if held is None else judging.case(snapshot, held)
+    assert case is not None
+    if case.item.status is Status.CONFIRMED:
+        assert judging.overtaken(case) == reference.overtaken(item), "overtaken"
+
+
+def at_the_end(homes: Iterable[Witness]) -> None:
+    """All hold the same: they show the same, and the incremental path gives what the full one gives."""
+    views = set()
+    for home in homes:
+        with home.store.read() as snapshot:
+            laws.refold_is_the_same(snapshot)
+            lines = pending(snapshot, home.fleet.now_ms, closed=True)
+            views.add(repr(sorted((one.item_id, one.status, one.disputed, one.stale) for one in lines)))
+    assert len(views) == 1, "they hold the same, and show different things"

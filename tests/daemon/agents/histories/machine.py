@@ -1,0 +1,296 @@
+"""The histories as Hypothesis draws them: a state machine of acts on three devices, judged after every step.
+
+Never draws from anything but Hypothesis: the same seed gives the same histories.
+"""
+
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import ClassVar
+
+from hypothesis import HealthCheck, Phase, seed, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from syncproto.ids import EntityId
+from tests.daemon.agents.histories.agent import Agent
+from tests.daemon.agents.histories.decider import Decider
+from tests.daemon.agents.histories.history import History
+from tests.daemon.agents.histories.person import Person
+from tests.daemon.agents.histories.witness import NAMES, Vault, Witness
+
+STEPS = 40
+DEVICES = st.integers(0, len(NAMES) - 1)
+DICE = st.integers(0, 2**40)
+SETTLING = st.sampled_from(("reject", "undo", "reopen", "defer"))
+
+
+def memory() -> Path | None:
+    """Return a folder in memory where the system has one: durability is tested elsewhere."""
+    found = Path("/dev/shm")
+    return found if found.is_dir() else None
+
+
+@cache
+def original() -> tuple[Vault, "tempfile.TemporaryDirectory[str]"]:
+    """Return the vault that every history begins with a copy of, and the folder that it is in."""
+    folder = tempfile.TemporaryDirectory(dir=memory())
+    return Vault(Path(folder.name), (0,) * len(NAMES)), folder
+
+
+def proposed(machine: "Histories") -> bool:
+    """Say whether there is anything to decide on."""
+    return bool(machine.history.runs)
+
+
+class Histories(RuleBasedStateMachine):
+    """Three devices, one task, one agent, one person."""
+
+    met: ClassVar[Counter[str]] = Counter()
+    """What all histories of this process came to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = tempfile.TemporaryDirectory(dir=memory())
+        self._history: History | None = None
+        self.failed = True
+
+    @property
+    def history(self) -> History:
+        assert self._history is not None
+        return self._history
+
+    @initialize(dice=DICE)
+    def begin(self, dice: int) -> None:
+        throw = Random(dice)
+        self._history = History(Path(self.folder.name), original()[0], throw)
+        self.agent, self.decider = Agent(self._history), Decider(self._history)
+        self.person = Person(self._history)
+        if throw.random() < 0.8:
+            self.agent.propose(self._history.homes[0], throw)
+
+    def at(self, device: int) -> Witness:
+        self.met["steps"] += 1
+        return self.history.homes[device]
+
+    # -- the agent ----------------------------------------------------------------------------------------
+
+    @rule(at=DEVICES, dice=DICE)
+    def propose(self, at: int, dice: int) -> None:
+        self.agent.propose(self.at(at), Random(dice))
+
+    @rule(at=DEVICES, dice=DICE)
+    def propose_more(self, at: int, dice: int) -> None:
+        self.agent.propose(self.at(at), Random(dice))
+
+    @precondition(proposed)
+    @rule(at=DEVICES, dice=DICE)
+    def retract(self, at: int, dice: int) -> None:
+        self.agent.retract(self.at(at), Random(dice))
+
+    # -- a person decides ---------------------------------------------------------------------------------
+
+    @precondition(proposed)
+    @rule(at=DEVICES, dice=DICE)
+    def confirm(self, at: int, dice: int) -> None:
+        home = self.at(at)
+        self.decider.confirm(home, self.decider.pick(home, Random(dice)))
+
+    @precondition(proposed)
+    @rule(at=DEVICES, dice=DICE)
+    def confirm_open(self, at: int, dice: int) -> None:
+        home = self.at(at)
+        self.decider.confirm(home, self.decider.pick(home, Random(dice), "pending", "deferred"))
+
+    @precondition(proposed)
+    @rule(at=DEVICES, dice=DICE, force=st.booleans(), again=st.booleans())
+    def confirm_edited(self, at: int, dice: int, force: bool, again: bool) -> None:
+        home = self.at(at)
+        self.decider.confirm(home, self.decider.pick(home, Random(dice)), edit=True, force=force, again=again)
+
+    @precondition(proposed)
+    @rule(at=DEVICES, dice=DICE, again=st.booleans())
+    def confirm_by_force(self, at: int, dice: int, again: bool) -> None:
+        home = self.at(at)
+        self.decider.confirm(home, self.decider.pick(home, Random(dice)), force=True, again=again)
+
+    @precondition(proposed)
+    @rule(at=DEVICES, dice=DICE)
+    def confirm_again(self, at: int, dice: int) -> None:
+        home = self.at(at)
+        self.decider.confirm(home, self.decider.pick(home, Random(dice), "rejected", "retracted"), again=True)
+
+    @precondition(proposed)
+    @rule(at=DEVICES, dice=DICE)
+    def confirm_all(self, at: int, dice: int) -> None:
+        self.decider.confirm_all(self.at(at), Random(dice))
+
+    @precondition(proposed)
+    @rule(at=DEVICES, dice=DICE, verdict=SETTLING)
+    def settle(self, at: int, dice: int, verdict: str) -> None:
+        home = self.at(at)
+        self.decider.settle(home, self.decider.pick(home, Random(dice)), verdict)
+
+    @precondition(proposed)
+    @rule(at=DEVICES, dice=DICE)
+    def undo(self, at: int, dice: int) -> None:
+        home = self.at(at)
+        self.decider.settle(home, self.decider.pick(home, Random(dice), "confirmed"), "undo")
+
+    @precondition(proposed)
+    @rule(at=DEVICES, dice=DICE)
+    def defer(self, at: int, dice: int) -> None:
+        home = self.at(at)
+        self.decider.settle(home, self.decider.pick(home, Random(dice), "pending"), "defer")
+
+    @precondition(proposed)
+    @rule(at=DEVICES, dice=DICE)
+    def reject(self, at: int, dice: int) -> None:
+        home = self.at(at)
+        self.decider.settle(home, self.decider.pick(home, Random(dice), "pending", "deferred"), "reject")
+
+    @precondition(proposed)
+    @rule(dice=DICE, acts=st.tuples(*[st.integers(0, 8)] * len(NAMES)), meets=st.booleans())
+    def apart(self, dice: int, acts: tuple[int, ...], meets: bool) -> None:
+        """Let everyone know the same, then let each act alone on one item; perhaps let them meet."""
+        self.history.meet()
+        item = self.decider.pick(self.history.homes[0], Random(dice))
+        for at, act in enumerate(acts):
+            self._act(act, self.at(at), item, Random(dice + at))
+        if meets:
+            self.history.judge()
+            self.history.meet()
+
+    def _act(self, act: int, home: Witness, item: EntityId | None, dice: Random) -> None:
+        table: tuple[Callable[[], None], ...] = (
+            lambda: self.decider.confirm(home, item),
+            lambda: self.decider.confirm(home, item, edit=True),
+            lambda: self.decider.confirm(home, item, again=True, force=True),
+            lambda: self.decider.settle(home, item, "reject"),
+            lambda: self.decider.settle(home, item, "undo"),
+            lambda: self.decider.settle(home, item, "reopen"),
+            lambda: self.person.edit(home, dice),
+            lambda: self.person.item(home, dice),
+            lambda: self.person.remove(home, dice),
+        )
+        table[act]()
+
+    # -- a person writes ----------------------------------------------------------------------------------
+
+    @rule(at=DEVICES, dice=DICE)
+    def edit(self, at: int, dice: int) -> None:
+        self.person.edit(self.at(at), Random(dice))
+
+    @rule(at=DEVICES, dice=DICE)
+    def item(self, at: int, dice: int) -> None:
+        self.person.item(self.at(at), Random(dice))
+
+    @rule(at=DEVICES)
+    def open_page(self, at: int) -> None:
+        self.person.open_page(self.at(at))
+
+    @precondition(lambda self: any(home.page for home in self.history.homes))
+    @rule(dice=DICE)
+    def write_page(self, dice: int) -> None:
+        home = next(home for home in self.history.homes if home.page)
+        self.met["steps"] += 1
+        self.person.write_page(home, Random(dice))
+
+    @rule(at=DEVICES, dice=DICE)
+    def remove(self, at: int, dice: int) -> None:
+        self.person.remove(self.at(at), Random(dice))
+
+    @rule(at=DEVICES, dice=DICE)
+    def restore(self, at: int, dice: int) -> None:
+        self.person.restore(self.at(at), Random(dice))
+
+    # -- time, links and files ----------------------------------------------------------------------------
+
+    @rule(dice=DICE)
+    def wait(self, dice: int) -> None:
+        self.met["steps"] += 1
+        self.history.wait(Random(dice))
+
+    @rule(at=DEVICES, way=st.integers(1, 2), dice=DICE)
+    def pull(self, at: int, way: int, dice: int) -> None:
+        self.history.pull(self.at(at), self.history.homes[(at + way) % len(NAMES)], Random(dice))
+
+    @rule(at=DEVICES, way=st.integers(1, 2), dice=DICE)
+    def exchange(self, at: int, way: int, dice: int) -> None:
+        home, peer = self.at(at), self.history.homes[(at + way) % len(NAMES)]
+        self.history.pull(home, peer, Random(dice))
+        self.history.pull(peer, home, Random(dice))
+
+    @rule()
+    def meet(self) -> None:
+        self.met["steps"] += 1
+        self.history.meet()
+
+    @rule(at=DEVICES)
+    def restart(self, at: int) -> None:
+        self.at(at).restart()
+
+    @rule(at=DEVICES)
+    def keep_copy(self, at: int) -> None:
+        self.at(at).keep_copy()
+
+    @precondition(lambda self: any(home.copy for home in self.history.homes))
+    @rule()
+    def go_back(self) -> None:
+        home = next(home for home in self.history.homes if home.copy)
+        self.met["steps"] += 1
+        self.met["restored as a new replica"] += 1
+        home.go_back()
+        home.copy = None
+        self.history.touched.add(home.name)
+
+    # -- what must hold -----------------------------------------------------------------------------------
+
+    @invariant()
+    def holds(self) -> None:
+        if self._history is not None:
+            self.failed = True
+            self.history.judge()
+            self.failed = False
+
+    def teardown(self) -> None:
+        try:
+            if self._history is not None and not self.failed:
+                self.history.end()
+                self.met["histories"] += 1
+                self.met.update(self.history.met)
+        finally:
+            if self._history is not None:
+                self.history.close()
+            self.folder.cleanup()
+
+
+def live_through(histories: int, throw: int) -> Counter[str]:
+    """Live through so many histories of a seed; return what they met."""
+
+    class Thrown(Histories):
+        met: ClassVar[Counter[str]] = Counter()
+
+    run_state_machine_as_test(
+        seed(throw)(Thrown),
+        settings=settings(
+            max_examples=histories,
+            stateful_step_count=STEPS,
+            deadline=None,
+            database=None,
+            print_blob=False,
+            phases=(Phase.generate, Phase.shrink),
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
+    return Thrown.met

@@ -1,0 +1,112 @@
+"""What a person may write: the task's fields, its items, deletions, and pages that were left open.
+
+Never minds a refusal: what is out of sight cannot be written.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from random import Random
+from typing import Any
+
+from daemon.journal import checklists, tasks
+from daemon.journal.checklists import ItemEdit, NewItem
+from daemon.journal.errors import Refused
+from daemon.journal.tasks import TaskEdit
+from syncproto.ids import text
+from tests.daemon.agents.histories.history import REF, STATUSES, TITLES, History
+from tests.daemon.agents.histories.witness import LABEL_NAMES, Page, Witness
+from tests.simulation.author import TASK
+
+
+class Person:
+    """A person who writes, at any device."""
+
+    def __init__(self, history: History) -> None:
+        self.history = history
+
+    def edit(self, home: Witness, dice: Random, page: Page | None = None) -> None:
+        """Change fields of the task, now and then to what has been proposed."""
+        choices: Sequence[dict[str, Any]] = (
+            {"estimate_minutes": dice.choice((90, 200, 300))},
+            {"title": dice.choice(("Trip", self.history.word()))},
+            {"priority": dice.choice(("P0", "P1", "P3"))},
+            {"due": dice.choice(("2026-05-01", "2026-07-01", None))},
+            dict(dice.choice(STATUSES)),
+            {"add_labels": [dice.choice(LABEL_NAMES)]},
+            {"remove_labels": [dice.choice(LABEL_NAMES)]},
+            {"title": self.history.word(), "estimate_minutes": 45},
+            {"language": dice.choice(("de", "fr"))},
+        )
+        change = dice.choice(choices)
+        if page is not None:
+            change = {**change, "base": dict(page.clock)}
+        self._person(home, lambda tx: tasks.edit(tx, REF, TaskEdit(**change)), page)
+
+    def _person(self, home: Witness, use: Callable[[Any], object], page: Page | None = None) -> None:
+        """Write as a person; what is out of sight is refused."""
+        self.history.touched.add(home.name)
+        with suppress(Refused):
+            home.write(use, page=page)
+
+    def open_page(self, home: Witness) -> None:
+        """Open the task's page and leave it open."""
+        with suppress(Refused):
+            task = home.read(lambda snapshot: tasks.show(snapshot, REF))
+            home.page = Page(TASK, task.vector_clock, home.held)
+
+    def write_page(self, home: Witness, dice: Random) -> None:
+        """Write on a page that was left open, with the clock that it showed."""
+        page, home.page = home.page, None
+        if page is not None:
+            self.history.count("write page", "old" if page.held != home.held else "new")
+            self.edit(home, dice, page)
+
+    def item(self, home: Witness, dice: Random) -> None:
+        """Tick, reword or archive an item, or add one; most often one that a proposal has made."""
+        found = sorted(self.history.reference(home).items())
+        if not found or dice.random() < 0.15:
+            title = dice.choice((*TITLES, self.history.word()))
+            self._person(home, lambda tx: checklists.add_item(tx, REF, NewItem(title)))
+            return
+        changes: Sequence[dict[str, Any]] = (
+            {"is_checked": dice.random() < 0.7},
+            {"is_checked": dice.random() < 0.7},
+            {"title": dice.choice(("Pack well", self.history.word()))},
+            {"is_archived": True},
+            {"title": self.history.word(), "is_checked": True},
+        )
+        change, chosen = dice.choice(changes), text(dice.choice(found))
+        self._person(home, lambda tx: checklists.edit_item(tx, chosen, ItemEdit(**change)))
+        self.history.met["item: touched"] += 1
+
+    def remove(self, home: Witness, dice: Random) -> None:
+        """Remove the task, an item or a checklist."""
+        reference = self.history.reference(home)
+        what = dice.choice(("task", "item", "item", "list"))
+        if what == "task":
+            self._person(home, lambda tx: tasks.remove(tx, REF))
+        elif what == "item" and (found := sorted(reference.items())):
+            chosen = text(dice.choice(found))
+            self._person(home, lambda tx: checklists.remove_item(tx, chosen))
+        elif what == "list":
+            lists = home.read(lambda snapshot: snapshot.referring(TASK, "task_checklist"))
+            if lists:
+                self.history.touched.add(home.name)
+                home.set(dice.choice(lists), deleted=True)
+        self.history.count("remove", what)
+
+    def restore(self, home: Witness, dice: Random) -> None:
+        """Take a deletion back: the task's where it is out of sight, else an item's."""
+        reference = self.history.reference(home)
+        if not reference.visible(TASK):
+            self._person(home, lambda tx: tasks.restore(tx, REF))
+            self.history.met["restore: task"] += 1
+            return
+        hidden = home.read(
+            lambda snapshot: [one.id for one in snapshot.entities("checklist_item", removed=True)]
+        )
+        hidden = [one for one in hidden if reference.exists(one)]
+        if hidden:
+            chosen = text(dice.choice(hidden))
+            self._person(home, lambda tx: checklists.restore_item(tx, chosen))
+            self.history.met["restore: item"] += 1

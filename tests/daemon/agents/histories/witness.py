@@ -1,0 +1,147 @@
+"""Devices whose every commit is remembered beside the store, with what its author had truly seen.
+
+Never asks a store what was seen: bases, clocks and `seen` lists are what is being judged.
+"""
+
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from store.transaction import Taken, Transaction, Write
+from syncproto.codec import Value
+from syncproto.commit import SignedCommit
+from syncproto.heads import Head
+from syncproto.ids import EntityId
+from tests.daemon.agents.fleet import Fleet, Home
+from tests.simulation.author import LABELS, TASK
+from tests.simulation.device import Held, Truth, forget_replica
+
+NAMES = ("laptop", "phone", "desk")
+LABEL_NAMES = ("errand", "urgent")
+DRAWN_APART = 1_000_000
+"""How far apart the randomness of a history is from that of the vault which it begins with."""
+
+T = TypeVar("T")
+
+
+class Page(NamedTuple):
+    """A page left open on an entity: the clock that it shows, and what had been seen by then."""
+
+    entity: EntityId
+    clock: Mapping[str, int]
+    held: Held
+
+
+class Copy(NamedTuple):
+    """A copy of a device's file, and what it held."""
+
+    path: Path
+    held: Held
+
+
+class Witness(Home):
+    """A device with a record of what it really held and did."""
+
+    def __init__(self, fleet: Fleet, name: str, skew_ms: int, truth: Truth, held: Held) -> None:
+        self.truth = truth
+        self.held = held
+        self.page: Page | None = None
+        self.copy: Copy | None = None
+        super().__init__(fleet, name, skew_ms)
+
+    def write(self, use: Callable[[Transaction], T], *, page: Page | None = None) -> T:
+        """Write, and record what each author had seen: all that was held, or what an open page showed."""
+        before = self.held
+        try:
+            with self.store.write() as tx:
+                start = tx.feed_end()
+                answer = use(tx)
+                self._record(tx, start, page)
+                return answer
+        except BaseException:
+            self.held = before
+            raise
+
+    def _record(self, tx: Transaction, start: int, page: Page | None) -> None:
+        known = self.truth.received
+        for _, received in tx.feed(start, 1 << 30):
+            if received.head not in known:
+                known[received.head] = received
+                for one in received.commit.operations:
+                    shown = page is not None and page.entity == one.entity
+                    seen = page.held if page is not None and shown else self.held
+                    self.truth.past[received.head, one.entity] = seen
+            assert received.head not in self.held, "a commit was taken twice"
+            self.held |= {received.head}
+
+    def take(self, page: Sequence[SignedCommit]) -> Taken:
+        """Take a page from a peer."""
+        return self.write(lambda tx: tx.take(page))
+
+    def last(self) -> Head:
+        """Return the newest commit."""
+        return self.read(lambda snapshot: snapshot.log.at(snapshot.feed_end()).head)
+
+    # -- what befalls a file ----------------------------------------------------------------------------
+
+    def restart(self) -> None:
+        """Close the store and open it again."""
+        self.store.close()
+        self.store = self.opened()
+
+    def keep_copy(self) -> None:
+        """Copy the file away."""
+        self.store.close()
+        path = self.fleet.folder / f"{self.name}.copy"
+        shutil.copyfile(self.path, path)
+        self.copy = Copy(path, self.held)
+        self.store = self.opened()
+
+    def go_back(self) -> bool:
+        """Put the copy in the file's place, as `restore` does: it goes on as a new replica."""
+        if self.copy is None:
+            return False
+        self.store.close()
+        shutil.copyfile(self.copy.path, self.path)
+        self.held, self.page = self.copy.held, None
+        forget_replica(self.path)
+        self.store = self.opened()
+        return True
+
+
+class Vault(Fleet):
+    """Three devices that know each other, a task and two labels; a history begins with a copy of it."""
+
+    def __init__(self, folder: Path, skews_ms: tuple[int, ...], original: "Vault | None" = None) -> None:
+        super().__init__(folder)
+        self.truth = Truth()
+        held: Held = frozenset()
+        if original is not None:
+            self.now_ms, self._drawn = original.now_ms, DRAWN_APART
+            self.truth = Truth(dict(original.truth.received), dict(original.truth.past))
+            held = original.witnesses[0].held
+            for one in original.witnesses:
+                shutil.copyfile(one.path, folder / one.path.name)
+        self.witnesses: list[Witness] = [
+            Witness(self, name, skew, self.truth, held) for name, skew in zip(NAMES, skews_ms, strict=True)
+        ]
+        self.homes = list(self.witnesses)
+        if original is None:
+            self._found()
+
+    def _found(self) -> None:
+        """Make what every history begins with, then close the files so that they can be copied."""
+        fields: dict[str, Value] = {
+            "title": "Plan the trip",
+            "status": "OPEN",
+            "priority": "P2",
+            "estimate_minutes": 60,
+        }
+        first = [Write(TASK, "task", fields)]
+        first += [
+            Write(label, "label", {"name": name}) for label, name in zip(LABELS, LABEL_NAMES, strict=True)
+        ]
+        self.witnesses[0].write(lambda tx: tx.commit(first))
+        self.sync()
+        self.close()
