@@ -140,14 +140,27 @@ def _made_id(number: int, at: int) -> str:
 # -- usage --------------------------------------------------------------------------------------------
 
 
+def told_usage(body: bytes) -> Usage | None:
+    """Read what a server says that its answer cost; None where it says nothing."""
+    try:
+        usage = usage_of(_object(body))
+    except (AnswerFault, ModelMisconfigured):
+        return None
+    return usage if usage.input or usage.output else None
+
+
 def usage_of(answer: dict[str, Any]) -> Usage:
-    """Read what an answer cost; what is missing or no count is nothing."""
+    """Read what an answer cost; what is missing or no count is nothing.
+
+    What some servers count beside prompt and answer (a model's thoughts) is paid for as output.
+    """
     usage = answer.get("usage")
     if not isinstance(usage, dict):
         return Usage()
+    asked = _count(usage, "prompt_tokens")
     return Usage(
-        _count(usage, "prompt_tokens"),
-        _count(usage, "completion_tokens"),
+        asked,
+        max(_count(usage, "completion_tokens"), _count(usage, "total_tokens") - asked),
         _count(usage.get("prompt_tokens_details"), "cached_tokens"),
         _count(usage.get("completion_tokens_details"), "reasoning_tokens"),
     )

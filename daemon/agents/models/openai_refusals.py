@@ -40,6 +40,10 @@ class Overflow(AnswerFault):
     """The request is longer than the model can read."""
 
 
+class NotTaken(AnswerFault):
+    """The server cannot read what it was sent, or not in the form that it was sent in."""
+
+
 class Refusal(NamedTuple):
     """Why there is no answer, and whether the same request may be sent again."""
 
@@ -55,12 +59,11 @@ def refusal(status: int, body: bytes, redactor: Redactor) -> Refusal:
     if status >= 400 and any(sign in words for sign in _TOO_LONG):
         return Refusal(Overflow(f"the request is too long for the model ({seen})"), may_retry=False)
     if status == 429 and any(sign in words for sign in _NO_QUOTA):
-        fault = ModelMisconfigured(f"the account at the server has no quota left ({seen})")
-        return Refusal(fault, may_retry=False)
+        empty = ModelMisconfigured(f"the account at the server has no quota left ({seen})")
+        return Refusal(empty, may_retry=False)
     if status in _NOT_TAKEN or (status >= 500 and any(sign in words for sign in _INVALID)):
-        return Refusal(
-            AnswerFault(f"the server cannot take what it was sent; see model.mode ({seen})"), may_retry=False
-        )
+        fault = NotTaken(f"the server cannot take what it was sent; see model.mode ({seen})")
+        return Refusal(fault, may_retry=False)
     if status in _AGAIN or status >= 500:
         return Refusal(ModelUnavailable(f"the server is busy or failing ({seen})"), may_retry=True)
     return Refusal(ModelMisconfigured(f"{_advice(status)} ({seen})"), may_retry=False)

@@ -10,7 +10,7 @@ from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import Protocol
 
-from daemon.agents.models.interface import ModelUnavailable
+from daemon.agents.models.interface import BudgetSpent, ModelUnavailable
 from daemon.agents.models.openai_endpoint import Redactor
 from daemon.agents.models.openai_refusals import Refusal, refusal
 from daemon.agents.models.openai_wire import Reply
@@ -76,6 +76,8 @@ class _No:
 async def _asked(post: Callable[[], Awaitable[Reply]], redactor: Redactor) -> Reply | _No:
     try:
         reply = await post()
+    except BudgetSpent:
+        raise
     except ModelUnavailable as fault:
         return _No(Refusal(fault, may_retry=True), None)
     if reply.status == 200:
@@ -90,7 +92,9 @@ def _wait_s(no: _No, tried: int, left_s: float, patience: Patience, clock: Clock
     if asked_s is None:
         return float(min(patience.pause_s * 2**tried, patience.pause_s_max) * (0.5 + share / 2))
     if asked_s >= left_s:
-        raise ModelUnavailable(f"{no.refusal.fault}; it asks to be left alone for {asked_s:.0f} s")
+        fault = ModelUnavailable(f"{no.refusal.fault}; it asks to be left alone for {asked_s:.0f} s")
+        fault.again_s = asked_s
+        raise fault
     return asked_s + share * patience.pause_s
 
 

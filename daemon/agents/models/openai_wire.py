@@ -32,6 +32,10 @@ class TooLarge(Exception):
     """An answer beyond the bound, or packed, so that its size cannot be known."""
 
 
+class Unreached(ModelUnavailable):
+    """The server was not reached: nothing was asked of it."""
+
+
 class Wire:
     """The way to one endpoint."""
 
@@ -66,8 +70,10 @@ class Wire:
             answer = await self._client.post("/chat/completions", cast_to=httpx2.Response, body=body)
         except APIStatusError as fault:
             return _reply(fault.response)
-        except APITimeoutError:
-            raise ModelUnavailable("the server did not answer in time") from None
+        except APITimeoutError as fault:
+            late = isinstance(fault.__cause__, httpx2.ConnectTimeout | httpx2.PoolTimeout)
+            kind = Unreached if late else ModelUnavailable
+            raise kind("the server did not answer in time") from None
         except TooLarge:
             raise AnswerFault(
                 f"the server's answer is packed, or beyond {BODY_BYTES_MAX >> 20} MiB"
@@ -105,7 +111,7 @@ def _reply(response: httpx2.Response) -> Reply:
 def _unreached(fault: APIConnectionError) -> ModelUnavailable:
     """Say what broke, by its type alone."""
     if isinstance(fault.__cause__, httpx2.ConnectError):
-        return ModelUnavailable("the server cannot be reached; see model.base_url")
+        return Unreached("the server cannot be reached; see model.base_url")
     return ModelUnavailable("the connection broke before the answer was whole")
 
 

@@ -26,6 +26,7 @@ from daemon.agents.models.interface import (
 )
 from daemon.agents.models.openai import OpenAI
 from daemon.agents.models.openai_endpoint import Endpoint
+from daemon.agents.models.openai_forms import FORMS
 from daemon.agents.models.openai_retries import Patience
 from daemon.agents.tools import TOOLS
 from daemon.peers import identity
@@ -141,7 +142,10 @@ async def test_one_answer_by_schema_is_all_but_for_a_report_that_is_asked_for():
         (one,) = (await at.model.turn(replace(after, must_call="update_report"))).calls
         first, second = (asked.body["response_format"]["json_schema"]["schema"] for asked in at.server.asked)
     assert (one.name, one.arguments) == ("update_report", REPORT)
-    assert (list(first["properties"]), list(second["properties"])) == (["actions", "report"], ["report"])
+    assert (list(first["properties"]), list(second["properties"])) == (
+        ["actions", "report", "observations"],
+        ["report"],
+    )
 
 
 async def test_observations_go_to_the_registry_whether_it_knows_them_or_not():
@@ -172,7 +176,7 @@ async def test_a_server_without_tool_calls_is_asked_by_schema(unable: Step):
 
 
 async def test_a_server_that_knows_neither_is_named_and_tried_again_later():
-    async with remote(says("Hm."), says("Hm."), calls(READY), mode="auto") as at:
+    async with remote(*(says("Hm.") for _ in FORMS["auto"]), calls(READY), mode="auto") as at:
         with pytest.raises(ModelMisconfigured, match="neither tool calls nor answers by schema"):
             await at.model.turn(CONTEXT)
         assert await at.model.turn(CONTEXT) == Turn((), "Nothing more to do.", Usage(100, 20, 30, 4))
