@@ -6,7 +6,7 @@ Never asks a model, and never shows what an agent has no business with.
 from dataclasses import dataclass
 from datetime import tzinfo
 
-from daemon.agents import changed, memory, task_view
+from daemon.agents import changed, memory, policy, task_view
 from daemon.agents.models.interface import RunContext
 from daemon.agents.moments import local
 from daemon.agents.proposals import Seen
@@ -57,6 +57,7 @@ def gather(
         notes=task_view.new_notes(snapshot, triggers, zone),
         changes=news.told,
         changes_left_out=news.left_out,
+        tools=policy.allowed_tools(snapshot.entity(agent.id)),
         proposals=memory.proposals(snapshot, agent, now_ms),
         decisions=memory.decisions(snapshot, agent.task, now_ms),
     )

@@ -1,30 +1,27 @@
-"""One run of an agent: context, model, tool calls, and one commit at the end.
+"""One run of an agent: context, model, tool calls, each turn kept as it happens, one commit at the end.
 
-Never changes the journal: what a model proposes waits in change sets; only its report is written at once.
+Never changes the journal: what a model proposes waits in change sets; what is its own is written at the end.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from daemon.agents.context import Gathered
-from daemon.agents.models.interface import Exchange, Model, RunContext, ToolCall, Turn, Usage
-from daemon.agents.proposals import Desk, Limits, Run
-from daemon.agents.records import load, state_id
-from daemon.agents.tools import UPDATE_REPORT
-from store import runs
-from store.item import clock_as_value
-from store.runs import RunStatus
+from daemon.agents.diary import Diary
+from daemon.agents.ending import Done, Ended, book_failed, finish
+from daemon.agents.models.interface import Exchange, Model, ModelFault, RunContext, ToolCall, Turn, Usage
+from daemon.agents.proposals import Answer, Desk, Limits, Run, Taken
+from daemon.agents.records import require_able
+from daemon.agents.tools import UPDATE_REPORT, normalised_name
 from store.snapshot import Snapshot
-from store.transaction import Transaction, Write
-from syncproto.codec import Value
-from syncproto.commit import By
-from syncproto.heads import Clock, union
-from syncproto.ids import EntityId, derived_id, text
+from store.transaction import Transaction
 
 TURNS_MAX = 10
 CALLS_MAX = 100
+INPUT_TOKENS_MAX = 400_000
+"""How much a run may have a model read in all its turns."""
 ASK_FOR_REPORT = "You have not reported yet. Call update_report now, and nothing else."
 
 T = TypeVar("T")
@@ -40,22 +37,15 @@ class Database(Protocol):
         """Run in a transaction; return when it is durable."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """What a run brought about."""
-
-    proposals: int
-    reported: bool
-
-
 @dataclass(slots=True)
 class _Talk:
     """The conversation of one run."""
 
-    desk: Desk
+    database: Database
+    model: Model
+    agent: Gathered
     context: RunContext
-    usage: Usage
-    calls: int = 0
+    done: Done
 
 
 async def run(
@@ -63,47 +53,70 @@ async def run(
 ) -> Ended:
     """Let the model have its turns, then write everything in one commit that also ends the run.
 
-    Raises ModelFault where the model cannot answer, TimeoutError past `timeout_s`, and what the store raises;
-    then nothing has been written.
+    Raises ModelFault where the model cannot answer, TimeoutError past `timeout_s`, Hindered where the agent
+    may not run here any more, and what the store raises: then nothing is left but the messages of the turns
+    that there were, and what they cost.
     """
     agent = gathered.agent
     desk = Desk(Run(agent.id, agent.task, gathered.run_key, now_ms), gathered.seen, limits)
-    talk = _Talk(desk, gathered.context, Usage())
-    async with asyncio.timeout(timeout_s):
-        await _converse(database, model, talk)
-    return await database.write(lambda tx: _finish(tx, model.name, gathered, talk))
+    diary = Diary(agent, gathered.run_key, gathered.reason)
+    talk = _Talk(database, model, gathered, gathered.context, Done(model.name, desk, diary, Usage()))
+    try:
+        async with asyncio.timeout(timeout_s):
+            await _converse(talk)
+    except (ModelFault, TimeoutError) as fault:
+        why = str(fault) or "the run took too long"
+        await database.write(lambda tx: book_failed(tx, gathered, talk.done, why))
+        raise
+    return await database.write(lambda tx: finish(tx, gathered, talk.done))
 
 
-async def _converse(database: Database, model: Model, talk: _Talk) -> None:
+async def _converse(talk: _Talk) -> None:
     """Take turns until the model has nothing more to call; ask once for a report that it forgot."""
-    for _ in range(TURNS_MAX):
-        if not await _turn(database, model, talk):
+    while _has_room(talk.done):
+        if not await _turn(talk):
             break
-    if talk.desk.report is None:
+    tools = talk.context.tools
+    if talk.done.desk.report is None and (not tools or UPDATE_REPORT in tools):
+        talk.done.forced = True
         talk.context = replace(talk.context, instruction=ASK_FOR_REPORT, must_call=UPDATE_REPORT)
-        await _turn(database, model, talk)
+        await _turn(talk)
 
 
-async def _turn(database: Database, model: Model, talk: _Talk) -> bool:
-    """Let the model answer once and answer its calls; False where it made none."""
-    turn = await model.turn(talk.context)
-    talk.usage = _sum(talk.usage, turn.usage)
-    if turn.calls:
-        answers = await database.read(lambda snapshot: _answers(snapshot, talk, turn))
-        talk.context = replace(talk.context, exchanges=talk.context.exchanges + answers)
-    return bool(turn.calls)
+def _has_room(done: Done) -> bool:
+    return done.turns < TURNS_MAX and done.calls < CALLS_MAX and done.usage.input < INPUT_TOKENS_MAX
 
 
-def _answers(snapshot: Snapshot, talk: _Talk, turn: Turn) -> tuple[Exchange, ...]:
-    number = talk.context.exchanges[-1].turn + 1 if talk.context.exchanges else 1
-    return tuple(Exchange(call, _answer(snapshot, talk, call), number) for call in turn.calls)
+async def _turn(talk: _Talk) -> bool:
+    """Let the model answer once, answer its calls, and keep the turn; False where it called nothing."""
+    turn, done = await talk.model.turn(talk.context), talk.done
+    done.usage = _sum(done.usage, turn.usage)
+    done.turns += 1
+    if not turn.calls:
+        done.words = turn.text
+        return False
+    looked_at = turn.calls[: CALLS_MAX if done.forced else CALLS_MAX - done.calls]
+    made = await talk.database.write(lambda tx: _keep(tx, talk, turn, looked_at))
+    exchanges = tuple(Exchange(call, answer.text, done.turns) for call, answer in made)
+    talk.context = replace(talk.context, exchanges=talk.context.exchanges + exchanges)
+    return True
 
 
-def _answer(snapshot: Snapshot, talk: _Talk, call: ToolCall) -> str:
-    talk.calls += 1
-    if talk.calls > CALLS_MAX:
-        return f"Refused: a run makes at most {CALLS_MAX} calls."
-    return talk.desk.take(call.name, call.arguments, snapshot).text
+def _keep(
+    tx: Transaction, talk: _Talk, turn: Turn, calls: tuple[ToolCall, ...]
+) -> list[tuple[ToolCall, Answer]]:
+    """Answer the calls of a turn and write it, in one transaction. Raises Hindered."""
+    require_able(tx, talk.agent.agent.id)
+    made = [(call, _answer(tx, talk, call)) for call in calls]
+    talk.done.diary.keep_turn(tx, turn, made, len(turn.calls) - len(calls))
+    return made
+
+
+def _answer(snapshot: Snapshot, talk: _Talk, call: ToolCall) -> Answer:
+    talk.done.calls += 1
+    if talk.done.forced and normalised_name(call.name) != UPDATE_REPORT:
+        return Answer(f"Refused: {ASK_FOR_REPORT}", None, None, Taken.REFUSED)
+    return talk.done.desk.take(call.name, call.arguments, snapshot)
 
 
 def _sum(one: Usage, other: Usage) -> Usage:
@@ -113,73 +126,3 @@ def _sum(one: Usage, other: Usage) -> Usage:
         one.cached + other.cached,
         one.reasoning + other.reasoning,
     )
-
-
-# -- the end of a run ---------------------------------------------------------------------------------
-
-
-def _finish(tx: Transaction, model: str, gathered: Gathered, talk: _Talk) -> Ended:
-    """Write change sets, report, state and usage in one commit, and end the run in the same transaction."""
-    agent, ours = gathered.agent, talk.desk.writes(tx)
-    report = _report(gathered, talk.desk.report)
-    state: dict[str, Value] = {
-        "agent_id": agent.id,
-        "watermark": clock_as_value(_seen(tx, gathered)),
-        "last_wake_at": tx.now_ms(),
-    }
-    if report is not None:
-        state["report_id"] = report.entity
-    writes = [*ours, Write(state_id(agent.id), "agent_state", state), _usage(model, gathered, talk.usage)]
-    tx.commit(writes if report is None else [*writes, report], by=By.AGENT, agent=agent.id)
-    runs.end(tx, gathered.run_key, RunStatus.COMPLETED)
-    sets = [one for one in ours if one.kind == "change_set"]
-    return Ended(sum(len(_items(one)) for one in sets), report is not None)
-
-
-def _seen(tx: Transaction, gathered: Gathered) -> Clock:
-    """Return the new watermark. One that another device's run moved meanwhile must not be lost with it."""
-    now = load(tx, gathered.agent.id)
-    return gathered.vector if now is None else union(gathered.vector, now.watermark, tx.log)
-
-
-def _items(change_set: Write) -> list[Any]:
-    items = change_set.fields["items"]
-    assert isinstance(items, list)
-    return items
-
-
-def _report(gathered: Gathered, content: dict[str, Any] | None) -> Write | None:
-    """Return the write of a new report; None where it says nothing new."""
-    old = gathered.context.report or {}
-    if content is None or _told(content) == _told(old):
-        return None
-    fields: dict[str, Value] = {
-        "agent_id": gathered.agent.id,
-        "scope": "task",
-        "content": content,
-        "rests_on": clock_as_value(gathered.vector),
-    }
-    return Write(_of_run("report", gathered), "report", fields)
-
-
-def _told(content: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in content.items() if key != "lastUpdated"}
-
-
-def _usage(model: str, gathered: Gathered, usage: Usage) -> Write:
-    fields: dict[str, Value] = {
-        "agent_id": gathered.agent.id,
-        "run_key": gathered.run_key,
-        "model": model,
-        "input": usage.input,
-        "output": usage.output,
-        "cached": usage.cached,
-        "reasoning": usage.reasoning,
-    }
-    return Write(_of_run("usage", gathered), "usage", fields)
-
-
-def _of_run(tag: str, gathered: Gathered) -> EntityId:
-    """Return an id that follows from the run, so that a replay makes nothing twice."""
-    agent = gathered.agent.id
-    return derived_id(tag, text(agent), gathered.run_key, time_of=agent)
