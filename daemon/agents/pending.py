@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from daemon.agents import judging, wording
+from daemon.agents import judging, targets, wording
 from daemon.agents.effects import change_set_id
 from daemon.agents.judging import Case, Shown
 from daemon.agents.proposals import SETS_MAX
@@ -18,14 +18,19 @@ from syncproto.ids import EntityId, text
 
 
 class PendingItem(Struct, frozen=True, kw_only=True):
-    """One line: what is proposed, why, over which value, and how it stands."""
+    """One line: what is proposed, why, over which value, and how it stands.
+
+    `subject` is what the item or label is called that the arguments name by its id, None where they name none.
+    """
 
     item_id: str
     set_id: str
     task_id: str
+    task_title: str
     agent_id: str
     tool: str
     args: dict[str, Any]
+    subject: str | None
     summary: str
     rationale: str | None
     base: Any
@@ -76,14 +81,17 @@ def _line(snapshot: Snapshot, case: Case, status: Shown) -> PendingItem:
     item = case.item
     newest = max(item.occurrences, key=lambda one: (one.created_ms, one.change_set))
     compared = judging.compared(case)
+    subject = targets.name(snapshot, item.tool, case.args)
     return PendingItem(
         item_id=text(item.id),
         set_id=text(newest.change_set),
         task_id=text(item.task),
+        task_title="" if case.task is None else case.task.text("title"),
         agent_id=text(newest.agent),
         tool=item.tool,
         args=case.args,
-        summary=wording.summary(item.tool, case.args),
+        subject=subject,
+        summary=wording.summary(item.tool, case.args, subject),
         rationale=newest.rationale or None,
         base=compared.base,
         current=compared.current,
