@@ -3,19 +3,32 @@
 Never keeps a token: an answer that holds one is not stored for a retry.
 """
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
 from daemon.control.routes import Asks, Call, Nothing, Route
 from daemon.peers.peers import Peers
-from daemon.peers.states import DeviceState, Invited, JoinedDevice, SyncReport
+from daemon.peers.states import DeviceState, InvitationState, Invited, JoinedDevice, SyncReport
 
 WAIT_S_MAX = 600
+WATCH_S_MAX = 25
+
+
+class Invite(Struct, frozen=True, forbid_unknown_fields=True):
+    """Whether the invitation is brought over as a code that a person types, or as a token."""
+
+    by: Literal["code", "token"] = "token"
+
+
+class InvitationQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """How many seconds to wait for an invitation to get further."""
+
+    wait: Annotated[float, Meta(ge=0, le=WATCH_S_MAX)] = 0.0
 
 
 class Join(Struct, frozen=True, forbid_unknown_fields=True):
-    """An invitation's token; where to try first; and whether this device's own tasks come along."""
+    """An invitation's code or token; where to try; and whether this device's own tasks come along."""
 
     token: str
     address: str | None = None
@@ -39,7 +52,22 @@ class PeerRoutes:
         """Return the peers' part of the table."""
         invite = Asks(self._invite, kept=False)
         return [
-            Route("POST", "/v1/invitations", "Invite a device", invite, Invited, status=201),
+            Route("POST", "/v1/invitations", "Invite a device", invite, Invited, Invite, status=201),
+            Route(
+                "GET",
+                "/v1/invitations/{ref}",
+                "Show how far an invitation has got",
+                Asks(self._invitation),
+                InvitationState,
+                query=InvitationQuery,
+            ),
+            Route(
+                "DELETE",
+                "/v1/invitations/{ref}",
+                "Call an invitation off",
+                Asks(self._call_off),
+                InvitationState,
+            ),
             Route("POST", "/v1/join", "Accept an invitation", Asks(self._join), JoinedDevice, Join),
             Route("GET", "/v1/devices", "List the devices", Asks(self._devices), list[DeviceState]),
             Route(
@@ -54,9 +82,14 @@ class PeerRoutes:
             ),
         ]
 
-    async def _invite(self, call: Call[Nothing, Nothing]) -> Invited:
-        del call
-        return self._peers.open_invitation()
+    async def _invite(self, call: Call[Invite, Nothing]) -> Invited:
+        return self._peers.open_invitation(by_code=call.body.by == "code")
+
+    async def _invitation(self, call: Call[Nothing, InvitationQuery]) -> InvitationState:
+        return await self._peers.invitation(call.ref, call.query.wait)
+
+    async def _call_off(self, call: Call[Nothing, Nothing]) -> InvitationState:
+        return self._peers.call_off(call.ref)
 
     async def _join(self, call: Call[Join, Nothing]) -> JoinedDevice:
         asked = call.body

@@ -4,6 +4,7 @@ Never joins a vault where that would mix or lose what a person did not mean to.
 """
 
 import asyncio
+from collections.abc import Sequence
 
 import structlog
 
@@ -12,10 +13,11 @@ from daemon.journal.errors import Code, Refused
 from daemon.peers import addresses, joining, roster
 from daemon.peers.dial import Dialling
 from daemon.peers.identity import Identity, device_of
+from daemon.peers.joining import Inviting, Offer
 from daemon.peers.membership import Membership
 from daemon.peers.pace import Pace
 from daemon.peers.pairing import VAULT_BYTES, Admitted, Host, Joined, Newcomer
-from daemon.peers.token import Token
+from daemon.peers.wire import Wire
 from store import peers as table
 from store.snapshot import Snapshot
 from store.threads import StoreThreads
@@ -85,19 +87,24 @@ class Admission:
 
     # -- being let in ---------------------------------------------------------------------------------
 
-    async def join(self, invited: Token, *, unite: bool, first: str | None, own: list[str]) -> Admitted:
+    async def join(
+        self, offer: Offer, *, unite: bool, first: str | None, own: list[str], inviting: Sequence[Inviting]
+    ) -> Admitted:
         """Pair with the inviter and adopt its vault, durably. Raises Refused.
 
-        `first` is an address that a person gave; `own` are those where this device listens.
+        `first` is an address that a person gave; `own` are those where this device listens; `inviting` are
+        the devices nearby that say that they invite.
         """
-        places = joining.candidates(first, invited.addresses)
+        places = joining.candidates(first, offer, inviting)
         async with self._joining:
-            newcomer = await self._may_join(invited, unite, own)
-            wire, certificate = await joining.knock(self._dialling, invited, places)
+            if offer.device is not None:
+                await self._may_join(offer.device, unite, own)
+            wire, certificate = await joining.knock(self._dialling, offer, places)
+            newcomer = await self._may_pair(wire, device_of(certificate), unite, own)
             admitted = await joining.pair(
                 wire,
                 certificate,
-                invited,
+                offer,
                 identity=self._identity,
                 newcomer=newcomer,
                 randomness=self._clock.randomness,
@@ -107,24 +114,32 @@ class Admission:
             await self._members.refresh()
         return admitted
 
-    async def _may_join(self, invited: Token, unite: bool, places: list[str]) -> Newcomer:
+    async def _may_pair(self, wire: Wire, inviter: DeviceId, unite: bool, own: list[str]) -> Newcomer:
+        """Leave again, with nothing said, where this device may not join the one that it found."""
+        try:
+            return await self._may_join(inviter, unite, own)
+        except Refused:
+            await wire.close()
+            raise
+
+    async def _may_join(self, inviter: DeviceId, unite: bool, places: list[str]) -> Newcomer:
         """Refuse, before anything is sent, what a person may not have meant."""
-        if invited.device == self._identity.device:
+        if inviter == self._identity.device:
             raise Refused(Code.USAGE, "this invitation is this device's own", "join from another device")
         known = self._members.everyone
         own = known.get(self._identity.device)
         peers = self._members.peers()
         # A member of this very vault may let in a device that the vault does not know: one that a backup was
         # restored on, under a key of its own.
-        others = [] if invited.device in peers else [one.name for one in peers.values()]
+        others = [] if inviter in peers else [one.name for one in peers.values()]
         hint = "it must leave its vault before it can join another"
         if others:
             seen = f"this device already shares a vault with {', '.join(others)}"
             raise Refused(Code.FORBIDDEN, seen, hint)
-        if own is not None and own.removed and invited.device not in known:
+        if own is not None and own.removed and inviter not in known:
             raise Refused(Code.FORBIDDEN, "this device was removed from its vault", hint)
         brings = await self._db.read(table.holds_journal)
-        if brings and not unite and invited.device not in known:
+        if brings and not unite and inviter not in known:
             hint = "to unite both journals, join again with --unite"
             raise Refused(Code.NEEDS_CONFIRMATION, "this device has entries of its own", hint)
         return Newcomer(own.name if own is not None else self._name, places, brings)

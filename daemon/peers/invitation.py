@@ -6,6 +6,8 @@ Never answers a try that it has not charged before, and never has two attempts u
 from dataclasses import dataclass
 from enum import StrEnum
 
+from syncproto.ids import DeviceId
+
 LIFETIME_S = 300.0
 TRIES_MAX = 3
 ATTEMPT_S = 10.0
@@ -18,6 +20,16 @@ class Denial(StrEnum):
     BUSY = "another device is pairing at this moment"
 
 
+class Stage(StrEnum):
+    """How far an invitation has got. Only an open one has a next stage; `proved` is its good end."""
+
+    OPEN = "open"
+    PROVED = "proved"
+    TRIED_OUT = "tried_out"
+    CALLED_OFF = "called_off"
+    EXPIRED = "expired"
+
+
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """One charged try, and the monotonic moment until which it may go on."""
@@ -28,20 +40,33 @@ class Attempt:
 
 @dataclass(slots=True)
 class Invitation:
-    """One offer to join. `opened_s` is monotonic, `expires_ms` Unix time for people to read."""
+    """One offer to join. `opened_s` is monotonic, `expires_ms` Unix time for people to read.
+
+    `newcomer` is the device that proved the secret.
+    """
 
     secret: bytes
     opened_s: float
     expires_ms: int
+    name: str = ""
     lifetime_s: float = LIFETIME_S
     tries_left: int = TRIES_MAX
-    burnt: bool = False
     attempt: Attempt | None = None
+    newcomer: DeviceId | None = None
+    _ended: Stage | None = None
 
     def open(self, now_s: float) -> bool:
         """Say whether a try could still succeed: one that is under way, or one that is left."""
         within = 0 <= now_s - self.opened_s < self.lifetime_s
-        return within and not self.burnt and (self.tries_left > 0 or self._busy(now_s))
+        return within and self._ended is None and (self.tries_left > 0 or self._busy(now_s))
+
+    def stage(self, now_s: float) -> Stage:
+        """Return how far it has got."""
+        if self._ended is not None:
+            return self._ended
+        if self.open(now_s):
+            return Stage.OPEN
+        return Stage.TRIED_OUT if self.tries_left == 0 else Stage.EXPIRED
 
     def charge(self, now_s: float) -> Attempt | Denial:
         """Take one try and begin an attempt; say why not, where there is none to take."""
@@ -53,23 +78,28 @@ class Invitation:
         self.attempt = Attempt(TRIES_MAX - self.tries_left, now_s + ATTEMPT_S)
         return self.attempt
 
-    def redeem(self, attempt: Attempt, now_s: float) -> bool:
+    def redeem(self, attempt: Attempt, now_s: float, newcomer: DeviceId) -> bool:
         """Use the invitation up for an attempt that proved the secret; False where it came too late."""
         in_time = self.open(now_s) and self.attempt is attempt and now_s < attempt.until_s
         if in_time:
-            self.burn()
+            self.newcomer = newcomer
+            self._end(Stage.PROVED)
         return in_time
 
     def failed(self, attempt: Attempt) -> None:
-        """End an attempt; after the last try the invitation is burnt."""
+        """End an attempt; after the last try the invitation is over."""
         if self.attempt is attempt:
             self.attempt = None
         if self.tries_left == 0 and self.attempt is None:
-            self.burnt = True
+            self._end(Stage.TRIED_OUT)
 
-    def burn(self) -> None:
-        """End the invitation: it was used, or is called off."""
-        self.burnt = True
+    def call_off(self) -> None:
+        """End the invitation because a person says so, or because another takes its place."""
+        self._end(Stage.CALLED_OFF)
+
+    def _end(self, how: Stage) -> None:
+        if self._ended is None:
+            self._ended = how
         self.attempt = None
 
     def _busy(self, now_s: float) -> bool:

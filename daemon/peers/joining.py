@@ -1,46 +1,86 @@
 """The joiner's side of pairing over the network: find the inviter at one of its addresses, and pair.
 
-Never tries a secret on a device whose key is not the one that the token names.
+Never tries a secret on a device whose key is not the one that the token names, nor a code on more than one.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-from daemon.journal.errors import Code, Refused, usage
-from daemon.peers import addresses, token
+from daemon.journal.errors import Candidate, Code, Refused, usage
+from daemon.peers import addresses, code, token
 from daemon.peers.addresses import Address
 from daemon.peers.dial import Dialling, TurnedAway, Unreachable
 from daemon.peers.identity import Identity, device_of
 from daemon.peers.pace import Pace
 from daemon.peers.pairing import Admitted, Joiner, Newcomer, PairingFailed, WrongSecret
-from daemon.peers.token import BadToken, Token
+from daemon.peers.token import BadToken
 from daemon.peers.wire import LineLost, Wire
 from syncproto.faults import RemoteProtocolError
+from syncproto.ids import DeviceId
 
-_NEW_INVITATION = "make a new invitation there: placet pair --invite"
+_NEW_INVITATION = "make a new invitation there: placet pair"
 
 
-def read_token(text: str) -> Token:
-    """Read what a person pasted. Raises Refused."""
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """An invitation as it was brought over: a token says whose it is and where, a code neither."""
+
+    secret: bytes
+    device: DeviceId | None = None
+    addresses: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Inviting:
+    """A device that says on this network that it invites; nothing of it is proved."""
+
+    name: str
+    addresses: tuple[str, ...]
+
+
+def read_offer(text: str) -> Offer:
+    """Read the code or token that a person typed or pasted. Raises Refused."""
+    digits = code.read(text)
+    if digits is not None:
+        return Offer(code.secret(digits))
     try:
-        return token.read(text)
+        read = token.read(text)
     except BadToken as fault:
-        raise usage(str(fault), "paste the whole line that 'placet pair --invite' printed") from fault
+        seen = "this is neither a code such as 493-027 nor a token of placet pair --invite"
+        hint = "type the six digits that 'placet pair' shows, or paste the whole line of the token"
+        raise usage(seen if len(text) < token.TEXT_CHARS_MIN else str(fault), hint) from fault
+    return Offer(read.secret, read.device, tuple(read.addresses))
 
 
-def candidates(first: str | None, told: Sequence[str]) -> list[Address]:
-    """Return the addresses to try: the one that a person gave, else those of the token. Raises Refused."""
+def candidates(first: str | None, offer: Offer, inviting: Sequence[Inviting]) -> list[Address]:
+    """Return the addresses to try: the one that a person gave, else those of the token, else of the inviter.
+
+    A code goes to one device alone: whoever it is tried on may guess once. Raises Refused.
+    """
     if first is not None:
         try:
             return [addresses.parse(first)]
         except ValueError as fault:
             raise usage(str(fault), "give the address as host:port") from fault
+    told = offer.addresses if offer.device is not None else _only(inviting).addresses
     found = [addresses.parse(one) for one in told if addresses.is_address(one)]
     if not found:
-        raise usage("the token names no usable address", "give one with --addr host:port")
+        raise usage("the invitation names no usable address", "give one with --addr host:port")
     return found
 
 
-async def knock(dialling: Dialling, invited: Token, places: Sequence[Address]) -> tuple[Wire, bytes]:
+def _only(inviting: Sequence[Inviting]) -> Inviting:
+    if not inviting:
+        hint = "'placet pair' shows its address there: join again with --addr host:port"
+        raise Refused(Code.NOT_FOUND, "no device on this network says that it invites", hint)
+    if len(inviting) > 1:
+        found = [Candidate(next(iter(one.addresses), ""), one.name) for one in inviting]
+        hint = "say which with --addr host:port"
+        raise Refused(Code.AMBIGUOUS, "several devices on this network invite", hint, found)
+    return inviting[0]
+
+
+async def knock(dialling: Dialling, offer: Offer, places: Sequence[Address]) -> tuple[Wire, bytes]:
     """Connect to the inviter; return the wire and its certificate (DER). Raises Refused."""
     seen: list[str] = []
     closed: list[str] = []
@@ -53,7 +93,7 @@ async def knock(dialling: Dialling, invited: Token, places: Sequence[Address]) -
         except Unreachable as fault:
             seen.append(str(fault))
         else:
-            if _belongs(certificate, invited):
+            if _belongs(certificate, offer):
                 return wire, certificate
             await wire.close()
             seen.append(f"{place} is another device than the one that made the token")
@@ -64,17 +104,18 @@ async def knock(dialling: Dialling, invited: Token, places: Sequence[Address]) -
     raise Refused(Code.FAILED, f"the inviting device was not reached: {'; '.join(seen)}", hint)
 
 
-def _belongs(certificate: bytes, invited: Token) -> bool:
+def _belongs(certificate: bytes, offer: Offer) -> bool:
     try:
-        return device_of(certificate) == invited.device
+        shown = device_of(certificate)
     except ValueError:
         return False
+    return offer.device in (None, shown)
 
 
 async def pair(
     wire: Wire,
     certificate: bytes,
-    invited: Token,
+    offer: Offer,
     *,
     identity: Identity,
     newcomer: Newcomer,
@@ -86,7 +127,7 @@ async def pair(
     What must happen next: the outcome is made durable, and this device comes back over mutual TLS.
     """
     joiner = Joiner(
-        secret=invited.secret,
+        secret=offer.secret,
         signer=identity.signer,
         certificate=identity.certificate,
         inviter=certificate,

@@ -4,7 +4,7 @@ Never knows what is in a commit, and never decides what its parts decide.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import structlog
 
@@ -13,11 +13,13 @@ from daemon.config import Settings
 from daemon.journal.errors import Code, Refused
 from daemon.journal.provenance import iso
 from daemon.notifier import Notifier
-from daemon.peers import addresses, joining, roster, token
+from daemon.peers import addresses, code, joining, roster, token
 from daemon.peers.admission import Admission
 from daemon.peers.dial import Dialling
 from daemon.peers.exchange import Exchange
-from daemon.peers.identity import Identity
+from daemon.peers.identity import Identity, device_of
+from daemon.peers.invitation import Stage
+from daemon.peers.joining import Inviting
 from daemon.peers.link import Link
 from daemon.peers.links import Finding, Links
 from daemon.peers.listener import Listener
@@ -25,13 +27,24 @@ from daemon.peers.membership import Membership
 from daemon.peers.pace import Pace
 from daemon.peers.pairing import NAME_CHARS_MAX
 from daemon.peers.reception import Reception
-from daemon.peers.states import DeviceState, Invited, JoinedDevice, LinkState, SyncReport, device_states
+from daemon.peers.states import (
+    DeviceState,
+    InvitationState,
+    Invited,
+    JoinedDevice,
+    LinkState,
+    SyncReport,
+    device_states,
+)
 from daemon.peers.token import SECRET_BYTES
 from daemon.peers.trust import Gate
 from daemon.peers.wire import Wire
 from store import peers as table
 from store.threads import StoreThreads
 from syncproto.ids import DeviceId
+
+# Stages of an invitation after which another comes.
+_GOES_ON = (Stage.OPEN, Stage.PROVED)
 
 log = structlog.get_logger("peers")
 
@@ -81,7 +94,12 @@ class Peers:
             db, clock, identity=identity, members=members, dialling=self._dialling, name=own_name, pace=pace
         )
         self._reception = Reception(
-            identity, clock, self._admission.host, self._admission.keep_newcomer, pace
+            identity,
+            clock,
+            self._admission.host,
+            self._admission.keep_newcomer,
+            pace=pace,
+            changed=links.changed.tell,
         )
         self._listener = Listener(
             self._gate, self._exchange.admits, self._exchange.answer, self._answer_pairing, pace
@@ -143,25 +161,66 @@ class Peers:
 
     # -- pairing --------------------------------------------------------------------------------------
 
-    def open_invitation(self) -> Invited:
-        """Offer one device, for five minutes and three tries, to join the vault."""
-        secret = self._clock.randomness(SECRET_BYTES)
-        invitation = self._reception.invite(secret)
+    def open_invitation(self, *, by_code: bool = False) -> Invited:
+        """Offer one device, for five minutes and three tries, to join the vault, by a code or by a token."""
         places = self._own_addresses()
-        text = token.write(places, self._identity.device, secret)
-        return Invited(text, places[0], iso(invitation.expires_ms))
+        drawn = code.draw(self._clock.randomness) if by_code else None
+        secret = self._clock.randomness(SECRET_BYTES) if drawn is None else code.secret(drawn)
+        invitation = self._reception.invite(secret)
+        text = token.write(places, self._identity.device, secret) if drawn is None else None
+        return Invited(invitation.name, drawn, text, places[0], places, iso(invitation.expires_ms))
+
+    async def invitation(self, name: str, wait_s: float = 0.0) -> InvitationState:
+        """Return how far an invitation has got; with `wait_s`, wait that long for it to get further.
+
+        Raises Refused (not_found) for one that another has replaced, or that this process did not make.
+        """
+        watch = self.changed.watch()
+        before = state = self._invitation_state(name)
+        ends_s = self._clock.monotonic_s() + wait_s
+        while (
+            state == before and state.stage in _GOES_ON and (left_s := ends_s - self._clock.monotonic_s()) > 0
+        ):
+            # An invitation that expires tells nobody.
+            await watch.grown(min(left_s, 1.0))
+            state = self._invitation_state(name)
+        return state
+
+    def call_off(self, name: str) -> InvitationState:
+        """End an invitation. Raises Refused as `invitation` does."""
+        self._invitation_state(name)
+        self._reception.close()
+        return self._invitation_state(name)
+
+    def _invitation_state(self, name: str) -> InvitationState:
+        held = self._reception.last()
+        if held is None or held.name != name:
+            raise Refused(Code.NOT_FOUND, "this invitation is over", "make a new one: placet pair")
+        stage = held.stage(self._clock.monotonic_s()).value
+        member = None if held.newcomer is None else self._members.peers().get(held.newcomer)
+        told = None
+        if held.newcomer is not None:
+            told = JoinedDevice(held.newcomer.hex(), "" if member is None else member.name)
+        return InvitationState(name, stage if member is None else "joined", held.tries_left, told)
 
     async def join(self, text: str, *, unite: bool = False, address: str | None = None) -> JoinedDevice:
-        """Accept an invitation. Raises Refused.
+        """Accept an invitation by its code or token. Raises Refused.
 
         A device with entries of its own brings them along only where `unite` says so. `address` is tried in
-        place of those in the token.
+        place of those in the token, or of the device nearby that invites.
         """
-        invited = joining.read_token(text)
-        admitted = await self._admission.join(invited, unite=unite, first=address, own=self._own_addresses())
+        offer = joining.read_offer(text)
+        admitted = await self._admission.join(
+            offer, unite=unite, first=address, own=self._own_addresses(), inviting=self._inviting()
+        )
         self.resume()
-        await self._linked(invited.device)
-        return JoinedDevice(invited.device.hex(), admitted.host.name)
+        inviter = device_of(admitted.certificate)
+        await self._linked(inviter)
+        return JoinedDevice(inviter.hex(), admitted.host.name)
+
+    def _inviting(self) -> Sequence[Inviting]:
+        """Return the devices nearby that say that they invite."""
+        return ()
 
     def _is_inviting(self) -> bool:
         return self._reception.is_open

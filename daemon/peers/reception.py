@@ -9,12 +9,14 @@ import structlog
 
 from daemon.clock import Clock
 from daemon.peers import pairing
-from daemon.peers.identity import Identity
+from daemon.peers.identity import Identity, device_of
 from daemon.peers.invitation import LIFETIME_S, Attempt, Invitation
 from daemon.peers.pace import Pace
 from daemon.peers.pairing import Host, Inviter, Joined, PairingFailed, WrongSecret
 from daemon.peers.wire import LineLost, Wire
 from syncproto.faults import RemoteProtocolError
+
+NAME_BYTES = 8
 
 log = structlog.get_logger("peers")
 
@@ -28,27 +30,36 @@ class Reception:
         clock: Clock,
         host: Callable[[], Awaitable[Host]],
         keep: Callable[[Joined], Awaitable[None]],
+        *,
         pace: Pace,
+        changed: Callable[[], None] = lambda: None,
     ) -> None:
         self._identity = identity
         self._clock = clock
         self._host = host
         self._keep = keep
         self._pace = pace
+        self._changed = changed
         self._invitation: Invitation | None = None
 
     def invite(self, secret: bytes) -> Invitation:
         """Open an invitation; one that was open is called off."""
         self.close()
         now_s, now_ms = self._clock.monotonic_s(), self._clock.now_ms()
-        self._invitation = Invitation(secret, now_s, now_ms + int(LIFETIME_S * 1000))
+        name = self._clock.randomness(NAME_BYTES).hex()
+        self._invitation = Invitation(secret, now_s, now_ms + int(LIFETIME_S * 1000), name)
+        self._changed()
         return self._invitation
 
     def close(self) -> None:
         """Call off the invitation that is open, if any."""
         if self._invitation is not None:
-            self._invitation.burn()
-            self._invitation = None
+            self._invitation.call_off()
+            self._changed()
+
+    def last(self) -> Invitation | None:
+        """Return the invitation that was made last, open or not."""
+        return self._invitation
 
     @property
     def is_open(self) -> bool:
@@ -86,13 +97,15 @@ class Reception:
             await self._attempt(wire, inviter, invitation, attempt)
         finally:
             invitation.failed(attempt)
+            self._changed()
 
     async def _attempt(self, wire: Wire, inviter: Inviter, invitation: Invitation, attempt: Attempt) -> None:
         await wire.send(inviter.answer(), self._pace.pairing_s)
         joined = inviter.read_proof(await wire.receive(self._pace.pairing_s))
         if joined.public_key == self._identity.signer.public_key:
             raise WrongSecret("a device cannot join itself")
-        if not invitation.redeem(attempt, self._clock.monotonic_s()):
+        newcomer = device_of(joined.certificate)
+        if not invitation.redeem(attempt, self._clock.monotonic_s(), newcomer):
             raise PairingFailed("the invitation ended meanwhile")
         await self._keep(joined)
         await wire.send(inviter.welcome(), self._pace.pairing_s)

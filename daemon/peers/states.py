@@ -16,18 +16,33 @@ from syncproto.ids import DeviceId
 
 
 class Invited(msgspec.Struct, frozen=True):
-    """An open invitation: the token, the first address in it, and when it ends."""
+    """An open invitation: its code or its token, where this device is reached, and when it ends."""
 
-    token: str
+    id: str
+    code: str | None
+    token: str | None
     address: str
+    addresses: list[str]
     expires_at: str
 
 
 class JoinedDevice(msgspec.Struct, frozen=True):
-    """The device that let this one in."""
+    """A device that let this one in, or that this one let in."""
 
     device_id: str
     name: str
+
+
+class InvitationState(msgspec.Struct, frozen=True):
+    """How far an invitation has got: open, proved (its secret was), joined, tried_out, called_off or expired.
+
+    `device` is who proved the secret, and has joined once the stage says so.
+    """
+
+    id: str
+    stage: str
+    tries_left: int
+    device: JoinedDevice | None
 
 
 class DeviceState(msgspec.Struct, frozen=True):

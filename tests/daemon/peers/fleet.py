@@ -76,6 +76,12 @@ class Device:
         """Return where it listens."""
         return self.peers.address
 
+    def token(self) -> str:
+        """Invite a device; return the token."""
+        text = self.peers.open_invitation().token
+        assert text is not None
+        return text
+
     async def start(self) -> None:
         store = Store.open(
             self.folder / "placet.db",
@@ -191,7 +197,7 @@ class Fleet:
 
     async def pair(self, inviter: Device, joiner: Device) -> None:
         """Pair two devices, and wait until both see the link."""
-        await joiner.peers.join(inviter.peers.open_invitation().token)
+        await joiner.peers.join(inviter.token())
         await inviter.until_linked(joiner)
         await joiner.until_linked(inviter)
 

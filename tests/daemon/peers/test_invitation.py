@@ -7,6 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.peers.invitation import ATTEMPT_S, LIFETIME_S, TRIES_MAX, Attempt, Denial, Invitation
+from syncproto.ids import DeviceId
+
+NEWCOMER = DeviceId(bytes(32))
 
 
 def opened(at_s: float = 0.0) -> Invitation:
@@ -45,14 +48,14 @@ def test_the_last_try_may_still_succeed():
     invitation = opened()
     for _ in range(TRIES_MAX - 1):
         invitation.failed(charged(invitation, 1.0))
-    assert invitation.redeem(charged(invitation, 1.0), 2.0)
+    assert invitation.redeem(charged(invitation, 1.0), 2.0, NEWCOMER)
 
 
 def test_an_invitation_admits_one_device_once():
     invitation = opened()
     attempt = charged(invitation, 1.0)
-    assert invitation.redeem(attempt, 2.0)
-    assert not invitation.redeem(attempt, 2.0)
+    assert invitation.redeem(attempt, 2.0, NEWCOMER)
+    assert not invitation.redeem(attempt, 2.0, NEWCOMER)
     assert not invitation.open(2.0)
 
 
@@ -61,7 +64,7 @@ def test_five_minutes_end_it_and_the_attempt_with_it():
     assert invitation.open(100.0 + LIFETIME_S - 0.001)
     attempt = charged(invitation, 100.0 + LIFETIME_S - 0.001)
     assert not invitation.open(100.0 + LIFETIME_S)
-    assert not invitation.redeem(attempt, 100.0 + LIFETIME_S)
+    assert not invitation.redeem(attempt, 100.0 + LIFETIME_S, NEWCOMER)
     assert invitation.charge(100.0 + LIFETIME_S) is Denial.CLOSED
 
 
@@ -69,9 +72,9 @@ def test_an_attempt_that_dawdles_makes_room_and_comes_too_late():
     invitation = opened()
     slow = charged(invitation, 0.0)
     quick = charged(invitation, ATTEMPT_S)
-    assert not invitation.redeem(slow, ATTEMPT_S)
+    assert not invitation.redeem(slow, ATTEMPT_S, NEWCOMER)
     invitation.failed(slow)
-    assert invitation.redeem(quick, ATTEMPT_S + 1)
+    assert invitation.redeem(quick, ATTEMPT_S + 1, NEWCOMER)
 
 
 @given(st.lists(st.tuples(st.floats(0, 30), st.sampled_from(["charge", "fail"])), max_size=80))

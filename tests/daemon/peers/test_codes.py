@@ -1,0 +1,191 @@
+"""Pairing by the six digits that a person types: the code itself, and what an invitation tells of its way.
+
+Never counts on timing: time passes only where a test moves the clock.
+"""
+
+import asyncio
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from daemon.journal.errors import Code, Refused
+from daemon.peers import code, joining
+from daemon.peers.invitation import LIFETIME_S, TRIES_MAX
+from daemon.peers.joining import Inviting, Offer
+from daemon.peers.states import Invited, JoinedDevice
+from tests.daemon.peers.fleet import Device, Fleet, GivenClock, in_step
+
+
+def invite(device: Device) -> tuple[Invited, str]:
+    """Return an invitation by code, and the code."""
+    invited = device.peers.open_invitation(by_code=True)
+    assert invited.code is not None
+    assert invited.token is None
+    return invited, invited.code
+
+
+def another(than: str) -> str:
+    return "000-000" if than != "000-000" else "111-111"
+
+
+async def refusal(joiner: Device, text: str, place: str | None) -> Refused:
+    with pytest.raises(Refused) as seen:
+        await joiner.peers.join(text, address=place)
+    return seen.value
+
+
+async def stage(device: Device, invited: Invited) -> str:
+    return (await device.peers.invitation(invited.id)).stage
+
+
+# -- the code -----------------------------------------------------------------------------------------
+
+
+@given(st.binary(min_size=4, max_size=4))
+def test_a_code_is_six_digits_that_are_read_as_they_were_written(drawn: bytes):
+    draws = iter([drawn])
+    made = code.draw(lambda count: next(draws, bytes(count)))
+    assert code.read(made) == made
+    for typed in (made.replace("-", ""), made.replace("-", " "), f" {made}\n", made.replace("-", " - ")):
+        assert code.read(typed) == made
+
+
+def test_a_draw_that_would_favour_small_codes_is_drawn_again():
+    draws = iter([b"\xff\xff\xff\xff", (123_456).to_bytes(4, "big")])
+    assert code.draw(lambda _: next(draws)) == "123-456"
+
+
+@pytest.mark.parametrize("text", ["", "49302", "4930277", "493-02a", "٤٩٣-٠٢٧", "493_027", "-493027"])
+def test_what_is_no_code_is_not_taken_for_one(text: str):
+    assert code.read(text) is None
+
+
+# -- pairing by it ------------------------------------------------------------------------------------
+
+
+async def test_devices_pair_by_a_code(fleet: Fleet):
+    desk, phone = await fleet.start("desk"), await fleet.start("phone")
+    invited, typed = invite(desk)
+    joined = await phone.peers.join(typed.replace("-", " "), address=desk.place)
+    assert (joined.device_id, joined.name) == (desk.id.hex(), "desk")
+    await in_step(desk, phone)
+    await desk.until_linked(phone)
+    told = await desk.peers.invitation(invited.id)
+    assert told.stage == "joined"
+    assert told.device == JoinedDevice(phone.id.hex(), "phone")
+
+
+async def test_whoever_waits_for_an_invitation_is_told_of_each_step(fleet: Fleet):
+    desk, phone = await fleet.start("desk"), await fleet.start("phone")
+    invited, typed = invite(desk)
+    waiting = asyncio.create_task(desk.peers.invitation(invited.id, 20.0))
+    await asyncio.sleep(0)
+    assert (await refusal(phone, another(typed), desk.place)).code is Code.FORBIDDEN
+    assert (await waiting).tries_left == TRIES_MAX - 1
+    await phone.peers.join(typed, address=desk.place)
+    while (told := await desk.peers.invitation(invited.id, 20.0)).stage != "joined":
+        assert told.stage in ("open", "proved")
+
+
+async def test_the_right_code_is_refused_after_three_wrong_ones(fleet: Fleet):
+    desk, phone = await fleet.start("desk"), await fleet.start("phone")
+    invited, typed = invite(desk)
+    for _ in range(TRIES_MAX):
+        refused = await refusal(phone, another(typed), desk.place)
+        assert refused.code is Code.FORBIDDEN
+        assert "does not match" in refused.message
+    assert (await refusal(phone, typed, desk.place)).code is Code.FORBIDDEN
+    assert await stage(desk, invited) == "tried_out"
+
+
+async def test_of_fifty_guesses_at_once_at_most_three_are_charged_and_none_is_answered_beyond(fleet: Fleet):
+    desk, phone = await fleet.start("desk"), await fleet.start("phone")
+    invited, typed = invite(desk)
+    guesses = [joining.read_offer(f"{number:06}") for number in range(50) if f"{number:06}" != typed]
+
+    async def guess(offer: Offer) -> None:
+        with pytest.raises(Refused):
+            await phone.peers.join(f"{offer.secret[-7:].decode()}", address=desk.place)
+
+    await asyncio.gather(*(guess(offer) for offer in guesses))
+    assert (await desk.peers.invitation(invited.id)).tries_left == 0
+    assert (await refusal(phone, typed, desk.place)).code is Code.FORBIDDEN
+
+
+async def test_five_minutes_end_a_code(fleet: Fleet):
+    desk, phone = await fleet.start("desk"), await fleet.start("phone")
+    invited, typed = invite(desk)
+    desk.clock.ahead_s += LIFETIME_S
+    assert (await refusal(phone, typed, desk.place)).code is Code.FORBIDDEN
+    assert await stage(desk, invited) == "expired"
+
+
+async def test_an_invitation_that_is_called_off_lets_nobody_in(fleet: Fleet):
+    desk, phone = await fleet.start("desk"), await fleet.start("phone")
+    invited, typed = invite(desk)
+    assert desk.peers.call_off(invited.id).stage == "called_off"
+    assert (await refusal(phone, typed, desk.place)).code is Code.FORBIDDEN
+
+
+async def test_calling_off_an_invitation_does_not_touch_the_one_that_took_its_place(fleet: Fleet):
+    desk, phone = await fleet.start("desk"), await fleet.start("phone")
+    old, _ = invite(desk)
+    _, typed = invite(desk)
+    with pytest.raises(Refused) as seen:
+        desk.peers.call_off(old.id)
+    assert seen.value.code is Code.NOT_FOUND
+    await phone.peers.join(typed, address=desk.place)
+
+
+async def test_a_code_opens_no_invitation_by_token_nor_the_other_way_round(fleet: Fleet):
+    desk, phone = await fleet.start("desk"), await fleet.start("phone")
+    text = desk.token()
+    assert (await refusal(phone, "493-027", desk.place)).code is Code.FORBIDDEN
+    invite(desk)
+    assert (await refusal(phone, text, None)).code is Code.FORBIDDEN
+
+
+async def test_a_code_is_not_tried_on_this_very_device(fleet: Fleet):
+    desk = await fleet.start("desk")
+    invited, typed = invite(desk)
+    assert (await refusal(desk, typed, desk.place)).code is Code.USAGE
+    assert (await desk.peers.invitation(invited.id)).tries_left == TRIES_MAX
+
+
+async def test_a_device_with_entries_of_its_own_says_nothing_before_it_is_asked_to_unite(fleet: Fleet):
+    desk, phone = await fleet.start("desk"), await fleet.start("phone")
+    await phone.add("mine")
+    invited, typed = invite(desk)
+    assert (await refusal(phone, typed, desk.place)).code is Code.NEEDS_CONFIRMATION
+    assert (await desk.peers.invitation(invited.id)).tries_left == TRIES_MAX
+    await phone.peers.join(typed, unite=True, address=desk.place)
+
+
+# -- where to ----------------------------------------------------------------------------------------
+
+
+def test_a_code_goes_to_the_one_device_that_invites():
+    nearby = [Inviting("desk", ("10.0.0.1:9", "no address", "[fe80::1%eth0]:9"))]
+    assert [str(one) for one in joining.candidates(None, Offer(b""), nearby)] == [
+        "10.0.0.1:9",
+        "[fe80::1%eth0]:9",
+    ]
+
+
+def test_of_several_devices_that_invite_a_person_says_which():
+    nearby = [Inviting("desk", ("10.0.0.1:9",)), Inviting("desk", ("10.0.0.2:9",))]
+    with pytest.raises(Refused) as seen:
+        joining.candidates(None, Offer(b""), nearby)
+    assert seen.value.code is Code.AMBIGUOUS
+    assert [one.id for one in seen.value.candidates] == ["10.0.0.1:9", "10.0.0.2:9"]
+
+
+async def test_a_code_without_a_device_that_invites_asks_for_an_address(fleet: Fleet):
+    refused = await refusal(await fleet.start("phone"), "493-027", None)
+    assert refused.code is Code.NOT_FOUND
+    assert "--addr" in refused.hint
+
+
+def test_randomness_is_drawn_from_the_clock_that_was_given():
+    assert code.draw(GivenClock("a").randomness) == code.draw(GivenClock("a").randomness)
