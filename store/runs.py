@@ -18,10 +18,20 @@ ERROR_CHARS_MAX = 300
 class RunStatus(StrEnum):
     """How a run stands."""
 
+    QUEUED = "queued"
     RUNNING = "running"
     COMPLETED = "completed"
+    SKIPPED = "skipped"
     FAILED = "failed"
     ABANDONED = "abandoned"
+
+
+class Cause(StrEnum):
+    """What wakes an agent: what changed, a time that was set, or a person who asks."""
+
+    SUBSCRIPTION = "subscription"
+    TIMER = "timer"
+    SESSION = "session"
 
 
 class Run(NamedTuple):
@@ -29,6 +39,7 @@ class Run(NamedTuple):
 
     run_key: str
     agent: EntityId
+    cause: Cause
     reason: str
     status: RunStatus
     started_ms: int
@@ -37,54 +48,125 @@ class Run(NamedTuple):
 
 
 class Failures(NamedTuple):
-    """How many runs of an agent failed since the last one that did not, and when the newest of them ended."""
+    """How many runs of an agent failed since the last one that did not, and when the newest of them ended.
+
+    `cuts` is how often a process ended in the middle of what has not completed since.
+    """
 
     number: int
     last_ms: int
+    cuts: int = 0
 
 
-def begin(
-    transaction: Transaction, run_key: str, agent: EntityId, reason: str, live: Collection[str] = ()
-) -> bool:
-    """Claim a run key; False where it was completed, or is one of those that are `live` in this process.
+class Wanted(NamedTuple):
+    """A run to queue or to begin. `life` names the write that made the agent's lifecycle what it is."""
 
-    A row that says "running" without being live is what a run left whose end could not be written.
+    run_key: str
+    agent: EntityId
+    cause: Cause
+    reason: str
+    life: bytes = b""
+
+
+_OVER = frozenset({RunStatus.COMPLETED, RunStatus.SKIPPED})
+
+
+def queue(transaction: Transaction, wanted: Wanted) -> bool:
+    """Note a run that is to begin, so that a restart finds it; False where its key is known already."""
+    transaction.db.execute(
+        "INSERT INTO run (run_key, agent, cause, reason, status, life, started_ms, error)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, '') ON CONFLICT (run_key) DO NOTHING",
+        (*wanted[:4], RunStatus.QUEUED.value, wanted.life, transaction.now_ms()),
+    )
+    queued = bool(transaction.db.changes())
+    _keep_newest(transaction, wanted.agent)
+    return queued
+
+
+def begin(transaction: Transaction, wanted: Wanted, live: Collection[str] = ()) -> bool:
+    """Claim a run key; False where it is over, or is one of those that are `live` in this process.
+
+    A row that says "running" without being live is what a run left whose end could not be written. What was
+    skipped for want of its agent begins again only as what has changed: a request was answered.
     """
-    known = find(transaction, run_key)
-    if run_key in live or (known is not None and known.status is RunStatus.COMPLETED):
+    known = find(transaction, wanted.run_key)
+    if wanted.run_key in live or (known is not None and is_over(known)):
         return False
     transaction.db.execute(
-        "INSERT INTO run (run_key, agent, reason, status, started_ms, error) VALUES (?, ?, ?, ?, ?, '')"
+        "INSERT INTO run (run_key, agent, cause, reason, status, life, started_ms, error)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, '')"
         " ON CONFLICT (run_key) DO UPDATE SET status = excluded.status, reason = excluded.reason,"
-        " started_ms = excluded.started_ms, ended_ms = NULL, error = '', no = (SELECT max(no) + 1 FROM run)",
-        (run_key, agent, reason, RunStatus.RUNNING.value, transaction.now_ms()),
+        " started_ms = excluded.started_ms, ended_ms = NULL, error = '', no = (SELECT max(no) + 1 FROM run),"
+        " failures = iif(life = excluded.life, failures, 0), life = excluded.life",
+        (*wanted[:4], RunStatus.RUNNING.value, wanted.life, transaction.now_ms()),
     )
-    _keep_newest(transaction, agent)
+    _keep_newest(transaction, wanted.agent)
     return True
 
 
+def is_over(run: Run) -> bool:
+    """Say whether a run's key may not begin again."""
+    if run.cause is Cause.SUBSCRIPTION:
+        return run.status is RunStatus.COMPLETED
+    return run.status in _OVER
+
+
 def end(transaction: Transaction, run_key: str, status: RunStatus, error: str = "") -> None:
-    """Say how a run ended; one that has ended already stays as it is."""
+    """Say how a run ended; one that has ended already stays as it is.
+
+    A timer's run that failed is queued again, since nobody is there to ask once more; so is any request
+    that was cut short.
+    """
     line = " ".join(error.split())[:ERROR_CHARS_MAX]
     transaction.db.execute(
-        "UPDATE run SET status = ?1, ended_ms = ?2, error = ?3, failures = failures + (?1 = ?5)"
-        " WHERE run_key = ?4 AND status = ?6",
-        (
-            status.value,
-            transaction.now_ms(),
-            line,
-            run_key,
-            RunStatus.FAILED.value,
-            RunStatus.RUNNING.value,
-        ),
+        "UPDATE run SET status = iif(cause = 'timer' AND ?1 = 'failed'"
+        " OR cause != 'subscription' AND ?1 = 'abandoned', 'queued', ?1),"
+        " ended_ms = ?2, error = ?3, failures = failures + (?1 = 'failed')"
+        " WHERE run_key = ?4 AND status IN ('queued', 'running')",
+        (status.value, transaction.now_ms(), line, run_key),
     )
 
 
-def abandon_running(transaction: Transaction) -> int:
-    """Mark what is still running as abandoned: at a start, nothing can be. Returns how many there were."""
+def recover(transaction: Transaction) -> int:
+    """Settle what is still running: at a start, nothing can be. Returns how many there were.
+
+    What changed is found again in the log of commits, so its run is abandoned; a person's request and a
+    timer stand here alone, and are queued again.
+    """
     transaction.db.execute(
-        "UPDATE run SET status = ?, ended_ms = ? WHERE status = ?",
-        (RunStatus.ABANDONED.value, transaction.now_ms(), RunStatus.RUNNING.value),
+        "UPDATE run SET status = iif(cause = 'subscription', 'abandoned', 'queued'), ended_ms = ?,"
+        " cuts = cuts + 1 WHERE status = 'running'",
+        (transaction.now_ms(),),
+    )
+    return transaction.db.changes()
+
+
+def waiting(snapshot: Snapshot) -> list[Run]:
+    """Return the requests and timers whose runs have not ended, in the order in which they were asked for.
+
+    At a start: none of them is live then, also those that `recover` could not settle on a full disk.
+    """
+    return _runs(
+        snapshot, "WHERE status IN ('queued', 'running') AND cause != 'subscription' ORDER BY no", ()
+    )
+
+
+def ran_ms(snapshot: Snapshot, agent: EntityId) -> int | None:
+    """Return when an agent's last run that nobody asked for ended, None where it never ran."""
+    row: Any = snapshot.db.execute(
+        "SELECT ended_ms FROM run WHERE agent = ? AND cause != 'session' AND ended_ms IS NOT NULL"
+        " AND status != 'skipped' ORDER BY no DESC LIMIT 1",
+        (agent,),
+    ).fetchone()
+    return None if row is None else row[0]
+
+
+def take_back(transaction: Transaction, agent: EntityId) -> int:
+    """Skip the timers' runs of an agent that wait to begin. Returns how many there were."""
+    transaction.db.execute(
+        "UPDATE run SET status = 'skipped', ended_ms = ?, error = 'taken back' WHERE agent = ?"
+        " AND cause = 'timer' AND status = 'queued'",
+        (transaction.now_ms(), agent),
     )
     return transaction.db.changes()
 
@@ -100,22 +182,23 @@ def of_agent(snapshot: Snapshot, agent: EntityId, limit: int) -> list[Run]:
     return _runs(snapshot, "WHERE agent = ? ORDER BY no DESC LIMIT ?", (agent, limit))
 
 
-def failures(snapshot: Snapshot, agent: EntityId) -> Failures:
-    """Count an agent's failures since its last success; runs cut short by a stop do not count.
+def failures(snapshot: Snapshot, agent: EntityId, life: bytes = b"") -> Failures:
+    """Count an agent's failures of one life since its last success; runs cut short by a stop do not count.
 
     A key that is tried again keeps one row: the row counts its failures.
     """
-    number, last_ms = 0, 0
+    number, last_ms, cuts = 0, 0, 0
     rows: Any = snapshot.db.execute(
-        "SELECT status, failures, ended_ms FROM run WHERE agent = ? ORDER BY no DESC", (agent,)
+        "SELECT status, failures, ended_ms, cuts FROM run WHERE agent = ? AND life = ? ORDER BY no DESC",
+        (agent, life),
     )
-    for status, failed, ended_ms in rows:
+    for status, failed, ended_ms, cut in rows:
         if status == RunStatus.COMPLETED.value:
             break
-        number += failed
-        if status == RunStatus.FAILED.value:
-            last_ms = last_ms or ended_ms
-    return Failures(number, last_ms)
+        number, cuts = number + failed, cuts + cut
+        if failed or cut:
+            last_ms = last_ms or ended_ms or 0
+    return Failures(number, last_ms, cuts)
 
 
 def by_status(snapshot: Snapshot) -> dict[str, int]:
@@ -126,15 +209,19 @@ def by_status(snapshot: Snapshot) -> dict[str, int]:
 
 def _runs(snapshot: Snapshot, where: str, bindings: tuple[Any, ...]) -> list[Run]:
     rows: Any = snapshot.db.execute(
-        f"SELECT run_key, agent, reason, status, started_ms, ended_ms, error FROM run {where}", bindings
+        f"SELECT run_key, agent, cause, reason, status, started_ms, ended_ms, error FROM run {where}",
+        bindings,
     )
-    return [Run(key, agent, why, RunStatus(status), *rest) for key, agent, why, status, *rest in rows]
+    return [
+        Run(key, agent, Cause(cause), why, RunStatus(status), *rest)
+        for key, agent, cause, why, status, *rest in rows
+    ]
 
 
 def _keep_newest(transaction: Transaction, agent: EntityId) -> None:
     """Forget an agent's oldest runs. Its watermark, not this log, keeps them from being due again."""
     transaction.db.execute(
-        "DELETE FROM run WHERE agent = ?1 AND status != ?2 AND no NOT IN"
-        " (SELECT no FROM run WHERE agent = ?1 ORDER BY no DESC LIMIT ?3)",
-        (agent, RunStatus.RUNNING.value, KEPT_PER_AGENT),
+        "DELETE FROM run WHERE agent = ?1 AND status NOT IN ('queued', 'running') AND no NOT IN"
+        " (SELECT no FROM run WHERE agent = ?1 ORDER BY no DESC LIMIT ?2)",
+        (agent, KEPT_PER_AGENT),
     )

@@ -8,13 +8,30 @@ from typing import Any
 
 from msgspec import Struct
 
-from daemon.agents import wakes
-from daemon.agents.records import ACTIVE, AUTONOMOUS, DESTROYED, TASK_AGENT, Agent, agent_id, load, report_of
-from daemon.agents.timetable import FAILURES_MAX, Outlook
+from daemon.agents import permits
+from daemon.agents.policy import CATEGORIES
+from daemon.agents.records import (
+    ACTIVE,
+    AUTONOMOUS,
+    CREATED,
+    DESTROYED,
+    DORMANT,
+    HYBRID,
+    INTERACTIVE,
+    TASK_AGENT,
+    Agent,
+    agent_id,
+    failures_told,
+    hindrance,
+    load,
+    report_of,
+)
+from daemon.agents.timetable import Outlook
 from daemon.journal import refs
 from daemon.journal.errors import Code, Refused
+from daemon.journal.names import category_of
 from daemon.journal.provenance import iso
-from store import runs
+from store import glance, runs, timers
 from store.snapshot import Snapshot
 from store.transaction import Transaction, Write
 from store.verdicts import Status
@@ -22,6 +39,7 @@ from syncproto.codec import Value
 from syncproto.ids import EntityId, text
 
 RUNS_SHOWN = 10
+BY_MODE = {INTERACTIVE: "it wakes only when asked", HYBRID: "it wakes when asked, and by timers"}
 
 OutlookOf = Callable[[EntityId], Outlook]
 
@@ -46,6 +64,7 @@ class AgentShown(Struct, frozen=True, kw_only=True):
     kind: str
     mode: str
     lifecycle: str
+    lifecycle_reason: str | None
     model: str
     home_device_id: str
     at_home: bool
@@ -53,6 +72,9 @@ class AgentShown(Struct, frozen=True, kw_only=True):
     last_wake_at: str | None
     next_wake_at: str | None
     next_wake_why: str
+    timers: list[str]
+    policy: dict[str, str]
+    allowed_categories: list[str]
     consecutive_failures: int
     pending_items: int
     runs: list[RunShown]
@@ -67,10 +89,11 @@ class AgentCounts(Struct, frozen=True):
     dormant: int
 
 
-def create(tx: Transaction, task_ref: str, model: str) -> EntityId:
+def create(tx: Transaction, task_ref: str, model: str, mode: str = AUTONOMOUS) -> EntityId:
     """Give the task that `task_ref` names its agent, at home on this device; one that is there stays.
 
-    Raises Refused as a reference does, and conflict for a task whose agent was destroyed.
+    It may work on tasks of the category that this one has. Raises Refused as a reference does, and conflict
+    for a task whose agent was destroyed.
     """
     task = refs.task(tx, task_ref)
     identifier = agent_id(task.id)
@@ -82,12 +105,15 @@ def create(tx: Transaction, task_ref: str, model: str) -> EntityId:
     fields: dict[str, Value] = {
         "kind": TASK_AGENT,
         "display_name": task.text("title")[:80],
-        "mode": AUTONOMOUS,
+        "mode": mode,
         "lifecycle": ACTIVE,
         "task_id": task.id,
         "home_device_id": tx.device,
         "model": model,
     }
+    category = category_of(task)
+    if category is not None:
+        fields[f"{CATEGORIES}/{text(category)}"] = True
     tx.commit([Write(identifier, "agent", fields)])
     return identifier
 
@@ -114,9 +140,12 @@ def every(snapshot: Snapshot, now_ms: int, outlook: OutlookOf) -> list[AgentShow
 
 def shown(snapshot: Snapshot, agent: EntityId, now_ms: int, outlook: OutlookOf) -> AgentShown:
     """Show an agent that is there."""
-    known = load(snapshot, agent)
+    known, held = load(snapshot, agent), snapshot.entity(agent)
     assert known is not None
-    next_in_s, why = _outlook(snapshot, known, outlook)
+    assert held is not None
+    task = snapshot.entity(known.task)
+    seen = task is not None and task.visible
+    next_in_s, why = _outlook(snapshot, known, outlook, now_ms)
     log = runs.of_agent(snapshot, agent, RUNS_SHOWN)
     return AgentShown(
         id=text(agent),
@@ -124,7 +153,8 @@ def shown(snapshot: Snapshot, agent: EntityId, now_ms: int, outlook: OutlookOf) 
         display_name=known.display_name,
         kind=TASK_AGENT,
         mode=known.mode,
-        lifecycle=_lifecycle(snapshot, known),
+        lifecycle=lifecycle_shown(known, seen),
+        lifecycle_reason=(known.lifecycle_reason or None) if known.lifecycle == DORMANT else None,
         model=known.model,
         home_device_id=known.home.hex(),
         at_home=known.home == snapshot.device,
@@ -132,8 +162,13 @@ def shown(snapshot: Snapshot, agent: EntityId, now_ms: int, outlook: OutlookOf) 
         last_wake_at=None if known.last_wake_ms is None else iso(known.last_wake_ms),
         next_wake_at=None if next_in_s is None else iso(now_ms + round(next_in_s * 1000)),
         next_wake_why=why,
-        consecutive_failures=runs.failures(snapshot, agent).number,
-        pending_items=_pending(snapshot, known),
+        timers=[iso(at_ms) for at_ms in timers.of_agent(snapshot, agent)],
+        policy=permits.policies(held),
+        allowed_categories=permits.categories(snapshot, held),
+        consecutive_failures=max(
+            runs.failures(snapshot, agent, known.life).number, failures_told(snapshot, agent)
+        ),
+        pending_items=_pending(snapshot, known, now_ms),
         runs=[run_shown(one) for one in log],
     )
 
@@ -151,29 +186,52 @@ def run_shown(run: runs.Run) -> RunShown:
 
 
 def counts(snapshot: Snapshot, due: int, running: int) -> AgentCounts:
-    """Count the agents; `due` and `running` are what the scheduler knows."""
-    known = [load(snapshot, one.id) for one in snapshot.entities("agent")]
-    states = [_lifecycle(snapshot, one) for one in known if one is not None]
-    active = sum(state == ACTIVE for state in states)
-    return AgentCounts(active, due, running, sum(state == "dormant" for state in states))
+    """Count the agents; `due` and `running` are what the scheduler knows. Costs a glance at each."""
+    states = [_glanced(values, seen) for values, seen in glance.agents(snapshot)]
+    return AgentCounts(
+        active=sum(state == ACTIVE for state in states),
+        due=due,
+        running=running,
+        dormant=sum(state == DORMANT for state in states),
+    )
 
 
-def _outlook(snapshot: Snapshot, agent: Agent, outlook: OutlookOf) -> Outlook:
-    """Say when an agent runs next; what keeps it from running by itself comes first."""
-    if agent.home != snapshot.device:
-        return Outlook(None, "its home is another device")
-    if not wakes.is_scheduled(snapshot, agent):
-        return Outlook(None, "its task was removed, or it wakes only when asked")
-    return outlook(agent.id)
+def _glanced(values: dict[str, list[Any]], seen: bool) -> str:
+    """Return how an agent stands, as `lifecycle_shown` does."""
+    told = values.get("lifecycle", [ACTIVE])
+    if DESTROYED in told:
+        return DESTROYED
+    return DORMANT if told[0] == DORMANT or not seen else ACTIVE
 
 
-def _lifecycle(snapshot: Snapshot, agent: Agent) -> str:
-    """Return the lifecycle; dormant is read from what makes it so: a removed task, or too many failures."""
-    task = snapshot.entity(agent.task)
-    asleep = task is None or not task.visible
-    failing = runs.failures(snapshot, agent.id).number >= FAILURES_MAX
-    return "dormant" if agent.lifecycle == ACTIVE and (asleep or failing) else agent.lifecycle
+def _outlook(snapshot: Snapshot, agent: Agent, outlook: OutlookOf, now_ms: int) -> Outlook:
+    """Say when an agent runs next; what keeps it from running comes first, then what is nearest."""
+    why = hindrance(snapshot, agent)
+    if why is not None:
+        return Outlook(None, why)
+    known = outlook(agent.id)
+    set_for = timers.of_agent(snapshot, agent.id)
+    if set_for and agent.mode != INTERACTIVE:
+        in_s = max(set_for[0] - now_ms, 0) / 1000
+        if known.in_s is None or in_s < known.in_s:
+            return Outlook(in_s, timers.REASON)
+    if known.in_s is None and agent.mode != AUTONOMOUS:
+        return Outlook(None, BY_MODE[agent.mode])
+    return known
 
 
-def _pending(snapshot: Snapshot, agent: Agent) -> int:
-    return sum(item.status is Status.PENDING for item in snapshot.items(agent.task))
+def lifecycle_shown(agent: Agent, seen: bool) -> str:
+    """Return the lifecycle as it is shown; `seen` says whether the agent's task is in sight.
+
+    Created until the first run has ended, and dormant while the task is removed: both are read from what
+    makes them so, and written nowhere.
+    """
+    if agent.lifecycle != ACTIVE:
+        return agent.lifecycle
+    if not seen:
+        return DORMANT
+    return ACTIVE if agent.last_wake_ms is not None else CREATED
+
+
+def _pending(snapshot: Snapshot, agent: Agent, now_ms: int) -> int:
+    return sum(item.status is Status.PENDING for item in snapshot.open_items(now_ms, agent.task))

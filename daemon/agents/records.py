@@ -6,6 +6,7 @@ Never writes.
 from dataclasses import dataclass
 from typing import Any
 
+from daemon.agents.policy import category_refusal
 from store.entity import Entity
 from store.item import clock_from_value
 from store.snapshot import Snapshot
@@ -14,7 +15,7 @@ from syncproto.ids import EntityId, derived_id, text
 
 TASK_AGENT = "task_agent"
 AUTONOMOUS, INTERACTIVE, HYBRID = MODES = ("autonomous", "interactive", "hybrid")
-ACTIVE, DORMANT, DESTROYED = "active", "dormant", "destroyed"
+CREATED, ACTIVE, DORMANT, DESTROYED = "created", "active", "dormant", "destroyed"
 PAUSED = "it is paused"
 
 
@@ -72,6 +73,11 @@ def load(snapshot: Snapshot, agent: EntityId) -> Agent | None:
     )
 
 
+def failures_told(snapshot: Snapshot, agent: EntityId) -> int:
+    """Return how many failures in a row made an agent dormant, as all devices are told; else 0."""
+    return _number(snapshot.entity(state_id(agent)), "consecutive_failures") or 0
+
+
 class Hindered(Exception):
     """An agent may not run here, or not any more; the message says why."""
 
@@ -92,7 +98,7 @@ def hindrance(snapshot: Snapshot, agent: Agent | None) -> str | None:
         return "its task was removed"
     if agent.lifecycle == DORMANT:
         return agent.lifecycle_reason or PAUSED
-    return None
+    return category_refusal(snapshot, snapshot.entity(agent.id), task)
 
 
 def require_able(snapshot: Snapshot, agent: EntityId) -> None:

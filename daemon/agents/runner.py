@@ -10,16 +10,16 @@ from typing import NamedTuple, Protocol
 
 import structlog
 
-from daemon.agents import wakes
+from daemon.agents import lifecycle, wakes
 from daemon.agents.context import Gathered, gather
 from daemon.agents.models.interface import Model, ModelFault, ModelUnavailable
 from daemon.agents.proposals import Limits
-from daemon.agents.records import Agent, load
+from daemon.agents.records import INTERACTIVE, Agent, Hindered, hindrance, load
 from daemon.agents.run import Database, run
-from daemon.agents.timetable import Pace, Start
+from daemon.agents.timetable import FAILURES_MAX, Pace, Start
 from store import runs
 from store.faults import StoreError
-from store.runs import RunStatus
+from store.runs import Cause, RunStatus, Wanted
 from store.snapshot import Snapshot
 from store.transaction import Transaction
 from syncproto.ids import EntityId, text
@@ -52,11 +52,14 @@ class Settings:
 
 
 class _Plan(NamedTuple):
-    """A run that may begin, and its context, or what went wrong in reading it: that fails the run."""
+    """A run that may begin, and its context; or what went wrong in reading it, which then ends it."""
 
-    key: str
-    reason: str
+    wanted: Wanted
     gathered: Gathered | Exception
+
+    @property
+    def key(self) -> str:
+        return self.wanted.run_key
 
 
 class _End(NamedTuple):
@@ -93,18 +96,28 @@ class Runner:
         held = tuple(self._live)
         self._live.add(plan.key)
         try:
-            if not await self._database.write(lambda tx: self._claim(tx, plan, start.agent, held)):
-                return None
-            await self._to_the_end(plan, start.agent)
+            claimed = await self._database.write(lambda tx: self._claim(tx, plan.wanted, held))
+            if claimed:
+                await self._to_the_end(plan, start.agent)
         finally:
             self._live.discard(plan.key)
+        if not claimed and start.request is None:
+            return None
         return await self._database.read(lambda snapshot: runs.find(snapshot, plan.key))
 
-    def _claim(self, tx: Transaction, plan: _Plan, agent: EntityId, held: tuple[str, ...]) -> bool:
-        """Say first how the agent's earlier runs ended, where that could not be written."""
-        for key, end in self._unsaid_of(agent):
-            runs.end(tx, key, end.status, end.error)
-        return runs.begin(tx, plan.key, agent, plan.reason, held)
+    def _claim(self, tx: Transaction, wanted: Wanted, held: tuple[str, ...]) -> bool:
+        """Claim a run's key; False where that cannot be, or where the agent may not run (any more).
+
+        First it is said how the agent's earlier runs ended, where that could not be written.
+        """
+        for key, end in self._unsaid_of(wanted.agent):
+            _write_end(tx, key, end)
+        known = load(tx, wanted.agent)
+        why = _hindrance(tx, known, wanted.cause)
+        if why is not None:
+            runs.end(tx, wanted.run_key, RunStatus.SKIPPED, why)
+            return False
+        return runs.begin(tx, wanted, held)
 
     async def _to_the_end(self, plan: _Plan, agent: EntityId) -> None:
         """Run what was claimed. A store or server that is away is no fault of the agent's."""
@@ -112,6 +125,9 @@ class Runner:
             del self._unsaid[key]
         try:
             error = await self._attempt(plan, agent)
+        except Hindered as why:
+            await self._say(plan.key, _End(agent, RunStatus.SKIPPED, str(why)))
+            return
         except StoreError as fault:
             await self._say_later(plan.key, _End(agent, RunStatus.ABANDONED, str(fault)))
             raise
@@ -131,7 +147,7 @@ class Runner:
     async def _say(self, key: str, end: _End) -> None:
         """Write how a run ended; where that fails, remember it until the agent's next run, and raise."""
         self._unsaid[key] = end
-        await self._database.write(lambda tx: runs.end(tx, key, end.status, end.error))
+        await self._database.write(lambda tx: _write_end(tx, key, end))
         del self._unsaid[key]
 
     async def _say_later(self, key: str, end: _End) -> None:
@@ -145,18 +161,30 @@ class Runner:
     def _plan(self, snapshot: Snapshot, start: Start) -> _Plan | None:
         """Read the run key that follows from what changed or from the request, and the context."""
         agent = load(snapshot, start.agent)
-        if agent is None:
+        if start.request is not None:
+            row = runs.find(snapshot, start.request)
+            if row is None or runs.is_over(row):
+                return None
+            life = b"" if agent is None else agent.life
+            wanted = Wanted(row.run_key, start.agent, row.cause, row.reason, life)
+            why = _hindrance(snapshot, agent, row.cause)
+            if agent is None or why is not None:
+                return _Plan(wanted, Hindered(why or ""))
+            return self._planned(snapshot, agent, wakes.triggers(snapshot, agent), wanted)
+        changed = [] if agent is None else wakes.triggers(snapshot, agent)
+        if agent is None or not changed or not wakes.is_scheduled(snapshot, agent):
             return None
-        changed = wakes.triggers(snapshot, agent)
-        if start.session is not None:
-            key, reason = wakes.session_key(agent.id, start.session, 1), "asked by a person"
-        elif changed and wakes.is_scheduled(snapshot, agent):
-            key = wakes.subscription_key(agent.id, (one.head for one in changed))
-            number = len({one.head for one in changed})
-            reason = "one change" if number == 1 else f"{number} changes"
-        else:
-            return None
-        return _Plan(key, reason, self._gathered(snapshot, agent, changed, key, reason))
+        key = wakes.subscription_key(agent.id, (one.head for one in changed))
+        number = len({one.head for one in changed})
+        reason = "one change" if number == 1 else f"{number} changes"
+        wanted = Wanted(key, agent.id, Cause.SUBSCRIPTION, reason, agent.life)
+        return self._planned(snapshot, agent, changed, wanted)
+
+    def _planned(
+        self, snapshot: Snapshot, agent: Agent, changed: list[wakes.Trigger], wanted: Wanted
+    ) -> _Plan:
+        key, reason = wanted.run_key, wanted.reason
+        return _Plan(wanted, self._gathered(snapshot, agent, changed, key, reason))
 
     def _gathered(
         self, snapshot: Snapshot, agent: Agent, changed: list[wakes.Trigger], key: str, reason: str
@@ -173,14 +201,12 @@ class Runner:
         """Run; return what went wrong, in a line, if anything but the store did."""
         try:
             await self._run(plan.gathered)
-        except ModelUnavailable:
+        except (Hindered, ModelUnavailable, StoreError):
             raise
         except ModelFault as fault:
             return _unanswered(fault)
         except TimeoutError:
             return f"the run took longer than {self._settings.run_max_s:g} s"
-        except StoreError:
-            raise
         except Exception as fault:  # noqa: BLE001 - an agent's bug must not stop the others; it is recorded
             _log.exception("an agent's run failed", agent=text(agent))
             return f"{type(fault).__name__}: {fault}"
@@ -198,6 +224,24 @@ class Runner:
             timeout_s=self._settings.run_max_s,
             now_ms=self._clock.now_ms(),
         )
+
+
+def _hindrance(snapshot: Snapshot, agent: Agent | None, cause: Cause) -> str | None:
+    """Say why an agent does not run for this cause; None where it does."""
+    why = hindrance(snapshot, agent)
+    if why is None and agent is not None and agent.mode == INTERACTIVE and cause is not Cause.SESSION:
+        return "it wakes only when asked"
+    return why
+
+
+def _write_end(tx: Transaction, key: str, end: _End) -> None:
+    """Say how a run ended; one failure too many makes its agent dormant in the same transaction."""
+    runs.end(tx, key, end.status, end.error)
+    known = load(tx, end.agent) if end.status is RunStatus.FAILED else None
+    if known is not None:
+        failed = runs.failures(tx, known.id, known.life).number
+        if failed >= FAILURES_MAX:
+            lifecycle.give_up(tx, known, failed, end.error)
 
 
 def _unanswered(fault: ModelFault) -> str:

@@ -3,7 +3,6 @@
 Never reads a clock or the store: it is told what happened and when, in seconds of one monotonic clock.
 """
 
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -17,18 +16,19 @@ DEBOUNCES_MAX = 5
 
 
 class Pace(NamedTuple):
-    """How eager agents are, and how many may run at once."""
+    """How eager agents are, and how many may run at once. Remote models are asked more seldom."""
 
     debounce_s: float = 2.0
     throttle_s: float = 5.0
     concurrency: int = 3
+    remote_throttle_s: float = 120.0
 
 
 class Start(NamedTuple):
-    """An agent that may start now; `session` is the key of a person's request, None for what changed."""
+    """An agent that may start now; `request` is the run key of a request or timer, None for what changed."""
 
     agent: EntityId
-    session: str | None
+    request: str | None
 
 
 class Outlook(NamedTuple):
@@ -42,13 +42,21 @@ class Outlook(NamedTuple):
 class _Line:
     """What is known of one agent."""
 
-    asked: deque[str] = field(default_factory=deque)
+    asked: list[str] = field(default_factory=list)
+    patient: list[str] = field(default_factory=list)
+    throttle_s: float | None = None
     first_news_s: float | None = None
     last_news_s: float = 0.0
     ran_s: float | None = None
     not_before_s: float = 0.0
     failures: int = 0
     running: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing waits here, runs, or is to be remembered."""
+        waits = self.asked or self.patient or self.running or self.first_news_s is not None
+        return not waits and not self.failures and self.ran_s is None
 
 
 def backoff_s(failures: int) -> float:
@@ -79,30 +87,62 @@ class Timetable:
 
     def failed_before(self, agent: EntityId, failures: int, not_before_s: float) -> None:
         """Note how often the agent has failed in a row, and until when it backs off."""
-        line = self._line(agent)
-        line.failures, line.not_before_s = failures, not_before_s
+        if agent in self._lines or failures:
+            line = self._line(agent)
+            line.failures, line.not_before_s = failures, not_before_s
 
-    def ask(self, agent: EntityId, session: str) -> None:
+    def paced(self, agent: EntityId, throttle_s: float) -> None:
+        """Note how much time is to lie between the runs of an agent that nobody asked for."""
+        self._line(agent).throttle_s = throttle_s
+
+    def ask(self, agent: EntityId, request: str) -> None:
         """Note a person's request: it skips debounce, throttle and back-off."""
-        self._line(agent).asked.append(session)
+        self._line(agent).asked.append(request)
 
-    def withdraw(self, agent: EntityId, session: str) -> None:
-        """Forget a person's request that was answered without a run."""
-        self._line(agent).asked.remove(session)
+    def ask_patiently(self, agent: EntityId, request: str) -> None:
+        """Note a timer whose time has come, or a request to try again: it heeds throttle and back-off."""
+        line = self._line(agent)
+        if request not in line.patient:
+            line.patient.append(request)
+
+    def asked(self, agent: EntityId) -> str | None:
+        """Return the request of a person that waits for its turn, None where there is none."""
+        line = self._lines.get(agent)
+        return line.asked[0] if line is not None and line.asked else None
+
+    def withdraw(self, agent: EntityId, request: str) -> None:
+        """Forget a request that was answered without a run."""
+        line = self._line(agent)
+        for waiting in (line.asked, line.patient):
+            if request in waiting:
+                waiting.remove(request)
 
     def started(self, start: Start) -> None:
         """Note that a run has begun; news from here on make the next one."""
         line = self._line(start.agent)
         line.running = True
         line.first_news_s = None
-        if start.session is not None:
-            line.asked.remove(start.session)
+        if start.request is not None:
+            self.withdraw(start.agent, start.request)
 
-    def ended(self, agent: EntityId, now_s: float) -> None:
-        """Note that a run is over."""
-        line = self._line(agent)
+    def ended(self, start: Start, now_s: float) -> None:
+        """Note that a run is over. What a person asked for does not put off what comes by itself."""
+        line = self._line(start.agent)
         line.running = False
-        line.ran_s = now_s
+        if start.request is None:
+            line.ran_s = now_s
+
+    def ran_before(self, agent: EntityId, at_s: float) -> None:
+        """Note when an agent last ran by itself, where that was before this timetable was made."""
+        line = self._line(agent)
+        if line.ran_s is None:
+            line.ran_s = at_s
+
+    def forget(self, agent: EntityId) -> None:
+        """Drop the line of an agent that has nothing to do here: those that sleep cost nothing."""
+        line = self._lines.get(agent)
+        if line is not None and line.is_empty:
+            del self._lines[agent]
 
     # -- what follows ---------------------------------------------------------------------------------
 
@@ -116,7 +156,11 @@ class Timetable:
             for agent, line in idle
             if not line.asked and (at := self._due_s(line)) is not None and at <= now_s
         ]
-        return [*asked, *(Start(agent, None) for _, agent in sorted(timed))][: max(free, 0)]
+        return [*asked, *(self._start(agent) for _, agent in sorted(timed))][: max(free, 0)]
+
+    def _start(self, agent: EntityId) -> Start:
+        patient = self._lines[agent].patient
+        return Start(agent, patient[0] if patient else None)
 
     def next_s(self, now_s: float) -> float | None:
         """Return in how many seconds something may become ready by itself; None where nothing will."""
@@ -140,10 +184,12 @@ class Timetable:
             return Outlook(0.0, "a person asked")
         at = self._due_s(line)
         if line.failures >= FAILURES_MAX:
-            return Outlook(None, f"it failed {line.failures} times in a row: wake it to try again")
+            return Outlook(None, f"it failed {line.failures} times in a row")
         if at is None:
             return Outlook(None, "nothing has changed since its last run")
-        why = f"backing off after {line.failures} failed runs" if line.failures else "its task has changed"
+        why = "it was asked to" if line.patient else "its task has changed"
+        if line.failures:
+            why = f"backing off after {line.failures} failed runs"
         return Outlook(max(at - now_s, 0.0), why)
 
     def _due_times(self) -> Iterator[float]:
@@ -153,16 +199,21 @@ class Timetable:
                 yield at
 
     def _due_s(self, line: _Line) -> float | None:
-        """Return when an agent with news may run; None where it has none, or has failed too often.
+        """Return when an agent with news or a timer may run; None where it has none, or failed too often.
 
         Debounced from the newest news, though not for ever: a task that is written to all day has its turn.
         """
-        if line.first_news_s is None or line.failures >= FAILURES_MAX:
+        if line.failures >= FAILURES_MAX or (line.first_news_s is None and not line.patient):
             return None
-        pace = self._pace
-        quiet_s = min(line.last_news_s + pace.debounce_s, line.first_news_s + DEBOUNCES_MAX * pace.debounce_s)
-        throttled_s = quiet_s if line.ran_s is None else line.ran_s + pace.throttle_s
-        return max(quiet_s, throttled_s, line.not_before_s)
+        waits = [line.not_before_s]
+        if line.ran_s is not None:
+            throttle_s = self._pace.throttle_s if line.throttle_s is None else line.throttle_s
+            waits.append(line.ran_s + throttle_s)
+        if not line.patient:
+            assert line.first_news_s is not None
+            debounce_s = self._pace.debounce_s
+            waits.append(min(line.last_news_s + debounce_s, line.first_news_s + DEBOUNCES_MAX * debounce_s))
+        return max(waits)
 
     def _line(self, agent: EntityId) -> _Line:
         return self._lines.setdefault(agent, _Line())

@@ -4,18 +4,18 @@ Never keeps a queue: what is due is read from the log each time, so a restart fi
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from daemon.agents.records import ACTIVE, AUTONOMOUS, Agent, agent_id, load
+from daemon.agents.records import AUTONOMOUS, Agent, agent_id, hindrance, load
+from daemon.journal.provenance import iso
 from store import runs
 from store.entity import Entity
-from store.fold import Written
-from store.history import operations
-from store.runs import RunStatus
+from store.fold import Written, written
+from store.history import first_beyond, positions
 from store.snapshot import Snapshot
 from syncproto.commit import By
-from syncproto.heads import Head, covers, within
+from syncproto.heads import Head, covers
 from syncproto.ids import EntityId, text
 
 FEED_PAGE = 500
@@ -33,11 +33,8 @@ class Trigger:
 
 
 def is_scheduled(snapshot: Snapshot, agent: Agent) -> bool:
-    """Say whether an agent runs by itself on this device: at home here, autonomous, its task in sight."""
-    if agent.home != snapshot.device or agent.mode != AUTONOMOUS or agent.lifecycle != ACTIVE:
-        return False
-    task = snapshot.entity(agent.task)
-    return task is not None and task.visible
+    """Say whether what changes wakes an agent on this device: it may run here, and is autonomous."""
+    return agent.mode == AUTONOMOUS and hindrance(snapshot, agent) is None
 
 
 def triggers(snapshot: Snapshot, agent: Agent) -> list[Trigger]:
@@ -46,30 +43,34 @@ def triggers(snapshot: Snapshot, agent: Agent) -> list[Trigger]:
     Its own writes are none, nor are the effects of its proposals. An agent writes to its own task only, so
     whatever an agent wrote there without an effect is its own.
     """
-    moved = (
-        entity
-        for entity in related(snapshot, agent.task)
-        if not within(entity.clock, [agent.watermark], snapshot.log)
-    )
+    first = first_beyond(snapshot, agent.watermark)
+    if first is None:
+        return []
+    names = frozenset(related(snapshot, agent.task))
     return [
         _trigger(write)
-        for entity in moved
-        for write in operations(snapshot, entity.id)
-        if not covers(agent.watermark, write.head, snapshot.log) and _is_news(snapshot, agent, write)
+        for seq in positions(snapshot, names, first - 1)
+        for write in _unseen(snapshot, agent, seq)
+        if write.operation.entity in names and _is_news(snapshot, agent, write)
     ]
 
 
-def related(snapshot: Snapshot, task: EntityId) -> Iterator[Entity]:
-    """Yield a task and all that hangs on it, what is out of sight included."""
-    waiting = [task]
+def _unseen(snapshot: Snapshot, agent: Agent, seq: int) -> list[Written]:
+    """Return the operations of a commit, none where the agent has seen it."""
+    received = snapshot.log.at(seq)
+    if covers(agent.watermark, received.head, snapshot.log):
+        return []
+    return [written(received, operation) for operation in received.commit.operations]
+
+
+def related(snapshot: Snapshot, task: EntityId) -> list[EntityId]:
+    """Return a task and all that hangs on it, what is out of sight included."""
+    names = [task]
     for relation in _CHILDREN:
-        waiting += snapshot.referring(task, relation, removed=True)
+        names += snapshot.referring(task, relation, removed=True)
     for checklist in snapshot.referring(task, "task_checklist", removed=True):
-        waiting += snapshot.referring(checklist, "checklist_item", removed=True)
-    for name in waiting:
-        held = snapshot.entity(name)
-        if held is not None:
-            yield held
+        names += snapshot.referring(checklist, "checklist_item", removed=True)
+    return names
 
 
 def _is_news(snapshot: Snapshot, agent: Agent, write: Written) -> bool:
@@ -105,6 +106,11 @@ def subscription_key(agent: EntityId, heads: Iterable[Head]) -> str:
 def session_key(agent: EntityId, session: str, turn: int) -> str:
     """Return the run key of a person's request."""
     return _run_key(text(agent), session, str(turn))
+
+
+def timer_key(agent: EntityId, at_ms: int) -> str:
+    """Return the run key of a timer: the same moment set twice, here or on another device, is one."""
+    return _run_key(text(agent), "timer", iso(at_ms))
 
 
 def _run_key(*parts: str) -> str:
@@ -161,16 +167,21 @@ def _pointed(held: Entity, field: str) -> list[EntityId]:
 
 
 def due(snapshot: Snapshot, agent: EntityId) -> bool:
-    """Say whether an agent should run by itself.
+    """Say whether an agent should run by itself, for what has changed."""
+    known = load(snapshot, agent)
+    return known is not None and has_news(snapshot, known)
+
+
+def has_news(snapshot: Snapshot, agent: Agent) -> bool:
+    """Say whether an agent should run by itself, for what has changed.
 
     What a run of this device has dealt with to the end is no news, even where the watermark has lost it:
     such a run may not begin again.
     """
-    known = load(snapshot, agent)
-    if known is None or not is_scheduled(snapshot, known):
+    if not is_scheduled(snapshot, agent):
         return False
-    changed = triggers(snapshot, known)
+    changed = triggers(snapshot, agent)
     if not changed:
         return False
-    before = runs.find(snapshot, subscription_key(agent, (one.head for one in changed)))
-    return before is None or before.status is not RunStatus.COMPLETED
+    before = runs.find(snapshot, subscription_key(agent.id, (one.head for one in changed)))
+    return before is None or not runs.is_over(before)

@@ -10,9 +10,9 @@ from typing import TypeVar
 
 import pytest
 
-from daemon.agents import agents, scheduler, wakes
+from daemon.agents import agents, lifecycle, scheduler, wakes
 from daemon.agents.models.interface import ModelFault, RunContext, Turn
-from daemon.agents.records import agent_id, load, state_id
+from daemon.agents.records import Agent, agent_id, load, state_id
 from daemon.agents.runner import Settings
 from daemon.agents.timetable import Pace
 from daemon.journal.errors import Code, Refused
@@ -24,6 +24,7 @@ from store.snapshot import Snapshot
 from store.threads import StoreThreads
 from store.transaction import Transaction
 from syncproto.codec import Value
+from syncproto.commit import By
 from syncproto.ids import EntityId, text
 from tests.daemon.agents.fleet import DAY_MS, Fleet, Home
 from tests.daemon.agents.test_scheduler import EAGER, Forever, Scripted, Serving, serving
@@ -179,14 +180,35 @@ async def test_a_context_that_cannot_be_read_is_a_failed_run(a: Home, agent: Ent
     assert (run.status, run.error) == (RunStatus.FAILED, "ZeroDivisionError: no such hour")
 
 
-async def test_a_model_that_always_fails_is_given_up_until_a_person_asks(a: Home, agent: EntityId) -> None:
-    model = Scripted(*(ModelFault("no answer") for _ in range(9)))
+async def test_a_model_that_always_fails_makes_its_agent_dormant_until_a_person_resumes_it(
+    a: Home, agent: EntityId
+) -> None:
+    model = Scripted(*(ModelFault("no answer") for _ in range(5)))
     async with serving(a, model) as at:
         for number in range(1, 5):
             await says(at, agent, f"after {number} failed")
             a.fleet.now_ms += 3_600_000
             at.scheduler.grew()
-        await says(at, agent, "failed 5 times in a row")
+        await at.until(lambda: _soon(at, agent, lambda: known(a, agent).lifecycle == "dormant"))
+        why = "it failed 5 times in a row: the model could not answer: no answer"
+        assert known(a, agent).lifecycle_reason == why
+        version = a.entity(agent).version("lifecycle")
+        assert version is not None
+        assert version.source.by is By.SYSTEM
+        with pytest.raises(Refused, match="it failed 5 times in a row") as refused:
+            await at.scheduler.wake(agent)
+        assert refused.value.hint == "wake it up: placet agent resume"
+        await idle_turns(at, agent)
+        assert len(await at.runs(agent)) == 1
+        await at.threads.write(lambda tx: lifecycle.resume(tx, agent))
+        await at.completed(agent, 1)
+        assert at.scheduler.outlook(agent).why == "nothing has changed since its last run"
+
+
+def known(home: Home, agent: EntityId) -> Agent:
+    found = home.read(lambda snapshot: load(snapshot, agent))
+    assert found is not None
+    return found
 
 
 async def test_who_waits_is_told_when_the_daemon_stops(a: Home, agent: EntityId) -> None:

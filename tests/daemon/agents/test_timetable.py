@@ -37,7 +37,7 @@ def test_much_news_is_one_run(table: Timetable) -> None:
         table.news(ONE, 0)
     assert table.ready(9) == [Start(ONE, None)]
     table.started(Start(ONE, None))
-    table.ended(ONE, 10)
+    table.ended(Start(ONE, None), 10)
     assert table.ready(99) == []
 
 
@@ -47,7 +47,7 @@ def test_news_during_a_run_make_the_next_one_after_the_throttle(table: Timetable
     table.news(ONE, 3)
     assert table.ready(9) == []
     assert table.outlook(ONE, 9).why == "it is running"
-    table.ended(ONE, 10)
+    table.ended(Start(ONE, None), 10)
     assert table.ready(14) == []
     assert table.next_s(14) == 1
     assert table.ready(15) == [Start(ONE, None)]
@@ -56,7 +56,7 @@ def test_news_during_a_run_make_the_next_one_after_the_throttle(table: Timetable
 def test_a_persons_request_skips_debounce_throttle_and_backoff(table: Timetable) -> None:
     table.news(ONE, 0)
     table.started(Start(ONE, None))
-    table.ended(ONE, 1)
+    table.ended(Start(ONE, None), 1)
     table.failed_before(ONE, FAILURES_MAX, 9999)
     table.ask(ONE, "session")
     assert table.ready(1) == [Start(ONE, "session")]
@@ -67,7 +67,7 @@ def test_an_agent_never_runs_twice_at_once(table: Timetable) -> None:
     table.started(Start(ONE, "first"))
     table.ask(ONE, "second")
     assert table.ready(0) == []
-    table.ended(ONE, 1)
+    table.ended(Start(ONE, None), 1)
     assert table.ready(1) == [Start(ONE, "second")]
 
 
@@ -81,7 +81,7 @@ def test_no_more_run_at_once_than_the_limit_and_people_go_first(table: Timetable
     assert table.ready(9) == []
     assert table.running() == 2
     assert table.due() == 1
-    table.ended(ONE, 9)
+    table.ended(Start(ONE, None), 9)
     assert table.ready(9) == [Start(TWO, None)]
 
 

@@ -1,0 +1,110 @@
+"""Timers: set, taken back, and turned into queued runs, once.
+
+Never waits: the clock is set by hand.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from store import runs, timers
+from store.runs import Cause, RunStatus
+from store.store import Store
+from store.timers import Timer
+from syncproto.ids import EntityId
+from syncproto.keys import Signer
+
+AGENT, OTHER = EntityId(bytes(16)), EntityId(bytes([1]) * 16)
+
+
+class World:
+    """A clock that is set by hand."""
+
+    now_ms = 1000
+
+    def now(self) -> int:
+        return self.now_ms
+
+    def randomness(self, count: int) -> bytes:
+        return hashlib.shake_256(b"timers").digest(count)
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+@pytest.fixture
+def store(tmp_path: Path, world: World) -> Iterator[Store]:
+    signer = Signer(bytes(32))
+    opened = Store.open(tmp_path / "s.db", signer=signer, now_ms=world.now, randomness=world.randomness)
+    yield opened
+    opened.close()
+
+
+def put(store: Store, *wanted: Timer) -> None:
+    with store.write() as tx:
+        for one in wanted:
+            timers.put(tx, one)
+
+
+def fired(store: Store) -> list[str]:
+    with store.write() as tx:
+        return [one.run_key for one in timers.fire(tx)]
+
+
+def left(store: Store, agent: EntityId = AGENT) -> list[int]:
+    with store.read() as snapshot:
+        return timers.of_agent(snapshot, agent)
+
+
+def next_ms(store: Store) -> int | None:
+    with store.read() as snapshot:
+        return timers.next_ms(snapshot)
+
+
+def test_no_timer_is_next_where_none_is_set(store: Store) -> None:
+    assert next_ms(store) is None
+    assert fired(store) == []
+
+
+def test_a_timer_fires_when_its_time_has_come_and_only_then(store: Store, world: World) -> None:
+    put(store, Timer("later", AGENT, 3000), Timer("soon", AGENT, 2000), Timer("soon", AGENT, 2000))
+    assert (next_ms(store), left(store)) == (2000, [2000, 3000])
+    world.now_ms = 1999
+    assert fired(store) == []
+    world.now_ms = 2000
+    assert fired(store) == ["soon"]
+    assert fired(store) == []
+    assert (next_ms(store), left(store)) == (3000, [3000])
+    with store.read() as snapshot:
+        (run,) = runs.waiting(snapshot)
+    assert (run.run_key, run.cause, run.reason) == ("soon", Cause.TIMER, "a timer")
+
+
+def test_of_several_missed_timers_of_an_agent_the_newest_runs(store: Store, world: World) -> None:
+    put(store, Timer("b", AGENT, 1100), Timer("a", AGENT, 1200), Timer("c", OTHER, 1150))
+    world.now_ms = 90_000
+    assert sorted(fired(store)) == ["a", "c"]
+    assert (left(store), left(store, OTHER)) == ([], [])
+
+
+def test_a_timer_whose_run_is_known_does_not_run_again(store: Store, world: World) -> None:
+    put(store, Timer("key", AGENT, 1500))
+    world.now_ms = 2000
+    assert fired(store) == ["key"]
+    with store.write() as tx:
+        runs.end(tx, "key", RunStatus.SKIPPED)
+    world.now_ms = 1200  # the clock is set back, and the same moment is asked for once more
+    put(store, Timer("key", AGENT, 1500))
+    world.now_ms = 2000
+    assert fired(store) == []
+
+
+def test_an_agents_timers_are_taken_back_together(store: Store) -> None:
+    put(store, Timer("a", AGENT, 5000), Timer("b", AGENT, 6000), Timer("c", OTHER, 7000))
+    with store.write() as tx:
+        assert timers.clear(tx, AGENT) == 2
+    assert (left(store), left(store, OTHER)) == ([], [7000])
