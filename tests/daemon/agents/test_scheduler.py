@@ -207,9 +207,10 @@ async def test_a_run_ends_in_one_commit_that_moves_watermark_and_report(
     before = a.read(lambda snapshot: (snapshot.feed_end(), snapshot.vector()))
     async with serving(a) as at:
         await at.completed(agent, 1)
-    ((_, received),) = a.read(lambda snapshot: snapshot.feed(before[0], 10))
+    (_, turn), (_, received) = a.read(lambda snapshot: snapshot.feed(before[0], 10))
+    assert {operation.kind for operation in turn.commit.operations} == {"message"}
     kinds = sorted(operation.kind for operation in received.commit.operations)
-    assert kinds == ["agent_state", "change_set", "report", "usage"]
+    assert kinds == ["agent_state", "change_set", "message", "report"]
     assert received.commit.author.agent == agent
     assert clock_from_value(a.value(state_id(agent), "watermark")) == before[1]
     known = a.read(lambda snapshot: load(snapshot, agent))
@@ -403,7 +404,7 @@ async def test_a_restart_runs_nothing_twice(a: Home, task: EntityId, agent: Enti
     async with serving(a) as at:
         await at.scheduler.wake(agent, wait_s=20)
         assert len(await at.runs(agent)) == 2
-    assert a.read(lambda snapshot: snapshot.feed_end()) == end + 1
+    assert a.read(lambda snapshot: snapshot.feed_end()) == end + 2  # its turn, and its end
 
 
 async def test_agents_are_shown_with_report_runs_and_when_they_run_next(
