@@ -202,7 +202,7 @@ async def test_a_model_that_always_fails_makes_its_agent_dormant_until_a_person_
         assert len(await at.runs(agent)) == 1
         await at.threads.write(lambda tx: lifecycle.resume(tx, agent))
         await at.completed(agent, 1)
-        assert at.scheduler.outlook(agent).why == "nothing has changed since its last run"
+        await says(at, agent, "nothing has changed since its last run")
 
 
 def known(home: Home, agent: EntityId) -> Agent:
