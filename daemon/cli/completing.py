@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _WAIT_S: Final = 1.0
 _HELP_CHARS_MAX: Final = 60
+_SET_SHORT: Final = 8
 
 
 class Known(click.types.StringParamType):
@@ -104,6 +105,33 @@ def _removed_tasks() -> list[tuple[str, str]]:
     return _short(_paged("/v1/task-lines", removed=True), "id", "title")
 
 
+def _open_items() -> list[tuple[str, str]]:
+    listed = _listed("/v1/pending")
+    ids = shorts(listed, "item_id")
+    return [(ids[one["item_id"]], _summary(one)) for one in listed]
+
+
+def _open_sets() -> list[tuple[str, str]]:
+    """Give each set with what is the first of it, so that a person knows it again."""
+    first: dict[str, str] = {}
+    for one in _listed("/v1/pending"):
+        first.setdefault(str(one.get("set_id") or ""), _summary(one))
+    return [(whole[:_SET_SHORT], words) for whole, words in first.items()]
+
+
+def _decided(*statuses: str) -> list[tuple[str, str]]:
+    """Give the items that stand so, the one decided last first."""
+    listed = [one for one in _listed("/v1/decisions") if one.get("status") in statuses]
+    ids = shorts(listed, "item_id")
+    return list({ids[one["item_id"]]: _summary(one) for one in listed}.items())
+
+
+def _summary(item: Any) -> str:
+    from daemon.cli.proposals import summary
+
+    return summary(item)
+
+
 def _names(path: str) -> list[tuple[str, str]]:
     return [(str(one.get("name") or ""), "") for one in _listed(path)]
 
@@ -124,10 +152,10 @@ _FIND: Final[dict[str, Callable[[], Iterable[tuple[str, str]]]]] = {
     "status": lambda: [(one, "") for one in ("open", "groomed", "blocked", "done", "rejected")],
     "priority": lambda: [("p0", _("now")), ("p1", ""), ("p2", ""), ("p3", _("some day"))],
 }
-_OF_COMMAND: Final = {
-    "confirm": {"items": lambda: _by_id("/v1/pending", "item_id", "summary")},
-    "reject": {"items": lambda: _by_id("/v1/pending", "item_id", "summary")},
-    "defer": {"items": lambda: _by_id("/v1/pending", "item_id", "summary")},
+_OF_COMMAND: Final[dict[str, dict[str, Callable[[], Iterable[tuple[str, str]]]]]] = {
+    **{verb: {"items": _open_items, "whole": _open_sets} for verb in ("confirm", "reject", "defer")},
+    "undo": {"items": lambda: _decided("confirmed")},
+    "reopen": {"items": lambda: _decided("confirmed", "rejected", "deferred")},
     "restore": {"task": _removed_tasks},
 }
 

@@ -68,10 +68,9 @@ def _decision(one: Decision, short: str, wide: int, look: Look) -> Iterator[str]
     yield from (f"{margin}{' ' * (cells(short) + 2)}{line}" for line in said[1:])
     for line in _below(one, look):
         yield from (margin + look.paint(part, "dim") for part in wrapped(line, width - len(margin)))
-    if one.get("disputed"):
-        yield margin + look.paint(_("disputed: your devices decided differently"), "red")
-    elif now := _now(one):
-        yield margin + look.paint(now, "yellow")
+    stands, style = _stands(one)
+    for line in wrapped(stands, width - len(margin)) if stands else ():
+        yield margin + look.paint(line, style)
 
 
 def _proposed(one: Decision) -> str:
@@ -109,9 +108,11 @@ _FIELDS: Final[Mapping[str, str]] = {
 }
 
 
-def _now(one: Decision) -> str:
-    """Say how the proposal stands where this decision does not say it."""
+def _stands(one: Decision) -> tuple[str, str]:
+    """Say how the proposal stands now where this decision does not say it, and in which colour."""
+    if one.get("disputed"):
+        return _("disputed: your devices decided differently"), "red"
     verdict, status = str(one.get("verdict") or ""), str(one.get("status") or "")
     if not status or status == _LEAVES.get(verdict, verdict):
-        return ""
-    return _("now: {status}").format(status=names.proposal_status(status))
+        return "", ""
+    return _("now: {status}").format(status=names.proposal_status(status)), "yellow"

@@ -78,7 +78,7 @@ def item_lines(item: PendingItem, short: str, look: Look) -> Iterator[str]:
     first, *rest = wrapped(summary(item), width)
     marks = mark_words(item)
     fits = not rest and cells("  ".join([first, *(words for words, _style in marks)])) <= width
-    painted = [look.paint(words, style) for words, style in marks]
+    painted = [look.paint(line, style) for words, style in marks for line in wrapped(words, width)]
     head = f"  {look.paint(shown(short), 'cyan')}{' ' * max(1, 6 - len(short))}{first}"
     yield "  ".join([head, *(painted if fits else ())])
     below = [

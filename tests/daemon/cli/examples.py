@@ -68,6 +68,7 @@ def pending(**values: Any) -> dict[str, Any]:
         "agent_id": AGENT,
         "tool": "update_task_estimate",
         "args": {"minutes": 120},
+        "subject": None,
         "summary": "Set estimate to 120 minutes",
         "rationale": "The note says two hours.",
         "base": {},
@@ -80,6 +81,31 @@ def pending(**values: Any) -> dict[str, Any]:
         "expires_at": "2026-03-10T13:00:00Z",
     }
     return base | values
+
+
+DECISION: dict[str, Any] = {
+    "seq": 41,
+    "decision_id": "d1" * 16,
+    "item_id": ITEM,
+    "task_id": TASK,
+    "task_title": "Renew the passport",
+    "agent_id": AGENT,
+    "tool": "update_task_estimate",
+    "args": {"minutes": 120},
+    "subject": None,
+    "summary": "Set estimate to 120 minutes",
+    "verdict": "confirmed",
+    "by": "user",
+    "device": "de" * 32,
+    "device_name": "laptop",
+    "at": "2026-03-04T11:30:00Z",
+    "reason": None,
+    "via": "cli",
+    "edited_args": None,
+    "counts": True,
+    "status": "confirmed",
+    "disputed": False,
+}
 
 
 def verdict(result: str, **values: Any) -> dict[str, Any]:

@@ -73,6 +73,28 @@ def test_bash_completes(words: list[str], completed: list[str], home: Path, task
     assert bash(home, *words) == (completed, "")
 
 
+@pytest.mark.skipif(not shutil.which("bash"), reason="bash is not installed")
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        (["placet", "confirm", ""], ["a81c", "b2b2"]),
+        (["placet", "defer", "b"], ["b2b2"]),
+        (["placet", "reject", "--set", ""], ["51e7aa00"]),
+        (["placet", "undo", ""], ["a81c"]),
+        (["placet", "reopen", ""], ["a81c", "c3c3"]),
+        (["placet", "review", "PASS"], ["b1f2"]),
+        (["placet", "decisions", "PASS"], ["b1f2"]),
+    ],
+)
+def test_bash_completes_proposals_that_are_open_and_those_that_were_decided(
+    words: list[str], completed: list[str], home: Path, tasks: None, control: FakeControl
+):
+    control.answers("GET /v1/pending", [examples.pending(), examples.pending(item_id="b2" * 16)])
+    rejected = examples.DECISION | {"item_id": "c3" * 16, "verdict": "rejected", "status": "rejected"}
+    control.answers("GET /v1/decisions", [examples.DECISION, rejected, examples.DECISION])
+    assert bash(home, *words) == (completed, "")
+
+
 EVIL = (
     "$(touch pwned)",
     "`touch pwned`",

@@ -1,0 +1,101 @@
+"""What `placet decisions` asks of the daemon, and how it tells who decided what.
+
+Never checks how a status is folded: answers are scripted.
+"""
+
+import json
+from typing import Any
+
+import pytest
+
+from daemon.cli.text import cells
+from tests.daemon.cli import examples
+from tests.daemon.cli.conftest import Placet
+from tests.daemon.cli.examples import ITEM, TASK
+from tests.daemon.cli.fake_control import FakeControl
+
+DECISIONS = "GET /v1/decisions"
+
+
+def _decision(**values: Any) -> dict[str, Any]:
+    return examples.DECISION | values
+
+
+def test_each_decision_is_told_with_who_where_when_and_why(placet: Placet, control: FakeControl):
+    listed = [
+        _decision(seq=44, verdict="undone", status="rejected", reason="the\nother one"),
+        _decision(seq=43, status="rejected", counts=False),
+        _decision(
+            seq=42,
+            item_id="b2" * 16,
+            edited_args={"minutes": 90, "dueDate": "2026-05-01"},
+            disputed=True,
+            device_name="phone",
+        ),
+        _decision(seq=41, item_id="c3" * 16, verdict="rejected", status="rejected", task_title=""),
+    ]
+    control.answers(DECISIONS, listed)
+    done = placet("decisions", "the", "passport")
+    assert done.out == (
+        "undone     a81c  Set estimate to 120 minutes\n"
+        "           30 min ago · you on laptop · “Renew the passport”\n"
+        "           why: the\n"
+        "           other one\n"
+        "confirmed  a81c  Set estimate to 120 minutes\n"
+        "           30 min ago · you on laptop · “Renew the passport”\n"
+        "           now: rejected\n"
+        "confirmed  b2b2  Set estimate to 120 minutes\n"
+        "           30 min ago · you on phone · “Renew the passport”\n"
+        "           with: minutes: 90, due: 2026-05-01\n"
+        "           disputed: your devices decided differently\n"
+        "rejected   c3c3  Set estimate to 120 minutes\n"
+        "           30 min ago · you on laptop\n"
+    )
+    assert (done.status, done.err) == (0, "")
+    assert control.requests[-1].target == "/v1/decisions?task=the%20passport&limit=50"
+
+
+def test_where_there_may_be_more_it_says_how_to_go_on(placet: Placet, control: FakeControl):
+    control.answers(DECISIONS, [_decision(seq=42), _decision(seq=41)])
+    done = placet("decisions", "--limit", "2", "--before", "50")
+    assert done.err == "Older decisions: placet decisions … --before 41\n"
+    assert control.requests[-1].target == "/v1/decisions?before=50&limit=2"
+    assert placet("decisions", "--limit", "3").err == ""
+
+
+def test_nothing_decided_is_said(placet: Placet, control: FakeControl):
+    control.answers(DECISIONS, [])
+    assert (placet("decisions").out, placet("decisions").err) == ("", "Nothing was decided yet.\n")
+    assert placet("decisions", "--before", "3").err == "Nothing older was decided.\n"
+
+
+def test_scripts_get_what_the_daemon_said(placet: Placet, control: FakeControl):
+    control.answers(DECISIONS, [_decision(reason="no\tneed")])
+    assert placet("decisions", "--json").json == [_decision(reason="no\tneed")]
+    assert json.loads(placet("decisions", "--jsonl").out) == _decision(reason="no\tneed")
+    assert placet("decisions", "--plain").out.rstrip("\n").split("\t") == [
+        "41",
+        ITEM,
+        TASK,
+        "update_task_estimate",
+        "confirmed",
+        "user",
+        "laptop",
+        "2026-03-04T11:30:00Z",
+        "no\\tneed",
+        "cli",
+        "confirmed",
+        "false",
+        "Set estimate to 120 minutes",
+    ]
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_long_words_are_broken_to_the_width(columns: int, placet: Placet, control: FakeControl):
+    long = "words that go on and on " * 9
+    control.answers(
+        DECISIONS,
+        [_decision(tool="set_task_title", args={"title": long}, reason=long, task_title=long, disputed=True)],
+    )
+    done = placet("decisions", COLUMNS=str(columns))
+    assert max(map(cells, done.out.splitlines())) <= columns
