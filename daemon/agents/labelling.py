@@ -8,7 +8,7 @@ from typing import Final
 from daemon.journal import labels, names
 from store.entity import Entity
 from store.snapshot import Snapshot
-from syncproto.ids import EntityId, text
+from syncproto.ids import EntityId
 
 LABELS_MAX: Final = 5
 """How many labels a task may have and still be given one by an agent; a person may give more."""
@@ -26,8 +26,8 @@ def objection(snapshot: Snapshot, task: Entity, label: EntityId, waiting: int = 
 def unfit(snapshot: Snapshot, task: Entity, label: EntityId) -> str | None:
     """Say that there is no such label, that the task has it, or that it is not for the task's category."""
     held = snapshot.entity(label)
-    if held is None or held.kind != labels.KIND or not held.exists:
-        return f"there is no label {text(label)}"
+    if held is None or held.kind != labels.KIND:
+        return "there is no such label"
     called = _called(held)
     if not held.visible:
         return f"{called} was removed"
@@ -36,9 +36,11 @@ def unfit(snapshot: Snapshot, task: Entity, label: EntityId) -> str | None:
     return None if names.is_for(held, names.category_of(task)) else f"{called} is not for the task's category"
 
 
-def suppressed(snapshot: Snapshot, task: Entity, label: EntityId) -> str | None:
-    """Say that a person denied the task this label."""
-    if label not in labels.suppressed(snapshot, task):
+def suppressed(
+    snapshot: Snapshot, task: Entity, label: EntityId, *, besides: EntityId | None = None
+) -> str | None:
+    """Say that a person denied the task this label, `besides` by their verdict on that proposal."""
+    if label not in labels.suppressed(snapshot, task, besides=besides):
         return None
     held = snapshot.entity(label)
     return f"{'the label' if held is None else _called(held)} was rejected by the user"

@@ -57,8 +57,8 @@ def objection(
 
 
 def ticks(item: Entity, args: Arguments) -> bool:
-    """Say whether a call would really tick or untick an item."""
-    return "isChecked" in args and args["isChecked"] is not (item.value(_FIELD) is True)
+    """Say whether a call would really tick or untick an item; one that makes an item names none."""
+    return {"id", "isChecked"} <= args.keys() and args["isChecked"] is not (item.value(_FIELD) is True)
 
 
 def _said(args: Arguments) -> int:

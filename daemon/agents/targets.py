@@ -7,7 +7,7 @@ from daemon.agents.effects import target_of
 from daemon.agents.tools import TOOLS, Arguments, Writes
 from store.entity import Entity
 from store.snapshot import Snapshot
-from syncproto.ids import EntityId, text
+from syncproto.ids import EntityId
 
 
 def target(snapshot: Snapshot, tool: str, args: Arguments) -> Entity | None:
@@ -24,17 +24,22 @@ def name(snapshot: Snapshot, tool: str, args: Arguments) -> str | None:
 
 
 def outside(snapshot: Snapshot, task: EntityId, tool: str, args: Arguments) -> str | None:
-    """Say that a call names something that is not of this task; None where it is, or cannot be told."""
-    if TOOLS[tool].writes is not Writes.ITEM:
-        return None
+    """Say that a call names something that is not of this task; None where it is, or cannot be told.
+
+    An unknown checklist item may be on its way from another device. An unknown label was never offered.
+    """
+    kind = _KINDS.get(TOOLS[tool].writes)
     held = target(snapshot, tool, args)
-    if held is None:
+    if kind is None or (held is None and kind == "checklist_item"):
         return None
-    if held.kind != "checklist_item":
-        return f"{text(held.id)} is no checklist item"
-    if belongs(snapshot, task, held) is False:
-        return f"the checklist item {text(held.id)} belongs to another task"
+    if held is None or held.kind != kind:
+        return f"{args['id']} is no {kind.replace('_', ' ')}: use an id that you were given"
+    if kind == "checklist_item" and belongs(snapshot, task, held) is False:
+        return f"{args['id']} is a checklist item of another task: only your own task's can be changed"
     return None
+
+
+_KINDS = {Writes.ITEM: "checklist_item", Writes.MEMBER: "label"}
 
 
 def belongs(snapshot: Snapshot, task: EntityId, item: Entity) -> bool | None:

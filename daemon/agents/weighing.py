@@ -45,6 +45,9 @@ class View:
 
 def weigh(view: View, tool: str, args: Arguments) -> Weighed:
     """Hold the validated arguments of a deferrable tool against the journal (DOMAIN.md §3, 2 and 3)."""
+    foreign = targets.outside(view.snapshot, view.seen.task, tool, args)
+    if foreign is not None:
+        return Weighed(None, refused=foreign)
     return _BY_WRITES[TOOLS[tool].writes](view, tool, args)
 
 
@@ -89,9 +92,6 @@ def _new_item(view: View, tool: str, args: Arguments) -> Weighed:
 def _item(view: View, tool: str, args: Arguments) -> Weighed:
     """Keep of an update what would really change and may be changed."""
     task = view.seen.task
-    foreign = targets.outside(view.snapshot, task, tool, args)
-    if foreign is not None:
-        return Weighed(None, refused=foreign)
     item = targets.target(view.snapshot, tool, args)
     if item is None:
         return Weighed(args)
