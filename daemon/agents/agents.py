@@ -89,11 +89,11 @@ class AgentCounts(Struct, frozen=True):
     dormant: int
 
 
-def create(tx: Transaction, task_ref: str, model: str, mode: str = AUTONOMOUS) -> EntityId:
+def create(tx: Transaction, task_ref: str, model: str, mode: str | None = None) -> EntityId:
     """Give the task that `task_ref` names its agent, at home on this device; one that is there stays.
 
     It may work on tasks of the category that this one has. Raises Refused as a reference does, and conflict
-    for a task whose agent was destroyed.
+    for a task whose agent was destroyed, or has another mode than the one that is asked for.
     """
     task = refs.task(tx, task_ref)
     identifier = agent_id(task.id)
@@ -101,11 +101,17 @@ def create(tx: Transaction, task_ref: str, model: str, mode: str = AUTONOMOUS) -
     if known is not None:
         if known.lifecycle == DESTROYED:
             raise Refused(Code.CONFLICT, "the agent of this task was destroyed, which is final")
+        if mode is not None and mode != known.mode:
+            raise Refused(
+                Code.CONFLICT,
+                f"the task has an agent already, which is {known.mode}",
+                "change it: `agent edit`",
+            )
         return identifier
     fields: dict[str, Value] = {
         "kind": TASK_AGENT,
         "display_name": task.text("title")[:80],
-        "mode": mode,
+        "mode": mode or AUTONOMOUS,
         "lifecycle": ACTIVE,
         "task_id": task.id,
         "home_device_id": tx.device,

@@ -58,12 +58,18 @@ def _due(snapshot: Snapshot, agent: EntityId, now_ms: int) -> Due:
 
 def queue_request(tx: Transaction, agent: EntityId, key: str) -> None:
     """Note a person's request. Raises Refused where it cannot be met here."""
-    known = load(tx, agent)
-    why = hindrance(tx, known)
-    if why is not None:
-        code = Code.NOT_FOUND if known is None else Code.CONFLICT
-        raise Refused(code, why, _remedy(tx, known))
+    require_runs_here(tx, load(tx, agent))
     runs.queue(tx, Wanted(key, agent, Cause.SESSION, ASKED))
+
+
+def require_runs_here(snapshot: Snapshot, agent: Agent | None) -> Agent:
+    """Return an agent that may run on this device. Raises Refused, with what makes it run, for another."""
+    why = hindrance(snapshot, agent)
+    if why is not None:
+        code = Code.NOT_FOUND if agent is None else Code.CONFLICT
+        raise Refused(code, why, _remedy(snapshot, agent))
+    assert agent is not None
+    return agent
 
 
 def _remedy(snapshot: Snapshot, agent: Agent | None) -> str:

@@ -3,6 +3,7 @@
 Never loosens a tool's own mode; what a policy means to a call is `policy.py`'s to say.
 """
 
+from collections.abc import Iterable
 from typing import Final
 
 from daemon.agents import lifecycle
@@ -51,11 +52,14 @@ def set_policy(tx: Transaction, agent: EntityId, asked: str, policy: str) -> Non
     _write(tx, known, dict(fields))
 
 
-def allow(tx: Transaction, agent: EntityId, ref: str, *, allowed: bool) -> None:
-    """Let an agent work on tasks of a category, or no longer. Raises Refused as a reference does."""
+def admit(tx: Transaction, agent: EntityId, *, allow: Iterable[str], disallow: Iterable[str]) -> None:
+    """Let an agent work on tasks of some categories, and no longer on others'. Raises Refused for no name."""
     known = lifecycle.living(tx, agent)
-    category = names.find(tx, "category", ref)
-    _write(tx, known, {f"{CATEGORIES}/{text(category.id)}": allowed})
+    fields: dict[str, Value] = {}
+    for refs, allowed in ((allow, True), (disallow, False)):
+        for ref in refs:
+            fields[f"{CATEGORIES}/{text(names.find(tx, 'category', ref).id)}"] = allowed
+    _write(tx, known, fields)
 
 
 def _write(tx: Transaction, agent: Agent, wanted: dict[str, Value]) -> None:

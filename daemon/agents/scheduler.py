@@ -12,6 +12,7 @@ import structlog
 from daemon.agents import lifecycle, wakes
 from daemon.agents.looking import Due, looked, queue_request
 from daemon.agents.models.interface import Model, ModelUnavailable
+from daemon.agents.records import hindrance, load
 from daemon.agents.run import Database
 from daemon.agents.runner import Clock, Runner, Settings
 from daemon.agents.timetable import FAILURES_MAX, Outlook, Start, Timetable, backoff_s
@@ -19,6 +20,7 @@ from daemon.journal.errors import Code, Refused
 from store import runs, timers
 from store.faults import StoreError
 from store.runs import RunStatus
+from store.transaction import Transaction
 from syncproto.ids import EntityId, text
 
 ROOM_AGAIN_S = 60.0
@@ -31,10 +33,11 @@ _log = structlog.get_logger(__name__)
 
 
 class _Pause(NamedTuple):
-    """For how long an agent is left alone, on the monotonic clock, and for what."""
+    """For how long an agent is left alone, on the monotonic clock, and for what; `why` if no run says it."""
 
     cause: runs.Failures
     until_s: float
+    why: str = ""
 
 
 def _always_room() -> str | None:
@@ -93,6 +96,24 @@ class Scheduler:
         key = self._timetable.asked(agent) or await self._queue(agent)
         self._stirred.set()
         return None if wait_s is None else await self._ended(key, wait_s)
+
+    async def create(self, make: Callable[[Transaction], EntityId]) -> EntityId:
+        """Make an agent, and note in the same transaction that it is to wake once, if it may run here."""
+        session = text(self._clock.randomness(16))
+
+        def use(tx: Transaction) -> tuple[EntityId, str | None]:
+            agent = make(tx)
+            if hindrance(tx, load(tx, agent)) is not None:
+                return agent, None
+            key = wakes.session_key(agent, session, 1)
+            queue_request(tx, agent, key)
+            return agent, key
+
+        agent, key = await self._database.write(use)
+        if key is not None:
+            self._timetable.ask(agent, key)
+            self._stirred.set()
+        return agent
 
     async def _queue(self, agent: EntityId) -> str:
         shortfall = self._lacking()
@@ -234,15 +255,18 @@ class Scheduler:
                 self._pauses.pop(agent, None)
         fault = self._faults.get(agent, known)
         number = max(number, min(fault.cause.number, FAILURES_MAX - 1))
-        self._timetable.failed_before(agent, number, max(known.until_s, fault.until_s))
+        self._timetable.failed_before(agent, number, max(known.until_s, fault.until_s), fault.why)
 
     def _leave_alone(self, agent: EntityId, fault: Exception) -> None:
         """Back off from what is not in the run log, then try again: that is never given up."""
         trace = None if isinstance(fault, StoreError | ModelUnavailable) else fault
-        _log.error("an agent could not run", agent=text(agent), error=str(fault), exc_info=trace)
+        unavailable = fault if isinstance(fault, ModelUnavailable) else ModelUnavailable()
+        if not unavailable.is_known:
+            _log.error("an agent could not run", agent=text(agent), error=str(fault), exc_info=trace)
         before, now_s = self._faults.get(agent), self._clock.monotonic_s()
         number = 1 if before is None else before.cause.number + 1
-        self._faults[agent] = _Pause(runs.Failures(number, 0), now_s + backoff_s(number))
+        wait_s = backoff_s(number) if unavailable.again_s is None else unavailable.again_s
+        self._faults[agent] = _Pause(runs.Failures(number, 0), now_s + wait_s, str(unavailable))
         cause = self._pauses[agent].cause if agent in self._pauses else runs.Failures(0, 0)
         self._hold_back(agent, cause)
         self._timetable.news(agent, now_s)

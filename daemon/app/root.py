@@ -11,10 +11,11 @@ from pathlib import Path
 
 import structlog
 
-from daemon.agents.models import openai_endpoint
+from daemon.agents import remote
 from daemon.agents.models.interface import Model
 from daemon.agents.models.rules import Rules
 from daemon.agents.proposals import Limits
+from daemon.agents.remote import Remote
 from daemon.agents.runner import Settings as AgentSettings
 from daemon.agents.scheduler import Scheduler
 from daemon.agents.timetable import Pace
@@ -69,7 +70,7 @@ class Daemon:
 
     def __init__(self, paths: Paths, settings: Settings, clock: Clock) -> None:
         # First: an address or a key that cannot be used keeps the daemon from touching anything.
-        self._models = _models(settings, clock)
+        judged = remote.judged(settings, os.environ)
         data = Path(paths.data)
         own = _identity(data, Path(paths.database), clock)
         self._data = data
@@ -89,6 +90,8 @@ class Daemon:
         )
         if self._store.doubt is not None:
             log.warning("the database goes on as a new replica", seen=self._store.doubt.value)
+        self._remote = None if judged is None else remote.opened(judged, self._store, clock, local_zone)
+        self._models = _models(self._remote)
         self._watch = ClockWatch(clock.now_ms)
         self._notifier = Notifier()
         self._meter = Meter(clock.monotonic_s)
@@ -163,6 +166,7 @@ class Daemon:
             now_ms,
             models=frozenset(self._models),
             model=self._settings.model.kind,
+            typed=self._typed(),
         )
         return [
             *journal_routes.routes(self._typed()),
@@ -229,30 +233,20 @@ def _device_name(settings: Settings) -> str:
     return settings.device.name or socket.gethostname()[:HOST_NAME_CHARS_MAX]
 
 
-def _models(settings: Settings, clock: Clock) -> dict[str, Model]:
-    """Return the models by the names that agents know them by. Raises ConfigError for one that cannot be."""
-    models: dict[str, Model] = {"rules": Rules()}
-    if settings.model.kind == "openai":
-        if settings.budget.cost_per_day is not None:
-            # A limit that nothing counts against would be found out on the bill.
-            seen = "budget.cost_per_day is set, but this version does not know what a remote model costs"
-            raise ConfigError(f"{seen}; unset it, or set a limit where you pay")
-        endpoint = openai_endpoint.endpoint(settings.model, os.environ)
-        from daemon.agents.models.openai import OpenAI  # imported here: it costs memory, and few use it
-
-        models["openai"] = OpenAI(endpoint, clock)
-    return models
+def _models(far: Remote | None) -> dict[str, Model]:
+    """Return the models by the names that agents know them by."""
+    rules: dict[str, Model] = {"rules": Rules()}
+    return rules if far is None else rules | {"openai": far.model}
 
 
 def _agent_settings(settings: Settings) -> AgentSettings:
     wake, proposals = settings.wake, settings.proposals
-    own_s = THROTTLE_RULES_S if settings.model.kind == "rules" else THROTTLE_REMOTE_S
-    throttle_s = own_s if wake.throttle_s is None else wake.throttle_s
+    own_s, remote_s = THROTTLE_RULES_S, THROTTLE_REMOTE_S
+    if wake.throttle_s is not None:
+        own_s = remote_s = wake.throttle_s
     return AgentSettings(
-        pace=Pace(wake.debounce_s, throttle_s, wake.concurrency),
-        limits=Limits(
-            proposals.per_set, round(proposals.lifetime_s * 1000), settings.sovereignty.reason_min
-        ),
+        pace=Pace(wake.debounce_s, own_s, wake.concurrency, remote_s),
+        limits=Limits(proposals.per_set, round(proposals.lifetime_s * 1000), settings.sovereignty.reason_min),
         run_max_s=wake.run_max_s,
     )
 
