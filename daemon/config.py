@@ -52,14 +52,20 @@ class Mdns(_Section, frozen=True):
     enabled: bool = True
 
 
+Price = Annotated[float, Meta(ge=0, le=1e5)] | None
+
+
 class Model(_Section, frozen=True):
-    """Who answers for an agent."""
+    """Who answers for an agent, and what a million tokens cost there; cached ones cost as much as input."""
 
     kind: Literal["rules", "openai"] = "rules"
     base_url: str = ""
     name: str = ""
     mode: Literal["auto", "tools", "actions"] = "auto"
     key_file: str = ""
+    price_input: Price = None
+    price_output: Price = None
+    price_cached: Price = None
 
 
 class Wake(_Section, frozen=True):
@@ -85,7 +91,7 @@ class Sovereignty(_Section, frozen=True):
 
 
 class Budget(_Section, frozen=True):
-    """What models may cost a day, in the model's currency. Nothing given: no limit."""
+    """What models may cost this device a day, in the currency of their prices. Nothing given: no limit."""
 
     cost_per_day: Annotated[float, Meta(ge=0, le=1e9)] | None = None
 

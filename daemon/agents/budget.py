@@ -56,7 +56,7 @@ class Day:
 
 
 class Account:
-    """What one device spends on one model. Which day it is, the clock says; set to another, that one counts."""
+    """What one device spends on one model. The clock says which day it is; set to another, that counts."""
 
     def __init__(
         self, database: Database, clock: Clock, model: str, tariff: Tariff, zone: Callable[[], tzinfo]
@@ -69,6 +69,7 @@ class Account:
         self._day = ""
         self._spent = Spent()
         self._held_micro = 0
+        self._said = ""
 
     async def today(self) -> Day:
         """Return how things stand today."""
@@ -91,7 +92,8 @@ class Account:
         if today.spent.cost_micro + self._held_micro + next_micro > today.limit_micro:
             fault = BudgetSpent(_why(today, next_micro))
             left_s = (today.ends - datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC)).total_seconds()
-            fault.again_s = min(left_s, LOOK_AGAIN_S)
+            fault.again_s, fault.is_known = min(left_s, LOOK_AGAIN_S), self._said == today.day
+            self._said = today.day
             raise fault
 
     @asynccontextmanager

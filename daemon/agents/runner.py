@@ -12,7 +12,7 @@ import structlog
 
 from daemon.agents import lifecycle, wakes
 from daemon.agents.context import Gathered, gather
-from daemon.agents.models.interface import Model, ModelFault, ModelUnavailable
+from daemon.agents.models.interface import Guarded, Model, ModelFault, ModelUnavailable
 from daemon.agents.proposals import Limits
 from daemon.agents.records import INTERACTIVE, Agent, Hindered, hindrance, load
 from daemon.agents.run import Database, run
@@ -93,6 +93,7 @@ class Runner:
         if plan is None:
             await self._settle(start.agent)
             return None
+        await self._require_model(plan)
         held = tuple(self._live)
         self._live.add(plan.key)
         try:
@@ -104,6 +105,16 @@ class Runner:
         if not claimed and start.request is None:
             return None
         return await self._database.read(lambda snapshot: runs.find(snapshot, plan.key))
+
+    async def _require_model(self, plan: _Plan) -> None:
+        """Raise ModelUnavailable before a run begins, where the model may not be asked now."""
+        if isinstance(plan.gathered, Gathered):
+            model = self._model(plan.gathered.agent)
+            if isinstance(model, Guarded):
+                await model.require(asked=plan.wanted.cause is Cause.SESSION)
+
+    def _model(self, agent: Agent) -> Model:
+        return self._models.get(agent.model) or next(iter(self._models.values()))
 
     def _claim(self, tx: Transaction, wanted: Wanted, held: tuple[str, ...]) -> bool:
         """Claim a run's key; False where that cannot be, or where the agent may not run (any more).
@@ -215,10 +226,9 @@ class Runner:
     async def _run(self, gathered: Gathered | Exception) -> None:
         if isinstance(gathered, Exception):
             raise gathered
-        model = self._models.get(gathered.agent.model) or next(iter(self._models.values()))
         await run(
             self._database,
-            model,
+            self._model(gathered.agent),
             gathered,
             limits=self._settings.limits,
             timeout_s=self._settings.run_max_s,

@@ -50,6 +50,7 @@ class _Line:
     ran_s: float | None = None
     not_before_s: float = 0.0
     failures: int = 0
+    held: str = ""
     running: bool = False
 
     @property
@@ -85,11 +86,11 @@ class Timetable:
         if agent in self._lines:
             self._lines[agent].first_news_s = None
 
-    def failed_before(self, agent: EntityId, failures: int, not_before_s: float) -> None:
-        """Note how often the agent has failed in a row, and until when it backs off."""
+    def failed_before(self, agent: EntityId, failures: int, not_before_s: float, why: str = "") -> None:
+        """Note how often the agent has failed in a row, until when it backs off, and why if not for that."""
         if agent in self._lines or failures:
             line = self._line(agent)
-            line.failures, line.not_before_s = failures, not_before_s
+            line.failures, line.not_before_s, line.held = failures, not_before_s, why
 
     def paced(self, agent: EntityId, throttle_s: float) -> None:
         """Note how much time is to lie between the runs of an agent that nobody asked for."""
@@ -189,7 +190,7 @@ class Timetable:
             return Outlook(None, "nothing has changed since its last run")
         why = "it was asked to" if line.patient else "its task has changed"
         if line.failures:
-            why = f"backing off after {line.failures} failed runs"
+            why = line.held or f"backing off after {line.failures} failed runs"
         return Outlook(max(at - now_s, 0.0), why)
 
     def _due_times(self) -> Iterator[float]:

@@ -5,7 +5,7 @@ Never holds a store, a clock or a socket: everything that a model may know is in
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from syncproto.codec import Value
 
@@ -206,10 +206,12 @@ class ModelFault(Exception):
 class ModelUnavailable(ModelFault):
     """No model answers on this device for now: that is no fault of the agent's, which stays due.
 
-    `again_s` is in how many seconds it may be asked again, where that is known.
+    `again_s` is in how many seconds it may be asked again, where that is known; `is_known` where another run
+    was told the same before.
     """
 
     again_s: float | None = None
+    is_known = False
 
 
 class ModelMisconfigured(ModelUnavailable):
@@ -222,6 +224,14 @@ class BudgetSpent(ModelUnavailable):
 
 class AnswerFault(ModelFault):
     """The server answered with what is no answer, or could not take what it was asked."""
+
+
+@runtime_checkable
+class Guarded(Protocol):
+    """A model that may be out of reach, or of money: it is asked before a run begins."""
+
+    async def require(self, *, asked: bool) -> None:
+        """Raise ModelUnavailable where no run may begin now; a person who asks need not wait for a server."""
 
 
 class Model(Protocol):

@@ -56,12 +56,16 @@ class Redactor:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A server, the model there, how it is asked, and the key, which is in no repr."""
+    """A server, the model there, how it is asked, and the key, which is in no repr.
+
+    `key_from` names the place that the key was read from; empty where there is none.
+    """
 
     base_url: str
     model: str
     mode: Mode
     key: str = field(repr=False, default="")
+    key_from: str = ""
 
     @property
     def redactor(self) -> Redactor:
@@ -74,7 +78,8 @@ def endpoint(settings: Model, environment: Mapping[str, str]) -> Endpoint:
     _check_address(settings.base_url)
     if not settings.name.strip():
         raise ConfigError("model.name is empty; give the name that the server knows the model by")
-    return Endpoint(settings.base_url, settings.name.strip(), settings.mode, _key(settings, environment))
+    key, key_from = _key(settings, environment)
+    return Endpoint(settings.base_url, settings.name.strip(), settings.mode, key, key_from)
 
 
 # -- the address --------------------------------------------------------------------------------------
@@ -117,16 +122,18 @@ def _is_loopback(host: str) -> bool:
 # -- the key ------------------------------------------------------------------------------------------
 
 
-def _key(settings: Model, environment: Mapping[str, str]) -> str:
-    """Read the key: environment before credential before file; empty where none is given."""
+def _key(settings: Model, environment: Mapping[str, str]) -> tuple[str, str]:
+    """Read the key and name its place: environment before credential before file; both empty without one."""
     if environment.get(KEY_VARIABLE, "").strip():
-        return _checked(environment[KEY_VARIABLE], KEY_VARIABLE)
+        return _checked(environment[KEY_VARIABLE], KEY_VARIABLE), KEY_VARIABLE
     folder = environment.get(CREDENTIALS_VARIABLE, "")
     if folder and (Path(folder) / CREDENTIAL).is_file():
-        return _from_file(Path(folder) / CREDENTIAL, "the credential model_key", is_private=True)
+        place = f"the credential {CREDENTIAL}"
+        return _from_file(Path(folder) / CREDENTIAL, place, is_private=True), place
     if settings.key_file:
-        return _from_file(Path(settings.key_file).expanduser(), "model.key_file", is_private=False)
-    return ""
+        file = Path(settings.key_file).expanduser()
+        return _from_file(file, "model.key_file", is_private=False), f"model.key_file ({file})"
+    return "", ""
 
 
 def _from_file(file: Path, place: str, *, is_private: bool) -> str:

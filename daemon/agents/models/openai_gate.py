@@ -48,5 +48,5 @@ class Gate:
         """Raise the last fault again while it is too early to ask."""
         if self.trouble is not None and now_s < self.trouble.until_s:
             told = type(self.trouble.fault)(str(self.trouble.fault))
-            told.again_s = self.trouble.until_s - now_s
+            told.again_s, told.is_known = self.trouble.until_s - now_s, True
             raise told

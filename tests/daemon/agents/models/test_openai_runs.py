@@ -68,14 +68,30 @@ async def ended(at: Serving, agent: EntityId) -> Run:
 
 
 async def failed(home: Home, agent: EntityId, *script: Step, **how: object) -> str:
-    """Return the error of a run that must not reach its end, having changed nothing."""
-    before = home.read(lambda snapshot: snapshot.state_hash())
+    """Return the error of a run that must not reach its end, and leaves nothing but what it said and cost."""
+    before = standing(home, agent)
     async with running(home, *script, **how) as (_, at):
         run = await ended(at, agent)
     assert run.status in {RunStatus.FAILED, RunStatus.ABANDONED}
     assert not waiting(home)
-    assert home.read(lambda snapshot: snapshot.state_hash()) == before
+    assert standing(home, agent) == before
     return run.error
+
+
+def standing(home: Home, agent: EntityId) -> object:
+    """Return what stands of an agent and its task, but for the log of what was said."""
+
+    def use(snapshot: Snapshot) -> object:
+        known = load(snapshot, agent)
+        assert known is not None
+        task = snapshot.entity(known.task)
+        assert task is not None
+        fields = [
+            task.value(name) for name in ("title", "status", "priority", "estimate_minutes", "due_date")
+        ]
+        return known, fields, report_of(snapshot, known)
+
+    return home.read(use)
 
 
 def told(home: Home, agent: EntityId) -> object:
@@ -221,14 +237,16 @@ async def test_a_server_that_is_away_never_makes_an_agent_dormant(a: Home, task:
 
             async def asked(number: int = number) -> bool:
                 await at.runs(agent)  # lets the loop go on
-                waits = "backing off" in at.scheduler.outlook(agent).why
+                waits = "busy or failing (503)" in at.scheduler.outlook(agent).why
                 return waits and len(far.server.asked) == number
 
             await at.until(asked)
             a.fleet.now_ms += 3_600_000
+            far.world.now_s += 3600
             at.scheduler.grew()
         far.server.always = calls(REPORTED)
         a.fleet.now_ms += 3_600_000
+        far.world.now_s += 3600
         at.scheduler.grew()
         await at.completed(agent, 1)
     assert a.read(lambda snapshot: runs.failures(snapshot, agent)).number == 0
