@@ -31,12 +31,13 @@ from daemon.journal import refs
 from daemon.journal.errors import Code, Refused
 from daemon.journal.names import category_of
 from daemon.journal.provenance import iso
+from daemon.journal.show import Shown
 from store import glance, runs, timers
 from store.snapshot import Snapshot
 from store.transaction import Transaction, Write
 from store.verdicts import Status
 from syncproto.codec import Value
-from syncproto.ids import EntityId, text
+from syncproto.ids import DeviceId, EntityId, text
 
 RUNS_SHOWN = 10
 BY_MODE = {INTERACTIVE: "it wakes only when asked", HYBRID: "it wakes when asked, and by timers"}
@@ -60,6 +61,7 @@ class AgentShown(Struct, frozen=True, kw_only=True):
 
     id: str
     task_id: str
+    task_title: str
     display_name: str
     kind: str
     mode: str
@@ -67,6 +69,7 @@ class AgentShown(Struct, frozen=True, kw_only=True):
     lifecycle_reason: str | None
     model: str
     home_device_id: str
+    home_device_name: str
     at_home: bool
     report: dict[str, Any] | None
     last_wake_at: str | None
@@ -156,6 +159,7 @@ def shown(snapshot: Snapshot, agent: EntityId, now_ms: int, outlook: OutlookOf) 
     return AgentShown(
         id=text(agent),
         task_id=text(known.task),
+        task_title=known.display_name if task is None else task.text("title"),
         display_name=known.display_name,
         kind=TASK_AGENT,
         mode=known.mode,
@@ -163,6 +167,7 @@ def shown(snapshot: Snapshot, agent: EntityId, now_ms: int, outlook: OutlookOf) 
         lifecycle_reason=(known.lifecycle_reason or None) if known.lifecycle == DORMANT else None,
         model=known.model,
         home_device_id=known.home.hex(),
+        home_device_name=Shown(snapshot).device_names.get(DeviceId(known.home), ""),
         at_home=known.home == snapshot.device,
         report=report_of(snapshot, known),
         last_wake_at=None if known.last_wake_ms is None else iso(known.last_wake_ms),

@@ -41,7 +41,7 @@ _SECTIONS: Final = {
         "task": Listed("task", "Tasks: add, list, show, edit, done, remove, restore."),
     },
     later("Agents propose, you decide"): {
-        "agent": Listed("agent", "Agents: create, list, show, wake."),
+        "agent": Listed("agent", "Agents: create, show, wake, pause, move, destroy."),
         "pending": Listed("pending", "Show what is proposed."),
         "review": Listed("review", "Decide on what is proposed, one by one."),
         "confirm": Listed("decide", "Let proposals happen."),

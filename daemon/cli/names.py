@@ -39,8 +39,19 @@ named(
     "disputed",
     "unknown",
 )
-named("agent", "active", "dormant", "destroyed", "autonomous", "task agent")
-named("run", "running", "completed", "failed", "abandoned")
+named(
+    "agent",
+    "created",
+    "active",
+    "dormant",
+    "destroyed",
+    "autonomous",
+    "interactive",
+    "hybrid",
+    "task agent",
+)
+named("run", "queued", "running", "completed", "skipped", "failed", "abandoned")
+named("ruling", "immediate", "deferred", "denied")
 named("author", "you", "agent", "system", "someone")
 named(
     "field",
@@ -81,6 +92,9 @@ named(
     "mode",
     "kind",
     "lifecycle",
+    "lifecycle reason",
+    "timers",
+    "allowed categories",
     "model",
     "display name",
     "home device",
@@ -119,6 +133,11 @@ def kind(name: object) -> str:
 def agent_state(state: object) -> str:
     """Say the lifecycle, the mode or the kind of an agent: "dormant", "autonomous"."""
     return _word("agent", shown(state or ""))
+
+
+def ruling(word: object) -> str:
+    """Say what becomes of a tool's calls: "denied"."""
+    return _word("ruling", shown(word or ""))
 
 
 def run_status(status: object) -> str:

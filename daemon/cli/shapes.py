@@ -157,6 +157,7 @@ class PendingItem(TypedDict, total=False):
     disputed: bool
     stale: bool
     args_hash: str
+    edited: bool
     created_at: str
     expires_at: str
 
@@ -240,13 +241,18 @@ class Agent(TypedDict, total=False):
     task_title: str
     display_name: str
     lifecycle: str
+    lifecycle_reason: str | None
     mode: str
     model: str
     home_device_id: str
+    home_device_name: str
     at_home: bool
     last_wake_at: str | None
     next_wake_at: str | None
     next_wake_why: str
+    timers: list[str]
+    policy: dict[str, str]
+    allowed_categories: list[str]
     runs: list[dict[str, Any]]
     pending_items: int
     report: dict[str, Any] | None

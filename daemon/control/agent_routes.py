@@ -60,10 +60,9 @@ class Move(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Policy(Struct, frozen=True, forbid_unknown_fields=True):
-    """What becomes of a tool's calls (deferred, denied, default); categories to let in, or keep out."""
+    """What becomes of calls, by tool (deferred, denied, default); categories to let in, or keep out."""
 
-    tool: str | None = None
-    policy: str | None = None
+    tools: dict[str, str] = {}
     allow: Names = []
     disallow: Names = []
 
@@ -185,10 +184,8 @@ class AgentRoutes:
 
     def _permit(self, tx: Transaction, call: Call[Policy, Nothing]) -> AgentShown:
         agent, asked = agents.find(tx, call.ref), call.body
-        if (asked.tool is None) != (asked.policy is None):
-            raise usage("a policy goes with a tool", "name a tool, and deferred, denied or default")
-        if asked.tool is not None and asked.policy is not None:
-            permits.set_policy(tx, agent, asked.tool, asked.policy)
+        for tool, policy in asked.tools.items():
+            permits.set_policy(tx, agent, tool, policy)
         permits.admit(tx, agent, allow=asked.allow, disallow=asked.disallow)
         return self._shown(tx, agent)
 

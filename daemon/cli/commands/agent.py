@@ -1,4 +1,4 @@
-"""Agents: create, list, show, wake.
+"""Agents: create, list, show, edit, wake, pause, resume, move, destroy, policy.
 
 Never decides about what an agent proposed.
 """
@@ -10,30 +10,45 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from daemon.cli import client
-from daemon.cli.client import WAIT_S, quoted
+from daemon.cli.client import WAIT_S, Answer, quoted
 from daemon.cli.grammar import Seconds, group, joined, pass_output
-from daemon.cli.views.agents import agent_line, agent_list, agent_page, agent_row, agent_rows
+from daemon.cli.output import HUMAN
+from daemon.cli.views.agents import (
+    agent_line,
+    agent_list,
+    agent_page,
+    agent_row,
+    agent_rows,
+    policy_page,
+    policy_rows,
+)
 from daemon.cli.words import _
 
 if TYPE_CHECKING:
     from daemon.cli.output import Output
 
 _WAKE_S = 60.0
+_MODES = click.Choice(["autonomous", "interactive", "hybrid"])
+_POLICIES = ("deferred", "denied", "default")
 
 
 @group("agent")
 def agent_command() -> None:
-    """Agents: create, list, show, wake."""
+    """Agents: create, show, wake, pause, move, destroy."""
 
 
 @agent_command.command("create")
 @click.argument("task", nargs=-1, required=True)
+@click.option("--mode", type=_MODES, help="What wakes it; autonomous if none is given.")
 @click.option("--model", metavar="NAME", help="The model; else the one of the settings.")
 @pass_output
-def create(output: Output, task: tuple[str, ...], model: str | None) -> None:
-    """Give a task its agent, and wake it once."""
-    body: dict[str, Any] = {"task": joined(task, "a task")} | ({"model": model} if model else {})
-    answer = client.post("/v1/agents", body)
+def create(output: Output, task: tuple[str, ...], **given: str | None) -> None:
+    """Give a task its agent, and wake it once.
+
+    An autonomous agent wakes when its task changes, by timers and when asked; a hybrid one by timers and
+    when asked; an interactive one only when asked.
+    """
+    answer = client.post("/v1/agents", {"task": joined(task, "a task")} | _given(given))
     output.show(answer, lambda agent, look: agent_line(_("Created agent"), agent, look), agent_row)
 
 
@@ -52,12 +67,14 @@ def list_agents(output: Output) -> None:
 @pass_output
 def show(output: Output, agent: tuple[str, ...]) -> None:
     """Show an agent: its state, its next wake, its report."""
-    answer = client.get(f"/v1/agents/{quoted(joined(agent, 'an agent'))}")
+    answer = client.get(_path(agent))
     output.show(answer, agent_page, agent_row)
 
 
 @agent_command.command("wake")
 @click.argument("agent", nargs=-1, required=True)
+@click.option("--at", metavar="TIME", help="Set a timer instead: 17:30, tomorrow 9:00, in 2 hours.")
+@click.option("--cancel", is_flag=True, help="Take its timers back instead.")
 @click.option(
     "--wait",
     "wait_s",
@@ -68,9 +85,103 @@ def show(output: Output, agent: tuple[str, ...]) -> None:
     help="Wait until it has run; 60 s if no time is given.",
 )
 @pass_output
-def wake(output: Output, agent: tuple[str, ...], wait_s: float | None) -> None:
-    """Wake an agent now."""
+def wake(output: Output, agent: tuple[str, ...], at: str | None, cancel: bool, wait_s: float | None) -> None:
+    """Wake an agent, now or at a time."""
+    if (at is not None) + cancel + (wait_s is not None) > 1:
+        raise click.UsageError(_("--at, --cancel and --wait exclude each other"))
     body: dict[str, Any] = {} if wait_s is None else {"wait": wait_s}
-    path = f"/v1/agents/{quoted(joined(agent, 'an agent'))}/wake"
-    answer = client.post(path, body, wait_s=(wait_s or 0.0) + WAIT_S)
-    output.show(answer, lambda woken, look: agent_line(_("Woke agent"), woken, look), agent_row)
+    body |= ({} if at is None else {"at": at}) | ({"cancel": True} if cancel else {})
+    answer = client.post(f"{_path(agent)}/wake", body, wait_s=(wait_s or 0.0) + WAIT_S)
+    verb = (
+        _("Set a timer for agent")
+        if at
+        else _("Took back the timers of agent")
+        if cancel
+        else _("Woke agent")
+    )
+    output.show(answer, lambda woken, look: agent_line(verb, woken, look), agent_row)
+
+
+@agent_command.command("edit")
+@click.argument("agent", nargs=-1, required=True)
+@click.option("--mode", type=_MODES, help="What wakes it.")
+@click.option("--model", metavar="NAME", help="The model that it asks.")
+@pass_output
+def edit(output: Output, agent: tuple[str, ...], **given: str | None) -> None:
+    """Change what wakes an agent, or its model."""
+    body = _given(given)
+    if not body:
+        raise click.UsageError(_("nothing to change: give --mode or --model"))
+    _tell(output, client.send("PATCH", _path(agent), body), _("Changed agent"))
+
+
+@agent_command.command("pause")
+@click.argument("agent", nargs=-1, required=True)
+@pass_output
+def pause(output: Output, agent: tuple[str, ...]) -> None:
+    """Let an agent sleep until it is resumed."""
+    _tell(output, client.post(f"{_path(agent)}/pause", {}), _("Paused agent"))
+
+
+@agent_command.command("resume")
+@click.argument("agent", nargs=-1, required=True)
+@pass_output
+def resume(output: Output, agent: tuple[str, ...]) -> None:
+    """Let a sleeping agent work again; its failures are forgotten."""
+    _tell(output, client.post(f"{_path(agent)}/resume", {}), _("Resumed agent"))
+
+
+@agent_command.command("move")
+@click.argument("agent", nargs=-1, required=True)
+@click.option("--to", "device", metavar="DEVICE", help="Its new home, by name or id; else this device.")
+@pass_output
+def move(output: Output, agent: tuple[str, ...], device: str | None) -> None:
+    """Bring an agent to this device, or to another one."""
+    body = {} if device is None else {"device": device}
+    _tell(output, client.post(f"{_path(agent)}/move", body), _("Moved agent"))
+
+
+@agent_command.command("destroy")
+@click.argument("agent", nargs=-1, required=True)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@pass_output
+def destroy(output: Output, agent: tuple[str, ...], yes: bool) -> None:
+    """End an agent for good, and take back what it proposed."""
+    import sys
+
+    if not yes and output.form == HUMAN and sys.stdin.isatty() and sys.stdout.isatty():
+        asked = _("Destroying an agent is final: its task gets no other one. Go on?")
+        click.confirm(asked, abort=True, err=True)
+    _tell(output, client.post(f"{_path(agent)}/destroy", {}), _("Destroyed agent"))
+
+
+@agent_command.command("policy")
+@click.argument("agent", nargs=-1, required=True, metavar="AGENT [TOOL POLICY]")
+@click.option("--allow", multiple=True, metavar="CATEGORY", help="Let it work on tasks of this category.")
+@click.option("--disallow", multiple=True, metavar="CATEGORY", help="Keep it from tasks of this category.")
+@pass_output
+def policy(output: Output, agent: tuple[str, ...], allow: tuple[str, ...], disallow: tuple[str, ...]) -> None:
+    """Show or tighten what an agent may do.
+
+    A policy is deferred (the tool's calls wait for you), denied, or default (the tool's own way).
+    """
+    tools: dict[str, str] = {}
+    if len(agent) > 2 and agent[-1].lower() in _POLICIES:
+        *rest, tool, wanted = agent
+        agent, tools = tuple(rest), {tool: wanted.lower()}
+    body = {"tools": tools, "allow": list(allow), "disallow": list(disallow)}
+    changes = {key: value for key, value in body.items() if value}
+    answer = client.send("PATCH", f"{_path(agent)}/policy", changes) if changes else client.get(_path(agent))
+    output.show(answer, policy_page, policy_rows)
+
+
+def _path(agent: tuple[str, ...]) -> str:
+    return f"/v1/agents/{quoted(joined(agent, 'an agent'))}"
+
+
+def _given(values: dict[str, str | None]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value}
+
+
+def _tell(output: Output, answer: Answer, verb: str) -> None:
+    output.show(answer, lambda agent, look: agent_line(verb, agent, look), agent_row)

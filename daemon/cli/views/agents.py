@@ -35,11 +35,15 @@ _COLUMNS: Final = (
 _WHEN_WIDTH_MIN: Final = 11
 _RUN_STYLES: Final = {"completed": ("green",), "failed": ("red",), "running": ("cyan",)}
 _LIFE_STYLES: Final = {"active": ("green",), "dormant": ("yellow",), "destroyed": ("dim",)}
+_RULING_STYLES: Final = {"denied": ("red",), "deferred": ("yellow",), "immediate": ("green",)}
+_TOOL_WIDTH: Final = 28
 _HOME_SHOWN: Final = 8
 _ID_SHOWN: Final = 12
 _FIELD_WIDTH: Final = 22
 _TIMES: Final = ("created_at", "updated_at", "last_wake_at", "next_wake_at")
-_SHOWN_APART: Final = frozenset({"id", "report", "display_name", "task_title", "runs", "kind", "at_home"})
+_SHOWN_APART: Final = frozenset(
+    {"id", "report", "display_name", "task_title", "runs", "kind", "at_home", "home_device_name", "policy"}
+)
 
 
 def agent_rows(agents: Iterable[Agent]) -> Iterator[Sequence[object]]:
@@ -62,7 +66,11 @@ def agent_row(agent: Agent) -> Iterator[Sequence[object]]:
 
 
 def _home(agent: Agent) -> str:
-    return _("here") if agent.get("at_home") else shown(agent.get("home_device_id") or "")[:_HOME_SHOWN]
+    if agent.get("at_home"):
+        return _("here")
+    return (
+        shown(agent.get("home_device_name") or "") or shown(agent.get("home_device_id") or "")[:_HOME_SHOWN]
+    )
 
 
 def _name(agent: Agent) -> str:
@@ -132,6 +140,10 @@ def _words(agent: Agent, key: str, look: Look) -> str:
     value: Any = agent.get(key)
     if key == "home_device_id":
         return _home(agent)
+    if key == "timers":
+        return ", ".join(shown(ago(one, look.now_s)) for one in value)
+    if key == "lifecycle_reason":
+        return shown(retold(str(value)))
     if key in _TIMES:
         return shown(ago(value, look.now_s))
     if key == "next_wake_why":
@@ -140,3 +152,19 @@ def _words(agent: Agent, key: str, look: Look) -> str:
     if key == "task_id":
         return shown(str(value))[:_ID_SHOWN]
     return value_words(value, key)
+
+
+def policy_rows(agent: Agent) -> Iterator[Sequence[object]]:
+    """Give the plain columns: tool, what becomes of its calls."""
+    return iter((agent.get("policy") or {}).items())
+
+
+def policy_page(agent: Agent, look: Look) -> Iterator[str]:
+    """Draw what an agent may do: each tool, and the categories of the tasks that it may work on."""
+    short = shown(shorts([agent]).get(agent.get("id", ""), ""))
+    yield f"{look.paint(_name(agent), 'bold')}  {look.paint(short, 'cyan')}"
+    for tool, ruling in (agent.get("policy") or {}).items():
+        said = look.paint(names.ruling(ruling), *_RULING_STYLES.get(str(ruling), ()))
+        yield f"  {padded(shown(tool), _TOOL_WIDTH)} {said}"
+    categories = ", ".join(shown(one) for one in agent.get("allowed_categories") or ())
+    yield f"  {padded(_('works on'), _TOOL_WIDTH)} {categories or _('tasks without a category')}"
