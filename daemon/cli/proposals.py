@@ -115,7 +115,7 @@ def _status(_item: PendingItem, args: Mapping[str, Any]) -> str:
     status, reason = names.task_status(args.get("status")), args.get("reason")
     if not status:
         return ""
-    said = _('Set status to {status}: "{reason}"') if reason else _("Set status to {status}")
+    said = _('Set status to {status} (reason: "{reason}")') if reason else _("Set status to {status}")
     return said.format(status=status, reason=reason)
 
 
@@ -126,7 +126,7 @@ def _language(_item: PendingItem, args: Mapping[str, Any]) -> str:
 
 def _label(item: PendingItem, args: Mapping[str, Any]) -> str:
     label = _subject(item, args)
-    return _('Add label "{label}"').format(label=label) if label else ""
+    return _('Assign label: "{label}"').format(label=label) if label else ""
 
 
 def _new_item(_item: PendingItem, args: Mapping[str, Any]) -> str:
@@ -146,13 +146,13 @@ def _deeds(title: str, args: Mapping[str, Any]) -> Iterator[str]:
             yield _('Check off: "{title}"').format(title=title)
         case False:
             yield _('Uncheck: "{title}"').format(title=title)
-    if args.get("title"):
-        yield _('Rename: "{title}" to "{then}"').format(title=title, then=args["title"])
     match args.get("isArchived"):
         case True:
             yield _('Archive: "{title}"').format(title=title)
         case False:
-            yield _('Take out of the archive: "{title}"').format(title=title)
+            yield _('Unarchive: "{title}"').format(title=title)
+    if args.get("title"):
+        yield _('Reword "{title}" as "{then}"').format(title=title, then=args["title"])
 
 
 _SAY: Final[Mapping[str, Callable[[PendingItem, Mapping[str, Any]], str]]] = {

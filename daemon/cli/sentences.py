@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from daemon.cli import names
 from daemon.cli.words import named, said_of
 
 _FIXED: Final = named(
@@ -38,6 +39,26 @@ _FIXED: Final = named(
     "the item that it made was removed",
     "what it changes was removed",
     "the task already has this value",
+    "the task already has this label",
+    "the item already is so",
+    "what it changes is something else",
+    "what it changes is on another task now",
+    "the label was removed",
+    "it is not what you were shown any more: look at it again",
+    "this version of Placet does not know its tool",
+    "it is not what an agent of its task may propose",
+    "several of its values changed since: --force applies it anyway",
+    "you changed this label since: --force applies it anyway",
+    "undone, but the task has the label: you gave it",
+    "undone: the label is off",
+    "undone, but your later edits stay",
+    "undone: all that it changed is as it was",
+    "your policy for this agent denies this",
+    "this agent may not work on tasks of this category",
+    "you set this item yourself, and what the agent says for it does not count: --force applies it",
+    "the label is not for the category of the task",
+    "you denied the task this label: --force gives it anyway",
+    "cannot be applied: an edit cannot change what a proposal is about",
     "it is running",
     "a person asked",
     "nothing has changed since its last run",
@@ -57,11 +78,23 @@ _FORMED: Final = named(
     "confirmed, but overtaken by {part}: --force applies it anyway",
     "{part} changed since: it was {base}, is {now}, and would be {then}; --force applies it anyway",
     "undone: {left}",
+    "the task has {count} labels, and agents give it no more: take one off first",
+    "cannot be applied: {fault}",
     'Set title to "{title}"',
     "Set estimate to {count} minutes",
     "Set due date to {day}",
     "Set priority to {priority}",
+    'Add: "{title}" (checked)',
     'Add: "{title}"',
+    'Set status to {status} (reason: "{reason}")',
+    "Set status to {status}",
+    "Set language to {language}",
+    'Assign label: "{label}"',
+    'Check off: "{title}"',
+    'Uncheck: "{title}"',
+    'Archive: "{title}"',
+    'Unarchive: "{title}"',
+    'Reword "{title}" as "{then}"',
     '"{title}" already exists on the task',
     "it failed {count} times in a row: wake it to try again",
     "backing off after {count} failed runs",
@@ -72,7 +105,18 @@ _LEFT: Final = named("answer", "your later edit stays, {part} is {value}", "{par
 """What is left after an undo; each could be the beginning of anything else."""
 _CAUSE: Final = named("answer", "proposed by an agent: {words}")
 _PARTS: Final = named(
-    "answer", "your edit", "a later change", "title", "estimate in minutes", "due date", "priority", "empty"
+    "answer",
+    "your edit",
+    "a later change",
+    "title",
+    "estimate in minutes",
+    "due date",
+    "priority",
+    "status",
+    "language",
+    "empty",
+    "yes",
+    "no",
 )
 
 
@@ -106,5 +150,7 @@ def _pattern(form: str) -> str:
 def _value(name: str, value: str) -> str:
     if name == "left":
         return _formed(value, _LEFT)
+    if name == "status":
+        return names.task_status(value)
     is_ours = value in _PARTS and name in ("part", "base", "now", "then", "value")
     return said_of("answer", value) if is_ours else value

@@ -228,8 +228,7 @@ class _Session:
 
     def _decide(self, verdict: str, item: PendingItem, **more: Any) -> bool:
         for told in self._sent(verdict, [item], **more):
-            is_forcible = told.get("result") in ("stale", "expired") or "--force" in str(told.get("message"))
-            if is_forcible and not more.get("force"):
+            if "--force" in str(told.get("message")) and not more.get("force"):
                 if self._agreed(_("Apply it all the same? [y,n] ")):
                     return self._decide(verdict, item, **more, force=True)
             elif told.get("result") in _GOOD:

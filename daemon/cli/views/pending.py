@@ -97,6 +97,8 @@ def mark_words(item: PendingItem) -> list[tuple[str, str]]:
         marks.append((_("disputed: your devices decided differently"), "red"))
     if item.get("stale"):
         marks.append((_("stale: it has changed since"), "yellow"))
+    if item.get("edited"):
+        marks.append((_("with the arguments that you edited"), "yellow"))
     if item.get("status") == "deferred":
         marks.append((_("put off"), "yellow"))
     return marks

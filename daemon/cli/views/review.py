@@ -66,7 +66,7 @@ def _also(item: PendingItem, task: Task) -> Iterator[str]:
     """Say what confirming does beside the change itself, and what stands beside it already."""
     tool = str(item.get("tool"))
     if tool.startswith("add_checklist") and task and not task.get("checklists"):
-        yield _("also: the checklist “Todos” is made, which the task has not yet")
+        yield _("also: makes the checklist “Todos”")
     if tool == "assign_task_label" and task.get("labels"):
         labels = ", ".join(map(shown, task["labels"]))
         yield _("labels so far: {labels}").format(labels=labels)

@@ -83,7 +83,7 @@ def test_a_text_is_compared_line_by_line_and_a_new_item_says_what_is_made_with_i
     with terminal(home, "review") as shown:
         shown.until(_NEXT)
         assert "\n  - Renew the passport\n  + Renew both passports\n" in shown.press("j")
-        assert "also: the checklist “Todos” is made" in shown.press("j")
+        assert "also: makes the checklist “Todos”" in shown.press("j")
 
 
 def test_each_key_sends_its_verdict(home: Path, open_three: FakeControl):
@@ -157,7 +157,8 @@ def test_u_takes_the_last_decision_of_this_review_back_and_shows_it_again(
 def test_what_changed_since_is_compared_and_forced_only_when_asked_for(home: Path, control: FakeControl):
     control.answers(PENDING, [_item(stale=True, base=45, current=60)])
     control.answers(SHOW, examples.task())
-    refused = examples.verdict("stale", status="pending", message="estimate in minutes changed since")
+    message = "nobody decided in time: --force applies it anyway"
+    refused = examples.verdict("stale", status="pending", message=message)
     control.answers(DECIDE, [refused])
     control.answers(DECIDE, [refused])
     control.answers(DECIDE, [examples.verdict("applied")])

@@ -385,6 +385,7 @@ def _hostile_answers(control: FakeControl) -> list[list[str]]:
             )
         ],
     )
+    control.answers("GET /v1/decisions", [dict.fromkeys(examples.DECISION, HOSTILE)])
     versions = [{"value": HOSTILE, "by": HOSTILE, "device_name": HOSTILE, "at": HOSTILE}]
     hostile = dict.fromkeys(("entity", "kind", "field", "name", "title", "task_title"), HOSTILE)
     control.answers("GET /v1/conflicts", [hostile | {"versions": versions}])
@@ -425,6 +426,7 @@ def _hostile_answers(control: FakeControl) -> list[list[str]]:
         ["entry", "list", examples.TASK],
         ["entry", "show", "x"],
         ["pending"],
+        ["decisions"],
         ["conflicts"],
         ["status"],
         ["devices"],

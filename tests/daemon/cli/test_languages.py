@@ -74,6 +74,21 @@ _STATUSES = ("OPEN", "GROOMED", "IN PROGRESS", "BLOCKED", "ON HOLD", "DONE", "RE
 _EACH_STATUS = [examples.task(id=f"{at}{at}" * 16, status=one) for at, one in enumerate(_STATUSES)]
 _RESULTS = ("applied", "already", "stale", "obsolete", "expired", "conflict", "not_found", "failed")
 
+_ON_ITEM = {"isChecked": True, "isArchived": True, "title": "Q"}
+_PROPOSED = [
+    examples.pending(item_id=f"{at}e" * 16, tool=tool, args=args, subject="Q")
+    for at, (tool, args) in enumerate(
+        [
+            ("set_task_status", {"status": "BLOCKED", "reason": "Q"}),
+            ("set_task_status", {"status": "IN PROGRESS"}),
+            ("set_task_language", {"languageCode": "de"}),
+            ("assign_task_label", {"id": OTHER}),
+            ("update_checklist_item", {"id": OTHER, **_ON_ITEM}),
+            ("update_checklist_item", {"id": OTHER, "isChecked": False, "isArchived": False}),
+        ]
+    )
+]
+
 SCREENS: dict[tuple[str, ...], dict[str, Any]] = {
     ("list", "--all"): {"GET /v1/task-lines": _EACH_STATUS},
     ("show", TASK): {f"GET /v1/tasks/{TASK}": _FULL, "GET /v1/pending": [examples.pending()]},
@@ -82,10 +97,22 @@ SCREENS: dict[tuple[str, ...], dict[str, Any]] = {
     ("task", "edit", TASK, "--due", "q"): {f"PATCH /v1/tasks/{TASK}": examples.task()},
     ("task", "remove", TASK): {f"DELETE /v1/tasks/{TASK}": examples.task(removed=True)},
     ("pending",): {
-        "GET /v1/pending": [examples.pending(stale=True), examples.pending(item_id=OTHER, disputed=True)],
+        "GET /v1/pending": [
+            examples.pending(stale=True, edited=True),
+            examples.pending(item_id=OTHER, disputed=True),
+            *_PROPOSED,
+        ],
         "GET /v1/tasks": [examples.task()],
     },
     ("confirm", ITEM): {"POST /v1/decisions": [examples.verdict(one) for one in _RESULTS]},
+    ("decisions",): {
+        "GET /v1/decisions": [
+            examples.DECISION | {"verdict": one, "status": "confirmed", "disputed": one == "rejected"}
+            for one in ("confirmed", "rejected", "deferred", "undone", "reopened", "retracted")
+        ]
+    },
+    ("decisions", "--limit", "1"): {"GET /v1/decisions": [examples.DECISION]},
+    ("review",): {"GET /v1/pending": [examples.pending()]},
     ("status",): {"GET /v1/status": examples.STATUS},
     ("devices",): {"GET /v1/devices": examples.DEVICES},
     ("agent", "list"): {"GET /v1/agents": [examples.AGENT_JSON]},

@@ -12,10 +12,12 @@ from daemon.agents import wording
 from daemon.cli import words
 from daemon.cli.look import Look
 from daemon.cli.proposals import summary
+from daemon.cli.sentences import retold
 from daemon.cli.text import cells
 from daemon.cli.views.history import change_list
 from daemon.cli.when import moment_s
 from tests.daemon.cli import examples
+from tests.daemon.cli.examples import OTHER
 
 _PROPOSED: list[tuple[str, dict[str, Any]]] = [
     ("set_task_title", {"title": "Call {her} back"}),
@@ -24,7 +26,17 @@ _PROPOSED: list[tuple[str, dict[str, Any]]] = [
     ("update_task_priority", {"priority": "P1"}),
     ("add_checklist_item", {"title": "Photos", "isChecked": True}),
     ("add_checklist_item", {"title": "Photos", "isChecked": False}),
+    ("set_task_status", {"status": "IN PROGRESS"}),
+    ("set_task_status", {"status": "BLOCKED", "reason": "no key yet"}),
+    ("set_task_language", {"languageCode": "pt-BR", "confidence": "high"}),
+    ("assign_task_label", {"id": OTHER, "confidence": "high"}),
+    ("update_checklist_item", {"id": OTHER, "isChecked": True}),
+    ("update_checklist_item", {"id": OTHER, "isChecked": False, "isArchived": False}),
+    ("update_checklist_item", {"id": OTHER, "title": "Two photos", "isArchived": True}),
 ]
+_NAME = "The form"
+_NOT_SAID = ("id", "confidence")
+"""Arguments that a summary does not show."""
 
 
 @pytest.fixture
@@ -35,7 +47,10 @@ def speak() -> Iterator[Callable[[str], None]]:
 
 @pytest.mark.parametrize(("tool", "args"), _PROPOSED)
 def test_a_proposal_is_worded_here_as_the_daemon_words_it(tool: str, args: dict[str, Any]):
-    assert summary({"tool": tool, "args": args}) == wording.summary(tool, args)
+    said = summary({"tool": tool, "args": args, "subject": _NAME})
+    # Statuses are written in capitals in the journal, and as other words where people read them.
+    assert said.casefold() == wording.summary(tool, args, _NAME).casefold()
+    assert retold(wording.summary(tool, args, _NAME)) == said or "; " in said
 
 
 @pytest.mark.parametrize(("tool", "args"), _PROPOSED)
@@ -43,9 +58,17 @@ def test_a_proposal_is_worded_in_the_language_of_the_reader(
     tool: str, args: dict[str, Any], speak: Callable[[str], None]
 ):
     speak("de")
-    said = summary({"tool": tool, "args": args, "summary": "in English"})
-    assert said not in ("in English", wording.summary(tool, args))
-    assert all(str(value) in said for value in args.values() if not isinstance(value, bool))
+    said = summary({"tool": tool, "args": args, "subject": _NAME, "summary": "in English"})
+    assert said not in ("in English", wording.summary(tool, args, _NAME))
+    assert "id" not in args or _NAME in said
+    told = {name: value for name, value in args.items() if isinstance(value, str) and name not in _NOT_SAID}
+    assert all(value in said for name, value in told.items() if name != "status")
+    answer = wording.summary(tool, args, _NAME)
+    assert retold(answer) == said or "; " in answer
+
+
+def test_an_item_or_label_of_which_nobody_told_the_name_goes_by_its_id():
+    assert summary({"tool": "assign_task_label", "args": {"id": OTHER}}) == f'Assign label: "{OTHER[:8]}"'
 
 
 @pytest.mark.parametrize(
