@@ -52,8 +52,8 @@ _SECTIONS: Final = {
         "decisions": Listed("decisions", "Show what was decided."),
     },
     later("Your devices"): {
-        "pair": Listed("peers", "Invite a device."),
-        "join": Listed("peers", "Accept an invitation."),
+        "pair": Listed("pairing", "Invite a device."),
+        "join": Listed("pairing", "Accept an invitation."),
         "devices": Listed("peers", "List the devices."),
         "sync": Listed("peers", "Exchange with the other devices now."),
     },

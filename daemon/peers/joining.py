@@ -6,7 +6,7 @@ Never tries a secret on a device whose key is not the one that the token names, 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from daemon.journal.errors import Candidate, Code, Refused, usage
+from daemon.journal.errors import Code, Refused, usage
 from daemon.peers import addresses, code, token
 from daemon.peers.addresses import Address
 from daemon.peers.dial import Dialling, TurnedAway, Unreachable
@@ -19,6 +19,7 @@ from syncproto.faults import RemoteProtocolError
 from syncproto.ids import DeviceId
 
 _NEW_INVITATION = "make a new invitation there: placet pair"
+_TRY_AGAIN = f"check it and try again, or {_NEW_INVITATION}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +75,9 @@ def _only(inviting: Sequence[Inviting]) -> Inviting:
         hint = "'placet pair' shows its address there: join again with --addr host:port"
         raise Refused(Code.NOT_FOUND, "no device on this network says that it invites", hint)
     if len(inviting) > 1:
-        found = [Candidate(next(iter(one.addresses), ""), one.name) for one in inviting]
+        found = ", ".join(f"{one.name!r} at {next(iter(one.addresses), '?')}" for one in inviting)
         hint = "say which with --addr host:port"
-        raise Refused(Code.AMBIGUOUS, "several devices on this network invite", hint, found)
+        raise Refused(Code.AMBIGUOUS, f"several devices on this network invite: {found}", hint)
     return inviting[0]
 
 
@@ -141,9 +142,9 @@ async def pair(
                 return outcome
             await wire.send(outcome, pace.pairing_s)
     except WrongSecret as fault:
-        raise Refused(Code.FORBIDDEN, str(fault), _NEW_INVITATION) from fault
+        raise Refused(Code.FORBIDDEN, str(fault), _TRY_AGAIN) from fault
     except PairingFailed as fault:
-        raise Refused(Code.FORBIDDEN, f"the other device said: {fault}", _NEW_INVITATION) from fault
+        raise Refused(Code.FORBIDDEN, f"the other device said: {fault}", _TRY_AGAIN) from fault
     except (RemoteProtocolError, LineLost) as fault:
         raise Refused(Code.FAILED, f"pairing broke off: {fault}", _NEW_INVITATION) from fault
     finally:

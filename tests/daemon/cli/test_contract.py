@@ -136,7 +136,6 @@ def test_even_a_command_line_that_cannot_be_read_answers_in_json(words, placet: 
         (["task", "edit", "abc"], "nothing to change"),
         (["log", "--limit", "0"], "--limit"),
         (["sync", "--pause", "--resume"], "exclude"),
-        (["pair"], "--invite"),
         (["join"], "token"),
         (["note", "passport"], "text"),
         (["timer"], "edit, list, remove"),

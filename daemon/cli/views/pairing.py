@@ -1,0 +1,72 @@
+"""Invitations as they are shown: the code, the token and its QR code, and how pairing went.
+
+Never draws a token where it would not fit.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from daemon.cli.text import shown
+from daemon.cli.words import _, ngettext
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from daemon.cli.look import Look
+
+_QUIET: Final = 2
+# Light modules are drawn, for most terminals are dark: upper and lower half of each character.
+_HALVES: Final = {(0, 0): "█", (0, 1): "▀", (1, 0): "▄", (1, 1): " "}
+
+
+def secret_line(invitation: dict[str, Any], _look: Look) -> Iterator[str]:
+    """Give what the other device needs, alone on its line."""
+    yield shown(invitation.get("code") or invitation.get("token") or "")
+
+
+def invitation_row(invitation: dict[str, Any]) -> Iterator[Sequence[object]]:
+    """Give the plain columns: code or token, address, end."""
+    secret = invitation.get("code") or invitation.get("token")
+    yield secret, invitation.get("address"), invitation.get("expires_at")
+
+
+def qr_lines(text: str, look: Look) -> list[str]:
+    """Draw a text as a QR code; nothing where the terminal is too narrow, or knows ASCII alone."""
+    if not text or not look.unicode:
+        return []
+    import segno  # imported here: no other command draws
+
+    code = segno.make(text, error="l", micro=False)
+    width = int(code.symbol_size(border=_QUIET)[0])
+    if width > look.width:
+        return []
+    rows = [list(row) for row in code.matrix_iter(border=_QUIET)]
+    rows += [[0] * width] * (len(rows) % 2)
+    return [
+        "".join(_HALVES[int(bool(above)), int(bool(below))] for above, below in zip(*pair, strict=True))
+        for pair in zip(rows[::2], rows[1::2], strict=True)
+    ]
+
+
+def joined_row(state: dict[str, Any]) -> Iterator[Sequence[object]]:
+    """Give the plain columns of who joined: id, name."""
+    device = state.get("device") or {}
+    yield device.get("device_id"), device.get("name")
+
+
+def joined_line(state: dict[str, Any], look: Look) -> Iterator[str]:
+    """Say who joined."""
+    device = state.get("device") or {}
+    name = shown(device.get("name") or device.get("device_id") or "?")
+    yield f"{look.paint(look.sign('✓'), 'green')} {_('{name} joined').format(name=name)}"
+
+
+def tries_told(left: int) -> str:
+    """Say that a wrong code was tried."""
+    words = ngettext(
+        "A wrong code was tried; {count} try is left.",
+        "A wrong code was tried; {count} tries are left.",
+        left,
+    )
+    return words.format(count=left)

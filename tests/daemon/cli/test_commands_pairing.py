@@ -1,0 +1,97 @@
+"""Pairing as people do it: the code alone on its line, what happens while it waits, and how it ends.
+
+Never pairs anything: the control server is scripted.
+"""
+
+import pytest
+
+from daemon.cli.look import Look
+from daemon.cli.views.pairing import qr_lines
+from tests.daemon.cli.conftest import Placet
+from tests.daemon.cli.fake_control import FakeControl
+
+INVITED = {
+    "id": "ab12",
+    "code": "493-027",
+    "token": None,
+    "address": "10.0.0.1:9",
+    "addresses": ["10.0.0.1:9"],
+    "expires_at": "2026-03-04T12:05:00Z",
+}
+PHONE = {"device_id": "f0" * 32, "name": "phone"}
+
+
+def state(stage: str, tries: int = 3, device: dict[str, str] | None = None) -> dict[str, object]:
+    return {"id": "ab12", "stage": stage, "tries_left": tries, "device": device}
+
+
+def test_a_code_is_alone_on_its_line_and_then_who_joined(placet: Placet, control: FakeControl):
+    control.answers("POST /v1/invitations", INVITED)
+    for told in (state("open"), state("proved", device=PHONE), state("joined", device=PHONE)):
+        control.answers("GET /v1/invitations/ab12", told)
+    done = placet("pair")
+    assert (done.status, done.out) == (0, "493-027\n✓ phone joined\n")
+    assert "in 5 min" in done.err
+    assert "placet join --addr 10.0.0.1:9" in done.err
+    assert control.asked("POST /v1/invitations")[0].body == {"by": "code"}
+    assert not control.asked("DELETE /v1/invitations/ab12")
+
+
+def test_each_wrong_code_is_told(placet: Placet, control: FakeControl):
+    control.answers("POST /v1/invitations", INVITED)
+    for told in (state("open"), state("open", 2), state("open", 1), state("tried_out", 0)):
+        control.answers("GET /v1/invitations/ab12", told)
+    done = placet("pair")
+    assert done.status == 7
+    assert "A wrong code was tried; 2 tries are left." in done.err
+    assert "A wrong code was tried; 1 try is left." in done.err
+    assert "worth nothing now" in done.err
+    assert done.err.splitlines()[-1].endswith("placet pair")
+
+
+@pytest.mark.parametrize(
+    ("stage", "told"), [("expired", "nobody joined in time"), ("called_off", "was called off")]
+)
+def test_an_invitation_that_brought_nobody_says_why(
+    stage: str, told: str, placet: Placet, control: FakeControl
+):
+    control.answers("POST /v1/invitations", INVITED)
+    control.answers("GET /v1/invitations/ab12", state(stage))
+    done = placet("pair")
+    assert done.status == 7
+    assert told in done.err
+
+
+def test_an_invitation_is_called_off_where_waiting_for_it_fails(placet: Placet, control: FakeControl):
+    control.answers("POST /v1/invitations", INVITED)
+    control.refuses("GET /v1/invitations/ab12", 500, "failed", "the store is gone")
+    control.answers("DELETE /v1/invitations/ab12", state("called_off"))
+    assert placet("pair").status == 1
+    assert control.asked("DELETE /v1/invitations/ab12")
+
+
+def test_for_a_script_a_pairing_is_two_lines(placet: Placet, control: FakeControl):
+    control.answers("POST /v1/invitations", INVITED)
+    control.answers("GET /v1/invitations/ab12", state("joined", device=PHONE))
+    done = placet("pair", "--plain")
+    assert done.out.splitlines() == [
+        "493-027\t10.0.0.1:9\t2026-03-04T12:05:00Z",
+        f"{PHONE['device_id']}\tphone",
+    ]
+    assert done.err == ""
+
+
+def test_json_is_one_object_and_does_not_wait(placet: Placet, control: FakeControl):
+    control.answers("POST /v1/invitations", INVITED)
+    assert placet("pair", "--json").json == INVITED
+    assert not control.asked("GET /v1/invitations/ab12")
+
+
+def test_a_token_is_drawn_where_it_fits():
+    text = "lAGRrzEyNy4wLjAuMTo0MTYyOcQgzmvIifSFsCyMxBmiWMh211Zj-cnXpHmRupnRjWjDU5bEEDG6Ao9nfOsnSKKpwWJsGkw"
+    drawn = qr_lines(text, Look())
+    assert len(drawn) == 21
+    assert {len(line) for line in drawn} == {41}
+    assert drawn[0] == "█" * 41
+    assert qr_lines(text, Look(width=40)) == []
+    assert qr_lines(text, Look(unicode=False)) == []
