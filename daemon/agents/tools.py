@@ -67,8 +67,8 @@ class Tool:
     """A tool: the type of its arguments, what becomes of a call, and what it writes.
 
     `sets` maps a field to the argument that gives its value (of a set, the argument that names the member).
-    `element` is, for an exploded tool, the tool that each member of `list_argument` becomes. `check` holds
-    what the type cannot say.
+    `element` is, for an exploded tool, the tool that each member of `list_argument` becomes, at most
+    `members_max` of them. `check` holds what the type cannot say.
     """
 
     name: str
@@ -78,6 +78,7 @@ class Tool:
     sets: Mapping[str, str] = field(default_factory=dict)
     element: str | None = None
     list_argument: str = ""
+    members_max: int = 0
     check: Callable[[Arguments], None] = args.anything
 
     @property
@@ -114,8 +115,14 @@ def _of_task(
     return Tool(name, arguments, writes=Writes.TASK, sets=sets, check=check)
 
 
-def _batch(name: str, arguments: type[msgspec.Struct], element: str, list_argument: str) -> Tool:
-    return Tool(name, arguments, Mode.EXPLODED, element=element, list_argument=list_argument)
+def _batch(
+    name: str,
+    arguments: type[msgspec.Struct],
+    element: str,
+    members: str = "items",
+    most: int = BATCH_ITEMS_MAX,
+) -> Tool:
+    return Tool(name, arguments, Mode.EXPLODED, element=element, list_argument=members, members_max=most)
 
 
 _ALL = (
@@ -130,10 +137,10 @@ _ALL = (
         args.reason_where_needed,
     ),
     Tool(ASSIGN_TASK_LABEL, args.AssignTaskLabel, writes=Writes.MEMBER, sets={"label_ids": "id"}),
-    _batch(ASSIGN_TASK_LABELS, args.AssignTaskLabels, ASSIGN_TASK_LABEL, "labels"),
+    _batch(ASSIGN_TASK_LABELS, args.AssignTaskLabels, ASSIGN_TASK_LABEL, "labels", args.BATCH_LABELS_MAX),
     Tool(SET_TASK_LANGUAGE, args.SetTaskLanguage, Mode.IMMEDIATE, Writes.TASK, {"language": "languageCode"}),
     Tool(ADD_CHECKLIST_ITEM, args.AddChecklistItem, writes=Writes.NEW_ITEM, sets=_NEW_FIELDS),
-    _batch(ADD_MULTIPLE, args.AddMultipleChecklistItems, ADD_CHECKLIST_ITEM, "items"),
+    _batch(ADD_MULTIPLE, args.AddMultipleChecklistItems, ADD_CHECKLIST_ITEM),
     Tool(
         UPDATE_CHECKLIST_ITEM,
         args.UpdateChecklistItem,
@@ -141,7 +148,7 @@ _ALL = (
         sets=_ITEM_FIELDS,
         check=args.some_change,
     ),
-    _batch(UPDATE_CHECKLIST_ITEMS, args.UpdateChecklistItems, UPDATE_CHECKLIST_ITEM, "items"),
+    _batch(UPDATE_CHECKLIST_ITEMS, args.UpdateChecklistItems, UPDATE_CHECKLIST_ITEM),
     Tool(UPDATE_REPORT, args.UpdateReport, Mode.IMMEDIATE),
     Tool(RECORD_OBSERVATIONS, args.RecordObservations, Mode.IMMEDIATE),
     Tool(RETRACT_PROPOSALS, args.RetractProposals, Mode.IMMEDIATE),
@@ -218,9 +225,9 @@ def validated(name: str, arguments: Arguments) -> Arguments:
     Raises ArgumentFault with a message that says what was wrong and what is accepted.
     """
     tool = TOOLS[name]
-    # A report is the agent's own words, which nothing is compared with.
-    written = arguments if name == UPDATE_REPORT else args.spelled(arguments, tool.optional)
     try:
+        # A report is the agent's own words, which nothing is compared with.
+        written = arguments if name == UPDATE_REPORT else args.spelled(arguments, tool.optional)
         typed = msgspec.convert(written, tool.arguments, strict=False)
         plain: Arguments = msgspec.to_builtins(typed)
         tool.check(plain)
@@ -232,7 +239,7 @@ def validated(name: str, arguments: Arguments) -> Arguments:
 def elements(name: str, arguments: Arguments) -> list[Any]:
     """Take a batch apart, unchecked. Raises ArgumentFault where it is no batch, empty or too long."""
     tool = TOOLS[name]
-    members, most = arguments.get(tool.list_argument), _most(tool)
+    members, most = arguments.get(tool.list_argument), tool.members_max
     unknown = sorted(set(arguments) - {tool.list_argument})
     if unknown:
         raise ArgumentFault(f"{name}: unknown argument {unknown[0]!r}")
@@ -241,10 +248,6 @@ def elements(name: str, arguments: Arguments) -> list[Any]:
     if len(members) > most:
         raise ArgumentFault(f"{name}: {len(members)} {tool.list_argument}, at most {most} in one call")
     return members
-
-
-def _most(tool: Tool) -> int:
-    return args.BATCH_LABELS_MAX if tool.name == ASSIGN_TASK_LABELS else BATCH_ITEMS_MAX
 
 
 def is_effective(argument: str) -> bool:

@@ -57,6 +57,8 @@ def test_a_proposal_is_queued_for_review(at: At) -> None:
         ("update_task_priority", {"priority": "p1"}, "Skipped: priority is already P1."),
         ("update_task_due_date", {"dueDate": "2026-03-15"}, "Skipped: due date is already 2026-03-15."),
         ("set_task_title", {"title": " Fix login bug"}, 'Skipped: title is already "Fix login bug".'),
+        ("set_task_status", {"status": "in-progress"}, "Skipped: status is already IN PROGRESS."),
+        ("set_task_language", {"languageCode": "EN", "confidence": 1}, "Skipped: language is already en."),
         ("add_checklist_item", {"title": "walk DOG"}, 'Skipped: "walk DOG" already exists on the task.'),
     ],
 )

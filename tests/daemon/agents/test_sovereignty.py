@@ -33,8 +33,12 @@ class Board:
         self.item = self.make()
 
     def make(self, by: By = By.USER, **fields: Value) -> EntityId:
-        values = {"checklist_id": self.checklist, "title": "Write tests", "position": "a"} | fields
-        return self.write(None, "checklist_item", values, by)
+        values: dict[str, Value] = {
+            "checklist_id": self.checklist,
+            "title": "Write tests",
+            "position": "a",
+        }
+        return self.write(None, "checklist_item", values | fields, by)
 
     def tick(self, is_checked: bool, by: By = By.USER, **how: Any) -> int:
         """Tick the item an hour later; return when."""

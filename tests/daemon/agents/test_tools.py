@@ -15,6 +15,8 @@ from daemon.agents.tools import (
     Mode,
     described,
     effective,
+    elements,
+    family,
     normalised_name,
     validated,
     without_words,
@@ -168,3 +170,125 @@ def test_a_schema_is_what_validation_holds() -> None:
     with pytest.raises(ArgumentFault):
         validated("update_task_estimate", {"minutes": bounds["maximum"] + 1})
     assert msgspec.json.encode(bounds)
+
+
+# -- the other tools' arguments -----------------------------------------------------------------------
+
+ID = "0123456789abcdef0123456789abcdef"
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "kept"),
+    [
+        ("set_task_title", {"title": "Two\r\n lines\t"}, {"title": "Two  lines"}),
+        ("set_task_status", {"status": " in_progress "}, {"status": "IN PROGRESS"}),
+        ("set_task_status", {"status": "On-Hold", "reason": " x "}, {"status": "ON HOLD", "reason": "x"}),
+        ("set_task_status", {"status": "OPEN", "reason": ""}, {"status": "OPEN"}),
+        ("set_task_status", {"status": "OPEN", "reason": None}, {"status": "OPEN"}),
+        (
+            "set_task_language",
+            {"languageCode": "PT_br", "confidence": "High"},
+            {"languageCode": "pt-BR", "confidence": "high"},
+        ),
+        (
+            "set_task_language",
+            {"languageCode": "zh-hant-tw", "confidence": 0.6},
+            {"languageCode": "zh-Hant-TW", "confidence": "medium"},
+        ),
+        ("assign_task_label", {"id": ID.upper(), "confidence": 0.1}, {"id": ID, "confidence": "low"}),
+        ("assign_task_label", {"id": f" {ID} ", "confidence": 1}, {"id": ID, "confidence": "high"}),
+        (
+            "update_checklist_item",
+            {
+                "id": ID,
+                "isChecked": True,
+                "title": None,
+                "isArchived": None,
+                "reason": " ",
+                "evidenceIds": [],
+            },
+            {"id": ID, "isChecked": True},
+        ),
+        (
+            "update_checklist_item",
+            {"id": ID, "isArchived": "false", "evidenceIds": [ID.upper(), ID]},
+            {"id": ID, "isArchived": False, "evidenceIds": [ID]},
+        ),
+        ("add_checklist_item", {"title": "x", "isChecked": None}, {"title": "x", "isChecked": False}),
+        ("record_observations", {"observations": [" a ", " ", "b\nc"]}, {"observations": ["a", "b\nc"]}),
+        ("retract_proposals", {"itemIds": [ID, ID], "reason": "old"}, {"itemIds": [ID], "reason": "old"}),
+    ],
+)
+def test_what_means_the_same_is_spelled_in_one_way(
+    tool: str, given: dict[str, object], kept: dict[str, object]
+) -> None:
+    assert validated(tool, given) == kept
+    assert validated(tool, kept) == kept
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "said"),
+    [
+        ("set_task_status", {"status": "DONE"}, "DONE and REJECTED are the user's alone"),
+        ("set_task_status", {"status": "WAITING"}, "Invalid enum value 'WAITING'"),
+        ("set_task_status", {"status": "BLOCKED"}, "BLOCKED needs a reason"),
+        ("set_task_status", {"status": "BLOCKED", "reason": "x" * 401}, "length <= 400"),
+        ("set_task_language", {"languageCode": "de"}, "confidence"),
+        ("set_task_language", {"languageCode": "german", "confidence": "high"}, "regex"),
+        ("assign_task_label", {"id": "bug", "confidence": "high"}, "regex"),
+        ("assign_task_label", {"id": ID}, "confidence"),
+        ("update_checklist_item", {"id": ID}, "at least one of isChecked, title and isArchived"),
+        ("update_checklist_item", {"id": ID, "reason": "x"}, "at least one of"),
+        ("update_checklist_item", {"isChecked": True}, "id"),
+        ("update_checklist_item", {"id": ID, "title": " "}, "length >= 1"),
+        ("update_checklist_item", {"id": ID, "isChecked": True, "checkedBy": "user"}, "checkedBy"),
+        ("update_checklist_item", {"id": ID, "isChecked": True, "checkedBy": None}, "checkedBy"),
+        ("update_checklist_item", {"id": ID, "isChecked": True, "evidenceIds": ["x"]}, "regex"),
+        (
+            "update_checklist_item",
+            {"id": ID, "isChecked": True, "evidenceIds": [ID[:-2] + f"{n:02}" for n in range(11)]},
+            "length <= 10",
+        ),
+        ("record_observations", {"observations": "x"}, "array"),
+        ("record_observations", {"observations": [5]}, "str"),
+        ("record_observations", {"observations": ["x"] * 21}, "length <= 20"),
+        ("record_observations", {"observations": ["x" * 1001]}, "length <= 1000"),
+        ("retract_proposals", {"itemIds": [], "reason": "x"}, "length >= 1"),
+        ("retract_proposals", {"itemIds": [ID]}, "reason"),
+        ("update_report", {"title": "x", "tldr": "y", "estimate": 10**15}, "estimate"),
+    ],
+)
+def test_what_breaks_a_rule_is_told_with_the_tool_and_the_rule(
+    tool: str, given: dict[str, object], said: str
+) -> None:
+    with pytest.raises(ArgumentFault) as fault:
+        validated(tool, given)
+    assert str(fault.value).startswith(f"{tool}: ")
+    assert said in str(fault.value)
+
+
+@pytest.mark.parametrize("name", [name for name, tool in TOOLS.items() if tool.mode is Mode.EXPLODED])
+def test_a_batch_names_its_elements_and_its_limit_in_its_schema(name: str) -> None:
+    tool = TOOLS[name]
+    assert tool.element in TOOLS
+    shown = described(name)["parameters"]["properties"][tool.list_argument]
+    most = shown["maxItems"]
+    element = {"id": ID, "title": "x", "confidence": "high"}
+    assert len(elements(name, {tool.list_argument: [element] * most})) == most
+    for wrong in ([], [element] * (most + 1), element, None):
+        with pytest.raises(ArgumentFault):
+            elements(name, {tool.list_argument: wrong})
+
+
+def test_a_batch_and_its_element_are_one_family() -> None:
+    both = {"assign_task_label", "assign_task_labels"}
+    assert family("assign_task_label") == family("assign_task_labels") == both
+    assert family("set_task_title") == {"set_task_title"}
+
+
+def test_every_tool_writes_something_or_is_a_batch_or_the_agents_own() -> None:
+    own = {"update_report", "record_observations", "retract_proposals"}
+    for name, tool in TOOLS.items():
+        assert (name in own) == (not tool.deferrable and tool.mode is not Mode.EXPLODED)
+        arguments = {one.encode_name for one in msgspec.structs.fields(tool.arguments)}
+        assert set(tool.sets.values()) <= arguments
