@@ -9,11 +9,13 @@ from typing import Any, NamedTuple
 from daemon.agents import room
 from daemon.agents.models.interface import ChangeView
 from daemon.agents.moments import local_of
+from daemon.agents.records import Agent, state_id
 from daemon.journal.log import worded
 from daemon.journal.views import Change
 from store import history
+from store.item import clock_from_value
 from store.snapshot import Snapshot
-from syncproto.commit import Received
+from syncproto.commit import By, Received
 from syncproto.heads import Clock, covers
 from syncproto.ids import EntityId
 
@@ -54,6 +56,19 @@ def changed_since(snapshot: Snapshot, task: EntityId, seen: Clock, zone: tzinfo 
     return Changed(tuple(reversed(kept)), more)
 
 
+def since_report(snapshot: Snapshot, agent: Agent) -> int:
+    """Count the commits that changed the task since what its report stands for, at most COUNTED_MAX."""
+    state = snapshot.entity(state_id(agent.id))
+    named = None if state is None else state.version("report_id")
+    if state is None or named is None:
+        return 0
+    # A run that leaves a report as it was names it again, beside how far it has seen.
+    seen = [one for one in state.versions("watermark") if one.source.head == named.source.head]
+    report = None if agent.report_id is None else snapshot.entity(agent.report_id)
+    rests_on = seen[0].value if seen else None if report is None else report.value("rests_on")
+    return count_since(snapshot, agent.task, clock_from_value(rests_on))
+
+
 def count_since(snapshot: Snapshot, task: EntityId, seen: Clock) -> int:
     """Count the commits that changed a task or what hangs on it beyond a clock, at most COUNTED_MAX."""
     since = history.first_beyond(snapshot, seen)
@@ -80,8 +95,14 @@ def _family(snapshot: Snapshot, task: EntityId) -> set[EntityId]:
 
 
 def _tells(received: Received, family: set[EntityId]) -> bool:
-    """Say whether a commit has a value for one of these; an empty operation on the task is no change."""
-    return any(one.fields and one.entity in family for one in received.commit.operations)
+    """Say whether a commit has a value for one of these that is not the agent's own.
+
+    An agent writes to its own task alone; the effect of a proposal is the person's who confirmed it.
+    """
+    return any(
+        one.fields and one.entity in family and (one.by is not By.AGENT or one.effect is not None)
+        for one in received.commit.operations
+    )
 
 
 def _without_ends(changes: list[history.Change]) -> list[history.Change]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from daemon.agents.effects import operation_id
+from daemon.agents.message_ids import next_id
 from daemon.agents.models.interface import ToolCall, Turn, Usage
 from daemon.agents.proposals import Answer, Taken
 from daemon.agents.records import Agent, state_id
@@ -120,7 +121,7 @@ class Diary:
         }
         fields |= {name: value for name, value in optional.items() if value}
         payload = self._text(tx, fields, written)
-        self.last = tx.new_id()
+        self.last = next_id(tx.new_id(), self.last)
         return [*payload, Write(self.last, "message", fields)]
 
     def _text(self, tx: Transaction, fields: dict[str, Value], written: str) -> list[Write]:
@@ -128,7 +129,7 @@ class Diary:
         plain = written.encode(errors="replace")
         room = INLINE_BYTES_MAX if len(plain) <= INLINE_BYTES_MAX else min(PAYLOAD_BYTES_MAX, self._room)
         kept = _cut(plain, max(room, INLINE_BYTES_MAX))
-        self._room -= len(kept)
+        self._room -= len(kept.encode())
         if len(kept.encode()) <= INLINE_BYTES_MAX + len(CUT):
             fields |= {"text": kept} if kept else {}
             return []
