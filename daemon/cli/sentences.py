@@ -58,13 +58,18 @@ _FIXED: Final = named(
     "you set this item yourself, and what the agent says for it does not count: --force applies it",
     "the label is not for the category of the task",
     "you denied the task this label: --force gives it anyway",
-    "cannot be applied: an edit cannot change what a proposal is about",
+    "an edit cannot change what a proposal is about",
     "it is running",
     "a person asked",
     "nothing has changed since its last run",
     "its task has changed",
     "its home is another device",
-    "its task was removed, or it wakes only when asked",
+    "it was asked to",
+    "it was destroyed",
+    "it wakes only when asked",
+    "it wakes when asked, and by timers",
+    "there is no such agent",
+    "this agent may not work on tasks without a category",
     "asked by a person",
     "one change",
     "remove it",
@@ -96,7 +101,9 @@ _FORMED: Final = named(
     'Unarchive: "{title}"',
     'Reword "{title}" as "{then}"',
     '"{title}" already exists on the task',
-    "it failed {count} times in a row: wake it to try again",
+    "it failed {count} times in a row: {error}",
+    "it failed {count} times in a row",
+    'this agent may not work on tasks of the category "{category}"',
     "backing off after {count} failed runs",
     "{count} changes",
     "after “{title}”",
@@ -150,6 +157,8 @@ def _pattern(form: str) -> str:
 def _value(name: str, value: str) -> str:
     if name == "left":
         return _formed(value, _LEFT)
+    if name == "fault" and value in _FIXED:
+        return said_of("answer", value)
     if name == "status":
         return names.task_status(value)
     is_ours = value in _PARTS and name in ("part", "base", "now", "then", "value")
