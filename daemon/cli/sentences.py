@@ -66,6 +66,7 @@ _FIXED: Final = named(
     "its home is another device",
     "it was asked to",
     "it was destroyed",
+    "it is paused",
     "it wakes only when asked",
     "it wakes when asked, and by timers",
     "there is no such agent",
