@@ -1,0 +1,155 @@
+"""What remote models may cost a day: what is counted, when nothing more is asked, and when it goes on.
+
+Never sleeps: days pass because a clock is set.
+"""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from daemon.agents.budget import LOOK_AGAIN_S, Account, Tariff
+from daemon.agents.models.interface import BudgetSpent, Usage
+from store import models
+from store.store import Store
+from store.threads import StoreThreads
+from syncproto.keys import Signer
+
+BERLIN = ZoneInfo("Europe/Berlin")
+TARIFF = Tariff(input=2.0, output=10.0, cached=0.5, cost_per_day=0.05)
+DEAR = Usage(input=10_000, output=2000, cached=4000)
+"""6 000 at 2, 4 000 at 0.5 and 2 000 at 10 a million: 0.034."""
+
+
+class Clock:
+    """A wall clock that is set by hand."""
+
+    def __init__(self, at: datetime) -> None:
+        self.at = at
+
+    def now_ms(self) -> int:
+        return round(self.at.timestamp() * 1000)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock(datetime(2026, 3, 9, 23, 30, tzinfo=BERLIN))
+
+
+@pytest.fixture
+async def database(tmp_path: Path, clock: Clock) -> AsyncIterator[StoreThreads]:
+    signer = Signer(bytes(32))
+    store = Store.open(tmp_path / "a.db", signer=signer, now_ms=clock.now_ms, randomness=bytes)
+    threads = StoreThreads(store)
+    yield threads
+    threads.close()
+
+
+def account(database: StoreThreads, clock: Clock, tariff: Tariff = TARIFF) -> Account:
+    return Account(database, clock, "m", tariff, lambda: BERLIN)
+
+
+async def test_what_was_asked_counts_by_its_prices(database: StoreThreads, clock: Clock):
+    at = account(database, clock)
+    await at.book(DEAR)
+    assert (await at.today()).spent.cost_micro == 34_000
+
+
+async def test_a_turn_that_would_go_beyond_is_not_begun_and_says_when_it_goes_on(
+    database: StoreThreads, clock: Clock
+):
+    at = account(database, clock)
+    await at.book(DEAR)
+    await at.require(7000)
+    with pytest.raises(BudgetSpent) as seen:
+        await at.require(9000)
+    assert str(seen.value) == (
+        "today's budget for models is spent (0.034 of 0.05); agents go on at 2026-03-10 00:00"
+    )
+    assert seen.value.again_s == 1800
+    assert not seen.value.is_known
+    with pytest.raises(BudgetSpent) as again:
+        await at.require(9000)
+    assert again.value.is_known
+
+
+async def test_what_is_under_way_counts_already(database: StoreThreads, clock: Clock):
+    at = account(database, clock)
+    async with at.asking(20_000):
+        with pytest.raises(BudgetSpent):
+            await at.require(6000)
+    await at.require(6000)
+
+
+async def test_a_turn_dearer_than_a_whole_day_says_what_to_change(database: StoreThreads, clock: Clock):
+    with pytest.raises(
+        BudgetSpent, match=r"one turn costs some 0\.06, and budget\.cost_per_day is 0\.05: raise"
+    ):
+        await account(database, clock).require(30_000)
+
+
+async def test_the_next_day_begins_at_midnight_where_the_device_is(database: StoreThreads, clock: Clock):
+    at = account(database, clock)
+    await at.book(DEAR)
+    clock.at = datetime(2026, 3, 10, 0, 0, tzinfo=BERLIN)
+    await at.require(20_000)
+    assert (await at.today()).spent.requests == 0
+
+
+async def test_a_restart_forgets_nothing_and_neither_does_a_clock_that_comes_back(
+    database: StoreThreads, clock: Clock
+):
+    await account(database, clock).book(DEAR)
+    at = account(database, clock)
+    with pytest.raises(BudgetSpent):
+        await at.require(9000)
+    clock.at = datetime(2027, 3, 9, 12, 0, tzinfo=BERLIN)
+    await at.require(9000)
+    clock.at = datetime(2026, 3, 9, 12, 0, tzinfo=BERLIN)
+    with pytest.raises(BudgetSpent) as seen:
+        await at.require(9000)
+    assert seen.value.again_s == LOOK_AGAIN_S
+
+
+async def test_days_of_23_and_25_hours_end_at_their_midnight(database: StoreThreads, clock: Clock):
+    at = account(database, clock)
+    ends = []
+    for day in (datetime(2026, 3, 29, 1, tzinfo=BERLIN), datetime(2026, 10, 25, 1, tzinfo=BERLIN)):
+        clock.at = day
+        ends.append((await at.today()).ends.astimezone(UTC) - day.astimezone(UTC))
+    assert [one.total_seconds() / 3600 for one in ends] == [22, 24]
+
+
+async def test_without_a_limit_all_is_counted_and_nothing_is_refused(database: StoreThreads, clock: Clock):
+    at = account(database, clock, Tariff())
+    await at.book(DEAR)
+    await at.require(1 << 30)
+    spent = await database.read(lambda snapshot: models.spent(snapshot, "2026-03-09"))
+    assert spent == (1, 10_000, 2000, 4000, 0, 0)
+
+
+async def test_a_free_model_is_asked_also_where_nothing_may_be_spent(database: StoreThreads, clock: Clock):
+    at = account(database, clock, Tariff(cost_per_day=0.0))
+    await at.book(DEAR)
+    await at.require()
+
+
+async def test_a_server_that_counts_wildly_fills_the_day_and_breaks_nothing(
+    database: StoreThreads, clock: Clock
+):
+    at = account(database, clock)
+    await at.book(Usage(1 << 39, 1 << 39, 1 << 39, 1 << 39))
+    await at.book(Usage(1 << 39))
+    with pytest.raises(BudgetSpent):
+        await at.require()
+
+
+@given(st.integers(0, 1 << 20), st.integers(0, 1 << 20), st.integers(0, 1 << 20))
+def test_no_tokens_cost_less_than_nothing_and_more_cost_more(asked: int, output: int, cached: int):
+    cost = TARIFF.cost_micro(Usage(asked, output, cached))
+    assert 0 <= cost <= TARIFF.cost_micro(Usage(asked + 1, output, cached))
+    assert cost <= TARIFF.cost_micro(Usage(asked, output + 1, cached))
