@@ -11,7 +11,7 @@ wrongly ("2 weeks from today" as two weeks ago).
 
 import calendar
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import lru_cache
@@ -71,6 +71,17 @@ def due(words: str, today: date, language: str) -> date | None:
     if found is None:
         raise _unreadable(words, "a date", language, f"{today.year + 1}-03-15")
     return found
+
+
+def readings(words: str, today: date, language: str, *, without: Container[str] = ()) -> frozenset[date]:
+    """Return every day that the words can mean in one language alone, and none where they say no day.
+
+    Words that are said in one of the ways of `without` (names of rules in `date_words.py`) say none.
+    """
+    text, tongue = folded(words[:_CHARS_MAX]), TONGUES[language]
+    if any(kind in without and pattern.fullmatch(text) for kind, pattern in _patterns(tongue)):
+        return frozenset()
+    return frozenset(_days(text, tongue, _Day(today, back=False)))
 
 
 def moment(words: str, now: datetime, zone: tzinfo, language: str, prefer: Prefer = "past") -> datetime:

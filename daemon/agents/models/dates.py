@@ -3,182 +3,119 @@
 Never reads a date without a cue before it, a bare number as a day, or free text as a date.
 """
 
-import calendar
 import re
-from datetime import date, datetime, timedelta
-from typing import NamedTuple
+from collections.abc import Iterator
+from datetime import date
+from itertools import islice
 
 from daemon.agents.models.cues import Cues
-from daemon.agents.models.segments import before, is_meant, phrases
+from daemon.agents.models.plain import phrases, plain
+from daemon.agents.models.segments import FINDS_MAX, Clause, before, is_meant, words
 from daemon.journal import when
-from daemon.journal.errors import Refused
+from daemon.journal.date_words import TONGUES
 
-YEARS_BACK_MAX = 1
 YEARS_AHEAD_MAX = 10
-FILLERS_MAX = 4
-_ISO = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?![\d-])")
-_DOTTED = re.compile(r"(\d{1,2})([./])(\d{1,2})\2(\d{4})(?!\d)")
-_TOKEN = re.compile(r"\s*[:=,.]?\s*(?:([^\W\d_]+)|(\d{1,4})(st|nd|rd|th)?(?![\w:/-]|\.\d))", re.IGNORECASE)
-_DAY_ALONE = re.compile(r"(\d{1,2})(?:st|nd|rd|th)\s*(?:[,.;!)]|$)", re.IGNORECASE)
-_DAY_MAX = 31
+FILLERS_MAX = 5
+TOKENS_MAX = 7
+SPAN_CHARS_MAX = 60
+
+_LEAD = re.compile(r"[\s:=,–—-]*")
+_ISO = re.compile(r"(?:\w+ )?(\d{4})-(\d{2})-(\d{2})(?![\d-])")
+_GAP = re.compile(r"[\s:,.]*")
+_TOKEN = re.compile(r"[^\s()!?;]+")
+_WORD = re.compile(r"[^\W\d_]+(?:'|\b)")
+_BARE_DAY = re.compile(r"(?:\D+ )?\d{1,2}(?:st|nd|rd|th|er|\.)?$")
+_NO_YEAR = re.compile(r"(?:\D+ )?\d{1,2}[./-]\d{1,2}\.?$")
+_SURE = re.compile(r"(?:\D+ )?\d{1,2}(?:\.\d{1,2}\.|[./]\d\d)$")
+# Said so, a day is too vague to be a date, or lies behind.
+_VAGUE = frozenset({"bare", "next", "last", "back", "past"})
 
 
-class Due(NamedTuple):
-    """A calendar date, and where in the clause its cue stands."""
-
-    day: date
-    start: int
-
-
-def dues(clause: str, written_at: datetime, cues: Cues) -> list[Due]:
-    """Find the due dates in a clause; `written_at` is what "tomorrow" counts from."""
+def dues(clause: Clause, today: date, cues: Cues) -> list[tuple[date, int]]:
+    """Find the due dates in a clause, each with the place of its cue; `today` is the note's own."""
     found = []
-    for match in phrases(cues.due).finditer(clause):
-        if not _is_deadline(clause, match, cues):
-            continue
-        day = _day(clause[match.end() :], written_at, cues)
-        if day is not None and _is_sensible(day, written_at.date()):
-            found.append(Due(day, match.start()))
+    for match in islice(phrases((*cues.due, *cues.until, *cues.within)).finditer(clause.own), FINDS_MAX):
+        if is_meant(clause, match.start(), cues) and _is_deadline(clause, match, cues):
+            day = _day(clause, match, today, cues)
+            if day is not None and today <= day and day.year <= today.year + YEARS_AHEAD_MAX:
+                found.append((day, match.start()))
     return found
 
 
-def _is_deadline(clause: str, match: re.Match[str], cues: Cues) -> bool:
-    blockers = cues.due_not_after.get(match.group().lower(), frozenset())
-    led = before(clause, match.start(), cues)
-    return is_meant(clause, match.start(), cues) and not blockers.intersection(led)
+def _is_deadline(clause: Clause, match: re.Match[str], cues: Cues) -> bool:
+    """Say whether a cue speaks of a deadline, and not of a stretch of time or of an absence."""
+    led = before(clause.own, match.start(), cues)
+    if cues.due_not_after.intersection(led[-2:]) or (led and _is_day(led[-1], cues)):
+        return False
+    lasts = phrases(cues.until).fullmatch(match.group()) is not None
+    return not lasts or cues.until_not_with.isdisjoint(words(clause.own))
 
 
-def _is_sensible(day: date, today: date) -> bool:
-    return today.year - YEARS_BACK_MAX <= day.year <= today.year + YEARS_AHEAD_MAX
+def _is_day(word: str, cues: Cues) -> bool:
+    tongue = TONGUES[cues.language]
+    return word in tongue.weekdays or word in tongue.months or word.isdigit()
 
 
-def _day(after: str, written_at: datetime, cues: Cues) -> date | None:
-    """Read the day that follows a cue directly, filler words aside."""
-    named = _named_end(after, written_at.date(), cues)
-    if named is not None:
-        return named
-    rest = _without_fillers(after, cues)
-    if found := _ISO.match(rest):
-        return _date(int(found[1]), int(found[2]), int(found[3]))
-    if found := _DOTTED.match(rest):
-        return _dotted(found)
-    return _spoken(rest, written_at, cues)
-
-
-def _without_fillers(after: str, cues: Cues) -> str:
-    """Drop what people put between a cue and a date."""
-    rest = after.lstrip(" :=,\t")
+def _day(clause: Clause, cue: re.Match[str], today: date, cues: Cues) -> date | None:
+    """Read the day that follows a cue directly, filler words aside; the longest span that is a day."""
+    begins = _LEAD.match(clause.own, cue.end())
+    at = begins.end() if begins else cue.end()
+    is_within = phrases(cues.within).fullmatch(cue.group()) is not None
     for _ in range(FILLERS_MAX):
-        word = _TOKEN.match(rest)
-        if word is None or word[1] is None or word[1].lower() not in cues.due_fillers:
-            break
-        rest = rest[word.end() :].lstrip(" :=,\t")
-    return rest
+        for day in _readings(clause, at, is_within, today, cues):
+            return day
+        filler = _WORD.match(clause.own, at)
+        if filler is None or filler.group() not in cues.due_fillers:
+            return None
+        gap = _GAP.match(clause.own, filler.end())
+        at = gap.end() if gap else filler.end()
+    return None
 
 
-def _named_end(after: str, today: date, cues: Cues) -> date | None:
-    """Read "end of the month", "end of March"."""
-    rest = after.lstrip(" :=,\t")
-    for ends, month in ((cues.end_of_month, today.month), (cues.end_of_year, 12)):
-        if phrases((*ends, *(f"the {end}" for end in ends))).match(rest):
-            return _last_of(today.year, month)
-    lead = phrases(cues.end_of).match(rest)
-    if lead is None:
-        return None
-    token = _TOKEN.match(rest[lead.end() :])
-    month = cues.months.get((token[1] or "").lower(), 0) if token else 0
-    if not month:
-        return None
-    return _last_of(today.year + (month < today.month), month)
+def _readings(clause: Clause, at: int, is_within: bool, today: date, cues: Cues) -> Iterator[date | None]:
+    """Yield what the longest readable words at a place mean: one day, or None if it is not sure."""
+    span = clause.own[at : at + SPAN_CHARS_MAX]
+    if found := _ISO.match(span):
+        yield _date(*map(int, found.groups()))
+        return
+    ends = [token.end() for token in islice(_TOKEN.finditer(span), TOKENS_MAX)]
+    for end in reversed(ends):
+        said = span[:end].rstrip(",:")
+        days = _days(said, is_within, today, cues) or _days(said.rstrip("."), is_within, today, cues)
+        if days:
+            sure = len(days) == 1 and _stands_alone(said, span[end:], cues)
+            yield next(iter(days)) if sure and not _is_name(clause.text, at, at + end, said, cues) else None
+            return
 
 
-def _last_of(year: int, month: int) -> date:
-    return date(year, month, calendar.monthrange(year, month)[1])
+def _days(said: str, is_within: bool, today: date, cues: Cues) -> frozenset[date]:
+    """Return the days that a span can mean, in the note's language alone."""
+    found = when.readings(said, today, cues.language, without=_VAGUE)
+    if not found and is_within:
+        found = when.readings(f"{plain(cues.ahead)} {said}", today, cues.language)
+    return found
 
 
-def _dotted(found: re.Match[str]) -> date | None:
-    """Read 15.3.2026 day first; with slashes, only where day and month cannot be taken for one another."""
-    first, second, year = int(found[1]), int(found[3]), int(found[4])
-    if found[2] == ".":
-        return _date(year, second, first)
-    if first == second or second > 12 >= first:
-        return _date(year, first, second)
-    return _date(year, second, first) if first > 12 else None
+def _stands_alone(said: str, rest: str, cues: Cues) -> bool:
+    """Say whether a span is all that is said of the day, and no number that only looks like one."""
+    following = words(rest)[:1]
+    if cues.day_not_before.intersection(following):
+        return False
+    if _NO_YEAR.match(said) and not _SURE.match(said):
+        return False
+    return not (_BARE_DAY.match(said) and following and rest[:1] not in ",.;:!)")
+
+
+def _is_name(text: str, start: int, end: int, said: str, cues: Cues) -> bool:
+    """Say whether a short weekday is rather a word or a name: "sun", "Sun Microsystems", "Sam"."""
+    if said.rstrip(".") not in cues.short_weekdays:
+        return False
+    named = text[end:].lstrip()[:1].isupper()
+    return not cues.short_weekdays_stand or named or not text[start].isupper()
 
 
 def _date(year: int, month: int, day: int) -> date | None:
     try:
         return date(year, month, day)
     except ValueError:
-        return None
-
-
-def _spoken(rest: str, written_at: datetime, cues: Cues) -> date | None:
-    """Read a day in words: take the run of date words, then read that run alone."""
-    first = _TOKEN.match(rest)
-    word = (first[1] or "").lower() if first else ""
-    if word in cues.today:
-        return written_at.date() + timedelta(days=cues.today[word])
-    if found := _DAY_ALONE.match(rest):
-        return _next_such(int(found[1]), written_at.date())
-    span = _ahead(rest, cues) or _calendar_span(rest, cues)
-    return _parsed(span, written_at.date(), cues) if span else None
-
-
-def _next_such(day: int, today: date) -> date | None:
-    """Return the next day of this number, in this month or the one after."""
-    this = _date(today.year, today.month, day)
-    if this is not None and this >= today:
-        return this
-    return _date(today.year + today.month // 12, today.month % 12 + 1, day)
-
-
-def _ahead(rest: str, cues: Cues) -> str:
-    """Return a span such as "in 3 days", empty where there is none."""
-    numbers = "|".join(cues.numbers)
-    units = "|".join(sorted(cues.ahead_units, key=len, reverse=True))
-    found = re.match(rf"{cues.ahead}\s+(?:\d{{1,3}}|{numbers}|a)\s+(?:{units})\b", rest, re.IGNORECASE)
-    return found.group() if found else ""
-
-
-def _calendar_span(rest: str, cues: Cues) -> str:
-    """Return the run of date words at the start, reduced to what fixes a day; empty where nothing does."""
-    day, month, year, weekday, at = "", "", "", "", 0
-    while token := _TOKEN.match(rest, at):
-        word, number, ordinal = token[1] or "", token[2] or "", token[3] or ""
-        lower = word.lower()
-        if number and not day and 1 <= int(number) <= _DAY_MAX and len(number) <= 2:
-            day = number + ordinal
-        elif number and month and day and not year and len(number) == 4:
-            year = number
-        elif lower in cues.months and not month:
-            month = word
-        elif _is_weekday(word, cues) and not weekday and not day:
-            weekday = word
-        elif lower not in cues.date_joins:
-            break
-        at = token.end()
-    if day and month:
-        return f"{day.rstrip('stndrh')} {month} {year}".strip()
-    after = _TOKEN.match(rest, at)
-    return "" if day or month or not _stands_alone(weekday, after, cues) else weekday
-
-
-def _stands_alone(weekday: str, after: re.Match[str] | None, cues: Cues) -> bool:
-    """Say whether a weekday is the coming one ("Friday next week" is not) and no name ("Sun Inc")."""
-    following = (after[1] or "") if after else ""
-    is_short = weekday.lower() in cues.weekdays_short
-    return following.lower() not in cues.weekday_not_before and not (is_short and following[:1].isupper())
-
-
-def _is_weekday(word: str, cues: Cues) -> bool:
-    lower = word.lower()
-    return lower in cues.weekdays or (lower in cues.weekdays_short and word[:1].isupper())
-
-
-def _parsed(span: str, today: date, cues: Cues) -> date | None:
-    """Read a short span as a person's own words would be; what can be read in two ways is no date."""
-    try:
-        return when.due(span, today, cues.language)
-    except Refused:
         return None

@@ -3,16 +3,23 @@
 Never uses a network, a key, or anything but its context: the same context gives the same calls.
 """
 
-from typing import Any
+from collections.abc import Iterable
 
-from daemon.agents.models.cues import FALLBACK, TABLES, Cues
-from daemon.agents.models.interface import RunContext, TaskView, ToolCall, Turn
-from daemon.agents.models.reading import Findings, Said, read_note
-from daemon.agents.tools import BATCH_ITEMS_MAX
+from daemon.agents.models.checklist import Added, Ticked
+from daemon.agents.models.cues import Cues
+from daemon.agents.models.finished import sought
+from daemon.agents.models.interface import NoteView, RunContext, TaskView, ToolCall, Turn
+from daemon.agents.models.labelling import Named
+from daemon.agents.models.languages import TABLES, joined, plainly, table_for
+from daemon.agents.models.reading import Findings, Known, Said, read_note
+from daemon.agents.models.reporting import report
+from daemon.agents.models.states import IN_PROGRESS, next_status
 
-LIKE_MIN = 92.0
-LISTED_MAX = 20
-LEARNINGS_MAX = 5
+LABELS_MAX = 3
+CHARS_MAX = 256 * 1024  # of all new notes together: what a run reads stays a moment's work
+MARKED_CONFIDENCE = 0.95
+NAMED_CONFIDENCE = 0.7
+LANGUAGE_CONFIDENCE = 0.9
 
 
 class Rules:
@@ -26,116 +33,122 @@ class Rules:
         """Propose what the new notes say and write the report; a second turn has nothing to add."""
         if context.exchanges:
             return Turn(())
-        proposals = proposed(context)
-        return Turn((*proposals, ToolCall("update_report", report(context))))
+        calls = [*proposed(context), ToolCall("update_report", report(context, _own_table(context).wording))]
+        return Turn(tuple(call for call in calls if not context.tools or call.name in context.tools))
 
 
 def proposed(context: RunContext) -> list[ToolCall]:
     """Return the calls for what the new notes say, oldest note first: the last word on a field counts."""
-    cues = cues_for(context.task.language)
-    latest = Findings()
-    items: list[tuple[str, bool]] = []
-    for note in context.notes:
-        found = read_note(note.text, note.written_at, cues)
-        items.extend(found.items)
-        latest.due = found.due or latest.due
-        latest.minutes = found.minutes or latest.minutes
-        latest.priority = found.priority or latest.priority
-        latest.title = found.title or latest.title
-    return _field_calls(latest, context.task) + _item_calls(items, context.task)
+    task, around = context.task, _around(context)
+    latest, items, ticks = Findings(), Added(task.items), Ticked()
+    labels: dict[str, tuple[Named, Cues]] = {}
+    cues = _own_table(context)
+    for note in _bounded(context.notes):
+        cues = table_for(note.text, task.language, around)
+        known = Known(sought(task.items, cues), [one for one in context.labels if one not in task.labels])
+        found = read_note(note.text, note.written_at, cues, known)
+        _carry(found, latest)
+        for one in found.labels:
+            labels.setdefault(one.label.id, (one, cues))
+        for title, checked in found.items:
+            there = items.add(title, checked)
+            if there is not None and checked:
+                ticks.add(there, title, note, cues)
+        for item in task.items:
+            if item.id in found.ticked:
+                ticks.add(item, found.ticked[item.id], note, cues)
+    calls = _field_calls(latest, task, cues) + ticks.calls() + items.calls(cues)
+    return calls + _label_calls(labels.values()) + _language_call(context)
 
 
-def _field_calls(found: Findings, task: TaskView) -> list[ToolCall]:
-    """Make the calls that set fields; urgency never lowers a priority."""
+def _bounded(notes: Iterable[NoteView]) -> list[NoteView]:
+    """Return the newest notes that a run reads, oldest first."""
+    kept: list[NoteView] = []
+    size = 0
+    for note in reversed(tuple(notes)):
+        size += len(note.text)
+        if kept and size > CHARS_MAX:
+            break
+        kept.append(note)
+    return kept[::-1]
+
+
+def _around(context: RunContext) -> str:
+    """Return the words by which to tell the language of a note that is too short to tell it."""
+    older = (note.text for note in context.entries[-20:])
+    return joined((context.task.title, *(item.title for item in context.task.items), *older))
+
+
+def _own_table(context: RunContext) -> Cues:
+    """Return the table of the task itself, in whose language the report is."""
+    notes = joined(note.text for note in context.notes)
+    return TABLES.get(context.task.language or "") or table_for(notes, None, _around(context))
+
+
+def _carry(found: Findings, latest: Findings) -> None:
+    """Let the later word on a field stand."""
+    latest.due = found.due or latest.due
+    latest.minutes = found.minutes or latest.minutes
+    latest.priority = found.priority or latest.priority
+    latest.title = found.title or latest.title
+    latest.status = found.status or latest.status
+
+
+# -- fields -------------------------------------------------------------------------------------------
+
+
+def _field_calls(found: Findings, task: TaskView, cues: Cues) -> list[ToolCall]:
+    """Make the calls that set fields; urgency never lowers a priority, a stated one may."""
     calls = []
-    if found.title:
-        calls.append(_call("set_task_title", "title", found.title.value, found.title))
-    if found.due:
-        calls.append(_call("update_task_due_date", "dueDate", found.due.value, found.due))
-    if found.minutes:
-        calls.append(_call("update_task_estimate", "minutes", int(found.minutes.value), found.minutes))
-    if found.priority and not task.priority < found.priority.value:
-        calls.append(_call("update_task_priority", "priority", found.priority.value, found.priority))
-    return calls
+    if found.title and found.title.value != task.title:
+        calls.append(_call("set_task_title", "title", found.title.value, found.title, cues))
+    if found.due and found.due.value != task.due:
+        calls.append(_call("update_task_due_date", "dueDate", found.due.value, found.due, cues))
+    if found.minutes and int(found.minutes.value) != task.estimate_minutes:
+        calls.append(_call("update_task_estimate", "minutes", int(found.minutes.value), found.minutes, cues))
+    if found.priority and _changes_priority(found.priority, task):
+        calls.append(_call("update_task_priority", "priority", found.priority.value, found.priority, cues))
+    return calls + _status_calls(found, task, cues)
 
 
-def _call(tool: str, argument: str, value: str | int, said: Said) -> ToolCall:
-    return ToolCall(tool, {argument: value, "rationale": f"The note says: “{said.quote}”"})
+def _changes_priority(found: Said, task: TaskView) -> bool:
+    return found.value != task.priority and (found.is_exact or found.value < task.priority)
 
 
-def _item_calls(items: list[tuple[str, bool]], task: TaskView) -> list[ToolCall]:
-    """Make the calls that add checklist items, leaving out what says the same as one that is there."""
-    known = [item.title for item in task.items]
-    new: list[dict[str, Any]] = []
-    for title, checked in items:
-        if not _is_like_any(title, known):
-            known.append(title)
-            new.append({"title": title, "isChecked": checked})
-    batches = [new[at : at + BATCH_ITEMS_MAX] for at in range(0, len(new), BATCH_ITEMS_MAX)]
-    return [
-        ToolCall("add_multiple_checklist_items", {"items": batch, "rationale": "Listed in the note."})
-        for batch in batches
-    ]
+def _status_calls(found: Findings, task: TaskView, cues: Cues) -> list[ToolCall]:
+    status = next_status(found.status.value, task.status) if found.status else None
+    if status is None or found.status is None:
+        return []
+    call = _call("set_task_status", "status", status, found.status, cues)
+    if status != IN_PROGRESS and isinstance(call.arguments, dict):
+        call.arguments["reason"] = found.status.quote
+    return [call]
 
 
-def _is_like_any(title: str, known: list[str]) -> bool:
-    """Say whether a title is one of those known, small differences in spelling aside; numbers must agree."""
-    from rapidfuzz import fuzz  # imported here: it costs memory, and most wakes list nothing
-
-    folded, numbers = title.casefold(), _with_digits(title)
-    like = (other for other in known if _with_digits(other) == numbers)
-    return any(fuzz.ratio(folded, other.casefold()) >= LIKE_MIN for other in like)
+def _call(tool: str, argument: str, value: str | int, said: Said, cues: Cues) -> ToolCall:
+    return ToolCall(tool, {argument: value, "rationale": cues.wording.says.format(quote=said.quote)})
 
 
-def _with_digits(written: str) -> list[str]:
-    return [word for word in written.split() if any(sign.isdigit() for sign in word)]
+# -- labels and language ------------------------------------------------------------------------------
 
 
-def report(context: RunContext) -> dict[str, Any]:
-    """Write the report from the task as it stands."""
-    task = context.task
-    items = [item for item in task.items if not item.is_archived]
-    done = [item.title for item in items if item.is_checked]
-    left = [item.title for item in items if not item.is_checked]
-    old = context.report or {}
-    return {
-        "title": task.title,
-        "tldr": _summary(task, len(done), len(items)),
-        "goal": old.get("goal", ""),
-        "status": task.status,
-        "priority": task.priority,
-        "estimate": task.estimate_minutes,
-        "due": task.due,
-        "achieved": done[:LISTED_MAX],
-        "remaining": left[:LISTED_MAX],
-        "learnings": _learnings(context),
-        "checklistProgress": {"total": len(items), "completed": len(done)},
-        "lastUpdated": context.now.isoformat(timespec="seconds"),
-    }
+def _label_calls(found: Iterable[tuple[Named, Cues]]) -> list[ToolCall]:
+    """Make the call that assigns labels, those first that a note marks as such."""
+    best = sorted(found, key=lambda one: not one[0].is_marked)[:LABELS_MAX]
+    if not best:
+        return []
+    labels = [{"id": one.label.id, "confidence": _confidence(one)} for one, _ in best]
+    names = " ".join(cues.wording.names.format(name=one.label.name) for one, cues in best)
+    return [ToolCall("assign_task_labels", {"labels": labels, "rationale": names})]
 
 
-def _summary(task: TaskView, done: int, total: int) -> str:
-    parts = [f"{task.status}, {task.priority}"]
-    if total:
-        parts.append(f"{done} of {total} items done")
-    if task.due:
-        parts.append(f"due {task.due}")
-    if task.estimate_minutes:
-        parts.append(f"about {task.estimate_minutes} min")
-    return "; ".join(parts) + "."
+def _confidence(one: Named) -> float:
+    return MARKED_CONFIDENCE if one.is_marked else NAMED_CONFIDENCE
 
 
-def _learnings(context: RunContext) -> list[str]:
-    """Say what the person turned down, and why where they said so."""
-    told = []
-    for decision in context.decisions:
-        if decision.verdict == "rejected":
-            shown = ", ".join(str(value) for value in decision.args.values())
-            why = f" ({decision.reason})" if decision.reason else ""
-            told.append(f"Rejected: {decision.tool}({shown}){why}"[:300])
-    return told[-LEARNINGS_MAX:]
-
-
-def cues_for(language: str | None) -> Cues:
-    """Return the table of a language, English where there is none."""
-    return TABLES.get(language or "", FALLBACK)
+def _language_call(context: RunContext) -> list[ToolCall]:
+    """Say the task's language where it has none and the new notes are plainly in one."""
+    language = None if context.task.language else plainly(joined(note.text for note in context.notes))
+    if language is None:
+        return []
+    return [ToolCall("set_task_language", {"languageCode": language, "confidence": LANGUAGE_CONFIDENCE})]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from daemon.agents.models.cues import ENGLISH
+from daemon.agents.models.cues_en import ENGLISH
 from daemon.agents.models.interface import (
     ChecklistItemView,
     DecisionView,
@@ -22,7 +22,8 @@ from daemon.agents.models.interface import (
     ToolCall,
 )
 from daemon.agents.models.reading import read_note
-from daemon.agents.models.rules import Rules, proposed, report
+from daemon.agents.models.reporting import report
+from daemon.agents.models.rules import Rules, proposed
 from daemon.agents.tools import validated
 
 WEDNESDAY = datetime(2026, 11, 18, 10, tzinfo=UTC)
@@ -60,6 +61,7 @@ def found(note: str) -> dict[str, Any]:
         ("due tomorrow", "2026-11-19"),
         ("due in 3 days", "2026-11-21"),
         ("due in two weeks", "2026-12-02"),
+        ("due Friday next week", "2026-11-27"),
         ("by the end of the month", "2026-11-30"),
         ("by end of March", "2027-03-31"),
         ("no later than 30 November", "2026-11-30"),
@@ -172,7 +174,6 @@ def test_a_ticked_box_is_ticked() -> None:
         # unclear which day
         "due 03/04/2027",
         "due next Friday",
-        "due Friday next week",
         "due in March",
         "due next week",
         "due some day",
@@ -290,7 +291,7 @@ def test_the_report_tells_what_is_done_what_is_left_and_what_was_turned_down() -
         ChecklistItemView("2", "Test", False, False, "user", 0),
     )
     rejected = DecisionView("update_task_estimate", {"minutes": 90}, "rejected", "I know better")
-    told = report(replace(context(items=items, due="2026-12-01"), decisions=(rejected,)))
+    told = report(replace(context(items=items, due="2026-12-01"), decisions=(rejected,)), ENGLISH.wording)
     assert validated("update_report", told)["checklistProgress"] == {"total": 2, "completed": 1}
     assert (told["achieved"], told["remaining"]) == (["Write"], ["Test"])
     assert told["tldr"] == "OPEN, P2; 1 of 2 items done; due 2026-12-01; about 60 min."
