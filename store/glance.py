@@ -50,14 +50,14 @@ def titles(snapshot: Snapshot, *, removed: bool = False) -> Iterator[tuple[Entit
         yield name, title if isinstance(title, str) else ""
 
 
-def agents(snapshot: Snapshot) -> Iterator[tuple[dict[str, list[Any]], bool]]:
-    """Yield the agents in sight: all values of each field, the winning one first, and if their task is too."""
+def agents(snapshot: Snapshot) -> Iterator[tuple[EntityId, dict[str, list[Any]], bool]]:
+    """Yield the agents in sight: each field's values, the winning one first, and if their task is too."""
     rows: Any = snapshot.db.execute(
-        "SELECT agent.state, coalesce(max(task.visible), 0) FROM entity AS agent"
+        "SELECT agent.id, agent.state, coalesce(max(task.visible), 0) FROM entity AS agent"
         " LEFT JOIN relation ON owner = agent.id AND name = 'agent_task'"
         " LEFT JOIN entity AS task ON task.id = target"
         " WHERE agent.kind = 'agent' AND agent.visible GROUP BY agent.no"
     )
-    for state, seen in rows:
+    for name, state, seen in rows:
         fields = _decoder.decode(state)[7]
-        yield {name: parts[1::2] for name, parts in fields.items()}, bool(seen)
+        yield name, {field: parts[1::2] for field, parts in fields.items()}, bool(seen)

@@ -161,12 +161,12 @@ def ran_ms(snapshot: Snapshot, agent: EntityId) -> int | None:
     return None if row is None else row[0]
 
 
-def take_back(transaction: Transaction, agent: EntityId) -> int:
+def take_back(transaction: Transaction, agent: EntityId, why: str) -> int:
     """Skip the timers' runs of an agent that wait to begin. Returns how many there were."""
     transaction.db.execute(
-        "UPDATE run SET status = 'skipped', ended_ms = ?, error = 'taken back' WHERE agent = ?"
+        "UPDATE run SET status = 'skipped', ended_ms = ?, error = ? WHERE agent = ?"
         " AND cause = 'timer' AND status = 'queued'",
-        (transaction.now_ms(), agent),
+        (transaction.now_ms(), why, agent),
     )
     return transaction.db.changes()
 

@@ -11,8 +11,6 @@ from store.snapshot import Snapshot
 from store.transaction import Transaction
 from syncproto.ids import EntityId
 
-REASON = "a timer"
-
 
 class Timer(NamedTuple):
     """A moment at which an agent is to wake, Unix time in milliseconds."""
@@ -45,7 +43,7 @@ def next_ms(snapshot: Snapshot) -> int | None:
     return None if row is None else row[0]
 
 
-def fire(transaction: Transaction) -> list[Timer]:
+def fire(transaction: Transaction, reason: str) -> list[Timer]:
     """Queue a run for each agent whose time has come, and forget its timers up to now.
 
     Of several that were missed, the newest stands for all.
@@ -59,5 +57,5 @@ def fire(transaction: Transaction) -> list[Timer]:
     return [
         one
         for one in newest.values()
-        if runs.queue(transaction, Wanted(one.run_key, one.agent, Cause.TIMER, REASON))
+        if runs.queue(transaction, Wanted(one.run_key, one.agent, Cause.TIMER, reason))
     ]

@@ -4,11 +4,13 @@ Never runs an agent: the scheduler does, when what happened here makes it due.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
 from daemon.agents import permits
+from daemon.agents.alarms import BY_TIMER
+from daemon.agents.changed import since_report
 from daemon.agents.policy import CATEGORIES
 from daemon.agents.records import (
     ACTIVE,
@@ -18,6 +20,7 @@ from daemon.agents.records import (
     DORMANT,
     HYBRID,
     INTERACTIVE,
+    PAUSED,
     TASK_AGENT,
     Agent,
     agent_id,
@@ -72,6 +75,7 @@ class AgentShown(Struct, frozen=True, kw_only=True):
     home_device_name: str
     at_home: bool
     report: dict[str, Any] | None
+    report_changes_since: int
     last_wake_at: str | None
     next_wake_at: str | None
     next_wake_why: str
@@ -81,6 +85,14 @@ class AgentShown(Struct, frozen=True, kw_only=True):
     consecutive_failures: int
     pending_items: int
     runs: list[RunShown]
+
+
+class GivenUp(NamedTuple):
+    """An agent that failed too often to go on by itself."""
+
+    id: EntityId
+    name: str
+    reason: str
 
 
 class AgentCounts(Struct, frozen=True):
@@ -170,6 +182,7 @@ def shown(snapshot: Snapshot, agent: EntityId, now_ms: int, outlook: OutlookOf) 
         home_device_name=Shown(snapshot).device_names.get(DeviceId(known.home), ""),
         at_home=known.home == snapshot.device,
         report=report_of(snapshot, known),
+        report_changes_since=since_report(snapshot, known),
         last_wake_at=None if known.last_wake_ms is None else iso(known.last_wake_ms),
         next_wake_at=None if next_in_s is None else iso(now_ms + round(next_in_s * 1000)),
         next_wake_why=why,
@@ -198,13 +211,24 @@ def run_shown(run: runs.Run) -> RunShown:
 
 def counts(snapshot: Snapshot, due: int, running: int) -> AgentCounts:
     """Count the agents; `due` and `running` are what the scheduler knows. Costs a glance at each."""
-    states = [_glanced(values, seen) for values, seen in glance.agents(snapshot)]
+    states = [_glanced(values, seen) for _, values, seen in glance.agents(snapshot)]
     return AgentCounts(
         active=sum(state == ACTIVE for state in states),
         due=due,
         running=running,
         dormant=sum(state == DORMANT for state in states),
     )
+
+
+def given_up(snapshot: Snapshot) -> list[GivenUp]:
+    """Return the agents that sleep because they failed too often; paused ones are no matter."""
+    return [
+        GivenUp(agent, str(values["display_name"][0]), reason)
+        for agent, values, seen in glance.agents(snapshot)
+        if seen and _glanced(values, seen) == DORMANT
+        for reason in (str(values.get("lifecycle_reason", [""])[0] or PAUSED),)
+        if reason != PAUSED and "display_name" in values
+    ]
 
 
 def _glanced(values: dict[str, list[Any]], seen: bool) -> str:
@@ -225,7 +249,7 @@ def _outlook(snapshot: Snapshot, agent: Agent, outlook: OutlookOf, now_ms: int) 
     if set_for and agent.mode != INTERACTIVE:
         in_s = max(set_for[0] - now_ms, 0) / 1000
         if known.in_s is None or in_s < known.in_s:
-            return Outlook(in_s, timers.REASON)
+            return Outlook(in_s, BY_TIMER)
     if known.in_s is None and agent.mode != AUTONOMOUS:
         return Outlook(None, BY_MODE[agent.mode])
     return known

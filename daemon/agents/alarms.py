@@ -15,6 +15,8 @@ from store.transaction import Transaction
 from syncproto.ids import EntityId
 
 TIMERS_MAX = 20
+BY_TIMER = "a timer"
+TAKEN_BACK = "its timer was taken back"
 
 
 def wake_at(tx: Transaction, agent: EntityId, words: str, typed: Typed) -> None:
@@ -39,4 +41,4 @@ def wake_at(tx: Transaction, agent: EntityId, words: str, typed: Typed) -> None:
 def cancel(tx: Transaction, agent: EntityId) -> None:
     """Take back an agent's timers, also those whose run waits to begin."""
     timers.clear(tx, agent)
-    runs.take_back(tx, agent)
+    runs.take_back(tx, agent, TAKEN_BACK)

@@ -16,7 +16,7 @@ from daemon.agents.records import (
     state_id,
 )
 from daemon.journal.errors import Code, Refused, usage
-from store import timers
+from store import runs, timers
 from store.item import Item
 from store.snapshot import Snapshot
 from store.transaction import Transaction, Write
@@ -107,6 +107,7 @@ def destroy(tx: Transaction, agent: EntityId) -> None:
     known = load(tx, agent)
     assert known is not None
     timers.clear(tx, agent)
+    runs.take_back(tx, agent, "it was destroyed")
     if known.lifecycle == DESTROYED:
         return
     retracted = [_retraction(tx, item) for item in leftovers(tx, known, tx.now_ms())]

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import structlog
 
 from daemon.agents import lifecycle, wakes
+from daemon.agents.alarms import BY_TIMER
 from daemon.agents.looking import Due, looked, queue_request
 from daemon.agents.models.interface import Model, ModelUnavailable
 from daemon.agents.records import hindrance, load
@@ -280,7 +281,7 @@ class Scheduler:
         if self._timer_ms is None or self._clock.now_ms() < self._timer_ms or now_s < self._fire_from_s:
             return
         try:
-            fired = await self._database.write(timers.fire)
+            fired = await self._database.write(lambda tx: timers.fire(tx, BY_TIMER))
         except StoreError as fault:
             _log.warning("timers wait", error=str(fault))
             self._fire_from_s = now_s + ROOM_AGAIN_S

@@ -72,6 +72,8 @@ _FIXED: Final = named(
     "there is no such agent",
     "this agent may not work on tasks without a category",
     "asked by a person",
+    "a timer",
+    "its timer was taken back",
     "one change",
     "remove it",
     "keep it",

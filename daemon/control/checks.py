@@ -1,4 +1,4 @@
-"""What `doctor` hears from the daemon: how its disk, its lease, the clocks and the states of its peers are.
+"""What `doctor` hears from the daemon: how its disk, lease, clocks, agents and the states of its peers are.
 
 Never repairs, and never finds fault without a remedy.
 """
@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from daemon.agents.agents import given_up
 from daemon.disk import Floor
 from daemon.journal.provenance import iso
 from daemon.peers import roster
@@ -14,10 +15,12 @@ from store.lease import Doubt
 from store.snapshot import Snapshot
 from store.stamps import newest_stamps
 from syncproto.hlc import LEAD_MS_MAX
-from syncproto.ids import DeviceId
+from syncproto.ids import DeviceId, text
 
 MIB = 1 << 20
 MINUTE_MS = 60_000
+AGENTS_TOLD = 10
+AGENT_DIGITS = 8
 JUMP_MAX_MS = 5 * MINUTE_MS
 _LENGTHS = ((365 * 1440, "year"), (1440, "day"), (60, "hour"), (1, "minute"))
 
@@ -86,6 +89,19 @@ def _ahead(snapshot: Snapshot, now_ms: int) -> dict[DeviceId, int]:
     """Return the devices whose newest commits lie ahead of the clock, with their stamps."""
     newest = newest_stamps(snapshot)
     return {device: stamp.ms for device, stamp in newest.items() if stamp.ms > now_ms + LEAD_MS_MAX}
+
+
+def agents(snapshot: Snapshot) -> Iterator[Check]:
+    """Look at the agents that sleep because they failed too often in a row."""
+    asleep = given_up(snapshot)
+    for one in asleep[:AGENTS_TOLD]:
+        found = f"the agent of {one.name!r} sleeps: {one.reason}"
+        short = text(one.id)[:AGENT_DIGITS]
+        given: dict[str, str | int] = {"name": one.name, "why": one.reason, "agent": short}
+        remedy = f"see to the cause; then: placet agent resume {short}"
+        yield Check("agents", False, found, remedy, "agent_given_up", given)
+    if not asleep:
+        yield Check("agents", True, "no agent sleeps because it failed", "", "agents_well")
 
 
 def states(snapshot: Snapshot, differing: Sequence[DeviceId]) -> Iterator[Check]:

@@ -84,7 +84,7 @@ class StoreRoutes:
             Route(
                 "GET",
                 "/v1/checks",
-                "Say whether disk, clocks, lease and state are well",
+                "Say whether disk, clocks, lease, agents and state are well",
                 Asks(self._checks),
                 list[Check],
             ),
@@ -130,6 +130,7 @@ class StoreRoutes:
             *await self._store.read(
                 lambda snapshot: [
                     *checks.clocks(snapshot, now_ms, jump_ms),
+                    *checks.agents(snapshot),
                     *checks.states(snapshot, [one.device for one in differing]),
                 ]
             ),

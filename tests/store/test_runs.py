@@ -299,5 +299,5 @@ def test_the_waiting_runs_of_timers_can_be_taken_back_and_requests_stay(store: S
     queue(store, "asked", Cause.SESSION)
     queue(store, "another agent's", Cause.TIMER, OTHER)
     with store.write() as tx:
-        assert runs.take_back(tx, AGENT) == 1
+        assert runs.take_back(tx, AGENT, "taken back") == 1
     assert waits(store) == ["asked", "another agent's"]

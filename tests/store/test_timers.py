@@ -52,7 +52,7 @@ def put(store: Store, *wanted: Timer) -> None:
 
 def fired(store: Store) -> list[str]:
     with store.write() as tx:
-        return [one.run_key for one in timers.fire(tx)]
+        return [one.run_key for one in timers.fire(tx, "a timer")]
 
 
 def left(store: Store, agent: EntityId = AGENT) -> list[int]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from daemon.cli.sentences import retold
 from daemon.cli.words import _, later, ngettext
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ _FOUND: Final = {
     "clock_set_forward": later("the clock was set forward by {length} since the daemon started"),
     "clock_set_back": later("the clock was set back by {length} since the daemon started"),
     "clock_ahead": later("the newest change of {device} is dated {at}, {length} from now"),
+    "agents_well": later("no agent sleeps because it failed"),
+    "agent_given_up": later("the agent of {name} sleeps: {why}"),
     "state_well": later("no device shows something else for the same changes"),
     "state_differs": later("{device} holds the same changes and shows something else"),
 }
@@ -33,6 +36,7 @@ _REMEDIES: Final = {
     "clock_set_forward": later("check date and time; then start the daemon again"),
     "clock_set_back": later("check date and time; then start the daemon again"),
     "clock_ahead": later("check date and time here and on {device}"),
+    "agent_given_up": later("see to the cause; then: placet agent resume {agent}"),
     "state_differs": later("run 'placet verify' on both devices"),
 }
 _DOUBTS: Final = {
@@ -68,6 +72,8 @@ def _given(told: Mapping[str, Any]) -> dict[str, object]:
     given = dict(told)
     if "device" in told:
         given["device"] = told["device"] or _("this device")
+    if "why" in told:
+        given |= {"name": repr(told.get("name")), "why": retold(str(told["why"]))}
     if "minutes" in told:
         given["length"] = _length(int(told["minutes"]))
     if "doubt" in told:

@@ -16,6 +16,8 @@ from daemon.control.checks import Check
 from daemon.disk import Floor
 from store.lease import Doubt
 from store.store import Store
+from store.transaction import Write
+from syncproto.codec import Value
 from tests.store.stores import NOW_MS, Bench, exchange, grow, signer_of
 
 YEAR_MS = 365 * 86_400_000
@@ -85,6 +87,27 @@ def test_a_clock_that_was_set_is_told(store: Store, jump_ms: int, words: str):
     unwell(found, words)
 
 
+def given_up(store: Store, title: str, reason: str) -> None:
+    with store.write() as tx:
+        task = tx.new_id()
+        tx.commit([Write(task, "task", {"title": title})])
+        fields: dict[str, Value] = {"task_id": task, "display_name": title, "home_device_id": tx.device}
+        fields |= {"lifecycle": "dormant", "lifecycle_reason": reason}
+        tx.commit([Write(tx.new_id(), "agent", fields)])
+
+
+def test_agents_that_sleep_because_they_failed_are_named_and_paused_ones_are_not(store: Store):
+    given_up(store, "Paused", "it is paused")
+    with store.read() as snapshot:
+        (well,) = checks.agents(snapshot)
+    assert well.well
+    given_up(store, "Plan the party", "it failed 5 times in a row: no answer")
+    with store.read() as snapshot:
+        (found,) = checks.agents(snapshot)
+    unwell(found, "'Plan the party'", "failed 5 times in a row: no answer")
+    assert "placet agent resume" in found.remedy
+
+
 def test_peers_that_show_something_else_are_named(store: Store):
     with store.read() as snapshot:
         (well,) = checks.states(snapshot, [])
@@ -102,6 +125,7 @@ def found_in_all_ways(store: Store, folder: Path) -> Iterator[Check]:
     yield from (found for span_ms in spans_ms for found in clocks(store, NOW_MS, span_ms))
     yield from (*clocks(store, NOW_MS), *clocks(store, NOW_MS - YEAR_MS))
     with store.read() as snapshot:
+        yield from checks.agents(snapshot)
         yield from (*checks.states(snapshot, []), *checks.states(snapshot, [signer_of("b").device]))
 
 
