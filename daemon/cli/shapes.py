@@ -234,6 +234,28 @@ class Change(TypedDict, total=False):
     unknown: bool
 
 
+class Activity(TypedDict, total=False):
+    id: str
+    at: str
+    thread_id: str
+    kind: str
+    trigger: str | None
+    text: str
+    cut: bool
+    tool: str | None
+    outcome: str | None
+    error: bool
+    denied: bool
+    item_id: str | None
+    args: Any
+    subject: str | None
+    item_ids: list[str]
+    targets: list[str]
+    tokens: int | None
+    ended: Any
+    device_name: str
+
+
 class Agent(TypedDict, total=False):
     id: str
     short: str
@@ -256,3 +278,4 @@ class Agent(TypedDict, total=False):
     runs: list[dict[str, Any]]
     pending_items: int
     report: dict[str, Any] | None
+    report_changes_since: int

@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from daemon.agents import agents, alarms, lifecycle, permits
+from daemon.agents import activity, agents, alarms, lifecycle, permits
+from daemon.agents.activity import Activity
 from daemon.agents.agents import AgentShown
 from daemon.agents.scheduler import Scheduler
 from daemon.control.routes import Asks, Call, Nothing, Reads, Route, Writes
@@ -67,6 +68,14 @@ class Policy(Struct, frozen=True, forbid_unknown_fields=True):
     disallow: Names = []
 
 
+class LogQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Whether calls are shown too; about `limit` messages, those before a message by its id."""
+
+    tools: bool = False
+    limit: Annotated[int, Meta(ge=1, le=activity.LIMIT_MAX)] = 100
+    before: str | None = None
+
+
 class AgentRoutes:
     """The routes, on one store and one scheduler. `models` are the names that a person may give."""
 
@@ -95,6 +104,14 @@ class AgentRoutes:
             Route("POST", "/v1/agents", "Give a task its agent", create, AgentShown, NewAgent, status=201),
             Route("GET", "/v1/agents", "List agents", Reads(self._list), list[AgentShown]),
             Route("GET", agent, "Show an agent", Reads(self._show), AgentShown),
+            Route(
+                "GET",
+                f"{agent}/log",
+                "Show what an agent did",
+                Reads(self._log),
+                list[Activity],
+                query=LogQuery,
+            ),
             Route("PATCH", agent, "Change an agent's mode or model", edit, AgentShown, AgentEdit),
             Route("POST", f"{agent}/wake", "Wake an agent, now or later", Asks(self._wake), AgentShown, Wake),
             Route("POST", f"{agent}/pause", "Let an agent sleep", Writes(self._pause), AgentShown),
@@ -135,6 +152,10 @@ class AgentRoutes:
 
     def _shown(self, snapshot: Snapshot, agent: EntityId) -> AgentShown:
         return agents.shown(snapshot, agent, self._now_ms(), self._scheduler.outlook)
+
+    def _log(self, snapshot: Snapshot, call: Call[Nothing, LogQuery]) -> list[Activity]:
+        agent, asked = agents.find(snapshot, call.ref), call.query
+        return activity.activity(snapshot, agent, tools=asked.tools, limit=asked.limit, before=asked.before)
 
     async def _wake(self, call: Call[Wake, Nothing]) -> AgentShown:
         asked = call.body

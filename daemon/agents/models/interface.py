@@ -65,7 +65,7 @@ class TaskView:
 class ChangeView:
     """One change since the last wake, from the log. `entity` is what changed, by its title or first words.
 
-    `who` is user, agent or system; `at` is on the device's own calendar (aware). Values are as they are shown.
+    `who` is user, agent or system; `at` is on the device's own calendar (aware). Values are as shown.
     """
 
     entity: str
@@ -152,8 +152,8 @@ class RunContext:
     """All that a model may know in one turn, each part within its budget (`context.py`).
 
     `notes` are the entries that are new since the last wake, `entries` the newest of all, both oldest first.
-    `labels` are those that may be proposed. `report` is None before the first one. `proposals` are the agent's
-    that wait, `tools` those that its policy leaves it; empty: all.
+    `labels` are those that may be proposed. `report` is None before the first one. `proposals` are the
+    agent's that wait, `tools` those that its policy leaves it; empty: all.
     `instruction` and `must_call`, a tool's name, are empty but in a turn that asks for one call.
     """
 

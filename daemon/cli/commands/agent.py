@@ -1,4 +1,4 @@
-"""Agents: create, list, show, edit, wake, pause, resume, move, destroy, policy.
+"""Agents: create, list, show, log, edit, wake, pause, resume, move, destroy, policy.
 
 Never decides about what an agent proposed.
 """
@@ -11,6 +11,7 @@ import click
 
 from daemon.cli import client
 from daemon.cli.client import WAIT_S, Answer, quoted
+from daemon.cli.commands.agent_log import log
 from daemon.cli.grammar import Seconds, group, joined, pass_output
 from daemon.cli.output import HUMAN
 from daemon.cli.views.agents import (
@@ -69,6 +70,9 @@ def show(output: Output, agent: tuple[str, ...]) -> None:
     """Show an agent: its state, its next wake, its report."""
     answer = client.get(_path(agent))
     output.show(answer, agent_page, agent_row)
+
+
+agent_command.add_command(log)
 
 
 @agent_command.command("wake")

@@ -15,7 +15,7 @@ from daemon.cli.text import cells, padded, shown
 from daemon.cli.views.tasks import PAGE_WIDTH_MAX, report_lines
 from daemon.cli.views.values import field_words, value_words
 from daemon.cli.when import ago
-from daemon.cli.words import _, later
+from daemon.cli.words import _, later, ngettext
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -43,6 +43,7 @@ _FIELD_WIDTH: Final = 22
 _TIMES: Final = ("created_at", "updated_at", "last_wake_at", "next_wake_at")
 _SHOWN_APART: Final = frozenset(
     {"id", "report", "display_name", "task_title", "runs", "kind", "at_home", "home_device_name", "policy"}
+    | {"report_changes_since"}
 )
 
 
@@ -132,8 +133,17 @@ def agent_page(agent: Agent, look: Look) -> Iterator[str]:
         yield from ("", look.paint(_("Runs"), "bold"))
         yield from _runs(runs, look)
     if report := agent.get("report"):
-        yield from ("", look.paint(_("Report of the agent"), "bold"))
+        yield from ("", look.paint(_("Report of the agent"), "bold") + _since(agent, look))
         yield from report_lines(report, PAGE_WIDTH_MAX, look)
+
+
+def _since(agent: Agent, look: Look) -> str:
+    """Say how much has changed since the report, empty where nothing has."""
+    count = agent.get("report_changes_since") or 0
+    if not count:
+        return ""
+    words = ngettext("{count} change since", "{count} changes since", count).format(count=count)
+    return f" {look.paint(look.sign('·'), 'dim')} {look.paint(words, 'yellow')}"
 
 
 def _words(agent: Agent, key: str, look: Look) -> str:
