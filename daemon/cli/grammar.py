@@ -164,7 +164,7 @@ class Group(_Speaks, click.Group):
             formatter.write_dl([(name, verb.get_short_help_str(200)) for name, verb in verbs if verb])
 
     def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
-        if not args and not context.resilient_parsing:
+        if not args and not self.invoke_without_command and not context.resilient_parsing:
             verbs = ", ".join(self.list_commands(context))
             needs = _("{noun} needs a verb: {verbs}").format(noun=context.info_name, verbs=verbs)
             raise click.UsageError(needs, context)
@@ -234,9 +234,9 @@ def command(
     return click.command(name, cls=kind, short_help=summary or None)
 
 
-def group(name: str) -> Callable[[Callable[..., object]], click.Group]:
-    """Declare a noun; its docstring is its help."""
-    return click.group(name, cls=Group)
+def group(name: str, *, alone: bool = False) -> Callable[[Callable[..., object]], click.Group]:
+    """Declare a noun; its docstring is its help. `alone`: without a verb it does something itself."""
+    return click.group(name, cls=Group, invoke_without_command=alone)
 
 
 def joined(words: tuple[str, ...], what: str) -> str:

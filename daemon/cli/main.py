@@ -54,7 +54,7 @@ _SECTIONS: Final = {
     later("Your devices"): {
         "pair": Listed("pairing", "Invite a device."),
         "join": Listed("pairing", "Accept an invitation."),
-        "devices": Listed("peers", "List the devices."),
+        "devices": Listed("peers", "List, rename and remove devices."),
         "sync": Listed("peers", "Exchange with the other devices now."),
     },
     later("History and files"): {

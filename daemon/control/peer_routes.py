@@ -35,6 +35,12 @@ class Join(Struct, frozen=True, forbid_unknown_fields=True):
     unite: bool = False
 
 
+class DeviceEdit(Struct, frozen=True, forbid_unknown_fields=True):
+    """A device's new name."""
+
+    name: str
+
+
 class Sync(Struct, frozen=True, forbid_unknown_fields=True):
     """How many seconds to wait for the connected peers; `pause` stops or resumes the exchange instead."""
 
@@ -71,6 +77,12 @@ class PeerRoutes:
             Route("POST", "/v1/join", "Accept an invitation", Asks(self._join), JoinedDevice, Join),
             Route("GET", "/v1/devices", "List the devices", Asks(self._devices), list[DeviceState]),
             Route(
+                "PATCH", "/v1/devices/{ref}", "Rename a device", Asks(self._rename), DeviceState, DeviceEdit
+            ),
+            Route(
+                "DELETE", "/v1/devices/{ref}", "Close the door to a device", Asks(self._remove), DeviceState
+            ),
+            Route(
                 "POST",
                 "/v1/sync",
                 "Synchronise now",
@@ -98,6 +110,12 @@ class PeerRoutes:
     async def _devices(self, call: Call[Nothing, Nothing]) -> list[DeviceState]:
         del call
         return await self._peers.devices()
+
+    async def _rename(self, call: Call[DeviceEdit, Nothing]) -> DeviceState:
+        return await self._peers.rename(call.ref, call.body.name)
+
+    async def _remove(self, call: Call[Nothing, Nothing]) -> DeviceState:
+        return await self._peers.remove(call.ref)
 
     async def _sync(self, call: Call[Sync, Nothing]) -> SyncReport:
         asked = call.body

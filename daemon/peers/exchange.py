@@ -145,7 +145,7 @@ class Exchange:
         watch, wait_s = self._notifier.watch(), self._pace.again_s
         while True:
             try:
-                await self._hold_to_roster()
+                await self.hold_to_roster()
             except Exception:
                 # A fault that passes, most likely: until the roster is read, a removed device stays linked.
                 log.exception("the roster could not be followed")
@@ -157,7 +157,8 @@ class Exchange:
             # A page of commits is told of once, an import many times: the roster is read once for a burst.
             await asyncio.sleep(self._pace.roster_s)
 
-    async def _hold_to_roster(self) -> None:
+    async def hold_to_roster(self) -> None:
+        """Read who the members are; call those that are new, and end the links of those that went."""
         await self._members.refresh()
         peers = self._members.peers()
         if not self.paused:

@@ -13,7 +13,7 @@ from daemon.config import Settings
 from daemon.journal.errors import Code, Refused
 from daemon.journal.provenance import iso
 from daemon.notifier import Notifier
-from daemon.peers import addresses, code, joining, roster, token
+from daemon.peers import addresses, code, editing, joining, roster, token
 from daemon.peers.admission import Admission
 from daemon.peers.dial import Dialling
 from daemon.peers.exchange import Exchange
@@ -41,6 +41,7 @@ from daemon.peers.trust import Gate
 from daemon.peers.wire import Wire
 from store import peers as table
 from store.threads import StoreThreads
+from store.transaction import Transaction
 from syncproto.ids import DeviceId
 
 # Stages of an invitation after which another comes.
@@ -238,6 +239,20 @@ class Peers:
         return await self._db.read(
             lambda snapshot: device_states(snapshot, roster.read(snapshot), live, own_address, now_ms)
         )
+
+    async def rename(self, ref: str, name: str) -> DeviceState:
+        """Give a device another name. Raises Refused."""
+        return await self._edited(lambda transaction: editing.rename(transaction, ref, name))
+
+    async def remove(self, ref: str) -> DeviceState:
+        """Close the door to a device: its links end, here at once. It keeps what it had. Raises Refused."""
+        return await self._edited(lambda transaction: editing.remove(transaction, ref))
+
+    async def _edited(self, use: Callable[[Transaction], DeviceId]) -> DeviceState:
+        device = await self._db.write(use)
+        # Before it is told: nobody is to hear that a door is closed while it is open.
+        await self._exchange.hold_to_roster()
+        return next(one for one in await self.devices() if one.device_id == device.hex())
 
     def findings(self) -> list[Finding]:
         """Return the peers that hold the same commits and show another state."""

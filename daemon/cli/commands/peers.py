@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from daemon.cli import client
-from daemon.cli.client import WAIT_S
-from daemon.cli.grammar import Seconds, command, pass_output
-from daemon.cli.views.standing import device_list, device_rows, sync_lines, sync_rows
-from daemon.cli.words import _
+from daemon.cli.client import WAIT_S, quoted
+from daemon.cli.grammar import Seconds, command, group, joined, pass_output
+from daemon.cli.views.standing import device_line, device_list, device_rows, sync_lines, sync_rows
+from daemon.cli.words import _, ngettext
 
 if TYPE_CHECKING:
     from daemon.cli.output import Output
@@ -21,11 +21,52 @@ if TYPE_CHECKING:
 _SYNC_S: Final = 30.0
 
 
-@command("devices")
+@group("devices", alone=True)
 @pass_output
 def devices_command(output: Output) -> None:
-    """List the devices. With --plain: id, name, this, connected, lag, last seen, address, removed."""
-    output.show(client.get("/v1/devices"), device_list, device_rows)
+    """List the devices; rename or remove one.
+
+    With --plain: id, name, this, connected, lag, last seen, address, removed.
+    """
+    if click.get_current_context().invoked_subcommand is None:
+        output.show(client.get("/v1/devices"), device_list, device_rows)
+
+
+@devices_command.command("rename")
+@click.argument("device")
+@click.argument("name", nargs=-1, required=True)
+@pass_output
+def rename(output: Output, device: str, name: tuple[str, ...]) -> None:
+    """Give a device another name, on every device."""
+    path = f"/v1/devices/{quoted(device)}"
+    answer = client.send("PATCH", path, {"name": joined(name, "a name")})
+    output.show(
+        answer, lambda one, look: device_line(_("Renamed"), one, look), lambda one: device_rows([one])
+    )
+
+
+@devices_command.command("remove")
+@click.argument("device")
+@pass_output
+def remove(output: Output, device: str) -> None:
+    """Close the door to a device: it gets nothing new, and keeps what it has."""
+    answer = client.send("DELETE", f"/v1/devices/{quoted(device)}", {})
+    output.show(
+        answer, lambda one, look: device_line(_("Removed"), one, look), lambda one: device_rows([one])
+    )
+    output.say(_("It keeps what it had. To let it in again: placet pair"))
+    at_home = [one for one in client.get("/v1/agents").json if _lives_on(one, answer.json)]
+    if at_home:
+        words = ngettext(
+            "{count} agent has its home there: placet agent move AGENT",
+            "{count} agents have their home there: placet agent move AGENT",
+            len(at_home),
+        )
+        output.say(words.format(count=len(at_home)))
+
+
+def _lives_on(agent: dict[str, Any], device: dict[str, Any]) -> bool:
+    return agent.get("home_device_id") == device.get("device_id") and agent.get("lifecycle") != "destroyed"
 
 
 @command("sync")

@@ -142,6 +142,12 @@ def device_list(devices: Sequence[Peer], look: Look) -> Iterator[str]:
     return table(_DEVICE_COLUMNS, rows, look) if rows else iter(())
 
 
+def device_line(done: str, device: Peer, look: Look) -> Iterator[str]:
+    """Say what was done with a device."""
+    name = shown(device.get("name") or device.get("device_id") or "?")
+    yield f"{look.paint(look.sign('✓'), 'green')} {done} {look.paint(name, 'bold')}"
+
+
 def _device_cells(one: Peer, ids: dict[str, str], look: Look) -> list[Cell]:
     if one.get("this"):
         link = Cell(_("this one"), ("bold",))

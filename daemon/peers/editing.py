@@ -1,0 +1,56 @@
+"""A person's use cases on the devices of the vault: find one, rename it, close the door to it.
+
+Never removes the device that it runs on: that one leaves, which is another matter.
+"""
+
+from daemon.journal.errors import Code, Refused, not_found, usage
+from daemon.peers import roster
+from daemon.peers.pairing import NAME_CHARS_MAX
+from daemon.peers.roster import Member
+from store import peers as table
+from store.snapshot import Snapshot
+from store.transaction import Transaction
+from syncproto.ids import DeviceId
+
+ID_DIGITS_MIN = 3
+_HOW = "see placet devices"
+
+
+def find(snapshot: Snapshot, ref: str) -> Member:
+    """Return the device of that name, or whose id begins so. Raises Refused: not_found, ambiguous."""
+    wanted = ref.strip()
+    everyone = roster.read(snapshot).values()
+    named = [one for one in everyone if one.name.casefold() == wanted.casefold()]
+    by_id = [one for one in everyone if one.device.hex().startswith(wanted.lower())]
+    found = named or (by_id if len(wanted) >= ID_DIGITS_MIN else [])
+    # A removed one does not stand in the way of the one that took its name.
+    found = [one for one in found if not one.removed] or found
+    if not found:
+        raise not_found("device", ref, _HOW)
+    if len(found) > 1:
+        raise Refused(Code.AMBIGUOUS, f"{ref[:80]!r} could mean {len(found)} devices", "give its id")
+    return found[0]
+
+
+def rename(tx: Transaction, ref: str, name: str) -> DeviceId:
+    """Give a device another name, on every device. Raises Refused as `find` does, and usage."""
+    member = find(tx, ref)
+    wanted = " ".join(name.split())
+    if not 0 < len(wanted) <= NAME_CHARS_MAX or not wanted.isprintable():
+        raise usage(
+            f"a device's name has 1 to {NAME_CHARS_MAX} characters that can be printed", "give another name"
+        )
+    if wanted != member.name:
+        tx.commit([roster.rename(member.device, wanted)])
+    return member.device
+
+
+def remove(tx: Transaction, ref: str) -> DeviceId:
+    """Close the door to a device; doing so again changes nothing. Raises Refused as `find` does, and usage."""
+    member = find(tx, ref)
+    if member.device == tx.device:
+        raise usage("this is the device that you are on", "to take it out of the vault: placet devices leave")
+    if not member.removed:
+        tx.commit([roster.remove(member.device)])
+    table.forget(tx, member.device)
+    return member.device

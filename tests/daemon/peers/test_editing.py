@@ -1,0 +1,68 @@
+"""Renaming and removing devices as a person does it, on real devices that are linked.
+
+Never writes to the roster but through the use cases.
+"""
+
+import pytest
+
+from daemon.journal.errors import Code, Refused
+from tests.daemon.peers.fleet import Device, Fleet, in_step
+
+
+async def refusal(device: Device, ref: str) -> Refused:
+    with pytest.raises(Refused) as seen:
+        await device.peers.remove(ref)
+    return seen.value
+
+
+@pytest.fixture
+async def pair(fleet: Fleet) -> tuple[Device, Device]:
+    desk, phone = await fleet.start("desk"), await fleet.start("phone")
+    await fleet.pair(desk, phone)
+    return desk, phone
+
+
+async def test_a_new_name_is_shown_everywhere(pair: tuple[Device, Device]):
+    desk, phone = pair
+    assert (await desk.peers.rename("PHONE", "  pocket   one ")).name == "pocket one"
+    await in_step(desk, phone)
+    assert [one.name for one in await phone.peers.devices()] == ["pocket one", "desk"]
+    assert (await phone.peers.rename(desk.id.hex()[:6], "table")).name == "table"
+
+
+@pytest.mark.parametrize("name", ["", "   ", "x" * 65, "bell\a"])
+async def test_a_name_that_cannot_be_shown_is_refused(pair: tuple[Device, Device], name: str):
+    with pytest.raises(Refused) as seen:
+        await pair[0].peers.rename("phone", name)
+    assert seen.value.code is Code.USAGE
+
+
+async def test_a_removed_device_is_cut_off_before_the_person_is_told(pair: tuple[Device, Device]):
+    desk, phone = pair
+    told = await desk.peers.remove("phone")
+    assert told.removed
+    await desk.until_apart(phone)
+    await desk.add("after the removal")
+    # The commit that removes it was its last; what came later it never gets.
+    assert await phone.titles() == []
+    assert (await desk.peers.remove("phone")).removed
+
+
+async def test_the_device_that_one_is_on_is_not_removed(pair: tuple[Device, Device]):
+    refused = await refusal(pair[0], "desk")
+    assert refused.code is Code.USAGE
+    assert "devices leave" in refused.hint
+
+
+async def test_two_devices_of_one_name_are_told_apart_by_their_ids(pair: tuple[Device, Device]):
+    desk, phone = pair
+    await desk.peers.rename("phone", "desk")
+    assert (await refusal(desk, "desk")).code is Code.AMBIGUOUS
+    assert (await desk.peers.remove(phone.id.hex()[:12])).removed
+    # Now only one of that name is left.
+    assert (await refusal(desk, "desk")).code is Code.USAGE
+
+
+@pytest.mark.parametrize("ref", ["tablet", "", "zz"])
+async def test_what_names_no_device_is_not_found(pair: tuple[Device, Device], ref: str):
+    assert (await refusal(pair[0], ref)).code is Code.NOT_FOUND
