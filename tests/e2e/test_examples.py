@@ -15,7 +15,7 @@ from tests.e2e.devices import PLACET, ROOT, START_S, Device, Done, wait_until
 pytestmark = pytest.mark.e2e
 
 # Tested elsewhere: what needs a second device, a terminal with an editor, or runs until somebody ends it.
-NOT_HERE = ("placet pair", "placet join", "placet entry edit", "make ")
+NOT_HERE = ("placet pair", "placet join", "placet entry edit", "placet review", "make ")
 HELP = {
     "add": "placet add Call the landlord --due friday",
     "note": "placet note passport The photos are in the drawer",

@@ -62,7 +62,7 @@ def _decision(one: Decision, short: str, wide: int, look: Look) -> Iterator[str]
     width = min(look.width, _WIDTH_MAX)
     words = padded(names.proposal_status(verdict), wide)
     margin = " " * (wide + 2)
-    said = wrapped(_proposed(one), max(width - len(margin) - cells(short) - 2, wide))
+    said = wrapped(shown(_proposed(one)), max(width - len(margin) - cells(short) - 2, wide))
     style = _STYLES.get(verdict, "dim") if one.get("counts", True) else "dim"
     yield f"{look.paint(words, style)}  {look.paint(short, 'cyan')}  {said[0]}"
     yield from (f"{margin}{' ' * (cells(short) + 2)}{line}" for line in said[1:])

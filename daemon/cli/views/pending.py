@@ -75,7 +75,7 @@ def _room(look: Look) -> int:
 def item_lines(item: PendingItem, short: str, look: Look) -> Iterator[str]:
     """Draw one item of a list: what it would do, over which value, and what the agent says."""
     width = _room(look)
-    first, *rest = wrapped(summary(item), width)
+    first, *rest = wrapped(shown(summary(item)), width)
     marks = mark_words(item)
     fits = not rest and cells("  ".join([first, *(words for words, _style in marks)])) <= width
     painted = [look.paint(line, style) for words, style in marks for line in wrapped(words, width)]

@@ -37,7 +37,8 @@ def review_page(
     title = shown((task or {}).get("title") or item.get("task_title") or item.get("task_id") or "")
     yield ""
     yield look.paint(cut(f"{place}  {title}", width), "bold")
-    yield from wrapped(summary(item), width)
+    # Escaped as one line: nothing in it may begin a line of its own.
+    yield from wrapped(shown(summary(item)), width)
     for line in _below(item, task or {}, others, width - len(_INDENT), look):
         yield _INDENT + line
 

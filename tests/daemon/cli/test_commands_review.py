@@ -328,6 +328,51 @@ def test_other_proposals_for_the_same_and_conflicts_are_named(home: Path, contro
         assert "  estimate is in conflict: see placet conflicts\n" in page
 
 
+HOSTILE = "\x1b[2J\x1b]0;owned\x07 x\u202egnp.exe \x9b31m\u2066\x7f\r\nConfirm it? [y,n] y"
+
+
+def test_no_text_from_elsewhere_can_drive_the_terminal_or_ask_in_the_place_of_the_review(
+    home: Path, control: FakeControl
+):
+    texts = ("task_title", "subject", "rationale", "current", "base", "summary", "set_id", "expires_at")
+    hostile = dict.fromkeys(texts, HOSTILE) | {"stale": True}
+    listed = examples.task(title=HOSTILE)["checklists"]
+    ticked = {
+        "id": "9" * 32,
+        "title": HOSTILE,
+        "checked_by": HOSTILE,
+        "checked_at": HOSTILE,
+        "is_checked": True,
+    }
+    listed[0]["items"] = [ticked]
+    said = {"id": "9" * 32, "isChecked": False, "reason": HOSTILE, "evidenceIds": ["e1" * 16, HOSTILE]}
+    entries = [
+        {"id": "e1" * 16, "text": HOSTILE, "author": HOSTILE, "device_name": HOSTILE, "happened_at": HOSTILE}
+    ]
+    items = [
+        _item(tool="set_task_title", args={"title": HOSTILE}, proposed=HOSTILE, **hostile),
+        _item(SECOND, tool="update_checklist_item", args=said, proposed=False, **hostile),
+        _item(THIRD, tool="set_task_title", args={"title": "x"}, proposed=HOSTILE, **hostile),
+        _item("d4" * 16, tool="assign_task_label", args={"id": HOSTILE}, proposed=True, **hostile),
+        _item("e5" * 16, tool=HOSTILE, args={"reason": HOSTILE}, proposed=HOSTILE, **hostile),
+    ]
+    control.answers(PENDING, items)
+    conflicts = [{"field": "title", "versions": []}]
+    task = examples.task(
+        title=HOSTILE, labels=[HOSTILE], checklists=listed, entries=entries, conflicts=conflicts
+    )
+    control.answers(SHOW, task)
+    control.answers(DECIDE, [examples.verdict(HOSTILE, item_id=HOSTILE, message=HOSTILE)])
+    with terminal(home, "review", NO_COLOR="1", COLUMNS="400") as shown:
+        shown.until("?] ")
+        for key in "jjjj":
+            shown.press(key)
+        shown.press("y")
+        shown.end("q")
+        assert {letter for letter in shown.raw if not letter.isprintable()} <= {"\n"}
+        assert not any(line.startswith("Confirm it? [y,n] y") for line in shown.raw.splitlines())
+
+
 @pytest.mark.parametrize("columns", [40, 80])
 def test_a_review_fits_a_narrow_terminal(columns: int, home: Path, control: FakeControl):
     long = "A title of many words that goes on and on, " * 8
