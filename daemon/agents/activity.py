@@ -10,14 +10,14 @@ from typing import Any
 from msgspec import Struct
 
 from daemon.agents import targets
+from daemon.agents.message_ids import deed_ids
 from daemon.agents.tools import TOOLS, ArgumentFault, validated
 from daemon.journal import refs
 from daemon.journal.provenance import iso
 from daemon.journal.show import Shown, plain
 from store.entity import Entity
-from store.item import Decision
 from store.snapshot import Snapshot
-from syncproto.ids import EntityId, derived_id, text
+from syncproto.ids import EntityId, text
 
 LIMIT_MAX = 500
 LOOKED_MAX = 5_000
@@ -141,19 +141,14 @@ class _Words:
         if held is None:
             return None, None
         args = (
-            next((one.edited_args for one in held.decisions if message in _told_by(one)), None) or held.args
+            next((one.edited_args for one in held.decisions if message in deed_ids(one.id)), None)
+            or held.args
         )
         try:
             known = validated(held.tool, args) if held.tool in TOOLS else None
         except ArgumentFault:
             known = None
         return plain(args), None if known is None else targets.name(self._snapshot, held.tool, known)
-
-
-def _told_by(decision: Decision) -> tuple[EntityId, ...]:
-    """Return the messages by which a confirmation is told (`confirming.py`)."""
-    named = ("action", "tool_result")
-    return tuple(derived_id(one, text(decision.id), time_of=decision.id) for one in named)
 
 
 def _word(about: dict[str, Any], name: str) -> str | None:

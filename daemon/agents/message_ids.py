@@ -3,7 +3,7 @@
 Never goes back with the clock: what follows a message sorts after it.
 """
 
-from syncproto.ids import ID_BYTES, EntityId
+from syncproto.ids import ID_BYTES, EntityId, derived_id, text
 
 _TIME_BYTES = 6
 _NUMBER_BITS = 12
@@ -32,3 +32,9 @@ def _ms(identifier: EntityId) -> int:
 
 def _number(identifier: EntityId) -> int:
     return int.from_bytes(identifier[_TIME_BYTES:8], "big") % (1 << _NUMBER_BITS)
+
+
+def deed_ids(decision: EntityId) -> tuple[EntityId, EntityId]:
+    """Return the ids of the two messages that tell of a confirmation: the deed, and what came of it."""
+    action = next_id(derived_id("action", text(decision), time_of=decision), None)
+    return action, next_id(derived_id("tool_result", text(decision), time_of=decision), action)
