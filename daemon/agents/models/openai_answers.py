@@ -4,20 +4,31 @@ Never trusts a name, an argument or a number, and never mends one: the registry 
 """
 
 import re
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import msgspec
 
 from daemon.agents.models.interface import AnswerFault, ModelMisconfigured, ToolCall, Turn, Usage
 from daemon.agents.models.openai_endpoint import Redactor
-from daemon.agents.models.openai_prompt import OBSERVE
+from daemon.agents.models.openai_prompt import EXTRA, OBSERVE
 from daemon.agents.recovery import recovered
 from daemon.agents.tools import UPDATE_REPORT, ArgumentFault
 
 CALLS_MAX = 200
 TOKENS_MAX = 1 << 40
+EXTRA_CHARS_MAX = 64 * 1024
 _THOUGHT = "</think>"
 _ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
+
+
+class _Made(NamedTuple):
+    """A call as it was found in an answer, of any shape."""
+
+    name: object
+    arguments: object
+    id: object = None
+    extra: object = None
 
 
 def turn_of(body: bytes, number: int, redactor: Redactor, *, by_tools: bool) -> Turn:
@@ -61,40 +72,40 @@ def _message(answer: dict[str, Any]) -> tuple[dict[str, Any], str]:
 # -- calls --------------------------------------------------------------------------------------------
 
 
-def _called(message: dict[str, Any], content: str) -> list[tuple[object, object, object]]:
-    """Return (name, arguments, id) of each native call, or of the one that a small model wrote as text."""
+def _called(message: dict[str, Any], content: str) -> list[_Made]:
+    """Return each native call, or the one that a small model wrote as text."""
     listed = message.get("tool_calls")
     if isinstance(listed, list) and listed:
         return [_native(one) for one in listed]
     found = _object_in(content) or {}
     arguments = found.get("arguments", found.get("parameters"))
     if isinstance(found.get("name"), str) and isinstance(arguments, dict | str):
-        return [(found["name"], arguments, None)]
+        return [_Made(found["name"], arguments)]
     return []
 
 
-def _native(one: object) -> tuple[object, object, object]:
+def _native(one: object) -> _Made:
     call = one if isinstance(one, dict) else {}
     function = call.get("function")
     function = function if isinstance(function, dict) else {}
-    return function.get("name"), function.get("arguments"), call.get("id")
+    return _Made(function.get("name"), function.get("arguments"), call.get("id"), call.get(EXTRA))
 
 
-def _acted(content: str, ended: str) -> list[tuple[object, object, object]]:
+def _acted(content: str, ended: str) -> list[_Made]:
     """Return the calls of an answer by schema: its actions, then what it observed, then its report."""
     found = _object_in(content)
     if found is None:
         cut = "was cut off" if ended == "length" else "is not the JSON object that was asked for"
         raise AnswerFault(f"the model's answer {cut}")
     actions = found.get("actions")
-    made: list[tuple[object, object, object]] = []
+    made: list[_Made] = []
     for one in actions if isinstance(actions, list) else ():
         action = one if isinstance(one, dict) else {}
-        made.append((action.get("tool", action.get("name")), action.get("arguments"), None))
+        made.append(_Made(action.get("tool", action.get("name")), action.get("arguments")))
     if isinstance(found.get("observations"), list) and found["observations"]:
-        made.append((OBSERVE, {"observations": found["observations"]}, None))
+        made.append(_Made(OBSERVE, {"observations": found["observations"]}))
     if isinstance(found.get("report"), dict):
-        made.append((UPDATE_REPORT, found["report"], None))
+        made.append(_Made(UPDATE_REPORT, found["report"]))
     return made
 
 
@@ -106,13 +117,23 @@ def _object_in(content: str) -> dict[str, Any] | None:
         return None
 
 
-def _call(made: tuple[object, object, object], number: int, at: int, redactor: Redactor) -> ToolCall:
-    name, arguments, identifier = made
-    known = redactor.text(identifier) if isinstance(identifier, str) else ""
-    written = redactor.text(name) if isinstance(name, str) else ""
+def _call(made: _Made, number: int, at: int, redactor: Redactor) -> ToolCall:
+    known = redactor.text(made.id) if isinstance(made.id, str) else ""
     return ToolCall(
-        written, _arguments(arguments, redactor), known if _ID.fullmatch(known) else _made_id(number, at)
+        redactor.text(made.name) if isinstance(made.name, str) else "",
+        _arguments(made.arguments, redactor),
+        known if _ID.fullmatch(known) else _made_id(number, at),
+        _extra(made.extra, redactor),
     )
+
+
+def _extra(held: object, redactor: Redactor) -> str:
+    """Keep what the server wants back with a call, untouched or not at all."""
+    if not isinstance(held, dict):
+        return ""
+    written = msgspec.json.encode(held).decode()
+    fits = len(written) <= EXTRA_CHARS_MAX and redactor.text(written) == written
+    return written if fits else ""
 
 
 def _arguments(written: object, redactor: Redactor) -> str | dict[str, Any]:
@@ -130,7 +151,7 @@ def _with_ids_apart(calls: tuple[ToolCall, ...], number: int) -> tuple[ToolCall,
     """Give every call an id of its own where two share one."""
     if len({call.id for call in calls}) == len(calls):
         return calls
-    return tuple(ToolCall(call.name, call.arguments, _made_id(number, at)) for at, call in enumerate(calls))
+    return tuple(replace(call, id=_made_id(number, at)) for at, call in enumerate(calls))
 
 
 def _made_id(number: int, at: int) -> str:

@@ -3,6 +3,7 @@
 Never lets a word of a note stand where an instruction could: it travels as JSON in a randomly named block.
 """
 
+import json
 from typing import Any
 
 from daemon.agents.models.interface import Exchange, RunContext
@@ -17,6 +18,8 @@ Message = dict[str, Any]
 __all__ = ["answer_schema", "messages", "tokens", "tool_list"]
 
 OBSERVE = "record_observations"
+EXTRA = "extra_content"
+"""What a server adds to a call and wants back with it in the next turns: the signature of a thought."""
 ARGUMENTS_CHARS_MAX = 4000
 ACTIONS_MAX = 30
 
@@ -48,11 +51,14 @@ def _block(tag: str, told: Any) -> str:
 
 
 def _turns(exchanges: tuple[Exchange, ...]) -> list[Message]:
-    """Return the earlier turns as the server wants them: calls, then one answer for each."""
+    """Return the earlier turns as the server wants them: calls, then one answer for each.
+
+    Where nothing was said beside the calls, the content is empty: some servers take no null.
+    """
     told: list[Message] = []
     for number in sorted({exchange.turn for exchange in exchanges}):
         made = [exchange for exchange in exchanges if exchange.turn == number]
-        told.append({"role": "assistant", "content": None, "tool_calls": [_call(one) for one in made]})
+        told.append({"role": "assistant", "content": "", "tool_calls": [_call(one) for one in made]})
         told.extend({"role": "tool", "tool_call_id": one.call.id, "content": one.answer} for one in made)
     return told
 
@@ -65,7 +71,9 @@ def _call(exchange: Exchange) -> dict[str, Any]:
     except ArgumentFault:
         written = "{}"
     arguments = written if len(written) <= ARGUMENTS_CHARS_MAX else "{}"
-    return {"id": exchange.call.id, "type": "function", "function": {"name": name, "arguments": arguments}}
+    called = {"id": exchange.call.id, "type": "function", "function": {"name": name, "arguments": arguments}}
+    extra = exchange.call.extra
+    return called | {EXTRA: json.loads(extra)} if extra else called
 
 
 def _results(exchanges: tuple[Exchange, ...], tag: str) -> list[Message]:

@@ -123,6 +123,18 @@ async def test_the_next_turn_repeats_calls_and_answers_in_a_form_that_servers_ta
     assert {one["content"] for one in results} == {"Proposal queued."}
 
 
+async def test_what_a_server_adds_to_a_call_goes_back_with_it_in_the_same_run():
+    signed = {"google": {"thought_signature": "c2lnbmF0dXJl"}}
+    first = call(*ESTIMATE, "call_a") | {"extra_content": signed}
+    echoing = call(*ESTIMATE, "call_b") | {"extra_content": {"google": KEY}}
+    async with remote(answers({"tool_calls": [first, echoing]})) as at:
+        made = await at.model.turn(CONTEXT)
+        await at.model.turn(answered(CONTEXT, made, "Proposal queued."))
+        said = at.server.asked[1].body["messages"][2]
+    assert [one.get("extra_content") for one in said["tool_calls"]] == [signed, None]
+    assert KEY not in repr(made)
+
+
 async def test_a_report_is_asked_for_by_name():
     forced = replace(CONTEXT, instruction="Report now.", must_call="update_report")
     async with remote(calls(("update_report", REPORT))) as at:
