@@ -6,7 +6,8 @@ Never asks whether it may: `decisions.py` has. Never writes one entity twice in 
 from dataclasses import dataclass
 
 from daemon.agents.effects import Effect, args_hash, effect_of, operation_id
-from daemon.agents.judging import Case, children
+from daemon.agents.judging import Case, checklist_of, children
+from daemon.agents.message_ids import deed_ids
 from daemon.agents.tools import Arguments
 from daemon.journal import positions
 from daemon.journal.checklists import TODOS
@@ -38,7 +39,7 @@ class Confirmation:
     @property
     def args(self) -> Arguments:
         """Return the arguments that take effect."""
-        return self.case.args if self.edited is None else self.edited
+        return self.case.proposed if self.edited is None else self.edited
 
 
 def decision_write(
@@ -49,16 +50,21 @@ def decision_write(
     reason: str | None,
     via: str,
     edited: Arguments | None = None,
+    shown: Arguments | None = None,
 ) -> Write:
-    """Write a decision that has seen every decision of the item known here."""
+    """Write a decision that has seen every decision of the item known here.
+
+    `shown` are the arguments that the person was shown; None where they cannot be read here.
+    """
     fields: dict[str, Value] = {
         "item_id": item.id,
         "verdict": verdict.value,
         "device": tx.device,
         "seen": [decision.id for decision in item.decisions],
-        "args_hash": args_hash(item.tool, item.args),
         "via": via,
     }
+    if shown is not None:
+        fields["args_hash"] = args_hash(item.tool, shown)
     if reason is not None:
         fields["reason"] = reason
     if edited is not None:
@@ -77,6 +83,7 @@ def confirmation_writes(tx: Transaction, confirmation: Confirmation) -> list[Wri
         reason=confirmation.reason,
         via=confirmation.via,
         edited=confirmation.edited,
+        shown=confirmation.case.args,
     )
     by = By.AGENT if confirmation.edited is None else By.USER
     fields = dict(effect.fields)
@@ -84,6 +91,7 @@ def confirmation_writes(tx: Transaction, confirmation: Confirmation) -> list[Wri
     if effect.creates:
         placed, needed = _placed(tx, confirmation.case)
         fields |= placed
+    if effect.entity != item.task:
         # The task's clock moves with what is in it. Not the person's own operation: a confirmation does not
         # keep a task in sight that was deleted elsewhere meanwhile (DOMAIN.md §4).
         needed.append(Write(item.task, "task", {}, by=By.AGENT))
@@ -106,8 +114,7 @@ def _placed(tx: Transaction, case: Case) -> tuple[dict[str, Value], list[Write]]
 
 def _checklist_in_sight(tx: Snapshot, case: Case) -> bool:
     assert case.target is not None
-    checklist = case.target.value("checklist_id")
-    held = tx.entity(EntityId(checklist)) if isinstance(checklist, bytes) else None
+    held = checklist_of(tx, case.target)
     return held is not None and held.visible
 
 
@@ -147,8 +154,7 @@ def _messages(confirmation: Confirmation, effect: Effect, decision: EntityId) ->
     proposed = item.occurrences[0]
     operation = operation_id(proposed.run_key, item.tool, confirmation.args, [effect.entity])
     about: dict[str, Value] = {"tool": item.tool, "operation_id": operation, "item_id": item.id}
-    action = derived_id("action", text(decision), time_of=decision)
-    result = derived_id("tool_result", text(decision), time_of=decision)
+    action, result = deed_ids(decision)
     shared: dict[str, Value] = {"agent_id": proposed.agent, "thread_id": proposed.run_key}
     return [
         Write(action, "message", {**shared, "kind": "action", "metadata": about}, by=By.AGENT),

@@ -9,17 +9,16 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from daemon.agents import judging, wording
+from daemon.agents import allowing, comparing, judging, targets, telling, wording
 from daemon.agents.confirming import Confirmation, confirmation_writes, decision_write
+from daemon.agents.effects import args_hash
 from daemon.agents.judging import Case
-from daemon.agents.recovery import recovered
-from daemon.agents.tools import ArgumentFault, Arguments, validated
+from daemon.agents.tools import TOOLS, ArgumentFault, Arguments
 from daemon.journal import values
 from store.item import Item
 from store.transaction import Transaction
 from store.verdicts import Status, Verdict
 from syncproto.codec import Value
-from syncproto.heads import covers
 from syncproto.ids import EntityId, text
 
 
@@ -67,13 +66,15 @@ def confirm(
     force: bool = False,
     again: bool = False,
     edit: Arguments | None = None,
+    shown: bytes | None = None,
     reason: str | None = None,
     via: str,
 ) -> Result:
     """Put an item into effect: one commit, or none and the reason why not.
 
-    `force` puts through what is stale, expired or overtaken; `again` what was rejected, undone or taken
-    back; `edit` replaces arguments, and the effect is then the person's own.
+    `force` puts through what is stale, expired or overtaken, and over what a person ticked; `again` what was
+    rejected, undone or taken back; `edit` replaces arguments, and the effect is then the person's own.
+    `shown` is the hash of the arguments that the person was shown: nothing else runs.
     """
     found = tx.item(item)
     if found is None:
@@ -81,22 +82,26 @@ def confirm(
     try:
         case = _case(tx, found)
         wanted = _wanted(case, edit)
-        _require_open(
-            case, again=again, force=force, contradicted=edit is not None and wanted != _standing(case)
-        )
+        _require_shown(case, shown)
+        _require_open(case, again=again, force=force, contradicted=_contradicts(case, edit, wanted))
         _require_current(tx, case, force=force)
+        _require_allowed(tx, case, wanted, force=force)
     except _Refused as refused:
         return _answer(tx, found, refused.result, str(refused), **refused.shown)
     confirmation = Confirmation(case, wanted, values.reason(reason), via)
-    tx.commit(confirmation_writes(tx, confirmation), agent=found.occurrences[0].agent)
-    return _answer(tx, found, Outcome.APPLIED, wording.summary(found.tool, confirmation.args))
+    tx.commit(confirmation_writes(tx, confirmation), agent=case.item.occurrences[0].agent)
+    args = confirmation.args
+    name = targets.name(tx, found.tool, args)
+    return _answer(tx, found, Outcome.APPLIED, wording.summary(case.item.tool, args, name))
 
 
 def _case(tx: Transaction, item: Item) -> Case:
     found = judging.case(tx, item)
-    if found is None:
-        raise _Refused(Outcome.FAILED, f"this version cannot run {item.tool[:60]!r} with these arguments")
-    return found
+    if found is not None:
+        return found
+    if all(one.tool not in TOOLS for one in item.occurrences):
+        raise _Refused(Outcome.FAILED, "this version of Placet does not know its tool")
+    raise _Refused(Outcome.FAILED, "it is not what an agent of its task may propose")
 
 
 def _wanted(case: Case, edit: Arguments | None) -> Arguments | None:
@@ -105,18 +110,32 @@ def _wanted(case: Case, edit: Arguments | None) -> Arguments | None:
     They are what the person edits now, or else what they had edited in a confirmation that stands, alone or
     in dispute.
     """
-    words = _standing(case) if edit is None else edit
+    words = judging.edited_words(case.item) if edit is None else edit
     if words is None:
         return None
     try:
-        args = validated(case.item.tool, {**case.args, **recovered(words)})
+        args = judging.edited(case.item.tool, case.proposed, words)
     except ArgumentFault as fault:
         raise _Refused(Outcome.FAILED, f"cannot be applied: {fault}") from fault
-    return None if args == case.args else args
+    return None if args == case.proposed else args
 
 
-def _standing(case: Case) -> Arguments | None:
-    return judging.edited_words(case.item)
+def _contradicts(case: Case, edit: Arguments | None, wanted: Arguments | None) -> bool:
+    """Say whether a person now edits to something else than what they had confirmed."""
+    return edit is not None and (case.proposed if wanted is None else wanted) != case.args
+
+
+def _require_shown(case: Case, shown: bytes | None) -> None:
+    """Refuse to run anything but the arguments that the person was shown."""
+    if shown is not None and shown != args_hash(case.item.tool, case.args):
+        raise _Refused(Outcome.STALE, "it is not what you were shown any more: look at it again")
+
+
+def _require_allowed(tx: Transaction, case: Case, wanted: Arguments | None, *, force: bool) -> None:
+    args = case.proposed if wanted is None else wanted
+    why = allowing.refusal(tx, case, args, force=force)
+    if why is not None:
+        raise _Refused(Outcome.FAILED, why)
 
 
 def _require_open(case: Case, *, again: bool, force: bool, contradicted: bool) -> None:
@@ -145,12 +164,12 @@ def _require_overtaken(case: Case, *, force: bool, contradicted: bool) -> None:
 
 def _person_wrote_over(case: Case) -> bool:
     fields = () if case.target is None else tuple(case.effect.fields)
-    return any(judging.is_own(case.target.version(field)) for field in fields if case.target is not None)
+    return any(comparing.is_own(case.target.version(field)) for field in fields if case.target is not None)
 
 
 def _require_current(tx: Transaction, case: Case, *, force: bool) -> None:
     """Refuse what has no target any more, has nothing left to do, came too late, or rests on old values."""
-    gone = judging.gone(case)
+    gone = judging.gone(tx, case)
     if gone is not None:
         raise _Refused(Outcome.OBSOLETE, gone)
     undecided = case.item.status in (Status.PENDING, Status.DEFERRED)
@@ -159,14 +178,10 @@ def _require_current(tx: Transaction, case: Case, *, force: bool) -> None:
         raise _Refused(Outcome.OBSOLETE, so)
     if judging.is_expired(case.item, tx.now_ms()) and not force:
         raise _Refused(Outcome.EXPIRED, "nobody decided in time: --force applies it anyway")
-    if not force and judging.is_stale(tx, case):
-        shown = judging.compared(case)
-        message = (
-            f"{_named(case)} changed since: it was {_told(shown.base)}, is {_told(shown.current)},"
-            f" and would be {_told(shown.proposed)}; --force applies it anyway"
-        )
+    if not force and comparing.is_stale(tx, case):
+        told = comparing.compared(case)
         raise _Refused(
-            Outcome.STALE, message, base=shown.base, current=shown.current, proposed=shown.proposed
+            Outcome.STALE, telling.changed(case), base=told.base, current=told.current, proposed=told.proposed
         )
 
 
@@ -222,39 +237,12 @@ def defer(tx: Transaction, item: EntityId, *, reason: str | None = None, via: st
 
 def undo(tx: Transaction, item: EntityId, *, reason: str | None = None, via: str) -> Result:
     """Take a confirmation back; what it had covered shows again, what a person wrote since stays."""
+    before = tx.item(item)
+    case = None if before is None else judging.case(tx, before)
     result = _decide(tx, item, Verdict.UNDONE, reason, via)
-    found = tx.item(item)
-    case = None if found is None else judging.case(tx, found)
     if result.result is not Outcome.APPLIED or case is None:
         return result
-    return structs.replace(result, message=_left_by_undo(tx, case))
-
-
-def _left_by_undo(tx: Transaction, case: Case) -> str:
-    """Say what shows after an undo."""
-    if case.effect.creates:
-        stays = case.target is not None and case.target.visible
-        return "undone, but the item stays: you changed it since" if stays else "undone: the item is gone"
-    told = [_left_of_field(tx, case, field) for field in case.effect.fields]
-    return f"undone: {'; '.join(told)}"
-
-
-def _left_of_field(tx: Transaction, case: Case, field: str) -> str:
-    """Name the value that shows, and say where it is one that a person wrote since the proposal."""
-    value, version = judging.current(case, field), None if case.target is None else case.target.version(field)
-    since = version is not None and not any(
-        covers(one.base, version.source.head, tx.log) for one in case.item.occurrences
-    )
-    stays = "your later edit stays, " if since and judging.is_own(version) else ""
-    return f"{stays}{wording.field_name(field)} is {_told(value)}"
-
-
-def _named(case: Case) -> str:
-    return ", ".join(wording.field_name(field) for field in judging.differing(case))
-
-
-def _told(value: Value) -> str:
-    return "empty" if value is None else str(value)
+    return structs.replace(result, message=telling.left_by_undo(tx, case))
 
 
 def _decide(tx: Transaction, item: EntityId, verdict: Verdict, reason: str | None, via: str) -> Result:
@@ -266,7 +254,9 @@ def _decide(tx: Transaction, item: EntityId, verdict: Verdict, reason: str | Non
         answer = None if verdict in _SETTLES else (Outcome.CONFLICT, "it is disputed: confirm or reject it")
     if answer is not None:
         return _answer(tx, found, *answer)
-    tx.commit([decision_write(tx, found, verdict, reason=values.reason(reason), via=via)])
+    case = judging.case(tx, found)
+    shown = None if case is None else case.args
+    tx.commit([decision_write(tx, found, verdict, reason=values.reason(reason), via=via, shown=shown)])
     return _answer(tx, found, Outcome.APPLIED, _SAID[verdict])
 
 

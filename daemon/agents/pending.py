@@ -7,10 +7,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from daemon.agents import judging, targets, wording
-from daemon.agents.effects import change_set_id
+from daemon.agents import comparing, judging, targets, wording
+from daemon.agents.effects import args_hash, change_set_id
 from daemon.agents.judging import Case, Shown
-from daemon.agents.proposals import SETS_MAX
+from daemon.agents.queueing import SETS_MAX
 from daemon.journal.provenance import iso
 from store.item import Occurrence
 from store.snapshot import Snapshot
@@ -20,7 +20,9 @@ from syncproto.ids import EntityId, text
 class PendingItem(Struct, frozen=True, kw_only=True):
     """One line: what is proposed, why, over which value, and how it stands.
 
-    `subject` is what the item or label is called that the arguments name by its id, None where they name none.
+    `args` are those that would run: the person's own (`edited`) where an edited confirmation is in dispute.
+    Sent back with a decision, `args_hash` makes sure that nothing else runs. `subject` is what the checklist
+    item or label is called. `base`, `current` and `proposed` are values, or maps from field to value.
     """
 
     item_id: str
@@ -30,6 +32,8 @@ class PendingItem(Struct, frozen=True, kw_only=True):
     agent_id: str
     tool: str
     args: dict[str, Any]
+    args_hash: str
+    edited: bool
     subject: str | None
     summary: str
     rationale: str | None
@@ -80,7 +84,7 @@ def _number(occurrence: Occurrence) -> int:
 def _line(snapshot: Snapshot, case: Case, status: Shown) -> PendingItem:
     item = case.item
     newest = max(item.occurrences, key=lambda one: (one.created_ms, one.change_set))
-    compared = judging.compared(case)
+    compared = comparing.compared(case)
     subject = targets.name(snapshot, item.tool, case.args)
     return PendingItem(
         item_id=text(item.id),
@@ -90,6 +94,8 @@ def _line(snapshot: Snapshot, case: Case, status: Shown) -> PendingItem:
         agent_id=text(newest.agent),
         tool=item.tool,
         args=case.args,
+        args_hash=args_hash(item.tool, case.args).hex(),
+        edited=case.is_edited,
         subject=subject,
         summary=wording.summary(item.tool, case.args, subject),
         rationale=newest.rationale or None,
@@ -98,7 +104,7 @@ def _line(snapshot: Snapshot, case: Case, status: Shown) -> PendingItem:
         proposed=compared.proposed,
         status=status.value,
         disputed=item.disputed,
-        stale=judging.is_stale(snapshot, case),
+        stale=comparing.is_stale(snapshot, case),
         created_at=iso(min(one.created_ms for one in item.occurrences)),
         expires_at=iso(item.expires_ms),
     )

@@ -100,7 +100,12 @@ def field_name(field: str) -> str:
     return _FIELDS.get(field, field)
 
 
-_FIELDS = {"estimate_minutes": "estimate in minutes", "due": "due date"}
+_FIELDS = {
+    "estimate_minutes": "estimate in minutes",
+    "due": "due date",
+    "is_checked": "checked",
+    "is_archived": "archived",
+}
 
 
 def subject(tool: str, args: Arguments, name: str | None = None) -> str:

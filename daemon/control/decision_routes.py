@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from daemon.agents import decisions, pending
+from daemon.agents import decided, decisions, pending
+from daemon.agents.decided import Decided
 from daemon.agents.decisions import Outcome, Result
 from daemon.agents.pending import PendingItem
 from daemon.control.routes import Asks, Call, Nothing, Reads, Route
@@ -23,6 +24,7 @@ from store.verdicts import Status
 from syncproto.ids import EntityId, text
 
 ITEMS_MAX = 500
+LISTED_DEFAULT = 100
 _OPEN = frozenset({Status.PENDING, Status.DEFERRED})
 
 Verdict = Literal["confirmed", "rejected", "undone", "reopened", "deferred"]
@@ -32,6 +34,16 @@ class PendingQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """Whose proposals: one task's, or all."""
 
     task: str | None = None
+
+
+class DecidedQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which decisions: those on a task's items, or all; about `limit` of them, the newest first."""
+
+    task: str | None = None
+    before: Annotated[int, Meta(ge=0, description="The seq of the last one of the page before.")] | None = (
+        None
+    )
+    limit: Annotated[int, Meta(ge=1, le=decided.LISTED_MAX)] = LISTED_DEFAULT
 
 
 class Decide(Struct, frozen=True, forbid_unknown_fields=True):
@@ -57,8 +69,10 @@ class DecisionRoutes:
     def routes(self) -> list[Route]:
         """Return the table."""
         waiting, path = "List what waits for a person", "/v1/decisions"
+        made = "Show the decisions that were made"
         return [
             Route("GET", "/v1/pending", waiting, Reads(self._pending), list[PendingItem], query=PendingQuery),
+            Route("GET", path, made, Reads(self._decided), list[Decided], query=DecidedQuery),
             Route("POST", path, "Decide on proposals", Asks(self._decide), list[Result], Decide),
         ]
 
@@ -66,6 +80,12 @@ class DecisionRoutes:
         task = call.query.task
         about = None if not task else refs.task(snapshot, task).id
         return pending.pending(snapshot, self._now_ms(), task=about)
+
+    def _decided(self, snapshot: Snapshot, call: Call[Nothing, DecidedQuery]) -> list[Decided]:
+        asked = call.query
+        return decided.decided(
+            snapshot, self._now_ms(), task=asked.task or None, before=asked.before, limit=asked.limit
+        )
 
     async def _decide(self, call: Call[Decide, Nothing]) -> list[Result]:
         """Decide on each item in a commit of its own, in order; one that fails does not stop the rest."""

@@ -170,16 +170,17 @@ def offered(snapshot: Snapshot, task: Entity) -> list[Entity]:
     return [one for one in snapshot.entities(KIND) if one.id not in has and names.is_for(one, category)]
 
 
-def suppressed(snapshot: Snapshot, task: Entity) -> set[EntityId]:
+def suppressed(snapshot: Snapshot, task: Entity, *, besides: EntityId | None = None) -> set[EntityId]:
     """Return the labels that a person denied a task: what no agent may propose for it again.
 
     A label is denied where a person rejected it, or took its confirmation back, and that verdict stands; and
-    where a person took it off by hand. One that the task has (again) is not denied.
+    where a person took it off by hand. One that the task has (again) is not denied. The verdict on the
+    proposal `besides` does not count: it is the one that is about to change.
     """
     rejected = {
         label
         for item in snapshot.items(task.id)
-        if item.tool == ASSIGN and item.status is Status.REJECTED
+        if item.tool == ASSIGN and item.status is Status.REJECTED and item.id != besides
         if (label := _label_of(item.args.get("id"))) is not None
     }
     return (rejected | _taken_off(task)) - set(names.members(task, names.SET))

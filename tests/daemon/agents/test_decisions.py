@@ -346,7 +346,7 @@ def test_a_creation_that_a_person_touched_is_stale_after_reopening_and_force_win
     ("touched", "said"),
     [
         ({"title": "Number one"}, ("title changed since", "Number one", "One")),
-        ({"is_checked": True}, ("is_checked changed since", True, False)),
+        ({"is_checked": True}, ("checked changed since", True, False)),
     ],
 )
 def test_a_stale_creation_names_and_shows_only_what_changed(
