@@ -149,10 +149,15 @@ def verdict_lines(verdicts: Sequence[Verdict], look: Look) -> Iterator[str]:
         colour = _RESULT_STYLES.get(result, "red")
         head = f"{look.paint(sign, 'green' if good else 'red')} {look.paint(short, 'cyan')}"
         yield f"{head}  {look.paint(word, colour)} {first}".rstrip()
-        yield from (" " * min(margin, look.width // 4) + line for line in rest)
+        indent = " " * min(margin, look.width // 4)
+        yield from (indent + line for line in rest)
+        if result == "stale" and isinstance(one.get("proposed"), dict):
+            # Of a single value the message says as much.
+            width = min(look.width, WIDTH_MAX) - len(indent)
+            yield from (indent + line for line in compared_lines(one, width, look))
 
 
-def compared_lines(told: Mapping[str, Any], look: Look) -> Iterator[str]:
+def compared_lines(told: Mapping[str, Any], width: int, look: Look) -> Iterator[str]:
     """Draw what a proposal rested on, what is there now, and what is proposed."""
     sides = [(_("when it was proposed"), "base"), (_("now"), "current"), (_("proposed"), "proposed")]
     if not any(told.get(key) is not None for _words, key in sides):
@@ -160,8 +165,15 @@ def compared_lines(told: Mapping[str, Any], look: Look) -> Iterator[str]:
     wide = max(cells(words) for words, _key in sides)
     for words, key in sides:
         values = compared(told, key)
-        said = [
+        said = ", ".join(
             (headed(field_words(field)) if len(values) > 1 else "") + value_words(value, field)
             for field, value in values.items()
-        ]
-        yield look.paint(f"{padded(words, wide)}  ", "dim") + ", ".join(said)
+        )
+        first, *rest = wrapped(said, max(width - wide - 2, _MESSAGE_WIDTH_MIN))
+        if wide + 2 + cells(first) <= width:
+            yield look.paint(f"{padded(words, wide)}  ", "dim") + first
+        else:
+            # Too narrow for columns.
+            yield look.paint(words, "dim")
+            first, *rest = ["", *wrapped(said, width - 2)]
+        yield from (f"{' ' * (wide + 2 if first else 2)}{line}" for line in rest)

@@ -50,7 +50,7 @@ def _below(
     for words, style in mark_words(item):
         yield from (look.paint(line, style) for line in wrapped(words, width))
     if item.get("stale"):
-        yield from compared_lines(item, look)
+        yield from compared_lines(item, width, look)
     yield from agents_lines(item.get("rationale"), width, look)
     yield from _tick(item, task, width, look)
     for words in (*_also(item, task), *_rivals(item, others)):

@@ -539,6 +539,24 @@ def test_the_log_leaves_out_what_only_machines_read(placet: Placet, control: Fak
     assert len(placet("log", "--plain").out.splitlines()) == len(changes)
 
 
+def test_several_values_that_changed_since_are_compared_one_by_one(placet: Placet, control: FakeControl):
+    told = examples.verdict(
+        "stale",
+        status="pending",
+        message="several of its values changed since: --force applies it anyway",
+        base={"title": "A", "is_checked": False},
+        current={"title": "B", "is_checked": True},
+        proposed={"title": "C", "is_checked": False},
+    )
+    control.answers(DECIDE, [told])
+    assert placet("confirm", "x").out == (
+        "✗ a81c  stale     several of its values changed since: --force applies it anyway\n"
+        "                  when it was proposed  title: A, checked: no\n"
+        "                  now                   title: B, checked: yes\n"
+        "                  proposed              title: C, checked: no\n"
+    )
+
+
 def test_only_what_is_stale_is_offered_to_be_forced(placet: Placet, control: FakeControl):
     control.answers("POST /v1/decisions", [examples.verdict("conflict")])
     done = placet("confirm", "x")

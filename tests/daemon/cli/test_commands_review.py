@@ -385,7 +385,7 @@ def test_a_review_fits_a_narrow_terminal(columns: int, home: Path, control: Fake
             tool="set_task_title",
             args={"title": long},
         ),
-        _of_tick(reason=long, evidenceIds=["e1" * 16]),
+        _of_tick(reason=long, evidenceIds=["e1" * 16]) | {"item_id": SECOND},
     ]
     control.answers(PENDING, items)
     control.answers(SHOW, examples.task(title=long))
