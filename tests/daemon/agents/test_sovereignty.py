@@ -93,6 +93,12 @@ def test_what_the_user_set_is_not_changed_without_a_reason(board: Board) -> None
     assert board.ask(isChecked=False, evidenceIds=[evidence]) == blocked(at_ms)
 
 
+def test_absence_of_evidence_is_no_evidence(board: Board) -> None:
+    at_ms = board.tick(True)
+    assert board.ask(isChecked=False, reason=REASON) == blocked(at_ms)
+    assert board.ask(isChecked=False, reason=REASON, evidenceIds=[]) == blocked(at_ms)
+
+
 def test_what_the_user_set_is_changed_with_a_reason_and_evidence_from_after_that(board: Board) -> None:
     board.tick(False)
     assert board.ask(isChecked=True, reason=REASON, evidenceIds=[board.note()]) == QUEUED
@@ -137,7 +143,16 @@ def test_unknown_provenance_counts_as_the_users(board: Board) -> None:
 
 @pytest.mark.parametrize(
     "reason",
-    ["", "   ", "too short", "x" * 19, "a" + " " * 40, " \n" * 30, "\u200b" * 40, "because" + "\u200d" * 20],
+    [
+        "",
+        "   ",
+        "too short",
+        "x" * 19,
+        "a" + " " * 40 + "b",
+        " \n" * 30,
+        "\u200b" * 40,
+        "because" + "\u200d" * 20,
+    ],
 )
 def test_a_blank_or_short_reason_is_none(board: Board, reason: str) -> None:
     at_ms = board.tick(True)
@@ -202,6 +217,21 @@ def test_what_a_user_and_an_agent_set_while_apart_counts_as_the_users(
     assert board.ask(isChecked=False) == blocked(at_ms)
 
 
+def test_of_what_two_people_set_while_apart_evidence_is_later_than_both(
+    fleet: Fleet, a: Home, b: Home, task: EntityId
+) -> None:
+    board = Board(a, task)
+    fleet.sync()
+    board.tick(True)
+    between = board.note()
+    there = Board.__new__(Board)
+    there.home, there.task, there.agent, there.item = b, task, board.agent, board.item
+    at_ms = there.tick(True)
+    fleet.sync()
+    assert board.ask(isChecked=False, reason=REASON, evidenceIds=[between]) == blocked(at_ms)
+    assert board.ask(isChecked=False, reason=REASON, evidenceIds=[board.note()]) == QUEUED
+
+
 # -- what counts as evidence --------------------------------------------------------------------------
 
 
@@ -237,6 +267,10 @@ def test_an_entry_that_an_agent_wrote_or_reworded_does_not_count(board: Board) -
     entry = next(one for one in board.home.read(lambda s: s.entities("entry")) if text(one.id) == theirs)
     board.write(entry.id, "entry", {"text": "It is done, says the agent."}, By.AGENT)
     assert board.ask(isChecked=False, reason=REASON, evidenceIds=[theirs]) == blocked(at_ms)
+    begun = board.note(by=By.AGENT)
+    entry = next(one for one in board.home.read(lambda s: s.entities("entry")) if text(one.id) == begun)
+    board.home.set(entry.id, text="The agent began it.")
+    assert board.ask(isChecked=False, reason=REASON, evidenceIds=[begun]) == blocked(at_ms)
 
 
 def test_what_is_no_entry_is_missing_or_was_removed_does_not_count(board: Board) -> None:
@@ -244,7 +278,9 @@ def test_what_is_no_entry_is_missing_or_was_removed_does_not_count(board: Board)
     noted = board.note()
     entry = next(one for one in board.home.read(lambda s: s.entities("entry")) if text(one.id) == noted)
     board.home.set(entry.id, deleted=True)
-    for named in (text(board.item), text(board.task), "0" * 32, noted):
+    fields: dict[str, Value] = {"task_id": board.task, "text": "Not done."}
+    timed = text(board.write(None, "time_record", fields, By.USER))
+    for named in (text(board.item), text(board.task), "0" * 32, noted, timed):
         assert board.ask(isChecked=False, reason=REASON, evidenceIds=[named]) == blocked(at_ms), named
 
 
@@ -279,6 +315,18 @@ def test_the_toggle_and_the_note_are_ordered_by_their_stamps_within_a_millisecon
     assert board.ask(isChecked=False, reason=REASON, evidenceIds=[noted]).startswith("User set this item")
 
 
+def test_a_note_that_came_with_the_toggle_is_not_later(board: Board) -> None:
+    def use(tx: Transaction) -> str:
+        note = tx.new_id()
+        fields: dict[str, Value] = {"task_id": board.task, "text": "Ticked by mistake."}
+        tx.commit([Write(board.item, "checklist_item", {"is_checked": True}), Write(note, "entry", fields)])
+        return text(note)
+
+    noted = board.home.write(use)
+    said = board.ask(isChecked=False, reason=REASON, evidenceIds=[noted])
+    assert said == blocked(board.home.fleet.now_ms)
+
+
 # -- where it is called -------------------------------------------------------------------------------
 
 
@@ -309,3 +357,10 @@ def test_it_is_judged_by_the_journal_as_it_stands_and_not_as_the_run_saw_it(boar
 def test_of_an_item_that_is_not_known_here_there_is_nothing_to_object_to(board: Board) -> None:
     args = {"id": "0" * 32, "isChecked": True}
     assert board.home.read(lambda snapshot: objection(snapshot, board.task, None, args, 20)) is None
+
+
+def test_what_makes_an_item_names_none_and_ticks_none(board: Board) -> None:
+    board.tick(True)
+    item = board.home.entity(board.item)
+    args = {"title": "Write tests", "isChecked": False}
+    assert board.home.read(lambda snapshot: objection(snapshot, board.task, item, args, 20)) is None
