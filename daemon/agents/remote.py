@@ -6,15 +6,17 @@ Never asks anything before the address, the key and the prices were judged.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import tzinfo
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from daemon.agents.budget import Account, Tariff
 from daemon.agents.models import openai_endpoint
+from daemon.agents.models.interface import BudgetSpent
 from daemon.agents.models.openai_endpoint import Endpoint
 from daemon.agents.run import Database
 from daemon.agents.runner import Clock
 from daemon.config import ConfigError, Settings
 from store import models
+from store.models import Spent
 
 if TYPE_CHECKING:
     from daemon.agents.models.openai import OpenAI
@@ -35,6 +37,38 @@ class Remote:
     model: "OpenAI"
     account: Account
     endpoint: Endpoint
+
+    async def standing(self) -> "Standing":
+        """Return how it stands, without asking the server."""
+        trouble, spent = self.model.trouble, ""
+        try:
+            await self.account.require()
+        except BudgetSpent as fault:
+            spent = str(fault)
+        return Standing(
+            self.endpoint.model,
+            self.endpoint.base_url,
+            self.endpoint.key_from,
+            "" if trouble is None else str(trouble.fault),
+            None if trouble is None else trouble.since_ms,
+            spent,
+            (await self.account.today()).spent,
+        )
+
+
+class Standing(NamedTuple):
+    """How a remote model stands: where its key came from, what keeps it from answering, what it took today.
+
+    `fault` and `spent` are lines for people, empty where all is well; `since_ms` is Unix time.
+    """
+
+    model: str
+    address: str
+    key_from: str
+    fault: str
+    since_ms: int | None
+    spent: str
+    today: Spent
 
 
 def judged(settings: Settings, environment: Mapping[str, str]) -> Judged | None:

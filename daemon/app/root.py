@@ -186,8 +186,9 @@ class Daemon:
                 watch=self._watch,
                 differing=self._peers.findings,
                 retention_days=self._settings.history.retention_days,
+                far=self._remote,
             ).routes(),
-            *StatusRoute(self._store, self._peers, self._scheduler, now_ms).routes(),
+            *StatusRoute(self._store, self._peers, self._scheduler, now_ms, self._remote).routes(),
             *self._metrics().routes(),
         ]
 

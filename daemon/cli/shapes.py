@@ -216,6 +216,7 @@ class Status(TypedDict, total=False):
     agents: dict[str, int]
     pending_items: int
     conflicts: int
+    model: dict[str, Any] | None
 
 
 class Change(TypedDict, total=False):

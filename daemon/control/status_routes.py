@@ -9,7 +9,10 @@ from msgspec import Struct
 
 from daemon.agents import agents, pending
 from daemon.agents.agents import AgentCounts
+from daemon.agents.remote import Remote
 from daemon.agents.scheduler import Scheduler
+from daemon.control import model_checks
+from daemon.control.checks import Check
 from daemon.control.routes import Asks, Call, Nothing, Route
 from daemon.journal import conflicts
 from daemon.journal.show import vector_clock
@@ -22,7 +25,7 @@ from syncproto.ids import text
 
 
 class Status(Struct, frozen=True, kw_only=True):
-    """One screen of where this device stands."""
+    """One screen of where this device stands. `model` is None while nothing keeps agents from their model."""
 
     device_id: str
     name: str
@@ -35,18 +38,25 @@ class Status(Struct, frozen=True, kw_only=True):
     agents: AgentCounts
     pending_items: int
     conflicts: int
+    model: Check | None = None
 
 
 class StatusRoute:
     """The route, on one store, its peers and its agents."""
 
     def __init__(
-        self, store: StoreThreads, peers: Peers, scheduler: Scheduler, now_ms: Callable[[], int]
+        self,
+        store: StoreThreads,
+        peers: Peers,
+        scheduler: Scheduler,
+        now_ms: Callable[[], int],
+        far: Remote | None = None,
     ) -> None:
         self._store = store
         self._peers = peers
         self._scheduler = scheduler
         self._now_ms = now_ms
+        self._far = far
 
     def routes(self) -> list[Route]:
         """Return the route."""
@@ -55,9 +65,12 @@ class StatusRoute:
     async def _status(self, call: Call[Nothing, Nothing]) -> Status:
         del call
         devices = await self._peers.devices()
-        return await self._store.read(lambda snapshot: self._read(snapshot, devices))
+        model = await model_checks.model(self._far)
+        return await self._store.read(
+            lambda snapshot: self._read(snapshot, devices, None if model.well else model)
+        )
 
-    def _read(self, snapshot: Snapshot, devices: list[DeviceState]) -> Status:
+    def _read(self, snapshot: Snapshot, devices: list[DeviceState], model: Check | None) -> Status:
         counts = snapshot.counts()
         replica = snapshot.replica
         return Status(
@@ -71,5 +84,6 @@ class StatusRoute:
             peers=[one for one in devices if not one.this and not one.removed],
             agents=agents.counts(snapshot, *self._scheduler.counts()),
             conflicts=conflicts.count(snapshot),
+            model=model,
             pending_items=len(pending.pending(snapshot, self._now_ms())),
         )

@@ -9,8 +9,9 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from daemon.agents.remote import Remote
 from daemon.clock import Clock, ClockWatch
-from daemon.control import checks
+from daemon.control import checks, model_checks
 from daemon.control.checks import Check
 from daemon.control.routes import Asks, Call, Nothing, Route
 from daemon.disk import Floor
@@ -60,6 +61,7 @@ class StoreRoutes:
         watch: ClockWatch,
         differing: Callable[[], Sequence[Finding]],
         retention_days: int | None,
+        far: Remote | None = None,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -67,6 +69,7 @@ class StoreRoutes:
         self._watch = watch
         self._differing = differing
         self._retention_days = retention_days
+        self._far = far
 
     def routes(self) -> list[Route]:
         """Return the routes."""
@@ -84,7 +87,7 @@ class StoreRoutes:
             Route(
                 "GET",
                 "/v1/checks",
-                "Say whether disk, clocks, lease, agents and state are well",
+                "Say whether disk, clocks, lease, model, agents and state are well",
                 Asks(self._checks),
                 list[Check],
             ),
@@ -127,6 +130,7 @@ class StoreRoutes:
         return [
             checks.disk(self._floor),
             checks.lease(self._store.doubt, self._store.lease_is_stale),
+            await model_checks.model(self._far),
             *await self._store.read(
                 lambda snapshot: [
                     *checks.clocks(snapshot, now_ms, jump_ms),

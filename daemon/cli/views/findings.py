@@ -25,6 +25,13 @@ _FOUND: Final = {
     "clock_set_forward": later("the clock was set forward by {length} since the daemon started"),
     "clock_set_back": later("the clock was set back by {length} since the daemon started"),
     "clock_ahead": later("the newest change of {device} is dated {at}, {length} from now"),
+    "model_rules": later("agents are run by rules; no server is asked"),
+    "model_well": later(
+        "{model} at {address}, {requests} requests today, {tokens} tokens; the key is from {key}"
+    ),
+    "model_keyless": later("{model} at {address}, {requests} requests today, {tokens} tokens; without a key"),
+    "model_trouble": later("{model} at {address} has not answered since {since}: {fault}"),
+    "model_spent": later("agents wait: {spent}"),
     "agents_well": later("no agent sleeps because it failed"),
     "agent_given_up": later("the agent of {name} sleeps: {why}"),
     "state_well": later("no device shows something else for the same changes"),
@@ -36,6 +43,8 @@ _REMEDIES: Final = {
     "clock_set_forward": later("check date and time; then start the daemon again"),
     "clock_set_back": later("check date and time; then start the daemon again"),
     "clock_ahead": later("check date and time here and on {device}"),
+    "model_trouble": later("see to the cause; agents stay due, and go on by themselves"),
+    "model_spent": later("wait, or raise budget.cost_per_day"),
     "agent_given_up": later("see to the cause; then: placet agent resume {agent}"),
     "state_differs": later("run 'placet verify' on both devices"),
 }

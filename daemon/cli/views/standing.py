@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from daemon.cli.short import shorts
 from daemon.cli.table import Cell, Column, table
 from daemon.cli.text import padded, shown
+from daemon.cli.views.findings import finding_words
 from daemon.cli.views.values import headed
 from daemon.cli.when import ago
 from daemon.cli.words import _, later, ngettext
@@ -40,6 +41,8 @@ def status_rows(status: Status) -> Iterator[Sequence[object]]:
             yield from (("peer", *row) for row in device_rows(value))
         elif key == "agents" and isinstance(value, dict):
             yield from ((f"agents_{name}", count) for name, count in value.items())
+        elif key == "model" and isinstance(value, dict):
+            yield key, value.get("found")
         else:
             yield key, value
 
@@ -59,6 +62,8 @@ def status_screen(status: Status, look: Look) -> Iterator[str]:
         words = ngettext("{count} waits for you", "{count} wait for you", waiting).format(count=waiting)
         words = headed(words) + "placet pending"
     yield _fact(_("proposals"), look.paint(words, *(["yellow"] if waiting else [])), look)
+    if model := status.get("model"):
+        yield _fact(_("model"), look.paint(shown(finding_words(model)[0]), "yellow"), look)
     if disputed := int(status.get("conflicts") or 0):
         yield _fact(_("conflicts"), look.paint(_settle(disputed), "yellow"), look)
     peers = status.get("peers") or []
