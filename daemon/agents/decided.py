@@ -34,6 +34,7 @@ class Decided(Struct, frozen=True, kw_only=True):
     decision_id: str
     item_id: str
     task_id: str
+    task_title: str
     agent_id: str
     tool: str
     args: Any
@@ -70,6 +71,7 @@ class _Read(NamedTuple):
     """An item, and what is told of it beside each of its decisions."""
 
     item: Item
+    task_title: str
     args: Arguments
     subject: str | None
     decisions: dict[EntityId, Decision]
@@ -95,6 +97,7 @@ class _Told:
             decision_id=text(one.id),
             item_id=text(item.id),
             task_id=text(item.task),
+            task_title=read.task_title,
             agent_id=text(item.occurrences[0].agent),
             tool=item.tool,
             args=plain(read.args),
@@ -118,8 +121,10 @@ class _Told:
         assert held is not None
         case = judging.case(self._snapshot, held)
         item, args = (held, held.args) if case is None else (case.item, case.proposed)
+        task = self._snapshot.entity(item.task)
         return _Read(
             item,
+            "" if task is None else task.text("title"),
             args,
             None if case is None else targets.name(self._snapshot, item.tool, args),
             {one.id: one for one in held.decisions},

@@ -32,6 +32,7 @@ def test_a_line_tells_who_said_what_when_where_and_why(a: Home, task: EntityId) 
         "decision_id": text(decision.id),
         "item_id": text(item),
         "task_id": text(task),
+        "task_title": "Write the report",
         "agent_id": text(occurrence.agent),
         "tool": "update_task_estimate",
         "args": {"minutes": 120},

@@ -6,8 +6,12 @@ Never checks how a status is folded: answers are scripted.
 import json
 from typing import Any
 
+import msgspec
 import pytest
 
+from daemon.agents.decided import Decided
+from daemon.agents.decisions import Result
+from daemon.agents.pending import PendingItem
 from daemon.cli.text import cells
 from tests.daemon.cli import examples
 from tests.daemon.cli.conftest import Placet
@@ -19,6 +23,18 @@ DECISIONS = "GET /v1/decisions"
 
 def _decision(**values: Any) -> dict[str, Any]:
     return examples.DECISION | values
+
+
+@pytest.mark.parametrize(
+    ("example", "answer"),
+    [(examples.DECISION, Decided), (examples.pending(), PendingItem), (examples.verdict("applied"), Result)],
+)
+def test_the_scripted_answers_have_the_keys_that_the_daemon_sends(
+    example: dict[str, Any], answer: type[msgspec.Struct]
+):
+    known = {field.encode_name for field in msgspec.structs.fields(answer)}
+    always = {field.encode_name for field in msgspec.structs.fields(answer) if field.required}
+    assert always <= set(example) <= known
 
 
 def test_each_decision_is_told_with_who_where_when_and_why(placet: Placet, control: FakeControl):

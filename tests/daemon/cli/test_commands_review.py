@@ -51,7 +51,10 @@ def open_three(control: FakeControl) -> FakeControl:
 
 
 def _sent(control: FakeControl) -> list[dict[str, Any]]:
-    return [one.body for one in control.asked(DECIDE)]
+    """Return what was decided; what goes with every decision aside."""
+    bodies = [one.body for one in control.asked(DECIDE)]
+    assert all(set(body["args_hashes"]) == set(body["items"]) for body in bodies)
+    return [{key: value for key, value in body.items() if key != "args_hashes"} for body in bodies]
 
 
 def test_an_item_is_shown_whole_and_y_confirms_it(home: Path, open_three: FakeControl):
@@ -258,13 +261,13 @@ def test_what_was_decided_elsewhere_meanwhile_is_passed_over(home: Path, control
 
 
 def test_what_the_daemon_showed_is_what_the_decision_is_about(home: Path, control: FakeControl):
-    control.answers(PENDING, [_item(args_hash="ab" * 32)])
+    control.answers(PENDING, [_item(args_hash="cd" * 32)])
     control.answers(SHOW, examples.task())
     control.answers(DECIDE, [examples.verdict("applied")])
     with terminal(home, "review") as shown:
         shown.until(_NEXT)
         shown.end("y")
-    assert _sent(control)[0]["args_hashes"] == {ITEM: "ab" * 32}
+    assert control.asked(DECIDE)[0].body["args_hashes"] == {ITEM: "cd" * 32}
 
 
 def test_a_daemon_that_goes_away_ends_the_review_after_telling_what_was_decided(
