@@ -1,4 +1,4 @@
-"""What `doctor` and `status` hear of the model: who answers for agents here, and what keeps it from answering.
+"""What `doctor` and `status` hear of the model: who answers for agents, and what keeps it from answering.
 
 Never asks the model's server, and never tells the key, only where it was read.
 """
@@ -29,7 +29,7 @@ def of(told: Standing) -> Check:
     found = f"{name}, {told.today.requests} requests today, {told.today.input + told.today.output} tokens"
     if not told.key_from:
         return Check("model", True, f"{found}; without a key", "", "model_keyless", given)
-    return Check("model", True, f"{found}; the key is from {told.key_from}", "", "model_well", given)
+    return Check("model", True, f"{found}; key: {told.key_from}", "", "model_well", given)
 
 
 def _given(told: Standing) -> dict[str, str | int]:

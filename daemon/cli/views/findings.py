@@ -26,9 +26,7 @@ _FOUND: Final = {
     "clock_set_back": later("the clock was set back by {length} since the daemon started"),
     "clock_ahead": later("the newest change of {device} is dated {at}, {length} from now"),
     "model_rules": later("agents are run by rules; no server is asked"),
-    "model_well": later(
-        "{model} at {address}, {requests} requests today, {tokens} tokens; the key is from {key}"
-    ),
+    "model_well": later("{model} at {address}, {requests} requests today, {tokens} tokens; key: {key}"),
     "model_keyless": later("{model} at {address}, {requests} requests today, {tokens} tokens; without a key"),
     "model_trouble": later("{model} at {address} has not answered since {since}: {fault}"),
     "model_spent": later("agents wait: {spent}"),
