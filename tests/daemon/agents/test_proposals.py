@@ -72,6 +72,7 @@ def test_where_the_state_cannot_be_read_the_proposal_is_kept(a: Home) -> None:
     assert at.ask("update_task_estimate", {"minutes": 120}) == QUEUED
     assert at.ask("add_checklist_item", {"title": "Walk dog"}) == QUEUED
     assert at.ask("set_task_status", {"status": "OPEN"}) == QUEUED
+    assert at.ask("update_task_priority", {"priority": "P2"}) == QUEUED
 
 
 def test_a_batch_is_answered_with_what_was_queued_skipped_and_malformed(at: At) -> None:

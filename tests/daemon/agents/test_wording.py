@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from daemon.agents.tools import TOOLS
-from daemon.agents.wording import already_so, subject, summary
+from daemon.agents.wording import already_so, field_name, subject, summary
 
 ID = "0123456789abcdef0123456789abcdef"
 
@@ -69,3 +69,10 @@ def test_every_deferrable_tool_has_its_sentences(tool: str) -> None:
         assert said
         assert "?" not in said
         assert "newer version" not in said
+
+
+@pytest.mark.parametrize(
+    ("field", "said"), [("title", "title"), ("due", "due date"), ("is_checked", "checked")]
+)
+def test_fields_are_named_as_people_do(field: str, said: str) -> None:
+    assert field_name(field) == said
