@@ -1,6 +1,7 @@
-"""The text of the systemd unit, made for this installation and this user's folders.
+"""The systemd unit, made for this installation and this user's folders, and the model's key that goes with it.
 
-Never changes what the packaged unit says about the sandbox, but for the folders that may be written.
+Never changes what the packaged unit says about the sandbox, but for the folders that may be written, and never
+puts the key into the unit, which others may read.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ NAME: Final = "placet.service"
 FIRST_LINE: Final = "# Placet for one user."
 _PACKAGED_COMMAND: Final = "ExecStart=%h/.local/bin/placet up"
 _PACKAGED_FOLDER: Final = "ReadWritePaths=-%h/.local/share/placet"
+_KEY: Final = "PLACET_MODEL_KEY"
+_CREDENTIAL: Final = "model_key"
+_KEY_BYTES_MAX: Final = 4096
 _FOLDERS: Final = ("PLACET_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
 
 
@@ -60,7 +64,10 @@ def unit_text(environment: Mapping[str, str]) -> str:
     paths = find_paths(environment)
     written = dict.fromkeys((paths.config, paths.data))
     folders = [f"ReadWritePaths={_quoted(f'-{folder}')}" for folder in written]
-    made = packaged.replace(_PACKAGED_COMMAND, "\n".join([*moved, f"ExecStart={command()} up"]))
+    key = key_file(environment)
+    # What stands behind the colon is taken as it is: no quotes, only specifiers.
+    handed = [f"LoadCredential={_CREDENTIAL}:{_plain(key)}"] if os.path.isfile(key) else []
+    made = packaged.replace(_PACKAGED_COMMAND, "\n".join([*moved, *handed, f"ExecStart={command()} up"]))
     return made.replace(_PACKAGED_FOLDER, "\n".join(folders))
 
 
@@ -69,6 +76,44 @@ def out_of_sight(environment: Mapping[str, str]) -> list[str]:
     paths = find_paths(environment)
     every = dict.fromkeys((paths.config, paths.data, sys.prefix))
     return [path for path in every if path.startswith(("/tmp/", "/var/tmp/"))]  # noqa: S108 - a comparison
+
+
+def key_file(environment: Mapping[str, str]) -> str:
+    """Return where the model's key is kept for the service, if it is."""
+    return os.path.join(find_paths(environment).config, _CREDENTIAL)
+
+
+def take_key(environment: Mapping[str, str]) -> bool:
+    """Keep the key of this shell for the service, in a file of its owner's; False where nothing changes."""
+    key = environment.get(_KEY, "").strip()
+    if not key:
+        return False
+    if len(key) > _KEY_BYTES_MAX or not all("!" <= sign <= "~" for sign in key):
+        raise Refusal("usage", _("{name} holds no key: one line of printable ASCII").format(name=_KEY))
+    file = key_file(environment)
+    try:
+        with open(file, encoding="ascii") as opened:
+            if opened.read() == key and not os.fstat(opened.fileno()).st_mode & 0o077:
+                return False
+    except (OSError, UnicodeDecodeError):
+        pass  # it is written anew
+    _write(file, key, 0o600)
+    return True
+
+
+def drop_key(environment: Mapping[str, str]) -> bool:
+    """Remove the key that was kept for the service; False where there is none."""
+    try:
+        os.unlink(key_file(environment))
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _plain(text: str) -> str:
+    if not text.isprintable():
+        raise Refusal("usage", _("{text!r} cannot stand in a systemd unit").format(text=text))
+    return text.replace("%", "%%")
 
 
 def _quoted(text: str) -> str:
@@ -98,10 +143,16 @@ def _packaged() -> str:
 
 def write(file: str, text: str) -> None:
     """Put the unit in place, whole or not at all."""
+    _write(file, text, 0o666)
+
+
+def _write(file: str, text: str, mode: int) -> None:
     made = f"{file}.new"
     try:
         os.makedirs(os.path.dirname(file), exist_ok=True)
-        with open(made, "w", encoding="utf-8") as opened:
+        if os.path.lexists(made):
+            os.unlink(made)
+        with open(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w", encoding="utf-8") as opened:
             opened.write(text)
         os.replace(made, file)
     except OSError as error:

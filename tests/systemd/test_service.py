@@ -31,6 +31,7 @@ disable) rm -f "$HOME/enabled" ;;
 show) [[ -e $HOME/enabled ]] && echo 4242 || echo 0 ;;
 esac
 """
+KEY = "sk-Kanarienvogel-0123456789"
 CHANGES = ("daemon-reload", "enable", "disable", "restart")
 
 
@@ -142,6 +143,40 @@ def test_settings_of_the_shell_are_named_as_left_behind(machine: Machine):
     assert "PLACET_LISTEN_PORT" in machine.run("install", PLACET_LISTEN_PORT="7").stderr
 
 
+def test_the_models_key_is_taken_along_as_a_credential_and_is_in_no_unit(machine: Machine):
+    done = machine.run("install", PLACET_MODEL_KEY=KEY)
+    kept = machine.home / ".config/placet/model_key"
+    assert (done.returncode, kept.read_text(), kept.stat().st_mode & 0o777) == (0, KEY, 0o600)
+    assert f"LoadCredential=model_key:{kept}\n" in machine.unit.read_text()
+    assert KEY not in machine.unit.read_text() + done.stdout + done.stderr
+    assert str(kept) in done.stderr
+    machine.changes()
+    assert machine.run("install").stderr.splitlines()[-1:] == ["It was so already."]
+    assert machine.run("install", PLACET_MODEL_KEY=KEY).stderr.splitlines()[-1:] == ["It was so already."]
+    assert machine.changes() == []
+
+
+def test_another_key_replaces_it_and_the_daemon_is_restarted(machine: Machine):
+    machine.run("install", PLACET_MODEL_KEY=KEY)
+    machine.changes()
+    machine.run("install", PLACET_MODEL_KEY="sk-another-one")
+    assert machine.changes() == ["enable --now placet.service", "restart placet.service"]
+    assert (machine.home / ".config/placet/model_key").read_text() == "sk-another-one"
+
+
+def test_a_key_that_is_none_is_refused_and_never_shown(machine: Machine):
+    done = machine.run("install", PLACET_MODEL_KEY="geheim und\nzweizeilig")
+    assert (done.returncode, "geheim" in done.stderr, machine.changes()) == (2, False, [])
+    assert not machine.unit.exists()
+
+
+def test_uninstalling_leaves_no_key_behind(machine: Machine):
+    machine.run("install", PLACET_MODEL_KEY=KEY)
+    done = machine.run("uninstall")
+    assert "key" in done.stderr
+    assert not (machine.home / ".config/placet/model_key").exists()
+
+
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd is not installed")
 @pytest.mark.parametrize(
     "folder", ["plain", "with blanks", "50%h", 'a "quote"', "back\\slash", "dollar$HOME", "ü;é"]
@@ -152,7 +187,11 @@ def test_systemd_finds_no_fault_with_any_path(folder: str, machine: Machine, mon
     shutil.copy("/bin/true", odd / "bin/placet")
     monkeypatch.setattr(sys, "executable", str(odd / "bin/python"))
     file = machine.home / "placet.service"
-    file.write_text(unit.unit_text({"PLACET_HOME": str(odd / "data"), "HOME": str(machine.home)}))
+    (odd / "data").mkdir()
+    (odd / "data/model_key").write_text(KEY)
+    text = unit.unit_text({"PLACET_HOME": str(odd / "data"), "HOME": str(machine.home)})
+    assert "LoadCredential=" in text
+    file.write_text(text)
     runtime = machine.home / "runtime"
     runtime.mkdir()
     done = subprocess.run(

@@ -1,6 +1,6 @@
 """The daemon as a service of this user: install, uninstall, status.
 
-Never touches the journal or the settings, and writes nothing but the one unit file.
+Never touches the journal or the settings, and writes nothing but the one unit file and the model's key.
 """
 
 from __future__ import annotations
@@ -76,7 +76,6 @@ def install_command(output: Output) -> None:
             _("have whatever starts your programs run `{command}`").format(command=f"{unit.command()} up"),
         )
     file = unit_file()
-    text = unit.unit_text(os.environ)
     before = _read(file)
     if before is not None and not before.startswith(unit.FIRST_LINE):
         raise Refusal("conflict", _("{file} is not Placet's own").format(file=file), _("move it away first"))
@@ -84,25 +83,31 @@ def install_command(output: Output) -> None:
         make_folders(find_paths())
     except UnsafeFolder as fault:
         raise Refusal("forbidden", str(fault)) from fault
+    renewed = unit.take_key(os.environ)
+    text = unit.unit_text(os.environ)
     for folder in unit.out_of_sight(os.environ):
         output.say(_("{folder} is in /tmp, which no service sees.").format(folder=folder))
-    was_so = before == text and _state("is-enabled") == "enabled" and _state("is-active") == "active"
+    stands = _state("is-enabled") == "enabled" and _state("is-active") == "active"
+    was_so = before == text and stands and not renewed
     if not was_so:
-        _start(file, text, before)
+        _start(file, text, before, renewed=renewed)
     output.show(Answer(_facts(), ""), _lines, named_rows)
     output.say(_("It was so already.") if was_so else _("Installed. It runs while you are logged in."))
     if not was_so:
         output.say(_("To have it run always: {command}").format(command="loginctl enable-linger"))
         _tell_left_behind(output)
+    if renewed:
+        kept = _("The model's key is kept in {file}, and handed to the service as a credential.")
+        output.say(kept.format(file=unit.key_file(os.environ)))
 
 
-def _start(file: str, text: str, before: str | None) -> None:
+def _start(file: str, text: str, before: str | None, *, renewed: bool) -> None:
     if text != before:
         unit.write(file, text)
         _done("daemon-reload")
     running = _state("is-active") == "active"
     _done("enable", "--now", NAME)
-    if running and text != before:
+    if running and (text != before or renewed):
         _done("restart", NAME)
 
 
@@ -163,6 +168,8 @@ def uninstall_command(output: Output) -> None:
     if reachable:
         _done("daemon-reload")
     output.show(Answer(_facts(), ""), _lines, named_rows)
+    if unit.drop_key(os.environ):
+        output.say(_("The model's key that was kept for it is removed."))
     output.say(_("The journal stays in {folder}.").format(folder=find_paths().data))
 
 
