@@ -21,12 +21,14 @@ from store.snapshot import Snapshot
 from store.threads import StoreThreads
 from store.transaction import Transaction
 from store.verdicts import Status
+from syncproto.faults import CommitTooLarge
 from syncproto.ids import EntityId, text
 
 ITEMS_MAX = 500
 LISTED_DEFAULT = 100
 _OPEN = frozenset({Status.PENDING, Status.DEFERRED})
 
+Hash = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 Verdict = Literal["confirmed", "rejected", "undone", "reopened", "deferred"]
 
 
@@ -47,11 +49,15 @@ class DecidedQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Decide(Struct, frozen=True, forbid_unknown_fields=True):
-    """A verdict on items, or on all open items of a set; `edit` replaces arguments of a single item."""
+    """A verdict on items, or on all open items of a set; `edit` replaces arguments of a single item.
+
+    `args_hashes` gives, by the id of an item, the `args_hash` that was shown: nothing else is confirmed.
+    """
 
     verdict: Verdict
     items: Annotated[list[str], Meta(max_length=ITEMS_MAX)] | None = None
     set: str | None = None
+    args_hashes: Annotated[dict[str, Hash], Meta(max_length=ITEMS_MAX)] = {}
     reason: str | None = None
     edit: dict[str, Any] | None = None
     force: bool = False
@@ -93,23 +99,33 @@ class DecisionRoutes:
         named = await self._store.read(lambda snapshot: _named(snapshot, asked))
         if asked.edit is not None and (asked.verdict != "confirmed" or len(named) != 1):
             raise usage("edit goes with the confirmation of one item")
-        return [await self._decide_one(item, asked) for item in named]
+        hashes = await self._store.read(lambda snapshot: _hashes(snapshot, asked))
+        return [await self._decide_one(item, asked, hashes) for item in named]
 
-    async def _decide_one(self, item: EntityId | str, asked: Decide) -> Result:
+    async def _decide_one(
+        self, item: EntityId | str, asked: Decide, hashes: dict[EntityId | str, bytes]
+    ) -> Result:
         if isinstance(item, str):
             return _unknown(item)
         try:
-            return await self._store.write(lambda tx: _decided(tx, item, asked))
-        except StoreError as fault:
+            return await self._store.write(lambda tx: _decided(tx, item, asked, hashes.get(item)))
+        except (StoreError, CommitTooLarge) as fault:
             return Result(item_id=text(item), status="unknown", result=Outcome.FAILED, message=str(fault))
 
 
-def _decided(tx: Transaction, item: EntityId, asked: Decide) -> Result:
+def _decided(tx: Transaction, item: EntityId, asked: Decide, shown: bytes | None) -> Result:
     reason, via = asked.reason, asked.via
     match asked.verdict:
         case "confirmed":
             return decisions.confirm(
-                tx, item, force=asked.force, again=asked.again, edit=asked.edit, reason=reason, via=via
+                tx,
+                item,
+                force=asked.force,
+                again=asked.again,
+                edit=asked.edit,
+                shown=shown,
+                reason=reason,
+                via=via,
             )
         case "rejected":
             return decisions.reject(tx, item, reason=reason, via=via)
@@ -119,6 +135,11 @@ def _decided(tx: Transaction, item: EntityId, asked: Decide) -> Result:
             return decisions.reopen(tx, item, reason=reason, via=via)
         case "deferred":
             return decisions.defer(tx, item, reason=reason, via=via)
+
+
+def _hashes(snapshot: Snapshot, asked: Decide) -> dict[EntityId | str, bytes]:
+    """Return what was shown of items, by the item that is meant."""
+    return {_item(snapshot, ref): bytes.fromhex(shown) for ref, shown in asked.args_hashes.items()}
 
 
 def _unknown(ref: str) -> Result:
@@ -142,6 +163,8 @@ def _of_set(snapshot: Snapshot, ref: str) -> list[EntityId | str]:
     """Return the open items of a set in its order; where none is open, all, so that a retry hears so."""
     change_set = refs.entity(snapshot, ["change_set"], ref)
     items = snapshot.items_of_set(change_set.id)
+    if len(items) > ITEMS_MAX:
+        raise usage(f"a set of {len(items)} proposals is none of an agent's", "name the items that you mean")
     still_open = [one.id for one in items if one.status in _OPEN or one.disputed]
     return [*(still_open or (one.id for one in items))]
 
