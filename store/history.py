@@ -121,11 +121,11 @@ def first_beyond(snapshot: Snapshot, clock: Clock) -> int | None:
 
 
 class Pasts:
-    """What the changes in some commits were changes from; each entity's operations are read once."""
+    """What the changes in some commits were changes from; what wrote a field is read once."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
-        self._known: dict[EntityId, list[Written]] = {}
+        self._known: dict[tuple[EntityId, str], list[Written]] = {}
 
     def changes(
         self,
@@ -147,35 +147,47 @@ class Pasts:
         chains = self._snapshot.log
         standing: list[Written] = []
         # Feed order keeps causes first, so that one pass leaves what nothing seen has overwritten.
-        for one in self._of(operation.entity):
-            written_to = one.operation
-            if field in written_to.fields and covers(operation.base, one.head, chains):
-                standing = [held for held in standing if not covers(written_to.base, held.head, chains)]
+        for one in self._of(operation.entity, field):
+            if covers(operation.base, one.head, chains):
+                standing = [held for held in standing if not covers(one.operation.base, held.head, chains)]
                 standing.append(one)
         best = max(standing, key=lambda one: one.source.order, default=None)
         return None if best is None else best.operation.fields[field]
 
-    def _of(self, entity: EntityId) -> list[Written]:
-        """Return the operations on an entity that are not the effects of an item now unconfirmed."""
-        known = self._known.get(entity)
+    def _of(self, entity: EntityId, field: str) -> list[Written]:
+        """Return the operations that wrote a field, but for the effects of items now unconfirmed."""
+        known = self._known.get((entity, field))
         if known is None:
             confirmed = _confirmed(self._snapshot)
             known = [
                 one
-                for one in operations(self._snapshot, entity)
-                if one.operation.effect is None or confirmed(one.operation.effect)
+                for one in operations(self._snapshot, entity, field)
+                if field in one.operation.fields
+                and (one.operation.effect is None or confirmed(one.operation.effect))
             ]
-            self._known[entity] = known
+            self._known[entity, field] = known
         return known
 
 
-def operations(snapshot: Snapshot, entity: EntityId) -> Iterator[Written]:
-    """Yield the operations on an entity, in feed order."""
-    for seq in positions(snapshot, [entity], 0):
+def operations(snapshot: Snapshot, entity: EntityId, field: str = "") -> Iterator[Written]:
+    """Yield the operations on an entity, in feed order; those that have a field, and perhaps others."""
+    for seq in _naming(snapshot, entity, field) if field else positions(snapshot, [entity], 0):
         received = snapshot.log.at(seq)
         for operation in received.commit.operations:
             if operation.entity == entity:
                 yield written(received, operation)
+
+
+def _naming(snapshot: Snapshot, entity: EntityId, field: str) -> list[int]:
+    """Return the positions of the commits that touched an entity and hold the name of a field somewhere.
+
+    To look for it in their bytes costs a tenth of reading them: most only touch their task.
+    """
+    rows: Any = snapshot.db.execute(
+        "SELECT seq FROM history JOIN feed USING (seq) WHERE entity = ? AND instr(body, ?) ORDER BY seq",
+        (entity, field.encode()),
+    )
+    return [seq for (seq,) in rows]
 
 
 def _confirmed(snapshot: Snapshot) -> Callable[[EntityId], bool]:
