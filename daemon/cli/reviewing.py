@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from daemon.cli.shapes import PendingItem
 
@@ -38,9 +38,9 @@ class Review:
     def last_decided(self) -> PendingItem | None:
         return self._named(self._order[-1]) if self._order else None
 
-    def renew(self, item: PendingItem) -> None:
-        """Take an item as it is now for what it was."""
-        self.items = [item if _id(one) == _id(item) else one for one in self.items]
+    def renew(self, now: Mapping[str, PendingItem]) -> None:
+        """Take items as they are now for what they were; none comes in that was not there."""
+        self.items = [now.get(_id(one), one) for one in self.items]
 
     def decide(self, item: str, verdict: str) -> None:
         """Note what the person decided."""

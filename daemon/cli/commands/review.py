@@ -19,7 +19,7 @@ from daemon.cli.keys import Ended, is_watched, keys
 from daemon.cli.output import write_lines
 from daemon.cli.refusals import DONE, NOT_FOUND, Refusal
 from daemon.cli.reviewing import Review
-from daemon.cli.short import SHORT_MIN, shorts
+from daemon.cli.short import shorts
 from daemon.cli.text import shown
 from daemon.cli.views.pending import item_lines, pending_rows, verdict_lines
 from daemon.cli.views.review import closing, help_lines, review_page
@@ -105,14 +105,16 @@ class _Session:
                 self._step()
         except (Ended, KeyboardInterrupt):
             write_lines([""])
-        except Refusal:
-            self._close()
-            raise
-        self._close(len(self._review.beside(client.get(_PENDING, self._query).json)))
+        finally:
+            self._keys.give_back()
+            write_lines(closing(self._review, self._came()))
 
-    def _close(self, came: int = 0) -> None:
-        self._keys.give_back()
-        write_lines(closing(self._review, came))
+    def _came(self) -> int:
+        """Count what was proposed meanwhile; none where nobody answers any more."""
+        try:
+            return len(self._review.beside(client.get(_PENDING, self._query).json))
+        except Refusal:
+            return 0
 
     # -- one item -------------------------------------------------------------------------------------
 
@@ -137,13 +139,12 @@ class _Session:
         self._look = self._output.look(answer)
         item = self._review.current
         if item["item_id"] not in now:
-            short = shown(item["item_id"][:SHORT_MIN])
+            short = shown(shorts(self._review.items, "item_id")[item["item_id"]])
             self._note(_("{item} waits no more: see placet decisions").format(item=short))
             self._review.drop(item["item_id"])
             self._review.forward()
             return False
-        for one in self._review.items:
-            self._review.renew(now.get(one["item_id"], one))
+        self._review.renew(now)
         task = _task(item.get("task_id") or "")
         write_lines(review_page(self._review, task, answer.json, self._look))
         return True

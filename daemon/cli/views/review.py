@@ -41,6 +41,9 @@ def review_page(
     yield from wrapped(shown(summary(item)), width)
     for line in _below(item, task or {}, others, width - len(_INDENT), look):
         yield _INDENT + line
+    short = shown(shorts(review.items, "item_id").get(str(item.get("item_id")), ""))
+    fate = f"{fate_words(item, look)} {look.sign('·')} {_('item {id}').format(id=short)}"
+    yield from (_INDENT + look.paint(line, "dim") for line in wrapped(fate, width - len(_INDENT)))
 
 
 def _below(
@@ -55,9 +58,6 @@ def _below(
     yield from _tick(item, task, width, look)
     for words in (*_also(item, task), *_rivals(item, others)):
         yield from wrapped(words, width)
-    item_id = shown(str(item.get("item_id") or "")[:SHORT_MIN])
-    fate = f"{fate_words(item, look)} {look.sign('·')} {_('item {id}').format(id=item_id)}"
-    yield from (look.paint(line, "dim") for line in wrapped(fate, width))
 
 
 # -- what else it would change --------------------------------------------------------------------

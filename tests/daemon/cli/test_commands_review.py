@@ -226,6 +226,21 @@ def test_leaving_by_a_key_tells_what_was_decided_and_gives_the_terminal_back(
         assert shown.status == 0
 
 
+def test_who_leaves_while_a_decision_is_under_way_is_told_where_it_shows(home: Path, open_three: FakeControl):
+    with terminal(home, "review") as shown:
+        shown.until(_NEXT)
+        open_three.forgets(DECIDE)
+        open_three.hangs(DECIDE)
+        shown.press("y", then="y\n")
+        while not open_three.asked(DECIDE):
+            continue
+        shown.interrupt()
+        last = shown.end()
+        assert "whether the last decision was taken shows in placet decisions" in last
+        assert "3 are left as they were." in last
+        assert shown.status == 0
+
+
 def test_keys_that_were_pressed_before_the_question_are_not_its_answer(home: Path, open_three: FakeControl):
     with terminal(home, "review") as shown:
         shown.until(_NEXT)
@@ -338,7 +353,7 @@ def test_no_text_from_elsewhere_can_drive_the_terminal_or_ask_in_the_place_of_th
     home: Path, control: FakeControl
 ):
     texts = ("task_title", "subject", "rationale", "current", "base", "summary", "set_id", "expires_at")
-    hostile = dict.fromkeys(texts, HOSTILE) | {"stale": True}
+    hostile: dict[str, Any] = dict.fromkeys(texts, HOSTILE) | {"stale": True}
     listed = examples.task(title=HOSTILE)["checklists"]
     ticked = {
         "id": "9" * 32,
