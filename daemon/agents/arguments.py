@@ -115,19 +115,22 @@ class AddMultipleChecklistItems(_Arguments, frozen=True):
     items: Annotated[list[AddChecklistItem], Meta(min_length=1, max_length=BATCH_ITEMS_MAX)]
 
 
-class UpdateChecklistItem(_Arguments, frozen=True):
-    """Tick, reword or archive one item of the task's checklist.
+_WHY = "To tick or untick what the user set: a sentence that says why."
+_EVIDENCE = "To tick or untick what the user set: ids of entries that the user wrote after that."
 
-    To tick or untick what the user set, give a reason and, as evidence, ids of the user's entries from
-    after that.
-    """
+
+class UpdateChecklistItem(_Arguments, frozen=True):
+    """Tick, reword or archive one item of the task's checklist."""
 
     id: Id
     is_checked: bool | UnsetType = UNSET
     title: Title | UnsetType = UNSET
     is_archived: bool | UnsetType = UNSET
-    reason: Reason | UnsetType = UNSET
-    evidence_ids: Annotated[list[Id], Meta(min_length=1, max_length=EVIDENCE_MAX)] | UnsetType = UNSET
+    reason: Annotated[Reason | UnsetType, Meta(description=_WHY)] = UNSET
+    evidence_ids: Annotated[
+        Annotated[list[Id], Meta(min_length=1, max_length=EVIDENCE_MAX)] | UnsetType,
+        Meta(description=_EVIDENCE),
+    ] = UNSET
 
 
 class UpdateChecklistItems(_Arguments, frozen=True):

@@ -292,3 +292,22 @@ def test_every_tool_writes_something_or_is_a_batch_or_the_agents_own() -> None:
         assert (name in own) == (not tool.deferrable and tool.mode is not Mode.EXPLODED)
         arguments = {one.encode_name for one in msgspec.structs.fields(tool.arguments)}
         assert set(tool.sets.values()) <= arguments
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_descriptions_are_lines(name: str) -> None:
+    assert "\\n" not in json.dumps(described(name))
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("update_task_due_date", {"dueDate": "\uff12\uff10\uff12\uff16-03-15"}),
+        ("update_task_due_date", {"dueDate": "2026-W11-1"}),
+        ("update_task_estimate", {"minutes": "\uff11\uff12"}),
+        ("assign_task_label", {"id": "\uff10" * 32, "confidence": "high"}),
+    ],
+)
+def test_digits_are_plain(tool: str, given: dict[str, object]) -> None:
+    with pytest.raises(ArgumentFault):
+        validated(tool, given)
