@@ -1,0 +1,216 @@
+"""Change sets that another device wrote and no agent could have: nothing of them runs, nothing is reached.
+
+Never trusts a member's device to run the program that this one runs.
+"""
+
+from typing import Any
+
+import pytest
+
+from daemon.agents.decided import decided
+from daemon.agents.decisions import Outcome
+from daemon.agents.effects import fingerprint_of, item_id
+from daemon.agents.records import agent_id
+from store.item import clock_as_value
+from store.transaction import Write
+from syncproto.codec import Value
+from syncproto.commit import By
+from syncproto.ids import EntityId, derived_id, text
+from tests.daemon.agents.deciding import commits, confirm, defer, reject, reopen, undo, waiting
+from tests.daemon.agents.fleet import Fleet, Home
+
+FOREIGN = "it is not what an agent of its task may propose"
+UNKNOWN = "this version of Placet does not know its tool"
+TITLED = {"title": "Owned"}
+
+
+def forge(
+    home: Home, task: EntityId, tool: Any, args: Any, *, item: EntityId | None = None, **more: Any
+) -> EntityId:
+    """Let a device write a change set by hand; without an `item` it takes the right id for what it says."""
+    fingerprint = b""
+    if item is None:
+        fingerprint = fingerprint_of(task, tool, args)
+        item = item_id(fingerprint, None, task)
+    base: dict[str, Value] = {"clock": clock_as_value(home.entity(task).clock), "value": {}}
+    entry: dict[str, Value] = {
+        "item_id": item,
+        "fingerprint": fingerprint,
+        "tool": tool,
+        "args": args,
+        "base": base,
+    }
+    fields: dict[str, Value] = {
+        "task_id": task,
+        "agent_id": agent_id(task),
+        "run_key": "forged",
+        "items": [entry],
+        "expires_at": 1 << 60,
+        **more,
+    }
+    home.write(lambda tx: tx.commit([Write(tx.new_id(), "change_set", fields)], by=By.AGENT))
+    return item
+
+
+def nothing_runs(home: Home, item: EntityId, why: str) -> None:
+    """Confirm in every way, and hold that nothing was written, and that it is not even shown."""
+    before = commits(home)
+    ways: list[dict[str, Any]] = [{}, {"force": True}, {"again": True, "force": True}, {"edit": {}}]
+    for how in ways:
+        result = confirm(home, item, **how)
+        assert (result.result, result.message) == (Outcome.FAILED, why)
+    assert commits(home) == before
+    assert waiting(home) == []
+
+
+def test_what_was_written_by_hand_as_an_agent_would_runs(a: Home, task: EntityId) -> None:
+    """The forger of the other cases does write what counts, where it follows the rules."""
+    item = forge(a, task, "set_task_title", TITLED)
+    assert confirm(a, item, force=True).result is Outcome.APPLIED
+    assert a.value(task, "title") == "Owned"
+
+
+@pytest.mark.parametrize("tool", ["launch_rocket", "", "Set_Task_Title", None, 7])
+def test_a_tool_that_is_unknown_here_does_not_run(a: Home, task: EntityId, tool: Any) -> None:
+    nothing_runs(a, forge(a, task, tool, TITLED, item=derived_id("x", time_of=task)), UNKNOWN)
+
+
+@pytest.mark.parametrize("tool", ["update_report", "retract_proposals", "add_multiple_checklist_items"])
+def test_a_tool_that_cannot_wait_does_not_run(a: Home, task: EntityId, tool: str) -> None:
+    nothing_runs(a, forge(a, task, tool, TITLED, item=derived_id("x", time_of=task)), FOREIGN)
+
+
+@pytest.mark.parametrize(
+    "args",
+    [{}, {"title": ""}, {"title": "x" * 401}, {"title": 7}, {"title": "x", "also": 1}, "title", [b"x"]],
+)
+def test_arguments_that_break_a_rule_do_not_run(a: Home, task: EntityId, args: Any) -> None:
+    item = derived_id("x", time_of=task)
+    nothing_runs(a, forge(a, task, "set_task_title", args, item=item), FOREIGN)
+    for decide in (reject, reopen, defer):
+        assert decide(a, item).result is Outcome.APPLIED
+
+
+def test_an_id_that_does_not_follow_from_what_is_proposed_does_not_run(a: Home, task: EntityId) -> None:
+    nothing_runs(a, forge(a, task, "set_task_title", TITLED, item=derived_id("x", time_of=task)), FOREIGN)
+    assert a.value(task, "title") == "Write the report"
+
+
+def test_an_agent_of_another_task_proposes_nothing_for_this_one(a: Home, task: EntityId) -> None:
+    other = a.new("task", title="Another")
+    item = forge(a, task, "set_task_title", TITLED, agent_id=agent_id(other))
+    nothing_runs(a, item, FOREIGN)
+
+
+def test_what_is_no_task_is_none_of_an_agents(a: Home, task: EntityId) -> None:
+    del task
+    label = a.new("label", name="bug")
+    item = forge(a, label, "set_task_title", TITLED)
+    result = confirm(a, item, force=True)
+    assert (result.result, result.message) == (Outcome.OBSOLETE, "its task was removed")
+    assert a.value(label, "title") is None
+
+
+def test_a_task_that_is_not_known_here_is_not_made(a: Home, task: EntityId) -> None:
+    unknown = derived_id("unknown", time_of=task)
+    fingerprint = fingerprint_of(unknown, "set_task_title", TITLED)
+    item = item_id(fingerprint, None, unknown)
+    forge(a, task, "set_task_title", TITLED, item=item, task_id=unknown, agent_id=agent_id(unknown))
+    assert confirm(a, item, force=True).result is Outcome.OBSOLETE
+    assert a.read(lambda snapshot: snapshot.entity(unknown)) is None
+
+
+def _item_of(a: Home, task: EntityId) -> EntityId:
+    checklist = a.new("checklist", task, task_id=task, title="Todos", position="V")
+    return a.new("checklist_item", task, checklist_id=checklist, title="Theirs", position="V")
+
+
+@pytest.mark.parametrize("elsewhere", ["an item", "a task", "an entry", "nothing"])
+def test_a_target_outside_the_task_is_not_written(a: Home, task: EntityId, elsewhere: str) -> None:
+    other = a.new("task", title="Another")
+    target = {
+        "an item": lambda: _item_of(a, other),
+        "a task": lambda: other,
+        "an entry": lambda: a.new("entry", task, task_id=task, text="mine", source="note"),
+        "nothing": lambda: derived_id("nothing", time_of=task),
+    }[elsewhere]()
+    item = forge(a, task, "update_checklist_item", {"id": text(target), "title": "Owned"})
+    before = commits(a)
+    for how in ({}, {"force": True}, {"force": True, "again": True}):
+        assert confirm(a, item, **how).result is Outcome.OBSOLETE
+    assert commits(a) == before
+    assert waiting(a) == []
+
+
+def test_a_label_that_is_none_is_not_given(a: Home, task: EntityId) -> None:
+    call = {"id": text(_item_of(a, task)), "confidence": "high"}
+    item = forge(a, task, "assign_task_label", call)
+    assert confirm(a, item, force=True).message == "the label was removed"
+    assert a.entity(task).members("label_ids") == []
+
+
+def test_a_set_that_names_another_item_does_not_change_what_that_means(
+    fleet: Fleet, a: Home, b: Home, task: EntityId
+) -> None:
+    """An older stamp would make the forged words the first that are read of the item."""
+    b.skew_ms = -60_000
+    fleet.sync()
+    item = a.estimate(task, 120)
+    other = a.new("task", title="Another")
+    fleet.pull(b, a)
+    forge(b, task, "update_task_estimate", {"minutes": 5}, item=item)
+    forge(b, task, "set_task_title", TITLED, item=item)
+    forge(b, other, "update_task_estimate", {"minutes": 120}, item=item)
+    fleet.sync()
+    for home in (a, b):
+        (line,) = waiting(home)
+        assert (line.args, line.task_id, line.tool) == ({"minutes": 120}, text(task), "update_task_estimate")
+    assert confirm(b, item).result is Outcome.APPLIED
+    fleet.sync()
+    assert a.value(task, "estimate_minutes") == 120
+    assert a.value(task, "title") == "Write the report"
+    assert a.value(other, "estimate_minutes") is None
+    lines = a.read(lambda snapshot: decided(snapshot, a.now_ms(), limit=9))
+    assert [(one.tool, one.task_id) for one in lines] == [("update_task_estimate", text(task))]
+
+
+def test_a_forged_set_does_not_make_a_stale_item_fresh(
+    fleet: Fleet, a: Home, b: Home, task: EntityId
+) -> None:
+    """What another set claims to have seen counts only where it is the agent's: its task's, for this item."""
+    item = a.estimate(task, 120)
+    a.set(task, estimate_minutes=45)
+    fleet.sync()
+    other = agent_id(b.new("task", title="Another"))
+    forge(b, task, "update_task_estimate", {"minutes": 120}, item=item, agent_id=other)
+    fleet.sync()
+    assert confirm(a, item).result is Outcome.STALE
+
+
+def test_words_that_were_edited_by_hand_elsewhere_are_checked_like_any_other(
+    fleet: Fleet, a: Home, b: Home, task: EntityId
+) -> None:
+    other = a.new("task", title="Another")
+    theirs = _item_of(a, other)
+    mine = _item_of(a, task)
+    (item,) = a.propose(task, "run", ("update_checklist_item", {"id": text(mine), "title": "Mine"}))
+    fleet.sync()
+    words: dict[str, Value] = {"id": text(theirs), "title": "Owned"}
+    fields: dict[str, Value] = {"item_id": item, "verdict": "confirmed", "seen": [], "edited_args": words}
+    b.write(lambda tx: tx.commit([Write(tx.new_id(), "decision", fields)]))
+    reject(a, item)
+    fleet.sync()
+    (line,) = waiting(a)
+    assert (line.disputed, line.args["id"], line.edited) == (True, text(mine), False)
+    result = confirm(a, item, force=True)
+    assert (result.result, "cannot change what" in result.message) == (Outcome.FAILED, True)
+    assert a.value(theirs, "title") == "Theirs"
+    assert confirm(a, item, edit={"title": "Mine"}, force=True).result is Outcome.APPLIED
+
+
+def test_undoing_what_this_version_cannot_run_still_takes_it_back(a: Home, task: EntityId) -> None:
+    item = forge(a, task, "launch_rocket", {}, item=derived_id("x", time_of=task))
+    fields: dict[str, Value] = {"item_id": item, "verdict": "confirmed", "seen": []}
+    a.write(lambda tx: tx.commit([Write(tx.new_id(), "decision", fields)]))
+    assert undo(a, item).result is Outcome.APPLIED
+    assert undo(a, item).result is Outcome.ALREADY
