@@ -57,7 +57,15 @@ def changes(item: PendingItem) -> list[Changed]:
     if not isinstance(after, dict):
         return [Changed(_field(item), before, after)]
     was = before if isinstance(before, dict) else {}
-    return [Changed(field, was.get(field), value) for field, value in after.items()]
+    each = [Changed(field, was.get(field), value) for field, value in after.items()]
+    # A reason where there was none stands in the summary already.
+    return [one for one in each if one.field != "reason" or one.before] or each
+
+
+def rationale(item: PendingItem) -> str:
+    """Give the agent's own words for it, wherever it put them."""
+    is_argued = item.get("tool") == "update_checklist_item"
+    return item.get("rationale") or (str((item.get("args") or {}).get("reason") or "") if is_argued else "")
 
 
 def compared(item: Mapping[str, Any], key: str) -> dict[str, Any]:

@@ -23,7 +23,9 @@ _MARK_WIDTH: Final = 2
 def change_lines(changes: Sequence[Changed], width: int, look: Look, *, apart: bool = False) -> Iterator[str]:
     """Draw each changed value in a line, or in two where it is too long; `apart` puts texts in two always."""
     for one in changes:
-        name = headed(field_words(one.field)) if len(changes) > 1 else ""
+        # A bare "no" and "yes" would not say to what.
+        is_named = len(changes) > 1 or isinstance(one.after, bool)
+        name = headed(field_words(one.field)) if is_named else ""
         before, after = value_words(one.before, one.field), value_words(one.after, one.field)
         arrow = look.sign("→")
         is_text = apart and one.field in _TEXTS and bool(one.before) and bool(one.after)

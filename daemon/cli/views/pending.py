@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 from daemon.cli import names
-from daemon.cli.proposals import changes, compared, summary
+from daemon.cli.proposals import changes, compared, rationale, summary
 from daemon.cli.sentences import retold
 from daemon.cli.short import shorts
 from daemon.cli.text import cells, padded, shown, wrapped
@@ -85,7 +85,7 @@ def item_lines(item: PendingItem, short: str, look: Look) -> Iterator[str]:
         *rest,
         *(() if fits else painted),
         *change_lines(changes(item), width, look),
-        *agents_lines(item.get("rationale"), width, look),
+        *agents_lines(rationale(item), width, look),
     ]
     yield from (_INDENT + line for line in below)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from daemon.cli.proposals import changes, fields, summary
+from daemon.cli.proposals import changes, fields, rationale, summary
 from daemon.cli.short import SHORT_MIN, shorts
 from daemon.cli.text import cut, shown, wrapped
 from daemon.cli.views.changes import change_lines
@@ -54,7 +54,7 @@ def _below(
         yield from (look.paint(line, style) for line in wrapped(words, width))
     if item.get("stale"):
         yield from compared_lines(item, width, look)
-    yield from agents_lines(item.get("rationale"), width, look)
+    yield from agents_lines(rationale(item), width, look)
     yield from _tick(item, task, width, look)
     for words in (*_also(item, task), *_rivals(item, others)):
         yield from wrapped(words, width)
@@ -105,7 +105,7 @@ def _tick(item: PendingItem, task: Task, width: int, look: Look) -> Iterator[str
     target = _item_of(task, str(args.get("id") or ""))
     if target and (said := _ticked(target, look)):
         yield from wrapped(said, width)
-    if args.get("reason") and args["reason"] != item.get("rationale"):
+    if args.get("reason") and args["reason"] != rationale(item):
         yield from agents_lines(args["reason"], width, look)
     for ref in args.get("evidenceIds") or ():
         yield from _evidence(str(ref), task, width, look)

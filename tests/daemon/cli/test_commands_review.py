@@ -327,9 +327,9 @@ def test_a_tick_is_shown_with_the_evidence_against_who_set_it(home: Path, contro
     with terminal(home, "review") as shown:
         assert shown.until(_NEXT).splitlines()[2:8] == [
             'Uncheck: "Photos"',
-            "  yes → no",
-            "  ticked by agent on phone, yesterday",
+            "  checked: yes → no",
             "  the agent says: “the drawer was empty”",
+            "  ticked by agent on phone, yesterday",
             "  evidence: you on laptop, 2 h ago: “The photos are in the drawer”",
             "  evidence f2f2: the task has no such note",
         ]
