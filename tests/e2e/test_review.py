@@ -48,7 +48,7 @@ def test_what_the_keys_say_is_what_the_journal_holds(laptop: Device, tmp_path: P
         assert "Set estimate to 120 minutes" in shown.press("y")
         assert 'Add: "write a test"' in shown.press("e")
         assert "also: makes the checklist “Todos”" in shown.shown
-        shown.press("n", then=": ")
+        shown.press("n", then="reason) ")
         assert "makes the checklist" in shown.press("is done\n")
         assert "Confirm these 2? [y,n]" in shown.press("a", then="[y,n] ")
         assert "4 confirmed, 1 rejected" in shown.end("y")

@@ -127,7 +127,7 @@ class _Session:
             pressed = self._keys.key(_("Confirm it? [{keys}] ").format(keys=_KEYS)).lower()
             act = self._acts.get(pressed)
             if act is None:
-                write_lines(help_lines() if pressed else ())
+                write_lines(help_lines(self._look) if pressed else ())
             elif act(item):
                 return
             self._keys.clear()
@@ -177,7 +177,7 @@ class _Session:
 
     def _reject(self, item: PendingItem) -> bool:
         try:
-            reason = self._keys.line(_("Why? The agent reads it; Enter for no reason: "))
+            reason = self._keys.line(_("Why? (Enter for no reason) "))
         except Ended:
             return False
         return self._decide("rejected", item, **({"reason": reason} if reason else {}))

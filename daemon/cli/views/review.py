@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from daemon.cli.shapes import ChecklistItem, Entry, PendingItem, Task
 
 _INDENT: Final = "  "
+_KEY_WIDTH: Final = 7
 _EVIDENCE_CHARS_MAX: Final = 300
 
 
@@ -160,7 +161,7 @@ def closing(review: Review, came: int) -> Iterator[str]:
         yield told.format(count=came)
 
 
-def help_lines() -> Iterator[str]:
+def help_lines(look: Look) -> Iterator[str]:
     """Say what each key does."""
     for key, words in (
         ("y", _("confirm it")),
@@ -173,4 +174,6 @@ def help_lines() -> Iterator[str]:
         ("u", _("take the last decision of this review back")),
         ("q", _("leave the rest as it is, and end")),
     ):
-        yield f"  {key:<4} {words}"
+        first, *rest = wrapped(words, min(look.width, WIDTH_MAX) - _KEY_WIDTH)
+        yield f"  {key:<{_KEY_WIDTH - 2}}{first}"
+        yield from (" " * _KEY_WIDTH + line for line in rest)

@@ -92,9 +92,9 @@ def test_a_text_is_compared_line_by_line_and_a_new_item_says_what_is_made_with_i
 def test_each_key_sends_its_verdict(home: Path, open_three: FakeControl):
     with terminal(home, "review", "the", "passport") as shown:
         shown.until(_NEXT)
-        shown.press("n", then=": ")
+        shown.press("n", then="reason) ")
         shown.press("too long\n")
-        shown.press("n", then=": ")
+        shown.press("n", then="reason) ")
         shown.press("\n")
         assert "2 rejected, 1 put off" in shown.end("d")
         assert shown.status == 0
