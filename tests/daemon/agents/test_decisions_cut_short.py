@@ -1,0 +1,105 @@
+"""A kill at every point of a confirmation: it is there whole or not at all, and saying it again ends well.
+
+Never samples: the confirmation is made again and again, the kill one point later each time.
+"""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from daemon.agents.decisions import Outcome
+from store.verdicts import Status
+from syncproto.ids import EntityId, derived_id, text
+from tests.daemon.agents.deciding import confirm
+from tests.daemon.agents.fleet import Fleet, Home
+from tests.store.faulting import KILLED, Points, in_child, kill
+
+POINTS_MAX = 1000
+MEMORY = "/dev/shm"
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Return a folder in memory where that can be: a hundred syncs are too slow on a disk."""
+    with tempfile.TemporaryDirectory(dir=MEMORY if os.access(MEMORY, os.W_OK) else None) as name:
+        yield Path(name)
+
+
+def staged(folder: Path) -> tuple[EntityId, EntityId, EntityId]:
+    """Leave a store in which an update of an item waits; return the task, the item and the proposal."""
+    fleet = Fleet(folder)
+    home = fleet.home("a")
+    task = home.new("task", title="Write the report", status="OPEN")
+    made = home.add(task, "Tests", "earlier")
+    confirm(home, made)
+    item = derived_id("entity", text(made), time_of=made)
+    call = {"id": text(item), "title": "Write tests", "isChecked": True}
+    (proposed,) = home.propose(task, "run", ("update_checklist_item", call))
+    fleet.close()
+    return task, item, proposed
+
+
+def reopened(before: Path, folder: Path) -> Home:
+    """Open a copy of the store as it was staged, with randomness that nothing has drawn before."""
+    for suffix in ("", "-wal", "-shm", ".lease"):
+        (folder / f"a.db{suffix}").unlink(missing_ok=True)
+    shutil.copy(before / "a.db", folder / "a.db")
+    return again(folder)
+
+
+def again(folder: Path) -> Home:
+    fleet = Fleet(folder)
+    fleet._drawn = 1_000_000
+    return fleet.home("a")
+
+
+def seen(home: Home, task: EntityId, item: EntityId, proposed: EntityId) -> tuple[object, ...]:
+    """Return all that a confirmation changes."""
+    messages = home.read(lambda snapshot: snapshot.referring(item, "tool_effect"))
+    return (
+        home.item(proposed).status,
+        len(home.item(proposed).decisions),
+        home.value(item, "title"),
+        home.value(item, "is_checked"),
+        len(messages),
+        home.entity(task).clock,
+    )
+
+
+def test_a_kill_at_any_point_leaves_a_confirmation_whole_or_not_made(folder: Path) -> None:
+    before, work = folder / "before", folder / "work"
+    before.mkdir()
+    work.mkdir()
+    task, item, proposed = staged(before)
+    home = reopened(before, work)
+    waiting = seen(home, task, item, proposed)
+    confirm(home, proposed)
+    confirmed = seen(home, task, item, proposed)
+    home.store.close()
+    assert (waiting[0], confirmed[0]) == (Status.PENDING, Status.CONFIRMED)
+    found = set()
+    for at in range(1, POINTS_MAX):
+        home = reopened(before, work)
+        home.store.close()
+
+        def decide(points: Points) -> None:
+            held = again(work)
+            points.counting = True
+            confirm(held, proposed)
+
+        if in_child(decide, at, kill, statements=True) != KILLED:
+            break
+        home = again(work)
+        after = seen(home, task, item, proposed)
+        assert after[:5] in (waiting[:5], confirmed[:5]), at
+        found.add(after[0])
+        result = confirm(home, proposed).result
+        assert result is (Outcome.ALREADY if after[0] is Status.CONFIRMED else Outcome.APPLIED)
+        assert seen(home, task, item, proposed)[:5] == confirmed[:5]
+        home.store.close()
+    assert found == {Status.PENDING, Status.CONFIRMED}
+    assert at < POINTS_MAX - 1
