@@ -148,6 +148,8 @@ class Daemon:
         if self._agents is not None:
             self._agents.cancel()
             parts.append(_within(STOP_PARTS_WITHIN_S, _gone(self._agents), "agents"))
+        if self._remote is not None:
+            parts.append(_within(STOP_PARTS_WITHIN_S, self._remote.model.close(), "model"))
         await asyncio.gather(*parts)
         closing = asyncio.get_running_loop().run_in_executor(None, self._store.close)
         done, _ = await asyncio.wait({closing}, timeout=CLOSE_WITHIN_S)

@@ -8,6 +8,7 @@ that servers really give, and the faults that they really have:
     calls(("update_report", {...}))     native tool calls        says("...")     an answer in words
     acts({...})                         one answer by schema     raw(b"...")     any bytes
     refuses(429, code="...", after="1") an error                 leads_to(url)   a redirect (307)
+    knows_only("tools", step)           the step, for requests in one form; a refusal for the others
     drips()  cuts()  floods()  packs()  answers that never end, break off, are huge, or are compressed
     echoes(...)                         what was sent, sent back: the key, the notes
 
@@ -142,6 +143,21 @@ def refuses(status: int, *, code: Any = None, kind: str = "", message: str = "",
 
 def leads_to(url: str, status: int = 307) -> Step:
     return raw(b"", status, Location=url)
+
+
+def knows_only(form: str, answer: Step) -> Step:
+    """Return a step of a server that knows one form of request alone: tools, json_schema or json_object.
+
+    It refuses the others as llama-cpp-python does, with a 500 that carries a validation error.
+    """
+
+    async def step(request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        asked = "tools" if "tools" in body else body.get("response_format", {}).get("type")
+        refusal = refuses(500, kind="internal_server_error", message="1 validation error: 'literal_error'")
+        return await (answer if asked == form else refusal)(request)
+
+    return step
 
 
 def packs() -> Step:
