@@ -12,7 +12,7 @@ HOST_CHARS_MAX = 255
 
 # What stands for all addresses, and of which families. The documentation networks are routed like any other
 # (RFC 5737, RFC 3849).
-_EVERYWHERE = {"0.0.0.0": (4,), "::": (6,), "": (4, 6)}  # noqa: S104 - compared with, not bound to
+EVERYWHERE = {"0.0.0.0": (4,), "::": (6,), "": (4, 6)}  # noqa: S104 - compared with, not bound to
 _PROBES = {4: (socket.AF_INET, "192.0.2.1", "127.0.0.1"), 6: (socket.AF_INET6, "2001:db8::1", "::1")}
 
 
@@ -54,9 +54,9 @@ def is_address(text: str) -> bool:
 
 def reachable(host: str, port: int) -> list[str]:
     """Return where a listener bound to `host` may be reached, the likeliest first."""
-    if host not in _EVERYWHERE:
+    if host not in EVERYWHERE:
         return [str(Address(host, port))]
-    places = [_PROBES[family] for family in _EVERYWHERE[host]]
+    places = [_PROBES[family] for family in EVERYWHERE[host]]
     routed = [source for family, target, _ in places if (source := _source(family, target))]
     hosts = [*routed, *(loopback for _, _, loopback in places)]
     return [str(Address(one, port)) for one in dict.fromkeys(hosts)]

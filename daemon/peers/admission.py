@@ -21,7 +21,7 @@ from daemon.peers.wire import Wire
 from store import peers as table
 from store.snapshot import Snapshot
 from store.threads import StoreThreads
-from store.transaction import Transaction
+from store.transaction import Transaction, Write
 from syncproto.commit import By
 from syncproto.ids import DeviceId
 
@@ -57,8 +57,10 @@ class Admission:
             transaction.set_vault(self._clock.randomness(VAULT_BYTES))
         if self._identity.device not in roster.read(transaction):
             write = roster.introduce(transaction, self._name, self._identity.certificate)
+            beacon = roster.beacon(transaction, self._clock.randomness)
             assert write is not None
-            transaction.commit([write], by=By.SYSTEM)
+            fields = {**write.fields} if beacon is None else {**write.fields, **beacon.fields}
+            transaction.commit([Write(write.entity, write.kind, fields)], by=By.SYSTEM)
         return table.listener_port(transaction)
 
     # -- letting in -----------------------------------------------------------------------------------

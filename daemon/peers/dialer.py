@@ -42,10 +42,11 @@ class Dialer:
             self._pursuits[device] = pursuit
             self._tasks[device] = asyncio.create_task(pursuit.run())
 
-    def wake(self) -> None:
-        """Cut every wait short: something changed that may help."""
-        for pursuit in self._pursuits.values():
-            pursuit.wake()
+    def wake(self, device: DeviceId | None = None) -> None:
+        """Cut the wait for one device short, or every wait: something changed that may help."""
+        for pursued, pursuit in self._pursuits.items():
+            if device in (None, pursued):
+                pursuit.wake()
 
     async def rested(self) -> None:
         """Wait until each member is linked, or has just been tried in vain."""

@@ -46,7 +46,7 @@ def rename(tx: Transaction, ref: str, name: str) -> DeviceId:
 
 
 def remove(tx: Transaction, ref: str) -> DeviceId:
-    """Close the door to a device; doing so again changes nothing. Raises Refused as `find` does, and usage."""
+    """Close the door to a device; again changes nothing. Raises Refused as `find` does, and usage."""
     member = find(tx, ref)
     if member.device == tx.device:
         raise usage("this is the device that you are on", "to take it out of the vault: placet devices leave")

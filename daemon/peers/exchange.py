@@ -4,16 +4,15 @@ Never links with a device that is not in the roster at that moment.
 """
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 import structlog
 
 from daemon.clock import Clock
 from daemon.notifier import Notifier
-from daemon.peers import addresses
-from daemon.peers.addresses import Address
-from daemon.peers.dial import Dialling, Unreachable
+from daemon.peers import addresses, calling
+from daemon.peers.dial import Dialling
 from daemon.peers.dialer import Dialer
 from daemon.peers.identity import device_of
 from daemon.peers.link import first
@@ -31,7 +30,11 @@ log = structlog.get_logger("peers")
 
 
 class Exchange:
-    """The links of this device, and what makes them. `static` are addresses from the settings."""
+    """The links of this device, and what makes them.
+
+    `static` are addresses from the settings, `near` says where a member was heard on the local network, and
+    `roster_read` is told whenever the roster was.
+    """
 
     def __init__(
         self,
@@ -43,6 +46,8 @@ class Exchange:
         members: Membership,
         dialling: Dialling,
         static: Sequence[str],
+        near: Callable[[DeviceId], list[str]],
+        roster_read: Callable[[], None],
         pace: Pace,
     ) -> None:
         self._db = db
@@ -51,11 +56,14 @@ class Exchange:
         self._members = members
         self._dialling = dialling
         self._static = static
+        self._near = near
+        self._roster_read = roster_read
         self._pace = pace
         self._dialer = Dialer(self._dial, links, clock, pace)
         self._tasks: set[asyncio.Task[None]] = set()
         # Newcomers whose entry in the roster is being written: they are here, and need not be called.
         self._arriving: set[DeviceId] = set()
+        self._tried: dict[DeviceId, list[str]] = {}
         self.paused = False
 
     def start(self) -> None:
@@ -113,33 +121,40 @@ class Exchange:
         member = self._members.peers().get(device)
         if member is None or device in self._arriving:
             return
-        for place in await self._places(device):
-            if not addresses.is_address(place):
-                log.debug("what is no address is not called", peer=device.hex()[:16], seen=place[:80])
-            elif await self._reach(member, addresses.parse(place)):
-                return
+        places = [addresses.parse(one) for one in await self._places(device) if addresses.is_address(one)]
+        found = await calling.first_to_answer(
+            places, lambda place: self._dialling.member(place, member.certificate), self._pace.stagger_s
+        )
+        self._tried[device] = found.failed
+        if found.wire is not None:
+            await self._link(member, found.wire)
 
     async def _places(self, device: DeviceId) -> list[str]:
-        """Return its own addresses, then static ones at which no other member was last found."""
+        """Return where it was found last, where it says that it is, then addresses that nobody else has."""
         known = await self._db.read(table.addresses)
         taken = {held[0] for other, held in known.items() if other != device and held}
         free = [place for place in self._static if place not in taken]
-        return list(dict.fromkeys([*known.get(device, []), *free]))
+        good = known.get(device, [])
+        return list(dict.fromkeys([*good[:1], *self._near(device), *good, *free]))
 
-    async def _reach(self, member: Member, place: Address) -> bool:
-        try:
-            wire = await self._dialling.member(place, member.certificate)
-        except Unreachable as fault:
-            log.debug("a member was not reached", peer=member.device.hex()[:16], seen=str(fault))
-            return False
+    def tried(self, device: DeviceId) -> list[str]:
+        """Return what was seen at each address where a member was called in vain, last time."""
+        return self._tried.get(device, [])
+
+    def call(self, device: DeviceId) -> None:
+        """Call one member now, if it has no link: it was just heard of."""
+        if not self.paused:
+            self._dialer.wake(device)
+
+    async def _link(self, member: Member, wire: Wire) -> None:
+        place = wire.remote
         link = self._links.make(wire, member.device, dialled=True)
         self._spawn(self._links.hold(link))
         await first(link.greeted, link.ended)
         if link.greeted.is_set():
             await self._db.write(
-                lambda transaction: table.note_good_address(transaction, member.device, str(place))
+                lambda transaction: table.note_good_address(transaction, member.device, place)
             )
-        return self._links.to(member.device) is not None
 
     async def _follow_roster(self) -> None:
         watch, wait_s = self._notifier.watch(), self._pace.again_s
@@ -164,6 +179,9 @@ class Exchange:
         if not self.paused:
             self._dialer.pursue(peers)
         self._links.close_all_but(peers, "no longer a member")
+        # Only now: a device that was removed is not to get the new key.
+        await self._members.renew_beacon()
+        self._roster_read()
 
     # -- being in step --------------------------------------------------------------------------------
 

@@ -8,7 +8,9 @@ from collections.abc import Callable
 
 import structlog
 
+from daemon.clock import Clock
 from daemon.peers import roster
+from daemon.peers.announcing import Known
 from daemon.peers.roster import Member
 from daemon.peers.trust import Gate
 from store import peers as table
@@ -25,11 +27,11 @@ log = structlog.get_logger("peers")
 class Membership:
     """The roster as it was last read, and what follows from it for TLS."""
 
-    def __init__(self, db: StoreThreads, own: DeviceId, gate: Gate, now_ms: Callable[[], int]) -> None:
+    def __init__(self, db: StoreThreads, own: DeviceId, gate: Gate, clock: Clock) -> None:
         self._db = db
         self._own = own
         self._gate = gate
-        self._now_ms = now_ms
+        self._clock = clock
         self._reading = asyncio.Lock()
         self._trusted: frozenset[bytes] | None = None
         self.everyone: dict[DeviceId, Member] = {}
@@ -39,7 +41,7 @@ class Membership:
         """Read the roster; hold new handshakes to it."""
 
         def use(snapshot: Snapshot) -> tuple[dict[DeviceId, Member], list[Newcomer]]:
-            return roster.read(snapshot), table.newcomers(snapshot, self._now_ms())
+            return roster.read(snapshot), table.newcomers(snapshot, self._clock.now_ms())
 
         # One at a time: an older reading must not be put in place after a newer one.
         async with self._reading:
@@ -50,6 +52,19 @@ class Membership:
             self._gate.trust(trusted)
             # Only now: a fault on the way must not leave a removed device trusted.
             self._trusted = trusted
+
+    async def renew_beacon(self) -> None:
+        """Make the key of this device's announcements anew where a device that knows it was removed."""
+        randomness = self._clock.randomness
+        if await self._db.read(lambda snapshot: roster.beacon(snapshot, randomness)) is not None:
+            await self._db.write(lambda transaction: _with_beacon(transaction, randomness))
+            await self.refresh()
+
+    def known(self) -> Known:
+        """Return what announcements are made with, and told by."""
+        own = self.everyone.get(self._own)
+        others = {device: member.beacon for device, member in self.peers().items() if member.beacon}
+        return Known(None if own is None or own.removed else own.beacon, others)
 
     def peers(self) -> dict[DeviceId, Member]:
         """Return the members to link with: others that were not removed; none where this one was."""
@@ -82,9 +97,15 @@ class Membership:
 
     def _newcomer(self, certificate: bytes) -> Newcomer | None:
         newcomer = self._newcomers.get(certificate)
-        if newcomer is None or newcomer.expires_ms <= self._now_ms():
+        if newcomer is None or newcomer.expires_ms <= self._clock.now_ms():
             return None
         return newcomer
+
+
+def _with_beacon(transaction: Transaction, randomness: Callable[[int], bytes]) -> None:
+    write = roster.beacon(transaction, randomness)
+    if write is not None:
+        transaction.commit([write], by=By.SYSTEM)
 
 
 def _let_in(transaction: Transaction, newcomer: Newcomer) -> None:

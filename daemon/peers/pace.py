@@ -31,10 +31,12 @@ class Pace:
 
     # Dialling
     dial_s: float = 10.0
+    stagger_s: float = 0.3
     again_s: float = 0.5
     again_s_max: float = 60.0
 
     # Pairing
     pairing_s: float = 10.0
     return_s: float = 10.0
+    near_s: float = 3.0
     newcomer_ms: int = 60 * 60 * 1000

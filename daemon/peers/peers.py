@@ -16,9 +16,10 @@ from daemon.notifier import Notifier
 from daemon.peers import addresses, code, editing, joining, roster, token
 from daemon.peers.admission import Admission
 from daemon.peers.dial import Dialling
+from daemon.peers.discovery import Discovery
 from daemon.peers.exchange import Exchange
 from daemon.peers.identity import Identity, device_of
-from daemon.peers.invitation import Stage
+from daemon.peers.invitation import LIFETIME_S, Invitation, Stage
 from daemon.peers.joining import Inviting
 from daemon.peers.link import Link
 from daemon.peers.links import Finding, Links
@@ -79,7 +80,7 @@ class Peers:
         own_name = name[:NAME_CHARS_MAX] or identity.device.hex()[:8]
         self._gate = Gate(identity.file, self._is_inviting)
         self._dialling = Dialling(identity, pace)
-        self._members = members = Membership(db, identity.device, self._gate, clock.now_ms)
+        self._members = members = Membership(db, identity.device, self._gate, clock)
         self._links = links = Links(db, notifier, identity.device, clock.now_ms, pace, shortfall=shortfall)
         self._exchange = Exchange(
             db,
@@ -89,8 +90,19 @@ class Peers:
             members=members,
             dialling=self._dialling,
             static=static,
+            near=self.near,
+            roster_read=self._on_roster,
             pace=pace,
         )
+        self._discovery: Discovery | None = None
+        if settings.mdns.enabled:
+            self._discovery = Discovery(
+                clock,
+                host=settings.listen.host,
+                known=members.known,
+                found=self._exchange.call,
+                moved=self._exchange.wake,
+            )
         self._admission = Admission(
             db, clock, identity=identity, members=members, dialling=self._dialling, name=own_name, pace=pace
         )
@@ -100,12 +112,13 @@ class Peers:
             self._admission.host,
             self._admission.keep_newcomer,
             pace=pace,
-            changed=links.changed.tell,
+            changed=self._on_invitation,
         )
         self._listener = Listener(
             self._gate, self._exchange.admits, self._exchange.answer, self._answer_pairing, pace
         )
         self._port = 0
+        self._coded: Invitation | None = None
 
     # -- life -----------------------------------------------------------------------------------------
 
@@ -119,11 +132,15 @@ class Peers:
         self._port = await self._listener.start(self._listen.host, self._listen.port, preferred)
         await self._db.write(lambda transaction: table.keep_listener_port(transaction, self._port))
         self._exchange.start()
+        if self._discovery is not None:
+            self._discovery.start(self._port)
         log.info("listening for peers", address=self.address)
 
     async def stop(self) -> None:
         """End every link and close the port; what peers acknowledged is durable already."""
         self._reception.close()
+        if self._discovery is not None:
+            await self._discovery.stop()
         await self._exchange.stop()
         await self._listener.stop()
         await self._dialling.close()
@@ -168,6 +185,9 @@ class Peers:
         drawn = code.draw(self._clock.randomness) if by_code else None
         secret = self._clock.randomness(SECRET_BYTES) if drawn is None else code.secret(drawn)
         invitation = self._reception.invite(secret)
+        self._coded = invitation if by_code else None
+        self._on_invitation()
+        asyncio.get_running_loop().call_later(LIFETIME_S, self._on_invitation)
         text = token.write(places, self._identity.device, secret) if drawn is None else None
         return Invited(invitation.name, drawn, text, places[0], places, iso(invitation.expires_ms))
 
@@ -211,17 +231,34 @@ class Peers:
         place of those in the token, or of the device nearby that invites.
         """
         offer = joining.read_offer(text)
+        inviting = await self._inviting() if offer.device is None and address is None else ()
         admitted = await self._admission.join(
-            offer, unite=unite, first=address, own=self._own_addresses(), inviting=self._inviting()
+            offer, unite=unite, first=address, own=self._own_addresses(), inviting=inviting
         )
         self.resume()
         inviter = device_of(admitted.certificate)
         await self._linked(inviter)
         return JoinedDevice(inviter.hex(), admitted.host.name)
 
-    def _inviting(self) -> Sequence[Inviting]:
+    async def _inviting(self) -> Sequence[Inviting]:
         """Return the devices nearby that say that they invite."""
-        return ()
+        return [] if self._discovery is None else await self._discovery.inviters(self._pace.near_s)
+
+    def _on_invitation(self) -> None:
+        """Tell those near whether this device invites by a code; a token says itself where to go."""
+        self.changed.tell()
+        own = self._members.everyone.get(self._identity.device)
+        inviting = self._coded is not None and self._coded.open(self._clock.monotonic_s())
+        if self._discovery is not None:
+            self._discovery.invite(own.name if inviting and own is not None else None)
+
+    def near(self, device: DeviceId) -> list[str]:
+        """Return where a member was heard on the local network."""
+        return [] if self._discovery is None else self._discovery.addresses_of(device)
+
+    def _on_roster(self) -> None:
+        if self._discovery is not None:
+            self._discovery.refresh()
 
     def _is_inviting(self) -> bool:
         return self._reception.is_open

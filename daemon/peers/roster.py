@@ -3,6 +3,8 @@
 Never believes a name: a member is its certificate, and its entity's id must follow from that one's key.
 """
 
+import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from daemon.peers.identity import public_key_of
@@ -14,6 +16,9 @@ from syncproto.ids import ZERO_ID, DeviceId, EntityId, derived_id
 from syncproto.keys import device_id
 
 KIND = "device"
+BEACON_BYTES = 32
+_BEACON_PARTS = 2
+_KEPT_FROM_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +31,8 @@ class Member:
     certificate: bytes
     added_by: DeviceId | None
     removed: bool
+    beacon: bytes | None = None
+    """The key by which members recognise this one's announcements on a local network; see `beacon`."""
 
 
 def entity_of(device: DeviceId) -> EntityId:
@@ -71,7 +78,17 @@ def _with(entity: Entity, public_key: bytes, certificate: bytes) -> Member:
         certificate,
         DeviceId(added_by) if isinstance(added_by, bytes) else None,
         _removed(entity),
+        _beacon(entity)[0],
     )
+
+
+def _beacon(entity: Entity) -> tuple[bytes | None, Value]:
+    """Return a device's beacon key, and of whom it was kept when it was made."""
+    value = entity.value("beacon")
+    if not isinstance(value, list) or len(value) != _BEACON_PARTS:
+        return None, None
+    key, kept_from = value
+    return key if isinstance(key, bytes) and len(key) == BEACON_BYTES else None, kept_from
 
 
 def _removed(entity: Entity) -> bool:
@@ -100,6 +117,23 @@ def introduce(
         # Also where the entry holds no certificate that is one: the removal would outlast the pairing.
         fields |= {"removed": False, "deleted": False}
     return Write(entity_of(device), KIND, fields)
+
+
+def beacon(snapshot: Snapshot, randomness: Callable[[int], bytes]) -> Write | None:
+    """Return the write that gives this device a new beacon key, None where the one that it has is right.
+
+    Each device makes its own, so that they never conflict; members know all of them. One that a removed
+    device knows is worth nothing, so each removal is followed by new ones.
+    """
+    entity = snapshot.entity(entity_of(snapshot.device))
+    if entity is not None and _removed(entity):
+        return None
+    gone = sorted(device for device, member in read(snapshot).items() if member.removed)
+    kept_from = hashlib.sha256(b"".join(gone)).digest()[:_KEPT_FROM_BYTES]
+    key, known = (None, None) if entity is None else _beacon(entity)
+    if key is not None and known == kept_from:
+        return None
+    return Write(entity_of(snapshot.device), KIND, {"beacon": [randomness(BEACON_BYTES), kept_from]})
 
 
 def remove(device: DeviceId) -> Write:

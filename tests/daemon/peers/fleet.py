@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import msgspec
 
-from daemon.config import Listen, Settings
+from daemon.config import Listen, Mdns, Settings
 from daemon.config import Peers as PeersSettings
 from daemon.notifier import Notifier
 from daemon.peers.identity import Identity, load_or_create
@@ -82,13 +82,16 @@ class Device:
         assert text is not None
         return text
 
-    async def start(self) -> None:
-        store = Store.open(
+    def opened(self) -> Store:
+        return Store.open(
             self.folder / "placet.db",
             signer=self.identity.signer,
             now_ms=self.clock.now_ms,
             randomness=self.clock.randomness,
         )
+
+    async def start(self) -> None:
+        store = self.opened()
         self.notifier = Notifier()
         self.db = StoreThreads(store)
         self.db.on_commit.append(self.notifier.tell)
@@ -129,6 +132,14 @@ class Device:
             transaction.commit([Write(transaction.new_id(), "entry", {"text": text})])
 
         await self.db.write(use)
+
+    async def forget_addresses(self) -> None:
+        """Forget, while stopped, where other devices were, and on which port this one listened."""
+        store = self.opened()
+        with store.write() as transaction:
+            for table in ("peer_address", "listener"):
+                transaction.db.execute(f"DELETE FROM {table}")
+        store.close()
 
     async def execute(self, statement: str) -> None:
         """Damage the store, or make it forget, behind Placet's back."""
@@ -180,17 +191,21 @@ class Fleet:
         self._folder = folder
         self.devices: list[Device] = []
 
-    def make(self, name: str, *, static: tuple[str, ...] = (), pace: Pace = QUICK) -> Device:
-        """Return a device that has not started; its key follows from its name."""
+    def make(
+        self, name: str, *, static: tuple[str, ...] = (), mdns: bool = False, pace: Pace = QUICK
+    ) -> Device:
+        """Return a device that has not started; its key follows from its name. mDNS stays on loopback too."""
         clock = GivenClock(name)
         identity = load_or_create(self._folder / name, clock.randomness)
         settings = msgspec.structs.replace(
-            Settings(), listen=Listen("127.0.0.1", 0), peers=PeersSettings(static)
+            Settings(), listen=Listen("127.0.0.1", 0), peers=PeersSettings(static), mdns=Mdns(mdns)
         )
         return Device(name, self._folder / name, clock, identity, settings, pace)
 
-    async def start(self, name: str, *, static: tuple[str, ...] = (), pace: Pace = QUICK) -> Device:
-        device = self.make(name, static=static, pace=pace)
+    async def start(
+        self, name: str, *, static: tuple[str, ...] = (), mdns: bool = False, pace: Pace = QUICK
+    ) -> Device:
+        device = self.make(name, static=static, mdns=mdns, pace=pace)
         await device.start()
         self.devices.append(device)
         return device

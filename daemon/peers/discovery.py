@@ -1,0 +1,315 @@
+"""Finding members, and devices that invite, on the local network by mDNS (RFC 6762, RFC 6763).
+
+Never trusts what it hears: every address is a hint, every name a claim, and a goodbye may be anyone's.
+"""
+
+import asyncio
+import ipaddress
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import structlog
+import zeroconf
+from zeroconf import IPVersion, ServiceStateChange, Zeroconf
+from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf
+
+from daemon.clock import Clock
+from daemon.peers import announcing, interfaces
+from daemon.peers.addresses import EVERYWHERE, Address
+from daemon.peers.announcing import SERVICE, Known, Properties
+from daemon.peers.joining import Inviting
+from syncproto.ids import DeviceId
+
+HEARD_MAX = 64
+ADDRESSES_MAX = 16
+RESOLVE_S = 3.0
+RESOLVING_MAX = 16
+AGAIN_S = 2.0
+AGAIN_S_MAX = 60.0
+INVITING_S = 6 * 60.0
+
+log = structlog.get_logger("peers")
+
+
+@dataclass(slots=True)
+class _Heard:
+    """One service, as it was last announced. `gone`: someone said goodbye in its name."""
+
+    port: int
+    addresses: tuple[str, ...]
+    properties: Properties
+    at_s: float
+    gone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Service:
+    """A service of this device: what it is announced for, and under which names."""
+
+    reason: tuple[str, bytes]
+    info: AsyncServiceInfo
+
+
+class Discovery:
+    """Announces this device and listens for others, from `start` to `stop`.
+
+    `host` is what the listener is bound to; `known` is asked whenever it matters; `found` is told of a member
+    that was heard with addresses not heard before.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        *,
+        host: str,
+        known: Callable[[], Known],
+        found: Callable[[DeviceId], None],
+        moved: Callable[[], None],
+    ) -> None:
+        self._clock = clock
+        self._host = host
+        self._known = known
+        self._found = found
+        self._moved = moved
+        self._port = 0
+        self._inviting: str | None = None
+        self._heard: dict[str, _Heard] = {}
+        self._resolving: dict[str, asyncio.Task[None]] = {}
+        self._tasks: list[asyncio.Task[None]] = []
+        self._stirred = asyncio.Event()
+        self._arrived = asyncio.Event()
+        self._rebuild = False
+        self._own: deque[str] = deque(maxlen=HEARD_MAX)
+        self.trouble: str | None = "not started yet"
+
+    # -- life -----------------------------------------------------------------------------------------
+
+    def start(self, port: int) -> None:
+        """Announce that members are answered on this port, and listen."""
+        self._port = port
+        changes = interfaces.Changes(self._clock, self._on_move)
+        self._tasks = [asyncio.create_task(self._serve()), asyncio.create_task(changes.watch())]
+        for task in self._tasks:
+            task.add_done_callback(_tell_of_fault)
+
+    async def stop(self) -> None:
+        """Say goodbye, and stop listening."""
+        tasks = [*self._tasks, *self._resolving.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def refresh(self) -> None:
+        """Look again at what is to be announced: the roster may have changed."""
+        self._stirred.set()
+
+    def invite(self, name: str | None) -> None:
+        """Tell everyone near that this device invites, under its name; None: not any more."""
+        self._inviting = name
+        self._stirred.set()
+
+    # -- what was heard -------------------------------------------------------------------------------
+
+    def addresses_of(self, device: DeviceId) -> list[str]:
+        """Return where a member said that it is, what was heard last first."""
+        keys = self._known().others
+        key = {device: keys[device]} if device in keys else {}
+        told = [
+            heard
+            for instance, heard in self._heard.items()
+            if announcing.member(heard.properties, instance, heard.port, key)
+        ]
+        told.sort(key=lambda heard: -heard.at_s)
+        return list(dict.fromkeys(place for heard in told for place in _places(heard)))[:ADDRESSES_MAX]
+
+    async def inviters(self, wait_s: float) -> list[Inviting]:
+        """Return the devices near that say that they invite; where there is none, wait a little for one."""
+        try:
+            async with asyncio.timeout(wait_s):
+                while not (found := self._inviters()):
+                    self._arrived.clear()
+                    await self._arrived.wait()
+        except TimeoutError:
+            return []
+        return found
+
+    def _inviters(self) -> list[Inviting]:
+        now_s = self._clock.monotonic_s()
+        told: dict[tuple[str, int], _Heard] = {}
+        for heard in self._heard.values():
+            name = announcing.inviter(heard.properties)
+            if name is not None and now_s - heard.at_s < INVITING_S and heard.port:
+                told[name, heard.port] = heard
+        # A goodbye may be anyone's: whoever is said to be gone is asked where nobody else is.
+        here = {key: heard for key, heard in told.items() if not heard.gone} or told
+        return [Inviting(name, tuple(_places(heard))) for (name, _), heard in sorted(here.items())]
+
+    # -- announcing -----------------------------------------------------------------------------------
+
+    async def _serve(self) -> None:
+        wait_s = AGAIN_S
+        while True:
+            self._rebuild = False
+            try:
+                await self._announce()
+                wait_s = AGAIN_S
+            except (OSError, zeroconf.Error, TimeoutError) as fault:
+                # No interface at all, most likely: they come and go.
+                self.trouble = str(fault) or type(fault).__name__
+                log.info("mdns does not work now", error=self.trouble, again_s=wait_s)
+                await self._stir(wait_s)
+                wait_s = min(2 * wait_s, AGAIN_S_MAX)
+
+    async def _announce(self) -> None:
+        """Announce and listen until the machine's addresses change."""
+        own = self._own_addresses()
+        if not own:
+            raise OSError("this machine has no network address, or listens under a name alone")
+        choice = [self._host] if self._is_bound() else zeroconf.InterfaceChoice.All
+        mdns = AsyncZeroconf(interfaces=choice, ip_version=_families(own))
+        browser: AsyncServiceBrowser | None = None
+        try:
+            browser = AsyncServiceBrowser(mdns.zeroconf, SERVICE, handlers=[self._on_service])
+            services: dict[str, _Service] = {}
+            self.trouble = None
+            while not self._rebuild:
+                await self._hold_to(mdns, services, own)
+                await self._stir(None)
+        finally:
+            if browser is not None:
+                await browser.async_cancel()
+            # It says goodbye for every service.
+            await mdns.async_close()
+
+    async def _hold_to(self, mdns: AsyncZeroconf, services: dict[str, _Service], own: Sequence[str]) -> None:
+        """Register what is to be announced now, and take back what is not."""
+        wanted = self._wanted()
+        for role in list(services):
+            if wanted.get(role) != services[role].reason:
+                await (await mdns.async_unregister_service(services.pop(role).info))
+        for role, reason in wanted.items():
+            if role not in services:
+                service = self._service(reason, own)
+                # The names are random: nobody has them, and there is no need to ask.
+                services[role] = service
+                self._own.append(service.info.name)
+                await (await mdns.async_register_service(service.info, cooperating_responders=True))
+
+    def _wanted(self) -> dict[str, tuple[str, bytes]]:
+        key = self._known().own
+        wanted = {} if key is None else {"member": ("member", key)}
+        if self._inviting is not None:
+            wanted["inviter"] = ("inviter", self._inviting.encode())
+        return wanted
+
+    def _service(self, reason: tuple[str, bytes], own: Sequence[str]) -> _Service:
+        instance, host = announcing.names(self._clock.randomness)
+        role, words = reason
+        if role == "member":
+            properties = announcing.of_member(words, instance, self._port, self._clock.randomness)
+        else:
+            properties = announcing.of_inviter(words.decode())
+        info = AsyncServiceInfo(
+            SERVICE,
+            instance,
+            port=self._port,
+            properties=properties,
+            server=host,
+            parsed_addresses=list(own),
+        )
+        return _Service(reason, info)
+
+    def _is_bound(self) -> bool:
+        return self._host not in EVERYWHERE
+
+    def _own_addresses(self) -> list[str]:
+        if self._is_bound():
+            return [str(ipaddress.ip_address(self._host))] if _is_literal(self._host) else []
+        families = EVERYWHERE[self._host]
+        return sorted(one for one in interfaces.held() if ipaddress.ip_address(one).version in families)
+
+    def _on_move(self) -> None:
+        """Begin anew: what is announced would stay what it was."""
+        self._rebuild = True
+        self._stirred.set()
+        self._moved()
+
+    async def _stir(self, timeout_s: float | None) -> None:
+        try:
+            async with asyncio.timeout(timeout_s):
+                await self._stirred.wait()
+        except TimeoutError:
+            return
+        finally:
+            self._stirred.clear()
+
+    # -- hearing --------------------------------------------------------------------------------------
+
+    def _on_service(
+        self, zeroconf: Zeroconf, service_type: str, name: str, state_change: ServiceStateChange
+    ) -> None:
+        if state_change is ServiceStateChange.Removed:
+            if name in self._heard:
+                self._heard[name].gone = True
+            return
+        if name in self._own or name in self._resolving or len(self._resolving) >= RESOLVING_MAX:
+            return
+        task = asyncio.create_task(self._resolve(zeroconf, service_type, name))
+        self._resolving[name] = task
+        task.add_done_callback(lambda _: self._resolving.pop(name, None))
+        task.add_done_callback(_tell_of_fault)
+
+    async def _resolve(self, mdns: Zeroconf, service_type: str, name: str) -> None:
+        info = AsyncServiceInfo(service_type, name)
+        try:
+            complete = await info.async_request(mdns, RESOLVE_S * 1000)
+        except (OSError, zeroconf.Error):
+            return
+        if not complete or not info.port:
+            return
+        found = tuple(info.parsed_scoped_addresses()[:ADDRESSES_MAX])
+        self._hear(name, _Heard(info.port, found, dict(info.properties), self._clock.monotonic_s()))
+
+    def _hear(self, name: str, heard: _Heard) -> None:
+        """Keep what was heard, of very many what was heard last; tell where it is news of a member."""
+        before = self._heard.pop(name, None)
+        while len(self._heard) >= HEARD_MAX:
+            self._heard.pop(next(iter(self._heard)))
+        self._heard[name] = heard
+        self._arrived.set()
+        news = before is None or (before.port, before.addresses) != (heard.port, heard.addresses)
+        device = announcing.member(heard.properties, name, heard.port, self._known().others)
+        if news and device is not None:
+            self._found(device)
+
+
+def _families(own: Sequence[str]) -> IPVersion:
+    versions = {ipaddress.ip_address(one).version for one in own}
+    if len(versions) > 1:
+        return IPVersion.All
+    return IPVersion.V4Only if versions == {4} else IPVersion.V6Only
+
+
+def _places(heard: _Heard) -> list[str]:
+    # Addresses that hold on one link alone come last: others may be reached from everywhere.
+    near = [one for one in heard.addresses if _is_literal(one) and _is_link_local(one)]
+    far = [one for one in heard.addresses if _is_literal(one) and not _is_link_local(one)]
+    return [str(Address(one, heard.port)) for one in [*far, *near]]
+
+
+def _is_link_local(address: str) -> bool:
+    return ipaddress.ip_address(address).is_link_local
+
+
+def _is_literal(address: str) -> bool:
+    try:
+        ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    return True
+
+
+def _tell_of_fault(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and (fault := task.exception()) is not None:
+        log.error("a part of discovery failed", exc_info=fault)

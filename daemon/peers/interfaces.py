@@ -1,0 +1,96 @@
+"""This machine's network addresses, and word of when they change or the machine has slept.
+
+Never sends a packet, and never decides what a change means.
+"""
+
+import asyncio
+import contextlib
+import ipaddress
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import ifaddr
+
+from daemon.clock import Clock
+
+TICK_S = 30.0
+SETTLE_S = 1.0
+SLEPT_S = 5.0
+_GROUPS = 0x1 | 0x10 | 0x100
+"""Links, IPv4 addresses and IPv6 addresses, as rtnetlink(7) numbers them."""
+_READ_BYTES = 1 << 16
+
+
+def held() -> frozenset[str]:
+    """Return the addresses of this machine, without those that only it can reach. Link-local ones count."""
+    found: set[str] = set()
+    for adapter in ifaddr.get_adapters():
+        for one in adapter.ips:
+            text = one.ip if isinstance(one.ip, str) else one.ip[0]
+            if not ipaddress.ip_address(text).is_loopback:
+                found.add(text)
+    return frozenset(found)
+
+
+class Changes:
+    """Watches in the background; `changed` is told once what came in one burst has settled."""
+
+    def __init__(self, clock: Clock, changed: Callable[[], None], *, tick_s: float = TICK_S) -> None:
+        self._clock = clock
+        self._changed = changed
+        self._tick_s = tick_s
+        self._stirred = asyncio.Event()
+
+    async def watch(self) -> None:
+        """Watch until cancelled. Where the kernel gives no word, a change is seen at the next tick."""
+        before, drift_s = held(), self._drift_s()
+        async with _told_by_the_kernel(self._stirred):
+            while True:
+                await self._stir()
+                now, now_drift_s = held(), self._drift_s()
+                # A machine that slept, or whose clock was set: neither is told from the other, nor need be.
+                if now != before or abs(now_drift_s - drift_s) > SLEPT_S:
+                    before, drift_s = now, now_drift_s
+                    self._changed()
+
+    async def _stir(self) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._tick_s):
+                await self._stirred.wait()
+            # An interface that comes up gets its addresses one after the other.
+            await asyncio.sleep(SETTLE_S)
+        self._stirred.clear()
+
+    def _drift_s(self) -> float:
+        return self._clock.now_ms() / 1000 - self._clock.monotonic_s()
+
+
+@asynccontextmanager
+async def _told_by_the_kernel(stirred: asyncio.Event) -> AsyncIterator[None]:
+    """Set the event whenever the kernel tells of a link or an address."""
+    loop = asyncio.get_running_loop()
+    try:
+        told = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_NONBLOCK, socket.NETLINK_ROUTE)
+    except (AttributeError, OSError):
+        # Another system, or a sandbox: then the tick alone must do.
+        yield
+        return
+
+    def read() -> None:
+        try:
+            told.recv(_READ_BYTES)
+        except BlockingIOError:
+            return
+        except OSError:
+            # More came than fits: something changed, which is all that counts here.
+            pass
+        stirred.set()
+
+    with told:
+        told.bind((0, _GROUPS))
+        loop.add_reader(told, read)
+        try:
+            yield
+        finally:
+            loop.remove_reader(told)
