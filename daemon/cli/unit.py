@@ -1,6 +1,6 @@
-"""The systemd unit, made for this installation and this user's folders, and the model's key that goes with it.
+"""The systemd unit, made for this installation and this user's folders, and the model's key beside it.
 
-Never changes what the packaged unit says about the sandbox, but for the folders that may be written, and never
+Never changes what the packaged unit says about the sandbox, but for the folders that may be written. Never
 puts the key into the unit, which others may read.
 """
 

@@ -241,4 +241,5 @@ def test_a_real_user_manager_runs_what_was_installed(group: str) -> None:
     facts = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
     assert facts["Again"].endswith("It was so already."), said
     assert "active:true" in facts["Facts"], said
+    assert facts["Key"].startswith("key: the credential model_key"), said
     assert (facts["After"], facts["Unit"], facts["Data"]) == ("inactive", "gone", "there"), said

@@ -5,6 +5,8 @@
 set -euo pipefail
 unit=$1 scripts=$2 root=$3 group=$4 install=${5:-}
 
+# As on every machine that systemd runs: it hands credentials over by a mount.
+mount --make-rshared /
 mount -t tmpfs -o mode=755 placet-test /run
 mount -t tmpfs -o mode=755 placet-test /home
 # What the system's manager would have made.
@@ -40,9 +42,12 @@ done
 
 if [[ -n $install ]]; then
     rmdir "$HOME/.local/share/placet"
-    "$scripts/placet" service install >&2
+    printf 'Environment=%s\n' PLACET_MODEL_KIND=openai PLACET_MODEL_BASE_URL=http://127.0.0.1:9/v1 \
+        PLACET_MODEL_NAME=m >>"$HOME/.config/systemd/user/placet.service.d/test.conf"
+    PLACET_MODEL_KEY=sk-Kanarienvogel-0123456789 "$scripts/placet" service install >&2
     echo "Again=$("$scripts/placet" service install 2>&1 >/dev/null | tail -1)"
     echo "Facts=$("$scripts/placet" service status --plain | tr '\t\n' ': ')"
+    echo "Key=$("$scripts/placet" doctor --plain | grep -o 'key: .*')"
     "$scripts/placet" add "Written in the sandbox" >&2
     "$scripts/placet" service uninstall >&2
     echo "After=$(systemctl --user is-active placet || true)"

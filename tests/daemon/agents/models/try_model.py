@@ -186,11 +186,9 @@ def one_run(mode: str, relay: Relay) -> None:
             placet.said("task", "add", TASK)
             for note in NOTES:
                 placet.said("note", TASK, note)
-            placet.said("agent", "create", TASK, "--mode", "interactive")
             before = placet.stands()
-            ended = placet.asked("agent", "wake", TASK, "--wait", str(RUN_S), "--json")
-            told = json.loads(ended) if ended else {}
-            run = told.get("run") or told
+            placet.said("agent", "create", TASK, "--mode", "interactive")
+            run = placet.ended_run(process)
             print(f"  the run is {run.get('status', '?')} {run.get('error', '')}".rstrip())
             called = placet.asked("agent", "log", TASK, "--tools", "--plain")
             print(placet.asked("agent", "log", TASK, "--tools"))
@@ -251,6 +249,17 @@ class Placet:
                 return
             pause(process)
         raise Failed("the daemon does not answer")
+
+    def ended_run(self, process: subprocess.Popen[bytes]) -> dict[str, Any]:
+        """Return the run that began with the agent, once it is over."""
+        until_s = time.monotonic() + RUN_S + START_S
+        while time.monotonic() < until_s and process.poll() is None:
+            shown = json.loads(self.asked("agent", "show", TASK, "--json"))
+            over = [run for run in shown.get("runs", []) if run["status"] not in {"running", "queued"}]
+            if over:
+                return dict(over[-1])
+            pause(process)
+        raise Failed("the run has not ended")
 
     def stands(self) -> dict[str, Any]:
         """Return what a person would see of the task."""
