@@ -40,7 +40,7 @@ def gather(
     zone: tzinfo | None,
 ) -> Gathered:
     """Read all that a run needs. `zone` is where "tomorrow" is reckoned; None is the device's own."""
-    task = snapshot.entity(agent.task)
+    task, held = snapshot.entity(agent.task), snapshot.entity(agent.id)
     assert task is not None
     first = agent.last_wake_ms is None
     news = changed.NOTHING if first else changed.changed_since(snapshot, agent.task, agent.watermark, zone)
@@ -53,11 +53,11 @@ def gather(
         task=task_view.task_view(snapshot, task),
         entries=task_view.entries(snapshot, agent.task, zone),
         labels=task_view.labels_offered(snapshot, task),
-        linked=task_view.linked(snapshot, agent.task),
+        linked=task_view.linked(snapshot, agent.task, held),
         notes=task_view.new_notes(snapshot, triggers, zone),
         changes=news.told,
         changes_left_out=news.left_out,
-        tools=policy.allowed_tools(snapshot.entity(agent.id)),
+        tools=policy.allowed_tools(held),
         proposals=memory.proposals(snapshot, agent, now_ms),
         decisions=memory.decisions(snapshot, agent.task, now_ms),
     )

@@ -6,7 +6,8 @@ Never shows what belongs to another task but the state of those that are linked 
 from collections.abc import Iterable
 from datetime import tzinfo
 
-from daemon.agents import judging, room
+from daemon.agents import judging, labelling, policy, room
+from daemon.agents.effects import fingerprint_of
 from daemon.agents.models.interface import (
     ChecklistItemView,
     LabelView,
@@ -16,12 +17,14 @@ from daemon.agents.models.interface import (
 )
 from daemon.agents.moments import local_of
 from daemon.agents.records import agent_id, load, report_of
+from daemon.agents.tools import ASSIGN_TASK_LABEL
 from daemon.agents.wakes import Trigger
 from daemon.journal import names, ties
 from daemon.journal.provenance import author, written_ms
 from daemon.journal.values import PRIORITY_DEFAULT
 from store.entity import Entity
 from store.snapshot import Snapshot
+from store.verdicts import Status
 from syncproto.ids import EntityId, text
 
 
@@ -96,11 +99,22 @@ def _note(entry: Entity, zone: tzinfo | None) -> NoteView:
 
 
 def labels_offered(snapshot: Snapshot, task: Entity) -> tuple[LabelView, ...]:
-    """Return the labels that may be proposed: in sight, for tasks of this category, not on the task yet."""
-    category, has = names.category_of(task), set(names.members(task, names.SET))
-    fitting = (one for one in snapshot.entities("label") if one.id not in has and names.is_for(one, category))
-    views = sorted((_label(one) for one in fitting), key=lambda one: (one.name.casefold(), one.id))
+    """Return the labels that may be proposed: in sight, for this category, neither there nor denied."""
+    if labelling.full(snapshot, task) is not None:
+        return ()
+    category = names.category_of(task)
+    fitting = (one for one in snapshot.entities("label") if names.is_for(one, category))
+    offered = [one for one in fitting if not _was_said(snapshot, task, one.id)]
+    views = sorted((_label(one) for one in offered), key=lambda one: (one.name.casefold(), one.id))
     return tuple(room.within(views, room.LABELS, lambda one: room.tokens(one.name + one.description) + 15))
+
+
+def _was_said(snapshot: Snapshot, task: Entity, label: EntityId) -> bool:
+    """Say whether a task has a label, had it taken off, or was denied it: to propose it would be in vain."""
+    if task.version(f"{names.SET}/{text(label)}") is not None:
+        return True
+    fingerprint = fingerprint_of(task.id, ASSIGN_TASK_LABEL, {"id": text(label)})
+    return any(item.status is Status.REJECTED for item in snapshot.items_like(fingerprint))
 
 
 def _labels_of(snapshot: Snapshot, task: Entity) -> list[Entity]:
@@ -115,24 +129,31 @@ def _label(held: Entity) -> LabelView:
 # -- linked tasks -------------------------------------------------------------------------------------
 
 
-def linked(snapshot: Snapshot, task: EntityId) -> tuple[LinkedView, ...]:
-    """Return the tasks in sight that are linked with one, each with what its agent's report says in short."""
+def linked(snapshot: Snapshot, task: EntityId, agent: Entity | None) -> tuple[LinkedView, ...]:
+    """Return the tasks in sight that are linked with one, each with what its agent's report says in short.
+
+    Those of a category that the agent may not work on are none of its business.
+    """
     found = [
         (said, direction)
         for direction in (ties.OUT, ties.IN)
         for _, said in ties.links_at(snapshot, task, direction)
     ]
-    views = [_linked(snapshot, task, said, direction) for said, direction in dict.fromkeys(found)]
+    views = [_linked(snapshot, task, agent, said, direction) for said, direction in dict.fromkeys(found)]
     shown = [one for one in views if one is not None]
     return tuple(room.within(shown, room.LINKED, lambda one: room.tokens(one.title + one.tldr) + 20))
 
 
-def _linked(snapshot: Snapshot, task: EntityId, said: ties.Tie, direction: str) -> LinkedView | None:
+def _linked(
+    snapshot: Snapshot, task: EntityId, agent: Entity | None, said: ties.Tie, direction: str
+) -> LinkedView | None:
     other = snapshot.entity(said.ends if said.begins == task else said.begins)
     if other is None or not other.visible or other.id == task:
         return None
-    agent = load(snapshot, agent_id(other.id))
-    report = None if agent is None else report_of(snapshot, agent)
+    if policy.category_refusal(snapshot, agent, other) is not None:
+        return None
+    others = load(snapshot, agent_id(other.id))
+    report = None if others is None else report_of(snapshot, others)
     tldr = str((report or {}).get("tldr", ""))
     title, status = other.text("title"), other.text("status") or "OPEN"
     return LinkedView(said.type, direction, title, status, room.shortened(tldr, 400))

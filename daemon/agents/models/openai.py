@@ -123,7 +123,7 @@ class OpenAI:
                     raise
 
     def _request(self, context: RunContext, form: Form) -> dict[str, Any]:
-        how = asked_in(form, context.must_call)
+        how = asked_in(form, context.must_call, context.tools)
         told = messages(
             context,
             tag=self._tag(context.run_key),

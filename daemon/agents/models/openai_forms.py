@@ -3,7 +3,7 @@
 Never shows a note while it finds out which of them a server understands.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final, Literal
 
 from daemon.agents.models.openai_endpoint import Mode
@@ -30,12 +30,15 @@ _ASK_READY = 'Say that you are ready: {"ready": true}'
 _NOTHING = {"type": "object", "properties": {"ready": {"type": "boolean"}}, "required": ["ready"]}
 
 
-def asked_in(form: Form, must_call: str) -> dict[str, Any]:
-    """Return the part of a request that asks for calls; `must_call` names the only one wanted, if any."""
+def asked_in(form: Form, must_call: str, allowed: Collection[str] = ()) -> dict[str, Any]:
+    """Return the part of a request that asks for calls; `must_call` names the only one wanted, if any.
+
+    `allowed` are the tools that an agent's policy leaves it; empty: all.
+    """
     if form != TOOLS:
-        return _formatted(form, lean(answer_schema(must_call)))
+        return _formatted(form, lean(answer_schema(must_call, allowed)))
     named = {"type": "function", "function": {"name": must_call}}
-    return {"tools": lean(tool_list()), "tool_choice": named if must_call else "auto"}
+    return {"tools": lean(tool_list(allowed)), "tool_choice": named if must_call else "auto"}
 
 
 def lean(described: Any, shared: Mapping[str, Any] = _NONE) -> Any:

@@ -4,6 +4,7 @@ Never lets a word of a note stand where an instruction could: it travels as JSON
 """
 
 import json
+from collections.abc import Collection
 from typing import Any
 
 from daemon.agents.models.interface import Exchange, RunContext
@@ -87,21 +88,27 @@ def _results(exchanges: tuple[Exchange, ...], tag: str) -> list[Message]:
 # -- tools --------------------------------------------------------------------------------------------
 
 
-def tool_list() -> list[dict[str, Any]]:
-    """Describe the registry as tools of a request."""
-    return [{"type": "function", "function": described(name)} for name in TOOLS]
+def tool_list(allowed: Collection[str] = ()) -> list[dict[str, Any]]:
+    """Describe the registry as tools of a request; `allowed` are those of an agent's policy, empty: all."""
+    return [{"type": "function", "function": described(name)} for name in _offered(allowed)]
 
 
-def answer_schema(must_call: str) -> dict[str, Any]:
+def _offered(allowed: Collection[str]) -> list[str]:
+    return [name for name in TOOLS if not allowed or name in allowed]
+
+
+def answer_schema(must_call: str, allowed: Collection[str] = ()) -> dict[str, Any]:
     """Describe the one answer of the mode `actions`; where the report is asked for by name, nothing else."""
     shared: dict[str, Any] = {}
-    properties = {"report": _parameters(UPDATE_REPORT, shared)}
+    offered = _offered(allowed)
+    properties = {"report": _parameters(UPDATE_REPORT, shared)} if UPDATE_REPORT in offered else {}
     if must_call != UPDATE_REPORT:
-        if OBSERVE in TOOLS:
+        if OBSERVE in offered:
             properties["observations"] = {"type": "array", "items": {"type": "string"}}
-        one_of = [_action(name, shared) for name, tool in TOOLS.items() if tool.mode is not Mode.IMMEDIATE]
-        actions = {"type": "array", "maxItems": ACTIONS_MAX, "items": {"anyOf": one_of}}
-        properties = {"actions": actions, **properties}
+        one_of = [_action(name, shared) for name in offered if TOOLS[name].mode is not Mode.IMMEDIATE]
+        if one_of:
+            actions = {"type": "array", "maxItems": ACTIONS_MAX, "items": {"anyOf": one_of}}
+            properties = {"actions": actions, **properties}
     return _strict(properties) | ({"$defs": shared} if shared else {})
 
 

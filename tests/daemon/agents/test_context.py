@@ -71,6 +71,41 @@ def test_labels_are_offered_that_fit_the_category_and_are_not_there_yet(
     assert [(one.name, one.description) for one in told] == [("at work", ""), ("everywhere", "for all")]
 
 
+async def test_a_label_that_was_denied_or_taken_off_is_not_offered_again(
+    a: Home, task: EntityId, agent: EntityId
+) -> None:
+    denied, taken_off = label(a, task, "denied"), label(a, task, "taken off", assigned=True)
+    label(a, task, "free")
+    a.set(task, **{f"{names.SET}/{text(taken_off)}": False})
+    wanted = ("assign_task_labels", {"labels": [{"id": text(denied), "confidence": "high"}]})
+    await ran(a, agent, says(wanted, reports()))
+    (item,) = a.read(lambda snapshot: snapshot.items(task))
+    reject(a, item.id)
+    assert [one.name for one in context(a, agent).labels] == ["free"]
+
+
+def test_a_task_that_is_full_of_labels_is_offered_none(a: Home, task: EntityId, agent: EntityId) -> None:
+    for number in range(5):
+        label(a, task, f"{number}", assigned=True)
+    label(a, task, "one more")
+    assert context(a, agent).labels == ()
+
+
+def test_a_linked_task_of_another_category_is_none_of_the_agents_business(
+    a: Home, task: EntityId, agent: EntityId
+) -> None:
+    secret = a.new("task", title="Secret", category_id=a.new("category", name="Private"))
+    a.new("link", from_id=task, to_id=secret, type="basic")
+    assert context(a, agent).linked == ()
+
+
+def test_tools_that_the_policy_denies_are_not_offered(a: Home, task: EntityId, agent: EntityId) -> None:
+    a.set(agent, **{"policy/set_task_title": "denied"})
+    offered = context(a, agent).tools
+    assert "set_task_title" not in offered
+    assert "update_task_estimate" in offered
+
+
 def test_archived_items_come_last_so_that_they_are_the_first_to_go(
     a: Home, task: EntityId, agent: EntityId
 ) -> None:

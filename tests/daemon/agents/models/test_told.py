@@ -1,4 +1,4 @@
-"""What a remote model is told: its part in our words, the task as data in its block, shorter where it must be.
+"""What a remote model is told: its part in our words, the task as data in its block, shorter if it must be.
 
 Never asks a server.
 """
@@ -27,7 +27,7 @@ from daemon.agents.models.interface import (
     TaskView,
     ToolCall,
 )
-from daemon.agents.models.openai_prompt import messages, tokens
+from daemon.agents.models.openai_prompt import answer_schema, messages, tokens, tool_list
 from daemon.agents.models.role import role
 from tests.daemon.agents.models.remote import CONTEXT
 
@@ -186,3 +186,16 @@ def test_old_entries_go_before_decisions_and_items():
 def test_no_room_at_all_is_said():
     with pytest.raises(AnswerFault, match="too long for the model"):
         told(full("word " * 60, count=60), 1_000)
+
+
+@pytest.mark.parametrize("must_call", ["", "update_report"])
+def test_tools_that_the_policy_denies_are_not_described(must_call: str):
+    allowed = ("update_report", "update_task_estimate")
+    assert [one["function"]["name"] for one in tool_list(allowed)] == [
+        "update_task_estimate",
+        "update_report",
+    ]
+    schema = answer_schema(must_call, allowed)
+    assert list(schema["properties"]) == (["report"] if must_call else ["actions", "report"])
+    assert "set_task_title" not in json.dumps(schema)
+    assert list(answer_schema("", ("record_observations",))["properties"]) == ["observations"]
