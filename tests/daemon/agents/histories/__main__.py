@@ -1,10 +1,11 @@
-"""Many histories at once, on all processors: `make histories`, or `HISTORIES=500 SEED=3 make histories`.
+"""Many histories at once, on all processors: `make histories`, or `make histories HISTORIES=500 SEED=3`.
 
 Never counts a history that was not judged to its end.
 """
 
 import os
 import sys
+import traceback
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, as_completed
 
@@ -13,18 +14,30 @@ from tests.daemon.agents.histories.machine import live_through
 AT_ONCE = 250
 
 
+def share(histories: int, seed: int) -> tuple[Counter[str], str]:
+    """Live through the histories of one seed; return what they met, and the one that fails, if any."""
+    try:
+        return live_through(histories, seed, shrink=False), ""
+    except Exception:  # noqa: BLE001 - whatever it is, it is told, and the other seeds go on
+        return Counter(), f"seed {seed}:\n{traceback.format_exc()}"
+
+
 def main() -> int:
     """Draw the histories in shares of different seeds; tell of each, and of all at the end."""
     wanted, first = int(os.environ.get("HISTORIES") or 20_000), int(os.environ.get("SEED") or 1)
     seeds = range(first, first + -(-wanted // AT_ONCE))
     met: Counter[str] = Counter()
+    failed = []
     with ProcessPoolExecutor(int(os.environ.get("JOBS") or os.cpu_count() or 1)) as pool:
-        shares = {pool.submit(live_through, min(AT_ONCE, wanted), one): one for one in seeds}
-        for share in as_completed(shares):
-            met += share.result()
-            print(f"{met['histories']} histories, {met['steps']} steps (seed {shares[share]})", flush=True)
+        shares = [pool.submit(share, min(AT_ONCE, wanted), one) for one in seeds]
+        for done in as_completed(shares):
+            found, failure = done.result()
+            met += found
+            failed += [failure] if failure else []
+            print(failure or f"{met['histories']} histories, {met['steps']} steps", flush=True)
     print(*(f"{count:9} {what}" for what, count in sorted(met.items())), sep="\n")
-    return 0
+    print(f"{len(failed)} of {len(shares)} seeds failed")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

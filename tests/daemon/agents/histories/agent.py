@@ -7,17 +7,12 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
-from daemon.agents.confirming import decision_write
 from daemon.journal import tasks
-from store.verdicts import Verdict
-from syncproto.commit import By
-from syncproto.ids import derived_id, text
+from syncproto.ids import EntityId, text
 from tests.daemon.agents.histories.history import REF, STATUSES, TITLES, History
-from tests.daemon.agents.histories.reference import labels
+from tests.daemon.agents.histories.reference import Reference, labels
 from tests.daemon.agents.histories.witness import Witness
 from tests.simulation.author import TASK
-
-AGENT = derived_id("agent", REF, time_of=TASK)
 
 Call = tuple[str, dict[str, Any]]
 
@@ -39,10 +34,19 @@ class Agent:
         if key in self._keys(home):
             return  # a device does not run the same twice
         self.history.runs.append(key)
+        before = self.history.reference(home)
         found = home.propose(TASK, key, *(self._call(home, dice) for _ in range(dice.choice((1, 2, 2, 4)))))
+        for item in found:
+            self._is_no_repetition(home, before, item)
         if dice.random() < 0.4:
             self.history.meet()
         self.history.count("propose", f"{min(len(found), 2)}")
+
+    def _is_no_repetition(self, home: Witness, before: Reference, item: EntityId) -> None:
+        """What waits, has expired, or was rejected or deferred is not proposed again."""
+        after = self.history.reference(home)
+        alike = [one for one in before.proposals if before.says(one) == after.says(item)]
+        assert all(before.status(one) in ("confirmed", "retracted") for one in alike), "proposed again"
 
     def _keys(self, home: Witness) -> set[object]:
         """Return the keys of the runs that a device knows of."""
@@ -78,21 +82,26 @@ class Agent:
             changes["title"] = dice.choice(("Pack well", "Go there"))
         if dice.random() < 0.2:
             changes["isArchived"] = True
+        if dice.random() < 0.6:
+            named = sorted(self.history.reference(home).notes())
+            changes |= {"reason": "The last note says that it is done"}
+            changes |= {"evidenceIds": [text(dice.choice(named))]} if named else {}
         return ("update_checklist_items", {"items": [changes]})
 
     def retract(self, home: Witness, dice: Random) -> None:
-        """Let the agent take one of its open proposals back; what a person has decided on is not its own."""
-        reference = self.history.reference(home)
-        own = [one for one in sorted(reference.proposals) if reference.shown(one) == "pending"]
-        own = [one for one in own if not reference.decided(one)]
-        if own:
-            self.history.touched.add(home.name)
-            item = home.item(dice.choice(own))
-            home.write(
-                lambda tx: tx.commit(
-                    [decision_write(tx, item, Verdict.RETRACTED, reason=None, via="agent")],
-                    by=By.AGENT,
-                    agent=AGENT,
-                )
-            )
-            self.history.count("retract", "done")
+        """Let a run take proposals back, whoever has said what to them; only its own open ones go."""
+        before = self.history.reference(home)
+        named = sorted(before.proposals)
+        named = dice.sample(named, min(len(named), dice.choice((1, 2))))
+        if not named or not before.visible(TASK):
+            return
+        self.history.touched.add(home.name)
+        self.history.runs.append(f"run {len(self.history.runs)}")
+        asked = {"itemIds": [text(one) for one in named], "reason": "It was a misunderstanding"}
+        home.propose(TASK, self.history.runs[-1], ("retract_proposals", asked))
+        after = self.history.reference(home)
+        for item in named:
+            taken = not before.decided(item) and not before.expired(item)
+            status = "retracted" if taken else before.status(item)
+            assert after.status(item) == status, "an agent takes back what is not its own, or does not"
+            self.history.count("retract", "done" if taken else "left alone")

@@ -8,6 +8,7 @@ from random import Random
 from typing import Any
 
 from daemon.agents.decisions import Outcome, Result
+from syncproto.commit import By
 from syncproto.ids import EntityId
 from tests.daemon.agents import deciding
 from tests.daemon.agents.histories.foretold import confirming, left, settling
@@ -30,7 +31,7 @@ class Decider:
         reference = self.history.reference(home)
         known = list(reference.proposals)
         found = [one for one in known if reference.status(one) in statuses] or known
-        found.sort(key=lambda one: (reference.first(one).deed.stamp, one), reverse=True)
+        found.sort(key=lambda one: (reference.last(one).deed.stamp, one), reverse=True)
         return found[min(dice.randrange(len(found)), dice.randrange(len(found)))] if found else None
 
     def confirm(self, home: Witness, item: EntityId | None, *, edit: bool = False, **how: bool) -> None:
@@ -79,14 +80,19 @@ class Decider:
         assert (after.status(item), after.disputed(item)) == ("confirmed", False), (
             "a confirmation that does not confirm"
         )
+        self.history.met[f"confirmed: {before.tool(item)}"] += 1
         if before.disputed(item):
             self.history.met["confirm: settles a dispute"] += 1
         edited = before.edited(item) if words is None else words
-        args = {**before.first(item).args, **(edited or {})}
+        proposed = before.last(item).args
+        args = {**proposed, **(edited or {})}
+        by = By.AGENT if args == proposed else By.USER
         for name, value in before.writes(item, args).items():
+            (top, *_) = after.oracle.maximal(after.target(item), name)
             assert home.value(after.target(item), name) == value, (
                 f"{name}: what was just confirmed does not show"
             )
+            assert top.operation.by is by, f"{name}: stamped with another's name"
 
     def settle(self, home: Witness, item: EntityId | None, verdict: str) -> None:
         """Reject, undo, reopen or defer an item."""

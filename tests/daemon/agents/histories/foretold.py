@@ -54,4 +54,6 @@ def _standing(reference: Reference, item: EntityId, force: bool) -> str:
         return "obsolete"
     if reference.expired(item) and not force:
         return "expired"
-    return "stale" if reference.stale(item) and not force else "applied"
+    if reference.stale(item) and not force:
+        return "stale"
+    return "failed" if reference.guarded(item) and not force else "applied"

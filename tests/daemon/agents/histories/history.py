@@ -42,6 +42,7 @@ class History:
         self.touched: set[str] = set()
         self.runs: list[str] = []
         self._oracles: dict[Held, Oracle] = {}
+        self._judged: set[tuple[Held, bytes]] = set()
         self._words = 0
 
     def close(self) -> None:
@@ -64,21 +65,26 @@ class History:
         return Reference(self._oracles[home.held], self.past, home.now_ms())
 
     def judge(self) -> None:
-        """Judge the devices that the last step has touched."""
+        """Judge the devices that the last step has touched.
+
+        A state that was judged once is not judged again where another device has come to it.
+        """
+        judges.equal_vectors_equal_hashes(self.homes)
         for home in self.homes:
             if home.name in self.touched:
-                judges.judge(home, self.reference(home))
-        judges.equal_vectors_equal_hashes(self.homes)
+                state = (home.held, home.read(lambda snapshot: snapshot.state_hash()))
+                judges.judge(home, self.reference(home), folds=state not in self._judged)
+                self._judged.add(state)
         self.touched.clear()
-        self._oracles = {
-            home.held: self._oracles[home.held] for home in self.homes if home.held in self._oracles
-        }
+        held = {home.held for home in self.homes}
+        self._oracles = {one: oracle for one, oracle in self._oracles.items() if one in held}
 
     def end(self) -> None:
         """Let all meet, and judge each."""
         self.meet()
         assert len({home.held for home in self.homes}) == 1, "they never hold the same"
         self.touched = {home.name for home in self.homes}
+        self._judged.clear()
         self.judge()
         judges.at_the_end(self.homes)
         reference = self.reference(self.homes[0])

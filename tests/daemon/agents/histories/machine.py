@@ -29,7 +29,7 @@ from tests.daemon.agents.histories.history import History
 from tests.daemon.agents.histories.person import Person
 from tests.daemon.agents.histories.witness import NAMES, Vault, Witness
 
-STEPS = 40
+STEPS = 30
 DEVICES = st.integers(0, len(NAMES) - 1)
 DICE = st.integers(0, 2**40)
 SETTLING = st.sampled_from(("reject", "undo", "reopen", "defer"))
@@ -81,6 +81,7 @@ class Histories(RuleBasedStateMachine):
 
     def at(self, device: int) -> Witness:
         self.met["steps"] += 1
+        self.history.vault.now_ms += 1000
         return self.history.homes[device]
 
     # -- the agent ----------------------------------------------------------------------------------------
@@ -160,7 +161,7 @@ class Histories(RuleBasedStateMachine):
         self.decider.settle(home, self.decider.pick(home, Random(dice), "pending", "deferred"), "reject")
 
     @precondition(proposed)
-    @rule(dice=DICE, acts=st.tuples(*[st.integers(0, 8)] * len(NAMES)), meets=st.booleans())
+    @rule(dice=DICE, acts=st.tuples(*[st.integers(0, 9)] * len(NAMES)), meets=st.booleans())
     def apart(self, dice: int, acts: tuple[int, ...], meets: bool) -> None:
         """Let everyone know the same, then let each act alone on one item; perhaps let them meet."""
         self.history.meet()
@@ -182,6 +183,7 @@ class Histories(RuleBasedStateMachine):
             lambda: self.person.edit(home, dice),
             lambda: self.person.item(home, dice),
             lambda: self.person.remove(home, dice),
+            lambda: self.history.wait(dice),
         )
         table[act]()
 
@@ -194,6 +196,10 @@ class Histories(RuleBasedStateMachine):
     @rule(at=DEVICES, dice=DICE)
     def item(self, at: int, dice: int) -> None:
         self.person.item(self.at(at), Random(dice))
+
+    @rule(at=DEVICES)
+    def note(self, at: int) -> None:
+        self.person.note(self.at(at))
 
     @rule(at=DEVICES)
     def open_page(self, at: int) -> None:
@@ -275,7 +281,7 @@ class Histories(RuleBasedStateMachine):
             self.folder.cleanup()
 
 
-def live_through(histories: int, throw: int) -> Counter[str]:
+def live_through(histories: int, throw: int, *, shrink: bool = True) -> Counter[str]:
     """Live through so many histories of a seed; return what they met."""
 
     class Thrown(Histories):
@@ -289,7 +295,7 @@ def live_through(histories: int, throw: int) -> Counter[str]:
             deadline=None,
             database=None,
             print_blob=False,
-            phases=(Phase.generate, Phase.shrink),
+            phases=(Phase.generate, Phase.shrink) if shrink else (Phase.generate,),
             suppress_health_check=list(HealthCheck),
         ),
     )

@@ -8,8 +8,9 @@ from contextlib import suppress
 from random import Random
 from typing import Any
 
-from daemon.journal import checklists, tasks
+from daemon.journal import checklists, entries, tasks
 from daemon.journal.checklists import ItemEdit, NewItem
+from daemon.journal.entries import NewEntry
 from daemon.journal.errors import Refused
 from daemon.journal.tasks import TaskEdit
 from syncproto.ids import text
@@ -78,6 +79,10 @@ class Person:
         change, chosen = dice.choice(changes), text(dice.choice(found))
         self._person(home, lambda tx: checklists.edit_item(tx, chosen, ItemEdit(**change)))
         self.history.met["item: touched"] += 1
+
+    def note(self, home: Witness) -> None:
+        """Add an entry, which an agent may name as evidence."""
+        self._person(home, lambda tx: entries.add(tx, REF, NewEntry(self.history.word())))
 
     def remove(self, home: Witness, dice: Random) -> None:
         """Remove the task, an item or a checklist."""

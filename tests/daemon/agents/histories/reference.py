@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, cast
 
+from syncproto.commit import By
 from syncproto.heads import Head
+from syncproto.hlc import Stamp
 from syncproto.ids import EntityId, derived_id, from_text, text
 from tests.simulation.author import LABELS, TASK
 from tests.simulation.device import Truth
@@ -18,6 +20,11 @@ PRIORITY = "P2"
 """What a task without a priority shows."""
 
 OPEN = ("pending", "deferred")
+REASONING = ("reason", "evidenceIds", "confidence")
+"""Arguments that reason for a proposal: another reason does not make it another proposal."""
+
+REASON_CHARS_MIN = 20
+
 Fields = dict[str, Any]
 
 
@@ -88,9 +95,14 @@ class Reference:
         """Return an item's tool."""
         return self.proposals[item][0].tool
 
-    def first(self, item: EntityId) -> Proposal:
-        """Return the earliest proposal of an item, whose arguments are the item's."""
-        return min(self.proposals[item], key=lambda one: (one.deed.stamp, one.deed.head))
+    def last(self, item: EntityId) -> Proposal:
+        """Return the newest proposal of an item, whose words are those that are shown."""
+        return max(self.proposals[item], key=lambda one: (one.deed.stamp.ms, one.deed.operation.entity))
+
+    def says(self, item: EntityId) -> str:
+        """Return what an item comes down to, however it was reasoned."""
+        args = {name: value for name, value in self.last(item).args.items() if name not in REASONING}
+        return repr((self.tool(item), sorted(args.items())))
 
     def creates(self, item: EntityId) -> bool:
         """Say whether an item would make something."""
@@ -98,14 +110,18 @@ class Reference:
 
     def target(self, item: EntityId) -> EntityId:
         """Return what an item writes."""
-        tool, args = self.tool(item), self.first(item).args
+        tool, args = self.tool(item), self.last(item).args
         if tool == "add_checklist_item":
             return derived_id("entity", text(item), time_of=item)
         return EntityId(from_text(args["id"])) if tool == "update_checklist_item" else TASK
 
     def writes(self, item: EntityId, args: Fields | None = None) -> Fields:
         """Return the values that an item writes."""
-        return written(self.tool(item), self.first(item).args if args is None else args)
+        return written(self.tool(item), self.last(item).args if args is None else args)
+
+    def runs(self, item: EntityId) -> Fields:
+        """Return the values that confirming an item again would write: edited words stay."""
+        return self.writes(item, {**self.last(item).args, **(self.edited(item) or {})})
 
     def known(self, entity: EntityId) -> bool:
         """Say whether anything is known of an entity."""
@@ -148,7 +164,18 @@ class Reference:
             return True
         if self.creates(item):
             return self.exists(target) and not self.visible(target)
-        return not self.visible(target)
+        if self.tool(item) == "assign_task_label" and not self.visible(self.label(item)):
+            return True
+        return not (self.visible(target) and self._is_listed(target))
+
+    def _is_listed(self, entity: EntityId) -> bool:
+        """Say whether the checklist of an item is in sight; the task is in none."""
+        holder: Any = self.value(entity, "checklist_id")
+        return entity == TASK or (holder is not None and self.visible(holder))
+
+    def label(self, item: EntityId) -> EntityId:
+        """Return the label that an item would assign."""
+        return EntityId(from_text(self.last(item).args["id"]))
 
     def already_so(self, item: EntityId) -> bool:
         """Say whether there is nothing left to do."""
@@ -156,15 +183,22 @@ class Reference:
         if self.creates(item):
             titles = [self.value(one, "title") for one in self.items() if one != target]
             return str(writes["title"]).casefold() in [str(one).casefold() for one in titles]
-        return all(self.value(target, name) == value for name, value in writes.items())
+        decisive = {name: value for name, value in writes.items() if name != "reason"}
+        return all((self.value(target, name) or None) == (value or None) for name, value in decisive.items())
+
+    def notes(self) -> Iterable[EntityId]:
+        """Return the entries in sight."""
+        for entity, deeds in self.oracle.deeds.items():
+            if deeds[0].operation.kind == "entry" and self.visible(entity):
+                yield entity
 
     def items(self) -> Iterable[EntityId]:
         """Return the checklist items that a person sees on the task, those archived aside."""
         for entity, deeds in self.oracle.deeds.items():
-            if deeds[0].operation.kind == "checklist_item" and self.visible(entity):
-                holder: Any = self.value(entity, "checklist_id")
-                if holder and self.visible(holder) and self.value(entity, "is_archived") is not True:
-                    yield entity
+            if deeds[0].operation.kind != "checklist_item" or not self.visible(entity):
+                continue
+            if self._is_listed(entity) and self.value(entity, "is_archived") is not True:
+                yield entity
 
     def shown(self, item: EntityId) -> str:
         """Return what people are told of an item."""
@@ -207,7 +241,7 @@ class Reference:
         target = self.target(item)
         if not self.exists(target):
             return False
-        names = ["title"] if self.creates(item) else list(self.writes(item))
+        names = ["title"] if self.creates(item) else list(self.runs(item))
         tops = [self.oracle.maximal(target, name) for name in names]
         return any(not top or top[0].operation.effect != item for top in tops)
 
@@ -216,6 +250,45 @@ class Reference:
         found = [one for one in self.oracle.deciding(item) if "edited_args" in one.operation.fields]
         newest = max(found, key=lambda one: (one.stamp, one.operation.entity), default=None)
         return None if newest is None else cast("Fields", newest.value("edited_args"))
+
+    # -- what guards a person's own word ------------------------------------------------------------------
+
+    def guarded(self, item: EntityId) -> str:
+        """Say what of the person's own an item would go against, empty where nothing."""
+        if self.tool(item) == "update_checklist_item" and self._against_a_tick(item):
+            return "tick"
+        return "label" if self.tool(item) == "assign_task_label" and self._denied(item) else ""
+
+    def _against_a_tick(self, item: EntityId) -> bool:
+        """Say whether an item changes what the user ticked, without a reason and evidence from after it."""
+        target, args = self.target(item), self.last(item).args
+        if "isChecked" not in args or args["isChecked"] is (self.value(target, "is_checked") is True):
+            return False
+        tops = self.oracle.maximal(target, "is_checked")
+        users = [one for one in tops if one.operation.by is not By.AGENT]
+        if tops and not users:
+            return False
+        born = min((one for one in self.oracle.live(target) if one.creates), key=lambda one: one.stamp)
+        since = max((one.stamp for one in users), default=born.stamp)
+        named = [EntityId(from_text(one)) for one in args.get("evidenceIds") or ()]
+        reasoned = len(args.get("reason") or "") >= REASON_CHARS_MIN and bool(named)
+        return not (reasoned and all(self._is_evidence(one, since) for one in named))
+
+    def _is_evidence(self, entry: EntityId, since: Stamp) -> bool:
+        if entry not in set(self.notes()) or self.value(entry, "task_id") != TASK:
+            return False
+        texts = self.oracle.maximal(entry, "text")
+        born = [one for one in self.oracle.live(entry) if one.creates]
+        return all(one.operation.by is By.USER for one in (*texts, *born)) and born[0].stamp > since
+
+    def _denied(self, item: EntityId) -> bool:
+        """Say whether the person has turned the label down: by a verdict, or by taking it off."""
+        name = f"label_ids/{text(self.label(item))}"
+        tops = self.oracle.maximal(TASK, name)
+        if tops and tops[0].value(name) is True:
+            return False
+        alike = [one for one in self.proposals if one != item and self.says(one) == self.says(item)]
+        return bool(tops and tops[0].person) or any(self.status(one) == "rejected" for one in alike)
 
 
 def written(tool: str, args: Fields) -> Fields:

@@ -8,11 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
+from daemon.journal.checklists import todos_id
 from store.transaction import Taken, Transaction, Write
 from syncproto.codec import Value
-from syncproto.commit import SignedCommit
+from syncproto.commit import By, SignedCommit
 from syncproto.heads import Head
-from syncproto.ids import EntityId
+from syncproto.ids import EntityId, derived_id
 from tests.daemon.agents.fleet import Fleet, Home
 from tests.simulation.author import LABELS, TASK
 from tests.simulation.device import Held, Truth, forget_replica
@@ -111,7 +112,7 @@ class Witness(Home):
 
 
 class Vault(Fleet):
-    """Three devices that know each other, a task and two labels; a history begins with a copy of it."""
+    """Three devices, a task with two items, and two labels: a history begins with a copy of it."""
 
     def __init__(self, folder: Path, skews_ms: tuple[int, ...], original: "Vault | None" = None) -> None:
         super().__init__(folder)
@@ -132,16 +133,17 @@ class Vault(Fleet):
 
     def _found(self) -> None:
         """Make what every history begins with, then close the files so that they can be copied."""
-        fields: dict[str, Value] = {
-            "title": "Plan the trip",
-            "status": "OPEN",
-            "priority": "P2",
-            "estimate_minutes": 60,
-        }
-        first = [Write(TASK, "task", fields)]
+        task: dict[str, Value] = {"title": "Plan the trip", "status": "OPEN", "estimate_minutes": 60}
+        todos = todos_id(TASK)
+        listed: dict[str, Value] = {"task_id": TASK, "title": "Todos", "position": "V"}
+        first = [Write(TASK, "task", task), Write(todos, "checklist", listed)]
         first += [
             Write(label, "label", {"name": name}) for label, name in zip(LABELS, LABEL_NAMES, strict=True)
         ]
+        for place, (title, by) in enumerate((("Passport", By.USER), ("Tickets", By.AGENT))):
+            item: dict[str, Value] = {"checklist_id": todos, "title": title, "is_checked": False}
+            made = derived_id("item of the vault", place, time_of=TASK)
+            first.append(Write(made, "checklist_item", {**item, "position": f"V{place + 1}"}, by=by))
         self.witnesses[0].write(lambda tx: tx.commit(first))
         self.sync()
         self.close()
