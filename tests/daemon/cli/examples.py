@@ -151,12 +151,17 @@ AGENT_JSON: dict[str, Any] = {
     "task_title": "Renew the passport",
     "display_name": "Agent",
     "lifecycle": "active",
+    "lifecycle_reason": None,
     "mode": "autonomous",
     "home_device_id": "de" * 32,
+    "home_device_name": "laptop",
     "at_home": True,
     "last_wake_at": "2026-03-04T11:30:00Z",
     "next_wake_at": None,
     "next_wake_why": "nothing new",
+    "timers": [],
+    "policy": {"set_task_title": "deferred", "update_report": "immediate"},
+    "allowed_categories": [],
     "pending_items": 1,
     "runs": [
         {

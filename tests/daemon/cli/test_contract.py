@@ -30,7 +30,8 @@ VERBS = [
     *(f"link {verb}" for verb in ("add", "list", "remove")),
     *(f"label {verb}" for verb in ("add", "list", "edit", "remove", "restore")),
     *(f"category {verb}" for verb in ("add", "list", "edit", "remove", "restore")),
-    *(f"agent {verb}" for verb in ("create", "list", "show", "wake")),
+    *(f"agent {verb}" for verb in ("create", "list", "show", "edit", "wake", "pause", "resume", "move")),
+    *(f"agent {verb}" for verb in ("destroy", "policy", "log")),
 ]
 
 
