@@ -1,4 +1,4 @@
-"""Measures everything and prints one table: `python -m bench [--quick] [stores] [live] [commands] [life]`.
+"""Measures everything and prints one table: `python -m bench [--quick] [stores] [live] [commands] [deciding] [life]`.
 
 Never runs as part of the tests.
 """
@@ -6,13 +6,14 @@ Never runs as part of the tests.
 import sys
 from pathlib import Path
 
-from bench import commands, life, live, stores
+from bench import commands, deciding, life, live, stores
 from bench.table import show
 
 PARTS = {
     "stores": lambda _quick: stores.figures(),
     "live": lambda _quick: live.figures(),
     "commands": lambda _quick: commands.figures(),
+    "deciding": lambda _quick: deciding.figures(),
     "life": lambda quick: life.figures(quick=quick),
 }
 

@@ -16,7 +16,7 @@ from store.item import Decision, Item, decision, occurrence
 from store.log import Log
 from store.pages import FeedPage, page
 from store.search import NAME_DIGITS
-from store.verdicts import Status
+from store.verdicts import Standing, Status
 from syncproto.commit import By, Received
 from syncproto.heads import Clock
 from syncproto.ids import DeviceId, EntityId, ReplicaId, text
@@ -234,12 +234,28 @@ class Snapshot:
         held = proposals.opinions(self.db, item)
         return tuple(decision(self.log.at(seq), one, self.log) for seq, one in zip(seqs, held, strict=True))
 
+    def standing(self, item: EntityId) -> Standing:
+        """Return what the decisions on an item amount to; undecided where nothing is known of it."""
+        return proposals.standing(self.db, item)
+
     def items(self, task: EntityId | None = None) -> list[Item]:
         """Return the change items of a task, or all, in the order in which they were first proposed."""
         rows = self.db.execute(
             "SELECT item FROM proposal WHERE ?1 IS NULL OR task = ?1"
             " GROUP BY item ORDER BY min(seq), position",
             (task,),
+        )
+        return self._items([item for (item,) in rows])
+
+    def items_that_are(self, status: Status, task: EntityId) -> list[Item]:
+        """Return the change items of a task whose decisions amount to this, as `items` orders them.
+
+        Costs those, and not all that was proposed.
+        """
+        rows = self.db.execute(
+            "SELECT item FROM proposal CROSS JOIN item ON item = id WHERE task = ? AND status = ?"
+            " GROUP BY item ORDER BY min(seq), position",
+            (task, status.value),
         )
         return self._items([item for (item,) in rows])
 

@@ -90,9 +90,9 @@ def confirm(
         return _answer(tx, found, refused.result, str(refused), **refused.shown)
     confirmation = Confirmation(case, wanted, values.reason(reason), via)
     tx.commit(confirmation_writes(tx, confirmation), agent=case.item.occurrences[0].agent)
-    args = confirmation.args
-    name = targets.name(tx, found.tool, args)
-    return _answer(tx, found, Outcome.APPLIED, wording.summary(case.item.tool, args, name))
+    said = wording.summary(case.item.tool, confirmation.args, targets.name(tx, found.tool, confirmation.args))
+    status = tx.standing(item).status.value
+    return Result(item_id=text(item), status=status, result=Outcome.APPLIED, message=said)
 
 
 def _case(tx: Transaction, item: Item) -> Case:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cache
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -89,8 +90,14 @@ class Tool:
     @property
     def optional(self) -> frozenset[str]:
         """Return the arguments that may be left out."""
-        fields = msgspec.structs.fields(self.arguments)
-        return frozenset(one.encode_name for one in fields if not one.required)
+        return _optional(self.arguments)
+
+
+@cache
+def _optional(arguments: type[msgspec.Struct]) -> frozenset[str]:
+    """Return the arguments of a type that may be left out, read from it once."""
+    fields = msgspec.structs.fields(arguments)
+    return frozenset(one.encode_name for one in fields if not one.required)
 
 
 SET_TASK_STATUS: Final = "set_task_status"

@@ -179,8 +179,8 @@ def suppressed(snapshot: Snapshot, task: Entity, *, besides: EntityId | None = N
     """
     rejected = {
         label
-        for item in snapshot.items(task.id)
-        if item.tool == ASSIGN and item.status is Status.REJECTED and item.id != besides
+        for item in snapshot.items_that_are(Status.REJECTED, task.id)
+        if item.tool == ASSIGN and item.id != besides
         if (label := _label_of(item.args.get("id"))) is not None
     }
     return (rejected | _taken_off(task)) - set(names.members(task, names.SET))

@@ -14,7 +14,7 @@ from store.item import Item, clock_as_value, clock_from_value
 from store.snapshot import Snapshot
 from store.store import Store
 from store.transaction import Write
-from store.verdicts import Status, Verdict
+from store.verdicts import Standing, Status, Verdict
 from syncproto.commit import By
 from syncproto.heads import EMPTY, Head
 from syncproto.ids import EntityId, ReplicaId
@@ -120,6 +120,18 @@ def test_two_runs_that_propose_the_same_propose_one_item(store: Store) -> None:
         assert [one.id for one in snapshot.items_of_set(OTHER_SET)] == [ONE]
         assert {one.id for one in snapshot.items_like(PRINT)} == {ONE, TWO}
         assert snapshot.items_like(b"other") == []
+
+
+def test_items_are_found_by_what_their_decisions_amount_to(store: Store) -> None:
+    propose(store, [proposed(), proposed(TWO)])
+    decide(store, "rejected", 1)
+    with store.read() as snapshot:
+        assert [one.id for one in snapshot.items_that_are(Status.REJECTED, TASK)] == [ONE]
+        assert [one.id for one in snapshot.items_that_are(Status.PENDING, TASK)] == [TWO]
+        assert snapshot.items_that_are(Status.CONFIRMED, TASK) == []
+        assert snapshot.items_that_are(Status.REJECTED, AGENT) == []
+        assert snapshot.standing(ONE) == Standing(Status.REJECTED, disputed=False)
+        assert snapshot.standing(entity_id(999)) == Standing(Status.PENDING, disputed=False)
 
 
 def test_decisions_are_read_in_full(store: Store, bench: Bench) -> None:
