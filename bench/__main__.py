@@ -1,4 +1,4 @@
-"""Measures everything and prints one table: `python -m bench [--quick] [stores] [live] [commands] [deciding] [life]`.
+"""Measures everything and prints one table: `python -m bench [--quick] [PART...]`, the parts by their names below.
 
 Never runs as part of the tests.
 """
