@@ -96,7 +96,7 @@ class Daemon:
         self._notifier = Notifier()
         self._meter = Meter(clock.monotonic_s)
         self._scheduler = Scheduler(
-            self._store, self._models, clock, _agent_settings(settings), self._floor.shortfall
+            self._store, self._models, clock, agent_settings(settings), self._floor.shortfall
         )
         self._store.on_commit += [self._notifier.tell, self._scheduler.grew]
         self._peers = self._make_peers(own)
@@ -242,7 +242,8 @@ def _models(far: Remote | None) -> dict[str, Model]:
     return rules if far is None else rules | {"openai": far.model}
 
 
-def _agent_settings(settings: Settings) -> AgentSettings:
+def agent_settings(settings: Settings) -> AgentSettings:
+    """Return what the settings say to agents: when they run, how much they propose, what overrules a tick."""
     wake, proposals = settings.wake, settings.proposals
     own_s, remote_s = THROTTLE_RULES_S, THROTTLE_REMOTE_S
     if wake.throttle_s is not None:
