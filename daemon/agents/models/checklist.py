@@ -4,7 +4,7 @@ Never adds what says the same as an item that is there, and never ticks without 
 """
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from daemon.agents.models.cues import Cues
 from daemon.agents.models.interface import ChecklistItemView, NoteView, ToolCall
@@ -15,29 +15,52 @@ NEW_MAX = 60  # more than a run may queue
 COMPARED_MAX = 300  # lines in a run: each is compared with every item
 
 
+class Compared(NamedTuple):
+    """A title as it is compared with others."""
+
+    folded: str
+    numbers: tuple[str, ...]
+
+    @classmethod
+    def of(cls, title: str) -> "Compared":
+        """Prepare a title."""
+        numbers = (word for word in title.split() if any(sign.isdigit() for sign in word))
+        return cls(title.casefold(), tuple(numbers))
+
+    def is_like(self, other: "Compared") -> bool:
+        """Say whether two titles say the same, small differences in spelling aside; numbers must agree."""
+        from rapidfuzz import fuzz  # imported here: it costs memory, and most wakes list nothing
+
+        return self.numbers == other.numbers and fuzz.ratio(self.folded, other.folded) >= LIKE_MIN
+
+
 class Added:
     """The items of a checklist, and those that notes add to it."""
 
     def __init__(self, there: Iterable[ChecklistItemView]) -> None:
-        self._titles: list[tuple[str, ChecklistItemView | None]] = [(item.title, item) for item in there]
-        self._new: list[dict[str, Any]] = []
-        self._compared = 0
+        self._there = [(Compared.of(item.title), item) for item in there]
+        self._new: dict[str, Compared] = {}
+        self._checked: set[str] = set()
+        self._asked = 0
 
     def add(self, title: str, checked: bool) -> ChecklistItemView | None:
         """Add an item unless one says the same; return the one of the task that does."""
-        self._compared += 1
-        if len(self._new) >= NEW_MAX or self._compared > COMPARED_MAX:
+        self._asked += 1
+        if len(self._new) >= NEW_MAX or self._asked > COMPARED_MAX:
             return None
-        for known, item in self._titles:
-            if is_like(title, known):
+        compared = Compared.of(title)
+        for known, item in self._there:
+            if compared.is_like(known):
                 return item
-        self._titles.append((title, None))
-        self._new.append({"title": title, "isChecked": checked})
+        if not any(compared.is_like(known) for known in self._new.values()):
+            self._new[title] = compared
+            self._checked.update([title] if checked else [])
         return None
 
     def calls(self, cues: Cues) -> list[ToolCall]:
         """Make the calls that add them."""
-        batches = [self._new[at : at + BATCH_ITEMS_MAX] for at in range(0, len(self._new), BATCH_ITEMS_MAX)]
+        new = [{"title": title, "isChecked": title in self._checked} for title in self._new]
+        batches = [new[at : at + BATCH_ITEMS_MAX] for at in range(0, len(new), BATCH_ITEMS_MAX)]
         arguments = ({"items": batch, "rationale": cues.wording.listed} for batch in batches)
         return [ToolCall("add_multiple_checklist_items", one) for one in arguments]
 
@@ -66,15 +89,3 @@ class Ticked:
         found = list(self._found.values())
         batches = [found[at : at + BATCH_ITEMS_MAX] for at in range(0, len(found), BATCH_ITEMS_MAX)]
         return [ToolCall("update_checklist_items", {"items": batch}) for batch in batches]
-
-
-def is_like(title: str, other: str) -> bool:
-    """Say whether two titles say the same, small differences in spelling aside; numbers must agree."""
-    from rapidfuzz import fuzz  # imported here: it costs memory, and most wakes list nothing
-
-    same_numbers = _with_digits(title) == _with_digits(other)
-    return same_numbers and fuzz.ratio(title.casefold(), other.casefold()) >= LIKE_MIN
-
-
-def _with_digits(written: str) -> list[str]:
-    return [word for word in written.split() if any(sign.isdigit() for sign in word)]

@@ -20,7 +20,8 @@ class Verbs:
     `last` says that the verb ends the title. `forms` lists what a verb becomes where rules do not tell;
     `endings` are the pairs (ending of the verb, endings of what is done). `contact` are verbs that
     somebody may also have done to the writer, which `of_others` then say. `acts` and
-    `act_endings` know a verb that asks for something to be done.
+    `act_endings` know a verb that asks for something to be done, `no_acts` is a pattern of what only
+    looks so.
     """
 
     last: bool
@@ -31,6 +32,7 @@ class Verbs:
     contact: Words
     acts: Words
     act_endings: Phrases = ()
+    no_acts: str = r"(?!)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,8 @@ class Cues:
     conditions: Words
 
     due: Phrases
+    latest: Phrases
+    day_leads: Phrases
     until: Phrases
     until_not_with: Words
     due_not_after: Words

@@ -33,6 +33,8 @@ GERMAN = Cues(
         " vor | bis | bis zum | bis spätestens | bis spätestens zum | einzureichen bis | due |"
         " abzugeben bis | abgabe bis | muss bis"
     ),
+    latest=phrased("spätestens | allerspätestens"),
+    day_leads=phrased("am"),
     until=phrased("bis | bis zum | bis einschließlich"),
     until_not_with=words(
         "bin urlaub krank weg geschlossen offen geöffnet gilt gültig unterwegs verreist dienstreise"
@@ -72,9 +74,9 @@ GERMAN = Cues(
         "in nach seit alle jede jeden vor während über letzten letzte nächsten innerhalb"
     ),
     duration_not_before=phrased(
-        "her | später | zu spät | verspätung | entfernt | fahrt | fußweg | flug | alt | vor | nach |"
-        " pro | täglich | wöchentlich | am tag | die woche | im monat | lang | vorher | nachher |"
-        " früher | zu früh | je | gesessen"
+        "übrig | bleiben | sind übrig | dran | her | später | zu spät | verspätung | entfernt | fahrt |"
+        " fußweg | flug | alt | vor | nach | pro | täglich | wöchentlich | am tag | die woche | im"
+        " monat | lang | vorher | nachher | früher | zu früh | je | gesessen"
     ),
     numbers={
         "anderthalb": 1.5,
@@ -114,9 +116,9 @@ GERMAN = Cues(
         " durch | ✓ | ✔ | ✅ | ☑"
     ),
     unfinished=words(
-        "fast beinahe halb hälfte wird werden muss müssen soll sollte sollten will wollen kann können"
-        " noch bald teilweise angefangen begonnen bis bevor nachdem sobald hoffentlich demnächst müsste"
-        " von jemand außer würde würden zu"
+        "falsche falscher falschen falsches fast beinahe halb hälfte wird werden muss müssen soll"
+        " sollte sollten will wollen kann können noch bald teilweise angefangen begonnen bis bevor"
+        " nachdem sobald hoffentlich demnächst müsste von jemand außer würde würden zu"
     ),
     verbs=Verbs(
         last=True,
@@ -135,11 +137,8 @@ GERMAN = Cues(
             " benachrichtigen"
         ),
         acts=words(""),
-        act_endings=(
-            "en",
-            "eln",
-            "ern",
-        ),
+        act_endings=phrased("en | eln | ern"),
+        no_acts=r"(?:ab|an|auf|aus|ein|mit|vor|zu|nach|um|weg|her|hin|zuruck)?ge(?!hen|ben|stalt|nehm|nies|win).*",
     ),
     blocked=phrased(
         "blockiert durch | blockiert von | blockiert wegen | blockiert bis | blockiert : | ist"
@@ -150,7 +149,7 @@ GERMAN = Cues(
     blocked_not_before=words("mich uns dich euch"),
     on_hold=phrased(
         "auf eis | pausiert | pausieren | liegt auf eis | on hold | zurückgestellt | vorerst gestoppt |"
-        " ruht | in der warteschleife"
+        " ruht in der warteschleife"
     ),
     resumed=phrased(
         "nicht mehr blockiert | kann weitergehen | geht weiter | geht es weiter | geht's weiter |"

@@ -8,7 +8,8 @@ from daemon.agents.models.cues import Cues, Verbs, Wording, counted, forms, phra
 ENGLISH = Cues(
     language="en",
     known_by=words(
-        "the and is are was were be been to of for with on at by this that it its we you they he she i"
+        "no longer"
+        " the and is are was were be been to of for with on at by this that it its we you they he she i"
         " i'm i've it's don't not have has had will would should can do does did my our your their from"
         " about but what when there please need need's just as or if so up out all"
     ),
@@ -28,6 +29,8 @@ ENGLISH = Cues(
         "due date is | due date | due on | due by | due | deadline is | deadline | deadline moved to |"
         " deadline is now | no later than | not later than | at the latest by | by | before"
     ),
+    latest=phrased("at the latest | latest"),
+    day_leads=phrased("on the"),
     until=phrased("until | till"),
     until_not_with=words(
         "away out off closed hold wait waiting blocked vacation holiday leave sick busy paused open"
@@ -64,9 +67,9 @@ ENGLISH = Cues(
         "in for after within every since over last past next another during wait waited costs"
     ),
     duration_not_before=phrased(
-        "ago | late | later | away | from | drive | walk | flight | old | before | after | per | each |"
-        " daily | weekly | a day | a week | a month | every | into | behind | ahead | early | earlier |"
-        " notice"
+        "left | are left | remaining | of it left | ago | late | later | away | from | drive | walk |"
+        " flight | old | before | after | per | each | daily | weekly | a day | a week | a month |"
+        " every | into | behind | ahead | early | earlier | notice"
     ),
     numbers={"forty-five": 45, "one and a half": 1.5, "two and a half": 2.5, "fifteen": 15},
     amounts=counted(
@@ -99,9 +102,9 @@ ENGLISH = Cues(
         " ready | ✓ | ✔ | ✅ | ☑"
     ),
     unfinished=words(
-        "almost nearly half halfway partly will should must need needs to-be being going start started"
-        " begin except when once after until before hopefully soon todo want wants would ought half-way"
-        " mostly someone by get can"
+        "wrong almost nearly half halfway partly will should must need needs to-be being going start"
+        " started begin except when once after until before hopefully soon todo want wants would ought"
+        " half-way mostly someone by get can"
     ),
     verbs=Verbs(
         last=False,

@@ -20,8 +20,8 @@ SPANISH = Cues(
     segment_words=words("pero y aunque porque sino luego"),
     negations=words("no nunca jamás sin ni tampoco ningún ninguna nadie nada"),
     past=words(
-        "era eran fue fueron estaba estaban tardé tardó duró llevó ayer anteayer pasado pasada pasados"
-        " última último tuvo tuve tenía vencía reservamos"
+        "tuvieron era eran fue fueron estaba estaban tardé tardó duró llevó ayer anteayer pasado pasada"
+        " pasados última último tuvo tuve tenía vencía reservamos"
     ),
     conditions=words("si quizá quizás acaso podría podrían sería estaría tal bien ojalá"),
     due=phrased(
@@ -29,6 +29,8 @@ SPANISH = Cues(
         " es | entrega | entregar | entregarlo | a entregar | a más tardar | como muy tarde | como"
         " tarde | antes de | antes del | deadline | deadline es | para | límite"
     ),
+    latest=phrased("como muy tarde | como tarde | a más tardar | sin falta"),
+    day_leads=phrased("el día"),
     until=phrased("hasta"),
     until_not_with=words(
         "vacaciones fuera enfermo enferma estoy estaré cerrado abierto abierta válido válida oferta"
@@ -100,9 +102,9 @@ SPANISH = Cues(
         " acabada | acabé | completado | completada | finalizado | finalizada | done | ✓ | ✔ | ✅ | ☑"
     ),
     unfinished=words(
-        "casi medio mitad será serán hay debe deben debería debo tengo tenemos que falta faltan todavía"
-        " aún pronto cuando antes después hasta hasta empezado siendo quiero quiere puede poder va voy"
-        " vamos pendiente por sin alguien"
+        "equivocada equivocado estará estarán casi medio mitad será serán hay debe deben debería debo"
+        " tengo tenemos que falta faltan todavía aún pronto cuando antes después hasta hasta empezado"
+        " siendo quiero quiere puede poder va voy vamos pendiente por sin alguien"
     ),
     verbs=Verbs(
         last=False,
@@ -127,21 +129,10 @@ SPANISH = Cues(
         of_others=words("ha han"),
         contact=words("llamar preguntar avisar contactar invitar informar recordar"),
         acts=words(""),
-        act_endings=(
-            "ar",
-            "er",
-            "ir",
-            "arlo",
-            "arla",
-            "erlo",
-            "erla",
-            "irlo",
-            "irla",
-            "arle",
-            "erle",
-            "irle",
-            "arlos",
-            "arlas",
+        no_acts=r"lugar|mujer|taller|alquiler|hogar|ayer|azucar|celular|familiar|primer|tercer",
+        act_endings=phrased(
+            "ar | er | ir | arlo | arla | erlo | erla | irlo | irla | arle | erle | irle | arlos | arlas"
+            " | arles | erles | irles"
         ),
     ),
     blocked=phrased(

@@ -30,6 +30,8 @@ FRENCH = Cues(
         " tard le | avant | avant le | d'ici | d'ici le | d'ici au | pour | à remettre | à livrer | à"
         " finir | dernier délai"
     ),
+    latest=phrased("au plus tard | dernier délai | impérativement"),
+    day_leads=phrased("le jour du"),
     until=phrased("jusqu'à | jusqu'au"),
     until_not_with=words(
         "congé congés vacances absent absente malade fermé fermée ouvert ouverte valable attendre"
@@ -100,9 +102,9 @@ FRENCH = Cues(
         " prête | achevé | achevée | bouclé | bouclée | réglé | réglée | done | ✓ | ✔ | ✅ | ☑"
     ),
     unfinished=words(
-        "presque moitié sera seront doit doivent dois faut faudra devrait quand après avant dès reste"
-        " encore bientôt commencé cours va vais allons veux veut peux peut pourra faire sauf"
-        " partiellement par quelqu'un"
+        "mauvaise mauvais presque moitié sera seront doit doivent dois faut faudra devrait quand après"
+        " avant dès reste encore bientôt commencé cours va vais allons veux veut peux peut pourra faire"
+        " sauf partiellement par quelqu'un"
     ),
     verbs=Verbs(
         last=False,
@@ -122,12 +124,13 @@ FRENCH = Cues(
         auxiliaries=words("ai a avons ont est sont été"),
         of_others=words("ont"),
         contact=words("appeler demander contacter prévenir rappeler inviter informer relancer remercier"),
-        acts=words(""),
-        act_endings=(
-            "er",
-            "ir",
-            "re",
+        acts=words(
+            "prendre rendre mettre vendre faire écrire lire dire répondre attendre remettre refaire"
+            " joindre peindre vérifier publier copier trier planifier modifier photocopier remercier"
+            " étudier notifier voir recevoir prévoir relire reprendre mettre inscrire"
         ),
+        act_endings=phrased("er | ir"),
+        no_acts=r".*(?:ier|oir|iver)|foyer|loyer|hier|cher",
     ),
     blocked=phrased(
         "bloqué par | bloquée par | bloqués par | bloqué à cause | bloqué : | est bloqué | en attente"

@@ -20,7 +20,7 @@ ROMANIAN = Cues(
     ),
     segment_words=words("dar și si însă deoarece fiindcă altfel iar"),
     negations=words("nu n-am n-a n-au niciodată fără nici nimic nimeni nu-i"),
-    past=words("era erau fusese ieri alaltăieri trecut trecută trecute durat avea aveam fost"),
+    past=words("ținut era erau fusese ieri alaltăieri trecut trecută trecute durat avea aveam fost"),
     conditions=words("dacă daca poate eventual oare ar-fi posibil bine"),
     due=phrased(
         "termen | termen limită | termenul este | termenul e | termen până | scadent | scadent pe |"
@@ -28,6 +28,8 @@ ROMANIAN = Cues(
         " deadline e | deadline este | cel târziu | înainte de | până | până la | până pe | până cel"
         " târziu | de predat | de predat până | predat până | pentru"
     ),
+    latest=phrased("cel târziu | neapărat"),
+    day_leads=phrased("pe data de | în data de"),
     until=phrased("până | până la | până pe"),
     until_not_with=words(
         "concediu vacanță plecat plecată bolnav bolnavă închis închisă deschis deschisă valabil"
@@ -92,8 +94,8 @@ ROMANIAN = Cues(
         " | încheiată | rezolvat | rezolvată | done | ✓ | ✔ | ✅ | ☑"
     ),
     unfinished=words(
-        "aproape jumătate va vor trebuie ar încă când cand după înainte până urmează începe început"
-        " curând să sa de-făcut mai vreau vrea pot poate parțial cineva"
+        "greșit greșită greșită aproape jumătate va vor trebuie ar încă când cand după înainte până"
+        " urmează începe început curând să sa de-făcut mai vreau vrea pot poate parțial cineva"
     ),
     verbs=Verbs(
         last=False,
@@ -108,8 +110,8 @@ ROMANIAN = Cues(
         ),
         endings=(
             ("ează", ("at", "ată", "ate", "ați")),
+            ("oiește", ("oit", "oită", "oite")),
             ("ește", ("it", "ită", "ite", "iți")),
-            ("iește", ("it", "ită", "ite", "iți")),
             ("ă", ("at", "ată", "ate", "ați")),
             ("e", ("ut", "ută", "ute")),
             ("at", ("at", "ată", "ate")),

@@ -33,13 +33,32 @@ _VAGUE = frozenset({"bare", "next", "last", "back", "past"})
 
 def dues(clause: Clause, today: date, cues: Cues) -> list[tuple[date, int]]:
     """Find the due dates in a clause, each with the place of its cue; `today` is the note's own."""
-    found = []
+    found = [(day, at) for at, day in _before_latest(clause, today, cues)]
     for match in islice(phrases((*cues.due, *cues.until, *cues.within)).finditer(clause.own), FINDS_MAX):
         if is_meant(clause, match.start(), cues) and _is_deadline(clause, match, cues):
             day = _day(clause, match, today, cues)
-            if day is not None and today <= day and day.year <= today.year + YEARS_AHEAD_MAX:
+            if day is not None and _is_ahead(day, today):
                 found.append((day, match.start()))
     return found
+
+
+def _is_ahead(day: date, today: date) -> bool:
+    return today <= day and day.year <= today.year + YEARS_AHEAD_MAX
+
+
+def _before_latest(clause: Clause, today: date, cues: Cues) -> Iterator[tuple[int, date]]:
+    """Read "on the 30th at the latest", where the cue follows its day."""
+    for match in islice(phrases(cues.latest).finditer(clause.own), FINDS_MAX):
+        start = max(match.start() - SPAN_CHARS_MAX, 0)
+        tokens = list(_TOKEN.finditer(clause.own, start, match.start()))[-TOKENS_MAX:]
+        for token in tokens:
+            said = clause.own[token.start() : match.start()].strip(" ,")
+            days = _days(said, False, today, cues)
+            if days:
+                sure = len(days) == 1 and is_meant(clause, token.start(), cues) and len(said) > 3
+                if sure and _is_ahead(day := next(iter(days)), today):
+                    yield token.start(), day
+                break
 
 
 def _is_deadline(clause: Clause, match: re.Match[str], cues: Cues) -> bool:
@@ -103,7 +122,8 @@ def _stands_alone(said: str, rest: str, cues: Cues) -> bool:
         return False
     if _NO_YEAR.match(said) and not _SURE.match(said):
         return False
-    return not (_BARE_DAY.match(said) and following and rest[:1] not in ",.;:!)")
+    is_led = said.startswith(tuple(plain(lead) for lead in cues.day_leads))
+    return is_led or not (_BARE_DAY.match(said) and following and rest[:1] not in ",.;:!)")
 
 
 def _is_name(text: str, start: int, end: int, said: str, cues: Cues) -> bool:

@@ -3,6 +3,7 @@
 Never takes what is half done, to be done, or done by somebody else to the writer for done.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -10,11 +11,14 @@ from typing import NamedTuple
 from daemon.agents.models.cues import Cues
 from daemon.agents.models.interface import ChecklistItemView
 from daemon.agents.models.plain import phrases, plain
-from daemon.agents.models.segments import Clause, ListLine, segments, words
+from daemon.agents.models.segments import ACCENTED, Clause, ListLine, segments, words, words_as_written
 
 OTHER_WORDS_MAX = 4
 ITEMS_MAX = 500
 _WORD_CHARS_MIN = 3
+_TICK, _CROSS = "✓✔✅☑", "✘✗❌✖"
+_MARKED = re.compile(rf"([^{_TICK}{_CROSS}]*)([{_TICK}{_CROSS}])\ufe0f?")
+_AFTER_MARK = re.compile(rf"([{_TICK}{_CROSS}])\ufe0f?([^{_TICK}{_CROSS}]*)")
 
 
 class Sought(NamedTuple):
@@ -24,6 +28,7 @@ class Sought(NamedTuple):
     named: tuple[str, ...]
     verb: str
     done: frozenset[str]
+    begins: frozenset[str]
 
 
 def sought(items: Iterable[ChecklistItemView], cues: Cues) -> list[Sought]:
@@ -38,7 +43,12 @@ def _sought(item: ChecklistItemView, cues: Cues) -> Sought:
     done = done_forms(verb, cues) if verb else frozenset()
     named = [word for word in said if word != verb or not done]
     kept = tuple(word for word in named if word not in cues.known_by and _names_something(word))
-    return Sought(item, kept, verb, done)
+    return Sought(item, kept, verb, done, _beginnings(kept))
+
+
+def _beginnings(said: Iterable[str]) -> frozenset[str]:
+    """Return how words begin: what is alike begins alike, and this is quickly compared."""
+    return frozenset(word[:_WORD_CHARS_MIN] for word in said)
 
 
 def _names_something(word: str) -> bool:
@@ -47,15 +57,16 @@ def _names_something(word: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def done_forms(verb: str, cues: Cues) -> frozenset[str]:
-    """Return the forms that say that what a verb asks for has been done; German has its own way."""
+    """Return the forms that say that what a verb asks for has been done; German has its own way.
+
+    A form that only its accent tells from another begins with `ACCENTED`.
+    """
     made = set(cues.verbs.forms.get(verb, ()))
-    if made:
-        return frozenset(made)
-    for ending, becomes in cues.verbs.endings:
+    for ending, becomes in () if made else cues.verbs.endings:
         end = plain(ending)
         if verb.endswith(end) and len(verb) > len(end) + 1:
             stem = verb[: len(verb) - len(end)]
-            made.update(stem + plain(one) for one in becomes)
+            made.update(ACCENTED * one.endswith(("é", "í")) + stem + plain(one) for one in becomes)
             if not end and _doubles(stem):
                 made.add(f"{stem}{stem[-1]}ed")
             break
@@ -82,13 +93,20 @@ def finished(clause: Clause, items: Sequence[Sought], cues: Cues) -> list[Checkl
     """Return the items that a clause says are done."""
     if clause.asks or not items:
         return []
-    listed = _after_done(clause, cues)
-    if listed:
-        return [one.item for part in listed for one in _best(part, items, cues, needs_sign=False)]
+    sure = _after_done(clause, cues) or _ticked(clause.own)
+    if sure:
+        return [one.item for part in sure for one in _named(words(part), items, cues)]
     spans = segments(clause, cues)
-    return [
-        one.item for start, end in spans for one in _best(clause.own[start:end], items, cues, needs_sign=True)
-    ]
+    return [one.item for start, end in spans for one in _said_done(clause, start, end, items, cues)]
+
+
+def _ticked(own: str) -> list[str]:
+    """Return what stands beside ticks, before or behind them as the first one does."""
+    if own[:1] in _TICK + _CROSS:
+        marked = [(mark, part) for mark, part in _AFTER_MARK.findall(own)]
+    else:
+        marked = [(mark, part) for part, mark in _MARKED.findall(own)]
+    return [part for mark, part in marked if mark in _TICK and part.strip()]
 
 
 def finished_line(line: ListLine, items: Sequence[Sought], cues: Cues) -> ChecklistItemView | None:
@@ -97,7 +115,7 @@ def finished_line(line: ListLine, items: Sequence[Sought], cues: Cues) -> Checkl
     is_under_done = heading.endswith(":") and phrases(cues.finished).match(heading) is not None
     if not items or line.box == " " or not (line.box or is_under_done):
         return None
-    best = _best(plain(line.title), items, cues, needs_sign=False)
+    best = _named(words(plain(line.title)), items, cues)
     return best[0].item if best else None
 
 
@@ -109,18 +127,24 @@ def _after_done(clause: Clause, cues: Cues) -> list[str]:
     return [clause.own[start:end] for start, end in segments(clause, cues)][1:]
 
 
-def _best(part: str, items: Sequence[Sought], cues: Cues, *, needs_sign: bool) -> list[Sought]:
-    """Return the item that a part of a sentence says is done; none where it may be one of two."""
-    said = words(part)
-    if (cues.negations | cues.conditions | cues.unfinished).intersection(said) and needs_sign:
-        return []
-    fits = [one for one in items if _fits(said, one, cues)]
-    if needs_sign:
-        is_said = phrases(cues.finished).search(part) is not None
-        fits = [one for one in fits if is_said or _is_done(said, one, cues)]
+def _named(said: Sequence[str], items: Sequence[Sought], cues: Cues) -> list[Sought]:
+    """Return the one item that words name; none where it may be one of two."""
+    begins = _beginnings(said)
+    fits = [one for one in items if one.begins <= begins and _fits(said, one, cues)]
     most = max((len(one.named) for one in fits), default=0)
     best = [one for one in fits if len(one.named) == most]
     return best if len(best) == 1 else []
+
+
+def _said_done(clause: Clause, start: int, end: int, items: Sequence[Sought], cues: Cues) -> list[Sought]:
+    """Return the item that a segment says is done, by a word for it or by the item's own verb."""
+    part = clause.own[start:end]
+    said = words(part)
+    if (cues.negations | cues.conditions | cues.unfinished).intersection(said):
+        return []
+    told = words_as_written(part, clause.text[start:end])
+    is_said = phrases(cues.finished).search(part) is not None
+    return [one for one in _named(said, items, cues) if is_said or _is_done(told, one, cues)]
 
 
 def _fits(said: Sequence[str], one: Sought, cues: Cues) -> bool:
@@ -145,7 +169,8 @@ def alike(name: str, word: str) -> bool:
 
 def _is_done(said: Sequence[str], one: Sought, cues: Cues) -> bool:
     """Say whether the item's own verb stands there as done, and not by the one whom it was to be done to."""
-    places = [at for at, word in enumerate(said) if _is_done_form(said, at, one, cues)]
+    places = [at for at in range(len(said)) if _is_done_form(said, at, one, cues)]
+    said = [word.rstrip(ACCENTED) for word in said]
     if not places:
         return False
     if any(alike(verb, one.verb) for verb in cues.verbs.contact):
@@ -158,9 +183,12 @@ def _precedes(said: Sequence[str], place: int, one: Sought) -> bool:
 
 
 def _is_done_form(said: Sequence[str], at: int, one: Sought, cues: Cues) -> bool:
-    word = said[at]
+    word = said[at].rstrip(ACCENTED)
     if not cues.verbs.last or one.verb in cues.verbs.forms:
-        return word in one.done
+        is_told = said[at].endswith(ACCENTED) or not cues.verbs.auxiliaries.isdisjoint(
+            said[max(at - 3, 0) : at]
+        )
+        return word in one.done or (is_told and ACCENTED + word in one.done)
     return word != one.verb and _bones(_without_ge(word)) in one.done and _is_participle(said, at, cues)
 
 
@@ -171,7 +199,7 @@ def _without_ge(word: str) -> str:
 
 def _is_participle(said: Sequence[str], at: int, cues: Cues) -> bool:
     """Say whether a German form is a participle: by its ge, its auxiliary, or as the last word."""
-    word = said[at]
+    word = said[at].rstrip(ACCENTED)
     if not word.endswith(("t", "en")):
         return False
     return "ge" in word or at == len(said) - 1 or not cues.verbs.auxiliaries.isdisjoint(said)

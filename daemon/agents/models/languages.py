@@ -68,7 +68,15 @@ def _said_by(table: Cues) -> frozenset[str]:
     tongue = TONGUES[table.language]
     told = (*tongue.weekdays, *tongue.months, *tongue.units, *table.urgent, *table.amounts)
     cues = (*table.due, *table.takes, *table.about, *table.to_do, *table.finished, *table.blocked)
-    said = words(plain("\n".join((*told, *cues, *table.on_hold, *table.started, *table.rename))))
+    done = (table.verbs.acts, *table.verbs.forms.values(), tongue.numbers)
+    cues += (
+        *table.on_hold,
+        *table.started,
+        *table.resumed,
+        *table.rename,
+        *(word for listed in done for word in listed),
+    )
+    said = words(plain("\n".join((*told, *cues))))
     return frozenset(word for word in said if len(word) >= _WORD_CHARS_MIN)
 
 

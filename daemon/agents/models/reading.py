@@ -14,7 +14,7 @@ from daemon.agents.models.dates import dues
 from daemon.agents.models.durations import durations
 from daemon.agents.models.finished import Sought, finished, finished_line
 from daemon.agents.models.interface import LabelView
-from daemon.agents.models.labelling import Named, named
+from daemon.agents.models.label_names import Named, named
 from daemon.agents.models.plain import alternatives, phrases, plain
 from daemon.agents.models.segments import (
     Clause,

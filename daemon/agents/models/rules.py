@@ -3,23 +3,22 @@
 Never uses a network, a key, or anything but its context: the same context gives the same calls.
 """
 
+import asyncio
 from collections.abc import Iterable
 
 from daemon.agents.models.checklist import Added, Ticked
 from daemon.agents.models.cues import Cues
 from daemon.agents.models.finished import sought
 from daemon.agents.models.interface import NoteView, RunContext, TaskView, ToolCall, Turn
-from daemon.agents.models.labelling import Named
+from daemon.agents.models.label_names import Named
 from daemon.agents.models.languages import TABLES, joined, plainly, table_for
 from daemon.agents.models.reading import Findings, Known, Said, read_note
 from daemon.agents.models.reporting import report
 from daemon.agents.models.states import IN_PROGRESS, next_status
 
 LABELS_MAX = 3
-CHARS_MAX = 256 * 1024  # of all new notes together: what a run reads stays a moment's work
-MARKED_CONFIDENCE = 0.95
-NAMED_CONFIDENCE = 0.7
-LANGUAGE_CONFIDENCE = 0.9
+CHARS_MAX = 256 * 1024  # of all new notes together: what a run reads stays a matter of seconds
+AT_ONCE_CHARS_MAX = 8 * 1024  # more is read beside the event loop
 
 
 class Rules:
@@ -33,7 +32,11 @@ class Rules:
         """Propose what the new notes say and write the report; a second turn has nothing to add."""
         if context.exchanges:
             return Turn(())
-        calls = [*proposed(context), ToolCall("update_report", report(context, _own_table(context).wording))]
+        if sum(len(note.text) for note in context.notes) > AT_ONCE_CHARS_MAX:
+            found = await asyncio.to_thread(proposed, context)
+        else:
+            found = proposed(context)
+        calls = [*found, ToolCall("update_report", report(context, _own_table(context).wording))]
         return Turn(tuple(call for call in calls if not context.tools or call.name in context.tools))
 
 
@@ -142,8 +145,8 @@ def _label_calls(found: Iterable[tuple[Named, Cues]]) -> list[ToolCall]:
     return [ToolCall("assign_task_labels", {"labels": labels, "rationale": names})]
 
 
-def _confidence(one: Named) -> float:
-    return MARKED_CONFIDENCE if one.is_marked else NAMED_CONFIDENCE
+def _confidence(one: Named) -> str:
+    return "high" if one.is_marked else "medium"
 
 
 def _language_call(context: RunContext) -> list[ToolCall]:
@@ -151,4 +154,4 @@ def _language_call(context: RunContext) -> list[ToolCall]:
     language = None if context.task.language else plainly(joined(note.text for note in context.notes))
     if language is None:
         return []
-    return [ToolCall("set_task_language", {"languageCode": language, "confidence": LANGUAGE_CONFIDENCE})]
+    return [ToolCall("set_task_language", {"languageCode": language, "confidence": "high"})]

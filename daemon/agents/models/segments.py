@@ -11,14 +11,17 @@ from functools import lru_cache
 from daemon.agents.models.cues import Cues
 from daemon.agents.models.plain import plain
 
-NOTE_CHARS_MAX = 64 * 1024
+NOTE_CHARS_MAX = 32 * 1024
 CLAUSE_CHARS_MAX = 500
-LINES_MAX = 5000
+LINES_MAX = 2000
+CLAUSES_MAX = 2000
 FINDS_MAX = 8  # of one cue's kind in one clause: nobody means more, and a hostile note must stay cheap
+
+ACCENTED = "´"
 
 _BULLET = re.compile(r"^\s*(?:[-*•+–‣◦]|\d{1,2}[.)])\s+(?:\[(?P<box>[ xX✓]?)\]\s*)?(?P<title>\S.*?)\s*$")
 _BOX = re.compile(r"^\s*(?:\[(?P<box>[ xX✓]?)\]|(?P<open>☐)|(?P<ticked>[☑✅✔]))\s*(?P<title>\S.*?)\s*$")
-_STOP = re.compile(r"[.!?;]+(?=\s|$)")
+_STOP = re.compile(r"(?<![.!?;])[.!?;]+(?=\s|$)")
 _ORDINAL = re.compile(r"\d{1,2}(?:\.\d{1,2})?$")
 _PART = re.compile(r"[,;:()—–✓✔✅☑]|\s-\s")
 _WORD = re.compile(r"(?:qu|jusqu|lorsqu|quelqu|[cdjlmnst])'(?=\w)|[^\W_]+(?:['-][^\W_]+)*")
@@ -73,8 +76,8 @@ def taken_apart(written: str, cues: Cues) -> Note:
             lines.append(ListLine(found["title"], _box(found), heading))
         elif line.strip():
             heading = line.strip()
-            clauses.extend(clauses_of(heading, cues))
-    return Note(tuple(lines), tuple(clauses))
+            clauses += clauses_of(heading, cues) if len(clauses) < CLAUSES_MAX else []
+    return Note(tuple(lines), tuple(clauses[:CLAUSES_MAX]))
 
 
 def _box(found: re.Match[str]) -> str:
@@ -96,7 +99,8 @@ def clauses_of(line: str, cues: Cues) -> list[Clause]:
             found.append((start, stop.end()))
             start = stop.end()
     found.append((start, len(line)))
-    return [_clause(line, own, bare, *_trimmed(line, *span)) for span in found if line[slice(*span)].strip()]
+    told = [span for span in found[:CLAUSES_MAX] if _WORD.search(bare, *span)]
+    return [_clause(line, own, bare, *_trimmed(line, *span)) for span in told]
 
 
 def _is_abbreviation(before_stop: str, cues: Cues) -> bool:
@@ -118,6 +122,12 @@ def _clause(line: str, own: str, bare: str, start: int, end: int) -> Clause:
 def words(text: str) -> list[str]:
     """Return the words of a plain text; French elisions are words of their own."""
     return _WORD.findall(text)
+
+
+def words_as_written(part: str, text: str) -> list[str]:
+    """Return the words of a plain text, marked with an accent where the last letter was written with one."""
+    spans = (match.span() for match in _WORD.finditer(part))
+    return [part[start:end] + ACCENTED * (part[end - 1] != text[end - 1].lower()) for start, end in spans]
 
 
 def before(own: str, at: int, cues: Cues) -> list[str]:

@@ -52,7 +52,10 @@ def _is_an_act(line: ListLine, cues: Cues) -> bool:
     verb = said[-1] if verbs.last else said[0]
     if len(said) < 2 or (verbs.last and line.title.split()[-1][:1].isupper()):
         return False
-    return verb in verbs.acts or (len(verb) >= ACT_CHARS_MIN and verb.endswith(verbs.act_endings))
+    if verb in verbs.acts:
+        return True
+    looks_so = len(verb) >= ACT_CHARS_MIN and verb.endswith(verbs.act_endings)
+    return looks_so and re.fullmatch(verbs.no_acts, verb) is None
 
 
 def _heads(heading: str, cues: Cues) -> bool:

@@ -1,39 +1,15 @@
-"""The `rules` model: what it reads in a note, and above all what it does not.
+"""What the `rules` model reads in a note, and above all what it does not.
 
 Never needs a store; every note is read on the same Wednesday.
 """
 
-import subprocess
-import sys
-from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from daemon.agents.models.cues_en import ENGLISH
-from daemon.agents.models.interface import (
-    ChecklistItemView,
-    DecisionView,
-    Exchange,
-    NoteView,
-    RunContext,
-    TaskView,
-    ToolCall,
-)
+from daemon.agents.models.languages import TABLES
 from daemon.agents.models.reading import read_note
-from daemon.agents.models.reporting import report
-from daemon.agents.models.rules import Rules, proposed
-from daemon.agents.tools import validated
-
-WEDNESDAY = datetime(2026, 11, 18, 10, tzinfo=UTC)
-
-
-def found(note: str) -> dict[str, Any]:
-    read = read_note(note, WEDNESDAY, ENGLISH)
-    single = {name: getattr(read, name) for name in ("due", "minutes", "priority", "title")}
-    told = {name: said.value for name, said in single.items() if said is not None}
-    return {**told, **({"items": [title for title, _ in read.items]} if read.items else {})}
+from tests.daemon.agents.models.said import WEDNESDAY, found
 
 
 @pytest.mark.parametrize(
@@ -150,7 +126,10 @@ def test_things_to_do_are_read_from_lists(note: str, items: list[str]) -> None:
 
 
 def test_a_ticked_box_is_ticked() -> None:
-    assert read_note("- [x] done\n- [ ] open", WEDNESDAY, ENGLISH).items == [("done", True), ("open", False)]
+    assert read_note("- [x] done\n- [ ] open", WEDNESDAY, TABLES["en"]).items == [
+        ("done", True),
+        ("open", False),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -242,71 +221,64 @@ def test_a_denial_reaches_no_further_than_its_own_part() -> None:
     assert found("no rush: about 2 hours") == {"minutes": "120"}
 
 
-# -- calls and report ---------------------------------------------------------------------------------
-
-TASK = TaskView("t", "Fix login", "OPEN", "P2", 60, None, None, ())
+# -- the other languages ------------------------------------------------------------------------------
 
 
-def context(*notes: str, **changes: Any) -> RunContext:
-    views = tuple(NoteView(str(at), note, WEDNESDAY, "user") for at, note in enumerate(notes))
-    task = replace(TASK, **changes)
-    return RunContext("run", WEDNESDAY, None, task, views, ())
+@pytest.mark.parametrize(
+    ("language", "note", "expected"),
+    [
+        ("de", "fällig am 4. Dezember", {"due": "2026-12-04"}),
+        ("de", "faellig am 4. Dezember", {"due": "2026-12-04"}),
+        ("de", "bis nächste Woche Freitag", {"due": "2026-11-27"}),
+        ("de", "bis Do fertig", {"due": "2026-11-19"}),
+        ("de", "dauert zweieinhalb Stunden", {"minutes": "150"}),
+        ("de", "ca. 2 bis 3 Std.", {"minutes": "180"}),
+        ("es", "antes del 4 de diciembre", {"due": "2026-12-04"}),
+        ("es", "vence manana", {"due": "2026-11-19"}),
+        ("es", "lleva hora y media", {"minutes": "90"}),
+        ("es", "lo antes posible", {"priority": "P1"}),
+        ("fr", "à rendre pour le 4 décembre", {"due": "2026-12-04"}),
+        ("fr", "echeance apres-demain", {"due": "2026-11-20"}),
+        ("fr", "ça prend 1h30", {"minutes": "90"}),
+        ("fr", "d'ici 2 semaines", {"due": "2026-12-02"}),
+        ("ro", "până pe 4 decembrie", {"due": "2026-12-04"}),
+        ("ro", "pana poimaine", {"due": "2026-11-20"}),
+        ("ro", "durează două ore și jumătate", {"minutes": "150"}),
+        ("ro", "cât mai repede", {"priority": "P1"}),
+    ],
+)
+def test_every_language_has_its_cues(language: str, note: str, expected: dict[str, Any]) -> None:
+    assert found(note, language) == expected
 
 
-def test_the_latest_note_has_the_last_word_on_a_field() -> None:
-    calls = proposed(context("due 2026-12-01", "due 2026-12-02"))
-    assert [(call.name, call.arguments) for call in calls] == [
-        ("update_task_due_date", {"dueDate": "2026-12-02", "rationale": "The note says: “due 2026-12-02”"})
-    ]
-
-
-def test_urgency_never_lowers_a_priority() -> None:
-    assert proposed(context("urgent", priority="P0")) == []
-    assert [call.name for call in proposed(context("urgent", priority="P3"))] == ["update_task_priority"]
-
-
-def test_items_like_those_that_are_there_are_left_out_unless_a_number_differs() -> None:
-    there = ChecklistItemView("i", "Book the flight 1", False, False, "user", None)
-    (call,) = proposed(context("- book the flights 1\n- Book the flight 2\n- pay", items=(there,)))
-    assert isinstance(call.arguments, dict)
-    titles = [item["title"] for item in call.arguments["items"]]
-    assert titles == ["Book the flight 2", "pay"]
-
-
-def test_more_items_than_a_call_takes_are_several_calls() -> None:
-    calls = proposed(context("\n".join(f"- item number {at}" for at in range(45))))
-    assert [len(call.arguments["items"]) for call in calls if isinstance(call.arguments, dict)] == [20, 20, 5]
-
-
-async def test_a_turn_ends_with_the_report_and_the_next_has_nothing_to_add() -> None:
-    turn = await Rules().turn(context("about 2 hours"))
-    assert [call.name for call in turn.calls] == ["update_task_estimate", "update_report"]
-    answered = replace(context(), exchanges=(Exchange(ToolCall("x", {}), "y"),))
-    assert (await Rules().turn(answered)).calls == ()
-
-
-def test_the_report_tells_what_is_done_what_is_left_and_what_was_turned_down() -> None:
-    items = (
-        ChecklistItemView("1", "Write", True, False, "user", 0),
-        ChecklistItemView("2", "Test", False, False, "user", 0),
-    )
-    rejected = DecisionView("update_task_estimate", {"minutes": 90}, "rejected", "I know better")
-    told = report(replace(context(items=items, due="2026-12-01"), decisions=(rejected,)), ENGLISH.wording)
-    assert validated("update_report", told)["checklistProgress"] == {"total": 2, "completed": 1}
-    assert (told["achieved"], told["remaining"]) == (["Write"], ["Test"])
-    assert told["tldr"] == "OPEN, P2; 1 of 2 items done; due 2026-12-01; about 60 min."
-    assert told["learnings"] == ["Rejected: update_task_estimate(90) (I know better)"]
-
-
-@pytest.mark.parametrize("note", ["x" * 200_000, "- " * 5000, "due " * 5000, "(" * 20_000, "about 1 " * 3000])
-def test_a_hostile_note_is_read_in_bounded_time(note: str) -> None:
-    found(note)
-
-
-def test_importing_the_model_does_not_load_rapidfuzz() -> None:
-    program = (
-        "import sys, daemon.agents.models.rules, daemon.agents.scheduler;"
-        "print([name for name in ('rapidfuzz',) if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+@pytest.mark.parametrize(
+    ("language", "note"),
+    [
+        ("de", "bis so spät"),
+        ("de", "Bin bis Freitag krank"),
+        ("de", "von Montag bis Freitag"),
+        ("de", "vor 2 Wochen"),
+        ("de", "bis nächsten Freitag"),
+        ("de", "bis 2.5 Prozent"),
+        ("de", "nicht dringend"),
+        ("de", "das eilt nicht"),
+        ("de", "hat 2 Stunden gedauert"),
+        ("de", "Muss das bis Freitag fertig sein?"),
+        ("es", "no es urgente"),
+        ("es", "la reunión duró unas 2 horas"),
+        ("es", "estoy fuera hasta el viernes"),
+        ("es", "de lunes a viernes"),
+        ("es", "si es para el viernes no llego"),
+        ("fr", "pas urgent"),
+        ("fr", "pour Sam"),
+        ("fr", "je suis absente jusqu'à vendredi"),
+        ("fr", "le vol dure 2 heures"),
+        ("fr", "pour le 3 pièces"),
+        ("ro", "nu e urgent"),
+        ("ro", "sunt plecat până vineri"),
+        ("ro", "a durat vreo 2 ore"),
+        ("ro", "dacă vine până vineri"),
+    ],
+)
+def test_every_language_takes_its_cues_back(language: str, note: str) -> None:
+    assert found(note, language) == {}

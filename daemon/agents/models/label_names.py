@@ -5,6 +5,8 @@ Never makes a label up, and never takes one that the task has.
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
+from itertools import islice
 from typing import NamedTuple
 
 from daemon.agents.models.cues import Cues
@@ -14,6 +16,7 @@ from daemon.agents.models.segments import Clause, before, words
 
 NAME_CHARS_MIN = 3
 LABELS_MAX = 500
+MENTIONS_MAX = 20
 
 
 class Named(NamedTuple):
@@ -30,20 +33,25 @@ def named(clauses: Iterable[Clause], labels: Iterable[LabelView], cues: Cues) ->
     found = []
     for label in list(labels)[:LABELS_MAX]:
         name = " ".join(plain(label.name).split())
-        if len(name) >= NAME_CHARS_MIN and words(name)[:1] and words(name)[0] in joined:
-            marks = [mark for clause in told for mark in _marks(clause, name, cues)]
+        first = words(name)[:1]
+        if len(name) >= NAME_CHARS_MIN and first and first[0] in joined:
+            marks = _marks([clause for clause in told if first[0] in clause.own], name, cues)
             found += [Named(label, any(marks))] if marks else []
     return sorted(found, key=lambda one: not one.is_marked)
 
 
-def _marks(clause: Clause, name: str, cues: Cues) -> list[bool]:
-    """Return for each mention of a name in a clause whether it is marked as a label."""
-    marks = []
+def _marks(clauses: Iterable[Clause], name: str, cues: Cues) -> list[bool]:
+    """Return for each mention of a name whether it is marked as a label."""
     tag = re.escape(name).replace(r"\ ", "[-_ ]?")
-    cue = rf"(?P<cue>(?:{alternatives(cues.label)})[\s:]+[\"“„«]?)?"
-    pattern = rf"(?P<tag>#{tag})(?![\w-])|(?<![\w#@./'-]){cue}{re.escape(name)}(?![\w@/-])"
-    for match in re.finditer(pattern, clause.bare):
-        led = before(clause.bare, match.start(), cues)
-        if not (cues.negations | cues.conditions).intersection(led):
-            marks.append(match["tag"] is not None or match["cue"] is not None)
-    return marks
+    pattern = re.compile(rf"(?P<tag>#{tag})(?![\w-])|(?<![\w#@./'-]){_cue(cues)}{re.escape(name)}(?![\w@/-])")
+    found = ((clause, match) for clause in clauses for match in pattern.finditer(clause.own))
+    return [
+        match["tag"] is not None or match["cue"] is not None
+        for clause, match in islice(found, MENTIONS_MAX)
+        if (cues.negations | cues.conditions).isdisjoint(before(clause.own, match.start(), cues))
+    ]
+
+
+@lru_cache(maxsize=8)
+def _cue(cues: Cues) -> str:
+    return rf"(?P<cue>(?:{alternatives(cues.label)})[\s:]+[\"“„«]?)?"
