@@ -52,12 +52,20 @@ def titles(snapshot: Snapshot, *, removed: bool = False) -> Iterator[tuple[Entit
 
 def agents(snapshot: Snapshot) -> Iterator[tuple[EntityId, dict[str, list[Any]], bool]]:
     """Yield the agents in sight: each field's values, the winning one first, and if their task is too."""
+    rows: Any = snapshot.db.execute("SELECT id, state FROM entity WHERE kind = 'agent' AND visible")
+    found = [
+        (name, {field: parts[1::2] for field, parts in _decoder.decode(state)[7].items()})
+        for name, state in rows
+    ]
+    tasks = [values["task_id"][0] for _, values in found if values.get("task_id")]
+    wanted = tuple(one for one in tasks if isinstance(one, bytes))
+    seen = _visible(snapshot, wanted) if wanted else frozenset()
+    for name, values in found:
+        yield name, values, bool(values.get("task_id")) and values["task_id"][0] in seen
+
+
+def _visible(snapshot: Snapshot, names: tuple[bytes, ...]) -> frozenset[EntityId]:
     rows: Any = snapshot.db.execute(
-        "SELECT agent.id, agent.state, coalesce(max(task.visible), 0) FROM entity AS agent"
-        " LEFT JOIN relation ON owner = agent.id AND name = 'agent_task'"
-        " LEFT JOIN entity AS task ON task.id = target"
-        " WHERE agent.kind = 'agent' AND agent.visible GROUP BY agent.no"
+        "SELECT id FROM entity WHERE visible AND id IN carray(?)", (apsw.carray(names),)
     )
-    for name, state, seen in rows:
-        fields = _decoder.decode(state)[7]
-        yield name, {field: parts[1::2] for field, parts in fields.items()}, bool(seen)
+    return frozenset(name for (name,) in rows)
