@@ -202,8 +202,9 @@ async def test_calls_beyond_the_limit_are_not_looked_at(a: Home, task: EntityId,
 async def test_a_run_that_has_read_too_much_takes_no_turn_but_for_the_report(
     a: Home, task: EntityId, agent: EntityId
 ) -> None:
-    await ran(a, agent, says(ESTIMATE, usage=Usage(INPUT_TOKENS_MAX)), says(reports(), words="last"))
-    assert kinds(a, agent).count("action") == 2
+    more = says(("update_task_priority", {"priority": "P0"}), reports())
+    await ran(a, agent, says(ESTIMATE, usage=Usage(INPUT_TOKENS_MAX)), more)
+    assert [item.tool for item in waiting(a)] == ["update_task_estimate"]
     assert report(a, agent) is not None
 
 
@@ -289,6 +290,7 @@ async def test_an_agent_that_may_not_run_any_more_ends_nothing(
     with pytest.raises(Hindered):
         await ran(a, agent, says(ESTIMATE), meanwhile)
     assert (waiting(a), report(a, agent)) == ([], None)
+    assert kinds(a, agent) == ["system", "action", "tool_result"]
     with pytest.raises(Hindered):
         await ran(a, agent, key="two")
 
