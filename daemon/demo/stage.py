@@ -63,7 +63,6 @@ class Device:
             "PLACET_DEVICE_NAME": name,
             "PLACET_LISTEN_HOST": "127.0.0.1",
             "PLACET_LISTEN_PORT": "0",
-            "PLACET_MDNS_ENABLED": "false",
             "PLACET_WAKE_DEBOUNCE_S": "0.2",
             "PLACET_WAKE_THROTTLE_S": "0",
         }
@@ -116,13 +115,44 @@ class Device:
 
     def run(self, *words: str, typed: str | None = None, exit_status: int = 0) -> str:
         """Run a command as a person would: show it, show what it says, return its output."""
-        self._prompt(list(words), "" if typed is None else f" <<< {typed[:24]}…")
-        done = self._call(list(words), typed)
-        for line in (done.stdout + done.stderr).rstrip().splitlines():
-            print(f"  {line}", flush=True)
+        done = self.attempt(*words, typed=typed)
         if done.returncode != exit_status:
             raise DemoFailed(f"placet {words[0]} ended with {done.returncode}, expected {exit_status}")
         return done.stdout
+
+    def attempt(self, *words: str, typed: str | None = None) -> subprocess.CompletedProcess[str]:
+        """Run a command as `run` does, however it ends."""
+        self._prompt(list(words), "" if typed is None else f" <<< {typed}")
+        done = self._call(list(words), typed)
+        _show(done.stdout + done.stderr)
+        return done
+
+    @contextmanager
+    def waiting(self, *words: str) -> Iterator[str]:
+        """Run a command that says one line and waits, for as long as the block takes; then show its end."""
+        self._prompt(list(words), "   # and waits")
+        command = subprocess.Popen(
+            [_placet(), *words],
+            env=self._environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        assert command.stdout is not None
+        try:
+            line = command.stdout.readline().strip()
+            _show(line)
+            yield line
+            rest, _ = command.communicate(timeout=COMMAND_S)
+            print(f"{styled(self.name, CYAN)}:", flush=True)
+            _show(rest)
+            if command.returncode != 0:
+                raise DemoFailed(f"placet {words[0]} ended with {command.returncode}")
+        finally:
+            command.kill()
+            command.wait()
+            command.stdout.close()
 
     def read(self, *words: str, shown: bool = True) -> Any:
         """Run a command with --json for the story's own use, and say so."""
@@ -144,6 +174,11 @@ class Device:
 
         wait_until(what, came, WAIT_S)
         return seen[-1]
+
+
+def _show(said: str) -> None:
+    for line in said.rstrip().splitlines():
+        print(f"  {line}", flush=True)
 
 
 def wait_until(what: str, holds: Callable[[], bool], limit_s: float) -> None:

@@ -14,6 +14,7 @@ from daemon.demo.stage import GREEN, DemoFailed, Device, devices, scene, styled,
 
 REPORT, BUG = "grant report", "login bug"
 SHORT = 6
+NOT_FOUND = 4
 
 Pending = list[dict[str, Any]]
 
@@ -51,9 +52,15 @@ def _import(laptop: Device, todo: Path) -> None:
 
 
 def _pair(laptop: Device, phone: Device) -> None:
-    scene("3 · The devices pair: one token, mutual TLS, no server")
-    invitation = laptop.read("pair", "--invite")
-    phone.run("join", typed=invitation["token"])
+    scene("3 · The devices pair: a code, mutual TLS, no server")
+    with laptop.waiting("pair") as code:
+        joined = phone.attempt("join", typed=code)
+        if joined.returncode == NOT_FOUND:
+            tell("Devices cannot find each other by mDNS on this machine. So the phone is told where to go:")
+            [laptop_here] = [one for one in laptop.read("devices") if one["this"]]
+            joined = phone.attempt("join", "--addr", laptop_here["address"], typed=code)
+        if joined.returncode != 0:
+            raise DemoFailed(f"placet join ended with {joined.returncode}")
     phone.run("sync", "--wait")
     phone.run("list")
 
