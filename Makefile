@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo up test cover check bench try-model man words pins clean
+.PHONY: demo up test cover check bench notes try-model man words pins clean
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -45,6 +45,9 @@ check: $(VENV)/.dev ## style, types and import rules
 
 bench: $(VENV)/.dev ## the figures, each beside its baseline
 	@$(PY) -m bench $(BENCH)
+
+notes: $(VENV)/.dev ## how often the rules model is right on notes of real life, by language and kind of proposal
+	@$(PY) -m tests.daemon.agents.models.measuring $(NOTES)
 
 try-model: $(VENV)/.run $(TRY)/.installed ## a real, very small model behind a real server: what it proposes, and what is refused
 	@$(PY) -m tests.daemon.agents.models.try_model $(TRY)/bin/python
