@@ -1,4 +1,4 @@
-"""Measures everything and prints one table: `python -m bench [--quick] [PART...]`, the parts by their names below.
+"""Measures everything and prints one table: `python -m bench [--quick] [PART...]`, parts as named below.
 
 Never runs as part of the tests.
 """
@@ -6,7 +6,7 @@ Never runs as part of the tests.
 import sys
 from pathlib import Path
 
-from bench import commands, deciding, life, live, stores
+from bench import commands, deciding, life, live, stores, waking
 from bench.table import show
 
 PARTS = {
@@ -14,6 +14,7 @@ PARTS = {
     "live": lambda _quick: live.figures(),
     "commands": lambda _quick: commands.figures(),
     "deciding": lambda _quick: deciding.figures(),
+    "waking": lambda _quick: waking.figures(),
     "life": lambda quick: life.figures(quick=quick),
 }
 
