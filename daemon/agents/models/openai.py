@@ -28,7 +28,7 @@ from daemon.agents.models.openai_retries import Clock, Patience, answered
 from daemon.agents.models.openai_wire import Reply, Unreached, Wire
 
 PROMPT_TOKENS_MAX = 60_000
-PROMPT_TOKENS_MIN = 2000
+TOLD_TOKENS_MIN = 250
 
 
 class OpenAI:
@@ -111,16 +111,19 @@ class OpenAI:
         return Turn((), usage=told_usage(body) or Usage())
 
     async def _asked_within_room(self, context: RunContext, form: Form) -> bytes:
-        """Ask; where the request is too long for the model, tell half as much, and remember that."""
+        """Ask; where the request is too long for the model, tell half as much, and remember that.
+
+        What cannot be told shorter, the rules and the tools, is not counted to what is halved.
+        """
         while True:
             request = self._request(context, form)
             try:
                 return await self._ask(request)
             except Overflow:
-                weight = tokens(str(request))
-                self._budget = min(self._budget, weight) // 2
-                if self._budget < PROMPT_TOKENS_MIN:
+                told = sum(tokens(str(one["content"])) for one in request["messages"][1:])
+                if told < TOLD_TOKENS_MIN:
                     raise
+                self._budget = tokens(str(request)) - told + told // 2
 
     def _request(self, context: RunContext, form: Form) -> dict[str, Any]:
         how = asked_in(form, context.must_call, context.tools)

@@ -8,6 +8,7 @@ that servers really give, and the faults that they really have:
     calls(("update_report", {...}))     native tool calls        says("...")     an answer in words
     acts({...})                         one answer by schema     raw(b"...")     any bytes
     refuses(429, code="...", after="1") an error                 leads_to(url)   a redirect (307)
+    replays([...])                      what a real server answered once
     knows_only("tools", step)           the step, for requests in one form; a refusal for the others
     drips()  cuts()  floods()  packs()  answers that never end, break off, are huge, or are compressed
     echoes(...)                         what was sent, sent back: the key, the notes
@@ -130,6 +131,11 @@ def raw(body: bytes, status: int = 200, content_type: str = "application/json", 
         return web.Response(body=body, status=status, content_type=content_type, headers=named)
 
     return step
+
+
+def replays(recorded: list[dict[str, Any]]) -> list[Step]:
+    """Return the steps of a real server that `try_model.py` recorded."""
+    return [raw(one["body"].encode(), one["status"]) for one in recorded]
 
 
 # -- faults -------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from typing import Any
 
 from daemon.agents.models.interface import Exchange, NoteView, RunContext, TaskView
 from daemon.agents.models.openai import OpenAI
+from daemon.agents.models.openai_around import Around
 from daemon.agents.models.openai_endpoint import Endpoint, Mode
 from daemon.agents.models.openai_retries import Patience
 from tests.daemon.agents.models.fake_openai import FakeOpenAI, Step, serving_model
@@ -61,13 +62,13 @@ class Remote:
 
 @asynccontextmanager
 async def remote(
-    *script: Step, mode: Mode = "tools", key: str = KEY, **patience: Any
+    *script: Step, mode: Mode = "tools", key: str = KEY, around: Around | None = None, **patience: Any
 ) -> AsyncIterator[Remote]:
     """Connect a model to a server with a script."""
     world = World()
     async with serving_model(*script) as server:
         endpoint = Endpoint(server.url, "fake-1", mode, key)
-        model = OpenAI(endpoint, world, replace(Patience(sleep=world.pause), **patience))
+        model = OpenAI(endpoint, world, replace(Patience(sleep=world.pause), **patience), around)
         try:
             yield Remote(server, model, world)
         finally:
