@@ -106,6 +106,15 @@ def test_each_key_sends_its_verdict(home: Path, open_three: FakeControl):
     ]
 
 
+def test_who_thinks_better_of_rejecting_is_back_at_the_item(home: Path, open_three: FakeControl):
+    with terminal(home, "review") as shown:
+        shown.until(_NEXT)
+        shown.press("n", then="reason) ")
+        assert "Confirm it?" in shown.press("\x04")
+        assert "Nothing was decided." in shown.end("q")
+    assert _sent(open_three) == []
+
+
 def test_looking_around_and_leaving_decides_nothing(home: Path, open_three: FakeControl):
     with terminal(home, "review") as shown:
         shown.until(_NEXT)
@@ -125,8 +134,9 @@ def test_looking_around_and_leaving_decides_nothing(home: Path, open_three: Fake
 def test_a_shows_what_is_left_of_the_task_before_it_confirms_exactly_that(
     home: Path, open_three: FakeControl
 ):
-    open_three.answers(PENDING, [*_three(), _item("d4" * 16, task_id=OTHER)])
-    results = [examples.verdict("applied", item_id=SECOND), examples.verdict("failed", item_id=THIRD)]
+    open_three.forgets(PENDING)
+    open_three.answers(PENDING, [*_three(), _item("d4" * 16, task_id=OTHER, task_title="Other")])
+    results = [examples.verdict("failed", item_id=SECOND), examples.verdict("applied", item_id=THIRD)]
     with terminal(home, "review") as shown:
         shown.until(_NEXT)
         shown.press("j")
@@ -137,7 +147,8 @@ def test_a_shows_what_is_left_of_the_task_before_it_confirms_exactly_that(
         open_three.forgets(DECIDE)
         open_three.answers(DECIDE, results)
         # What failed is shown again, alone.
-        assert "3 of 3" in shown.press("y")
+        assert "2 of 4" in shown.press("y")
+        assert "4 of 4  Other" in shown.press("s")
         assert "1 confirmed" in shown.end("q")
     assert _sent(open_three) == [{"verdict": "confirmed", "items": [SECOND, THIRD], "via": "cli"}]
 
@@ -244,13 +255,13 @@ def test_who_leaves_while_a_decision_is_under_way_is_told_where_it_shows(home: P
 def test_keys_that_were_pressed_before_the_question_are_not_its_answer(home: Path, open_three: FakeControl):
     with terminal(home, "review") as shown:
         shown.until(_NEXT)
-        shown.press("yyyy")
+        # More than is read at once: what is left would be the answer to the next question.
+        shown.press("y" * 200)
         shown.end("q")
     assert len(_sent(open_three)) == 1
 
 
 def test_what_comes_during_a_review_is_told_at_its_end_and_not_slipped_in(home: Path, control: FakeControl):
-    control.answers(PENDING, [_item()])
     control.answers(PENDING, [_item()])
     control.answers(PENDING, [_item(), _item(SECOND), _item(THIRD)])
     control.answers(SHOW, examples.task())
