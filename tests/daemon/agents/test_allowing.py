@@ -9,6 +9,8 @@ import pytest
 
 from daemon.agents import allowing
 from daemon.agents.decisions import Outcome, Result
+from daemon.journal import tasks
+from daemon.journal.views import ChecklistItem
 from store.transaction import Write
 from syncproto.commit import By
 from syncproto.ids import EntityId, derived_id, text
@@ -327,6 +329,37 @@ def test_no_edit_closes_a_task_through_an_agents_proposal(a: Home, task: EntityI
     (item,) = a.propose(task, "run", ("set_task_status", {"status": "GROOMED"}))
     assert confirm(a, item, edit={"status": status}).result is Outcome.FAILED
     assert a.value(task, "status") == "OPEN"
+
+
+# -- whose it is --------------------------------------------------------------------------------------
+
+
+def shown_item(home: Home, task: EntityId, item: EntityId) -> ChecklistItem:
+    shown = home.read(lambda snapshot: tasks.show(snapshot, text(task)))
+    return next(one for listed in shown.checklists for one in listed.items if one.id == text(item))
+
+
+def test_a_tick_as_proposed_is_shown_as_the_agents_and_an_agent_may_change_it_later(
+    a: Home, task: EntityId
+) -> None:
+    item, proposed = item_proposed(a, task)
+    confirm(a, proposed)
+    assert shown_item(a, task, item).checked_by == "agent"
+    a.fleet.now_ms += 1
+    (back,) = a.propose(task, "later", ("update_checklist_item", {"id": text(item), "isChecked": False}))
+    assert confirm(a, back).result is Outcome.APPLIED
+    assert (a.value(item, "is_checked"), shown_item(a, task, item).checked_by) == (False, "agent")
+
+
+def test_a_tick_that_was_edited_is_shown_as_the_persons_and_an_agent_must_argue_against_it(
+    a: Home, task: EntityId
+) -> None:
+    item, proposed = item_proposed(a, task, isChecked=True, title="Write tests")
+    confirm(a, proposed, edit={"title": "Write all tests"})
+    assert shown_item(a, task, item).checked_by == "user"
+    a.fleet.now_ms += 1
+    call = {"id": text(item), "isChecked": False}
+    assert a.propose(task, "later", ("update_checklist_item", call)) == []
 
 
 # -- several fields in one item -----------------------------------------------------------------------
