@@ -208,7 +208,7 @@ def _ready_socket(folder: Path) -> Iterator[tuple[socket.socket, str]]:
     path.unlink()
 
 
-def _start_s(device: Device, folder: Path) -> float:
+def ready_s(device: Device, folder: Path) -> float:
     """Start the daemon and wait until it says that it is ready."""
     with _ready_socket(folder) as (told, path):
         device.settings["NOTIFY_SOCKET"] = path
@@ -242,7 +242,7 @@ def _daemon(device: Device, folder: Path) -> list[Figure]:
     modules = _third_party()
 
     def ours() -> float:
-        taken = _start_s(device, folder)
+        taken = ready_s(device, folder)
         device.stop()
         return 1e3 * taken
 
@@ -250,9 +250,9 @@ def _daemon(device: Device, folder: Path) -> list[Figure]:
     start = Figure(
         "start to ready, the large store", mine, theirs, "ms", "importing the same packages", "<= 1.5"
     )
-    _start_s(device, folder)
+    ready_s(device, folder)
     device.do("status")
-    rss, cpu = _rest(device)
+    rss, cpu = rest(device)
     device.stop()
     return [
         start,
@@ -261,7 +261,7 @@ def _daemon(device: Device, folder: Path) -> list[Figure]:
     ]
 
 
-def _rest(device: Device) -> tuple[float, float]:
+def rest(device: Device) -> tuple[float, float]:
     """Return MiB resident, and percent of a processor, while nobody asks for anything."""
     assert device.daemon is not None
     process = Path(f"/proc/{device.daemon.pid}")
