@@ -34,9 +34,9 @@ class Device(_Section, frozen=True):
 
 
 class Listen(_Section, frozen=True):
-    """Where peers connect. Port 0 means any free one."""
+    """Where peers connect: an address of this machine, nothing for all of them. Port 0 means any free one."""
 
-    host: str = "0.0.0.0"  # noqa: S104 - a peer is another machine; strangers are turned away in TLS
+    host: str = ""
     port: Port = 0
 
 

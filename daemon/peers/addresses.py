@@ -5,6 +5,7 @@ Never resolves a name, and never sends a packet.
 
 import ipaddress
 import socket
+from collections.abc import Iterable
 from typing import NamedTuple
 
 PORT_MAX = 65535
@@ -52,14 +53,23 @@ def is_address(text: str) -> bool:
     return True
 
 
-def reachable(host: str, port: int) -> list[str]:
-    """Return where a listener bound to `host` may be reached, the likeliest first."""
+def reachable(host: str, port: int, held: Iterable[str] = ()) -> list[str]:
+    """Return where a listener bound to `host` may be reached, the likeliest first.
+
+    `held` are the machine's addresses. Those of one link alone are left out: elsewhere they mean another.
+    """
     if host not in EVERYWHERE:
         return [str(Address(host, port))]
     places = [_PROBES[family] for family in EVERYWHERE[host]]
     routed = [source for family, target, _ in places if (source := _source(family, target))]
-    hosts = [*routed, *(loopback for _, _, loopback in places)]
+    others = sorted(one for one in held if _is_far(one, EVERYWHERE[host]))
+    hosts = [*routed, *others, *(loopback for _, _, loopback in places)]
     return [str(Address(one, port)) for one in dict.fromkeys(hosts)]
+
+
+def _is_far(address: str, families: tuple[int, ...]) -> bool:
+    read = ipaddress.ip_address(address)
+    return read.version in families and not read.is_link_local
 
 
 def _source(family: int, target: str) -> str | None:

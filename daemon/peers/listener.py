@@ -6,10 +6,11 @@ for pairing in the TLS handshake.
 
 import asyncio
 import contextlib
+import errno
 import socket
 import ssl
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 import structlog
 from aiohttp import web
@@ -24,10 +25,37 @@ PAIR_PATH = "/v1/pair"
 LINE_BYTES_MAX = 2048
 HEADERS_MAX = 32
 BACKLOG = 64
+PORTS_TRIED_MAX = 5
+_NO_SUCH_FAMILY = (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL)
 
 log = structlog.get_logger("peers")
 
 Door = Callable[[bytes, Wire], Awaitable[None]]
+
+
+def _bound(places: Sequence[tuple[int, str]], port: int) -> list[socket.socket]:
+    """Return listening sockets of one port, a family that the machine has not left out. Raises OSError."""
+    sockets: list[socket.socket] = []
+    absent: OSError | None = None
+    try:
+        for family, host in places:
+            try:
+                bound = socket.create_server((host, port), family=family, backlog=BACKLOG)
+            except OSError as fault:
+                if len(places) == 1 or fault.errno not in _NO_SUCH_FAMILY:
+                    raise
+                absent = fault
+                continue
+            bound.setblocking(False)
+            sockets.append(bound)
+            port = int(bound.getsockname()[1])
+    except OSError:
+        for bound in sockets:
+            bound.close()
+        raise
+    if absent is not None and not sockets:
+        raise absent
+    return sockets
 
 
 class Listener:
@@ -68,21 +96,20 @@ class Listener:
     async def _listen(self, host: str, port: int) -> int:
         loop = asyncio.get_running_loop()
         found = await loop.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        sockets: list[socket.socket] = []
-        try:
-            for family, _, _, _, place in dict.fromkeys(found):
-                bound = socket.create_server((place[0], port), family=family, backlog=BACKLOG)
-                bound.setblocking(False)
-                sockets.append(bound)
-                port = int(bound.getsockname()[1])
-        except OSError:
-            for bound in sockets:
-                bound.close()
-            raise
-        self._sockets = sockets
-        for bound in sockets:
+        places = [(int(family), str(place[0])) for family, _, _, _, place in dict.fromkeys(found)]
+        for _ in range(PORTS_TRIED_MAX - 1 if port == 0 else 0):
+            try:
+                self._sockets = _bound(places, 0)
+                break
+            except OSError as fault:
+                # The port that was free for one family is taken for the other.
+                if fault.errno != errno.EADDRINUSE:
+                    raise
+        else:
+            self._sockets = _bound(places, port)
+        for bound in self._sockets:
             self._watch(bound)
-        return port
+        return int(self._sockets[0].getsockname()[1])
 
     async def stop(self) -> None:
         """Close the port and every connection."""

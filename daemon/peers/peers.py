@@ -13,7 +13,7 @@ from daemon.config import Settings
 from daemon.journal.errors import Code, Refused
 from daemon.journal.provenance import iso
 from daemon.notifier import Notifier
-from daemon.peers import addresses, code, editing, joining, roster, token
+from daemon.peers import addresses, code, editing, interfaces, joining, roster, token
 from daemon.peers.admission import Admission
 from daemon.peers.dial import Dialling
 from daemon.peers.discovery import Discovery
@@ -325,7 +325,7 @@ class Peers:
     # -- within ---------------------------------------------------------------------------------------
 
     def _own_addresses(self) -> list[str]:
-        return addresses.reachable(self._listen.host, self._port)
+        return addresses.reachable(self._listen.host, self._port, interfaces.held())
 
     def _greeted(self) -> list[Link]:
         return [link for link in self._links.all() if link.greeted.is_set()]

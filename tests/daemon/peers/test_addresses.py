@@ -50,6 +50,15 @@ def test_a_listener_on_one_address_is_reached_there():
     assert addresses.reachable("127.0.0.1", 7) == ["127.0.0.1:7"]
 
 
+def test_a_listener_on_all_addresses_is_reached_at_each_of_its_families_but_not_at_those_of_one_link():
+    held = ["10.0.0.5", "fd00::5", "fe80::5", "169.254.1.1"]
+    assert {*addresses.reachable("", 7, held)} >= {"10.0.0.5:7", "[fd00::5]:7"}
+    for host, other in (("0.0.0.0", "[fd00::5]:7"), ("::", "10.0.0.5:7")):
+        found = addresses.reachable(host, 7, held)
+        assert other not in found
+        assert not any("fe80" in one or "169.254" in one for one in found)
+
+
 @pytest.mark.parametrize(
     ("host", "loopback"), [("0.0.0.0", "127.0.0.1:7"), ("::", "[::1]:7"), ("", "[::1]:7")]
 )
