@@ -50,6 +50,19 @@ def titles(snapshot: Snapshot, *, removed: bool = False) -> Iterator[tuple[Entit
         yield name, title if isinstance(title, str) else ""
 
 
+def belongings(snapshot: Snapshot, task: EntityId) -> list[EntityId]:
+    """Return what hangs on a task: checklists, their items, entries and links, out of sight included."""
+    rows: Any = snapshot.db.execute(
+        "SELECT owner FROM relation WHERE target = ?1"
+        " AND name IN ('task_checklist', 'task_entry', 'link_from', 'link_to')"
+        " UNION ALL SELECT items.owner FROM relation AS lists"
+        " JOIN relation AS items ON items.target = lists.owner AND items.name = 'checklist_item'"
+        " WHERE lists.target = ?1 AND lists.name = 'task_checklist'",
+        (task,),
+    )
+    return [name for (name,) in rows]
+
+
 def agents(snapshot: Snapshot) -> Iterator[tuple[EntityId, dict[str, list[Any]], bool]]:
     """Yield the agents in sight: each field's values, the winning one first, and if their task is too."""
     rows: Any = snapshot.db.execute("SELECT id, state FROM entity WHERE kind = 'agent' AND visible")

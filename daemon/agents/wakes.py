@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from daemon.agents.records import AUTONOMOUS, Agent, agent_id, hindrance, load
 from daemon.journal.provenance import iso
-from store import runs
+from store import glance, runs
 from store.entity import Entity
 from store.fold import Written, written
 from store.history import first_beyond, positions
@@ -19,7 +19,6 @@ from syncproto.heads import Head, covers
 from syncproto.ids import EntityId, text
 
 FEED_PAGE = 500
-_CHILDREN = ("task_checklist", "task_entry", "link_from", "link_to")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,7 @@ def triggers(snapshot: Snapshot, agent: Agent) -> list[Trigger]:
     first = first_beyond(snapshot, agent.watermark)
     if first is None:
         return []
-    names = frozenset(related(snapshot, agent.task))
+    names = frozenset([agent.task, *glance.belongings(snapshot, agent.task)])
     return [
         _trigger(write)
         for seq in positions(snapshot, names, first - 1)
@@ -61,16 +60,6 @@ def _unseen(snapshot: Snapshot, agent: Agent, seq: int) -> list[Written]:
     if covers(agent.watermark, received.head, snapshot.log):
         return []
     return [written(received, operation) for operation in received.commit.operations]
-
-
-def related(snapshot: Snapshot, task: EntityId) -> list[EntityId]:
-    """Return a task and all that hangs on it, what is out of sight included."""
-    names = [task]
-    for relation in _CHILDREN:
-        names += snapshot.referring(task, relation, removed=True)
-    for checklist in snapshot.referring(task, "task_checklist", removed=True):
-        names += snapshot.referring(checklist, "checklist_item", removed=True)
-    return names
 
 
 def _is_news(snapshot: Snapshot, agent: Agent, write: Written) -> bool:
