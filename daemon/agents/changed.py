@@ -59,14 +59,11 @@ def changed_since(snapshot: Snapshot, task: EntityId, seen: Clock, zone: tzinfo 
 def since_report(snapshot: Snapshot, agent: Agent) -> int:
     """Count the commits that changed the task since what its report stands for, at most COUNTED_MAX."""
     state = snapshot.entity(state_id(agent.id))
-    named = None if state is None else state.version("report_id")
-    if state is None or named is None:
+    if state is None or agent.report_id is None:
         return 0
-    # A run that leaves a report as it was names it again, beside how far it has seen.
-    seen = [one for one in state.versions("watermark") if one.source.head == named.source.head]
-    report = None if agent.report_id is None else snapshot.entity(agent.report_id)
-    rests_on = seen[0].value if seen else None if report is None else report.value("rests_on")
-    return count_since(snapshot, agent.task, clock_from_value(rests_on))
+    # The end of a run writes both: where it leaves the report as it was, it names it again.
+    seen = state.value("watermark")
+    return count_since(snapshot, agent.task, clock_from_value(seen))
 
 
 def count_since(snapshot: Snapshot, task: EntityId, seen: Clock) -> int:

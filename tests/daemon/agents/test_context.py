@@ -249,6 +249,17 @@ async def test_what_another_device_wrote_before_and_brings_later_is_a_change(
     assert sorted(one[1] for one in changes(a, agent)) == ["due", "priority"]
 
 
+async def test_what_was_seen_elsewhere_is_no_change_though_it_came_here_later(
+    a: Home, b: Home, task: EntityId, agent: EntityId
+) -> None:
+    a.fleet.sync()
+    b.set(task, due="2026-12-01")
+    a.set(task, title="Seen")
+    await ran(a, agent, says(reports()))
+    a.fleet.sync()
+    assert [one[1] for one in changes(b, agent)] == ["due"]
+
+
 # -- decisions, proposals, observations ---------------------------------------------------------------
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from daemon.agents import agents, changed, diary
+from daemon.agents import agents, changed, diary, room
 from daemon.agents.activity import Activity, activity
-from daemon.agents.models.interface import AnswerFault, Turn, Usage
+from daemon.agents.models.interface import AnswerFault, RunContext, Turn, Usage
 from daemon.agents.records import Hindered, load, report_of, state_id
 from daemon.agents.run import CALLS_MAX, INPUT_TOKENS_MAX, TURNS_MAX
 from daemon.agents.wakes import triggers
@@ -163,14 +163,21 @@ async def test_what_no_text_can_hold_is_kept_as_what_it_can(a: Home, task: Entit
 async def test_the_end_fits_into_one_commit_however_much_there_is_to_say(
     a: Home, task: EntityId, agent: EntityId
 ) -> None:
-    line = "漢" * 400
-    items = [{"title": f"{number} {'漢' * 390}"} for number in range(20)]
-    many = ("add_multiple_checklist_items", {"items": items, "rationale": "漢" * 300})
-    more = ("add_multiple_checklist_items", {"items": [{"title": f"x{one['title']}"} for one in items[:10]]})
-    noted = ("record_observations", {"observations": [f"{n}" + "漢" * 990 for n in range(20)]})
+    smile, line = "😀", "😀" * 400
+    lists = a.new("checklist", task, task_id=task, title="Todos", position="a")
+    ids = [
+        text(a.new("checklist_item", task, checklist_id=lists, title=f"{n:02}" + smile * 398, position="a"))
+        for n in range(30)
+    ]
+    items = [
+        {"id": one, "title": one + smile * 368, "reason": smile * 400, "rationale": smile * 300}
+        for one in ids
+    ]
+    batches = [("update_checklist_items", {"items": items[at : at + 15]}) for at in (0, 15)]
+    noted = ("record_observations", {"observations": [f"{n}" + smile * 990 for n in range(20)]})
     told = reports(line, achieved=[line] * 25, remaining=[line] * 25, learnings=[line] * 25)
     before = commits(a)
-    ended = await ran(a, agent, says(many, more, noted, told))
+    ended = await ran(a, agent, says(*batches, noted, told))
     assert (ended.proposals, ended.reported) == (30, True)
     sizes = [len(one.signed.body) for _, one in a.read(lambda snapshot: snapshot.feed(before, 100))]
     assert max(sizes) <= COMMIT_BYTES_MAX
@@ -210,7 +217,11 @@ async def test_a_run_that_has_read_too_much_takes_no_turn_but_for_the_report(
 
 async def test_an_agent_that_may_not_report_is_not_asked_to(a: Home, task: EntityId, agent: EntityId) -> None:
     a.set(agent, **{"policy/update_report": "denied"})
-    await ran(a, agent, says(ESTIMATE), Turn(()), says(reports()))
+
+    def never(context: RunContext) -> Turn:
+        raise AssertionError(context.instruction)
+
+    await ran(a, agent, says(ESTIMATE), Turn(()), never)
     assert report(a, agent) is None
     assert len(waiting(a)) == 1
 
@@ -231,6 +242,18 @@ async def test_the_report_says_what_it_rests_on_and_by_whom(a: Home, task: Entit
     assert a.read(lambda snapshot: snapshot.referring(said[0].id, "report_source_span")) == [held.id]
 
 
+async def test_a_report_that_could_not_rest_on_all_that_changed_is_trusted_less(
+    a: Home, task: EntityId, agent: EntityId
+) -> None:
+    await ran(a, agent, says(reports("One.")), key="one")
+    for number in range(2 * room.CHANGES.members):
+        a.set(task, title=f"{number}")
+    await ran(a, agent, says(reports("Two.")), key="two")
+    trusted = {str(one.value("content")): one.value("confidence") for one in all_of(a, "report")}
+    assert ["One" in content for content, how in trusted.items() if how == "high"] == [True]
+    assert len(trusted) == 2
+
+
 async def test_changes_since_the_report_count_until_a_run_has_seen_them(
     a: Home, task: EntityId, agent: EntityId
 ) -> None:
@@ -244,6 +267,31 @@ async def test_changes_since_the_report_count_until_a_run_has_seen_them(
     await ran(a, agent, says(reports()), key="two")
     assert len(all_of(a, "report")) == 1
     assert changes_since(a, agent) == 0
+
+
+async def test_what_the_agent_writes_itself_is_no_change_since_its_report(
+    a: Home, task: EntityId, agent: EntityId
+) -> None:
+    german = ("set_task_language", {"languageCode": "de", "confidence": "high"})
+    await ran(a, agent, says(german, reports()))
+    assert a.value(task, "language") == "de"
+    assert changes_since(a, agent) == 0
+
+
+async def test_of_two_reports_made_apart_the_changes_since_the_one_that_shows_are_counted(
+    a: Home, b: Home, task: EntityId, agent: EntityId
+) -> None:
+    a.fleet.sync()
+    a.set(task, title="Another")
+    await ran(a, agent, says(reports("here")), key="one")
+    a.fleet.now_ms += 1000
+    b.set(agent, home_device_id=b.read(lambda snapshot: snapshot.device))
+    await ran(b, agent, says(reports("there")), key="two")
+    a.fleet.sync()
+    told = report(a, agent)
+    assert told is not None
+    assert told["tldr"] == "there"
+    assert changes_since(a, agent) == changes_since(b, agent) == 1
 
 
 async def test_no_changes_are_counted_where_nothing_was_reported(
