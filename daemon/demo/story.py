@@ -41,6 +41,7 @@ def _play(folder: Path) -> None:
         _pair(laptop, phone)
         _propose(laptop, phone)
         _decide(laptop, phone)
+        _learn(laptop)
         _apart(laptop, phone)
         _agree(laptop, phone)
 
@@ -75,9 +76,11 @@ def _propose(laptop: Device, phone: Device) -> None:
     laptop.run("agent", "create", REPORT)
     laptop.run("agent", "create", BUG)
     laptop.run("note", REPORT, "The report is due 2027-03-15. It takes about 3 hours. This is urgent.")
+    laptop.run("note", REPORT, "The summary draft is finished.")
     laptop.run("note", BUG, "Todo: reproduce it in the browser, check the sign-up form, tell support")
-    _pending(laptop, "the agent has proposed", 3, REPORT)
+    _pending(laptop, "the agent has proposed", 4, REPORT)
     _pending(laptop, "the agent has proposed", 3, BUG)
+    tell("What a person left unticked, an agent ticks only with evidence: a later note of that person's.")
     tell("The proposals travel like everything else. On the other device:")
     phone.run("sync", "--wait")
     phone.run("pending")
@@ -96,7 +99,7 @@ def _decide(laptop: Device, phone: Device) -> None:
     scene("5 · A person decides, on whichever device is at hand")
     items = phone.read("pending", REPORT)
     due, estimate = _by_tool(items, "update_task_due_date"), _by_tool(items, "update_task_estimate")
-    phone.run("confirm", due, estimate)
+    phone.run("confirm", due, estimate, _by_tool(items, "update_checklist_item"))
     phone.run("reject", _by_tool(items, "update_task_priority"), "--reason", "everything is urgent")
     tell("The estimate was wrong after all. Undo takes it back; what it covered shows again.")
     phone.run("undo", estimate)
@@ -105,8 +108,23 @@ def _decide(laptop: Device, phone: Device) -> None:
     laptop.run("log", REPORT)
 
 
+def _learn(laptop: Device) -> None:
+    scene("6 · What a person turned down is not proposed again, and the report says why")
+    laptop.run("note", REPORT, "The director called: this is really urgent!")
+    laptop.read_until("the agent has read it", _has_learnt, "agent", "show", REPORT)
+    laptop.run("agent", "log", REPORT, "--tools", "--limit", "6")
+    laptop.run("agent", "show", REPORT)
+    waiting = [item["tool"] for item in laptop.read("pending", REPORT)]
+    if waiting:
+        raise DemoFailed(f"expected nothing new, found {waiting}")
+
+
+def _has_learnt(agent: dict[str, Any]) -> bool:
+    return any("everything is urgent" in one for one in (agent["report"] or {}).get("learnings", ()))
+
+
 def _apart(laptop: Device, phone: Device) -> None:
-    scene("6 · The link is cut, and both devices decide")
+    scene("7 · The link is cut, and both devices decide")
     phone.run("sync", "--pause")
     same, other, _third = (_short(item) for item in laptop.read("pending", BUG))
     tell("Both confirm the same item. And one confirms what the other rejects.")
@@ -134,7 +152,7 @@ def _apart(laptop: Device, phone: Device) -> None:
 
 
 def _agree(laptop: Device, phone: Device) -> None:
-    scene("7 · Proof that both hold the same")
+    scene("8 · Proof that both hold the same")
     one, two = laptop.read("status"), phone.read("status")
     for key, name in (("vector", "version vector"), ("state_hash", "state hash")):
         if one[key] != two[key]:

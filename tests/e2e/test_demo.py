@@ -17,6 +17,7 @@ def test_the_demonstration_tells_its_whole_story_and_leaves_nothing_running() ->
     for scene in (
         "The devices pair",
         "An agent reads the notes",
+        "is not proposed again",
         "The link is cut",
         "Proof that both hold the same",
     ):
