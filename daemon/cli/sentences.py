@@ -113,6 +113,8 @@ _FORMED: Final = named(
 )
 _LEFT: Final = named("answer", "your later edit stays, {part} is {value}", "{part} is {value}")
 """What is left after an undo; each could be the beginning of anything else."""
+_SIDES: Final = ("base", "now", "then", "value")
+"""The places of values of the part that a sentence is about."""
 _CAUSE: Final = named("answer", "proposed by an agent: {words}")
 _PARTS: Final = named(
     "answer",
@@ -146,7 +148,8 @@ def cause(why: str) -> str:
 def _formed(sentence: str, forms: tuple[str, ...]) -> str:
     for form in forms:
         if found := re.fullmatch(_pattern(form), sentence, re.DOTALL):
-            values = {name: _value(name, value) for name, value in found.groupdict().items()}
+            given = found.groupdict()
+            values = {name: _value(name, value, given.get("part")) for name, value in given.items()}
             return said_of("answer", form).format(**values)
     return sentence
 
@@ -160,12 +163,12 @@ def _pattern(form: str) -> str:
     )
 
 
-def _value(name: str, value: str) -> str:
+def _value(name: str, value: str, part: str | None) -> str:
+    """Say what fills a place; `part` is the field that the sentence is about, if it is about one."""
     if name == "left":
         return _formed(value, _LEFT)
     if name == "fault" and value in _FIXED:
         return said_of("answer", value)
-    if name == "status":
+    if name == "status" or (part == "status" and name in _SIDES and value not in _PARTS):
         return names.task_status(value)
-    is_ours = value in _PARTS and name in ("part", "base", "now", "then", "value")
-    return said_of("answer", value) if is_ours else value
+    return said_of("answer", value) if value in _PARTS and name in ("part", *_SIDES) else value
