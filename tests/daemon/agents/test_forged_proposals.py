@@ -11,6 +11,7 @@ from daemon.agents.decided import decided
 from daemon.agents.decisions import Outcome
 from daemon.agents.effects import fingerprint_of, item_id
 from daemon.agents.records import agent_id
+from daemon.agents.tools import validated
 from store.item import clock_as_value
 from store.transaction import Write
 from syncproto.codec import Value
@@ -75,9 +76,19 @@ def test_a_tool_that_is_unknown_here_does_not_run(a: Home, task: EntityId, tool:
     nothing_runs(a, forge(a, task, tool, TITLED, item=derived_id("x", time_of=task)), UNKNOWN)
 
 
-@pytest.mark.parametrize("tool", ["update_report", "retract_proposals", "add_multiple_checklist_items"])
-def test_a_tool_that_cannot_wait_does_not_run(a: Home, task: EntityId, tool: str) -> None:
-    nothing_runs(a, forge(a, task, tool, TITLED, item=derived_id("x", time_of=task)), FOREIGN)
+NO_PROPOSALS = (
+    ("update_report", {"title": "Owned", "tldr": "Owned"}),
+    ("record_observations", {"observations": ["owned"]}),
+    ("retract_proposals", {"itemIds": ["0" * 32], "reason": "owned"}),
+    ("add_multiple_checklist_items", {"items": [{"title": "Owned", "isChecked": False}]}),
+)
+
+
+@pytest.mark.parametrize(("tool", "args"), NO_PROPOSALS)
+def test_a_tool_that_cannot_wait_does_not_run(
+    a: Home, task: EntityId, tool: str, args: dict[str, Any]
+) -> None:
+    nothing_runs(a, forge(a, task, tool, validated(tool, args)), FOREIGN)
 
 
 @pytest.mark.parametrize(
