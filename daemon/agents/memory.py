@@ -75,8 +75,8 @@ def decisions(snapshot: Snapshot, task: EntityId, now_ms: int) -> tuple[Decision
     """Return what people decided last on the task's proposals, oldest first; expired ones among them."""
     settled = snapshot.settled_items(task, now_ms, room.DECISIONS.members)
     told = sorted((one for item in settled for one in _told(item)), key=lambda one: one.place)
-    views = [_decision(snapshot, one) for one in told[-room.DECISIONS.members :]]
-    kept = room.within(reversed(views), room.DECISIONS, lambda one: room.tokens(one.line) - 7)
+    views = (_decision(snapshot, one) for one in reversed(told))
+    kept = room.within(views, room.DECISIONS, lambda one: room.tokens(one.line) - 7)
     return tuple(reversed(kept))
 
 

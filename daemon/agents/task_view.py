@@ -48,7 +48,10 @@ def task_view(snapshot: Snapshot, task: Entity) -> TaskView:
 
 
 def _items(snapshot: Snapshot, task: EntityId) -> tuple[ChecklistItemView, ...]:
-    views = [_item(one) for one in judging.items_of(snapshot, task)]
+    lists = judging.children(snapshot, task, "task_checklist")
+    views = [
+        _item(one) for of_list in lists for one in judging.children(snapshot, of_list.id, "checklist_item")
+    ]
     views.sort(key=lambda one: one.is_archived)
     return tuple(room.within(views, room.ITEMS, lambda one: room.tokens(one.title) + 30))
 

@@ -14,7 +14,7 @@ from store.snapshot import Snapshot
 from store.transaction import Transaction, Write
 from syncproto.commit import By
 from syncproto.ids import EntityId, text
-from tests.daemon.agents.deciding import confirm, reject
+from tests.daemon.agents.deciding import confirm, defer, reject
 from tests.daemon.agents.fleet import DAY_MS, Home
 from tests.daemon.agents.running import gathered, new_agent, ran, reports, says
 
@@ -110,7 +110,11 @@ def test_archived_items_come_last_so_that_they_are_the_first_to_go(
     a: Home, task: EntityId, agent: EntityId
 ) -> None:
     lists = a.new("checklist", task, task_id=task, title="Todos", position="a")
-    a.new("checklist_item", task, checklist_id=lists, title="old", position="a", is_archived=True)
+    for title in ("old", "new"):
+        a.new(
+            "checklist_item", task, checklist_id=lists, title=title, position="a", is_archived=title == "old"
+        )
+    assert [one.title for one in context(a, agent).task.items] == ["new", "old"]
     for number in range(room.ITEMS.members):
         a.new("checklist_item", task, checklist_id=lists, title=f"{number}", position="b")
     told = context(a, agent).task.items
@@ -314,6 +318,24 @@ async def test_what_waits_can_be_taken_back_by_its_id(a: Home, task: EntityId, a
         a, agent, says(("retract_proposals", {"itemIds": [told.id], "reason": "It is done."}), reports())
     )
     assert context(a, agent).proposals == ()
+
+
+async def test_what_the_agent_took_back_is_no_decision_and_what_was_put_off_does_not_wait(
+    a: Home, b: Home, task: EntityId, agent: EntityId
+) -> None:
+    made = says(("update_task_estimate", {"minutes": 90}), ("set_task_title", {"title": "T"}), reports())
+    await ran(a, agent, made, key="one")
+    a.fleet.sync()
+    estimate, title = a.read(lambda snapshot: snapshot.items(task))
+    back = ("retract_proposals", {"itemIds": [text(estimate.id)], "reason": "It is done."})
+    await ran(a, agent, says(back), key="two")
+    defer(a, title.id)
+    reject(b, estimate.id)
+    a.fleet.sync()
+    told = context(a, agent)
+    assert {one.verdict for one in told.decisions} == {"deferred", "rejected"}
+    assert '- · set_task_title("T") — deferred' in [one.line for one in told.decisions]
+    assert told.proposals == ()
 
 
 async def test_observations_are_told_at_every_later_wake_and_each_once(
