@@ -70,6 +70,7 @@ class Cues:
     due: Phrases
     latest: Phrases
     day_leads: Phrases
+    day_parts: Words
     until: Phrases
     until_not_with: Words
     due_not_after: Words
@@ -103,6 +104,7 @@ class Cues:
 
     blocked: Phrases
     blocked_not_before: Words
+    blocked_not_with: Words
     on_hold: Phrases
     resumed: Phrases
     started: Phrases

@@ -21,27 +21,30 @@ GERMAN = Cues(
     segment_words=words("aber und jedoch doch weil denn sondern sonst danach"),
     negations=words("nicht nich net kein keine keinen keiner keinem nie niemals ohne weder kaum nix nichts"),
     past=words(
-        "war waren hatte hatten wurde wurden dauerte gestern vorgestern letzte letzten letzter letztes"
-        " letztem damals früher brauchte brauchten gedauert"
+        "wusste wussten ging gingen kam kamen gab war waren hatte hatten wurde wurden dauerte gestern"
+        " vorgestern letzte letzten letzter letztes letztem damals früher brauchte brauchten gedauert"
     ),
     conditions=words(
         "wenn falls sofern ob vielleicht eventuell evtl könnte könnten würde würden hätte wäre wär schön"
     ),
     due=phrased(
-        "fällig am | fällig bis | fällig | fälligkeit | frist bis | frist | deadline | deadline ist |"
-        " abgabe | abgabetermin | abgabefrist | stichtag | termin bis | spätestens | allerspätestens |"
-        " vor | bis | bis zum | bis spätestens | bis spätestens zum | einzureichen bis | due |"
-        " abzugeben bis | abgabe bis | muss bis"
+        "frist … : | abgabetermin … : | fällig am | fällig bis | fällig | fälligkeit | frist bis |"
+        " frist | deadline | deadline ist | abgabe | abgabetermin | abgabefrist | stichtag | termin bis"
+        " | spätestens | allerspätestens | vor | bis | bis zum | bis spätestens | bis spätestens zum |"
+        " einzureichen bis | due | abzugeben bis | abgabe bis | muss bis"
     ),
     latest=phrased("spätestens | allerspätestens"),
     day_leads=phrased("am"),
+    day_parts=words("abend abends morgen früh nachmittag vormittag mittag nacht"),
     until=phrased("bis | bis zum | bis einschließlich"),
     until_not_with=words(
-        "bin urlaub krank weg geschlossen offen geöffnet gilt gültig unterwegs verreist dienstreise"
-        " warten warte wartet blockiert pausiert verfügbar besetzt ferien abwesend kur gebucht läuft"
-        " dauert bleibe bleiben vertretung elternzeit frei da sind zu hatten von"
+        "vertrag mietvertrag bin urlaub krank weg geschlossen offen geöffnet gilt gültig unterwegs"
+        " verreist dienstreise warten warte wartet blockiert pausiert verfügbar besetzt ferien abwesend"
+        " kur gebucht läuft dauert bleibe bleiben vertretung elternzeit frei da sind zu hatten von"
     ),
-    due_not_after=words("tag tage woche wochen abend nacht monat stunden minuten zwischen von"),
+    due_not_after=words(
+        "monate monaten jahre jahren tag tage woche wochen abend nacht monat stunden minuten zwischen von"
+    ),
     due_fillers=words(
         "ist am der zum den dem bis spätestens auf an diesen dieser kommenden einschließlich nun jetzt"
     ),
@@ -103,12 +106,12 @@ GERMAN = Cues(
     hours=phrased("h | std | stunde | stunden"),
     days=phrased("tag | tage | tagen | pt | arbeitstag | arbeitstage"),
     to_do=phrased(
-        "todo | to do | to-do | todos | to-dos | noch zu erledigen | zu erledigen | zu tun | noch zu"
-        " tun | noch offen | offen | offene punkte | nächste schritte | nächster schritt | nicht"
-        " vergessen | aufgaben | muss noch | müssen noch | fehlt noch | fehlen noch | einkaufen |"
-        " einkaufsliste | besorgen | noch zu machen | zu machen | noch zu besorgen | mitbringen |"
-        " packliste | checkliste | wir brauchen | ich brauche | wir müssen | ich muss | zu klären |"
-        " noch machen | ausstehend"
+        "kaufen | zu kaufen | mitnehmen | todo | to do | to-do | todos | to-dos | noch zu erledigen |"
+        " zu erledigen | zu tun | noch zu tun | noch offen | offen | offene punkte | nächste schritte |"
+        " nächster schritt | nicht vergessen | aufgaben | muss noch | müssen noch | fehlt noch | fehlen"
+        " noch | einkaufen | einkaufsliste | besorgen | noch zu machen | zu machen | noch zu besorgen |"
+        " mitbringen | packliste | checkliste | wir brauchen | ich brauche | wir müssen | ich muss | zu"
+        " klären | noch machen | ausstehend"
     ),
     and_words=phrased("und | sowie | &"),
     finished=phrased(
@@ -147,6 +150,7 @@ GERMAN = Cues(
         " rückmeldung | kann erst weitermachen | blocked by"
     ),
     blocked_not_before=words("mich uns dich euch"),
+    blocked_not_with=words("kaffee tee bus zug bahn taxi essen"),
     on_hold=phrased(
         "auf eis | pausiert | pausieren | liegt auf eis | on hold | zurückgestellt | vorerst gestoppt |"
         " ruht in der warteschleife"

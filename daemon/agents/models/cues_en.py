@@ -8,10 +8,9 @@ from daemon.agents.models.cues import Cues, Verbs, Wording, counted, forms, phra
 ENGLISH = Cues(
     language="en",
     known_by=words(
-        "no longer"
-        " the and is are was were be been to of for with on at by this that it its we you they he she i"
-        " i'm i've it's don't not have has had will would should can do does did my our your their from"
-        " about but what when there please need need's just as or if so up out all"
+        "no longer the and is are was were be been to of for with on at by this that it its we you they"
+        " he she i i'm i've it's don't not have has had will would should can do does did my our your"
+        " their from about but what when there please need need's just as or if so up out all"
     ),
     signs="",
     abbreviations=words(
@@ -19,25 +18,31 @@ ENGLISH = Cues(
     ),
     segment_words=words("but and however so because though otherwise"),
     negations=words(
-        "not no never none without isnt isn't dont don't doesnt doesn't wont won't cant can't cannot"
-        " havent haven't hasnt hasn't didnt didn't arent aren't shouldnt shouldn't wasnt wasn't aint"
-        " ain't neither nor hardly non"
+        "nothing nobody not no never none without isnt isn't dont don't doesnt doesn't wont won't cant"
+        " can't cannot havent haven't hasnt hasn't didnt didn't arent aren't shouldnt shouldn't wasnt"
+        " wasn't aint ain't neither nor hardly non"
     ),
-    past=words("was were had did took spent lasted ended yesterday ago already worked used been kept last"),
+    past=words(
+        "knew got went came was were had did took spent lasted ended yesterday ago already worked used"
+        " been kept last"
+    ),
     conditions=words("if whether unless maybe perhaps might could would've nice"),
     due=phrased(
-        "due date is | due date | due on | due by | due | deadline is | deadline | deadline moved to |"
-        " deadline is now | no later than | not later than | at the latest by | by | before"
+        "deadline … : | due date … : | due date is | due date | due on | due by | due | deadline is |"
+        " deadline | deadline moved to | deadline is now | no later than | not later than | at the"
+        " latest by | by | before"
     ),
     latest=phrased("at the latest | latest"),
     day_leads=phrased("on the"),
+    day_parts=words(""),
     until=phrased("until | till"),
     until_not_with=words(
-        "away out off closed hold wait waiting blocked vacation holiday leave sick busy paused open"
-        " valid here there free on-call stay staying lasts"
+        "contract runs lease away out off closed hold wait waiting blocked vacation holiday leave sick"
+        " busy paused open valid here there free on-call stay staying lasts"
     ),
     due_not_after=words(
-        "day days week weeks night evening month hours minutes met seen standing stand close from between"
+        "months day days week weeks night evening month hours minutes met seen standing stand close"
+        " from between"
     ),
     due_fillers=words("is on by at this coming of for latest no later than the moved to now end"),
     within=phrased("within | within the next | in less than | due in | inside of"),
@@ -50,7 +55,9 @@ ENGLISH = Cues(
         " needs | this'll take | it'll take | that'll take | 'll take | will need | should need |"
         " estimate is | estimated at | estimated | estimate | est | effort | duration"
     ),
-    about=phrased("about | around | roughly | approximately | approx | circa | ca | up to | at most | ~"),
+    about=phrased(
+        "reckon | about | around | roughly | approximately | approx | circa | ca | up to | at most | ~"
+    ),
     about_after=words(
         "it's its it is that's that this should be probably i think guess reckon say only just another"
         " a couple of hours"
@@ -102,9 +109,10 @@ ENGLISH = Cues(
         " ready | ✓ | ✔ | ✅ | ☑"
     ),
     unfinished=words(
-        "wrong almost nearly half halfway partly will should must need needs to-be being going start"
-        " started begin except when once after until before hopefully soon todo want wants would ought"
-        " half-way mostly someone by get can"
+        "he'll she'll they'll i'll we'll it'll that'll you'll wish hope wrong almost nearly half"
+        " halfway partly will should must need needs to-be being going start started begin except when"
+        " once after until before hopefully soon todo want wants would ought half-way mostly someone by"
+        " get can"
     ),
     verbs=Verbs(
         last=False,
@@ -136,6 +144,7 @@ ENGLISH = Cues(
         " on a reply from"
     ),
     blocked_not_before=words("me us you"),
+    blocked_not_with=words("kettle coffee tea bus train taxi tram dinner"),
     on_hold=phrased(
         "on hold | paused | pausing this | parked | parking this | shelved | put on ice | on ice | on"
         " the back burner"

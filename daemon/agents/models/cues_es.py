@@ -20,25 +20,28 @@ SPANISH = Cues(
     segment_words=words("pero y aunque porque sino luego"),
     negations=words("no nunca jamás sin ni tampoco ningún ninguna nadie nada"),
     past=words(
-        "tuvieron era eran fue fueron estaba estaban tardé tardó duró llevó ayer anteayer pasado pasada"
-        " pasados última último tuvo tuve tenía vencía reservamos"
+        "sabía sabían fui vino tuvieron era eran fue fueron estaba estaban tardó duró llevó ayer"
+        " anteayer pasado pasada pasados última último tuvo tuve tenía vencía reservamos"
     ),
     conditions=words("si quizá quizás acaso podría podrían sería estaría tal bien ojalá"),
     due=phrased(
-        "vence | vence el | vencimiento | fecha límite | fecha límite es | plazo | plazo hasta | plazo"
-        " es | entrega | entregar | entregarlo | a entregar | a más tardar | como muy tarde | como"
-        " tarde | antes de | antes del | deadline | deadline es | para | límite"
+        "plazo … : | fecha límite … : | vence | vence el | vencimiento | fecha límite | fecha límite es"
+        " | plazo | plazo hasta | plazo es | entrega | entregar | entregarlo | a entregar | a más"
+        " tardar | como muy tarde | como tarde | antes de | antes del | deadline | deadline es | para |"
+        " límite"
     ),
     latest=phrased("como muy tarde | como tarde | a más tardar | sin falta"),
     day_leads=phrased("el día"),
+    day_parts=words(""),
     until=phrased("hasta"),
     until_not_with=words(
-        "vacaciones fuera enfermo enferma estoy estaré cerrado abierto abierta válido válida oferta"
-        " esperar esperando bloqueado pausa baja viaje ausente disponible ocupado libre stock desde"
-        " quedo quedamos de"
+        "contrato vacaciones fuera enfermo enferma estoy estaré cerrado abierto abierta válido válida"
+        " oferta esperar esperando bloqueado pausa baja viaje ausente disponible ocupado libre stock"
+        " desde quedo quedamos de"
     ),
     due_not_after=words(
-        "día días semana semanas noche entre desde entradas billetes reservé cita mesa reserva reunión"
+        "mes meses años reservada reservado día días semana semanas noche entre desde entradas billetes"
+        " reservé cita mesa reserva reunión"
     ),
     due_fillers=words("es para antes de del hasta a más tardar como muy tarde máximo será ahora próximo"),
     within=phrased("en menos de | dentro de | en un plazo de | antes de | plazo de | en"),
@@ -131,8 +134,8 @@ SPANISH = Cues(
         acts=words(""),
         no_acts=r"lugar|mujer|taller|alquiler|hogar|ayer|azucar|celular|familiar|primer|tercer",
         act_endings=phrased(
-            "ar | er | ir | arlo | arla | erlo | erla | irlo | irla | arle | erle | irle | arlos | arlas"
-            " | arles | erles | irles"
+            "ar | er | ir | arlo | arla | erlo | erla | irlo | irla | arle | erle | irle | arlos |"
+            " arlas | arles | erles | irles"
         ),
     ),
     blocked=phrased(
@@ -142,6 +145,7 @@ SPANISH = Cues(
         " de la respuesta"
     ),
     blocked_not_before=words("me nos te os"),
+    blocked_not_with=words("café té autobús tren taxi comida"),
     on_hold=phrased(
         "en pausa | en espera | pausado | pausada | aparcado | aparcada | aplazado | en el congelador |"
         " queda parado | on hold"

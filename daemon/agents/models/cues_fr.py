@@ -20,26 +20,28 @@ FRENCH = Cues(
     segment_words=words("mais et car cependant donc sinon puis"),
     negations=words("ne n' pas jamais aucun aucune sans ni personne rien"),
     past=words(
-        "était étaient a-été fut avait avaient hier avant-hier dernier dernière derniers dernières"
-        " passé passée duré fallait devait"
+        "savait savaient allait était étaient a-été fut avait avaient hier avant-hier dernier dernière"
+        " derniers dernières passé passée duré fallait devait"
     ),
     conditions=words("si s'il s' peut-être éventuellement pourrait pourrions serait bien"),
     due=phrased(
-        "échéance | échéance le | échéance est | à rendre | à rendre le | à rendre pour | date limite |"
-        " date limite est | délai | délai jusqu'au | deadline | deadline est | au plus tard | au plus"
-        " tard le | avant | avant le | d'ici | d'ici le | d'ici au | pour | à remettre | à livrer | à"
-        " finir | dernier délai"
+        "rendre | le rendre | la rendre | date limite … : | délai … : | échéance | échéance le |"
+        " échéance est | à rendre | à rendre le | à rendre pour | date limite | date limite est | délai"
+        " | délai jusqu'au | deadline | deadline est | au plus tard | au plus tard le | avant | avant"
+        " le | d'ici | d'ici le | d'ici au | pour | à remettre | à livrer | à finir | dernier délai"
     ),
     latest=phrased("au plus tard | dernier délai | impérativement"),
     day_leads=phrased("le jour du"),
+    day_parts=words(""),
     until=phrased("jusqu'à | jusqu'au"),
     until_not_with=words(
-        "congé congés vacances absent absente malade fermé fermée ouvert ouverte valable attendre"
-        " attends attend bloqué pause suis serai sommes déplacement disponible occupé libre stock du"
+        "contrat bail court congé congés vacances absent absente malade fermé fermée ouvert ouverte"
+        " valable attendre attends attend bloqué pause suis serai sommes déplacement disponible occupé"
+        " libre stock du"
     ),
     due_not_after=words(
-        "jour jours semaine semaines soir nuit entre depuis billets billet réservé rendez-vous rdv"
-        " réunion place places"
+        "mois ans table réservée réservées jour jours semaine semaines soir nuit entre depuis billets"
+        " billet réservé rendez-vous rdv réunion place places"
     ),
     due_fillers=words(
         "est pour avant d'ici d' ici au plus tard fixée fixé à max maximum prochain sera maintenant"
@@ -139,6 +141,7 @@ FRENCH = Cues(
         " avancer tant | dans l'attente"
     ),
     blocked_not_before=words("me nous te vous"),
+    blocked_not_with=words("café thé bus train taxi tram"),
     on_hold=phrased(
         "en pause | mis en pause | en suspens pour l'instant | mis de côté | reporté sine die | gelé |"
         " mis en veille | on hold"

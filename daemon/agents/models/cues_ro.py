@@ -20,24 +20,29 @@ ROMANIAN = Cues(
     ),
     segment_words=words("dar și si însă deoarece fiindcă altfel iar"),
     negations=words("nu n-am n-a n-au niciodată fără nici nimic nimeni nu-i"),
-    past=words("ținut era erau fusese ieri alaltăieri trecut trecută trecute durat avea aveam fost"),
+    past=words(
+        "știa știau venea ținut era erau fusese ieri alaltăieri trecut trecută trecute durat avea aveam fost"
+    ),
     conditions=words("dacă daca poate eventual oare ar-fi posibil bine"),
     due=phrased(
-        "termen | termen limită | termenul este | termenul e | termen până | scadent | scadent pe |"
-        " scadentă | scadență | scadența | data limită | deadline | deadline-ul este | deadline-ul e |"
-        " deadline e | deadline este | cel târziu | înainte de | până | până la | până pe | până cel"
-        " târziu | de predat | de predat până | predat până | pentru"
+        "trebuie predat | trebuie predată | trebuie trimis | termen … : | termen limită … : | termen |"
+        " termen limită | termenul este | termenul e | termen până | scadent | scadent pe | scadentă |"
+        " scadență | scadența | data limită | deadline | deadline-ul este | deadline-ul e | deadline e"
+        " | deadline este | cel târziu | înainte de | până | până la | până pe | până cel târziu | de"
+        " predat | de predat până | predat până | pentru"
     ),
     latest=phrased("cel târziu | neapărat"),
     day_leads=phrased("pe data de | în data de"),
+    day_parts=words(""),
     until=phrased("până | până la | până pe"),
     until_not_with=words(
-        "concediu vacanță plecat plecată bolnav bolnavă închis închisă deschis deschisă valabil"
-        " valabilă aștept așteptăm așteaptă blocat blocați pauză sunt suntem ocupat liber disponibil"
-        " stoc delegație lipsesc absent stau stăm"
+        "contractul contract concediu vacanță plecat plecată bolnav bolnavă închis închisă deschis"
+        " deschisă valabil valabilă aștept așteptăm așteaptă blocat blocați pauză sunt suntem ocupat"
+        " liber disponibil stoc delegație lipsesc absent stau stăm"
     ),
     due_not_after=words(
-        "zi zile săptămână săptămâni seara noaptea între bilete rezervat întâlnire programare masă"
+        "lună ani rezervată zi zile săptămână săptămâni seara noaptea între bilete rezervat întâlnire"
+        " programare masă"
     ),
     due_fillers=words("este e pe la data de până cel târziu maxim în ziua acum luna"),
     within=phrased("în termen de | în cel mult | în mai puțin de | în maxim | în următoarele"),
@@ -133,6 +138,7 @@ ROMANIAN = Cues(
         " nu putem continua până"
     ),
     blocked_not_before=words("mă ne te vă"),
+    blocked_not_with=words("cafea cafeaua ceaiul apa autobuzul trenul taxiul"),
     on_hold=phrased(
         "pe pauză | în așteptare | în pauză | suspendat | suspendată | amânat pe termen nelimitat |"
         " înghețat | on hold"

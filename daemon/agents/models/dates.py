@@ -6,17 +6,21 @@ Never reads a date without a cue before it, a bare number as a day, or free text
 import re
 from collections.abc import Iterator
 from datetime import date
+from difflib import get_close_matches
+from functools import lru_cache
 from itertools import islice
 
 from daemon.agents.models.cues import Cues
 from daemon.agents.models.plain import phrases, plain
-from daemon.agents.models.segments import FINDS_MAX, Clause, before, is_meant, words
+from daemon.agents.models.segments import FINDS_MAX, Clause, after, before, is_meant, words
 from daemon.journal import when
 from daemon.journal.date_words import TONGUES
 
 YEARS_AHEAD_MAX = 10
 FILLERS_MAX = 5
 TOKENS_MAX = 7
+TYPO_CHARS_MIN = 6
+TYPO_LIKE_MIN = 0.85
 SPAN_CHARS_MAX = 60
 
 _LEAD = re.compile(r"[\s:=,–—-]*")
@@ -66,6 +70,8 @@ def _is_deadline(clause: Clause, match: re.Match[str], cues: Cues) -> bool:
     led = before(clause.own, match.start(), cues)
     if cues.due_not_after.intersection(led[-2:]) or (led and _is_day(led[-1], cues)):
         return False
+    if not cues.past.isdisjoint(after(clause.own, match.end(), cues)):
+        return False
     lasts = phrases(cues.until).fullmatch(match.group()) is not None
     return not lasts or cues.until_not_with.isdisjoint(words(clause.own))
 
@@ -97,9 +103,10 @@ def _readings(clause: Clause, at: int, is_within: bool, today: date, cues: Cues)
     if found := _ISO.match(span):
         yield _date(*map(int, found.groups()))
         return
-    ends = [token.end() for token in islice(_TOKEN.finditer(span), TOKENS_MAX)]
-    for end in reversed(ends):
-        said = span[:end].rstrip(",:")
+    tokens = list(islice(_TOKEN.finditer(span), TOKENS_MAX))
+    spelled = [_spelled(token.group(), cues) for token in tokens]
+    for count in range(len(tokens), 0, -1):
+        end, said = tokens[count - 1].end(), " ".join(spelled[:count]).rstrip(",:")
         days = _days(said, is_within, today, cues) or _days(said.rstrip("."), is_within, today, cues)
         if days:
             sure = len(days) == 1 and _stands_alone(said, span[end:], cues)
@@ -113,6 +120,27 @@ def _days(said: str, is_within: bool, today: date, cues: Cues) -> frozenset[date
     if not found and is_within:
         found = when.readings(f"{plain(cues.ahead)} {said}", today, cues.language)
     return found
+
+
+def _spelled(token: str, cues: Cues) -> str:
+    """Return a word of a day as it is spelled: "wendesday" is a typo, and "donnerstagabend" a Thursday."""
+    said = token.rstrip(".,:")
+    known = _names(cues)
+    if len(said) < TYPO_CHARS_MIN or said in known or not said.isalpha():
+        return token
+    day = next(
+        (name for name in known if said.startswith(name) and said[len(name) :] in cues.day_parts), None
+    )
+    return day or next(iter(get_close_matches(said, known, 1, TYPO_LIKE_MIN)), token)
+
+
+@lru_cache(maxsize=8)
+def _names(cues: Cues) -> tuple[str, ...]:
+    """Return the longer names of days and months of a language."""
+    tongue = TONGUES[cues.language]
+    return tuple(
+        one for one in (*tongue.weekdays, *tongue.months, *tongue.days) if len(one) > 4 and one.isalpha()
+    )
 
 
 def _stands_alone(said: str, rest: str, cues: Cues) -> bool:

@@ -65,12 +65,13 @@ def _stated(clause: Clause, cue: Phrases, cues: Cues) -> list[int]:
 
 
 def _blocked(clause: Clause, cues: Cues) -> list[int]:
-    """Find what holds the task up; that others wait for the writer does not."""
+    """Find what holds the task up; that others wait for the writer, or the writer for the bus, does not."""
     return [
         match.start()
         for match in _found(clause, cues.blocked)
         if is_meant(clause, match.start(), cues)
         and cues.blocked_not_before.isdisjoint(_beside(clause, match, cues))
+        and cues.blocked_not_with.isdisjoint(after(clause.own, match.end(), cues))
     ]
 
 

@@ -8,7 +8,7 @@ import pytest
 from tests.daemon.agents.models.measuring import KINDS, LANGUAGES, Score, corpus, made, scores, total
 
 # What was measured, with room for one note more that goes wrong. Wrong proposals cost more than missing ones.
-PRECISION_MIN = {"dev": 0.97, "held": 0.93}
+PRECISION_MIN = {"dev": 0.96, "held": 0.93}
 RECALL_MIN = {"dev": 0.95, "held": 0.83}
 LANGUAGE_PRECISION_MIN = 0.96
 LANGUAGE_RECALL_MIN = 0.66
