@@ -73,7 +73,7 @@ class History:
         for home in self.homes:
             if home.name in self.touched:
                 state = (home.held, home.read(lambda snapshot: snapshot.state_hash()))
-                judges.judge(home, self.reference(home), folds=state not in self._judged)
+                judges.judge(home, self.reference(home), whole=state not in self._judged)
                 self._judged.add(state)
         self.touched.clear()
         held = {home.held for home in self.homes}
