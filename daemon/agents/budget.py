@@ -86,15 +86,26 @@ class Account:
     async def require(self, prompt_tokens: int = FIRST_TURN_TOKENS) -> None:
         """Raise BudgetSpent where a turn of so many tokens would go beyond what a day may cost."""
         today = await self.today()
+        fault = self._refusal(today, prompt_tokens)
+        if fault is not None:
+            fault.is_known, self._said = self._said == today.day, today.day
+            raise fault
+
+    async def refusal(self) -> str:
+        """Say why no run may begin, without counting as told; empty where one may."""
+        fault = self._refusal(await self.today(), FIRST_TURN_TOKENS)
+        return "" if fault is None else str(fault)
+
+    def _refusal(self, today: Day, prompt_tokens: int) -> BudgetSpent | None:
         next_micro = self._tariff.cost_micro(Usage(prompt_tokens))
         if today.limit_micro is None:
-            return
-        if today.spent.cost_micro + self._held_micro + next_micro > today.limit_micro:
-            fault = BudgetSpent(_why(today, next_micro))
-            left_s = (today.ends - datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC)).total_seconds()
-            fault.again_s, fault.is_known = min(left_s, LOOK_AGAIN_S), self._said == today.day
-            self._said = today.day
-            raise fault
+            return None
+        if today.spent.cost_micro + self._held_micro + next_micro <= today.limit_micro:
+            return None
+        fault = BudgetSpent(_why(today, next_micro))
+        left_s = (today.ends - datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC)).total_seconds()
+        fault.again_s = min(left_s, LOOK_AGAIN_S)
+        return fault
 
     @asynccontextmanager
     async def asking(self, prompt_tokens: int) -> AsyncIterator[None]:

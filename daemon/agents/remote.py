@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from daemon.agents.budget import Account, Tariff
 from daemon.agents.models import openai_endpoint
-from daemon.agents.models.interface import BudgetSpent
 from daemon.agents.models.openai_endpoint import Endpoint
 from daemon.agents.run import Database
 from daemon.agents.runner import Clock
@@ -40,18 +39,14 @@ class Remote:
 
     async def standing(self) -> "Standing":
         """Return how it stands, without asking the server."""
-        trouble, spent = self.model.trouble, ""
-        try:
-            await self.account.require()
-        except BudgetSpent as fault:
-            spent = str(fault)
+        trouble = self.model.trouble
         return Standing(
             self.endpoint.model,
             self.endpoint.base_url,
             self.endpoint.key_from,
             "" if trouble is None else str(trouble.fault),
             None if trouble is None else trouble.since_ms,
-            spent,
+            await self.account.refusal(),
             (await self.account.today()).spent,
         )
 

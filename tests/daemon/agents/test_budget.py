@@ -153,3 +153,13 @@ def test_no_tokens_cost_less_than_nothing_and_more_cost_more(asked: int, output:
     cost = TARIFF.cost_micro(Usage(asked, output, cached))
     assert 0 <= cost <= TARIFF.cost_micro(Usage(asked + 1, output, cached))
     assert cost <= TARIFF.cost_micro(Usage(asked, output + 1, cached))
+
+
+async def test_who_looks_is_not_who_is_told(database: StoreThreads, clock: Clock):
+    at = account(database, clock)
+    assert await at.refusal() == ""
+    await at.book(Usage(24_500))
+    assert "is spent (0.049 of 0.05)" in await at.refusal()
+    with pytest.raises(BudgetSpent) as first:
+        await at.require()
+    assert not first.value.is_known
