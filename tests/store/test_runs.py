@@ -43,9 +43,7 @@ def store(tmp_path: Path, world: World) -> Iterator[Store]:
     opened.close()
 
 
-def wanted(
-    key: str, agent: EntityId = AGENT, cause: Cause = Cause.SUBSCRIPTION, life: bytes = b""
-) -> Wanted:
+def wanted(key: str, agent: EntityId = AGENT, cause: Cause = Cause.SUBSCRIPTION, life: bytes = b"") -> Wanted:
     return Wanted(key, agent, cause, "because", life)
 
 
@@ -53,6 +51,7 @@ def begin(
     store: Store,
     key: str,
     agent: EntityId = AGENT,
+    *,
     live: tuple[str, ...] = (),
     cause: Cause = Cause.SUBSCRIPTION,
     life: bytes = b"",

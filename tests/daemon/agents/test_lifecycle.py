@@ -4,6 +4,7 @@ Never sleeps: each test waits, turn by turn of the store's threads, for what it 
 """
 
 from collections.abc import Callable
+from typing import TypeVar
 
 import pytest
 
@@ -15,6 +16,8 @@ from daemon.agents.timetable import Outlook
 from daemon.journal.errors import Code, Refused
 from store import runs, timers
 from store.runs import RunStatus
+from store.snapshot import Snapshot
+from store.threads import StoreThreads
 from store.transaction import Transaction
 from store.verdicts import Status
 from syncproto.commit import By
@@ -24,6 +27,7 @@ from tests.daemon.agents.fleet import Fleet, Home
 from tests.daemon.agents.test_runs_that_go_wrong import AtTurn, idle_turns, settled
 from tests.daemon.agents.test_scheduler import Scripted, Serving, serving
 
+T = TypeVar("T")
 PROPOSES = Turn((ToolCall("update_task_estimate", {"minutes": 90}), ToolCall("update_report", {"tldr": "x"})))
 
 
@@ -245,6 +249,42 @@ async def test_an_agent_that_may_not_run_any_more_ends_its_run_without_a_word(
     assert model.turns == 2  # the second is asked for a report, before anything is written
     assert a.read(lambda snapshot: snapshot.entity(state_id(agent))) is None
     assert waiting(a) == []
+
+
+class Between(StoreThreads):
+    """A store that lets something happen between the plan of a run and its claim."""
+
+    do: Callable[[], None] | None = None
+
+    async def read(self, use: Callable[[Snapshot], T]) -> T:
+        found = await super().read(use)
+        if self.do is not None and use.__module__ == "daemon.agents.runner":
+            do, self.do = self.do, None
+            do()
+        return found
+
+
+@pytest.mark.parametrize("asked", [False, True])
+async def test_an_agent_that_is_paused_before_its_run_is_claimed_asks_no_model(
+    a: Home, agent: EntityId, asked: bool
+) -> None:
+    threads, model = Between(a.store), AtTurn(lambda: None)
+    threads.do = lambda: a.write(lambda tx: lifecycle.pause(tx, agent))
+    a.write(lambda tx: lifecycle.edit(tx, agent, mode="interactive" if asked else "autonomous", model=None))
+    async with serving(a, model, threads=threads) as at:
+        if asked:
+            run = await at.scheduler.wake(agent, wait_s=20)
+            assert run is not None
+            assert (run.status, run.error) == (RunStatus.SKIPPED, "it is paused")
+        await at.until(lambda: _paused(at, agent))
+        await idle_turns(at, agent)
+        assert [one.status for one in await at.runs(agent)] == [RunStatus.SKIPPED] * asked
+    assert model.turns == 0
+
+
+async def _paused(at: Serving, agent: EntityId) -> bool:
+    await at.runs(agent)
+    return known(at.home, agent).lifecycle == "dormant"
 
 
 async def test_a_person_who_waits_for_a_run_that_may_not_end_is_told_why(a: Home, agent: EntityId) -> None:
