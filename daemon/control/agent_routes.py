@@ -68,7 +68,7 @@ class Policy(Struct, frozen=True, forbid_unknown_fields=True):
     disallow: Names = []
 
 
-class LogQuery(Struct, frozen=True, forbid_unknown_fields=True):
+class AgentLogQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """Whether calls are shown too; about `limit` messages, those before a message by its id."""
 
     tools: bool = False
@@ -110,7 +110,7 @@ class AgentRoutes:
                 "Show what an agent did",
                 Reads(self._log),
                 list[Activity],
-                query=LogQuery,
+                query=AgentLogQuery,
             ),
             Route("PATCH", agent, "Change an agent's mode or model", edit, AgentShown, AgentEdit),
             Route("POST", f"{agent}/wake", "Wake an agent, now or later", Asks(self._wake), AgentShown, Wake),
@@ -153,7 +153,7 @@ class AgentRoutes:
     def _shown(self, snapshot: Snapshot, agent: EntityId) -> AgentShown:
         return agents.shown(snapshot, agent, self._now_ms(), self._scheduler.outlook)
 
-    def _log(self, snapshot: Snapshot, call: Call[Nothing, LogQuery]) -> list[Activity]:
+    def _log(self, snapshot: Snapshot, call: Call[Nothing, AgentLogQuery]) -> list[Activity]:
         agent, asked = agents.find(snapshot, call.ref), call.query
         return activity.activity(snapshot, agent, tools=asked.tools, limit=asked.limit, before=asked.before)
 
