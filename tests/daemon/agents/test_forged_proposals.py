@@ -153,6 +153,15 @@ def test_a_target_outside_the_task_is_not_written(a: Home, task: EntityId, elsew
     assert waiting(a) == []
 
 
+def test_what_is_no_item_is_not_written_though_it_says_that_it_is_in_a_list(a: Home, task: EntityId) -> None:
+    checklist = a.value(_item_of(a, task), "checklist_id")
+    entry = a.new("entry", task, task_id=task, text="mine", checklist_id=checklist)
+    item = forge(a, task, "update_checklist_item", {"id": text(entry), "title": "Owned"})
+    result = confirm(a, item, force=True)
+    assert (result.result, result.message) == (Outcome.OBSOLETE, "what it changes is something else")
+    assert a.value(entry, "title") is None
+
+
 def test_a_label_that_is_none_is_not_given(a: Home, task: EntityId) -> None:
     call = {"id": text(_item_of(a, task)), "confidence": "high"}
     item = forge(a, task, "assign_task_label", call)
