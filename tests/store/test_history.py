@@ -12,7 +12,7 @@ from store.history import Change, Found
 from store.store import Store
 from store.transaction import Write
 from syncproto.commit import By
-from syncproto.heads import Head
+from syncproto.heads import EMPTY, Head
 from syncproto.ids import EntityId
 from tests.store.forks import REPLICA, TASK, branches
 from tests.store.stores import Bench, entity_id, exchange, write
@@ -81,6 +81,12 @@ def test_every_field_that_was_written_is_a_change_in_feed_order(store: Store, as
         ({"commits_max": 2}, (5, 6), 4),
         ({"commits_max": 2, "after": 0}, (1, 2), 3),
         ({"commits_max": 6}, (1, 2, 3, 4, 5, 6), None),
+        ({"since": 4}, (5, 6), None),
+        ({"since": 2, "before": 5}, (3, 4), None),
+        ({"since": 3, "limit": 1}, (6,), 5),
+        ({"since": 3, "after": 1}, (4, 5, 6), None),
+        ({"entities": [TASK], "since": 2}, (3, 6), None),
+        ({"entities": []}, (), None),
         ({"after": 6}, (), None),
         ({"before": 1}, (), None),
     ],
@@ -154,3 +160,21 @@ def test_the_operations_on_an_entity_come_in_feed_order(store: Store) -> None:
     assert titles(TASK) == ["one", "two", "three", None, "0"]
     assert titles(OTHER) == ["x", None, "1"]
     assert titles(ITEM) == []
+
+
+def test_the_operations_that_may_have_a_field_are_read_and_no_others(store: Store) -> None:
+    with store.read() as snapshot:
+        found = [one.operation.fields for one in history.operations(snapshot, TASK, "priority")]
+        assert found == [{"priority": "P3"}]
+        assert list(history.operations(snapshot, TASK, "due")) == []
+
+
+def test_the_first_commit_that_a_clock_lacks_is_found(store: Store) -> None:
+    with store.read() as snapshot:
+        vector = snapshot.vector()
+        assert history.first_beyond(snapshot, EMPTY) == 1
+        assert history.first_beyond(snapshot, vector) is None
+    write(store, TASK, title="new")
+    with store.read() as snapshot:
+        assert history.first_beyond(snapshot, vector) == 7
+        assert history.positions(snapshot, [TASK, OTHER], 4) == [5, 6, 7]

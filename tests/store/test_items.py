@@ -413,6 +413,21 @@ def test_what_a_person_put_off_reopened_or_disputed_waits_for_ever(
     assert waiting(store, 10_000) == [ONE] * waits
 
 
+def test_what_was_settled_is_what_people_decided_last_and_what_expired_last(store: Store) -> None:
+    def settled(now_ms: int, limit: int = 9, task: EntityId = TASK) -> list[EntityId]:
+        with store.read() as snapshot:
+            return [item.id for item in snapshot.settled_items(task, now_ms, limit)]
+
+    propose(store, [proposed(), proposed(TWO)])
+    assert settled(98) == []
+    assert settled(99) == [ONE, TWO]
+    decide(store, "confirmed", 1, item_id=TWO)
+    decide(store, "rejected", 2)
+    assert settled(98) == [ONE, TWO]
+    assert settled(98, limit=1) == [ONE]
+    assert settled(98, task=AGENT) == []
+
+
 def test_what_was_never_proposed_here_does_not_wait(store: Store) -> None:
     decide(store, "deferred", 1)
     assert waiting(store, 0) == []

@@ -127,6 +127,20 @@ def test_relations_lead_to_what_is_in_sight_unless_asked_for_all(store: Store) -
         assert snapshot.referring(TASK, "task_checklist", removed=True) == [OTHER]
 
 
+def test_the_newest_that_point_somewhere_come_first_page_by_page(store: Store) -> None:
+    for number in range(10, 15):
+        put(store, entity_id(number), "message", agent_id=TASK)
+    with store.read() as snapshot:
+        page = snapshot.newest_referring(TASK, "agent_message", 2)
+        assert page == [entity_id(14), entity_id(13)]
+        assert snapshot.newest_referring(TASK, "agent_message", 9, page[-1]) == [
+            entity_id(12),
+            entity_id(11),
+            entity_id(10),
+        ]
+        assert snapshot.newest_referring(TASK, "agent_observation", 9) == []
+
+
 def test_two_relations_may_lead_to_the_same(store: Store) -> None:
     put(store, OTHER, "link", from_id=TASK, to_id=TASK, type="basic")
     with store.read() as snapshot:

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from daemon.agents import room
+from daemon.agents import changed, room
 from daemon.agents.models.interface import RunContext
+from daemon.agents.records import load
 from daemon.journal import names
 from store.snapshot import Snapshot
 from store.transaction import Transaction, Write
@@ -262,6 +263,9 @@ async def test_what_was_seen_elsewhere_is_no_change_though_it_came_here_later(
     await ran(a, agent, says(reports()))
     a.fleet.sync()
     assert [one[1] for one in changes(b, agent)] == ["due"]
+    known = b.read(lambda snapshot: load(snapshot, agent))
+    assert known is not None
+    assert b.read(lambda snapshot: changed.since_report(snapshot, known)) == 1
 
 
 # -- decisions, proposals, observations ---------------------------------------------------------------

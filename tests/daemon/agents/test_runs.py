@@ -411,6 +411,15 @@ async def test_the_log_goes_back_page_by_page(a: Home, task: EntityId, agent: En
     assert len(whole) == 18
 
 
+async def test_a_long_log_is_told_whole_and_each_message_once(
+    a: Home, task: EntityId, agent: EntityId
+) -> None:
+    many = [("add_checklist_item", {"title": f"{number}"}) for number in range(CALLS_MAX)]
+    await ran(a, agent, says(*many), says(reports()))
+    told = [one.id for one in log(a, agent, limit=500)]
+    assert len(told) == len(set(told)) == len(messages_of(a, agent)) > 200
+
+
 async def test_two_homes_that_ran_the_same_change_leave_one_of_each(
     a: Home, b: Home, task: EntityId, agent: EntityId
 ) -> None:

@@ -29,7 +29,7 @@ from daemon.agents.models.interface import (
 )
 from daemon.agents.models.openai_prompt import answer_schema, messages, tokens, tool_list
 from daemon.agents.models.role import role
-from tests.daemon.agents.models.remote import CONTEXT
+from tests.daemon.agents.models.remote import CONTEXT, remote
 
 TAG = "journal-0"
 NOW = datetime(2026, 3, 9, 12, 0, tzinfo=UTC)
@@ -199,3 +199,10 @@ def test_tools_that_the_policy_denies_are_not_described(must_call: str):
     assert list(schema["properties"]) == (["report"] if must_call else ["actions", "report"])
     assert "set_task_title" not in json.dumps(schema)
     assert list(answer_schema("", ("record_observations",))["properties"]) == ["observations"]
+
+
+async def test_a_request_offers_only_what_the_policy_leaves():
+    async with remote() as at:
+        await at.model.turn(replace(CONTEXT, tools=("update_report",)))
+        (asked,) = at.server.asked
+    assert [one["function"]["name"] for one in asked.body["tools"]] == ["update_report"]
