@@ -186,7 +186,7 @@ class Daemon:
                 self._clock,
                 self._floor,
                 watch=self._watch,
-                differing=self._peers.findings,
+                peers=self._peers,
                 retention_days=self._settings.history.retention_days,
                 far=self._remote,
             ).routes(),

@@ -3,7 +3,6 @@
 Never holds more than a step of a compaction in one transaction: other writes get their turn in between.
 """
 
-from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Annotated
 
@@ -11,13 +10,13 @@ from msgspec import Meta, Struct
 
 from daemon.agents.remote import Remote
 from daemon.clock import Clock, ClockWatch
-from daemon.control import checks, model_checks
+from daemon.control import checks, model_checks, peer_checks
 from daemon.control.checks import Check
 from daemon.control.routes import Asks, Call, Nothing, Route
 from daemon.disk import Floor
 from daemon.journal.errors import usage
 from daemon.peers import roster
-from daemon.peers.links import Finding
+from daemon.peers.peers import Peers
 from store import compaction
 from store import peers as table
 from store.compaction import START, Freed, Retention, Step
@@ -59,7 +58,7 @@ class StoreRoutes:
         floor: Floor,
         *,
         watch: ClockWatch,
-        differing: Callable[[], Sequence[Finding]],
+        peers: Peers,
         retention_days: int | None,
         far: Remote | None = None,
     ) -> None:
@@ -67,7 +66,7 @@ class StoreRoutes:
         self._clock = clock
         self._floor = floor
         self._watch = watch
-        self._differing = differing
+        self._peers = peers
         self._retention_days = retention_days
         self._far = far
 
@@ -87,7 +86,7 @@ class StoreRoutes:
             Route(
                 "GET",
                 "/v1/checks",
-                "Say whether disk, clocks, lease, model, agents and state are well",
+                "Say whether disk, clocks, lease, model, connections, agents and state are well",
                 Asks(self._checks),
                 list[Check],
             ),
@@ -126,11 +125,14 @@ class StoreRoutes:
 
     async def _checks(self, call: Call[Nothing, Nothing]) -> list[Check]:
         del call
-        now_ms, jump_ms, differing = self._clock.now_ms(), self._watch.jump_ms(), self._differing()
+        now_ms, jump_ms, differing = self._clock.now_ms(), self._watch.jump_ms(), self._peers.findings()
         return [
             checks.disk(self._floor),
             checks.lease(self._store.doubt, self._store.lease_is_stale),
             await model_checks.model(self._far),
+            *peer_checks.connections(
+                await self._peers.devices(), self._peers.mdns_trouble(), paused=self._peers.paused
+            ),
             *await self._store.read(
                 lambda snapshot: [
                     *checks.clocks(snapshot, now_ms, jump_ms),

@@ -8,17 +8,24 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 
 from daemon.peers.addresses import Address
-from daemon.peers.dial import Unreachable
+from daemon.peers.dial import Silence, Unreachable
 from daemon.peers.wire import Wire
 
 PLACES_MAX = 24
+
+
+class Failed(NamedTuple):
+    """A call that came to nothing: of which kind, and in words what was seen where."""
+
+    kind: Silence
+    words: str
 
 
 class Found(NamedTuple):
     """The line that answered first, None where none did; and what was seen at those that did not."""
 
     wire: Wire | None
-    failed: list[str]
+    failed: list[Failed]
 
 
 async def first_to_answer(
@@ -28,13 +35,13 @@ async def first_to_answer(
 
     Each gets a head start of `stagger_s` over the next, less where it fails before.
     """
-    failed: list[str] = []
+    failed: list[Failed] = []
 
     async def call(place: Address) -> Wire | None:
         try:
             return await connect(place)
         except Unreachable as fault:
-            failed.append(str(fault))
+            failed.append(Failed(fault.kind, str(fault)))
             return None
 
     calls: list[asyncio.Task[Wire | None]] = []

@@ -4,7 +4,9 @@ Never follows a redirect, uses a proxy, or sends anything above TLS to a device 
 """
 
 import asyncio
+import errno
 import ssl
+from enum import StrEnum
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,12 +21,29 @@ from daemon.peers.pace import Pace
 from daemon.peers.wire import Wire
 
 
+class Silence(StrEnum):
+    """What kept a connection from being made, as far as can be told from here."""
+
+    NO_ANSWER = "no_answer"
+    NOT_LISTENING = "not_listening"
+    NO_WAY = "no_way"
+    TURNED_AWAY = "turned_away"
+    ANOTHER = "another"
+
+
 class Unreachable(Exception):
     """No connection was made; the message says what was tried and seen."""
+
+    def __init__(self, message: str, kind: Silence = Silence.NO_WAY) -> None:
+        super().__init__(message)
+        self.kind = kind
 
 
 class TurnedAway(Unreachable):
     """Something answered there, and would not have us, or was not whom we sought."""
+
+    def __init__(self, message: str, kind: Silence = Silence.TURNED_AWAY) -> None:
+        super().__init__(message, kind)
 
 
 class Dialling:
@@ -46,7 +65,7 @@ class Dialling:
         socket, shown = await self._connect(address, LINK_PATH, trust.LINK_NAME, self._pin(certificate))
         if shown != certificate:
             await socket.close()
-            raise TurnedAway(f"{address} showed another certificate")
+            raise TurnedAway(f"{address} showed another certificate", Silence.ANOTHER)
         return Wire(socket, str(address))
 
     def _pin(self, certificate: bytes) -> ssl.SSLContext:
@@ -78,11 +97,14 @@ class Dialling:
                     timeout=ClientWSTimeout(ws_close=self._pace.goodbye_s),
                 )
         except TimeoutError as fault:
-            raise Unreachable(f"{address} did not answer within {self._pace.dial_s:g} s") from fault
+            silent = f"{address} did not answer within {self._pace.dial_s:g} s"
+            raise Unreachable(silent, Silence.NO_ANSWER) from fault
         except (aiohttp.ClientError, OSError, ValueError) as fault:
+            if isinstance(fault, aiohttp.ClientConnectorCertificateError):
+                raise TurnedAway(f"{address} showed another certificate", Silence.ANOTHER) from fault
             if _answered(fault):
                 raise TurnedAway(f"{address} turned us away") from fault
-            raise Unreachable(f"{address}: {_words(fault)}") from fault
+            raise Unreachable(f"{address}: {_words(fault)}", _kind(fault)) from fault
         return socket, socket.get_extra_info("ssl_object").getpeercert(binary_form=True) or b""
 
     def _http(self) -> ClientSession:
@@ -107,6 +129,12 @@ def _answered(fault: Exception) -> bool:
         return isinstance(fault, aiohttp.ClientSSLError) or broken or not seen.errno
     cut = aiohttp.ServerDisconnectedError | aiohttp.ClientOSError | ConnectionResetError
     return isinstance(fault, cut | aiohttp.WSServerHandshakeError)
+
+
+def _kind(fault: Exception) -> Silence:
+    seen = fault.os_error if isinstance(fault, aiohttp.ClientConnectorError) else fault
+    refused = isinstance(seen, OSError) and seen.errno == errno.ECONNREFUSED
+    return Silence.NOT_LISTENING if refused else Silence.NO_WAY
 
 
 def _words(fault: Exception) -> str:

@@ -4,7 +4,7 @@ Never links with a device that is not in the roster at that moment.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 import structlog
@@ -12,6 +12,7 @@ import structlog
 from daemon.clock import Clock
 from daemon.notifier import Notifier
 from daemon.peers import addresses, calling
+from daemon.peers.calling import Failed
 from daemon.peers.dial import Dialling
 from daemon.peers.dialer import Dialer
 from daemon.peers.identity import device_of
@@ -63,7 +64,7 @@ class Exchange:
         self._tasks: set[asyncio.Task[None]] = set()
         # Newcomers whose entry in the roster is being written: they are here, and need not be called.
         self._arriving: set[DeviceId] = set()
-        self._tried: dict[DeviceId, list[str]] = {}
+        self._tried: dict[DeviceId, list[Failed]] = {}
         self.paused = False
 
     def start(self) -> None:
@@ -137,9 +138,9 @@ class Exchange:
         good = known.get(device, [])
         return list(dict.fromkeys([*good[:1], *self._near(device), *good, *free]))
 
-    def tried(self, device: DeviceId) -> list[str]:
+    def tried(self) -> Mapping[DeviceId, list[Failed]]:
         """Return what was seen at each address where a member was called in vain, last time."""
-        return self._tried.get(device, [])
+        return self._tried
 
     def call(self, device: DeviceId) -> None:
         """Call one member now, if it has no link: it was just heard of."""

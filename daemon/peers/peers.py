@@ -273,9 +273,18 @@ class Peers:
         """Return every device of the roster, with what is known of it."""
         live = {link.peer: LinkState(link.remote, link.peer_vector) for link in self._greeted()}
         own_address, now_ms = self.address, self._clock.now_ms()
+        tried = self._exchange.tried()
         return await self._db.read(
-            lambda snapshot: device_states(snapshot, roster.read(snapshot), live, own_address, now_ms)
+            lambda snapshot: device_states(
+                snapshot, roster.read(snapshot), live, tried, own_address=own_address, now_ms=now_ms
+            )
         )
+
+    def mdns_trouble(self) -> str | None:
+        """Say what keeps this device from being found on the local network; None where nothing does."""
+        if self._discovery is None:
+            return None
+        return self._discovery.trouble
 
     async def rename(self, ref: str, name: str) -> DeviceState:
         """Give a device another name. Raises Refused."""

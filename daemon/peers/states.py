@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from daemon.journal.provenance import iso
+from daemon.peers.calling import Failed
 from daemon.peers.roster import Member
 from store import peers as table
 from store.snapshot import Snapshot
@@ -45,6 +46,13 @@ class InvitationState(msgspec.Struct, frozen=True):
     device: JoinedDevice | None
 
 
+class Unreached(msgspec.Struct, frozen=True):
+    """A call that came to nothing: no_answer, not_listening, no_way, turned_away or another (device)."""
+
+    kind: str
+    seen: str
+
+
 class DeviceState(msgspec.Struct, frozen=True):
     """A device of the roster. `lag` counts the commits that it is known to lack; None: never heard of."""
 
@@ -56,6 +64,10 @@ class DeviceState(msgspec.Struct, frozen=True):
     lag: int | None
     last_seen: str | None
     removed: bool
+    added_by: str | None
+    """The name of the member that let it in; None for one that was there first, or that nobody knows of."""
+    unreached: list[Unreached]
+    """What was seen at each address where it was called in vain, last; empty while it is connected."""
 
 
 class SyncReport(msgspec.Struct, frozen=True):
@@ -77,6 +89,8 @@ def device_states(
     snapshot: Snapshot,
     members: Mapping[DeviceId, Member],
     live: Mapping[DeviceId, LinkState],
+    tried: Mapping[DeviceId, Sequence[Failed]],
+    *,
     own_address: str,
     now_ms: int,
 ) -> list[DeviceState]:
@@ -98,9 +112,18 @@ def device_states(
                 lag=0 if this else None if vector is None else snapshot.lag(vector),
                 last_seen=None if seen_ms is None else iso(seen_ms),
                 removed=member.removed,
+                added_by=_name_of(members, member.added_by),
+                unreached=[]
+                if link
+                else [Unreached(one.kind.value, one.words) for one in tried.get(device, ())],
             )
         )
     return sorted(states, key=lambda one: (not one.this, one.removed, one.name, one.device_id))
+
+
+def _name_of(members: Mapping[DeviceId, Member], device: DeviceId | None) -> str | None:
+    member = None if device is None else members.get(device)
+    return None if member is None else member.name
 
 
 def in_step(snapshot: Snapshot, vectors: Sequence[Clock]) -> bool:

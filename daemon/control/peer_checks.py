@@ -1,0 +1,57 @@
+"""What `doctor` hears of connections: who is away, what was seen where it was called, and what to do.
+
+Never calls anyone, and never takes a device that is off for one that is broken.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from daemon.control.checks import Check
+from daemon.peers.dial import Silence
+from daemon.peers.states import DeviceState
+
+_ORDER = (Silence.TURNED_AWAY, Silence.ANOTHER, Silence.NO_ANSWER, Silence.NOT_LISTENING, Silence.NO_WAY)
+_BROKEN = (Silence.TURNED_AWAY, Silence.ANOTHER)
+"""What does not go away once the device is on and near again."""
+_REMEDIES = {
+    Silence.TURNED_AWAY: "see 'placet devices' there: was this device removed? Does it run another version?",
+    Silence.ANOTHER: "another device has its address now; it is found again by mDNS, or set peers.static",
+    Silence.NO_ANSWER: "check that it is on, and that no firewall keeps its port closed",
+    Silence.NOT_LISTENING: "start placet there",
+    Silence.NO_WAY: "check the network here and there",
+}
+_NOWHERE = "bring both into one network, or set peers.static to where it is"
+
+
+def connections(devices: Sequence[DeviceState], trouble: str | None, *, paused: bool) -> Iterator[Check]:
+    """Look at each member that has no link, and at how members are found."""
+    members = [one for one in devices if not one.this and not one.removed]
+    if paused:
+        yield Check("devices", False, "exchange is paused", "placet sync --resume", "exchange_paused")
+        return
+    away = [one for one in members if not one.connected]
+    for one in away:
+        yield _away(one)
+    if not away:
+        given: dict[str, str | int] = {"count": len(members)}
+        yield Check("devices", True, f"{len(members)} connected", "", "devices_well", given)
+    if trouble is not None:
+        found = f"this device is not found on the local network: {trouble}"
+        remedy = "check the network; it goes on by itself"
+        yield Check("mdns", False, found, remedy, "mdns_silent", {"fault": trouble})
+
+
+def _away(device: DeviceState) -> Check:
+    """Say what was seen at the addresses of a member, and what to do about the likeliest of it."""
+    given: dict[str, str | int] = {"device": device.name}
+    if not device.unreached and device.address is None:
+        found = f"{device.name} is away, and no address of it is known"
+        return Check("devices", True, found, _NOWHERE, "device_nowhere", given)
+    if not device.unreached:
+        return Check("devices", True, f"{device.name} is away, and is called now", "", "device_called", given)
+    kinds = {one.kind for one in device.unreached}
+    likeliest = next(kind for kind in _ORDER if kind.value in kinds)
+    seen = "; ".join(one.seen for one in device.unreached)
+    code = f"device_{likeliest.value}"
+    found = f"{device.name} is away: {seen}"
+    well = likeliest not in _BROKEN
+    return Check("devices", well, found, _REMEDIES[likeliest], code, given | {"seen": seen})
