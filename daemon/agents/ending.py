@@ -12,7 +12,7 @@ from daemon.agents.context import Gathered
 from daemon.agents.diary import Diary
 from daemon.agents.models.interface import Usage
 from daemon.agents.proposals import Desk
-from daemon.agents.records import load, require_able, state_id
+from daemon.agents.records import hindrance, load, require_able, state_id
 from store import runs
 from store.item import clock_as_value
 from store.runs import RunStatus
@@ -63,7 +63,12 @@ def finish(tx: Transaction, gathered: Gathered, done: Done) -> Ended:
 
 
 def book_failed(tx: Transaction, gathered: Gathered, done: Done, error: str) -> None:
-    """Write what a run has cost that did not come to its end, and why; nothing for one that never began."""
+    """Write what a run has cost that did not come to its end, and why; nothing for one that never began.
+
+    Nor for an agent that may not run here any more.
+    """
+    if hindrance(tx, load(tx, gathered.agent.id)) is not None:
+        return
     if done.diary.first is not None:
         done.diary.keep_end(tx, error)
     usage = _usage(gathered, done, tx.new_id())

@@ -313,6 +313,19 @@ async def test_what_a_failed_run_has_cost_is_kept_and_why_it_failed(
     assert a.read(lambda snapshot: snapshot.entity(state_id(agent))) is None
 
 
+async def test_a_run_that_fails_after_its_agent_was_destroyed_says_no_more(
+    a: Home, task: EntityId, agent: EntityId
+) -> None:
+    def fails(context: RunContext) -> Turn:
+        a.set(agent, lifecycle="destroyed")
+        raise AnswerFault("nonsense")
+
+    with pytest.raises(AnswerFault):
+        await ran(a, agent, says(ESTIMATE, usage=Usage(100, 20)), fails)
+    assert kinds(a, agent) == ["system", "action", "tool_result"]
+    assert all_of(a, "usage") == []
+
+
 async def test_a_model_that_never_answers_leaves_nothing(a: Home, task: EntityId, agent: EntityId) -> None:
     before = commits(a)
     with pytest.raises(AnswerFault):
