@@ -51,8 +51,12 @@ def within_room(content: dict[str, Any], tokens_max: int) -> dict[str, Any]:
 def observations(snapshot: Snapshot, agent: Agent, zone: tzinfo | None) -> tuple[ObservationView, ...]:
     """Return what the agent noted for itself, oldest first; of very much, the newest."""
     newest = snapshot.newest_referring(agent.id, OBSERVED, room.OBSERVATIONS.members)
-    held = [one for name in newest if (one := snapshot.entity(name)) is not None]
-    kept = room.within(held, room.OBSERVATIONS, lambda one: room.tokens(one.text("text")) + 10)
+    held = (one for name in newest if (one := snapshot.entity(name)) is not None)
+    # Two devices that were home at once may have noted the same: the newest says it for both.
+    distinct: dict[str, Entity] = {}
+    for one in held:
+        distinct.setdefault(one.text("text"), one)
+    kept = room.within(distinct.values(), room.OBSERVATIONS, lambda one: room.tokens(one.text("text")) + 10)
     return tuple(_observation(one, zone) for one in reversed(kept))
 
 

@@ -353,6 +353,18 @@ async def test_observations_are_told_at_every_later_wake_and_each_once(
     assert [one.text for one in context(a, agent).observations] == ["Slow on Mondays.", "Likes lists."]
 
 
+async def test_what_two_devices_noted_alike_while_apart_is_told_once(
+    a: Home, b: Home, task: EntityId, agent: EntityId
+) -> None:
+    a.fleet.sync()
+    noted = ("record_observations", {"observations": ["Slow on Mondays."]})
+    await ran(a, agent, says(noted, reports()))
+    b.set(agent, home_device_id=b.read(lambda snapshot: snapshot.device))
+    await ran(b, agent, says(noted, reports()))
+    a.fleet.sync()
+    assert [one.text for one in context(a, agent).observations] == ["Slow on Mondays."]
+
+
 def test_of_many_observations_the_newest_are_told(a: Home, task: EntityId, agent: EntityId) -> None:
     def use(tx: Transaction) -> None:
         for number in range(60):
