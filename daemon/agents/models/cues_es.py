@@ -139,10 +139,10 @@ SPANISH = Cues(
         ),
     ),
     blocked=phrased(
-        "bloqueado por | bloqueada por | bloqueado hasta | bloqueado : | está bloqueado | bloqueados"
-        " por | esperando a | esperando | a la espera de | espero respuesta | esperamos respuesta |"
-        " atascado | atascados | atascada | no puedo seguir hasta | no podemos seguir hasta | depende"
-        " de la respuesta"
+        "blocked by | bloqueado por | bloqueada por | bloqueado hasta | bloqueado : | está bloqueado |"
+        " bloqueados por | esperando a | esperando | a la espera de | espero respuesta | esperamos"
+        " respuesta | atascado | atascados | atascada | no puedo seguir hasta | no podemos seguir hasta"
+        " | depende de la respuesta"
     ),
     blocked_not_before=words("me nos te os"),
     blocked_not_with=words("café té autobús tren taxi comida"),

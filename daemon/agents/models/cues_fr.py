@@ -135,10 +135,10 @@ FRENCH = Cues(
         no_acts=r".*(?:ier|oir|iver)|foyer|loyer|hier|cher",
     ),
     blocked=phrased(
-        "bloqué par | bloquée par | bloqués par | bloqué à cause | bloqué : | est bloqué | en attente"
-        " de | en attente d | en attente du | en attente des | j'attends | nous attendons | on attend |"
-        " attend une réponse | coincé | coincés | coincée | ne peux pas avancer tant | ne peut pas"
-        " avancer tant | dans l'attente"
+        "blocked by | bloqué par | bloquée par | bloqués par | bloqué à cause | bloqué : | est bloqué |"
+        " en attente de | en attente d | en attente du | en attente des | j'attends | nous attendons |"
+        " on attend | attend une réponse | coincé | coincés | coincée | ne peux pas avancer tant | ne"
+        " peut pas avancer tant | dans l'attente"
     ),
     blocked_not_before=words("me nous te vous"),
     blocked_not_with=words("café thé bus train taxi tram"),

@@ -133,9 +133,9 @@ ROMANIAN = Cues(
         ),
     ),
     blocked=phrased(
-        "blocat de | blocată de | blocați de | blocat până | blocați până | blocat : | e blocat | este"
-        " blocat | aștept | așteptăm | se așteaptă | așteptând | în așteptarea | nu pot continua până |"
-        " nu putem continua până"
+        "blocked by | blocat de | blocată de | blocați de | blocat până | blocați până | blocat : | e"
+        " blocat | este blocat | aștept | așteptăm | se așteaptă | așteptând | în așteptarea | nu pot"
+        " continua până | nu putem continua până"
     ),
     blocked_not_before=words("mă ne te vă"),
     blocked_not_with=words("cafea cafeaua ceaiul apa autobuzul trenul taxiul"),

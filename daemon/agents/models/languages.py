@@ -4,6 +4,7 @@ Never guesses a task's language: what is not plainly in one language is in none.
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 
 from daemon.agents.models.cues import Cues
@@ -32,6 +33,29 @@ def table_for(note: str, language: str | None, around: str = "") -> Cues:
         if (known := TABLES.get(told or "")) is not None:
             return known
     return ENGLISH
+
+
+def tables_for(note: str, language: str | None, around: str = "") -> tuple[Cues, ...]:
+    """Return the tables to read a note by: its own, and that of its surroundings where they have another.
+
+    People mix languages. What the note's own takes back, the other must not bring up.
+    """
+    own = table_for(note, language, around)
+    home = TABLES.get(language or plainly(around) or "", own)
+    return (own,) if home is own else (own, _wary(home, own))
+
+
+@lru_cache(maxsize=20)
+def _wary(table: Cues, other: Cues) -> Cues:
+    """Return a table that takes cues back by the words of another one too."""
+    return replace(
+        table,
+        negations=table.negations | other.negations,
+        past=table.past | other.past,
+        conditions=table.conditions | other.conditions,
+        unfinished=table.unfinished | other.unfinished,
+        segment_words=table.segment_words | other.segment_words,
+    )
 
 
 def plainly(text: str) -> str | None:

@@ -59,6 +59,15 @@ class Findings:
     ticked: dict[str, str] = field(default_factory=dict)
     labels: list[Named] = field(default_factory=list)
 
+    def add(self, other: "Findings") -> None:
+        """Add what another table reads in the same note; what has been read stands."""
+        for name in ("due", "minutes", "priority", "title", "status"):
+            if getattr(self, name) is None:
+                setattr(self, name, getattr(other, name))
+        self.items += other.items
+        self.ticked = {**other.ticked, **self.ticked}
+        self.labels += other.labels
+
 
 @dataclass(frozen=True, slots=True)
 class Known:

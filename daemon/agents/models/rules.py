@@ -11,7 +11,7 @@ from daemon.agents.models.cues import Cues
 from daemon.agents.models.finished import sought
 from daemon.agents.models.interface import NoteView, RunContext, TaskView, ToolCall, Turn
 from daemon.agents.models.label_names import Named
-from daemon.agents.models.languages import TABLES, joined, plainly, table_for
+from daemon.agents.models.languages import TABLES, joined, plainly, table_for, tables_for
 from daemon.agents.models.reading import Findings, Known, Said, read_note
 from daemon.agents.models.reporting import report
 from daemon.agents.models.states import IN_PROGRESS, next_status
@@ -47,9 +47,10 @@ def proposed(context: RunContext) -> list[ToolCall]:
     labels: dict[str, tuple[Named, Cues]] = {}
     cues = _own_table(context)
     for note in _bounded(context.notes):
-        cues = table_for(note.text, task.language, around)
-        known = Known(sought(task.items, cues), [one for one in context.labels if one not in task.labels])
-        found = read_note(note.text, note.written_at, cues, known)
+        cues, *others = tables_for(note.text, task.language, around)
+        found = _read(context, note, cues)
+        for other in others:
+            found.add(_read(context, note, other))
         _carry(found, latest)
         for one in found.labels:
             labels.setdefault(one.label.id, (one, cues))
@@ -62,6 +63,13 @@ def proposed(context: RunContext) -> list[ToolCall]:
                 ticks.add(item, found.ticked[item.id], note, cues)
     calls = _field_calls(latest, task, cues) + ticks.calls() + items.calls(cues)
     return calls + _label_calls(labels.values()) + _language_call(context)
+
+
+def _read(context: RunContext, note: NoteView, cues: Cues) -> Findings:
+    """Read a note by one table, knowing the items and the labels that it may speak of."""
+    task = context.task
+    known = Known(sought(task.items, cues), [one for one in context.labels if one not in task.labels])
+    return read_note(note.text, note.written_at, cues, known)
 
 
 def _bounded(notes: Iterable[NoteView]) -> list[NoteView]:
@@ -150,8 +158,8 @@ def _confidence(one: Named) -> str:
 
 
 def _language_call(context: RunContext) -> list[ToolCall]:
-    """Say the task's language where it has none and the new notes are plainly in one."""
+    """Say the task's language where it has none, the new notes are plainly in one, and nothing in another."""
     language = None if context.task.language else plainly(joined(note.text for note in context.notes))
-    if language is None:
+    if language is None or plainly(_around(context)) not in (None, language):
         return []
     return [ToolCall("set_task_language", {"languageCode": language, "confidence": "high"})]

@@ -83,6 +83,14 @@ def test_a_short_note_is_read_in_the_language_of_what_stands_around_it() -> None
     assert call.name == "update_task_due_date"
 
 
+def test_a_note_in_two_languages_is_read_in_both_and_denied_in_both() -> None:
+    called = ChecklistItemView("a" * 32, "Vermieter anrufen", False, False, "user", None)
+    task = {"items": (called,), "language": "de"}
+    note = "Vermieter angerufen. We have to be out by Friday and it is not urgent."
+    calls = proposed(context(note, **task))
+    assert [call.name for call in calls] == ["update_task_due_date", "update_checklist_items"]
+
+
 def test_a_language_is_set_only_where_the_task_has_none_and_the_notes_are_plainly_in_one() -> None:
     german = "Das ist eine Notiz, die man nicht mit einer anderen Sprache verwechseln kann."
     english = "This is a note that nobody can take for one in another language."
@@ -91,6 +99,7 @@ def test_a_language_is_set_only_where_the_task_has_none_and_the_notes_are_plainl
     ]
     assert proposed(context(german, language="fr")) == []
     assert proposed(context(german, english)) == []
+    assert proposed(context(german, title="Paint the kitchen and do the floor")) == []
     assert proposed(context("ok")) == []
 
 
