@@ -189,6 +189,12 @@ def test_a_sixth_label_is_refused_also_to_who_insists(a: Home, task: EntityId) -
     assert confirm(a, item).result is Outcome.APPLIED
 
 
+def test_a_label_that_nobody_spoke_of_is_shown_as_not_there(a: Home, task: EntityId) -> None:
+    label_proposed(a, task)
+    (line,) = waiting(a)
+    assert (line.base, line.current, line.proposed, line.subject) == (False, False, True, "bug")
+
+
 def test_labels_confirmed_one_after_the_other_end_at_five(a: Home, task: EntityId) -> None:
     items = [label_proposed(a, task, f"label {number}")[1] for number in range(6)]
     results = [confirm(a, item) for item in items]

@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import msgspec
@@ -22,8 +23,9 @@ from syncproto import codec
 from syncproto.commit import By
 from syncproto.heads import EMPTY, Clock
 from syncproto.ids import EntityId
+from tests.daemon.agents.deciding import confirm, defer, reject, reopen, undo
 from tests.daemon.agents.fleet import Fleet, Home
-from tests.daemon.agents.test_histories import History
+from tests.daemon.agents.kinds import KINDS
 from tests.daemon.journal.exports.files import exported, imported
 
 LONG = "as long as an entry may be"
@@ -177,24 +179,58 @@ def test_what_is_exported_and_imported_is_exported_as_the_same_bytes(tmp_path_fa
 
 @pytest.mark.parametrize("seed", range(8))
 def test_decided_proposals_come_through_with_what_they_did(tmp_path: Path, seed: int):
-    history = History(tmp_path, seed)
-    history.play()
-    text = exported(history.homes[0])
-    home = fresh(history.fleet)
+    fleet, task = decided(tmp_path, Random(seed))
+    told = fleet.homes[0]
+    text = exported(told)
+    home = fresh(fleet)
     imported(home, text)
     assert exported(home) == text
 
     def shown(one: Home) -> Any:
-        task = one.read(lambda snapshot: show.Shown(snapshot).task(snapshot.entity(history.task)))  # type: ignore[arg-type]
-        return _stripped(msgspec.to_builtins(task))
+        found = one.read(lambda snapshot: show.Shown(snapshot).task(snapshot.entity(task)))  # type: ignore[arg-type]
+        return _stripped(msgspec.to_builtins(found))
 
-    assert shown(home) == shown(history.homes[0])
+    assert shown(home) == shown(told)
     statuses = [
         {item.id: item.standing for item in one.read(lambda snapshot: snapshot.items())}
-        for one in (history.homes[0], home)
+        for one in (told, home)
     ]
     assert statuses[0] == statuses[1]
-    history.fleet.close()
+    assert len(statuses[0]) >= len(KINDS)
+    fleet.close()
+
+
+def decided(folder: Path, dice: Random) -> tuple[Fleet, EntityId]:
+    """Return two devices that decided on a proposal of each kind while apart, and wrote over some."""
+    fleet = Fleet(folder)
+    homes = [fleet.home("one"), fleet.home("other")]
+    task = homes[0].new("task", title="Write the report", status="OPEN", estimate_minutes=60)
+    stages = []
+    for kind in KINDS:
+        fleet.now_ms += 1000
+        stages.append((kind, kind.propose(homes[0], task, kind.tool)))
+    fleet.sync()
+    for _ in range(30):
+        kind, stage = dice.choice(stages)
+        home = dice.choice(homes)
+        fleet.now_ms += dice.choice([1, 60_000])
+        match dice.randrange(8):
+            case 0 | 1:
+                confirm(home, stage.item, again=True, force=True)
+            case 2:
+                confirm(home, stage.item, edit=kind.edit, again=True)
+            case 3:
+                dice.choice([reject, undo, reopen, defer])(home, stage.item)
+            case 4 | 5:
+                undo(home, stage.item)
+            case 6 if not kind.makes:
+                fleet.sync()
+                kind.write_over(home, stage)
+                fleet.sync()
+            case _:
+                fleet.sync()
+    fleet.sync()
+    return fleet, task
 
 
 def _stripped(told: Any) -> Any:
