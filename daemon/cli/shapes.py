@@ -202,6 +202,9 @@ class Peer(TypedDict, total=False):
     lag: int | None
     last_seen: str | None
     removed: bool
+    added_by: str | None
+    added_at: str | None
+    unreached: list[dict[str, str]]
 
 
 class Status(TypedDict, total=False):

@@ -26,14 +26,14 @@ def connections(devices: Sequence[DeviceState], trouble: str | None, *, paused: 
     """Look at each member that has no link, and at how members are found."""
     members = [one for one in devices if not one.this and not one.removed]
     if paused:
-        yield Check("devices", False, "exchange is paused", "placet sync --resume", "exchange_paused")
+        yield Check("devices", False, "Exchange is paused", "placet sync --resume", "exchange_paused")
         return
     away = [one for one in members if not one.connected]
     for one in away:
         yield _away(one)
     if not away:
         given: dict[str, str | int] = {"count": len(members)}
-        yield Check("devices", True, f"{len(members)} connected", "", "devices_well", given)
+        yield Check("devices", True, f"devices connected: {len(members)}", "", "devices_well", given)
     if trouble is not None:
         found = f"this device is not found on the local network: {trouble}"
         remedy = "check the network; it goes on by itself"

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from daemon.journal.provenance import iso
+from daemon.journal.provenance import iso, written_ms
+from daemon.peers import roster
 from daemon.peers.calling import Failed
 from daemon.peers.roster import Member
 from store import peers as table
@@ -66,6 +67,7 @@ class DeviceState(msgspec.Struct, frozen=True):
     removed: bool
     added_by: str | None
     """The name of the member that let it in; None for one that was there first, or that nobody knows of."""
+    added_at: str | None
     unreached: list[Unreached]
     """What was seen at each address where it was called in vain, last; empty while it is connected."""
 
@@ -113,12 +115,18 @@ def device_states(
                 last_seen=None if seen_ms is None else iso(seen_ms),
                 removed=member.removed,
                 added_by=_name_of(members, member.added_by),
+                added_at=_added_at(snapshot, device),
                 unreached=[]
                 if link
                 else [Unreached(one.kind.value, one.words) for one in tried.get(device, ())],
             )
         )
     return sorted(states, key=lambda one: (not one.this, one.removed, one.name, one.device_id))
+
+
+def _added_at(snapshot: Snapshot, device: DeviceId) -> str | None:
+    entity = snapshot.entity(roster.entity_of(device))
+    return None if entity is None or entity.created is None else iso(written_ms(entity.created))
 
 
 def _name_of(members: Mapping[DeviceId, Member], device: DeviceId | None) -> str | None:

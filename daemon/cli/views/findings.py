@@ -32,6 +32,16 @@ _FOUND: Final = {
     "model_spent": later("agents wait: {spent}"),
     "agents_well": later("no agent sleeps because it failed"),
     "agent_given_up": later("the agent of {name} sleeps: {why}"),
+    "devices_well": later("devices connected: {count}"),
+    "device_called": later("{device} is away, and is called now"),
+    "device_nowhere": later("{device} is away, and no address of it is known"),
+    "device_turned_away": later("{device} is away: {seen}"),
+    "device_another": later("{device} is away: {seen}"),
+    "device_no_answer": later("{device} is away: {seen}"),
+    "device_not_listening": later("{device} is away: {seen}"),
+    "device_no_way": later("{device} is away: {seen}"),
+    "exchange_paused": later("Exchange is paused"),
+    "mdns_silent": later("this device is not found on the local network: {fault}"),
     "state_well": later("no device shows something else for the same changes"),
     "state_differs": later("{device} holds the same changes and shows something else"),
 }
@@ -44,6 +54,18 @@ _REMEDIES: Final = {
     "model_trouble": later("see to the cause; agents stay due, and go on by themselves"),
     "model_spent": later("wait, or raise budget.cost_per_day"),
     "agent_given_up": later("see to the cause; then: placet agent resume {agent}"),
+    "device_nowhere": later("bring both into one network, or set peers.static to where it is"),
+    "device_turned_away": later(
+        "see 'placet devices' there: was this device removed? Does it run another version?"
+    ),
+    "device_another": later(
+        "another device has its address now; it is found again by mDNS, or set peers.static"
+    ),
+    "device_no_answer": later("check that it is on, and that no firewall keeps its port closed"),
+    "device_not_listening": later("start placet there"),
+    "device_no_way": later("check the network here and there"),
+    "exchange_paused": later("placet sync --resume"),
+    "mdns_silent": later("check the network; it goes on by itself"),
     "state_differs": later("run 'placet verify' on both devices"),
 }
 _DOUBTS: Final = {

@@ -12,7 +12,7 @@ from daemon.cli.table import Cell, Column, table
 from daemon.cli.text import padded, shown
 from daemon.cli.views.findings import finding_words
 from daemon.cli.views.values import headed
-from daemon.cli.when import ago
+from daemon.cli.when import ago, moment_s
 from daemon.cli.words import _, later, ngettext
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 # The names of the states that agents are counted by.
 _STATES: Final = (later("active"), later("due"), later("running"), later("dormant"))
 _ID_SHOWN: Final = 12
+_TOLD_S: Final = 7 * 86_400
 _DEVICE_COLUMNS: Final = (
     Column(later("ID")),
     Column(later("NAME"), width_max=24),
@@ -71,6 +72,7 @@ def status_screen(status: Status, look: Look) -> Iterator[str]:
         yield _fact(_("peers"), headed(_("none yet")) + "placet pair --invite", look)
     for at, peer in enumerate(peers):
         yield _fact("" if at else _("peers"), _peer(peer, look), look)
+    yield from (_fact("", words, look) for peer in peers if (words := _let_in(peer, status, look)))
 
 
 def _settle(count: int) -> str:
@@ -112,6 +114,18 @@ def _peer(peer: Peer, look: Look) -> str:
     away = _("away, seen {when}").format(when=seen) if seen else _("away")
     link = _("connected") if connected else away
     return f"{dot} {shown(peer.get('name') or '?')}  {look.paint(link, 'dim')}  {_lag(peer, look)}".rstrip()
+
+
+def _let_in(peer: Peer, status: Status, look: Look) -> str:
+    """Tell of a device that another one let in lately: nobody is to come in unseen."""
+    by, at_s = peer.get("added_by"), moment_s(peer.get("added_at"))
+    lately = at_s is not None and look.now_s is not None and look.now_s - at_s < _TOLD_S
+    if not by or not lately or by == status.get("name"):
+        return ""
+    words = _("{device} was let in by {by}, {when}").format(
+        device=shown(peer.get("name") or "?"), by=shown(by), when=ago(peer.get("added_at"), look.now_s)
+    )
+    return look.paint(words, "yellow")
 
 
 def _lag(peer: Peer, look: Look) -> str:
