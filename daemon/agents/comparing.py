@@ -35,7 +35,7 @@ def differing(found: Case) -> list[str]:
     """
     fields = found.effect.fields
     seen = dict(fields) if found.effect.creates else _seen(found)
-    changed = [field for field in fields if current(found, field) != seen.get(field)]
+    changed = [field for field in fields if field in seen and current(found, field) != seen[field]]
     return changed or [field for field in fields if _others(found, field)] or list(fields)
 
 
@@ -91,16 +91,27 @@ def _others(found: Case, field: str) -> list[Version]:
 
 
 def _is_fresh(snapshot: Snapshot, found: Case, occurrence: Occurrence) -> bool:
-    """Say whether all that the agent proposed to write is as this run saw it."""
+    """Say whether all that the agent proposed to write is as this run saw it.
+
+    A field that only a person's words write was not judged by the run: it must not have been written since.
+    """
     seen = occurrence.value if isinstance(occurrence.value, dict) else {}
     judged = effect_of(found.item.tool, found.proposed, found.item.id, found.item.task).fields
-    return all(_holds(snapshot, found, occurrence, field, seen.get(field)) for field in judged)
+    added = [field for field in found.effect.fields if field not in judged]
+    return all(_holds(snapshot, found, occurrence, field, seen.get(field)) for field in judged) and all(
+        _is_unwritten(snapshot, found, occurrence, field) for field in added
+    )
+
+
+def _is_unwritten(snapshot: Snapshot, found: Case, occurrence: Occurrence, field: str) -> bool:
+    """Say whether a run had seen every version of a field that is there, the item's own aside."""
+    return all(covers(occurrence.base, one.source.head, snapshot.log) for one in _others(found, field))
 
 
 def _holds(snapshot: Snapshot, found: Case, occurrence: Occurrence, field: str, seen: Value) -> bool:
     """Say whether a field is as the run saw it, the item's own versions aside."""
     assert found.target is not None
-    if not all(covers(occurrence.base, one.source.head, snapshot.log) for one in _others(found, field)):
+    if not _is_unwritten(snapshot, found, occurrence, field):
         return False
     winner = found.target.version(field)
     own = winner is not None and winner.source.effect == found.item.id

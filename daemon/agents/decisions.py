@@ -84,7 +84,7 @@ def confirm(
         wanted = _wanted(case, edit)
         _require_shown(case, shown)
         _require_open(case, again=again, force=force, contradicted=_contradicts(case, edit, wanted))
-        _require_current(tx, case, force=force)
+        _require_current(tx, case, wanted, force=force)
         _require_allowed(tx, case, wanted, force=force)
     except _Refused as refused:
         return _answer(tx, found, refused.result, str(refused), **refused.shown)
@@ -167,7 +167,7 @@ def _person_wrote_over(case: Case) -> bool:
     return any(comparing.is_own(case.target.version(field)) for field in fields if case.target is not None)
 
 
-def _require_current(tx: Transaction, case: Case, *, force: bool) -> None:
+def _require_current(tx: Transaction, case: Case, wanted: Arguments | None, *, force: bool) -> None:
     """Refuse what has no target any more, has nothing left to do, came too late, or rests on old values."""
     gone = judging.gone(tx, case)
     if gone is not None:
@@ -178,10 +178,15 @@ def _require_current(tx: Transaction, case: Case, *, force: bool) -> None:
         raise _Refused(Outcome.OBSOLETE, so)
     if judging.is_expired(case.item, tx.now_ms()) and not force:
         raise _Refused(Outcome.EXPIRED, "nobody decided in time: --force applies it anyway")
-    if not force and comparing.is_stale(tx, case):
-        told = comparing.compared(case)
+    written = judging.rewritten(case, case.proposed if wanted is None else wanted)
+    if not force and comparing.is_stale(tx, written):
+        told = comparing.compared(written)
         raise _Refused(
-            Outcome.STALE, telling.changed(case), base=told.base, current=told.current, proposed=told.proposed
+            Outcome.STALE,
+            telling.changed(written),
+            base=told.base,
+            current=told.current,
+            proposed=told.proposed,
         )
 
 

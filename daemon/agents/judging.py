@@ -4,7 +4,7 @@ Never writes, and never decides: it says what a decision would meet.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
@@ -74,6 +74,12 @@ def case(snapshot: Snapshot, item: Item) -> Case | None:
             args = proposed
     effect = effect_of(held.tool, args, held.id, held.task)
     return Case(held, proposed, args, effect, snapshot.entity(held.task), snapshot.entity(effect.entity))
+
+
+def rewritten(found: Case, args: Arguments) -> Case:
+    """Return a case as it is where other arguments would run."""
+    effect = effect_of(found.item.tool, args, found.item.id, found.item.task)
+    return replace(found, args=args, effect=effect)
 
 
 def edited(tool: str, proposed: Arguments, words: Arguments) -> Arguments:

@@ -196,3 +196,23 @@ def test_three_devices_that_decide_apart_agree_afterwards(
     confirm(c, item)
     fleet.sync()
     assert {home.value(task, "estimate_minutes") for home in (a, b, c)} == {90}
+
+
+def test_edited_words_that_are_confirmed_again_do_not_hide_what_a_person_wrote_meanwhile(
+    fleet: Fleet, a: Home, b: Home, task: EntityId
+) -> None:
+    todos = a.new("checklist", task_id=task, title="Todos", position="V")
+    listed = a.new("checklist_item", checklist_id=todos, title="Buy paper", position="V")
+    (item,) = a.propose(task, "one", ("update_checklist_item", {"id": text(listed), "isArchived": True}))
+    fleet.sync()
+    a.set(listed, title="Buy ink")
+    reject(a, item)
+    confirm(b, item, edit={"title": "Buy glue"})
+    fleet.sync()
+    assert a.item(item).disputed
+    for words in (None, {"title": "Buy tape"}):
+        assert confirm(b, item, edit=words).result is Outcome.STALE
+    assert b.value(listed, "title") == "Buy ink"
+    assert confirm(b, item, force=True).result is Outcome.APPLIED
+    fleet.sync()
+    assert a.value(listed, "title") == "Buy glue"

@@ -42,6 +42,17 @@ class Agent:
             self.history.meet()
         self.history.count("propose", f"{min(len(found), 2)}")
 
+    def add(self, home: Witness) -> EntityId | None:
+        """Let a run propose an item that nobody has thought of; None where the task is out of sight."""
+        if not self.history.reference(home).visible(TASK):
+            return None
+        self.history.touched.add(home.name)
+        self.history.runs.append(f"run {len(self.history.runs)}")
+        made = home.propose(
+            TASK, self.history.runs[-1], ("add_checklist_item", {"title": self.history.word()})
+        )
+        return made[0] if made else None
+
     def _is_no_repetition(self, home: Witness, before: Reference, item: EntityId) -> None:
         """What waits, has expired, or was rejected or deferred is not proposed again."""
         after = self.history.reference(home)

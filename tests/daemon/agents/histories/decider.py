@@ -40,8 +40,8 @@ class Decider:
             return
         before = self.history.reference(home)
         words = self._edit(before.tool(item)) if edit else None
-        expected = confirming(before, item, edited=words is not None, **how)
-        over = before.stale(item) or before.overtaken(item)
+        expected = confirming(before, item, words=words, **how)
+        over = before.stale(item, words) or before.overtaken(item)
         end, held = deciding.commits(home), home.held
         result = deciding.confirm(home, item, edit=words, **how)
         self._answered("confirm", home, result, expected, end)

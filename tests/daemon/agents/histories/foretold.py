@@ -4,7 +4,7 @@ Never asks the code that it judges.
 """
 
 from syncproto.ids import EntityId
-from tests.daemon.agents.histories.reference import OPEN, Reference
+from tests.daemon.agents.histories.reference import OPEN, Fields, Reference
 
 _BECOMES = {"reject": "rejected", "undo": "rejected", "reopen": "pending", "defer": "deferred"}
 
@@ -33,19 +33,24 @@ def settling(reference: Reference, item: EntityId, verdict: str) -> set[str]:
 
 
 def confirming(
-    reference: Reference, item: EntityId, *, edited: bool = False, force: bool = False, again: bool = False
+    reference: Reference,
+    item: EntityId,
+    *,
+    words: Fields | None = None,
+    force: bool = False,
+    again: bool = False,
 ) -> set[str]:
     """Return what a confirmation is answered by."""
     status = reference.status(item)
     if status == "confirmed":
         if not (force and reference.overtaken(item)):
-            return {"already", "conflict"} if edited else {"already"}
+            return {"already", "conflict"} if words is not None else {"already"}
     elif status in ("rejected", "retracted") and not (reference.disputed(item) or again):
         return {"conflict"}
-    return {_standing(reference, item, force)}
+    return {_standing(reference, item, words, force)}
 
 
-def _standing(reference: Reference, item: EntityId, force: bool) -> str:
+def _standing(reference: Reference, item: EntityId, words: Fields | None, force: bool) -> str:
     """Say what stands in the way of an item that may be confirmed as far as verdicts go."""
     if reference.gone(item):
         return "obsolete"
@@ -54,6 +59,6 @@ def _standing(reference: Reference, item: EntityId, force: bool) -> str:
         return "obsolete"
     if reference.expired(item) and not force:
         return "expired"
-    if reference.stale(item) and not force:
+    if reference.stale(item, words) and not force:
         return "stale"
     return "failed" if reference.guarded(item) and not force else "applied"

@@ -172,6 +172,29 @@ class Histories(RuleBasedStateMachine):
             self.history.judge()
             self.history.meet()
 
+    @rule(at=DEVICES, acts=st.tuples(*[st.integers(0, 17)] * 4), dice=DICE)
+    def with_a_new_item(self, at: int, acts: tuple[int, ...], dice: int) -> None:
+        """Let an item be proposed, made and known to all; then it is touched, undone, taken up again."""
+        home = self.at(at)
+        item = self.agent.add(home)
+        if item is None:
+            return
+        self.history.meet()
+        self.decider.confirm(home, item)
+        for number, act in enumerate(acts):
+            self._act_on_new(act // 3, self.at(act % 3), item, Random(dice + number))
+
+    def _act_on_new(self, act: int, home: Witness, item: EntityId, dice: Random) -> None:
+        table: tuple[Callable[[], None], ...] = (
+            lambda: self.person.touch(home, item, dice),
+            lambda: self.person.touch(home, item, dice),
+            lambda: self.decider.settle(home, item, "undo"),
+            lambda: self.decider.settle(home, item, "undo"),
+            lambda: self.decider.confirm(home, item, again=True, force=dice.random() < 0.5),
+            lambda: self.history.pull(home, dice.choice(self.history.homes), dice),
+        )
+        table[act]()
+
     def _act(self, act: int, home: Witness, item: EntityId | None, dice: Random) -> None:
         table: tuple[Callable[[], None], ...] = (
             lambda: self.decider.confirm(home, item),

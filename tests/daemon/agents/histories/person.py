@@ -13,7 +13,7 @@ from daemon.journal.checklists import ItemEdit, NewItem
 from daemon.journal.entries import NewEntry
 from daemon.journal.errors import Refused
 from daemon.journal.tasks import TaskEdit
-from syncproto.ids import text
+from syncproto.ids import EntityId, text
 from tests.daemon.agents.histories.history import REF, STATUSES, TITLES, History
 from tests.daemon.agents.histories.witness import LABEL_NAMES, Page, Witness
 from tests.simulation.author import TASK
@@ -79,6 +79,12 @@ class Person:
         change, chosen = dice.choice(changes), text(dice.choice(found))
         self._person(home, lambda tx: checklists.edit_item(tx, chosen, ItemEdit(**change)))
         self.history.met["item: touched"] += 1
+
+    def touch(self, home: Witness, item: EntityId, dice: Random) -> None:
+        """Tick or reword what a proposal has made."""
+        made = text(self.history.reference(home).target(item))
+        change = ItemEdit(is_checked=True) if dice.random() < 0.6 else ItemEdit(title=self.history.word())
+        self._person(home, lambda tx: checklists.edit_item(tx, made, change))
 
     def note(self, home: Witness) -> None:
         """Add an entry, which an agent may name as evidence."""

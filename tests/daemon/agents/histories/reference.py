@@ -119,9 +119,10 @@ class Reference:
         """Return the values that an item writes."""
         return written(self.tool(item), self.last(item).args if args is None else args)
 
-    def runs(self, item: EntityId) -> Fields:
-        """Return the values that confirming an item again would write: edited words stay."""
-        return self.writes(item, {**self.last(item).args, **(self.edited(item) or {})})
+    def runs(self, item: EntityId, words: Fields | None = None) -> Fields:
+        """Return the values that confirming an item would write: edited words stay, where none are new."""
+        edited = self.edited(item) if words is None else words
+        return self.writes(item, {**self.last(item).args, **(edited or {})})
 
     def known(self, entity: EntityId) -> bool:
         """Say whether anything is known of an entity."""
@@ -217,22 +218,27 @@ class Reference:
         """Return the maximal versions of a field that are not the item's own."""
         return [one for one in self.oracle.maximal(self.target(item), name) if one.operation.effect != item]
 
-    def stale(self, item: EntityId) -> bool:
-        """Say whether what an item rests on has changed, as seen from each proposal of it."""
+    def stale(self, item: EntityId, words: Fields | None = None) -> bool:
+        """Say whether what an item would write on has changed, as seen from each proposal of it.
+
+        `words` are a person's, in place of those that stand or were proposed.
+        """
         target = self.target(item)
         if not self.exists(target):
             return False
         if self.creates(item):
             return any(self.others(item, name) for name in self.writes(item))
-        return not any(self._fresh(item, target, one) for one in self.proposals[item])
+        names = set(self.writes(item)) | set(self.runs(item, words))
+        return not any(self._fresh(item, target, names, one) for one in self.proposals[item])
 
-    def _fresh(self, item: EntityId, target: EntityId, proposal: Proposal) -> bool:
-        for name in self.writes(item):
+    def _fresh(self, item: EntityId, target: EntityId, names: set[str], proposal: Proposal) -> bool:
+        for name in names:
             if any(one.head not in proposal.deed.past for one in self.others(item, name)):
                 return False
             tops = self.oracle.maximal(target, name)
             own = bool(tops) and tops[0].operation.effect == item
-            if not own and self.value(target, name) != self.past.value(proposal.deed, target, name):
+            judged = name in self.writes(item) and not own
+            if judged and self.value(target, name) != self.past.value(proposal.deed, target, name):
                 return False
         return True
 

@@ -1,0 +1,98 @@
+"""Take each rule away in a copy of the tree, and see that a history fails: `make teeth`.
+
+Never touches the tree itself, and never takes a run that breaks off anyway for a bite: the whole tree must
+pass first.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+
+from tests.daemon.agents.rules_removed import TABLE, Removed
+
+ROOT = Path(__file__).parents[3]
+PARTS = ("syncproto", "store", "daemon", "tests")
+HISTORIES = int(os.environ.get("HISTORIES") or 200)
+SEEDS = (1, 2, 3)
+LIVE = """
+import sys
+from tests.daemon.agents.histories.machine import live_through
+live_through(int(sys.argv[1]), int(sys.argv[2]), shrink=False)
+"""
+
+
+def misses(removed: Removed) -> str:
+    """Return what a history said once the rule was gone, empty where none noticed."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        _copy(root)
+        _remove(removed, root)
+        for seed in SEEDS:
+            said = lived_through(root, seed)
+            if said:
+                return said
+    return ""
+
+
+def _copy(root: Path) -> None:
+    for part in PARTS:
+        shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("__pycache__"))
+
+
+def _remove(removed: Removed, root: Path) -> None:
+    """Change the text, or raise where the row does not fit the tree any more."""
+    path = root / removed.file
+    text = path.read_text("utf-8")
+    count = text.count(removed.before)
+    if count != 1:
+        raise LookupError(f"{removed.rule}: {count} times in {removed.file}: {removed.before!r}")
+    path.write_text(text.replace(removed.before, removed.after), "utf-8")
+
+
+def lived_through(root: Path, seed: int) -> str:
+    """Live through histories in a copy; return the error that ended them, empty where all held."""
+    done = subprocess.run(
+        [sys.executable, "-c", LIVE, str(HISTORIES), str(seed)],
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if not done.returncode:
+        return ""
+    lines = [line.strip() for line in done.stderr.splitlines()]
+    told = [line for line in lines if "Error" in line.split(":")[0]]
+    return (told or lines or ["?"])[0]
+
+
+def main() -> int:
+    """Try all rules, or those whose name holds a word that is given."""
+    wanted = [one for one in TABLE if all(word in one.rule for word in sys.argv[1:])]
+    for removed in wanted:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / removed.file
+            path.parent.mkdir(parents=True)
+            shutil.copyfile(ROOT / removed.file, path)
+            _remove(removed, Path(folder))
+    whole = lived_through(ROOT, SEEDS[0])
+    if whole:
+        print(f"the whole tree fails already: {whole}")
+        return 1
+    toothless = 0
+    with ThreadPoolExecutor(int(os.environ.get("JOBS") or os.cpu_count() or 1)) as pool:
+        tried = {pool.submit(misses, removed): removed for removed in wanted}
+        for done in as_completed(tried):
+            said = done.result()
+            toothless += not said
+            print(f"{'missed' if said else 'NOT MISSED':10} {tried[done].rule}  [{said[:90]}]", flush=True)
+    print(f"{len(wanted) - toothless} of {len(wanted)} rules were missed when they were gone")
+    return 1 if toothless else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
