@@ -90,7 +90,8 @@ def confirm(
         return _answer(tx, found, refused.result, str(refused), **refused.shown)
     confirmation = Confirmation(case, wanted, values.reason(reason), via)
     tx.commit(confirmation_writes(tx, confirmation), agent=case.item.occurrences[0].agent)
-    said = wording.summary(case.item.tool, confirmation.args, targets.name(tx, found.tool, confirmation.args))
+    tool, args = case.item.tool, confirmation.args
+    said = wording.summary(tool, args, targets.name(tx, tool, args))
     status = tx.standing(item).status.value
     return Result(item_id=text(item), status=status, result=Outcome.APPLIED, message=said)
 
@@ -260,8 +261,8 @@ def _decide(tx: Transaction, item: EntityId, verdict: Verdict, reason: str | Non
     if answer is not None:
         return _answer(tx, found, *answer)
     case = judging.case(tx, found)
-    shown = None if case is None else case.args
-    tx.commit([decision_write(tx, found, verdict, reason=values.reason(reason), via=via, shown=shown)])
+    held, shown = (found, None) if case is None else (case.item, case.args)
+    tx.commit([decision_write(tx, held, verdict, reason=values.reason(reason), via=via, shown=shown)])
     return _answer(tx, found, Outcome.APPLIED, _SAID[verdict])
 
 

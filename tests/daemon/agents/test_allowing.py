@@ -252,6 +252,17 @@ def item_proposed(a: Home, task: EntityId, **change: Any) -> tuple[EntityId, Ent
     return item, proposed
 
 
+def test_updating_an_item_moves_the_tasks_clock_but_is_no_word_of_the_persons_on_it(
+    a: Home, task: EntityId
+) -> None:
+    _, proposed = item_proposed(a, task)
+    before = a.entity(task).clock
+    confirm(a, proposed)
+    assert a.entity(task).clock != before
+    ((_, received),) = a.read(lambda snapshot: snapshot.feed(snapshot.feed_end() - 1, 1))
+    assert [one.by for one in received.commit.operations if one.entity == task] == [By.AGENT]
+
+
 def test_an_item_that_was_removed_makes_its_update_obsolete(a: Home, task: EntityId) -> None:
     item, proposed = item_proposed(a, task)
     a.set(item, deleted=True)

@@ -179,6 +179,9 @@ def test_a_set_that_names_another_item_does_not_change_what_that_means(
     other = a.new("task", title="Another")
     fleet.pull(b, a)
     forge(b, task, "update_task_estimate", {"minutes": 5}, item=item)
+    fleet.now_ms -= 30_000
+    forge(b, task, "launch_rocket", TITLED, item=item)
+    fleet.now_ms += 30_000
     forge(b, task, "set_task_title", TITLED, item=item)
     forge(b, other, "update_task_estimate", {"minutes": 120}, item=item)
     fleet.sync()
@@ -190,7 +193,10 @@ def test_a_set_that_names_another_item_does_not_change_what_that_means(
     assert a.value(task, "estimate_minutes") == 120
     assert a.value(task, "title") == "Write the report"
     assert a.value(other, "estimate_minutes") is None
-    lines = a.read(lambda snapshot: decided(snapshot, a.now_ms(), limit=9))
+    undo(b, item)
+    assert confirm(b, item, again=True).message == "Set estimate to 120 minutes"
+    fleet.sync()
+    lines = a.read(lambda snapshot: decided(snapshot, a.now_ms(), limit=1))
     assert [(one.tool, one.task_id) for one in lines] == [("update_task_estimate", text(task))]
 
 
