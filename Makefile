@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo up test cover check bench notes try-model man words pins clean
+.PHONY: demo up test cover check bench notes try-model histories teeth man words pins clean
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -51,6 +51,12 @@ notes: $(VENV)/.dev ## how often the rules model is right on notes of real life,
 
 try-model: $(VENV)/.run $(TRY)/.installed ## a real, very small model behind a real server: what it proposes, and what is refused
 	@$(PY) -m tests.daemon.agents.models.try_model $(TRY)/bin/python
+
+histories: $(VENV)/.dev ## 20 000 histories of proposals and decisions on three devices, on all processors
+	@$(PY) -m tests.daemon.agents.histories
+
+teeth: $(VENV)/.dev ## take away each rule of decisions in a copy, and see that a history fails
+	@$(PY) -m tests.daemon.agents.teeth $(RULE)
 
 man: $(VENV)/.dev ## write the man page from the commands themselves
 	@$(PY) -m tests.man.page
