@@ -1,0 +1,196 @@
+"""Small networks made of network namespaces: hosts, and bridges that join them.
+
+Never touches the machine's own network: every link has both its ends inside namespaces made here, and nothing
+leads out of them. Never skips silently, see `fail_or_skip`.
+"""
+
+import os
+import signal
+import subprocess
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+SKIP = "PLACET_TEST_SKIP_NETWORKS"
+PREFIX = "placet-test"
+
+
+def fail_or_skip(fault: str) -> NoReturn:
+    """Fail, unless the environment says that these tests may be left out, and this is not CI."""
+    if os.environ.get(SKIP) and not os.environ.get("CI"):
+        pytest.skip(f"{SKIP}: {fault}")
+    pytest.fail(f"cannot make a network ({fault}); run as root, or set {SKIP}=1")
+
+
+def ip(*words: str) -> str:
+    """Run ip(8); return what it printed."""
+    path = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
+    environment = os.environ | {"PATH": path}
+    done = subprocess.run(["ip", *words], capture_output=True, text=True, check=False, env=environment)
+    assert not done.returncode, f"ip {' '.join(words)}: {done.stderr.strip()}"
+    return done.stdout
+
+
+def sweep() -> None:
+    """Take away what a run that was killed left behind: its namespaces, and the daemons in them."""
+    for name in (line.split()[0] for line in ip("netns", "list").splitlines()):
+        prefix, _, rest = name.rpartition("/")[2].partition(f"{PREFIX}-")
+        run = rest.partition("-")[0]
+        if not prefix and run.isdigit() and not Path(f"/proc/{run}").exists():
+            _remove(name)
+
+
+def _remove(namespace: str) -> None:
+    for pid in ip("netns", "pids", namespace).split():
+        with suppress(ProcessLookupError):
+            os.kill(int(pid), signal.SIGKILL)
+    ip("netns", "del", namespace)
+
+
+@dataclass
+class Segment:
+    """One local network: a bridge in a namespace of its own."""
+
+    namespace: str
+    ports: int = 0
+
+    def port(self) -> str:
+        """Return the name of a new port of the bridge."""
+        self.ports += 1
+        return f"p{self.ports}"
+
+    def attach(self, port: str) -> None:
+        """Let a port take part: what comes in there reaches the others."""
+        ip("-n", self.namespace, "link", "set", port, "master", "bridge", "up")
+
+
+@dataclass
+class Plug:
+    """An interface of a host, and the port at the other end of its cable."""
+
+    host: "Host"
+    name: str
+    segment: Segment
+    port: str
+
+    def cut(self) -> None:
+        """Take the cable out: both ends lose the carrier."""
+        ip("-n", self.segment.namespace, "link", "set", self.port, "down")
+
+    def mend(self) -> None:
+        """Put the cable in again."""
+        ip("-n", self.segment.namespace, "link", "set", self.port, "up")
+
+    def swallow(self) -> None:
+        """Let the network forward nothing from or to this host, which sees no sign of it."""
+        ip("-n", self.segment.namespace, "link", "set", self.port, "nomaster")
+
+    def forward(self) -> None:
+        """Forward again."""
+        self.segment.attach(self.port)
+
+    def down(self) -> None:
+        """Switch the interface off; its IPv6 addresses go with it."""
+        ip("-n", self.host.namespace, "link", "set", self.name, "down")
+
+    def up(self) -> None:
+        """Switch the interface on."""
+        ip("-n", self.host.namespace, "link", "set", self.name, "up")
+
+    def add(self, address: str) -> None:
+        """Give the interface an address, such as 10.77.0.1/24."""
+        ip("-n", self.host.namespace, "address", "add", address, "dev", self.name)
+
+    def remove(self, address: str) -> None:
+        """Take an address from the interface."""
+        ip("-n", self.host.namespace, "address", "del", address, "dev", self.name)
+
+
+@dataclass
+class Host:
+    """One machine: a namespace with interfaces."""
+
+    namespace: str
+    plugs: list[Plug] = field(default_factory=list)
+
+    def plug(self, segment: Segment, *addresses: str) -> Plug:
+        """Connect the machine to a local network by a cable."""
+        plug = Plug(self, f"eth{len(self.plugs)}", segment, segment.port())
+        peer = ["peer", "name", plug.port, "netns", segment.namespace]
+        ip("-n", self.namespace, "link", "add", plug.name, "type", "veth", *peer)
+        segment.attach(plug.port)
+        self.settle(plug, addresses)
+        return plug
+
+    def settle(self, plug: Plug, addresses: tuple[str, ...]) -> None:
+        """Take an interface that is there into use."""
+        self.plugs.append(plug)
+        plug.up()
+        for address in addresses:
+            plug.add(address)
+
+    def without(self, family: int) -> None:
+        """Let the machine have no IPv6; to have no IPv4, give it no address."""
+        assert family == 6
+        self.write("net/ipv6/conf/all/disable_ipv6", "1")
+        self.write("net/ipv6/conf/default/disable_ipv6", "1")
+
+    def write(self, key: str, value: str) -> None:
+        """Set one of the machine's network parameters (sysctl)."""
+        command = ["ip", "netns", "exec", self.namespace, "tee", f"/proc/sys/{key}"]
+        subprocess.run(command, input=value, text=True, check=True, stdout=subprocess.DEVNULL)
+
+    def command(self, *words: str | Path) -> list[str | Path]:
+        """Return a command that runs on this machine; the process that is started becomes it."""
+        return ["ip", "netns", "exec", self.namespace, *words]
+
+
+class Networks:
+    """Everything that one fixture makes; `close` takes it away again, whatever runs in it."""
+
+    made = 0
+
+    def __init__(self) -> None:
+        self._namespaces: list[str] = []
+
+    def host(self, name: str) -> Host:
+        """Make a machine without any network but its own loopback."""
+        host = Host(self._namespace(name))
+        ip("-n", host.namespace, "link", "set", "lo", "up")
+        return host
+
+    def segment(self, name: str) -> Segment:
+        """Make a local network that nothing is connected to."""
+        segment = Segment(self._namespace(name))
+        # No snooping: without a querier it would forget who listens to multicast.
+        bridge = ["bridge", "type", "bridge", "mcast_snooping", "0", "forward_delay", "0"]
+        ip("-n", segment.namespace, "link", "add", *bridge)
+        ip("-n", segment.namespace, "link", "set", "bridge", "up")
+        return segment
+
+    def _namespace(self, name: str) -> str:
+        Networks.made += 1
+        full = f"{PREFIX}-{os.getpid()}-{Networks.made}-{name}"
+        ip("netns", "add", full)
+        self._namespaces.append(full)
+        return full
+
+    def close(self) -> None:
+        """End what runs in the namespaces, and remove them."""
+        while self._namespaces:
+            _remove(self._namespaces.pop())
+
+
+def make() -> Networks:
+    """Return an empty set of networks; fail or skip where this machine does not allow any."""
+    try:
+        sweep()
+        networks = Networks()
+        networks.host("trial")
+    except (OSError, AssertionError) as fault:
+        fail_or_skip(str(fault))
+    networks.close()
+    return networks

@@ -1,0 +1,124 @@
+"""Real daemons on the hosts of a small network: the installed `placet`, found by mDNS alone.
+
+Never tells a daemon an address: what it knows of the others, it heard on the network.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.e2e.devices import PLACET, Device, wait_until
+from tests.e2e.networks import namespaces
+from tests.e2e.networks.namespaces import Host, Networks, Segment
+
+STEP_S = 30.0
+
+
+@dataclass
+class Resident(Device):
+    """A device on a host of its own. Commands come through its socket, from outside the network."""
+
+    host: Host | None = None
+
+    @property
+    def machine(self) -> Host:
+        """Return its host."""
+        assert self.host is not None
+        return self.host
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Return the environment of its commands: any address, any port, and mDNS."""
+        settings = {"LISTEN_HOST": "", "LISTEN_PORT": "0", "MDNS_ENABLED": "true"}
+        told = {f"PLACET_{key}": value for key, value in settings.items()}
+        return super().environment | told | self.settings
+
+    def daemon_command(self) -> tuple[list[str | Path], dict[str, str]]:
+        """Return what runs the daemon on its host."""
+        return self.machine.command(PLACET, "up"), self.environment
+
+    @property
+    def port_listened(self) -> int:
+        """Return the port on which its daemon listens for peers."""
+        mine = next(one for one in self.do("devices") if one["this"])
+        return int(mine["address"].rpartition(":")[2])
+
+    def sees(self, other: "Resident") -> dict[str, Any]:
+        """Return what it knows of another device."""
+        listed = self.do("devices")
+        return next((dict(one) for one in listed if one["name"] == other.name), {})
+
+    def linked(self, other: "Resident") -> bool:
+        """Say whether there is a link to another device."""
+        return bool(self.sees(other).get("connected"))
+
+    def holds(self, title: str) -> bool:
+        """Say whether a task of this title is in the journal."""
+        return any(task["title"] == title for task in self.do("list"))
+
+
+class World:
+    """Networks, and the devices on them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.networks: Networks = namespaces.make()
+        self._folder = folder
+        self._devices: list[Resident] = []
+
+    def device(self, name: str, host: Host | None = None, **settings: str) -> Resident:
+        """Make a device that does not run yet."""
+        where = host or self.networks.host(name)
+        device = Resident(name, self._folder / name, settings, port=0, host=where)
+        self._devices.append(device)
+        return device
+
+    def at(self, segment: Segment, name: str, *addresses: str, **settings: str) -> Resident:
+        """Make a device with one cable, and start it."""
+        device = self.device(name, **settings)
+        device.machine.plug(segment, *addresses)
+        device.start()
+        return device
+
+    def start(self, *devices: Resident) -> None:
+        """Start daemons side by side, and wait until each answers."""
+        for device in devices:
+            device.launch()
+        for device in devices:
+            wait_until(f"{device.name} answers: {device.log()}", device.answers, STEP_S)
+
+    def close(self) -> None:
+        """End the daemons, and take the networks away."""
+        for device in self._devices:
+            if device.daemon is not None and device.daemon.poll() is None:
+                device.kill()
+        self.networks.close()
+
+
+def pair_by_code(one: Resident, *others: Resident) -> None:
+    """Pair devices as people do: six digits, and no address."""
+    for other in others:
+        code = one.do("pair")["code"]
+        other.do("join", typed=code)
+
+
+def in_step(*devices: Resident, limit_s: float = STEP_S) -> None:
+    """Wait until the devices hold the same commits and the same state."""
+
+    def same() -> bool:
+        seen = [device.do("status") for device in devices]
+        first = seen[0]
+        return all(
+            (one["vector"], one["state_hash"]) == (first["vector"], first["state_hash"]) for one in seen
+        )
+
+    eventually("the devices hold the same", same, limit_s, *devices)
+
+
+def eventually(what: str, holds: Callable[[], bool], limit_s: float, *devices: Resident) -> None:
+    """Wait for something; where it does not come, tell what the daemons wrote."""
+    try:
+        wait_until(what, holds, limit_s)
+    except AssertionError as fault:
+        logs = "\n".join(f"--- {device.name}\n{device.log()}" for device in devices)
+        raise AssertionError(f"{fault}\n{logs}") from None

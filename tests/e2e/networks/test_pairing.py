@@ -1,0 +1,59 @@
+"""Pairing on real networks: six digits and mDNS, whatever addresses there are."""
+
+import pytest
+
+from tests.e2e.networks.residents import Resident, World, eventually, in_step, pair_by_code
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(150)]
+
+ADDRESSES = {
+    "IPv4": ("10.77.0.{}/24",),
+    "IPv4 and IPv6": ("10.77.0.{}/24", "fd77::{}/64"),
+    "IPv6": ("fd77::{}/64",),
+    "link-local IPv6": (),
+}
+
+
+def _pair_of(world: World, kind: str) -> tuple[Resident, Resident]:
+    segment = world.networks.segment("lan")
+    found = []
+    for number, name in enumerate(("desk", "phone"), start=1):
+        device = world.device(name)
+        if kind == "IPv4":
+            device.machine.without(6)
+        device.machine.plug(segment, *(form.format(number) for form in ADDRESSES[kind]))
+        found.append(device)
+    world.start(*found)
+    return found[0], found[1]
+
+
+@pytest.mark.parametrize("kind", ADDRESSES)
+def test_a_code_is_enough_to_pair_and_to_find_each_other_again(world: World, kind: str):
+    desk, phone = _pair_of(world, kind)
+    desk.do("add", "water the plants")
+    pair_by_code(desk, phone)
+    in_step(desk, phone)
+    assert phone.holds("water the plants")
+    for device in (desk, phone):
+        assert device.stop() == 0
+    # Whoever comes later calls, and finds: the port may be another, and so may the address's scope.
+    for first, second in ((desk, phone), (phone, desk)):
+        first.start()
+        first.do("add", f"while alone on {first.name}")
+        second.start()
+        in_step(desk, phone)
+        assert second.holds(f"while alone on {first.name}")
+        for device in (desk, phone):
+            assert device.stop() == 0
+
+
+def test_an_interface_that_comes_after_the_daemon_is_enough(world: World):
+    segment = world.networks.segment("lan")
+    desk, phone = world.device("desk"), world.device("phone")
+    world.start(desk, phone)
+    assert "network address" in desk.run("doctor").out
+    desk.machine.plug(segment, "10.77.0.1/24")
+    phone.machine.plug(segment, "10.77.0.2/24")
+    code = desk.do("pair")["code"]
+    eventually("the code is enough", lambda: phone.run("join", typed=code).status == 0, 30.0, desk, phone)
+    in_step(desk, phone)
