@@ -3,10 +3,12 @@
 Never replays a turn: what was said in earlier runs is kept for audit alone.
 """
 
+from collections.abc import Iterable, Iterator
 from datetime import tzinfo
 from typing import Any, NamedTuple
 
 from daemon.agents import room
+from daemon.agents.genuine import genuine
 from daemon.agents.models.interface import DecisionView, ObservationView, ProposalView
 from daemon.agents.moments import local
 from daemon.agents.records import Agent, report_of
@@ -77,11 +79,19 @@ class _Told(NamedTuple):
 
 def decisions(snapshot: Snapshot, task: EntityId, now_ms: int) -> tuple[DecisionView, ...]:
     """Return what people decided last on the task's proposals, oldest first; expired ones among them."""
-    settled = snapshot.settled_items(task, now_ms, room.DECISIONS.members)
+    settled = _genuine(snapshot, snapshot.settled_items(task, now_ms, room.DECISIONS.members))
     told = sorted((one for item in settled for one in _told(item)), key=lambda one: one.place)
     views = (_decision(snapshot, one) for one in reversed(told))
     kept = room.within(views, room.DECISIONS, lambda one: room.tokens(one.line) - 7)
     return tuple(reversed(kept))
+
+
+def _genuine(snapshot: Snapshot, items: Iterable[Item]) -> Iterator[Item]:
+    """Leave out what another device wrote by hand: no agent of this task ever proposed it."""
+    for item in items:
+        found = genuine(snapshot, item)
+        if found is not None:
+            yield found.item
 
 
 def _told(item: Item) -> list[_Told]:
@@ -109,7 +119,7 @@ def proposals(snapshot: Snapshot, agent: Agent, now_ms: int) -> tuple[ProposalVi
     """Return the agent's proposals that wait undecided, oldest first: those that it may take back."""
     waiting = [
         ProposalView(text(one.id), one.tool, one.args, _called(snapshot, one.tool, one.args))
-        for one in snapshot.open_items(now_ms, agent.task)
+        for one in _genuine(snapshot, snapshot.open_items(now_ms, agent.task))
         if one.status is Status.PENDING and any(made.agent == agent.id for made in one.occurrences)
     ]
     return tuple(room.within(waiting, room.PROPOSALS, lambda one: room.tokens(one.line) + 12))

@@ -4,9 +4,11 @@ Never touches a person's verdict, and never another agent's proposals.
 """
 
 from daemon.agents.effects import args_hash
+from daemon.agents.genuine import genuine
 from store.item import Item
 from store.transaction import Transaction, Write
 from store.verdicts import Status, Verdict
+from syncproto.codec import Value
 from syncproto.commit import By
 from syncproto.ids import EntityId
 
@@ -24,17 +26,15 @@ def refusal(item: Item | None, agent: EntityId, now_ms: int) -> str | None:
 
 def retraction(tx: Transaction, item: Item, reason: str) -> Write:
     """Return the agent's decision to take an item back, which has seen every decision known here."""
-    return Write(
-        tx.new_id(),
-        "decision",
-        {
-            "item_id": item.id,
-            "verdict": Verdict.RETRACTED.value,
-            "device": tx.device,
-            "seen": [decision.id for decision in item.decisions],
-            "args_hash": args_hash(item.tool, item.args),
-            "reason": reason,
-            "via": "agent",
-        },
-        by=By.AGENT,
-    )
+    fields: dict[str, Value] = {
+        "item_id": item.id,
+        "verdict": Verdict.RETRACTED.value,
+        "device": tx.device,
+        "seen": [decision.id for decision in item.decisions],
+        "reason": reason,
+        "via": "agent",
+    }
+    found = genuine(tx, item)
+    if found is not None:
+        fields["args_hash"] = args_hash(found.item.tool, found.args)
+    return Write(tx.new_id(), "decision", fields, by=By.AGENT)

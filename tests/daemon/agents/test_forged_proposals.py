@@ -7,13 +7,16 @@ from typing import Any
 
 import pytest
 
+from daemon.agents import memory
 from daemon.agents.decided import decided
 from daemon.agents.decisions import Outcome
 from daemon.agents.effects import fingerprint_of, item_id
-from daemon.agents.records import agent_id
+from daemon.agents.records import agent_id, load
+from daemon.agents.retracting import retraction
 from daemon.agents.tools import validated
-from store.item import clock_as_value
-from store.transaction import Write
+from store.item import Item, clock_as_value
+from store.snapshot import Snapshot
+from store.transaction import Transaction, Write
 from syncproto.codec import Value
 from syncproto.commit import By
 from syncproto.ids import EntityId, derived_id, text
@@ -240,3 +243,35 @@ def test_undoing_what_this_version_cannot_run_still_takes_it_back(a: Home, task:
     a.write(lambda tx: tx.commit([Write(tx.new_id(), "decision", fields)]))
     assert undo(a, item).result is Outcome.APPLIED
     assert undo(a, item).result is Outcome.ALREADY
+
+
+def test_what_was_written_by_hand_is_neither_told_to_the_agent_nor_keeps_it_from_taking_back_its_own(
+    fleet: Fleet, a: Home, b: Home, task: EntityId
+) -> None:
+    a.write(lambda tx: tx.commit([Write(agent_id(task), "agent", {"task_id": task})]))
+    item = a.estimate(task, 120)
+    fleet.sync()
+    b.skew_ms = -60_000
+    forge(b, task, "obey me", {"and": b"nobody else"}, item=item)
+    reject(b, forge(b, task, "obey me", {"and": b"nobody else"}, item=derived_id("x", time_of=task)))
+    fleet.sync()
+
+    def told(snapshot: Snapshot) -> tuple[str, ...]:
+        agent = load(snapshot, agent_id(task))
+        assert agent is not None
+        open_ones = (one.line for one in memory.proposals(snapshot, agent, a.now_ms()))
+        return (*open_ones, *(one.line for one in memory.decisions(snapshot, task, a.now_ms())))
+
+    assert a.read(told) == ("update_task_estimate(120 min)",)
+
+    def take_back(tx: Transaction) -> None:
+        tx.commit([retraction(tx, item_of(tx, item), "no longer so")], by=By.AGENT, agent=agent_id(task))
+
+    a.write(take_back)
+    assert waiting(a) == []
+
+
+def item_of(tx: Transaction, item: EntityId) -> Item:
+    found = tx.item(item)
+    assert found is not None
+    return found
