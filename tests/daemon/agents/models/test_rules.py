@@ -156,6 +156,9 @@ def test_a_ticked_box_is_ticked() -> None:
         "due in March",
         "due next week",
         "due some day",
+        "by Monday everybody knew",
+        "due 2026-11-01",
+        "due 2050-01-01",
         # the past
         "took 2 hours",
         "took about 2 hours",
@@ -195,6 +198,11 @@ def test_a_ticked_box_is_ticked() -> None:
         "on the critical path",
         "call this Friday about the invoice",
         "call it a day",
+        # lists of other things
+        "Talked to Ann:\n- parking is tight\n- the roof",
+        "- who comes?",
+        "- https://example.com/a",
+        "- Budget: 300 €",
         # not prose
         "```\n- buy milk\ndue 2026-12-01\n```",
         "> due 2026-12-01",
@@ -255,6 +263,8 @@ def test_every_language_has_its_cues(language: str, note: str, expected: dict[st
     ("language", "note"),
     [
         ("de", "bis so spät"),
+        ("de", "Telefonat mit Kern\n- noch zwei Fehler gefunden"),
+        ("de", "Was war\n- die Nachbarn"),
         ("de", "Bin bis Freitag krank"),
         ("de", "von Montag bis Freitag"),
         ("de", "vor 2 Wochen"),

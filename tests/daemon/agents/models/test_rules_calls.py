@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from daemon.agents.models.checklist import NEW_MAX
 from daemon.agents.models.interface import ChecklistItemView, DecisionView, Exchange, LabelView, ToolCall
 from daemon.agents.models.languages import TABLES
 from daemon.agents.models.reporting import report
@@ -37,6 +38,11 @@ def test_items_like_those_that_are_there_are_left_out_unless_a_number_differs() 
 def test_more_items_than_a_call_takes_are_several_calls() -> None:
     calls = proposed(context("\n".join(f"- item number {at}" for at in range(45))))
     assert [len(call.arguments["items"]) for call in calls if isinstance(call.arguments, dict)] == [20, 20, 5]
+
+
+def test_no_more_items_are_added_than_a_run_may_queue() -> None:
+    calls = proposed(context("\n".join(f"- item number {at}" for at in range(1000))))
+    assert sum(len(call.arguments["items"]) for call in calls if isinstance(call.arguments, dict)) == NEW_MAX
 
 
 async def test_a_turn_ends_with_the_report_and_the_next_has_nothing_to_add() -> None:
@@ -116,6 +122,7 @@ def test_a_language_is_set_only_where_the_task_has_none_and_the_notes_are_plainl
         ("BLOCKED", "no longer blocked", {"status": "IN PROGRESS"}),
         ("BLOCKED", "blocked by IT", None),
         ("IN PROGRESS", "I started on it", None),
+        ("BLOCKED", "I started on it", None),
         ("OPEN", "no longer blocked", None),
         ("DONE", "blocked by IT", None),
         ("OPEN", "not blocked by IT", None),
@@ -205,6 +212,19 @@ def test_an_item_is_not_ticked_again_nor_against_what_its_user_set_after_the_not
     assert ticked("deposit is paid", replace(PAID, checked_at_ms=noted_ms)) == []
     assert len(ticked("deposit is paid", replace(PAID, checked_at_ms=noted_ms - 1))) == 1
     assert len(ticked("deposit is paid", replace(PAID, checked_at_ms=noted_ms, checked_by="agent"))) == 1
+
+
+def test_an_accent_or_an_auxiliary_tells_what_was_done_from_what_is_being_done() -> None:
+    page = replace(PAID, title="Réparer la page de connexion")
+    for note, count in (
+        ("j'ai réparé la page de connexion", 1),
+        ("j'ai repare la page de connexion", 1),
+        ("réparé la page de connexion", 1),
+        ("je répare la page de connexion", 0),
+        ("réparer la page de connexion", 0),
+    ):
+        calls = proposed(context(note, items=(page,), language="fr"))
+        assert len(calls) == count, note
 
 
 def test_where_two_items_may_be_meant_none_is_ticked() -> None:
