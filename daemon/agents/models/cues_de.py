@@ -172,7 +172,7 @@ GERMAN = Cues(
             " priorität | hohe priorität | umgehend | urgent | brandeilig"
         ),
     ),
-    urgent_not_before=words("pfad pfade betrachtet hinterfragt nicht gesehen"),
+    urgent_not_before=words("pfad pfade betrachtet hinterfragt gesehen"),
     urgent_not_after=words("weniger selbst mehr zu"),
     priority=phrased("priorität | prio | priority"),
     low_priority=phrased(
