@@ -20,7 +20,7 @@ from daemon.agents.models.interface import (
 from daemon.agents.models.openai_answers import told_usage, turn_of
 from daemon.agents.models.openai_around import Around
 from daemon.agents.models.openai_endpoint import Endpoint
-from daemon.agents.models.openai_forms import FORMS, READY, TOOLS, Form, asked_in, probe
+from daemon.agents.models.openai_forms import FORMS, READY, TOOLS, Form, asked_in, in_words, probe
 from daemon.agents.models.openai_gate import Gate, Trouble
 from daemon.agents.models.openai_prompt import messages, tokens
 from daemon.agents.models.openai_refusals import NotTaken, Overflow
@@ -127,13 +127,15 @@ class OpenAI:
 
     def _request(self, context: RunContext, form: Form) -> dict[str, Any]:
         how = asked_in(form, context.must_call, context.tools)
+        words = in_words(form, context.must_call, context.tools)
         told = messages(
             context,
             tag=self._tag(context.run_key),
             budget_tokens=self._budget,
             by_tools=form == TOOLS,
-            extra=tokens(str(how)),
+            extra=tokens(str(how) + words),
         )
+        told[0]["content"] += words
         return {"messages": told, **how}
 
     def _tag(self, run_key: str) -> str:

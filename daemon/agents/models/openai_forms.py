@@ -7,7 +7,8 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final, Literal
 
 from daemon.agents.models.openai_endpoint import Mode
-from daemon.agents.models.openai_prompt import answer_schema, tool_list
+from daemon.agents.models.openai_prompt import OBSERVE, answer_schema, tool_list
+from daemon.agents.tools import UPDATE_REPORT
 
 Form = Literal["tools", "json_schema", "json_object"]
 TOOLS: Final = "tools"
@@ -39,6 +40,21 @@ def asked_in(form: Form, must_call: str, allowed: Collection[str] = ()) -> dict[
         return _formatted(form, lean(answer_schema(must_call, allowed)))
     named = {"type": "function", "function": {"name": must_call}}
     return {"tools": lean(tool_list(allowed)), "tool_choice": named if must_call else "auto"}
+
+
+def in_words(form: Form, must_call: str, allowed: Collection[str] = ()) -> str:
+    """Name the tools where the request does not: a schema that binds an answer need not be shown."""
+    if form == TOOLS or must_call:
+        return ""
+    tools = [tool["function"] for tool in tool_list(allowed)]
+    lines = [_in_words(tool) for tool in tools if tool["name"] not in {UPDATE_REPORT, OBSERVE}]
+    return "\n".join(["", "The tools that `actions` may call; what ends in ? may be left out:", *lines])
+
+
+def _in_words(tool: dict[str, Any]) -> str:
+    needed = tool["parameters"].get("required", [])
+    arguments = [name if name in needed else f"{name}?" for name in tool["parameters"]["properties"]]
+    return f"- {tool['name']}({', '.join(arguments)}): {tool['description']}"
 
 
 def lean(described: Any, shared: Mapping[str, Any] = _NONE) -> Any:

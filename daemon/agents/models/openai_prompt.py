@@ -12,7 +12,7 @@ from daemon.agents.models.role import instruction, role
 from daemon.agents.models.told import told_within
 from daemon.agents.recovery import recovered
 from daemon.agents.room import as_json, tokens
-from daemon.agents.tools import TOOLS, UPDATE_REPORT, ArgumentFault, Mode, described, normalised_name
+from daemon.agents.tools import TOOLS, UPDATE_REPORT, ArgumentFault, described, normalised_name
 
 Message = dict[str, Any]
 
@@ -105,7 +105,7 @@ def answer_schema(must_call: str, allowed: Collection[str] = ()) -> dict[str, An
     if must_call != UPDATE_REPORT:
         if OBSERVE in offered:
             properties["observations"] = {"type": "array", "items": {"type": "string"}}
-        one_of = [_action(name, shared) for name in offered if TOOLS[name].mode is not Mode.IMMEDIATE]
+        one_of = [_action(name, shared) for name in offered if name not in {UPDATE_REPORT, OBSERVE}]
         if one_of:
             actions = {"type": "array", "maxItems": ACTIONS_MAX, "items": {"anyOf": one_of}}
             properties = {"actions": actions, **properties}

@@ -22,10 +22,11 @@ from daemon.agents.models.interface import (
 from daemon.agents.models.openai import OpenAI
 from daemon.agents.models.openai_around import Around, Unbounded
 from daemon.agents.models.openai_endpoint import Endpoint, Mode
-from daemon.agents.models.openai_forms import FORMS, Form, asked_in, lean
+from daemon.agents.models.openai_forms import FORMS, Form, asked_in, in_words, lean
 from daemon.agents.models.openai_gate import ASKED_MAX_S, PAUSE_FIRST_S, PAUSE_MAX_S, Gate
+from daemon.agents.models.openai_prompt import OBSERVE
 from daemon.agents.models.openai_retries import Patience
-from daemon.agents.tools import UPDATE_REPORT
+from daemon.agents.tools import TOOLS, UPDATE_REPORT
 from tests.daemon.agents.models.fake_openai import (
     FakeOpenAI,
     acts,
@@ -149,6 +150,26 @@ def test_what_is_asked_for_has_no_part_on_which_a_servers_grammar_ends(form: For
     written = json.dumps(asked_in(form, must_call))
     assert not [part for part in ("$ref", "$defs", "maxLength", "minLength", "\\\\d") if part in written]
     assert REPORT.keys() <= set(re.findall(r"\w+", written))
+
+
+@pytest.mark.parametrize("form", FORMS["actions"])
+def test_by_schema_the_tools_are_named_in_words_but_for_those_that_are_denied(form: Form):
+    words = in_words(form, "", ["set_task_title", "add_checklist_item", UPDATE_REPORT])
+    assert words.splitlines()[2] == (
+        "- set_task_title(title, rationale?): Give the task a title that says better what it is about."
+    )
+    assert [line.partition("(")[0] for line in words.splitlines()[2:]] == [
+        "- set_task_title",
+        "- add_checklist_item",
+    ]
+    assert in_words(form, UPDATE_REPORT) == in_words("tools", "") == ""
+
+
+async def test_a_model_that_is_bound_by_a_schema_reads_what_it_may_call():
+    async with serving_model(acts({"actions": [], "report": REPORT})) as server:
+        await Device(server, "actions").started().turn(CONTEXT)
+        told = server.asked[0].body["messages"][0]["content"]
+    assert all(f"- {name}(" in told for name in TOOLS if name not in {UPDATE_REPORT, OBSERVE})
 
 
 def test_what_a_schema_refers_to_stands_in_its_place():
