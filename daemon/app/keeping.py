@@ -33,8 +33,8 @@ Answer = dict[str, Any]
 MIB = 1 << 20
 
 
-def _answered(use: Callable[[Paths], Answer]) -> Answer:
-    """Run one of the three; what goes wrong is answered in the form of the control API's errors."""
+def answered(use: Callable[[Paths], Answer]) -> Answer:
+    """Run one of these parts; what goes wrong is answered in the form of the control API's errors."""
     os.umask(UMASK)
     try:
         return use(paths.find_paths())
@@ -64,19 +64,25 @@ def _error(code: str, message: str, hint: str) -> Answer:
 
 def backup(target: str, told: Told, *, force: bool, passphrase: str | None) -> Answer:
     """Write a backup of the journal to `target`; with a passphrase, the device's key goes along, sealed."""
-    return _answered(lambda where: _back_up(where, Path(target), told, force, passphrase))
+    return answered(lambda where: _back_up(where, Path(target), told, force, passphrase))
 
 
 def _back_up(where: Paths, target: Path, told: Told, force: bool, passphrase: str | None) -> Answer:
-    database = _existing(where)
+    database = existing(where)
     _require_target(where, target, force)
-    _require_room(where, target.parent, backups.size(database))
+    require_room(where, target.parent, backups.size(database))
     sealed = None if passphrase is None else _sealed_key(where, passphrase)
     contents = backups.write_backup(database, target, told, sealed)
     return {"file": str(target), **_counts(contents), "with_key": sealed is not None}
 
 
-def _existing(where: Paths) -> Path:
+def stamp() -> str:
+    """Return this moment, as a file's name has it."""
+    return datetime.fromtimestamp(SystemClock().now_ms() / 1000, UTC).strftime("%Y%m%dT%H%M%SZ")
+
+
+def existing(where: Paths) -> Path:
+    """Return where the journal is. Raises Refused where there is none yet."""
     database = Path(where.database)
     if not database.exists():
         raise Refused(Code.NOT_FOUND, f"there is no journal yet at {database}", "placet up begins one")
@@ -97,7 +103,7 @@ def _require_target(where: Paths, target: Path, force: bool) -> None:
         raise Refused(Code.NEEDS_CONFIRMATION, f"{target} exists", "add --force to replace it")
 
 
-def _require_room(where: Paths, folder: Path, needed: int) -> None:
+def require_room(where: Paths, folder: Path, needed: int) -> None:
     """Refuse early what would fill a disk, or leave the daemon too little to write on."""
     free = free_bytes(folder)
     same = folder.stat().st_dev == Path(where.data).stat().st_dev
@@ -142,7 +148,7 @@ def restore(file: str, told: Told, *, passphrase: Callable[[], str], as_this_dev
     The key that is in the data folder wins over one in the backup; a folder without any becomes the device
     whose key the backup holds, else a new device.
     """
-    return _answered(lambda where: _restore(where, Path(file), told, passphrase, as_this_device))
+    return answered(lambda where: _restore(where, Path(file), told, passphrase, as_this_device))
 
 
 def _restore(where: Paths, file: Path, told: Told, passphrase: Callable[[], str], here: bool) -> Answer:
@@ -154,15 +160,14 @@ def _restore(where: Paths, file: Path, told: Told, passphrase: Callable[[], str]
         raise usage(f"{file} is the journal itself", "name a backup of it")
     _require_at_rest(where, file)
     with locked(data):
-        _require_room(where, data, file.stat().st_size)
+        require_room(where, data, file.stat().st_size)
         working = backups.working_copy(database)
         try:
             contents = backups.prepare(file, working, told)
             had_key = (data / identity.FILE_NAME).exists()
             own, from_backup = _own(data, contents, passphrase, here)
-            stamp = datetime.fromtimestamp(SystemClock().now_ms() / 1000, UTC).strftime("%Y%m%dT%H%M%SZ")
             try:
-                kept = backups.put_in_place(working, database, own.device, stamp)
+                kept = backups.put_in_place(working, database, own.device, stamp())
             except BaseException:
                 if not had_key and working.exists():
                     # Left there, it would make this the backup of another device when it is tried again.
@@ -214,13 +219,13 @@ def verify(file: str | None, told: Told, *, rebuild: bool = False) -> Answer:
             _rebuild(where, told)
         return _verify(where, None if file is None else Path(file), told)
 
-    return _answered(use)
+    return answered(use)
 
 
 def _rebuild(where: Paths, told: Told) -> None:
-    database, clock = _existing(where), SystemClock()
+    database, clock = existing(where), SystemClock()
     with locked(Path(where.data)):
-        _require_room(where, Path(where.data), backups.size(database))
+        require_room(where, Path(where.data), backups.size(database))
         store = Store.open(
             database,
             signer=identity.load(Path(where.data)).signer,
@@ -253,7 +258,7 @@ def _verify(where: Paths, file: Path | None, told: Told) -> Answer:
 def _checkable(where: Paths, file: Path | None, told: Told) -> Iterator[Path]:
     """Give the database to look at: of a backup, a copy of it, since looking would write to it."""
     if file is None:
-        yield _existing(where)
+        yield existing(where)
         return
     if not file.is_file():
         raise not_found("file", str(file))
@@ -264,7 +269,7 @@ def _checkable(where: Paths, file: Path | None, told: Told) -> Iterator[Path]:
         return
     _require_at_rest(where, file)
     paths.make_folders(where)
-    _require_room(where, Path(where.data), file.stat().st_size)
+    require_room(where, Path(where.data), file.stat().st_size)
     copy = Path(where.data) / f"{Path(where.database).name}.verifying-{os.getpid()}"
     try:
         backups.prepare(file, copy, told)

@@ -29,3 +29,5 @@ def configure() -> None:
         cache_logger_on_first_use=True,
     )
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s %(name)s %(message)s")
+    # It warns, with tracebacks, of every socket whose interface went; interfaces come and go.
+    logging.getLogger("zeroconf").setLevel(logging.ERROR)

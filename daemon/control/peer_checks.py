@@ -24,6 +24,11 @@ _NOWHERE = "bring both into one network, or set peers.static to where it is"
 
 def connections(devices: Sequence[DeviceState], trouble: str | None, *, paused: bool) -> Iterator[Check]:
     """Look at each member that has no link, and at how members are found."""
+    if any(one.this and one.removed for one in devices):
+        found = "this device is no member of its vault any more"
+        remedy = "to begin anew, stop placet, then: placet devices leave"
+        yield Check("devices", False, found, remedy, "device_removed_here")
+        return
     members = [one for one in devices if not one.this and not one.removed]
     if paused:
         yield Check("devices", False, "Exchange is paused", "placet sync --resume", "exchange_paused")

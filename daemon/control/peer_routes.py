@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 
 from daemon.control.routes import Asks, Call, Nothing, Route
 from daemon.peers.peers import Peers
-from daemon.peers.states import DeviceState, InvitationState, Invited, JoinedDevice, SyncReport
+from daemon.peers.states import DeviceState, Goodbye, InvitationState, Invited, JoinedDevice, SyncReport
 
 WAIT_S_MAX = 600
 WATCH_S_MAX = 25
@@ -79,6 +79,7 @@ class PeerRoutes:
             Route(
                 "PATCH", "/v1/devices/{ref}", "Rename a device", Asks(self._rename), DeviceState, DeviceEdit
             ),
+            Route("POST", "/v1/leave", "Say goodbye to the vault", Asks(self._leave), Goodbye),
             Route(
                 "DELETE", "/v1/devices/{ref}", "Close the door to a device", Asks(self._remove), DeviceState
             ),
@@ -116,6 +117,10 @@ class PeerRoutes:
 
     async def _remove(self, call: Call[Nothing, Nothing]) -> DeviceState:
         return await self._peers.remove(call.ref)
+
+    async def _leave(self, call: Call[Nothing, Nothing]) -> Goodbye:
+        del call
+        return await self._peers.leave()
 
     async def _sync(self, call: Call[Sync, Nothing]) -> SyncReport:
         asked = call.body

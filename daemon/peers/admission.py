@@ -134,7 +134,7 @@ class Admission:
         # A member of this very vault may let in a device that the vault does not know: one that a backup was
         # restored on, under a key of its own.
         others = [] if inviter in peers else [one.name for one in peers.values()]
-        hint = "it must leave its vault before it can join another"
+        hint = "leave that vault first: placet devices leave"
         if others:
             seen = f"this device already shares a vault with {', '.join(others)}"
             raise Refused(Code.FORBIDDEN, seen, hint)

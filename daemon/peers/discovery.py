@@ -166,8 +166,7 @@ class Discovery:
         own = self._own_addresses()
         if not own:
             raise OSError("this machine has no network address, or listens under a name alone")
-        choice = [self._host] if self._is_bound() else zeroconf.InterfaceChoice.All
-        mdns = AsyncZeroconf(interfaces=choice, ip_version=_families(own))
+        mdns = _listening(own)
         browser: AsyncServiceBrowser | None = None
         try:
             browser = AsyncServiceBrowser(mdns.zeroconf, SERVICE, handlers=[self._on_service])
@@ -282,6 +281,15 @@ class Discovery:
         device = announcing.member(heard.properties, name, heard.port, self._known().others)
         if news and device is not None:
             self._found(device)
+
+
+def _listening(own: Sequence[str]) -> AsyncZeroconf:
+    """Take part in mDNS on the interfaces that have these addresses. Raises OSError, zeroconf.Error."""
+    try:
+        return AsyncZeroconf(interfaces=list(own), ip_version=_families(own))
+    except RuntimeError as fault:
+        # An address that went since it was listed.
+        raise OSError(str(fault)) from fault
 
 
 def _families(own: Sequence[str]) -> IPVersion:

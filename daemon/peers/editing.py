@@ -45,6 +45,13 @@ def rename(tx: Transaction, ref: str, name: str) -> DeviceId:
     return member.device
 
 
+def leave(tx: Transaction) -> None:
+    """Say that this device is no member any more; saying so again changes nothing."""
+    own = roster.read(tx).get(tx.device)
+    if own is not None and not own.removed:
+        tx.commit([roster.remove(tx.device)])
+
+
 def remove(tx: Transaction, ref: str) -> DeviceId:
     """Close the door to a device; again changes nothing. Raises Refused as `find` does, and usage."""
     member = find(tx, ref)

@@ -25,6 +25,7 @@ from daemon.peers.states import in_step
 from daemon.peers.wire import Wire
 from store import peers as table
 from store.threads import StoreThreads
+from store.transaction import Transaction
 from syncproto.ids import DeviceId
 
 log = structlog.get_logger("peers")
@@ -66,6 +67,7 @@ class Exchange:
         self._arriving: set[DeviceId] = set()
         self._tried: dict[DeviceId, list[Failed]] = {}
         self.paused = False
+        self._leaving = False
 
     def start(self) -> None:
         """Call the members, and follow the roster."""
@@ -143,9 +145,16 @@ class Exchange:
         return self._tried
 
     def call(self, device: DeviceId) -> None:
-        """Call one member now, if it has no link: it was just heard of."""
+        """Call one member now, if it has no link that lives: it was just heard of at another place."""
         if not self.paused:
+            self._links.doubt(device)
             self._dialer.wake(device)
+
+    def move(self) -> None:
+        """See which links outlived a change of this machine's network, and call the members without one."""
+        if not self.paused:
+            self._links.doubt()
+            self._dialer.wake()
 
     async def _link(self, member: Member, wire: Wire) -> None:
         place = wire.remote
@@ -173,8 +182,32 @@ class Exchange:
             # A page of commits is told of once, an import many times: the roster is read once for a burst.
             await asyncio.sleep(self._pace.roster_s)
 
+    async def say_goodbye(self, write: Callable[[Transaction], None]) -> set[DeviceId]:
+        """Write that this device leaves; return who took it: they end their links of themselves.
+
+        Whoever is away, or takes too long, hears of it from the others.
+        """
+        linked = {link.peer for link in self._links.all()}
+        watch = self._links.changed.watch()
+        self._leaving = True
+        try:
+            await self._db.write(write)
+            async with asyncio.timeout(self._pace.leave_s):
+                while any(self._links.to(peer) is not None for peer in linked):
+                    await watch.grown()
+        except TimeoutError:
+            pass
+        finally:
+            self._leaving = False
+        told = {peer for peer in linked if self._links.to(peer) is None}
+        await self.hold_to_roster()
+        return told
+
     async def hold_to_roster(self) -> None:
         """Read who the members are; call those that are new, and end the links of those that went."""
+        if self._leaving:
+            # Closed from here, a link would not bring the goodbye.
+            return
         await self._members.refresh()
         peers = self._members.peers()
         if not self.paused:

@@ -5,10 +5,13 @@ Never sends a packet, and never decides what a change means.
 
 import asyncio
 import contextlib
+import fcntl
 import ipaddress
 import socket
+import struct
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import ifaddr
 
@@ -20,17 +23,60 @@ SLEPT_S = 5.0
 _GROUPS = 0x1 | 0x10 | 0x100
 """Links, IPv4 addresses and IPv6 addresses, as rtnetlink(7) numbers them."""
 _READ_BYTES = 1 << 16
+_SIOCGIFFLAGS, _IFF_RUNNING = 0x8913, 0x40
+_FLAGS_REQUEST = "16sH22x"
+"""A name and flags, as netdevice(7) has them."""
+_IPV6_ADDRESSES = Path("/proc/net/if_inet6")
+_IFA_F_TENTATIVE = 0x40
 
 
 def held() -> frozenset[str]:
-    """Return the addresses of this machine, without those that only it can reach. Link-local ones count."""
+    """Return the addresses of this machine, without those that only it can reach. Link-local ones count.
+
+    Those that the kernel still tries for duplicates cannot be used, and are left out.
+    """
     found: set[str] = set()
     for adapter in ifaddr.get_adapters():
         for one in adapter.ips:
             text = one.ip if isinstance(one.ip, str) else one.ip[0]
             if not ipaddress.ip_address(text).is_loopback:
                 found.add(text)
+    return frozenset(found - _tentative())
+
+
+def running() -> frozenset[str]:
+    """Return the interfaces that have a carrier."""
+    found: set[str] = set()
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        for _, name in socket.if_nameindex():
+            request = struct.pack(_FLAGS_REQUEST, name.encode(), 0)
+            try:
+                answer = fcntl.ioctl(probe, _SIOCGIFFLAGS, request)
+            except OSError:
+                # It went between the two questions.
+                continue
+            if struct.unpack(_FLAGS_REQUEST, answer)[1] & _IFF_RUNNING:
+                found.add(name)
     return frozenset(found)
+
+
+def _tentative() -> set[str]:
+    """Return the IPv6 addresses that the kernel has not yet found to be nobody else's (RFC 4862, 5.4)."""
+    try:
+        lines = _IPV6_ADDRESSES.read_text("ascii").splitlines()
+    except OSError:
+        # Another system, or no IPv6.
+        return set()
+    told = (line.split() for line in lines)
+    return {
+        str(ipaddress.IPv6Address(bytes.fromhex(address)))
+        for address, _, _, _, flags, _ in told
+        if int(flags, 16) & _IFA_F_TENTATIVE
+    }
+
+
+def _seen() -> tuple[frozenset[str], frozenset[str]]:
+    return held(), running()
 
 
 class Changes:
@@ -44,11 +90,11 @@ class Changes:
 
     async def watch(self) -> None:
         """Watch until cancelled. Where the kernel gives no word, a change is seen at the next tick."""
-        before, drift_s = held(), self._drift_s()
+        before, drift_s = _seen(), self._drift_s()
         async with _told_by_the_kernel(self._stirred):
             while True:
                 await self._stir()
-                now, now_drift_s = held(), self._drift_s()
+                now, now_drift_s = _seen(), self._drift_s()
                 # A machine that slept, or whose clock was set: neither is told from the other, nor need be.
                 if now != before or abs(now_drift_s - drift_s) > SLEPT_S:
                     before, drift_s = now, now_drift_s

@@ -96,6 +96,7 @@ class Link:
         self._pings = 0
         self._pong_heard = 0
         self._takes = 0
+        self._frames = 0
 
     # -- for those who hold the link ------------------------------------------------------------------
 
@@ -123,6 +124,19 @@ class Link:
             # It left first.
             pass
         await self._wire.close()
+
+    async def shows_life(self) -> bool:
+        """Ask the peer for a sign of life; say whether anything came from it within the time for that."""
+        seen, watch = self._frames, self._heard.watch()
+        try:
+            async with asyncio.timeout(self._pace.life_s):
+                if self._session is not None and self.greeted.is_set():
+                    await self._ping(self._session)
+                while self._frames == seen and not self.ended.is_set():
+                    await watch.grown()
+        except (TimeoutError, LineLost):
+            return False
+        return not self.ended.is_set()
 
     async def quiet(self) -> bool:
         """Ask the peer for a sign of life; say whether it had nothing for us in between.
@@ -215,9 +229,10 @@ class Link:
         while True:
             frame = await self._wire.receive(limit_s)
             limit_s = self._pace.silence_s
+            self._frames += 1
             if frame == self._pong_due:
                 self._pong_heard = self._pings
-                self._heard.tell()
+            self._heard.tell()
             for event in session.receive(frame):
                 await self._follow_up(session, event)
             # Frames that are here already come without a wait: the rest of the daemon gets its turn between.

@@ -55,6 +55,7 @@ class Links:
         self._live: dict[DeviceId, Link] = {}
         self._running: set[Link] = set()
         self._findings: dict[DeviceId, Finding] = {}
+        self._doubted: dict[Link, asyncio.Task[None]] = {}
         self.changed = Notifier()
 
     def to(self, peer: DeviceId) -> Link | None:
@@ -85,10 +86,13 @@ class Links:
         )
 
     async def hold(self, link: Link) -> None:
-        """Run a link to its end, unless the pair has a better one."""
-        if not self._settle(link):
-            await link.refuse("another link of this pair is better")
-            return
+        """Run a link to its end, unless the pair has a better one that shows life."""
+        while not self._settle(link):
+            rival = self._live[link.peer]
+            if await rival.shows_life():
+                await link.refuse("another link of this pair is better")
+                return
+            await self._end(rival)
         self._running.add(link)
         notes = asyncio.create_task(self._note_now_and_then(link))
         try:
@@ -116,6 +120,25 @@ class Links:
         for link in self.all():
             if link.peer not in kept:
                 link.close(reason)
+
+    def doubt(self, device: DeviceId | None = None) -> None:
+        """Ask every link, or the one to a device, for a sign of life, and end those that give none.
+
+        What a network forgot to say (an address that went, a cable that was pulled) is seen by nobody else.
+        """
+        for link in self.all():
+            if device in (None, link.peer) and link not in self._doubted:
+                task = asyncio.create_task(self._try_out(link))
+                self._doubted[link] = task
+                task.add_done_callback(lambda _, link=link: self._doubted.pop(link, None))
+
+    async def _try_out(self, link: Link) -> None:
+        if not await link.shows_life():
+            await self._end(link)
+
+    async def _end(self, link: Link) -> None:
+        link.close("no sign of life")
+        await link.ended.wait()
 
     async def drained(self) -> None:
         """Wait until no link runs."""

@@ -69,8 +69,10 @@ class Membership:
     def peers(self) -> dict[DeviceId, Member]:
         """Return the members to link with: others that were not removed; none where this one was."""
         own = self.everyone.get(self._own)
-        if own is not None and own.removed:
-            return {}
+        return {} if own is not None and own.removed else self.others()
+
+    def others(self) -> dict[DeviceId, Member]:
+        """Return the other devices of the vault, also where this one was removed from it."""
         return {
             device: member
             for device, member in self.everyone.items()

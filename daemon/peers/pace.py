@@ -26,6 +26,7 @@ class Pace:
     send_s: float = 30.0
     ping_s: float = 15.0
     silence_s: float = 45.0
+    life_s: float = 4.0
     heard_s: float = 60.0
     roster_s: float = 0.02
 
@@ -39,4 +40,5 @@ class Pace:
     pairing_s: float = 10.0
     return_s: float = 10.0
     near_s: float = 3.0
+    leave_s: float = 5.0
     newcomer_ms: int = 60 * 60 * 1000

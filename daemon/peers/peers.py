@@ -30,6 +30,7 @@ from daemon.peers.pairing import NAME_CHARS_MAX
 from daemon.peers.reception import Reception
 from daemon.peers.states import (
     DeviceState,
+    Goodbye,
     InvitationState,
     Invited,
     JoinedDevice,
@@ -101,7 +102,7 @@ class Peers:
                 host=settings.listen.host,
                 known=members.known,
                 found=self._exchange.call,
-                moved=self._exchange.wake,
+                moved=self._exchange.move,
             )
         self._admission = Admission(
             db, clock, identity=identity, members=members, dialling=self._dialling, name=own_name, pace=pace
@@ -293,6 +294,18 @@ class Peers:
     async def remove(self, ref: str) -> DeviceState:
         """Close the door to a device: its links end, here at once. It keeps what it had. Raises Refused."""
         return await self._edited(lambda transaction: editing.remove(transaction, ref))
+
+    async def leave(self) -> Goodbye:
+        """Say goodbye to the vault: from then on nothing is exchanged. Raises Refused where it is alone.
+
+        The journal stays as it is; beginning anew is for when the daemon has ended.
+        """
+        others = {device: member.name for device, member in self._members.others().items()}
+        if not others:
+            raise Refused(Code.USAGE, "this device shares its vault with nobody", "there is nothing to leave")
+        told = await self._exchange.say_goodbye(editing.leave)
+        names = sorted(others[device] for device in told if device in others)
+        return Goodbye(names, sorted(name for device, name in others.items() if device not in told))
 
     async def _edited(self, use: Callable[[Transaction], DeviceId]) -> DeviceState:
         device = await self._db.write(use)

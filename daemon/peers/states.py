@@ -72,6 +72,13 @@ class DeviceState(msgspec.Struct, frozen=True):
     """What was seen at each address where it was called in vain, last; empty while it is connected."""
 
 
+class Goodbye(msgspec.Struct, frozen=True):
+    """Who knows that this device leaves the vault, and who will hear of it from them."""
+
+    told: list[str]
+    untold: list[str]
+
+
 class SyncReport(msgspec.Struct, frozen=True):
     """Where the peers stand. `complete`: every connected peer and this device hold the same commits."""
 

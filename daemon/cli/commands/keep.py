@@ -72,7 +72,7 @@ def backup_command(
         raise click.UsageError(_("--passphrase-file needs --with-key"), click.get_current_context())
     _require_target(os.path.abspath(file), force)
     passphrase = _passphrase(passphrase_file, twice=True) if with_key else None
-    told = _keeping("backup", output, os.path.abspath(file), force=force, passphrase=passphrase)
+    told = keeping("backup", output, os.path.abspath(file), force=force, passphrase=passphrase)
     output.show(Answer(told, ""), backup_lines, named_rows)
 
 
@@ -87,7 +87,7 @@ def restore_command(output: Output, file: str, passphrase_file: str | None, as_t
     The journal that was here is kept beside it, under another name. This device goes on as a new replica:
     what it had written since the backup, and other devices hold, comes back from them.
     """
-    told = _keeping(
+    told = keeping(
         "restore",
         output,
         os.path.abspath(file),
@@ -113,7 +113,7 @@ def verify_command(output: Output, file: str | None, rebuild: bool) -> int:
     if path is not None and not os.path.isfile(path):
         hint = _("name a backup, or no file to check the journal itself")
         raise Refusal("not_found", said_of("refusal", "there is no backup {file}").format(file=path), hint)
-    told = _keeping("verify", output, path, rebuild=rebuild)
+    told = keeping("verify", output, path, rebuild=rebuild)
     output.show(Answer(told, ""), verify_lines, verify_rows)
     return DONE if told["sound"] else FAILED
 
@@ -152,14 +152,16 @@ def _require_target(file: str, force: bool) -> None:
         raise Refusal("needs_confirmation", seen, said_of("refusal", "add --force to replace it"))
 
 
-def _keeping(name: str, output: Output, file: str | None, **arguments: object) -> dict[str, Any]:
+def keeping(
+    name: str, output: Output, file: str | None, *, module: str = "keeping", **arguments: object
+) -> dict[str, Any]:
     """Run a part of Placet that works on the files themselves; raises `Refusal`."""
     from importlib import import_module
 
     gc.enable()
     progress = _Progress(output)
     try:
-        told: dict[str, Any] = getattr(import_module("daemon.app.keeping"), name)(
+        told: dict[str, Any] = getattr(import_module(f"daemon.app.{module}"), name)(
             file, progress.told, **arguments
         )
     finally:

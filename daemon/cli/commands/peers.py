@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from daemon.cli import client
-from daemon.cli.client import WAIT_S, quoted
+from daemon.cli.client import WAIT_S, Answer, quoted
 from daemon.cli.grammar import Seconds, command, group, joined, pass_output
-from daemon.cli.views.standing import device_line, device_list, device_rows, sync_lines, sync_rows
+from daemon.cli.refusals import NO_DAEMON, Refusal
+from daemon.cli.views.pairing import goodbye_lines, goodbye_rows, left_lines
+from daemon.cli.views.standing import device_line, device_list, device_rows, named_rows, sync_lines, sync_rows
 from daemon.cli.words import _, ngettext
 
 if TYPE_CHECKING:
@@ -63,6 +65,31 @@ def remove(output: Output, device: str) -> None:
             len(at_home),
         )
         output.say(words.format(count=len(at_home)))
+
+
+@devices_command.command("leave")
+@click.option("--empty", is_flag=True, help="Take no tasks along.")
+@click.option("--force", is_flag=True, help="Although the others have not been told.")
+@pass_output
+def leave(output: Output, empty: bool, force: bool) -> None:
+    """Take this device out of its vault: say goodbye while placet runs, begin anew once it is stopped.
+
+    The other devices keep what they have. This one goes on alone with what it shows now, and may join another
+    vault. The journal that it had is kept beside the new one.
+    """
+    try:
+        said = client.post("/v1/leave", {})
+    except Refusal as refusal:
+        if refusal.status != NO_DAEMON:
+            raise
+    else:
+        output.show(said, goodbye_lines, goodbye_rows)
+        output.say(_("Now stop placet, then run `placet devices leave` again."))
+        return
+    from daemon.cli.commands.keep import keeping  # imported here: listing devices needs none of it
+
+    told = keeping("leave", output, None, module="leaving", empty=empty, force=force)
+    output.show(Answer(told, ""), left_lines, named_rows)
 
 
 def _lives_on(agent: dict[str, Any], device: dict[str, Any]) -> bool:

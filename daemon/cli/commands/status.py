@@ -64,8 +64,6 @@ def _checks() -> Iterator[Check]:
         return
     yield Check(later("daemon"), True, _("answers as {name}").format(name=status.get("name")))
     yield from _daemons_own()
-    for peer in status.get("peers") or ():
-        yield _peer(peer)
 
 
 def _daemons_own() -> Iterator[Check]:
@@ -91,11 +89,3 @@ def _folder(folder: str) -> Check:
             f"chmod 700 {folder}",
         )
     return Check("folder", True, _("{folder} is yours alone").format(folder=folder))
-
-
-def _peer(peer: dict[str, Any]) -> Check:
-    name = peer.get("name")
-    if peer.get("connected"):
-        return Check(later("peer"), True, _("{name} is connected").format(name=name))
-    away = _("{name} is away, and takes what it lacks when it is back").format(name=name)
-    return Check("peer", True, away)

@@ -33,6 +33,7 @@ _FOUND: Final = {
     "agents_well": later("no agent sleeps because it failed"),
     "agent_given_up": later("the agent of {name} sleeps: {why}"),
     "devices_well": later("devices connected: {count}"),
+    "device_removed_here": later("this device is no member of its vault any more"),
     "device_called": later("{device} is away, and is called now"),
     "device_nowhere": later("{device} is away, and no address of it is known"),
     "device_turned_away": later("{device} is away: {seen}"),
@@ -54,6 +55,7 @@ _REMEDIES: Final = {
     "model_trouble": later("see to the cause; agents stay due, and go on by themselves"),
     "model_spent": later("wait, or raise budget.cost_per_day"),
     "agent_given_up": later("see to the cause; then: placet agent resume {agent}"),
+    "device_removed_here": later("to begin anew, stop placet, then: placet devices leave"),
     "device_nowhere": later("bring both into one network, or set peers.static to where it is"),
     "device_turned_away": later(
         "see 'placet devices' there: was this device removed? Does it run another version?"

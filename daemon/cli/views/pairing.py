@@ -70,3 +70,30 @@ def tries_told(left: int) -> str:
         left,
     )
     return words.format(count=left)
+
+
+def goodbye_rows(said: dict[str, Any]) -> Iterator[Sequence[object]]:
+    """Give the plain columns: name, whether it knows."""
+    yield from ((name, True) for name in said.get("told") or ())
+    yield from ((name, False) for name in said.get("untold") or ())
+
+
+def goodbye_lines(said: dict[str, Any], look: Look) -> Iterator[str]:
+    """Say who knows that this device leaves."""
+    for name in said.get("told") or ():
+        yield f"{look.paint(look.sign('✓'), 'green')} {_('Said goodbye to {name}').format(name=shown(name))}"
+    for name in said.get("untold") or ():
+        words = _("{name} is away: it will hear of it from the others").format(name=shown(name))
+        yield f"{look.sign('·')} {words}"
+
+
+def left_lines(told: dict[str, Any], look: Look) -> Iterator[str]:
+    """Say that this device is alone now, and what it took along."""
+    count = int(told.get("tasks") or 0)
+    words = ngettext(
+        "This device is on its own, with {count} task",
+        "This device is on its own, with {count} tasks",
+        count,
+    )
+    yield f"{look.paint(look.sign('✓'), 'green')} {words.format(count=count)}"
+    yield _("The journal that it had is kept: {file}").format(file=shown(told.get("replaced") or ""))

@@ -40,6 +40,7 @@ def away(*kinds: str) -> DeviceState:
         (msgspec.structs.replace(PHONE, connected=True), "devices_well", True),
         (msgspec.structs.replace(PHONE, removed=True), "devices_well", True),
         (msgspec.structs.replace(PHONE, this=True), "devices_well", True),
+        (msgspec.structs.replace(PHONE, this=True, removed=True), "device_removed_here", False),
         (PHONE, "device_called", True),
         (msgspec.structs.replace(PHONE, address=None), "device_nowhere", True),
         (away("no_answer"), "device_no_answer", True),
