@@ -36,7 +36,8 @@ KINDS = frozenset({*FIELDS, *OTHERS})
 
 _FIELD_NAMES = (
     *FIELDS.values(),
-    ("display_name", "home_device_id", "lifecycle", "mode", "model"),
+    ("display_name", "home_device_id", "lifecycle", "lifecycle_reason", "mode", "model"),
+    ("policy", "allowed_category_ids"),
     ("item_id", "verdict", "device", "via", "reason", "edited_args"),
     ("public_key", "added_by"),
     (DELETED,),

@@ -13,6 +13,7 @@ from daemon.agents.agents import AgentCounts, AgentShown
 from daemon.agents.models.interface import ToolCall, Turn
 from daemon.agents.records import Agent, load, state_id
 from daemon.agents.timetable import Outlook
+from daemon.journal import log as journal_log
 from daemon.journal.errors import Code, Refused
 from store import runs, timers
 from store.runs import RunStatus
@@ -422,6 +423,17 @@ def test_failures_that_made_an_agent_dormant_are_told_on_every_device_until_it_i
     b.write(lambda tx: lifecycle.resume(tx, agent))
     fleet.sync()
     assert (shown(a, agent).lifecycle, shown(a, agent).consecutive_failures) == ("created", 0)
+
+
+def test_an_agent_that_is_given_up_is_an_event_of_the_system(a: Home, agent: EntityId) -> None:
+    before = ends(a)[0]
+    a.write(lambda tx: lifecycle.give_up(tx, known(a, agent), 5, "no answer"))
+    (event,) = a.read(lambda snapshot: journal_log.events(snapshot, before, 10))
+    assert (event.by, event.touched[0].id) == ("system", text(agent))
+    assert {(one.field, one.after) for one in event.changes} == {
+        ("lifecycle", "dormant"),
+        ("lifecycle_reason", "it failed 5 times in a row: no answer"),
+    }
 
 
 def test_a_person_who_resumes_while_the_agent_is_given_up_elsewhere_is_heeded(
