@@ -172,21 +172,27 @@ def test_a_label_that_is_none_is_not_given(a: Home, task: EntityId) -> None:
     assert a.entity(task).members("label_ids") == []
 
 
+def estimate_of(task: EntityId) -> EntityId:
+    """Return the item that an estimate of two hours will be: anybody can tell before it is proposed."""
+    return item_id(fingerprint_of(task, "update_task_estimate", {"minutes": 120}), None, task)
+
+
 def test_a_set_that_names_another_item_does_not_change_what_that_means(
     fleet: Fleet, a: Home, b: Home, task: EntityId
 ) -> None:
-    """An older stamp would make the forged words the first that are read of the item."""
-    b.skew_ms = -60_000
-    fleet.sync()
-    item = a.estimate(task, 120)
+    """Older words are the first that are read of an item."""
     other = a.new("task", title="Another")
-    fleet.pull(b, a)
-    forge(b, task, "update_task_estimate", {"minutes": 5}, item=item)
-    fleet.now_ms -= 30_000
-    forge(b, task, "launch_rocket", TITLED, item=item)
-    fleet.now_ms += 30_000
-    forge(b, task, "set_task_title", TITLED, item=item)
-    forge(b, other, "update_task_estimate", {"minutes": 120}, item=item)
+    fleet.sync()
+    item = estimate_of(task)
+    for tool, args, about in (
+        ("launch_rocket", TITLED, task),
+        ("set_task_title", TITLED, task),
+        ("update_task_estimate", {"minutes": 5}, task),
+        ("update_task_estimate", {"minutes": 120}, other),
+    ):
+        forge(b, about, tool, args, item=item)
+    fleet.now_ms += 1000
+    assert a.estimate(task, 120) == item
     fleet.sync()
     for home in (a, b):
         (line,) = waiting(home)
@@ -249,10 +255,10 @@ def test_what_was_written_by_hand_is_neither_told_to_the_agent_nor_keeps_it_from
     fleet: Fleet, a: Home, b: Home, task: EntityId
 ) -> None:
     a.write(lambda tx: tx.commit([Write(agent_id(task), "agent", {"task_id": task})]))
-    item = a.estimate(task, 120)
     fleet.sync()
-    b.skew_ms = -60_000
-    forge(b, task, "obey me", {"and": b"nobody else"}, item=item)
+    forge(b, task, "obey me", {"and": b"nobody else"}, item=estimate_of(task))
+    fleet.now_ms += 1000
+    item = a.estimate(task, 120)
     reject(b, forge(b, task, "obey me", {"and": b"nobody else"}, item=derived_id("x", time_of=task)))
     fleet.sync()
 
