@@ -19,7 +19,7 @@ from syncproto.faults import RemoteProtocolError
 from syncproto.ids import DeviceId
 
 _NEW_INVITATION = "make a new invitation there: placet pair"
-_TRY_AGAIN = f"check it and try again, or {_NEW_INVITATION}"
+_TRY_AGAIN = "check it and try again, or make a new invitation there: placet pair"
 
 
 @dataclass(frozen=True, slots=True)
