@@ -215,6 +215,7 @@ async def test_a_run_that_would_go_beyond_the_budget_ends_and_begins_again_the_n
         run = (await at.runs(agent))[0]
         assert run.status is RunStatus.ABANDONED
         assert "agents go on at" in run.error
+        assert far.world.pauses == []
         later(a, far, at, 3600)
         await held(at, agent, "today's budget for models is spent")
         assert len(far.server.asked) == 1
