@@ -25,7 +25,7 @@ GERMAN = Cues(
         " vorgestern letzte letzten letzter letztes letztem damals früher brauchte brauchten gedauert"
     ),
     conditions=words(
-        "wenn falls sofern ob vielleicht eventuell evtl könnte könnten würde würden hätte wäre wär schön"
+        "wenn falls sofern ob vielleicht eventuell evtl könnte könnten würde würden hätte wäre wär"
     ),
     due=phrased(
         "frist … : | abgabetermin … : | fällig am | fällig bis | fällig | fälligkeit | frist bis |"
@@ -121,7 +121,7 @@ GERMAN = Cues(
     unfinished=words(
         "falsche falscher falschen falsches fast beinahe halb hälfte wird werden muss müssen soll"
         " sollte sollten will wollen kann können noch bald teilweise angefangen begonnen bis bevor"
-        " nachdem sobald hoffentlich demnächst müsste von jemand außer würde würden zu"
+        " nachdem sobald hoffentlich demnächst müsste jemand außer würde würden zu"
     ),
     verbs=Verbs(
         last=True,

@@ -111,7 +111,7 @@ ENGLISH = Cues(
     unfinished=words(
         "he'll she'll they'll i'll we'll it'll that'll you'll wish hope wrong almost nearly half"
         " halfway partly will should must need needs to-be being going start started begin except when"
-        " once after until before hopefully soon todo want wants would ought half-way mostly someone by"
+        " once after until before hopefully soon todo want wants would ought half-way mostly someone"
         " get can"
     ),
     verbs=Verbs(

@@ -107,7 +107,7 @@ SPANISH = Cues(
     unfinished=words(
         "equivocada equivocado estará estarán casi medio mitad será serán hay debe deben debería debo"
         " tengo tenemos que falta faltan todavía aún pronto cuando antes después hasta hasta empezado"
-        " siendo quiero quiere puede poder va voy vamos pendiente por sin alguien"
+        " siendo quiero quiere puede poder va voy vamos pendiente sin alguien"
     ),
     verbs=Verbs(
         last=False,

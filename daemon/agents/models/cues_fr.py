@@ -104,9 +104,9 @@ FRENCH = Cues(
         " prête | achevé | achevée | bouclé | bouclée | réglé | réglée | done | ✓ | ✔ | ✅ | ☑"
     ),
     unfinished=words(
-        "mauvaise mauvais presque moitié sera seront doit doivent dois faut faudra devrait quand après"
-        " avant dès reste encore bientôt commencé cours va vais allons veux veut peux peut pourra faire"
-        " sauf partiellement par quelqu'un"
+        "par mauvaise mauvais presque moitié sera seront doit doivent dois faut faudra devrait quand"
+        " après avant dès reste encore bientôt commencé cours va vais allons veux veut peux peut pourra"
+        " faire sauf partiellement quelqu'un"
     ),
     verbs=Verbs(
         last=False,

@@ -28,6 +28,7 @@ _ISO = re.compile(r"(?:\w+ )?(\d{4})-(\d{2})-(\d{2})(?![\d-])")
 _GAP = re.compile(r"[\s:,.]*")
 _TOKEN = re.compile(r"[^\s()!?;]+")
 _WORD = re.compile(r"[^\W\d_]+(?:'|\b)")
+_TIME = re.compile(r" (?:\d{1,2}(?::\d\d| ?h\d{0,2}\b| ?[ap]m\b| uhr\b))")
 _BARE_DAY = re.compile(r"(?:\D+ )?\d{1,2}(?:st|nd|rd|th|er|\.)?$")
 _NO_YEAR = re.compile(r"(?:\D+ )?\d{1,2}[./-]\d{1,2}\.?$")
 _SURE = re.compile(r"(?:\D+ )?\d{1,2}(?:\.\d{1,2}\.|[./]\d\d)$")
@@ -117,6 +118,8 @@ def _readings(clause: Clause, at: int, is_within: bool, today: date, cues: Cues)
 def _days(said: str, is_within: bool, today: date, cues: Cues) -> frozenset[date]:
     """Return the days that a span can mean, in the note's language alone."""
     found = when.readings(said, today, cues.language, without=_VAGUE)
+    if not found:
+        found = when.readings(_led(cues).sub("", said), today, cues.language, without=_VAGUE)
     if not found and is_within:
         found = when.readings(f"{plain(cues.ahead)} {said}", today, cues.language)
     return found
@@ -143,11 +146,24 @@ def _names(cues: Cues) -> tuple[str, ...]:
     )
 
 
+@lru_cache(maxsize=8)
+def _led(cues: Cues) -> re.Pattern[str]:
+    """Compile what leads a day in: "el viernes 27 de noviembre" is the same day without its article."""
+    return re.compile(rf"^(?:{TONGUES[cues.language].on}) ")
+
+
 def _stands_alone(said: str, rest: str, cues: Cues) -> bool:
     """Say whether a span is all that is said of the day, and no number that only looks like one."""
     following = words(rest)[:1]
     if cues.day_not_before.intersection(following):
         return False
+    if (
+        not any(sign.isdigit() for sign in said)
+        and following
+        and following[0][0].isdigit()
+        and rest[:1] == " "
+    ):
+        return _TIME.match(rest) is not None
     if _NO_YEAR.match(said) and not _SURE.match(said):
         return False
     is_led = said.startswith(tuple(plain(lead) for lead in cues.day_leads))

@@ -12,6 +12,7 @@ from daemon.agents.models.cues import Cues
 from daemon.agents.models.interface import ChecklistItemView
 from daemon.agents.models.plain import phrases, plain
 from daemon.agents.models.segments import ACCENTED, Clause, ListLine, segments, words, words_as_written
+from daemon.agents.models.todos import is_done_heading
 
 OTHER_WORDS_MAX = 4
 ITEMS_MAX = 500
@@ -111,8 +112,7 @@ def _ticked(own: str) -> list[str]:
 
 def finished_line(line: ListLine, items: Sequence[Sought], cues: Cues) -> ChecklistItemView | None:
     """Return the item that a list line says is done by its ticked box, or by a heading such as "Done:"."""
-    heading = plain(line.heading)
-    is_under_done = heading.endswith(":") and phrases(cues.finished).match(heading) is not None
+    is_under_done = is_done_heading(line.heading, cues)
     if not items or line.box == " " or not (line.box or is_under_done):
         return None
     best = _named(words(plain(line.title)), items, cues)

@@ -43,7 +43,7 @@ def named(clauses: Iterable[Clause], labels: Iterable[LabelView], cues: Cues) ->
 def _marks(clauses: Iterable[Clause], name: str, cues: Cues) -> list[bool]:
     """Return for each mention of a name whether it is marked as a label."""
     tag = re.escape(name).replace(r"\ ", "[-_ ]?")
-    pattern = re.compile(rf"(?P<tag>#{tag})(?![\w-])|(?<![\w#@./'-]){_cue(cues)}{re.escape(name)}(?![\w@/-])")
+    pattern = re.compile(rf"(?P<tag>#{tag})(?![\w-])|(?<![\w#@./-]){_cue(cues)}{re.escape(name)}(?![\w@/-])")
     found = ((clause, match) for clause in clauses for match in pattern.finditer(clause.own))
     return [
         match["tag"] is not None or match["cue"] is not None

@@ -34,11 +34,16 @@ def is_to_do(line: ListLine, cues: Cues) -> bool:
 
 def _denies(heading: str, cues: Cues) -> bool:
     """Say whether a heading takes the lines under it back: "Not needed:", "Done:"."""
+    if not heading.endswith(":"):
+        return False
+    led = _before_cue(plain(heading), cues)
+    return is_done_heading(heading, cues) or not (cues.negations | cues.past).isdisjoint(led)
+
+
+def is_done_heading(heading: str, cues: Cues) -> bool:
+    """Say whether a heading says no more than that what follows is done."""
     said = plain(heading)
-    done = phrases(cues.finished).match(said) is not None
-    return heading.endswith(":") and (
-        done or bool((cues.negations | cues.past).intersection(_before_cue(said, cues)))
-    )
+    return said.endswith(":") and phrases(cues.finished).fullmatch(said.rstrip(" :")) is not None
 
 
 def _before_cue(said: str, cues: Cues) -> list[str]:

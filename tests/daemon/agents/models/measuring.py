@@ -136,7 +136,7 @@ def scores(name: str) -> dict[str, Score]:
 
 
 def total(of: dict[str, Score], *, without: str = "language") -> Score:
-    """Add the scores of all kinds up; the language, which every note has, would drown the others."""
+    """Add the scores of all kinds up but one: the language, which every note has, would drown the others."""
     summed = Score()
     for kind, score in of.items():
         summed = summed.plus(score) if kind != without else summed
@@ -164,9 +164,7 @@ def main(arguments: list[str]) -> None:
         found = {language: scores(f"{language}_{part}") for language in LANGUAGES}
         for kind in KINDS:
             sys.stdout.write(f"{kind:9}" + "".join(_cell(one[kind]) for one in found.values()) + "\n")
-        sys.stdout.write(
-            f"{'all but language'[:9]:9}" + "".join(_cell(total(one)) for one in found.values()) + "\n"
-        )
+        sys.stdout.write(f"{'together':9}" + "".join(_cell(total(one)) for one in found.values()) + "\n")
 
 
 def _cell(score: Score) -> str:

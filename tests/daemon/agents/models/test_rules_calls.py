@@ -227,6 +227,11 @@ def test_an_accent_or_an_auxiliary_tells_what_was_done_from_what_is_being_done()
         assert len(calls) == count, note
 
 
+def test_what_is_already_done_in_german_is_not_taken_for_a_wish() -> None:
+    room = replace(PAID, title="Raum buchen")
+    assert len(proposed(context("Raum auch schon gebucht", items=(room,), language="de"))) == 1
+
+
 def test_where_two_items_may_be_meant_none_is_ticked() -> None:
     other = replace(PAID, id="b" * 32, title="Claim the deposit back")
     calls = proposed(context("deposit is done", items=(PAID, replace(other, title="Check the deposit"))))
@@ -244,6 +249,11 @@ def test_a_label_is_assigned_that_a_note_names_and_the_task_has_not() -> None:
     validated("assign_task_labels", without_words(call.arguments)[0])
     has = replace(named, task=replace(named.task, labels=labels))
     assert proposed(has) == []
+
+
+def test_a_label_is_named_behind_an_elision() -> None:
+    told = replace(context("L'assurance", language="fr"), labels=(LabelView("2" * 32, "Assurance"),))
+    assert [call.name for call in proposed(told)] == ["assign_task_labels"]
 
 
 @pytest.mark.parametrize(
