@@ -94,7 +94,7 @@ class Scheduler:
         stands for further ones. Raises Refused: not_found, conflict where the agent may not run here,
         timeout, disk, and failed where the wait ended without a run.
         """
-        key = self._timetable.asked(agent) or await self._queue(agent)
+        key = self._timetable.hurry(agent) or await self._queue(agent)
         self._stirred.set()
         return None if wait_s is None else await self._ended(key, wait_s)
 

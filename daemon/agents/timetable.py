@@ -106,9 +106,14 @@ class Timetable:
         if request not in line.patient:
             line.patient.append(request)
 
-    def asked(self, agent: EntityId) -> str | None:
-        """Return the request of a person that waits for its turn, None where there is none."""
+    def hurry(self, agent: EntityId) -> str | None:
+        """Return the request that stands for what a person asks now, None where there is none.
+
+        One that was put off until it is tried again waits no longer.
+        """
         line = self._lines.get(agent)
+        if line is not None and not line.asked and line.patient:
+            line.asked.append(line.patient.pop(0))
         return line.asked[0] if line is not None and line.asked else None
 
     def withdraw(self, agent: EntityId, request: str) -> None:

@@ -42,6 +42,12 @@ def log(home: Home, agent: EntityId) -> list[Run]:
     return home.read(lambda snapshot: runs.of_agent(snapshot, agent, 100))
 
 
+async def over(at: Serving, agent: EntityId) -> bool:
+    """Say whether the agent has a run, and every run has ended."""
+    found = await at.runs(agent)
+    return bool(found) and all(run.ended_ms is not None for run in found)
+
+
 async def pass_time(at: Serving, agent: EntityId, ms: int) -> None:
     """Let time pass; the scheduler's own look at the clock is not waited for."""
     at.home.fleet.now_ms += ms
@@ -131,6 +137,7 @@ async def test_a_timer_that_rings_while_its_agent_sleeps_is_skipped_and_says_so(
     a.write(lambda tx: lifecycle.pause(tx, agent))
     async with serving(a) as at:
         await pass_time(at, agent, HOUR_MS)
+        await at.until(lambda: over(at, agent))
         (run,) = await at.runs(agent)
         assert (run.status, run.error) == (RunStatus.SKIPPED, "it is paused")
         await at.threads.write(lambda tx: lifecycle.resume(tx, agent))
@@ -145,6 +152,7 @@ async def test_timers_of_an_agent_that_now_wakes_only_when_asked_are_skipped(
     a.write(lambda tx: lifecycle.edit(tx, agent, mode="interactive", model=None))
     async with serving(a) as at:
         await pass_time(at, agent, HOUR_MS)
+        await at.until(lambda: over(at, agent))
         (run,) = await at.runs(agent)
         assert (run.status, run.error) == (RunStatus.SKIPPED, "it wakes only when asked")
         assert (await at.scheduler.wake(agent, wait_s=20)) is not None
@@ -163,13 +171,21 @@ async def test_a_full_disk_puts_timers_off_and_loses_none(a: Home, agent: Entity
     threads = Troubled(a.store)
     async with serving(a, threads=threads) as at:
         threads.full = True
+        begun = threads.writes
         await pass_time(at, agent, HOUR_MS)
+        await at.until(lambda: _tried(at, agent, begun))
         writes = threads.writes
         await idle_turns(at, agent)
         assert threads.writes == writes
         threads.full = False
         await pass_time(at, agent, 60_000)
         await at.completed(agent, 1)
+
+
+async def _tried(at: Serving, agent: EntityId, begun: int) -> bool:
+    await at.runs(agent)  # lets the loop go on
+    assert isinstance(at.threads, Troubled)
+    return at.threads.writes > begun
 
 
 def refused(home: Home, agent: EntityId, words: str) -> Refused:
@@ -233,6 +249,18 @@ async def test_making_an_agent_wakes_it_once_whatever_its_mode(a: Home, task: En
         await at.note(task, "takes 2 hours")
         await idle_turns(at, agent)
         assert len(await at.runs(agent)) == 1
+
+
+async def test_a_person_who_asks_again_hurries_what_waits_for_a_model_that_was_away(
+    a: Home, agent: EntityId
+) -> None:
+    async with serving(a, Scripted(ModelUnavailable("no route to it"))) as at:
+        await at.scheduler.wake(agent)
+        await says(at, agent, "no route to it")
+        run = await at.scheduler.wake(agent, wait_s=20)
+        assert run is not None
+        assert run.status is RunStatus.COMPLETED
+        assert len(log(a, agent)) == 1
 
 
 async def test_a_model_that_is_away_keeps_a_request_waiting(a: Home, agent: EntityId) -> None:
