@@ -89,6 +89,12 @@ async def test_a_run_lives_through(a: Home, task: EntityId, agent: EntityId, fau
     assert a.value(task, "estimate_minutes") == 60
 
 
+async def test_a_report_with_raw_line_breaks_is_one(a: Home, agent: EntityId):
+    async with running(a, *LIVED_THROUGH["a report with raw line breaks"]) as (_, at):
+        await at.completed(agent, 1)
+    assert "Two\\nlines" in repr(told(a, agent))
+
+
 async def test_a_server_that_asks_for_time_gets_it(a: Home, agent: EntityId):
     async with running(a, refuses(429, after="7"), calls(REPORTED)) as (far, at):
         await at.completed(agent, 1)
