@@ -308,3 +308,12 @@ def test_what_is_no_time_is_refused_with_examples(words: str):
 def test_any_text_is_a_time_or_refused(words: str, prefer: when.Prefer):
     with suppress(Refused):
         assert when.moment(words, NOW, BERLIN, "de", prefer).tzinfo is UTC
+
+
+def test_readings_are_of_one_language_alone_and_leave_out_ways_of_saying_it() -> None:
+    day = date(2026, 11, 18)
+    assert when.readings("viernes", day, "es") == {date(2026, 11, 20)}
+    assert when.readings("viernes", day, "en") == frozenset()
+    assert when.readings("nächsten Freitag", day, "de") == {date(2026, 11, 20), date(2026, 11, 27)}
+    assert when.readings("next week", day, "en") == {date(2026, 11, 25)}
+    assert when.readings("next week", day, "en", without={"next"}) == frozenset()
