@@ -6,6 +6,7 @@ Never lets two links of one pair run on, and never forgets a peer that was heard
 import asyncio
 from collections.abc import Callable, Container
 from dataclasses import dataclass
+from functools import partial
 
 import structlog
 
@@ -130,7 +131,12 @@ class Links:
             if device in (None, link.peer) and link not in self._doubted:
                 task = asyncio.create_task(self._try_out(link))
                 self._doubted[link] = task
-                task.add_done_callback(lambda _, link=link: self._doubted.pop(link, None))
+                task.add_done_callback(partial(self._believe, link))
+
+    def _believe(self, link: Link, done: asyncio.Task[None]) -> None:
+        self._doubted.pop(link, None)
+        if not done.cancelled() and (fault := done.exception()) is not None:
+            log.error("a link could not be tried out", exc_info=fault)
 
     async def _try_out(self, link: Link) -> None:
         if not await link.shows_life():
