@@ -19,7 +19,7 @@ DELETED = "deleted"
 RANK_USER, RANK_EDITED, RANK_CONFIRMED, RANK_IMMEDIATE = 3, 2, 1, 0
 
 
-class Source(msgspec.Struct, frozen=True, array_like=True):
+class Source(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The provenance that the versions of one operation share.
 
     `base` is kept for tombstones alone: what was in sight when it was deleted decides what stays hidden.

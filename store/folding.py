@@ -9,15 +9,16 @@ from typing import Any
 import apsw
 
 from store import proposals, search
+from store.alone import Alone, stands_alone
 from store.fold import Row, Written, apply, dump, fold, load, written
-from store.listed import listed
+from store.listed import listed, listed_alone
 from store.log import Log
 from store.operations import operations_on
 from store.proposals import Decided
 from store.relations import relations_of
 from store.search import Indexed
 from store.verdicts import Status, Tally
-from syncproto.commit import Received
+from syncproto.commit import Operation, Received
 from syncproto.ids import EntityId
 
 HASH_MODULUS = 1 << 256
@@ -49,6 +50,7 @@ class Folding:
         self._db = db
         self._log = log
         self._held: dict[EntityId, _Held] = {}
+        self._alone: dict[EntityId, Alone] = {}
         self._touched: list[tuple[EntityId, int]] = []
         self._tallies: dict[EntityId, Tally] = {}
         self._refold: set[EntityId] = set()
@@ -71,30 +73,38 @@ class Folding:
             self._apply(received, seq)
 
     def _apply(self, received: Received, seq: int) -> None:
-        writes = [written(received, operation) for operation in received.commit.operations]
-        self._refold |= self._verdicts(writes, seq)
-        for write in writes:
-            entity, effect = write.operation.entity, write.operation.effect
+        operations = received.commit.operations
+        self._refold |= self._verdicts(operations, seq)
+        for operation in operations:
+            entity = operation.entity
             self._touched.append((entity, seq))
-            if effect is not None:
-                self._db.execute("INSERT OR IGNORE INTO effect VALUES (?, ?)", (effect, entity))
-            held = self._hold(entity)
-            held.changed = seq
-            if entity in self._refold:
-                continue
-            if apply(held.row, write, effect is None or self._confirmed(effect), self._log):
-                self._refold.add(entity)
+            if entity in self._new and stands_alone(operation):
+                self._new.discard(entity)
+                self._alone[entity] = Alone(received, operation, seq, self._next_no())
+            else:
+                self._land(written(received, operation), seq)
+
+    def _land(self, write: Written, seq: int) -> None:
+        """Apply an operation to the row of its entity."""
+        entity, effect = write.operation.entity, write.operation.effect
+        if effect is not None:
+            self._db.execute("INSERT OR IGNORE INTO effect VALUES (?, ?)", (effect, entity))
+        held = self._hold(entity)
+        held.changed = seq
+        if entity in self._refold:
+            return
+        if apply(held.row, write, effect is None or self._confirmed(effect), self._log):
+            self._refold.add(entity)
 
     def _index_history(self) -> None:
         """Write which entities the commits so far have touched, a page at once."""
         self._db.executemany("INSERT INTO history VALUES (?, ?)", self._touched)
         self._touched.clear()
 
-    def _verdicts(self, writes: list[Written], seq: int) -> set[EntityId]:
+    def _verdicts(self, operations: list[Operation], seq: int) -> set[EntityId]:
         """Index proposals and decisions; return the entities whose live operations changed by them."""
         turned = []
-        for write in writes:
-            operation = write.operation
+        for operation in operations:
             if operation.kind == proposals.CHANGE_SET:
                 proposals.record_change_set(self._db, operation, seq)
             elif operation.kind == proposals.DECISION:
@@ -131,11 +141,25 @@ class Folding:
     def _hold(self, entity: EntityId) -> _Held:
         held = self._held.get(entity)
         if held is None:
-            row: Any = None
-            if entity not in self._new:
-                row = self._db.execute("SELECT no, state FROM entity WHERE id = ?", (entity,)).fetchone()
-            no, state = row or (self._next_no(), None)
-            held = self._held[entity] = _Held(entity, no, state)
+            alone = self._alone.pop(entity, None)
+            held = self._held[entity] = self._read(entity) if alone is None else self._with_others(alone)
+        return held
+
+    def _read(self, entity: EntityId) -> _Held:
+        """Read a row; it is empty where nothing is known of the entity."""
+        row: Any = None
+        if entity in self._new:
+            self._new.discard(entity)
+        else:
+            row = self._db.execute("SELECT no, state FROM entity WHERE id = ?", (entity,)).fetchone()
+        no, state = row or (self._next_no(), None)
+        return _Held(entity, no, state)
+
+    def _with_others(self, alone: Alone) -> _Held:
+        """Return the row of an entity that stood alone so far."""
+        held = _Held(alone.operation.entity, alone.no, None)
+        held.changed = alone.changed
+        apply(held.row, alone.write, live=True, chains=self._log)
         return held
 
     def _hold_all(self, entities: set[EntityId]) -> None:
@@ -146,7 +170,7 @@ class Folding:
         for entity, no, state in rows:
             if entity not in self._held:
                 self._held[entity] = _Held(entity, no, state)
-        self._new |= entities - self._held.keys()
+        self._new |= entities - self._held.keys() - self._alone.keys()
 
     def _next_no(self) -> int:
         if self._last_no is None:
@@ -173,10 +197,34 @@ class Folding:
         self._catch_up()
         self._index_history()
         self._settle()
-        grown, added = 0, 0
         fresh: list[tuple[object, ...]] = []
+        words: list[Indexed] = []
+        grown = self._flush_alone(fresh, words) + self._flush_held(fresh, words)
+        # Numbers were given in the order of the feed: a tree grows at its end.
+        fresh.sort()
+        self._db.executemany("INSERT INTO entity VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", fresh)
+        self._index_relations()
+        search.write(self._db, words)
+        self._held.clear()
+        self._alone.clear()
+        self._new.clear()
+        return grown % HASH_MODULUS, len(fresh)
+
+    def _flush_alone(self, fresh: list[tuple[object, ...]], words: list[Indexed]) -> int:
+        """Note the rows that one operation has made; return what the state sum grows by."""
+        grown = 0
+        for entity, alone in self._alone.items():
+            state = alone.dump()
+            grown += entity_hash(entity, state)
+            fresh.append((alone.no, entity, *listed_alone(alone), alone.changed, state))
+            self._gained += [(target, name, entity) for target, name in relations_of(alone)]
+            words.append(Indexed(alone.no, None, search.document(entity, alone)))
+        return grown
+
+    def _flush_held(self, fresh: list[tuple[object, ...]], words: list[Indexed]) -> int:
+        """Write the other rows, and note those that are new; return what the state sum grows by."""
+        grown = 0
         old: list[tuple[object, ...]] = []
-        words = []
         for entity, held in self._held.items():
             if not held.changed:
                 continue
@@ -186,22 +234,16 @@ class Folding:
             words.append(Indexed(held.no, held.old_words, search.document(entity, held.row)))
             grown += entity_hash(entity, state)
             if held.old_state is None:
-                added += 1
                 fresh.append((held.no, entity, *columns))
             else:
                 grown -= entity_hash(entity, held.old_state)
                 old.append((*columns, held.no))
-        self._db.executemany("INSERT INTO entity VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", fresh)
         self._db.executemany(
             "UPDATE entity SET kind = ?, visible = ?, closed = ?, disputed = ?, made_ms = ?, made_n = ?,"
             " changed = ?, state = ? WHERE no = ?",
             old,
         )
-        self._index_relations()
-        search.write(self._db, words)
-        self._held.clear()
-        self._new.clear()
-        return grown % HASH_MODULUS, added
+        return grown
 
     def _relate(self, entity: EntityId, held: _Held) -> None:
         """Note which relations an entity has lost and gained."""

@@ -5,6 +5,7 @@ Never holds anything that the state does not.
 
 from typing import Final
 
+from store.alone import Alone
 from store.fold import DELETED, Row, Version, visible
 from syncproto.heads import Chains
 
@@ -19,7 +20,12 @@ def listed(row: Row, chains: Chains) -> tuple[str, int, int, int, int, int]:
     return (row.kind, int(shown), int(_is_over(row)), int(shown and disputed(row)), *made)
 
 
-def _is_over(row: Row) -> bool:
+def listed_alone(row: Alone) -> tuple[str, int, int, int, int, int]:
+    """Return the same for what its creation alone has made: in sight, and with nothing to settle."""
+    return (row.kind, 1, int(_is_over(row)), 0, *row.made)
+
+
+def _is_over(row: Row | Alone) -> bool:
     """Say whether a task is closed, or a time record has ended."""
     if row.kind == "task":
         status = row.value("status")

@@ -5,6 +5,7 @@ Never reads or writes the database itself.
 
 from typing import TypeGuard
 
+from store.alone import Alone
 from store.fold import Row
 from syncproto.codec import Value
 from syncproto.ids import ID_BYTES, EntityId
@@ -42,7 +43,7 @@ TARGETS_MAX = 64
 """How many ids of a list are followed: one operation must not index as many rows as its bytes allow."""
 
 
-def relations_of(row: Row) -> set[tuple[EntityId, str]]:
+def relations_of(row: Row | Alone) -> set[tuple[EntityId, str]]:
     """Return what a row points at: (target, name of the relation)."""
     named = RELATIONS.get(row.kind)
     if named is None:

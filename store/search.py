@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import apsw
 
+from store.alone import Alone
 from store.fold import Row, load
 from syncproto.codec import Value
 from syncproto.ids import ID_BYTES, EntityId, text
@@ -67,7 +68,7 @@ def text_fields(kind: str) -> tuple[str, ...]:
     return _TEXTS.get(kind, ())
 
 
-def document(entity: EntityId, row: Row) -> Document | None:
+def document(entity: EntityId, row: Row | Alone) -> Document | None:
     """Return the words of an entity, None for one of which no creation is live."""
     if not row.kind:
         return None
@@ -79,16 +80,16 @@ def document(entity: EntityId, row: Row) -> Document | None:
     return Document(name, text=" ".join(_text(row, field) for field in text_fields(row.kind)))
 
 
-def _text(row: Row, field: str) -> str:
+def _text(row: Row | Alone, field: str) -> str:
     value = row.value(field)
     return spelled(value) if isinstance(value, str) else ""
 
 
-def _tags(row: Row) -> str:
+def _tags(row: Row | Alone) -> str:
     found = [
         name[len(LABELS) :][:TAG_DIGITS]
-        for name, versions in row.fields.items()
-        if name.startswith(LABELS) and versions[0].value is True
+        for name in row.fields
+        if name.startswith(LABELS) and row.value(name) is True
     ]
     category: Value = row.value(CATEGORY)
     if isinstance(category, bytes) and len(category) == ID_BYTES:

@@ -47,14 +47,14 @@ class By(IntEnum):
     USER = 2
 
 
-class Author(msgspec.Struct, frozen=True, array_like=True):
+class Author(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Who made the commit: a kind of author and, where an agent did, which."""
 
     by: By
     agent: EntityId | None = None
 
 
-class Operation(msgspec.Struct, frozen=True, array_like=True):
+class Operation(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One write to one entity.
 
     `base` is the entity's clock as its author saw it before writing, empty where it creates the entity.
@@ -81,7 +81,7 @@ class Operation(msgspec.Struct, frozen=True, array_like=True):
         return self.fields.get("deleted") is True
 
 
-class Commit(msgspec.Struct, frozen=True, array_like=True):
+class Commit(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The content of a commit; `key` is there in a replica's first commit only and binds it to a device.
 
     In that first commit `previous` is no hash but a nonce: from it and the key follows the replica's id.
@@ -97,7 +97,7 @@ class Commit(msgspec.Struct, frozen=True, array_like=True):
     operations: list[Operation]
 
 
-class SignedCommit(msgspec.Struct, frozen=True, array_like=True):
+class SignedCommit(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A commit as it travels and rests: its canonical bytes and the signature (64 bytes) over them.
 
     The signature is empty inside a run: the signature at the run's end vouches for what it chains, and a
@@ -125,10 +125,32 @@ def _hash(commit: Commit, body: bytes, has_long: bool) -> bytes:
 
     That is its bytes, with every long value of a field dropped; whether it has any is known.
     """
-    if has_long:
-        shortened = [_short(one) for one in commit.operations]
-        body = codec.encode(msgspec.structs.replace(commit, operations=shortened))
-    return hashlib.sha256(body).digest()
+    return hashlib.sha256(_hash_form(commit, body) if has_long else body).digest()
+
+
+def _hash_form(commit: Commit, body: bytes) -> bytes:
+    """Return a commit's bytes with every long value of a field dropped.
+
+    Each is cut out where it stands, as long as its bytes stand there alone; otherwise all is encoded again.
+    """
+    form = body
+    for operation in commit.operations:
+        for value in operation.fields.values():
+            if type(value) is str and len(value) <= _SHORT_TEXT_CHARS:
+                continue
+            if is_long(value):
+                encoded = codec.encode(value)
+                at = form.find(encoded)
+                if at != form.rfind(encoded):
+                    return codec.encode(_shortened(commit))
+                left = codec.DIGEST_LEAD + hashlib.sha256(encoded).digest()
+                form = b"".join((form[:at], left, form[at + len(encoded) :]))
+    return form
+
+
+def _shortened(commit: Commit) -> Commit:
+    """Return a commit with every long value of a field dropped."""
+    return msgspec.structs.replace(commit, operations=[_short(one) for one in commit.operations])
 
 
 def is_long(value: Value) -> bool:
@@ -213,22 +235,41 @@ def _check(commit: Commit, *, whole: bool) -> bool:
     """
     if commit.format != FORMAT:
         raise RemoteProtocolError(f"commit format {commit.format}, expected {FORMAT}")
-    first = commit.counter == 1
-    _require(len(commit.replica) == ID_BYTES, "replica id")
-    _require(1 <= commit.counter <= COUNTER_MAX, "counter")
-    _require(len(commit.previous) == HASH_BYTES, "hash of the previous commit, or nonce")
-    _require(0 <= commit.stamp.ms <= MS_MAX and 0 <= commit.stamp.n <= COUNT_MAX, "stamp")
-    _require(commit.author.agent is None or len(commit.author.agent) == ID_BYTES, "agent id")
-    _require((commit.key is None) is not first, "key")
-    _require(commit.key is None or len(commit.key) == KEY_BYTES, "key")
-    _require(commit.key is None or commit.replica == _following(commit, commit.key), "replica id")
-    _require(0 < len(commit.operations) <= OPERATIONS_MAX, "number of operations")
+    wrong = _out_of_range(commit)
+    if wrong is not None:
+        raise RemoteProtocolError(f"out of range: {wrong}")
     has_long = False
     for operation in commit.operations:
         has_long |= _check_operation(operation, whole)
-    entities = {operation.entity for operation in commit.operations}
-    _require(len(entities) == len(commit.operations), "more than one operation on an entity")
+    if len(commit.operations) > 1:
+        entities = {operation.entity for operation in commit.operations}
+        if len(entities) != len(commit.operations):
+            raise RemoteProtocolError("out of range: more than one operation on an entity")
     return has_long
+
+
+def _out_of_range(commit: Commit) -> str | None:
+    """Name what of a commit, its operations aside, is out of range; None where nothing is."""
+    key, agent, stamp = commit.key, commit.author.agent, commit.stamp
+    return (
+        "replica id"
+        if len(commit.replica) != ID_BYTES
+        else "counter"
+        if not 1 <= commit.counter <= COUNTER_MAX
+        else "hash of the previous commit, or nonce"
+        if len(commit.previous) != HASH_BYTES
+        else "stamp"
+        if not (0 <= stamp.ms <= MS_MAX and 0 <= stamp.n <= COUNT_MAX)
+        else "agent id"
+        if agent is not None and len(agent) != ID_BYTES
+        else "key"
+        if (key is None) is (commit.counter == 1) or (key is not None and len(key) != KEY_BYTES)
+        else "replica id"
+        if key is not None and commit.replica != _following(commit, key)
+        else "number of operations"
+        if not 0 < len(commit.operations) <= OPERATIONS_MAX
+        else None
+    )
 
 
 def _following(first: Commit, key: bytes) -> ReplicaId:
@@ -269,9 +310,3 @@ def is_clock(clock: Clock) -> bool:
         if not 1 <= head.counter <= COUNTER_MAX:
             return False
     return all(a < b for a, b in itertools.pairwise(clock))
-
-
-def _require(holds: bool, what: str) -> None:
-    """Raise RemoteProtocolError naming what is out of range."""
-    if not holds:
-        raise RemoteProtocolError(f"out of range: {what}")
