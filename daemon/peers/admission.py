@@ -72,7 +72,7 @@ class Admission:
             vault = snapshot.vault()
             assert vault is not None, "an invitation before the first start was over"
             own = roster.read(snapshot).get(self._identity.device)
-            return Host(self._name if own is None else own.name, vault, b"")
+            return Host(self._name if own is None else own.name, vault)
 
         return await self._db.read(use)
 

@@ -102,11 +102,10 @@ class Newcomer(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Host(msgspec.Struct, frozen=True, array_like=True):
-    """What the inviter says: its name, the vault, and the vault's discovery key (empty: there is none)."""
+    """What the inviter says: its name, and the vault."""
 
     name: str
     vault: bytes
-    discovery_key: bytes
 
 
 class Joined(NamedTuple):

@@ -19,7 +19,7 @@ from syncproto.keys import Signer
 
 SECRET = b"0123456789abcdef"
 INVITER_SEED, JOINER_SEED, MIDDLE_SEED = bytes([1]) * 32, bytes([2]) * 32, bytes([3]) * 32
-HOST = Host("desk", bytes(16), b"")
+HOST = Host("desk", bytes(16))
 NEWCOMER = Newcomer("phone", ["192.0.2.7:7000"], False)
 
 
