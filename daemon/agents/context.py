@@ -43,7 +43,7 @@ def gather(
     task, held = snapshot.entity(agent.task), snapshot.entity(agent.id)
     assert task is not None
     first = agent.last_wake_ms is None
-    news = changed.NOTHING if first else changed.changed_since(snapshot, agent.task, agent.watermark, zone)
+    news = changed.NOTHING if first else changed.changed_since(snapshot, agent, zone)
     context = RunContext(
         run_key=run_key,
         now=local(now_ms, zone),

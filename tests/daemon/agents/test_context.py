@@ -230,6 +230,37 @@ async def test_a_proposal_that_was_confirmed_is_among_the_changes_and_the_decisi
     ]
 
 
+async def test_a_change_names_no_task_of_a_category_that_is_not_the_agents(
+    a: Home, task: EntityId, agent: EntityId
+) -> None:
+    private = a.new("category", name="Private")
+    await ran(a, agent, says(reports()))
+    secret = a.new("task", title="Secret", category_id=private)
+    link = a.new("link", task, from_id=task, to_id=secret, type="basic")
+    a.set(link, type="blocks")
+    list_there = a.new("checklist", secret, task_id=secret, title="Todos", position="a")
+    note = a.new("entry", secret, task_id=secret, text="hello", source="note")
+    for moved in (list_there, note):
+        a.set(moved, task_id=task)
+    told = changes(a, agent)
+    assert not any("Secret" in str(one) for one in told)
+    assert [one for one in told if one[0] == "link"] == []
+    assert ("entry", "task_id", "another task", "Write the report", "user") in told
+
+
+async def test_a_link_that_turns_to_another_task_is_told_once_both_are_the_agents(
+    a: Home, task: EntityId, agent: EntityId
+) -> None:
+    private = a.new("category", name="Private")
+    secret, free = a.new("task", title="Secret", category_id=private), a.new("task", title="Buy paper")
+    link = a.new("link", task, from_id=task, to_id=secret, type="basic")
+    await ran(a, agent, says(reports()))
+    a.set(link, to_id=free)
+    assert changes(a, agent) == []
+    a.set(secret, category_id=None)
+    assert changes(a, agent) == [("link", "to_id", "Secret", "Buy paper", "user")]
+
+
 async def test_of_many_changes_the_newest_are_told_and_the_others_counted(
     a: Home, task: EntityId, agent: EntityId
 ) -> None:
