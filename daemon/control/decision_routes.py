@@ -8,10 +8,11 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from daemon.agents import decided, decisions, pending
+from daemon.agents import decided, decisions, pending, sets
 from daemon.agents.decided import Decided
 from daemon.agents.decisions import Outcome, Result
 from daemon.agents.pending import PendingItem
+from daemon.agents.sets import SetShown
 from daemon.control.routes import Asks, Call, Nothing, Reads, Route
 from daemon.journal import refs
 from daemon.journal.errors import Candidate, Code, Refused, usage
@@ -79,6 +80,7 @@ class DecisionRoutes:
         return [
             Route("GET", "/v1/pending", waiting, Reads(self._pending), list[PendingItem], query=PendingQuery),
             Route("GET", path, made, Reads(self._decided), list[Decided], query=DecidedQuery),
+            Route("GET", "/v1/sets/{ref}", "Show how a change set stands", Reads(self._set), SetShown),
             Route("POST", path, "Decide on proposals", Asks(self._decide), list[Result], Decide),
         ]
 
@@ -86,6 +88,10 @@ class DecisionRoutes:
         task = call.query.task
         about = None if not task else refs.task(snapshot, task).id
         return pending.pending(snapshot, self._now_ms(), task=about)
+
+    def _set(self, snapshot: Snapshot, call: Call[Nothing, Nothing]) -> SetShown:
+        change_set = refs.entity(snapshot, ["change_set"], call.ref)
+        return sets.shown(snapshot, change_set.id, self._now_ms())
 
     def _decided(self, snapshot: Snapshot, call: Call[Nothing, DecidedQuery]) -> list[Decided]:
         asked = call.query
