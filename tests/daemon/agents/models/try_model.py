@@ -116,6 +116,9 @@ def model_server(python: Path) -> Iterator[str]:
         port = taken.getsockname()[1]
     named = {"--model": weights, "--model_alias": NAME, "--host": "127.0.0.1", "--port": str(port)}
     how = {"--n_ctx": str(ROOM_TOKENS), "--chat_format": "chatml-function-calling", "--verbose": "false"}
+    # Threads that wait for one another come to a stand where other work wants the processor too.
+    threads = str(max(1, (os.cpu_count() or 1) // 2))
+    how |= {"--n_threads": threads, "--n_threads_batch": threads}
     words = [word for pair in (named | how).items() for word in pair]
     with running([str(python), "-m", "llama_cpp.server", *words], {}) as process:
         wait_for_port(port, process)
