@@ -12,12 +12,16 @@ QUEUEING, EFFECTS = "daemon/agents/queueing.py", "daemon/agents/effects.py"
 
 
 class Removed(NamedTuple):
-    """A rule, the file that keeps it, its text, and the text without the rule."""
+    """A rule, the file that keeps it, its text, and the text without the rule.
+
+    `proof` is the test that misses a rule which histories seldom come to; empty where they do.
+    """
 
     rule: str
     file: str
     before: str
     after: str
+    proof: str = ""
 
 
 TABLE = (
@@ -100,12 +104,6 @@ TABLE = (
         "new: frozenset[EntityId] = frozenset()",
     ),
     Removed(
-        "the order in which decisions come does not matter",
-        VERDICTS,
-        "if opinion.decision not in self._seen:",
-        "if opinion.decision:",
-    ),
-    Removed(
         "people's decisions before agents'",
         VERDICTS,
         "_standing(self._persons.counts or self._all.counts)",
@@ -154,12 +152,14 @@ TABLE = (
         COMPARING,
         "_is_unwritten(snapshot, found, occurrence, field) for field in added",
         "field for field in added",
+        "tests/daemon/agents/test_decisions_apart.py",
     ),
     Removed(
         "stale: the value that was seen",
         COMPARING,
         "return own or current(found, field) == seen",
         "return True",
+        "tests/daemon/agents/test_decisions.py",
     ),
     Removed(
         "stale: the item's own versions aside",
@@ -172,6 +172,7 @@ TABLE = (
         COMPARING,
         "return not any(_is_fresh(",
         "return not all(_is_fresh(",
+        "tests/daemon/agents/test_decisions_apart.py",
     ),
     Removed(
         "stale: for each field, and not for the entity",

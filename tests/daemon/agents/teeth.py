@@ -31,6 +31,8 @@ def misses(removed: Removed) -> str:
         root = Path(folder)
         _copy(root)
         _remove(removed, root)
+        if removed.proof:
+            return _ended(root, [sys.executable, "-m", "pytest", "-qx", removed.proof])
         for seed in SEEDS:
             said = lived_through(root, seed)
             if said:
@@ -41,6 +43,7 @@ def misses(removed: Removed) -> str:
 def _copy(root: Path) -> None:
     for part in PARTS:
         shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copyfile(ROOT / "pyproject.toml", root / "pyproject.toml")
 
 
 def _remove(removed: Removed, root: Path) -> None:
@@ -55,8 +58,12 @@ def _remove(removed: Removed, root: Path) -> None:
 
 def lived_through(root: Path, seed: int) -> str:
     """Live through histories in a copy; return the error that ended them, empty where all held."""
+    return _ended(root, [sys.executable, "-c", LIVE, str(HISTORIES), str(seed)])
+
+
+def _ended(root: Path, command: list[str]) -> str:
     done = subprocess.run(
-        [sys.executable, "-c", LIVE, str(HISTORIES), str(seed)],
+        command,
         cwd=root,
         env={**os.environ, "PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
@@ -65,8 +72,8 @@ def lived_through(root: Path, seed: int) -> str:
     )
     if not done.returncode:
         return ""
-    lines = [line.strip() for line in done.stderr.splitlines()]
-    told = [line for line in lines if "Error" in line.split(":")[0]]
+    lines = [line.strip() for line in (done.stdout + done.stderr).splitlines()]
+    told = [line for line in lines if "Error" in line]
     return (told or lines or ["?"])[0]
 
 

@@ -11,7 +11,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 
 from tests.daemon.agents.histories.machine import live_through
 
-AT_ONCE = 250
+AT_ONCE = 100
 
 
 def share(histories: int, seed: int) -> tuple[Counter[str], str]:

@@ -103,7 +103,11 @@ class Agent:
         """Let a run take proposals back, whoever has said what to them; only its own open ones go."""
         before = self.history.reference(home)
         named = sorted(before.proposals)
-        named = dice.sample(named, min(len(named), dice.choice((1, 2))))
+        self.take_back(home, dice.sample(named, min(len(named), dice.choice((1, 2)))))
+
+    def take_back(self, home: Witness, named: list[EntityId]) -> None:
+        """Let a run take these proposals back."""
+        before = self.history.reference(home)
         if not named or not before.visible(TASK):
             return
         self.history.touched.add(home.name)

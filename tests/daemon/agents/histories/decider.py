@@ -34,6 +34,12 @@ class Decider:
         found.sort(key=lambda one: (reference.last(one).deed.stamp, one), reverse=True)
         return found[min(dice.randrange(len(found)), dice.randrange(len(found)))] if found else None
 
+    def disputed(self, home: Witness, dice: Random) -> EntityId | None:
+        """Choose an item that is disputed, None where none is."""
+        reference = self.history.reference(home)
+        found = sorted(one for one in reference.proposals if reference.disputed(one))
+        return dice.choice(found) if found else None
+
     def confirm(self, home: Witness, item: EntityId | None, *, edit: bool = False, **how: bool) -> None:
         """Confirm an item, perhaps with other words or over something."""
         if item is None:

@@ -143,6 +143,16 @@ class Histories(RuleBasedStateMachine):
         self.decider.settle(home, self.decider.pick(home, Random(dice)), verdict)
 
     @precondition(proposed)
+    @rule(at=DEVICES, dice=DICE, verdict=st.sampled_from(("confirm", "confirm", "reject", "undo", "reopen")))
+    def settle_dispute(self, at: int, dice: int, verdict: str) -> None:
+        home = self.at(at)
+        item = self.decider.disputed(home, Random(dice))
+        if verdict == "confirm":
+            self.decider.confirm(home, item)
+        else:
+            self.decider.settle(home, item, verdict)
+
+    @precondition(proposed)
     @rule(at=DEVICES, dice=DICE)
     def undo(self, at: int, dice: int) -> None:
         home = self.at(at)
@@ -184,6 +194,29 @@ class Histories(RuleBasedStateMachine):
         for number, act in enumerate(acts):
             self._act_on_new(act // 3, self.at(act % 3), item, Random(dice + number))
 
+    @rule(at=DEVICES, way=st.integers(1, 2), verdicts=st.sampled_from((("reject", "reopen"), ("defer",))))
+    def taken_back_apart(self, at: int, way: int, verdicts: tuple[str, ...]) -> None:
+        """Let the agent take an item back here while a person decides on it there."""
+        home, peer = self.at(at), self.history.homes[(at + way) % len(NAMES)]
+        item = self.agent.add(home)
+        if item is None:
+            return
+        self.history.meet()
+        self.agent.take_back(home, [item])
+        for verdict in verdicts:
+            self.decider.settle(peer, item, verdict)
+        self.history.meet()
+
+    @precondition(proposed)
+    @rule(at=DEVICES, dice=DICE, force=st.booleans())
+    def confirm_after_an_edit(self, at: int, dice: int, force: bool) -> None:
+        """Write something on the task, and then confirm what may rest on what was there."""
+        home, throw = self.at(at), Random(dice)
+        item = self.decider.pick(home, throw, "pending", "deferred")
+        for _ in range(3):
+            self.person.edit(home, throw)
+        self.decider.confirm(home, item, force=force)
+
     def _act_on_new(self, act: int, home: Witness, item: EntityId, dice: Random) -> None:
         table: tuple[Callable[[], None], ...] = (
             lambda: self.person.touch(home, item, dice),
@@ -224,16 +257,14 @@ class Histories(RuleBasedStateMachine):
     def note(self, at: int) -> None:
         self.person.note(self.at(at))
 
-    @rule(at=DEVICES)
-    def open_page(self, at: int) -> None:
-        self.person.open_page(self.at(at))
-
-    @precondition(lambda self: any(home.page for home in self.history.homes))
-    @rule(dice=DICE)
-    def write_page(self, dice: int) -> None:
-        home = next(home for home in self.history.homes if home.page)
-        self.met["steps"] += 1
-        self.person.write_page(home, Random(dice))
+    @rule(at=DEVICES, dice=DICE)
+    def page(self, at: int, dice: int) -> None:
+        """Open a page, or write on one that was left open."""
+        home = self.at(at)
+        if home.page is None:
+            self.person.open_page(home)
+        else:
+            self.person.write_page(home, Random(dice))
 
     @rule(at=DEVICES, dice=DICE)
     def remove(self, at: int, dice: int) -> None:
