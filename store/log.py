@@ -354,10 +354,18 @@ class Log:
         self.write_out()
         row = self._db.execute("SELECT body, signature FROM feed WHERE seq = ?", (seq,)).fetchone()
         assert row is not None
-        try:
-            return commits.read(SignedCommit(row[0], row[1] or b""))
-        except RemoteProtocolError as fault:
-            raise DamagedDatabase(f"commit {seq} of the log cannot be read: {fault}") from fault
+        return _read(seq, SignedCommit(row[0], row[1] or b""))
+
+    def readable(self, held: FeedCommit) -> Received:
+        """Read a commit that `commits` gave. Raises DamagedDatabase as `at` does."""
+        return _read(held.seq, held.signed)
+
+
+def _read(seq: int, signed: SignedCommit) -> Received:
+    try:
+        return commits.read(signed)
+    except RemoteProtocolError as fault:
+        raise DamagedDatabase(f"commit {seq} of the log cannot be read: {fault}") from fault
 
 
 def _hash(body: bytes) -> bytes:

@@ -93,7 +93,7 @@ class Snapshot:
 
     def feed(self, after: int, limit: int) -> list[tuple[int, Received]]:
         """Return commits after a feed position, each with its position, decoded."""
-        return [(entry.seq, self.log.at(entry.seq)) for entry in self.log.commits(after, limit)]
+        return [(entry.seq, self.log.readable(entry)) for entry in self.log.commits(after, limit)]
 
     def page(self, vector: Clock, after: int, bytes_max: int) -> FeedPage:
         """Return what a peer with this vector lacks beyond a feed position, up to about `bytes_max`."""
@@ -122,6 +122,11 @@ class Snapshot:
             (kind, int(not removed)),
         )
         return [Entity(name, load(state), not removed) for name, state in rows]
+
+    def holds_kind(self, kind: str) -> bool:
+        """Say whether there is any entity of a kind, in sight or not."""
+        row: Any = self.db.execute("SELECT EXISTS (SELECT 1 FROM entity WHERE kind = ?)", (kind,)).fetchone()
+        return bool(row[0])
 
     def disputed(self, kind: str) -> Iterator[Entity]:
         """Yield the entities of a kind that are in sight with something to settle, by id."""

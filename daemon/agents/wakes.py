@@ -116,12 +116,17 @@ def all_agents(snapshot: Snapshot) -> list[EntityId]:
 
 def concerned(snapshot: Snapshot, after: int) -> tuple[set[EntityId], int]:
     """Return the agents whose tasks were touched beyond a feed position, and how far was read."""
+    if not snapshot.holds_kind("agent"):
+        # A new device takes a life's worth of commits before the first of them has an agent.
+        return set(), snapshot.feed_end()
     found: set[EntityId] = set()
+    touched: set[EntityId] = set()
     seq = after
     for position, received in snapshot.feed(after, FEED_PAGE):
         seq = position
-        for operation in received.commit.operations:
-            found.update(_agents_of(snapshot, operation.entity))
+        touched.update(operation.entity for operation in received.commit.operations)
+    for entity in touched:
+        found.update(_agents_of(snapshot, entity))
     # Most tasks have no agent: to look at those would cost, and keep, something for each of an import's.
     return {agent for agent in found if snapshot.entity(agent) is not None}, seq
 

@@ -150,6 +150,14 @@ def test_the_feed_says_whom_it_concerns(a: Home, task: EntityId, agent: EntityId
     assert a.read(lambda snapshot: wakes.concerned(snapshot, seq)) == (set(), seq)
 
 
+def test_where_there_is_no_agent_the_feed_concerns_none_and_is_not_read(b: Home) -> None:
+    b.new("task", title="Nobody's")
+    end = b.read(lambda snapshot: snapshot.feed_end())
+    b.write(lambda tx: tx.db.execute("UPDATE feed SET body = x'00'"))
+    assert b.read(lambda snapshot: wakes.concerned(snapshot, 0)) == (set(), end)
+    assert b.read(lambda snapshot: wakes.concerned(snapshot, end)) == (set(), end)
+
+
 def test_a_timer_on_its_task_is_no_news_to_an_agent_but_a_link_is(
     a: Home, task: EntityId, agent: EntityId
 ) -> None:
