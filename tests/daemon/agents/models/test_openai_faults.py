@@ -247,8 +247,8 @@ async def test_a_run_does_not_begin_on_a_day_whose_budget_is_spent_not_even_when
 # -- what a real server answered ----------------------------------------------------------------------
 
 
-def test_there_are_recordings():
-    assert "actions" in RECORDED
+def test_there_are_recordings_of_both_modes():
+    assert list(RECORDED) == ["actions", "tools"]
 
 
 @pytest.mark.parametrize("mode", RECORDED)
