@@ -301,13 +301,19 @@ def _families(own: Sequence[str]) -> IPVersion:
 
 def _places(heard: _Heard) -> list[str]:
     # Addresses that hold on one link alone come last: others may be reached from everywhere.
-    near = [one for one in heard.addresses if _is_literal(one) and _is_link_local(one)]
+    near = [one for one in heard.addresses if _is_literal(one) and _is_link_local(one) and _has_scope(one)]
     far = [one for one in heard.addresses if _is_literal(one) and not _is_link_local(one)]
     return [str(Address(one, heard.port)) for one in [*far, *near]]
 
 
 def _is_link_local(address: str) -> bool:
     return ipaddress.ip_address(address).is_link_local
+
+
+def _has_scope(address: str) -> bool:
+    """Say whether a link-local address can be called: one of IPv6 only where its interface is known."""
+    read = ipaddress.ip_address(address)
+    return read.version == 4 or read.scope_id is not None
 
 
 def _is_literal(address: str) -> bool:

@@ -134,7 +134,11 @@ class Link:
                     await self._ping(self._session)
                 while self._frames == seen and not self.ended.is_set():
                     await watch.grown()
-        except (TimeoutError, LineLost):
+        except TimeoutError:
+            # Its answer may wait behind a long page on a narrow line.
+            heard_ago_s = self._wire.heard_ago_s()
+            return heard_ago_s is not None and heard_ago_s < self._pace.life_s
+        except LineLost:
             return False
         return not self.ended.is_set()
 

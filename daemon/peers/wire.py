@@ -4,12 +4,18 @@ Never waits without a limit, and never reads what is in a frame.
 """
 
 import asyncio
+import socket
+import struct
 from typing import Any
 
 from aiohttp import ClientWebSocketResponse, WSMsgType
 from aiohttp.web import WebSocketResponse
 
 Socket = ClientWebSocketResponse[Any] | WebSocketResponse[Any]
+
+
+_TCP_INFO = struct.Struct("=52xII")
+"""Of what tcp(7) tells of a connection: the milliseconds since data and since an acknowledgement came."""
 
 
 class LineLost(Exception):
@@ -49,6 +55,19 @@ class Wire:
         if message.type is WSMsgType.TEXT:
             raise LineLost("a text frame, where only binary ones are used")
         raise LineLost("the other side closed the line")
+
+    def heard_ago_s(self) -> float | None:
+        """Return how long ago anything came from the other machine, an acknowledgement at the least.
+
+        None where the system does not tell. On a narrow line this is known long before a frame is whole.
+        """
+        connection = self._socket.get_extra_info("socket")
+        try:
+            told = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _TCP_INFO.size)
+            data_ms, acknowledgement_ms = _TCP_INFO.unpack(told)
+        except (AttributeError, OSError, struct.error):
+            return None
+        return min(int(data_ms), int(acknowledgement_ms)) / 1000
 
     async def close(self) -> None:
         """Close the line; what has not yet been sent is dropped after a short while."""

@@ -4,9 +4,11 @@ Never touches the machine's own network: every link has both its ends inside nam
 leads out of them. Never skips silently, see `fail_or_skip`.
 """
 
+import json
 import os
 import signal
 import subprocess
+import sys
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,7 +28,7 @@ def fail_or_skip(fault: str) -> NoReturn:
 
 
 def ip(*words: str) -> str:
-    """Run ip(8); return what it printed."""
+    """Run iproute2's `ip`; return what it printed."""
     path = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
     environment = os.environ | {"PATH": path}
     done = subprocess.run(["ip", *words], capture_output=True, text=True, check=False, env=environment)
@@ -125,6 +127,14 @@ class Host:
         self.settle(plug, addresses)
         return plug
 
+    def plug_badly(self, segment: Segment, wire: "PoorWire", *addresses: str) -> Plug:
+        """Connect the machine to a local network by a bad cable that is not running yet."""
+        plug = Plug(self, f"eth{len(self.plugs)}", segment, segment.port())
+        wire.run((self.namespace, plug.name), (segment.namespace, plug.port))
+        segment.attach(plug.port)
+        self.settle(plug, addresses)
+        return plug
+
     def settle(self, plug: Plug, addresses: tuple[str, ...]) -> None:
         """Take an interface that is there into use."""
         self.plugs.append(plug)
@@ -143,9 +153,54 @@ class Host:
         command = ["ip", "netns", "exec", self.namespace, "tee", f"/proc/sys/{key}"]
         subprocess.run(command, input=value, text=True, check=True, stdout=subprocess.DEVNULL)
 
+    def connections(self) -> list[str]:
+        """Return the peers of the TCP connections that are open there."""
+        command = self.command("ss", "--no-header", "--numeric", "--tcp", "state", "established")
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return [line.split()[-1] for line in done.stdout.splitlines()]
+
     def command(self, *words: str | Path) -> list[str | Path]:
         """Return a command that runs on this machine; the process that is started becomes it."""
         return ["ip", "netns", "exec", self.namespace, *words]
+
+
+@dataclass
+class PoorWire:
+    """A bad cable, and the process that is it, see poor_wire.py."""
+
+    seed: int
+    loss: float = 0.0
+    delay_s: float = 0.0
+    bytes_per_s: float = 0.0
+    process: subprocess.Popen[str] | None = None
+
+    @property
+    def terms(self) -> dict[str, float]:
+        """Return how bad it is."""
+        return {"loss": self.loss, "delay_s": self.delay_s, "bytes_per_s": self.bytes_per_s}
+
+    def run(self, *ends: tuple[str, str]) -> None:
+        """Begin to carry frames between two interfaces, which come to be by that."""
+        told = json.dumps({"ends": ends, "seed": self.seed, "terms": self.terms})
+        script = Path(__file__).with_name("poor_wire.py")
+        self.process = subprocess.Popen(
+            [sys.executable, script, told], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        assert self.process.stdout is not None
+        assert self.process.stdout.readline() == "ready\n", "no TAP device could be made"
+
+    def become(self, *, loss: float = 0.0, delay_s: float = 0.0, bytes_per_s: float = 0.0) -> None:
+        """Be as bad as this from now on."""
+        self.loss, self.delay_s, self.bytes_per_s = loss, delay_s, bytes_per_s
+        assert self.process is not None
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps(self.terms) + "\n")
+        self.process.stdin.flush()
+
+    def end(self) -> None:
+        """Carry nothing any more; the interfaces go."""
+        if self.process is not None:
+            self.process.communicate()
 
 
 class Networks:
@@ -155,6 +210,7 @@ class Networks:
 
     def __init__(self) -> None:
         self._namespaces: list[str] = []
+        self._wires: list[PoorWire] = []
 
     def host(self, name: str) -> Host:
         """Make a machine without any network but its own loopback."""
@@ -171,6 +227,12 @@ class Networks:
         ip("-n", segment.namespace, "link", "set", "bridge", "up")
         return segment
 
+    def wire(self, seed: int, **terms: float) -> PoorWire:
+        """Make a bad cable."""
+        wire = PoorWire(seed, **terms)
+        self._wires.append(wire)
+        return wire
+
     def _namespace(self, name: str) -> str:
         Networks.made += 1
         full = f"{PREFIX}-{os.getpid()}-{Networks.made}-{name}"
@@ -180,6 +242,8 @@ class Networks:
 
     def close(self) -> None:
         """End what runs in the namespaces, and remove them."""
+        while self._wires:
+            self._wires.pop().end()
         while self._namespaces:
             _remove(self._namespaces.pop())
 

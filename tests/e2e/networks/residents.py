@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.e2e.devices import PLACET, Device, wait_until
+from tests.e2e.devices import PLACET, Device, agree, wait_until
 from tests.e2e.networks import namespaces
 from tests.e2e.networks.namespaces import Host, Networks, Segment
 
@@ -73,11 +73,10 @@ class World:
         self._devices.append(device)
         return device
 
-    def at(self, segment: Segment, name: str, *addresses: str, **settings: str) -> Resident:
-        """Make a device with one cable, and start it."""
-        device = self.device(name, **settings)
+    def at(self, segment: Segment, name: str, *addresses: str) -> Resident:
+        """Make a device with one cable that does not run yet."""
+        device = self.device(name)
         device.machine.plug(segment, *addresses)
-        device.start()
         return device
 
     def start(self, *devices: Resident) -> None:
@@ -104,15 +103,7 @@ def pair_by_code(one: Resident, *others: Resident) -> None:
 
 def in_step(*devices: Resident, limit_s: float = STEP_S) -> None:
     """Wait until the devices hold the same commits and the same state."""
-
-    def same() -> bool:
-        seen = [device.do("status") for device in devices]
-        first = seen[0]
-        return all(
-            (one["vector"], one["state_hash"]) == (first["vector"], first["state_hash"]) for one in seen
-        )
-
-    eventually("the devices hold the same", same, limit_s, *devices)
+    eventually("the devices hold the same", lambda: agree(*devices), limit_s, *devices)
 
 
 def eventually(what: str, holds: Callable[[], bool], limit_s: float, *devices: Resident) -> None:

@@ -1,0 +1,39 @@
+"""Lines that lose, delay and are narrow: everything arrives, and the daemons stay together."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.networks.residents import World, eventually, in_step
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(150)]
+
+SEED = 7
+NARROW_BYTES_PER_S = 48 * 1024.0
+FAR = {"loss": 0.08, "delay_s": 0.15}
+
+
+def test_all_arrives_over_lines_that_lose_delay_and_are_narrow(world: World, tmp_path: Path):
+    segment = world.networks.segment("lan")
+    wire = world.networks.wire(SEED, **FAR)
+    desk, phone = world.at(segment, "desk", "10.77.0.1/24"), world.device("phone")
+    phone.machine.plug_badly(segment, wire, "10.77.0.2/24")
+    world.start(desk, phone)
+
+    # Losing one frame in twelve each way, a third of a second away: pairing takes longer, and works.
+    code = desk.do("pair")["code"]
+    eventually("the code works", lambda: phone.run("join", typed=code).status == 0, 60.0, desk, phone)
+    for number in range(10):
+        (desk, phone)[number % 2].do("add", f"over a line that loses, {number}")
+    in_step(desk, phone, limit_s=60.0)
+
+    # Narrow: what is sent waits in the router for seconds, and a page takes longer than a sign of life may.
+    phone.do("sync", "--pause")
+    listed = tmp_path / "long.md"
+    listed.write_text("".join(f"- [ ] item {number} of a long list, {number**3}\n" for number in range(4000)))
+    desk.do("import", "markdown", str(listed))
+    wire.become(bytes_per_s=NARROW_BYTES_PER_S, delay_s=0.05)
+    phone.do("sync", "--resume")
+    in_step(desk, phone, limit_s=90.0)
+    reasons = [line for line in (desk.log() + phone.log()).splitlines() if "a link ended" in line]
+    assert all("paused" in line for line in reasons), reasons
