@@ -72,12 +72,15 @@ async def run(
 
 
 async def _converse(talk: _Talk) -> None:
-    """Take turns until the model has nothing more to call; ask once for a report that it forgot."""
-    while _has_room(talk.done):
+    """Take turns until the model has nothing more to call; ask once for a report that it forgot.
+
+    A model is not asked for an agent whose policy denies it every tool.
+    """
+    tools = talk.context.tools
+    while tools and _has_room(talk.done):
         if not await _turn(talk):
             break
-    tools = talk.context.tools
-    if talk.done.desk.report is None and (not tools or UPDATE_REPORT in tools):
+    if talk.done.desk.report is None and UPDATE_REPORT in tools:
         talk.done.forced = True
         talk.context = replace(talk.context, instruction=ASK_FOR_REPORT, must_call=UPDATE_REPORT)
         await _turn(talk)

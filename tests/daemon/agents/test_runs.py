@@ -13,6 +13,7 @@ from daemon.agents.activity import Activity, activity
 from daemon.agents.models.interface import AnswerFault, RunContext, Turn, Usage
 from daemon.agents.records import Hindered, load, report_of, state_id
 from daemon.agents.run import CALLS_MAX, INPUT_TOKENS_MAX, TURNS_MAX
+from daemon.agents.tools import TOOLS
 from daemon.agents.wakes import triggers
 from store.snapshot import Snapshot
 from syncproto.commit import COMMIT_BYTES_MAX
@@ -175,7 +176,9 @@ async def test_the_end_fits_into_one_commit_however_much_there_is_to_say(
     ]
     batches = [("update_checklist_items", {"items": items[at : at + 15]}) for at in (0, 15)]
     noted = ("record_observations", {"observations": [f"{n}" + smile * 990 for n in range(20)]})
-    told = reports(line, achieved=[line] * 25, remaining=[line] * 25, learnings=[line] * 25)
+    told = reports(
+        "😀" * 1000, goal="😀" * 1000, achieved=[line] * 25, remaining=[line] * 25, learnings=[line] * 25
+    )
     before = commits(a)
     ended = await ran(a, agent, says(*batches, noted, told))
     assert (ended.proposals, ended.reported) == (30, True)
@@ -224,6 +227,17 @@ async def test_an_agent_that_may_not_report_is_not_asked_to(a: Home, task: Entit
     await ran(a, agent, says(ESTIMATE), Turn(()), never)
     assert report(a, agent) is None
     assert len(waiting(a)) == 1
+
+
+async def test_no_model_is_asked_for_an_agent_that_may_call_nothing(
+    a: Home, task: EntityId, agent: EntityId
+) -> None:
+    a.set(agent, **{f"policy/{tool}": "denied" for tool in TOOLS})
+
+    def never(context: RunContext) -> Turn:
+        raise AssertionError(context.tools)
+
+    assert not (await ran(a, agent, never)).reported
 
 
 # -- the end ------------------------------------------------------------------------------------------
