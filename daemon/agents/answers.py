@@ -65,7 +65,7 @@ class Batch:
     skipped: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     objections: list[str] = field(default_factory=list)
-    malformed: int = 0
+    malformed: list[str] = field(default_factory=list)
     full: list[str] = field(default_factory=list)
 
     def enter(self, outcome: Outcome, subject: str) -> None:
@@ -91,7 +91,7 @@ class Batch:
         if self.skipped:
             lines.append(f"Skipped {len(self.skipped)} redundant update(s): {'; '.join(self.skipped)}.")
         if self.malformed:
-            lines.append(f"{self.malformed} malformed item(s) skipped.")
+            lines += [f"{len(self.malformed)} malformed item(s) skipped.", f"The first: {self.malformed[0]}"]
         if self.refused:
             lines.append(f"Refused {len(self.refused)} item(s): {'; '.join(self.refused)}.")
         if self.full:

@@ -13,6 +13,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from daemon.journal.values import CLOSED, NEEDS_REASON
 
 TITLE_CHARS_MAX: Final = 400
+SUMMARY_CHARS_MAX: Final = 1000
 REASON_CHARS_MAX: Final = 400
 OBSERVATION_CHARS_MAX: Final = 1000
 MINUTES_MAX: Final = 1440
@@ -31,6 +32,7 @@ Arguments = dict[str, Any]
 Title = Annotated[str, Meta(min_length=1, max_length=TITLE_CHARS_MAX)]
 Reason = Annotated[str, Meta(min_length=1, max_length=REASON_CHARS_MAX)]
 Line = Annotated[str, Meta(max_length=TITLE_CHARS_MAX)]
+Summary = Annotated[str, Meta(max_length=SUMMARY_CHARS_MAX)]
 Lines = Annotated[list[Line], Meta(max_length=REPORT_LINES_MAX)]
 Id = Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
 Count = Annotated[int, Meta(ge=0, le=NUMBER_MAX)]
@@ -153,8 +155,8 @@ class UpdateReport(_Arguments, frozen=True):
     """Replace your report on the task. The last call of a run counts."""
 
     title: Line
-    tldr: Line
-    goal: Line = ""
+    tldr: Summary
+    goal: Summary = ""
     status: Line = ""
     priority: Line = ""
     estimate: Count | None = None
@@ -273,6 +275,12 @@ SPELLINGS: Final[Mapping[str, Callable[[Any], Any]]] = {
 }
 """How an argument of that name is spelled, whichever tool takes it; every other text becomes one line."""
 
+
+def without_nulls(arguments: Arguments, optional: frozenset[str]) -> Arguments:
+    """Leave out what models write as null where they have nothing to say."""
+    return {key: value for key, value in arguments.items() if value is not None or key not in optional}
+
+
 _MAY_BE_BLANK = frozenset({"reason", "evidenceIds"})
 
 
@@ -282,8 +290,5 @@ def spelled(arguments: Arguments, optional: frozenset[str]) -> Arguments:
     Models write null, or a blank, for what they leave out: `optional` ones are then left out.
     """
     written = {key: SPELLINGS.get(key, line)(value) for key, value in arguments.items()}
-    return {
-        key: value
-        for key, value in written.items()
-        if key not in optional or not (value is None or (key in _MAY_BE_BLANK and value in ("", [])))
-    }
+    blank = {key for key in _MAY_BE_BLANK & optional if written.get(key) in ("", [])}
+    return without_nulls({key: value for key, value in written.items() if key not in blank}, optional)

@@ -88,8 +88,8 @@ class Desk:
             own, words = without_words(member) if isinstance(member, dict) else ({}, None)
             try:
                 checked = validated(tool.element, own)
-            except ArgumentFault:
-                batch.malformed += 1
+            except ArgumentFault as fault:
+                batch.malformed.append(str(fault))
                 continue
             outcome = self._propose(tool.element, checked, words or rationale, snapshot)
             batch.enter(outcome, _subject(tool.element, checked, snapshot))

@@ -18,7 +18,8 @@ from syncproto.heads import EMPTY, Clock
 from syncproto.ids import EntityId
 
 SETS_MAX = 3
-CHAIN_MAX = 1000
+CHAIN_MAX = 200
+"""How often the same is proposed for a task: each is found by way of all that went before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ class Queued:
 
 
 class Full(Exception):
-    """A run proposes more than a person can be asked to read; the message names the limit."""
+    """More is proposed than a person can be asked to read; the message names the limit."""
 
 
 class Queue:
@@ -96,7 +97,10 @@ class Queue:
         )
 
     def _next_item(self, fingerprint: bytes, snapshot: Snapshot) -> tuple[EntityId, Item | None]:
-        """Follow the chain of items that propose the same to its end: the next id, and the last item."""
+        """Follow the chain of items that propose the same to its end: the next id, and the last item.
+
+        Raises Full for one that is too long.
+        """
         last: Item | None = None
         for _ in range(CHAIN_MAX):
             identifier = item_id(fingerprint, None if last is None else last.id, self._run.task)
@@ -104,7 +108,7 @@ class Queue:
             if found is None:
                 return identifier, last
             last = found
-        raise AssertionError("a chain of proposals without end")
+        raise Full(f"this was proposed {CHAIN_MAX} times already, and decided or taken back each time")
 
     def _proposal(
         self, identifier: EntityId, fingerprint: bytes, tool: str, args: Arguments, rationale: str | None

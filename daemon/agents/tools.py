@@ -215,6 +215,8 @@ def described(name: str) -> dict[str, Any]:
 
 # -- arguments ----------------------------------------------------------------------------------------
 
+FAULT_CHARS_MAX = 300
+"""How much is said of what is wrong: it quotes what the model wrote, which then reads it with every turn."""
 _WORDS = ("rationale", "humanSummary", "human_summary")
 _NOT_EFFECTIVE = frozenset({"reason", "evidenceIds", "confidence", *_WORDS})
 
@@ -234,12 +236,13 @@ def validated(name: str, arguments: Arguments) -> Arguments:
     tool = TOOLS[name]
     try:
         # A report is the agent's own words, which nothing is compared with.
-        written = arguments if name == UPDATE_REPORT else args.spelled(arguments, tool.optional)
+        spell = args.without_nulls if name == UPDATE_REPORT else args.spelled
+        written = spell(arguments, tool.optional)
         typed = msgspec.convert(written, tool.arguments, strict=False)
         plain: Arguments = msgspec.to_builtins(typed)
         tool.check(plain)
     except (msgspec.ValidationError, ArgumentFault) as fault:
-        raise ArgumentFault(f"{name}: {fault}") from fault
+        raise ArgumentFault(f"{name}: {fault}"[:FAULT_CHARS_MAX]) from fault
     return plain
 
 
@@ -249,7 +252,7 @@ def elements(name: str, arguments: Arguments) -> list[Any]:
     members, most = arguments.get(tool.list_argument), tool.members_max
     unknown = sorted(set(arguments) - {tool.list_argument})
     if unknown:
-        raise ArgumentFault(f"{name}: unknown argument {unknown[0]!r}")
+        raise ArgumentFault(f"{name}: unknown argument {unknown[0][:60]!r}")
     if not isinstance(members, list) or not members:
         raise ArgumentFault(f"{name}: `{tool.list_argument}` must be a list of 1 to {most} objects")
     if len(members) > most:

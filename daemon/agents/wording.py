@@ -112,4 +112,14 @@ def subject(tool: str, args: Arguments, name: str | None = None) -> str:
     """Name what a proposal is about, for a line that says why it was skipped."""
     if TOOLS[tool].writes is Writes.NEW_ITEM:
         return f'"{args["title"]}"'
-    return "this" if TOOLS[tool].writes is Writes.TASK else _quoted(name, args)
+    return _filled(_OF_TASK[tool], args, name) if tool in _OF_TASK else _quoted(name, args)
+
+
+_OF_TASK: Mapping[str, str] = {
+    "set_task_title": 'the title "{title}"',
+    "update_task_estimate": "an estimate of {minutes} minutes",
+    "update_task_due_date": "the due date {dueDate}",
+    "update_task_priority": "the priority {priority}",
+    "set_task_status": "the status {status}",
+    "set_task_language": "the language {languageCode}",
+}

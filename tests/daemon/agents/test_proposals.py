@@ -8,8 +8,13 @@ from typing import Any
 import pytest
 
 from daemon.agents.effects import change_set_id, fingerprint_of, item_id
-from daemon.agents.proposals import QUEUED
-from store.transaction import Write
+from daemon.agents.proposals import QUEUED, Taken
+from daemon.agents.queueing import CHAIN_MAX
+from daemon.agents.records import agent_id
+from daemon.agents.retracting import retraction
+from store.transaction import Transaction, Write
+from store.verdicts import Status
+from syncproto.commit import By
 from syncproto.ids import EntityId, uuid7
 from tests.daemon.agents.asking import At
 from tests.daemon.agents.deciding import confirm, defer, reject, reopen, undo
@@ -86,7 +91,8 @@ def test_a_batch_is_answered_with_what_was_queued_skipped_and_malformed(at: At) 
         "Proposal queued for user review (1 item(s) queued).\n"
         'Skipped 2 redundant update(s): "Buy groceries" already exists on the task; '
         '"Walk dog" already exists on the task.\n'
-        "1 malformed item(s) skipped."
+        "1 malformed item(s) skipped.\n"
+        "The first: add_checklist_item: Expected `str` of length >= 1 - at `$.title`"
     )
 
 
@@ -101,7 +107,11 @@ def test_a_members_own_rationale_comes_before_the_batchs(at: At) -> None:
 @pytest.mark.parametrize("member", [5, None, "x", [], {}, {"name": "x"}, {"title": "x", "evil": 1}])
 def test_malformed_members_are_counted_and_the_others_go_on(at: At, member: object) -> None:
     answer = at.ask("add_multiple_checklist_items", {"items": [member, {"title": "New"}]})
-    assert answer == ("Proposal queued for user review (1 item(s) queued).\n1 malformed item(s) skipped.")
+    assert answer.startswith(
+        "Proposal queued for user review (1 item(s) queued).\n"
+        "1 malformed item(s) skipped.\n"
+        "The first: add_checklist_item: Object "
+    )
 
 
 @pytest.mark.parametrize(
@@ -146,7 +156,9 @@ def test_ids_follow_from_what_is_proposed_and_not_from_how_it_is_worded(a: Home,
 
 def test_the_same_proposal_twice_in_a_run_is_one(at: At) -> None:
     at.ask("update_task_estimate", {"minutes": 60})
-    assert at.ask("update_task_estimate", {"minutes": 60}) == "Skipped: this is already proposed in this run."
+    assert at.ask("update_task_estimate", {"minutes": 60}) == (
+        "Skipped: an estimate of 60 minutes is already proposed in this run."
+    )
     (only,) = at.desk.change_sets()
     assert len(ids_in(only)) == 1
 
@@ -168,6 +180,11 @@ def test_a_run_that_queues_nothing_writes_no_set(at: At) -> None:
     assert at.desk.change_sets() == []
 
 
+def test_a_refusal_quotes_no_more_than_a_line_of_what_was_written(at: At) -> None:
+    assert len(at.ask("update_task_priority", {"priority": "P" * 60_000})) < 350
+    assert len(at.ask("add_multiple_checklist_items", {"items": [{}], "x" * 60_000: 1})) < 350
+
+
 # -- repetition, against a real store -----------------------------------------------------------------
 
 
@@ -181,35 +198,47 @@ def asked_again(a: Home, task: EntityId) -> str:
 
 
 def test_what_waits_is_not_proposed_again(a: Home, task: EntityId, waiting_item: EntityId) -> None:
-    assert asked_again(a, task) == "Skipped: this is already proposed and waits for the user."
+    assert (
+        asked_again(a, task)
+        == "Skipped: an estimate of 120 minutes is already proposed and waits for the user."
+    )
     reject(a, waiting_item)
     reopen(a, waiting_item)
-    assert asked_again(a, task) == "Skipped: this is already proposed and waits for the user."
+    assert (
+        asked_again(a, task)
+        == "Skipped: an estimate of 120 minutes is already proposed and waits for the user."
+    )
 
 
 def test_what_expired_is_not_proposed_again(
     fleet: Fleet, a: Home, task: EntityId, waiting_item: EntityId
 ) -> None:
     fleet.now_ms += 8 * DAY_MS
-    assert asked_again(a, task) == "Skipped: this was proposed before and expired without a decision."
+    assert (
+        asked_again(a, task)
+        == "Skipped: an estimate of 120 minutes was proposed before and expired without a decision."
+    )
 
 
 def test_what_was_rejected_is_not_proposed_again_and_the_reason_is_told(
     a: Home, task: EntityId, waiting_item: EntityId
 ) -> None:
     reject(a, waiting_item, "I know better")
-    assert asked_again(a, task) == 'Skipped: this was rejected by the user (reason: "I know better").'
+    assert (
+        asked_again(a, task)
+        == 'Skipped: an estimate of 120 minutes was rejected by the user (reason: "I know better").'
+    )
 
 
 def test_what_was_deferred_is_not_proposed_again(a: Home, task: EntityId, waiting_item: EntityId) -> None:
     defer(a, waiting_item)
-    assert asked_again(a, task) == "Skipped: this was deferred by the user."
+    assert asked_again(a, task) == "Skipped: an estimate of 120 minutes was deferred by the user."
 
 
 def test_what_was_undone_is_not_proposed_again(a: Home, task: EntityId, waiting_item: EntityId) -> None:
     confirm(a, waiting_item)
     undo(a, waiting_item)
-    assert asked_again(a, task) == "Skipped: this was rejected by the user."
+    assert asked_again(a, task) == "Skipped: an estimate of 120 minutes was rejected by the user."
 
 
 def test_what_was_confirmed_and_is_no_longer_so_may_be_proposed_again_as_a_new_item(
@@ -223,3 +252,39 @@ def test_what_was_confirmed_and_is_no_longer_so_may_be_proposed_again_as_a_new_i
     assert confirm(a, second).result == "applied"
     a.set(task, estimate_minutes=30)
     assert a.estimate(task, 120, "much later") == item_id(fingerprint, second, task)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "called"),
+    [
+        ("set_task_title", {"title": "Send it"}, 'the title "Send it"'),
+        ("update_task_due_date", {"dueDate": "2031-03-15"}, "the due date 2031-03-15"),
+        ("update_task_priority", {"priority": "P1"}, "the priority P1"),
+        ("set_task_status", {"status": "BLOCKED", "reason": "no parts"}, "the status BLOCKED"),
+        ("add_checklist_item", {"title": "Buy stamps"}, '"Buy stamps"'),
+    ],
+)
+def test_what_was_rejected_is_named(
+    a: Home, task: EntityId, tool: str, arguments: dict[str, Any], called: str
+) -> None:
+    (item,) = a.propose(task, "run", (tool, arguments))
+    reject(a, item)
+    assert At(a, task, "later").ask(tool, arguments) == f"Skipped: {called} was rejected by the user."
+
+
+def test_what_was_taken_back_too_often_is_refused_and_the_run_goes_on(a: Home, task: EntityId) -> None:
+    agent = agent_id(task)
+
+    def take_back_and_again(tx: Transaction, number: int) -> None:
+        at = a.desk(tx, task, agent, f"run {number}")
+        assert at.take("update_task_estimate", {"minutes": 120}, tx).taken is Taken.QUEUED
+        tx.commit(at.writes(tx), by=By.AGENT, agent=agent)
+        (item,) = [one for one in tx.items(task) if one.status is Status.PENDING]
+        tx.commit([retraction(tx, item, "no")], by=By.AGENT, agent=agent)
+
+    def often(tx: Transaction) -> None:
+        for number in range(CHAIN_MAX):
+            take_back_and_again(tx, number)
+
+    a.write(often)
+    assert asked_again(a, task).startswith("Refused: this was proposed 200 times already")

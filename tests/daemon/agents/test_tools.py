@@ -113,6 +113,12 @@ def test_arguments_that_break_a_rule_are_refused_with_the_tools_name(
     assert str(fault.value)
 
 
+def test_what_a_report_has_nothing_to_say_of_may_be_null() -> None:
+    nothing = dict.fromkeys(("goal", "status", "estimate", "due", "achieved", "checklistProgress"))
+    bare = {"title": "x", "tldr": "Much to say. " * 50}
+    assert validated("update_report", bare | nothing) == validated("update_report", bare)
+
+
 def test_a_models_own_words_are_set_aside_before_anything_is_hashed() -> None:
     args, words = without_words({"minutes": 5, "rationale": " because ", "humanSummary": "other"})
     assert (args, words) == ({"minutes": 5}, "because")
