@@ -217,6 +217,7 @@ TABLE = (
         INDEX,
         "until_ms = max(until_ms, excluded.until_ms)",
         "until_ms = min(until_ms, excluded.until_ms)",
+        "tests/store/test_items.py",
     ),
     Removed(
         "what is so already is obsolete",
@@ -230,18 +231,21 @@ TABLE = (
         "daemon/agents/allowing.py",
         "if TOOLS[found.item.tool].writes is Writes.ITEM and not force:",
         "if False:",
+        "tests/daemon/agents/test_allowing.py",
     ),
     Removed(
         "evidence is later than the tick",
         "daemon/agents/sovereignty.py",
         "and created is not None and _is_users(created) and _moment(created).is_after(since)",
         "and created is not None and _is_users(created)",
+        "tests/daemon/agents/test_sovereignty.py",
     ),
     Removed(
         "a label that was turned down is guarded",
         "daemon/agents/allowing.py",
         "if not force and labelling.suppressed(snapshot, task, label, besides=found.item.id) is not None:",
         "if False:",
+        "tests/daemon/agents/test_allowing.py",
     ),
     Removed(
         "an agent takes back only what nobody has decided on",
@@ -285,7 +289,8 @@ TABLE = (
         "two devices make one checklist",
         CONFIRMING,
         'identifier = derived_id("checklist", *parts, time_of=task)',
-        "identifier = tx.new_id()  # type: ignore[attr-defined]",
+        "identifier = tx.new_id()",
+        "tests/daemon/agents/test_decisions_apart.py",
     ),
     Removed(
         "decision and effect are one commit",

@@ -119,4 +119,6 @@ class Agent:
             taken = not before.decided(item) and not before.expired(item)
             status = "retracted" if taken else before.status(item)
             assert after.status(item) == status, "an agent takes back what is not its own, or does not"
+            said = len(after.oracle.decisions.get(item, ())) - len(before.oracle.decisions.get(item, ()))
+            assert said == taken, "an agent speaks where a person has"
             self.history.count("retract", "done" if taken else "left alone")

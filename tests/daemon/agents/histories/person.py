@@ -60,7 +60,16 @@ class Person:
         page, home.page = home.page, None
         if page is not None:
             self.history.count("write page", "old" if page.held != home.held else "new")
-            self.edit(home, dice, page)
+            if dice.random() < 0.5:
+                self.edit(home, dice, page)
+                return
+            self._retitle(home, None)
+            self._retitle(home, page)
+
+    def _retitle(self, home: Witness, page: Page | None) -> None:
+        base = None if page is None else dict(page.clock)
+        edit = TaskEdit(title=self.history.word(), base=base)
+        self._person(home, lambda tx: tasks.edit(tx, REF, edit), page)
 
     def item(self, home: Witness, dice: Random) -> None:
         """Tick, reword or archive an item, or add one; most often one that a proposal has made."""
