@@ -23,6 +23,8 @@ from syncproto.ids import EntityId
 
 HASH_MODULUS = 1 << 256
 
+_DECIDING = frozenset({proposals.CHANGE_SET, proposals.DECISION})
+
 
 def entity_hash(entity: EntityId, state: bytes) -> int:
     """Return what one entity adds to the state hash."""
@@ -74,7 +76,8 @@ class Folding:
 
     def _apply(self, received: Received, seq: int) -> None:
         operations = received.commit.operations
-        self._refold |= self._verdicts(operations, seq)
+        if any(operation.kind in _DECIDING for operation in operations):
+            self._refold |= self._verdicts(operations, seq)
         for operation in operations:
             entity = operation.entity
             self._touched.append((entity, seq))

@@ -194,6 +194,7 @@ class Transaction(Snapshot):
         """
         ends: dict[tuple[ReplicaId, int], tuple[Received, int]] = {}
         stamp, heads, forked, own = self._last, [], False, self._writes_as
+        now_ms = self._world.now_ms()
         for signed in page:
             received = commits.read(signed)
             branch = self.log.place(received)
@@ -201,12 +202,11 @@ class Transaction(Snapshot):
                 continue
             self._require_bases(received)
             replica = received.commit.replica
-            was_forked = self.log.forked(replica)
+            forked = forked or (branch > 0 and not self.log.forked(replica))
             seq = self.log.append(received, branch)
-            forked = forked or self.log.forked(replica) != was_forked
             ends[replica, branch] = (received, seq)
             self._folding.take(received, seq)
-            stamp = hlc.follow(stamp, received.commit.stamp, self._world.now_ms())
+            stamp = hlc.follow(stamp, received.commit.stamp, now_ms)
             heads.append(received.head)
             if replica == own:
                 # A peer has seen this replica's future (a clone, a rollback): go on as a new one.

@@ -120,31 +120,27 @@ class Received(NamedTuple):
 _decoder = msgspec.msgpack.Decoder(Commit, ext_hook=codec.read_extension)
 
 
-def _hash(commit: Commit, body: bytes, has_long: bool) -> bytes:
+def _hash(commit: Commit, body: bytes, long: list[Value]) -> bytes:
     """Return what the next commit of its replica names as `previous`: SHA-256 of a commit's hash form.
 
-    That is its bytes, with every long value of a field dropped; whether it has any is known.
+    That is its bytes, with every long value of a field dropped; which those are is known.
     """
-    return hashlib.sha256(_hash_form(commit, body) if has_long else body).digest()
+    return hashlib.sha256(_hash_form(commit, body, long)).digest()
 
 
-def _hash_form(commit: Commit, body: bytes) -> bytes:
+def _hash_form(commit: Commit, body: bytes, long: list[Value]) -> bytes:
     """Return a commit's bytes with every long value of a field dropped.
 
     Each is cut out where it stands, as long as its bytes stand there alone; otherwise all is encoded again.
     """
     form = body
-    for operation in commit.operations:
-        for value in operation.fields.values():
-            if type(value) is str and len(value) <= _SHORT_TEXT_CHARS:
-                continue
-            if is_long(value):
-                encoded = codec.encode(value)
-                at = form.find(encoded)
-                if at != form.rfind(encoded):
-                    return codec.encode(_shortened(commit))
-                left = codec.DIGEST_LEAD + hashlib.sha256(encoded).digest()
-                form = b"".join((form[:at], left, form[at + len(encoded) :]))
+    for value in long:
+        encoded = codec.encode(value)
+        at = form.find(encoded)
+        if at != form.rfind(encoded):
+            return codec.encode(_shortened(commit))
+        left = codec.DIGEST_LEAD + hashlib.sha256(encoded).digest()
+        form = b"".join((form[:at], left, form[at + len(encoded) :]))
     return form
 
 
@@ -194,14 +190,14 @@ def seal(commit: Commit) -> Received:
     """
     try:
         body = codec.encode(commit)
-        has_long = _check(commit, whole=True)
+        long = _check(commit, whole=True)
     except (RemoteProtocolError, TypeError, ValueError, OverflowError, RecursionError) as fault:
         raise LocalProtocolError(str(fault)) from fault
     if len(body) > COMMIT_BYTES_MAX:
         raise CommitTooLarge(f"a commit of {len(body)} bytes exceeds {COMMIT_BYTES_MAX} bytes")
     if codec.items_exceed(body, ITEMS_MAX):
         raise CommitTooLarge(f"a commit of more than {ITEMS_MAX} items")
-    digest = _hash(commit, body, has_long)
+    digest = _hash(commit, body, long)
     return Received(commit, head_of(commit.replica, commit.counter, digest), digest, SignedCommit(body, b""))
 
 
@@ -229,23 +225,23 @@ def signature_holds(received: Received, public_key: bytes) -> bool:
     return verify(public_key, received.signed.signature, _SIGNED_AS + received.hash)
 
 
-def _check(commit: Commit, *, whole: bool) -> bool:
-    """Raise RemoteProtocolError where a commit breaks a rule of PROTOCOL.md (Commits); return whether it has
-    long values. `whole`: none may be dropped, which its own author never does.
+def _check(commit: Commit, *, whole: bool) -> list[Value]:
+    """Raise RemoteProtocolError where a commit breaks a rule of PROTOCOL.md (Commits); return the long values
+    of its fields. `whole`: none may be dropped, which its own author never does.
     """
     if commit.format != FORMAT:
         raise RemoteProtocolError(f"commit format {commit.format}, expected {FORMAT}")
     wrong = _out_of_range(commit)
     if wrong is not None:
         raise RemoteProtocolError(f"out of range: {wrong}")
-    has_long = False
+    long: list[Value] = []
     for operation in commit.operations:
-        has_long |= _check_operation(operation, whole)
+        _check_operation(operation, long, whole=whole)
     if len(commit.operations) > 1:
         entities = {operation.entity for operation in commit.operations}
         if len(entities) != len(commit.operations):
             raise RemoteProtocolError("out of range: more than one operation on an entity")
-    return has_long
+    return long
 
 
 def _out_of_range(commit: Commit) -> str | None:
@@ -277,25 +273,25 @@ def _following(first: Commit, key: bytes) -> ReplicaId:
     return replica_id(int.from_bytes(first.replica[:TIME_BYTES], "big"), key, first.previous)
 
 
-def _check_operation(operation: Operation, whole: bool) -> bool:
-    """Raise RemoteProtocolError where an operation is malformed; return whether it has long values."""
-    effect = operation.effect
+def _check_operation(operation: Operation, long: list[Value], *, whole: bool) -> None:
+    """Raise RemoteProtocolError where an operation is malformed; note the long values of its fields."""
+    effect, base = operation.effect, operation.base
     if len(operation.entity) != ID_BYTES or not 0 < len(operation.kind) <= NAME_CHARS_MAX:
         raise RemoteProtocolError("out of range: entity id or kind")
-    if (effect is not None and len(effect) != ID_BYTES) or not is_clock(operation.base):
+    if (effect is not None and len(effect) != ID_BYTES) or (base and not is_clock(base)):
         raise RemoteProtocolError("out of range: effect or base")
-    has_long = False
     for name, value in operation.fields.items():
         if not 0 < len(name) <= NAME_CHARS_MAX:
             raise RemoteProtocolError("out of range: field name")
         if type(value) is str:
-            has_long = has_long or (len(value) > _SHORT_TEXT_CHARS and is_long(value))
+            if len(value) > _SHORT_TEXT_CHARS and is_long(value):
+                long.append(value)
         elif whole or type(value) is not Redacted:
             codec.check_value(value)
-            has_long = has_long or is_long(value)
+            if is_long(value):
+                long.append(value)
     if operation.origin is not None:
         codec.check_value(operation.origin)
-    return has_long
 
 
 def is_clock(clock: Clock) -> bool:
