@@ -9,7 +9,6 @@ from daemon.agents import labelling, sovereignty
 from daemon.agents.effects import target_of
 from daemon.agents.judging import Case
 from daemon.agents.policy import category_refusal, denial
-from daemon.agents.queueing import Limits
 from daemon.agents.records import agent_id
 from daemon.agents.tools import TOOLS, Arguments, Writes
 from daemon.journal import names
@@ -25,11 +24,11 @@ SUPPRESSED: Final = "you denied the task this label: --force gives it anyway"
 FULL: Final = f"the task has {labelling.LABELS_MAX} labels, and agents give it no more: take one off first"
 
 
-def refusal(snapshot: Snapshot, found: Case, args: Arguments, *, force: bool) -> str | None:
+def refusal(snapshot: Snapshot, found: Case, args: Arguments, *, force: bool, reason_min: int) -> str | None:
     """Say why a person's confirmation does not go through; None where it does.
 
-    `args` are those that would run. A person who insists overrules what guards their own word, and not what
-    they have set for the agent.
+    `args` are those that would run, `reason_min` is how long a reason against a person's tick is. A person
+    who insists overrules what guards their own word, and not what they have set for the agent.
     """
     agent = snapshot.entity(agent_id(found.item.task))
     if denial(agent, found.item.tool) is not None:
@@ -39,17 +38,16 @@ def refusal(snapshot: Snapshot, found: Case, args: Arguments, *, force: bool) ->
     if TOOLS[found.item.tool].writes is Writes.MEMBER:
         return _label(snapshot, found, args, force=force)
     if TOOLS[found.item.tool].writes is Writes.ITEM and not force:
-        return _own_tick(snapshot, found, args)
+        return _own_tick(snapshot, found, args, reason_min)
     return None
 
 
-def _own_tick(snapshot: Snapshot, found: Case, args: Arguments) -> str | None:
+def _own_tick(snapshot: Snapshot, found: Case, args: Arguments, reason_min: int) -> str | None:
     """Guard what a person ticked or unticked, unless they say themselves what it should be."""
     ticked_by_person = args.get("isChecked") != found.proposed.get("isChecked")
     if ticked_by_person:
         return None
-    task, reason_min = found.item.task, Limits().reason_min
-    objection = sovereignty.objection(snapshot, task, found.target, args, reason_min)
+    objection = sovereignty.objection(snapshot, found.item.task, found.target, args, reason_min)
     return None if objection is None else OWN_TICK
 
 

@@ -13,6 +13,7 @@ from daemon.agents import allowing, comparing, judging, targets, telling, wordin
 from daemon.agents.confirming import Confirmation, confirmation_writes, decision_write
 from daemon.agents.effects import args_hash
 from daemon.agents.judging import Case
+from daemon.agents.queueing import Limits
 from daemon.agents.tools import TOOLS, ArgumentFault, Arguments
 from daemon.journal import values
 from store.item import Item
@@ -69,12 +70,14 @@ def confirm(
     shown: bytes | None = None,
     reason: str | None = None,
     via: str,
+    reason_min: int = Limits().reason_min,
 ) -> Result:
     """Put an item into effect: one commit, or none and the reason why not.
 
     `force` puts through what is stale, expired or overtaken, and over what a person ticked; `again` what was
     rejected, undone or taken back; `edit` replaces arguments, and the effect is then the person's own.
-    `shown` is the hash of the arguments that the person was shown: nothing else runs.
+    `shown` is the hash of the arguments that the person was shown: nothing else runs. `reason_min` is how
+    many characters an agent's reason against a person's tick must have.
     """
     found = tx.item(item)
     if found is None:
@@ -82,10 +85,10 @@ def confirm(
     try:
         case = _case(tx, found)
         wanted = _wanted(case, edit)
-        _require_shown(case, shown)
         _require_open(case, again=again, force=force, contradicted=_contradicts(case, edit, wanted))
+        _require_shown(case, shown)
         _require_current(tx, case, wanted, force=force)
-        _require_allowed(tx, case, wanted, force=force)
+        _require_allowed(tx, case, wanted, force=force, reason_min=reason_min)
     except _Refused as refused:
         return _answer(tx, found, refused.result, str(refused), **refused.shown)
     confirmation = Confirmation(case, wanted, values.reason(reason), via)
@@ -132,9 +135,11 @@ def _require_shown(case: Case, shown: bytes | None) -> None:
         raise _Refused(Outcome.STALE, "it is not what you were shown any more: look at it again")
 
 
-def _require_allowed(tx: Transaction, case: Case, wanted: Arguments | None, *, force: bool) -> None:
+def _require_allowed(
+    tx: Transaction, case: Case, wanted: Arguments | None, *, force: bool, reason_min: int
+) -> None:
     args = case.proposed if wanted is None else wanted
-    why = allowing.refusal(tx, case, args, force=force)
+    why = allowing.refusal(tx, case, args, force=force, reason_min=reason_min)
     if why is not None:
         raise _Refused(Outcome.FAILED, why)
 

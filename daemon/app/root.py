@@ -179,7 +179,7 @@ class Daemon:
             *Exports(self._store, self._data, self._floor, local_zone()).routes(),
             *LinesImport(self._store, self._data, self._floor).routes(),
             *agents.routes(),
-            *DecisionRoutes(self._store, now_ms).routes(),
+            *DecisionRoutes(self._store, now_ms, reason_min=self._settings.sovereignty.reason_min).routes(),
             *PeerRoutes(self._peers).routes(),
             *StoreRoutes(
                 self._store,

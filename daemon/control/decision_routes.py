@@ -67,11 +67,12 @@ class Decide(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DecisionRoutes:
-    """The routes, on one store."""
+    """The routes, on one store. `reason_min` is how long an agent's reason against a person's tick is."""
 
-    def __init__(self, store: StoreThreads, now_ms: Callable[[], int]) -> None:
+    def __init__(self, store: StoreThreads, now_ms: Callable[[], int], *, reason_min: int) -> None:
         self._store = store
         self._now_ms = now_ms
+        self._reason_min = reason_min
 
     def routes(self) -> list[Route]:
         """Return the table."""
@@ -114,33 +115,33 @@ class DecisionRoutes:
         if isinstance(item, str):
             return _unknown(item)
         try:
-            return await self._store.write(lambda tx: _decided(tx, item, asked, hashes.get(item)))
+            return await self._store.write(lambda tx: self._verdict(tx, item, asked, hashes.get(item)))
         except (StoreError, CommitTooLarge) as fault:
             return Result(item_id=text(item), status="unknown", result=Outcome.FAILED, message=str(fault))
 
-
-def _decided(tx: Transaction, item: EntityId, asked: Decide, shown: bytes | None) -> Result:
-    reason, via = asked.reason, asked.via
-    match asked.verdict:
-        case "confirmed":
-            return decisions.confirm(
-                tx,
-                item,
-                force=asked.force,
-                again=asked.again,
-                edit=asked.edit,
-                shown=shown,
-                reason=reason,
-                via=via,
-            )
-        case "rejected":
-            return decisions.reject(tx, item, reason=reason, via=via)
-        case "undone":
-            return decisions.undo(tx, item, reason=reason, via=via)
-        case "reopened":
-            return decisions.reopen(tx, item, reason=reason, via=via)
-        case "deferred":
-            return decisions.defer(tx, item, reason=reason, via=via)
+    def _verdict(self, tx: Transaction, item: EntityId, asked: Decide, shown: bytes | None) -> Result:
+        reason, via = asked.reason, asked.via
+        match asked.verdict:
+            case "confirmed":
+                return decisions.confirm(
+                    tx,
+                    item,
+                    force=asked.force,
+                    again=asked.again,
+                    edit=asked.edit,
+                    shown=shown,
+                    reason=reason,
+                    via=via,
+                    reason_min=self._reason_min,
+                )
+            case "rejected":
+                return decisions.reject(tx, item, reason=reason, via=via)
+            case "undone":
+                return decisions.undo(tx, item, reason=reason, via=via)
+            case "reopened":
+                return decisions.reopen(tx, item, reason=reason, via=via)
+            case "deferred":
+                return decisions.defer(tx, item, reason=reason, via=via)
 
 
 def _hashes(snapshot: Snapshot, asked: Decide) -> dict[EntityId | str, bytes]:

@@ -119,6 +119,14 @@ def test_evidence_that_counts_lets_a_confirmation_through(a: Home, task: EntityI
     assert a.value(item, "is_checked") is False
 
 
+def test_how_long_a_reason_must_be_is_the_setting_of_the_device_where_it_is_confirmed(
+    a: Home, task: EntityId
+) -> None:
+    _, proposed = ticked_by_person(a, task)
+    refused(a, proposed, allowing.OWN_TICK, reason_min=len(REASON) + 1)
+    assert confirm(a, proposed, reason_min=len(REASON)).result is Outcome.APPLIED
+
+
 def test_evidence_that_was_removed_since_counts_no_more_and_a_person_may_insist(
     a: Home, task: EntityId
 ) -> None:

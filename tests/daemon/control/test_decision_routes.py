@@ -36,7 +36,7 @@ POINTS_MAX = 400
 @pytest.fixture
 async def decisive(tmp_path: Path) -> AsyncIterator[Api]:
     made = Api(tmp_path, [])
-    made.routes += DecisionRoutes(made.store, lambda: START_MS).routes()
+    made.routes += DecisionRoutes(made.store, lambda: START_MS, reason_min=20).routes()
     await made.start()
     yield made
     await made.stop()
@@ -180,7 +180,7 @@ def decides_past_a_fault(folder: Path, points: Points) -> None:
             folder / "a.db", signer=Signer(bytes(32)), now_ms=lambda: START_MS, randomness=fleet.randomness
         )
     )
-    route = DecisionRoutes(store, lambda: START_MS).routes()[-1]
+    route = DecisionRoutes(store, lambda: START_MS, reason_min=20).routes()[-1]
 
     async def ask(items: list[str]) -> list[Result]:
         assert isinstance(route.how, Asks)
