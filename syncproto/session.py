@@ -117,6 +117,7 @@ class Session:
         self._replica = replica
         self._own = standing
         self._peer_vector: Clock = EMPTY
+        self._said: Standing | None = None
         self._cursor = 0
         self._page_bytes = messages.PAGE_BYTES_MIN
         self._unacked = 0
@@ -254,7 +255,7 @@ class Session:
         self.state = State.STREAMING
         self._peer_vector = message.vector
         self._grown = True
-        return [Greeted(message.vector), *self._compared(message.vector, message.state_hash)]
+        return [Greeted(message.vector), *self._heard(message)]
 
     def _streamed(self, message: Message) -> list[Event]:
         match message:
@@ -263,20 +264,31 @@ class Session:
                     raise RemoteProtocolError("a page that is empty or beyond the window")
                 self._untaken += 1
                 return [Take(commits)]
-            case Ack(vector=vector, state_hash=state_hash):
+            case Ack(vector=vector):
                 if not self._unacked:
                     raise RemoteProtocolError("an Ack for no page")
                 self._unacked -= 1
                 self._peer_vector = vector
-                return [Acked(vector), *self._compared(vector, state_hash)]
+                return [Acked(vector), *self._heard(message)]
             case Ping(nonce=nonce):
                 return [Send(messages.write(Pong(nonce)))]
             case Pong():
                 return []
         raise RemoteProtocolError(f"{type(message).__name__} after Hello")
 
-    def _compared(self, vector: Clock, state_hash: bytes) -> list[Event]:
-        """Compare state hashes where both sides hold the same commits (law 3)."""
-        if vector != self._own.vector:
-            return []
-        return [Compared(state_hash == self._own.state_hash, vector)]
+    def _heard(self, message: Hello | Ack) -> list[Event]:
+        """Keep what the peer says that it holds, until it can be compared."""
+        self._said = Standing(message.vector, message.state_hash)
+        compared = self.compare()
+        return [] if compared is None else [compared]
+
+    def compare(self) -> Compared | None:
+        """Compare state hashes once both sides hold the same commits (law 3); None where nothing is new.
+
+        Call it after `taken` and `page`: what the peer said a moment ago may be what is held only now.
+        """
+        said, own = self._said, self._own
+        if said is None or said.vector != own.vector:
+            return None
+        self._said = None
+        return Compared(said.state_hash == own.state_hash, own.vector)

@@ -275,6 +275,13 @@ class Link:
         taken, held = await asyncio.shield(asyncio.ensure_future(self._db.write(use)))
         self._takes += 1
         self._acks.append(session.taken(taken.heads, taken.forked, held))
+        self._compare(session)
+
+    def _compare(self, session: Session) -> None:
+        """Compare states where this side has come to hold what the peer said that it holds."""
+        compared = session.compare()
+        if compared is not None:
+            self._compared(compared.agree)
 
     async def _until_few_are_owed(self) -> None:
         """Read no further while the peer asks faster than it reads the answers; the session never does."""
@@ -305,6 +312,7 @@ class Link:
 
         page, held = await self._db.read(use)
         frame = session.page(page.commits, page.end, held)
+        self._compare(session)
         if frame is not None:
             await self._send(frame)
         self._changed()

@@ -106,10 +106,20 @@ class End:
                 case Acked():
                     self.unacked -= 1
                 case Compared(agree=agree):
-                    assert agree, "equal vectors and different states"
-                    self.agreed += 1
+                    self.compared(agree)
                 case Closed(reason=reason):
                     raise AssertionError(reason)
+
+    def compared(self, agree: bool) -> None:
+        """Fail where a session found states that differ."""
+        assert agree, "equal vectors and different states"
+        self.agreed += 1
+
+    def compare(self) -> None:
+        """Compare what the other side said last, as after each page."""
+        found = self.session.compare()
+        if found is not None:
+            self.compared(found.agree)
 
     def ask(self) -> bool:
         """Ask the session for its next page, to be read later."""
@@ -123,6 +133,7 @@ class End:
         with self.site.store.write() as transaction:
             page: FeedPage = transaction.page(wanted.peer_vector, wanted.after, wanted.bytes_max)
             frame = self.session.page(page.commits, page.end, standing(transaction))
+        self.compare()
         if frame is not None:
             self.send(frame)
 
@@ -133,6 +144,7 @@ class End:
             taken = transaction.take(commits)
             after = standing(transaction)
         self.send(self.session.taken(taken.heads, taken.forked, after))
+        self.compare()
         if taken.new:
             self.site.grew()
 

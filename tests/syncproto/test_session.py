@@ -373,6 +373,30 @@ def test_an_ack_says_what_the_peer_holds_and_states_are_compared():
     assert one.peer_vector == own.vector
 
 
+@pytest.mark.parametrize("state", [5, 6])
+def test_what_a_peer_said_is_compared_once_this_side_has_come_to_hold_it(state):
+    """Both sides write at once: the peer's Ack is here before its own page was stored."""
+    both = standing(head(OWN, 1), head(PEERS, 1), state=5)
+    one = streaming()
+    one.wanted()
+    one.page([COMMIT], 1, standing(head(OWN, 1)))
+    one.receive(write(Commits([COMMIT])))
+    assert one.receive(ack(*both.vector, state=state)) == [Acked(both.vector)]
+    assert one.compare() is None
+    one.taken([head(PEERS, 1)], False, both)
+    assert one.compare() == Compared(state == 5, both.vector)
+    assert one.compare() is None
+
+
+def test_what_a_peer_said_is_compared_with_what_is_held_when_a_page_is_read():
+    held = standing(head(OWN, 1), state=5)
+    one = streaming(vector=held.vector, state=5)
+    assert one.compare() is None
+    one.wanted()
+    one.page([], 1, held)
+    assert one.compare() == Compared(True, held.vector)
+
+
 def test_the_grown_feed_is_not_forgotten_while_a_page_is_being_read():
     one = streaming()
     assert one.wanted()

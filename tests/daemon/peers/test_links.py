@@ -18,9 +18,10 @@ from daemon.peers.dial import Dialling, Unreachable
 from daemon.peers.pace import Pace
 from daemon.peers.wire import LineLost, Wire
 from store import peers as table
+from store.transaction import Write
 from syncproto import messages
 from syncproto.commit import By, Commit, SignedCommit
-from syncproto.heads import EMPTY
+from syncproto.heads import EMPTY, Clock, Head
 from syncproto.messages import Ack, Bye, Commits, Hello, Ping, Pong
 from syncproto.session import WINDOW_PAGES
 from tests.daemon.peers.fleet import LIMIT_S, QUICK, Device, Fleet, in_step
@@ -267,6 +268,46 @@ async def test_a_difference_at_equal_vectors_is_a_finding(fleet: Fleet):
         await desk.until(found)
     assert desk.peers.findings()[0].device == phone.id
     assert any(one["event"] == "same commits, another state" for one in logged)
+
+
+async def test_a_difference_is_found_by_who_takes_the_last_page_too(fleet: Fleet):
+    """The desk holds what the phone said that it holds only after it has stored the phone's page."""
+    desk, phone = await pair_of(fleet)
+    await in_step(desk, phone)
+    await phone.stop()
+    await desk.add("unknown to the phone")
+    async with posing_as(phone, desk) as wire:
+        vault = await desk.read(lambda one: one.vault())
+        assert vault is not None
+        end = await desk.read(lambda one: one.vector())
+        store = phone.opened()
+        with store.write() as transaction:
+            made = transaction.new_id()
+            transaction.commit([Write(made, "task", {"title": "unknown to the desk"})])
+        with store.read() as snapshot:
+            page = snapshot.page(end, 0, messages.PAGE_BYTES_MIN).commits
+            both = tuple(sorted({*end, *snapshot.vector()} - {*_passed(end, snapshot.vector())}))
+        store.close()
+        await wire.send(messages.write(Hello([1], vault, None, both, bytes(32), {})), LIMIT_S)
+        assert not desk.peers.findings()
+        await wire.send(messages.write(Commits(page)), LIMIT_S)
+
+        async def found(_: Device) -> bool:
+            return bool(desk.peers.findings())
+
+        await desk.until(found)
+    assert desk.peers.findings()[0].device == phone.id
+    await phone.start()
+
+
+def _passed(one: Clock, other: Clock) -> list[Head]:
+    """Return the heads that another of the same replica goes beyond."""
+    heads = [*one, *other]
+    return [
+        head
+        for head in heads
+        if any(head.replica == up.replica and head.counter < up.counter for up in heads)
+    ]
 
 
 # -- a peer that misbehaves --------------------------------------------------------------------------------
