@@ -18,14 +18,18 @@ from daemon.peers.wire import LineLost, Socket, Wire
 from syncproto import messages
 from syncproto.heads import EMPTY
 from syncproto.ids import DeviceId
-from syncproto.messages import Hello, Ping
+from syncproto.messages import Hello, Ping, Pong
 from tests.daemon.peers.fleet import LIMIT_S, QUICK, Device, Fleet
 
 
 class FakeSocket:
-    """A WebSocket that gives what the test puts in, and takes what it sends only while it flows."""
+    """A WebSocket that gives what the test puts in, and takes what it sends only while it flows.
 
-    def __init__(self) -> None:
+    Where it `lives`, it answers pings by itself.
+    """
+
+    def __init__(self, *, lives: bool = False) -> None:
+        self.lives = lives
         self.given: asyncio.Queue[WSMessage] = asyncio.Queue()
         self.flows = asyncio.Event()
         self.flows.set()
@@ -40,7 +44,13 @@ class FakeSocket:
 
     async def send_bytes(self, frame: bytes) -> None:
         self.sent.append(frame)
+        asked = messages.read(frame)
+        if self.lives and isinstance(asked, Ping):
+            self.give(messages.write(Pong(asked.nonce)))
         await self.flows.wait()
+
+    def get_extra_info(self, name: str) -> None:
+        """Return what is known of the connection below: there is none."""
 
     async def close(self) -> None:
         self.closed.set()
@@ -203,7 +213,7 @@ async def test_of_two_links_the_one_that_the_smaller_id_dialled_stays(
     links = Links(desk.db, desk.notifier, desk.id, desk.clock.now_ms, QUICK)
     made, tasks = [], []
     for dialled in (first_dialled, second_dialled):
-        socket = FakeSocket()
+        socket = FakeSocket(lives=True)
         socket.give(await hello(desk))
         link = links.make(Wire(cast("Socket", socket), ""), peer, dialled=dialled)
         made.append(link)
@@ -216,4 +226,25 @@ async def test_of_two_links_the_one_that_the_smaller_id_dialled_stays(
     assert links.to(peer) is stays
     links.close_all_but((), "enough")
     await asyncio.gather(*tasks)
+    assert links.all() == []
+
+
+async def test_a_link_that_shows_no_sign_of_life_yields_to_whichever_comes(fleet: Fleet):
+    desk = await fleet.start("desk")
+    links = Links(desk.db, desk.notifier, desk.id, desk.clock.now_ms, replace(QUICK, life_s=0.1))
+    made, tasks = [], []
+    for dialled in (True, False):
+        socket = FakeSocket()
+        socket.give(await hello(desk))
+        link = links.make(Wire(cast("Socket", socket), ""), LARGE, dialled=dialled)
+        made.append(link)
+        tasks.append(asyncio.create_task(links.hold(link)))
+        async with asyncio.timeout(LIMIT_S):
+            await link.greeted.wait()
+    dead, fresh = made
+    assert dead.ended.is_set()
+    assert links.to(LARGE) is fresh
+    links.doubt()
+    async with asyncio.timeout(LIMIT_S):
+        assert await asyncio.gather(*tasks) == [None, None]
     assert links.all() == []

@@ -227,9 +227,9 @@ class Networks:
         ip("-n", segment.namespace, "link", "set", "bridge", "up")
         return segment
 
-    def wire(self, seed: int, **terms: float) -> PoorWire:
+    def wire(self, seed: int, *, loss: float, delay_s: float) -> PoorWire:
         """Make a bad cable."""
-        wire = PoorWire(seed, **terms)
+        wire = PoorWire(seed, loss, delay_s)
         self._wires.append(wire)
         return wire
 
