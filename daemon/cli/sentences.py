@@ -115,7 +115,9 @@ _LEFT: Final = named("answer", "your later edit stays, {part} is {value}", "{par
 """What is left after an undo; each could be the beginning of anything else."""
 _SIDES: Final = ("base", "now", "then", "value")
 """The places of values of the part that a sentence is about."""
-_CAUSE: Final = named("answer", "proposed by an agent: {words}")
+_CAUSE: Final = named(
+    "answer", "proposed by an agent: {words}", "proposed by an agent; {words}", "proposed by an agent"
+)
 _PARTS: Final = named(
     "answer",
     "your edit",

@@ -286,11 +286,15 @@ class _Words:
         return words[:TITLE_SHOWN_CHARS]
 
     def _read_why(self, effect: EntityId) -> tuple[str | None, str | None]:
-        """Say which agent proposed a change and in which words, and what the person said to it."""
+        """Say which agent proposed a change and in which words, and what the person said to it.
+
+        The agent's words stand in quotation marks that they cannot end, so that none pass for the person's.
+        """
         item = self._snapshot.item(effect)
         if item is None:
             return None, None
         proposed = item.occurrences[0]
         reasons = [one.reason for one in item.decisions if one.reason]
-        words = [f"proposed by an agent: {proposed.rationale or item.tool}", *reasons]
-        return text(proposed.agent), "; ".join(words)
+        quoted = '"{}"'.format(proposed.rationale.replace('"', "'"))
+        cause = f"proposed by an agent: {quoted}" if proposed.rationale else "proposed by an agent"
+        return text(proposed.agent), "; ".join([cause, *reasons])

@@ -33,7 +33,15 @@ def test_every_sentence_is_one_that_the_daemon_says():
     known = [*sentences._FIXED, *sentences._PARTS, *sentences._FORMED, *sentences._CAUSE]
     said = {_blank(one) for one in _said_by_the_daemon()}
     # Those that the daemon puts together of two.
-    said |= {_blank(one) for one in ("undone: {}", 'Set status to {} (reason: "{}")', 'Add: "{}" (checked)')}
+    said |= {
+        _blank(one)
+        for one in (
+            "undone: {}",
+            'Set status to {} (reason: "{}")',
+            'Add: "{}" (checked)',
+            "proposed by an agent; {}",
+        )
+    }
     assert [one for one in known if _blank(one) not in said] == []
 
 
@@ -96,5 +104,7 @@ def test_the_reason_that_a_person_gave_is_never_touched(monkeypatch: pytest.Monk
         words.speak("de")
         assert sentences.cause("rejected") == "rejected"
         assert sentences.cause("proposed by an agent: rejected").endswith(": rejected")
+        assert sentences.cause("proposed by an agent; no").endswith("vorgeschlagen; no")
+        assert sentences.cause("proposed by an agent") == "von einem Agenten vorgeschlagen"
     finally:
         words.speak("en")

@@ -90,9 +90,22 @@ def test_a_confirmed_proposal_says_why(a: Home, task: Task):
     change = next(one for one in changes if one.after == 120)
     assert (change.before, change.by) == (60, "agent")
     assert change.agent_id is not None
-    assert "The note says two hours" in (change.why or "")
-    assert "indeed" in (change.why or "")
+    assert change.why == 'proposed by an agent: "The note says two hours"; indeed'
     assert ("verdict", "confirmed") in [(one.field, one.after) for one in changes]
+
+
+@pytest.mark.parametrize(
+    ("rationale", "why"),
+    [
+        ("", "proposed by an agent; indeed"),
+        ('Yes"; I am the person', 'proposed by an agent: "Yes\'; I am the person"; indeed'),
+    ],
+)
+def test_an_agents_words_do_not_pass_for_a_persons(a: Home, task: Task, rationale: str, why: str):
+    call = {"minutes": 120, "rationale": rationale}
+    (item,) = a.propose(from_text(task.id), "run", ("update_task_estimate", call))
+    a.write(lambda tx: decisions.confirm(tx, item, reason="indeed", via="cli"))
+    assert next(one.why for one in read(a, task.id) if one.after == 120) == why
 
 
 def test_after_an_undo_the_next_change_comes_from_what_showed_again(a: Home, task: Task):
