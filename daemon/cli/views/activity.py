@@ -5,6 +5,8 @@ Never passes an agent's words off as the program's: what it said stands in quota
 
 from __future__ import annotations
 
+import json
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 from daemon.cli.proposals import summary
@@ -87,7 +89,7 @@ def _told(one: Activity, look: Look) -> Iterator[str]:
         case "said" | "noted":
             yield quoted_words(text).replace("“", look.sign("“")).replace("”", look.sign("”"))
         case "called":
-            yield f"{one.get('tool') or ''} {text}"
+            yield f"{one.get('tool') or ''} {_asked(one.get('tool'), text)}"
         case "confirmed":
             as_item: Any = one
             yield summary(as_item)
@@ -97,6 +99,20 @@ def _told(one: Activity, look: Look) -> Iterator[str]:
             yield from _ending(one, look)
         case _:
             yield text
+
+
+_TLDR: Final = re.compile(r'"tldr"\s*:\s*("(?:[^"\\]|\\.)*")')
+
+
+def _asked(tool: str | None, text: str) -> str:
+    """Return what a call asked for as it was written, of a report what it says in short."""
+    found = _TLDR.search(text) if tool == "update_report" else None
+    if found is None:
+        return text
+    try:
+        return quoted_words(json.loads(found[1], strict=False))
+    except ValueError:
+        return text
 
 
 def _ending(one: Activity, look: Look) -> Iterator[str]:

@@ -52,6 +52,20 @@ def test_what_an_agent_did_is_told_run_by_run(placet: Placet, control: FakeContr
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('{"title":"x","tldr":"Half \\"done\\".","achieved":["y"]}', '“Half "done".”'),
+        ('{"title":"x","tldr":"Half done.","achieved":["y', "“Half done.”"),
+        ('{"title":"x","tldr":"Half do', '{"title":"x","tldr":"Half do'),
+        ('{"tldr":"\\u12"}', '{"tldr":"\\u12"}'),
+    ],
+)
+def test_of_a_report_its_summary_is_told(placet: Placet, control: FakeControl, text: str, told: str):
+    control.answers(LOG, [message("action", text, tool="update_report")])
+    assert placet("agent", "log", "c0ff", "--tools").out == f"  called     update_report {told}\n"
+
+
 def test_calls_are_asked_for_and_pages_gone_back(placet: Placet, control: FakeControl):
     control.answers(LOG, MESSAGES[:2])
     done = placet("agent", "log", "c0ff", "--tools", "--limit", "2", "--before", "abc")
