@@ -3,7 +3,7 @@
 Data alone: no rule is decided here.
 """
 
-from daemon.agents.models.cues import Cues, Verbs, Wording, counted, forms, phrased, valued, words
+from daemon.agents.models.cues import Cues, Verbs, Wording, counted, forms, nouns, phrased, valued, words
 
 GERMAN = Cues(
     language="de",
@@ -191,10 +191,11 @@ GERMAN = Cues(
         listed="In der Notiz aufgezählt.",
         names="Die Notiz nennt „{name}“.",
         evidence="Die Notiz vom {day} sagt: „{quote}“",
-        items="{done} von {total} Punkten erledigt",
+        items="Checkliste {done}/{total}",
         due="fällig am {due}",
         about="etwa {minutes} Min.",
         rejected="Abgelehnt: {what}",
         blocked="wartet: {why}",
+        nouns=nouns("Titel | Aufwand | Fälligkeit | Priorität | Status | Etikett | Punkt"),
     ),
 )

@@ -3,7 +3,7 @@
 Data alone: no rule is decided here.
 """
 
-from daemon.agents.models.cues import Cues, Verbs, Wording, counted, forms, phrased, valued, words
+from daemon.agents.models.cues import Cues, Verbs, Wording, counted, forms, nouns, phrased, valued, words
 
 ENGLISH = Cues(
     language="en",
@@ -179,10 +179,11 @@ ENGLISH = Cues(
         listed="Listed in the note.",
         names="The note names “{name}”.",
         evidence="The note of {day} says: “{quote}”",
-        items="{done} of {total} items done",
+        items="checklist {done}/{total}",
         due="due {due}",
         about="about {minutes} min",
         rejected="Rejected: {what}",
         blocked="waits: {why}",
+        nouns=nouns("title | estimate | due date | priority | status | label | item"),
     ),
 )

@@ -3,7 +3,7 @@
 Data alone: no rule is decided here.
 """
 
-from daemon.agents.models.cues import Cues, Verbs, Wording, counted, forms, phrased, valued, words
+from daemon.agents.models.cues import Cues, Verbs, Wording, counted, forms, nouns, phrased, valued, words
 
 SPANISH = Cues(
     language="es",
@@ -180,10 +180,11 @@ SPANISH = Cues(
         listed="Enumerado en la nota.",
         names="La nota nombra «{name}».",
         evidence="La nota del {day} dice: «{quote}»",
-        items="{done} de {total} puntos hechos",
+        items="lista {done}/{total}",
         due="vence el {due}",
         about="unos {minutes} min",
         rejected="Rechazado: {what}",
         blocked="a la espera: {why}",
+        nouns=nouns("título | estimación | vencimiento | prioridad | estado | etiqueta | punto"),
     ),
 )

@@ -3,7 +3,7 @@
 Data alone: no rule is decided here.
 """
 
-from daemon.agents.models.cues import Cues, Verbs, Wording, counted, forms, phrased, valued, words
+from daemon.agents.models.cues import Cues, Verbs, Wording, counted, forms, nouns, phrased, valued, words
 
 FRENCH = Cues(
     language="fr",
@@ -177,10 +177,11 @@ FRENCH = Cues(
         listed="Énuméré dans la note.",
         names="La note nomme « {name} ».",
         evidence="La note du {day} dit : « {quote} »",
-        items="{done} points faits sur {total}",
+        items="liste {done}/{total}",
         due="échéance le {due}",
         about="environ {minutes} min",
         rejected="Refusé : {what}",
         blocked="en attente : {why}",
+        nouns=nouns("titre | estimation | échéance | priorité | état | étiquette | point"),
     ),
 )

@@ -3,7 +3,7 @@
 Data alone: no rule is decided here.
 """
 
-from daemon.agents.models.cues import Cues, Verbs, Wording, counted, forms, phrased, valued, words
+from daemon.agents.models.cues import Cues, Verbs, Wording, counted, forms, nouns, phrased, valued, words
 
 ROMANIAN = Cues(
     language="ro",
@@ -171,10 +171,11 @@ ROMANIAN = Cues(
         listed="Enumerat în notiță.",
         names="Notița numește „{name}”.",
         evidence="Notița din {day} spune: „{quote}”",
-        items="{done} din {total} puncte făcute",
+        items="listă {done}/{total}",
         due="scadent la {due}",
         about="cam {minutes} min",
         rejected="Respins: {what}",
         blocked="așteaptă: {why}",
+        nouns=nouns("titlu | estimare | scadență | prioritate | stare | etichetă | punct"),
     ),
 )

@@ -16,6 +16,7 @@ from daemon.agents.models.languages import TABLES
 from daemon.agents.models.reporting import report
 from daemon.agents.models.rules import Rules, proposed
 from daemon.agents.tools import validated, without_words
+from syncproto.codec import Value
 from tests.daemon.agents.models.measuring import LANGUAGES, corpus
 from tests.daemon.agents.models.said import WEDNESDAY, context, note_id
 
@@ -63,8 +64,34 @@ def test_the_report_tells_what_is_done_what_is_left_and_what_was_turned_down() -
     )
     assert validated("update_report", told)["checklistProgress"] == {"total": 2, "completed": 1}
     assert (told["achieved"], told["remaining"]) == (["Write"], ["Test"])
-    assert told["tldr"] == "OPEN, P2; 1 of 2 items done; due 2026-12-01; about 60 min."
-    assert told["learnings"] == ["Rejected: update_task_estimate(90) (I know better)"]
+    assert told["tldr"] == "OPEN, P2; checklist 1/2; due 2026-12-01; about 60 min."
+    assert told["learnings"] == ["Rejected: estimate 90 (I know better)"]
+
+
+def test_what_was_turned_down_is_told_in_words_once_and_not_after_the_person_thought_better_of_it() -> None:
+    def told(*decisions: DecisionView, language: str = "en") -> object:
+        return report(replace(context(), decisions=decisions), TABLES[language].wording)["learnings"]
+
+    minutes: dict[str, Value] = {"minutes": 90}
+    label: dict[str, Value] = {"id": "cb0b971e", "confidence": "high"}
+    early = DecisionView("update_task_estimate", minutes, "rejected", "")
+    late = DecisionView("update_task_estimate", minutes, "rejected", "too much")
+    assert told(early, late) == ["Rejected: estimate 90 (too much)"]
+    for verdict in ("reopened", "confirmed"):
+        assert told(late, DecisionView("update_task_estimate", minutes, verdict, "")) == []
+    named = DecisionView("assign_task_label", label, "rejected", "", about="urgent")
+    assert told(named, language="de") == ["Abgelehnt: Etikett urgent"]
+    ticked = DecisionView(
+        "update_checklist_item", {"id": "9c1e", "isChecked": True}, "rejected", "", about="Photos"
+    )
+    assert told(ticked, language="fr") == ["Refusé : point Photos, ✓"]
+
+
+@pytest.mark.parametrize("language", sorted(TABLES))
+def test_a_summary_ends_with_one_period(language: str) -> None:
+    tldr = report(context(), TABLES[language].wording)["tldr"]
+    assert tldr.endswith(".")
+    assert not tldr.endswith("..")
 
 
 def test_importing_the_model_does_not_load_rapidfuzz() -> None:
