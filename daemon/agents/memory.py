@@ -112,7 +112,10 @@ def _decision(snapshot: Snapshot, told: _Told) -> DecisionView:
         edited = f" (edited by the user; proposed: {_arguments(snapshot, item.args)})"
     why = f' (reason: "{_words(decision.reason)}")' if decision.reason else ""
     line = f"- {_SIGNS.get(verdict, '·')} {called} — {verdict}{edited}{why}"
-    return DecisionView(item.tool, item.args, verdict, decision.reason, line)
+    named = item.args.get("id")
+    known = "" if named is None else _name_of(snapshot, str(named))
+    about = "" if known == named else _words(known)
+    return DecisionView(item.tool, item.args, verdict, decision.reason, line, about)
 
 
 def proposals(snapshot: Snapshot, agent: Agent, now_ms: int) -> tuple[ProposalView, ...]:

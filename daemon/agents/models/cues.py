@@ -48,6 +48,8 @@ class Wording:
     about: str
     rejected: str
     blocked: str
+    nouns: Mapping[str, str]
+    """What each tool is about."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -145,3 +147,20 @@ def forms(written: str) -> dict[str, Words]:
     """Read what verbs become: "buy: bought | write: wrote written"."""
     pairs = (one.split(":") for one in phrased(written))
     return {name: words(made) for verb, made in pairs for name in words(verb)}
+
+
+_NAMED_TOOLS = (
+    "set_task_title",
+    "update_task_estimate",
+    "update_task_due_date",
+    "update_task_priority",
+    "set_task_status",
+    "assign_task_label",
+    "add_checklist_item",
+)
+
+
+def nouns(written: str) -> Mapping[str, str]:
+    """Read what each tool is about from one line, in the order of the tools, `|` between."""
+    named = dict(zip(_NAMED_TOOLS, written.split(" | "), strict=True))
+    return named | {"update_checklist_item": named["add_checklist_item"]}

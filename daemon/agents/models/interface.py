@@ -104,7 +104,8 @@ class LinkedView:
 class DecisionView:
     """What a person made of an earlier proposal; `reason` is theirs, empty where they gave none.
 
-    `line` is the decision in the words that a model reads (DOMAIN.md §4).
+    `line` is the decision in the words that a model reads (DOMAIN.md §4), `about` the name of the item or the
+    label that the arguments know by its id.
     """
 
     tool: str
@@ -112,6 +113,7 @@ class DecisionView:
     verdict: str
     reason: str
     line: str = ""
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,13 @@ Never tells what is not in the context: it claims no confidence, and has learned
 from typing import Any
 
 from daemon.agents.models.cues import Wording
-from daemon.agents.models.interface import RunContext, TaskView
+from daemon.agents.models.interface import DecisionView, RunContext, TaskView
 
 LISTED_MAX = 20
 LEARNINGS_MAX = 5
 LINE_CHARS_MAX = 300
+_SETTLING = frozenset({"confirmed", "rejected", "undone", "reopened"})
+_ASIDE = frozenset({"id", "isChecked", "isArchived", "reason", "evidenceIds", "confidence"})
 
 
 def report(context: RunContext, wording: Wording) -> dict[str, Any]:
@@ -46,15 +48,27 @@ def _summary(task: TaskView, done: int, total: int, wording: Wording) -> str:
         parts.append(wording.due.format(due=task.due))
     if task.estimate_minutes:
         parts.append(wording.about.format(minutes=task.estimate_minutes))
-    return "; ".join(parts)[:LINE_CHARS_MAX] + "."
+    # Some end with an abbreviation, and its period is the sentence's too.
+    return "; ".join(parts)[:LINE_CHARS_MAX].removesuffix(".") + "."
 
 
 def _learnings(context: RunContext, wording: Wording) -> list[str]:
-    """Say what the person turned down, and why where they said so."""
-    told = []
+    """Say what the person turned down, and why where they said so; not what they think better of since."""
+    last: dict[str, DecisionView] = {}
     for decision in context.decisions:
-        if decision.verdict == "rejected":
-            shown = ", ".join(str(value) for value in decision.args.values())
-            why = f" ({decision.reason})" if decision.reason else ""
-            told.append(wording.rejected.format(what=f"{decision.tool}({shown}){why}")[:LINE_CHARS_MAX])
+        if decision.verdict in _SETTLING:
+            proposed = repr((decision.tool, sorted(decision.args.items())))
+            last.pop(proposed, None)
+            last[proposed] = decision
+    told = [_turned_down(one, wording) for one in last.values() if one.verdict == "rejected"]
     return told[-LEARNINGS_MAX:]
+
+
+def _turned_down(decision: DecisionView, wording: Wording) -> str:
+    values = [str(value) for name, value in decision.args.items() if name not in _ASIDE]
+    if decision.args.get("isChecked"):
+        values.append("✓")
+    values = [decision.about, *values] if decision.about else values
+    what = " ".join([wording.nouns.get(decision.tool, decision.tool), ", ".join(values)])
+    why = f" ({decision.reason})" if decision.reason else ""
+    return wording.rejected.format(what=f"{what}{why}")[:LINE_CHARS_MAX]
