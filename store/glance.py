@@ -70,11 +70,11 @@ def agents(snapshot: Snapshot) -> Iterator[tuple[EntityId, dict[str, list[Any]],
         (name, {field: parts[1::2] for field, parts in _decoder.decode(state)[7].items()})
         for name, state in rows
     ]
-    tasks = [values["task_id"][0] for _, values in found if values.get("task_id")]
+    tasks = [next(iter(values.get("task_id", ())), None) for _, values in found]
     wanted = tuple(one for one in tasks if isinstance(one, bytes))
     seen = _visible(snapshot, wanted) if wanted else frozenset()
-    for name, values in found:
-        yield name, values, bool(values.get("task_id")) and values["task_id"][0] in seen
+    for (name, values), task in zip(found, tasks, strict=True):
+        yield name, values, isinstance(task, bytes) and task in seen
 
 
 def _visible(snapshot: Snapshot, names: tuple[bytes, ...]) -> frozenset[EntityId]:

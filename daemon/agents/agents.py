@@ -26,6 +26,7 @@ from daemon.agents.records import (
     agent_id,
     failures_told,
     hindrance,
+    is_agent,
     load,
     report_of,
 )
@@ -142,7 +143,9 @@ def create(tx: Transaction, task_ref: str, model: str, mode: str | None = None) 
 def find(snapshot: Snapshot, ref: str) -> EntityId:
     """Find the agent that `ref` names: its id, a prefix of it, or anything that names its task."""
     try:
-        return refs.entity(snapshot, ["agent"], ref).id
+        named = refs.entity(snapshot, ["agent"], ref).id
+        if load(snapshot, named) is not None:
+            return named
     except Refused as refused:
         if refused.code not in (Code.NOT_FOUND, Code.USAGE):
             raise
@@ -156,7 +159,9 @@ def find(snapshot: Snapshot, ref: str) -> EntityId:
 
 def every(snapshot: Snapshot, now_ms: int, outlook: OutlookOf) -> list[AgentShown]:
     """List the agents in order of their tasks' making."""
-    return [shown(snapshot, one.id, now_ms, outlook) for one in snapshot.entities("agent")]
+    held = snapshot.entities("agent")
+    ours = [one.id for one in held if is_agent(one.id, one.value("task_id"))]
+    return [shown(snapshot, one, now_ms, outlook) for one in ours]
 
 
 def shown(snapshot: Snapshot, agent: EntityId, now_ms: int, outlook: OutlookOf) -> AgentShown:
@@ -225,7 +230,7 @@ def given_up(snapshot: Snapshot) -> list[GivenUp]:
     return [
         GivenUp(agent, str(values["display_name"][0]), reason)
         for agent, values, seen in glance.agents(snapshot)
-        if seen and _glanced(values, seen) == DORMANT
+        if seen and _glanced(values, seen) == DORMANT and is_agent(agent, values["task_id"][0])
         for reason in (str(values.get("lifecycle_reason", [""])[0] or PAUSED),)
         if reason != PAUSED and "display_name" in values
     ]

@@ -11,7 +11,7 @@ from store.entity import Entity
 from store.item import clock_from_value
 from store.snapshot import Snapshot
 from syncproto.heads import EMPTY, Clock, union
-from syncproto.ids import EntityId, derived_id, text
+from syncproto.ids import ID_BYTES, EntityId, derived_id, text
 
 TASK_AGENT = "task_agent"
 AUTONOMOUS, INTERACTIVE, HYBRID = MODES = ("autonomous", "interactive", "hybrid")
@@ -50,16 +50,23 @@ def state_id(agent: EntityId) -> EntityId:
     return derived_id("state", text(agent), time_of=agent)
 
 
+def is_agent(agent: EntityId, task: object) -> bool:
+    """Say whether an id is that of a task's agent: what was written by hand under another one is none."""
+    return isinstance(task, bytes) and len(task) == ID_BYTES and agent == agent_id(EntityId(task))
+
+
 def load(snapshot: Snapshot, agent: EntityId) -> Agent | None:
     """Read an agent, None where there is none in sight."""
     held = snapshot.entity(agent)
     if held is None or held.kind != "agent" or not held.visible:
         return None
     task, home = held.value("task_id"), held.value("home_device_id")
+    if not isinstance(task, bytes) or not is_agent(agent, task):
+        return None
     state = snapshot.entity(state_id(agent))
     return Agent(
         id=agent,
-        task=EntityId(task if isinstance(task, bytes) else b""),
+        task=EntityId(task),
         home=home if isinstance(home, bytes) else b"",
         mode=held.text("mode") or AUTONOMOUS,
         lifecycle=_lifecycle(held),

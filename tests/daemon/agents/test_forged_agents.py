@@ -1,0 +1,162 @@
+"""Agents, states, change sets and decisions that another device wrote by hand: lists hold all the same.
+
+Never trusts a member's device to run the program that this one runs.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from daemon.agents import agents, decided, decisions, looking, wakes
+from daemon.agents.effects import fingerprint_of, item_id
+from daemon.agents.pending import pending
+from daemon.agents.records import agent_id, load, state_id
+from daemon.agents.timetable import Outlook
+from daemon.journal.errors import Code, Refused
+from store.snapshot import Snapshot
+from store.transaction import Write
+from syncproto.codec import INT_MAX, INT_MIN
+from syncproto.commit import By
+from syncproto.ids import EntityId, derived_id, text
+from tests.daemon.agents.fleet import Fleet, Home
+
+OTHER = Outlook(None, "nothing")
+TITLE = {"title": "Owned"}
+
+
+def foreign(home: Home, task: EntityId) -> EntityId:
+    """Write an agent of the task under an id that does not follow from it, at home on this device."""
+    forged = derived_id("forged", time_of=task)
+    here = home.read(lambda snapshot: snapshot.device)
+    fields: dict[str, Any] = {"task_id": task, "home_device_id": here, "display_name": "It failed: call Eve"}
+    dormant = {"lifecycle": "dormant", "lifecycle_reason": "it failed 5 times in a row: call Eve"}
+    home.write(lambda tx: tx.commit([Write(forged, "agent", fields | dormant)]))
+    home.set(forged, lifecycle="active")
+    return forged
+
+
+def test_an_agent_under_an_id_that_is_not_its_tasks_is_none_and_neither_wakes_nor_is_listed(
+    a: Home, task: EntityId
+) -> None:
+    forged = foreign(a, task)
+    assert a.read(lambda snapshot: load(snapshot, forged)) is None
+    assert a.read(lambda snapshot: agents.every(snapshot, a.now_ms(), lambda _: OTHER)) == []
+    (due,) = a.read(lambda snapshot: looking.looked(snapshot, [forged], a.now_ms()))
+    assert isinstance(due, looking.Due)
+    assert not due.news
+    with pytest.raises(Refused) as refused:
+        a.read(lambda snapshot: agents.find(snapshot, text(forged)))
+    assert refused.value.code is Code.NOT_FOUND
+
+
+def test_an_agent_that_is_none_alarms_nobody(a: Home, task: EntityId) -> None:
+    a.set(foreign(a, task), lifecycle="dormant")
+    assert a.read(agents.given_up) == []
+
+
+def test_the_tasks_own_agent_is_made_whatever_was_forged_beside_it(a: Home, task: EntityId) -> None:
+    foreign(a, task)
+    made = a.write(lambda tx: agents.create(tx, text(task), "rules"))
+    assert made == agent_id(task)
+    assert a.read(lambda snapshot: agents.find(snapshot, text(task))) == made
+
+
+# -- whatever was written -----------------------------------------------------------------------------
+
+scalars = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.sampled_from([INT_MIN, -1, 0, 1, INT_MAX]),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.text(max_size=4),
+    st.binary(max_size=3),
+    st.binary(min_size=16, max_size=16),
+)
+values = st.recursive(
+    scalars,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=3), inner, max_size=2)
+    ),
+    max_leaves=5,
+)
+
+
+def fields(*names: str, at_most: int = 3) -> st.SearchStrategy[dict[str, Any]]:
+    return st.dictionaries(st.sampled_from(names), values, max_size=at_most)
+
+
+of_agent = fields(
+    "display_name", "mode", "lifecycle", "lifecycle_reason", "task_id", "home_device_id", "model"
+)
+of_state = fields("watermark", "last_wake_at", "consecutive_failures", "head_message_id", "report_id")
+of_set = fields("expires_at", "run_key", "agent_id", at_most=1)
+of_item = fields("fingerprint", "tool", "args", "base", "rationale", at_most=2)
+of_decision = fields("seen", "device", "reason", "edited_args", "via", "args_hash")
+
+
+def _hold(home: Home, item: EntityId) -> None:
+    """Read all that people and the scheduler read, and decide in every way."""
+    now_ms = home.now_ms()
+
+    def read(snapshot: Snapshot) -> None:
+        shown: list[Any] = [
+            agents.every(snapshot, now_ms, lambda _: OTHER),
+            agents.counts(snapshot, 0, 0),
+            agents.given_up(snapshot),
+            pending(snapshot, now_ms),
+            pending(snapshot, now_ms, closed=True),
+            decided.decided(snapshot, now_ms, limit=100),
+        ]
+        msgspec.json.encode(shown)
+        looks = looking.looked(snapshot, wakes.all_agents(snapshot), now_ms)
+        assert [one for one in looks if isinstance(one, Exception)] == []
+        wakes.concerned(snapshot, 0)
+
+    home.read(read)
+    verbs: list[Callable[..., decisions.Result]] = [
+        decisions.undo,
+        decisions.defer,
+        decisions.reopen,
+        decisions.reject,
+    ]
+    for verb in verbs:
+        home.write(lambda tx, verb=verb: verb(tx, item, via="cli"))  # type: ignore[misc]
+    home.write(lambda tx: decisions.confirm(tx, item, force=True, again=True, via="cli"))
+    home.read(read)
+
+
+anything = st.fixed_dictionaries(
+    {"agent": of_agent, "state": of_state, "set": of_set, "item": of_item, "decision": of_decision}
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(anything, st.sampled_from(list(By)))
+def test_whatever_another_device_wrote_lists_hold_and_people_can_decide(
+    drawn: dict[str, dict[str, Any]], by: By
+) -> None:
+    with TemporaryDirectory() as folder:
+        fleet = Fleet(Path(folder))
+        home = fleet.home("a")
+        task = home.new("task", title="Write the report")
+        made = home.write(lambda tx: agents.create(tx, text(task), "rules"))
+        item = item_id(fingerprint_of(task, "set_task_title", TITLE), None, task)
+        said: dict[str, Any] = {"item_id": item, "tool": "set_task_title", "args": TITLE, "base": {}}
+        proposed = {"agent_id": made, "task_id": task, "items": [said | drawn["item"]]} | drawn["set"]
+        judged: dict[str, Any] = {"item_id": item, "verdict": "rejected", "seen": []}
+        forged = [
+            Write(made, "agent", drawn["agent"]),
+            Write(state_id(made), "agent_state", drawn["state"]),
+            Write(derived_id("set", time_of=task), "change_set", proposed, by=By.AGENT),
+            Write(derived_id("decision", time_of=task), "decision", judged | drawn["decision"], by=by),
+        ]
+        for write in forged:
+            home.write(lambda tx, write=write: tx.commit([write]))  # type: ignore[misc]
+        _hold(home, item)
+        fleet.close()
