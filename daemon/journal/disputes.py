@@ -42,7 +42,7 @@ class Choice(NamedTuple):
 
 def choices(snapshot: Snapshot, entity: Entity) -> dict[str, list[Choice]]:
     """Return the values of each field in conflict, the one in effect first."""
-    if not entity.visible or not disputed(entity.row):
+    if not entity.visible or not disputed(entity.row) or _is_over(entity):
         return {}
     found = {
         field: [
@@ -62,6 +62,11 @@ def choices(snapshot: Snapshot, entity: Entity) -> dict[str, list[Choice]]:
 
 
 _choice = Choice
+
+
+def _is_over(entity: Entity) -> bool:
+    """Say whether an agent was destroyed: that is final, and a value kept in its place would take it back."""
+    return entity.kind == "agent" and any(one.value == "destroyed" for one in entity.versions("lifecycle"))
 
 
 def _outliving(snapshot: Snapshot, entity: Entity) -> list[Choice]:
