@@ -446,3 +446,16 @@ def test_what_is_not_shown_any_more_does_not_run(fleet: Fleet, a: Home, b: Home,
     assert line.args["reason"] == "waits for Bob"
     assert confirm(a, item, shown=bytes.fromhex(line.args_hash)).result is Outcome.APPLIED
     assert a.value(task, "reason") == "waits for Bob"
+
+
+def test_an_edited_confirmation_that_is_sent_twice_is_answered_as_made_already(
+    a: Home, task: EntityId
+) -> None:
+    """What would run by now are the person's own words: they are not what was shown before."""
+    (item,) = a.propose(task, "run", ("set_task_title", {"title": "Report"}))
+    (line,) = waiting(a)
+    asked: dict[str, Any] = {"edit": {"title": "My report"}, "shown": bytes.fromhex(line.args_hash)}
+    assert confirm(a, item, **asked).result is Outcome.APPLIED
+    before = commits(a)
+    assert confirm(a, item, **asked).result is Outcome.ALREADY
+    assert commits(a) == before
