@@ -3,6 +3,8 @@
 Never decides what to say next; the session does.
 """
 
+from typing import Annotated
+
 import msgspec
 
 from syncproto import codec
@@ -13,6 +15,7 @@ from syncproto.heads import Clock
 from syncproto.ids import ID_BYTES, ReplicaId
 
 VERSIONS = (1,)
+VERSIONS_MAX = 64
 FRAME_BYTES_MAX = 1 << 20
 FRAME_ITEMS_MAX = 64 * 1024
 PAGE_BYTES_MIN = 64 * 1024
@@ -66,8 +69,16 @@ class Bye(msgspec.Struct, frozen=True, array_like=True, tag=6):
     reason: str
 
 
+class _AnyHello(msgspec.Struct, frozen=True, array_like=True):
+    """What is looked at in the Hello of another version: members that come after are passed over."""
+
+    kind: int
+    versions: Annotated[list[int], msgspec.Meta(max_length=VERSIONS_MAX)]
+
+
 Message = Hello | Commits | Ack | Ping | Pong | Bye
 
+_any_hello = msgspec.msgpack.Decoder(_AnyHello)
 _decoder: msgspec.msgpack.Decoder[Message] = msgspec.msgpack.Decoder(Message)
 
 
@@ -90,6 +101,18 @@ def read(frame: bytes) -> Message:
         case Ping() | Pong():
             codec.check_value(message.nonce)
     return message
+
+
+def versions_in(frame: bytes) -> list[int] | None:
+    """Return the versions that a Hello of whatever version names, None where the frame is no Hello at all.
+
+    Of all that a Hello says, this part stays where it is: else nobody could say what keeps two devices apart.
+    """
+    try:
+        hello = _any_hello.decode(frame) if len(frame) <= FRAME_BYTES_MAX else None
+    except (msgspec.MsgspecError, RecursionError):
+        return None
+    return None if hello is None or hello.kind != 1 else hello.versions
 
 
 def _check_hello(hello: Hello) -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from syncproto import messages
 from syncproto.commit import SignedCommit
-from syncproto.faults import LocalProtocolError, RemoteProtocolError
+from syncproto.faults import LocalProtocolError, OtherVersion, RemoteProtocolError
 from syncproto.heads import EMPTY, Clock, Head
 from syncproto.ids import ReplicaId
 from syncproto.messages import Ack, Bye, Commits, Hello, Message, Ping, Pong
@@ -102,6 +102,12 @@ def _with_ends(vector: Clock, taken: Sequence[Head], own: Clock) -> Clock:
         elif not older or older[0].counter < end.counter:
             heads = heads - set(older) | {end}
     return tuple(sorted(heads))
+
+
+def _require_common(versions: Sequence[int]) -> None:
+    """Raise OtherVersion where none of these versions is spoken here."""
+    if not set(versions) & set(messages.VERSIONS):
+        raise OtherVersion(versions, newer=max(versions, default=0) > max(messages.VERSIONS))
 
 
 class Session:
@@ -235,7 +241,7 @@ class Session:
         """
         if self.state is State.CLOSED:
             return []
-        message = messages.read(frame)
+        message = self._read(frame)
         if isinstance(message, Bye):
             self.state = State.CLOSED
             return [Closed(message.reason[: messages.REASON_CHARS_MAX])]
@@ -245,11 +251,20 @@ class Session:
             raise RemoteProtocolError(f"{type(message).__name__} before this side said hello")
         return self._streamed(message)
 
+    def _read(self, frame: bytes) -> Message:
+        """Read a frame; where the first one is the Hello of a version that is not spoken here, say so."""
+        try:
+            return messages.read(frame)
+        except RemoteProtocolError:
+            versions = messages.versions_in(frame) if self.state is State.GREETING else None
+            if versions is not None:
+                _require_common(versions)
+            raise
+
     def _greeted(self, message: Message) -> list[Event]:
         if not isinstance(message, Hello):
             raise RemoteProtocolError(f"{type(message).__name__} before Hello")
-        if not set(message.versions) & set(messages.VERSIONS):
-            raise RemoteProtocolError(f"no common version: it speaks {message.versions[:8]}")
+        _require_common(message.versions)
         if message.vault != self._vault:
             raise RemoteProtocolError("another vault")
         self.state = State.STREAMING

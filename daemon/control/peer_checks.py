@@ -9,11 +9,22 @@ from daemon.control.checks import Check
 from daemon.peers.dial import Silence
 from daemon.peers.states import DeviceState
 
-_ORDER = (Silence.TURNED_AWAY, Silence.ANOTHER, Silence.NO_ANSWER, Silence.NOT_LISTENING, Silence.NO_WAY)
-_BROKEN = (Silence.TURNED_AWAY, Silence.ANOTHER)
+_ORDER = (
+    Silence.NEWER,
+    Silence.OLDER,
+    Silence.TURNED_AWAY,
+    Silence.ANOTHER,
+    Silence.NO_ANSWER,
+    Silence.NOT_LISTENING,
+    Silence.NO_WAY,
+)
+_FOREIGN = (Silence.NEWER, Silence.OLDER)
+_BROKEN = (*_FOREIGN, Silence.TURNED_AWAY, Silence.ANOTHER)
 """What does not go away once the device is on and near again."""
 _REMEDIES = {
-    Silence.TURNED_AWAY: "see 'placet devices' there: was this device removed? Does it run another version?",
+    Silence.NEWER: "it runs a newer version of Placet: install that one on this device, too",
+    Silence.OLDER: "it runs an older version of Placet: install this device's version there, too",
+    Silence.TURNED_AWAY: "see 'placet devices' there: was this device removed?",
     Silence.ANOTHER: "another device has its address now; it is found again by mDNS, or set peers.static",
     Silence.NO_ANSWER: "check that it is on, and that no firewall keeps its port closed",
     Silence.NOT_LISTENING: "start placet there",
@@ -57,6 +68,6 @@ def _away(device: DeviceState) -> Check:
     likeliest = next(kind for kind in _ORDER if kind.value in kinds)
     seen = "; ".join(one.seen for one in device.unreached)
     code = f"device_{likeliest.value}"
-    found = f"{device.name} is away: {seen}"
+    found = f"{device.name} {'cannot be understood' if likeliest in _FOREIGN else 'is away'}: {seen}"
     well = likeliest not in _BROKEN
     return Check("devices", well, found, _REMEDIES[likeliest], code, given | {"seen": seen})

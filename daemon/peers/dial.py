@@ -29,6 +29,8 @@ class Silence(StrEnum):
     NO_WAY = "no_way"
     TURNED_AWAY = "turned_away"
     ANOTHER = "another"
+    NEWER = "newer"
+    OLDER = "older"
 
 
 class Unreachable(Exception):

@@ -13,7 +13,7 @@ from daemon.clock import Clock
 from daemon.notifier import Notifier
 from daemon.peers import addresses, calling
 from daemon.peers.calling import Failed
-from daemon.peers.dial import Dialling
+from daemon.peers.dial import Dialling, Silence
 from daemon.peers.dialer import Dialer
 from daemon.peers.identity import device_of
 from daemon.peers.link import first
@@ -142,7 +142,11 @@ class Exchange:
 
     def tried(self) -> Mapping[DeviceId, list[Failed]]:
         """Return what was seen at each address where a member was called in vain, last time."""
-        return self._tried
+        foreign = {
+            device: [Failed(Silence.NEWER if said.newer else Silence.OLDER, str(said))]
+            for device, said in self._links.foreign().items()
+        }
+        return {**self._tried, **foreign}
 
     def call(self, device: DeviceId) -> None:
         """Call one member now, if it has no link that lives: it was just heard of at another place."""

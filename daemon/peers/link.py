@@ -19,7 +19,7 @@ from store.threads import StoreThreads
 from store.transaction import Taken, Transaction
 from syncproto import session as conversation
 from syncproto.commit import SignedCommit
-from syncproto.faults import RemoteProtocolError
+from syncproto.faults import OtherVersion, RemoteProtocolError
 from syncproto.heads import EMPTY, Clock
 from syncproto.ids import DeviceId
 from syncproto.messages import Bye, Pong, write
@@ -76,6 +76,7 @@ class Link:
         self.remote = wire.remote
         self.greeted = asyncio.Event()
         self.ended = asyncio.Event()
+        self.foreign: OtherVersion | None = None
         self._wire = wire
         self._db = db
         self._notifier = notifier
@@ -214,7 +215,10 @@ class Link:
         self._heard.tell()
         if isinstance(fault, LineLost | _Left):
             return str(fault)
-        if isinstance(fault, RemoteProtocolError):
+        if isinstance(fault, OtherVersion):
+            self.foreign = fault
+            log.warning("peer speaks another version", peer=peer, seen=str(fault))
+        elif isinstance(fault, RemoteProtocolError):
             log.warning("peer broke the protocol", peer=peer, seen=str(fault))
         elif isinstance(fault, StoreError):
             log.error("a peer's commits could not be stored", peer=peer, error=str(fault))

@@ -4,7 +4,7 @@ Never lets two links of one pair run on, and never forgets a peer that was heard
 """
 
 import asyncio
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -17,6 +17,7 @@ from daemon.peers.wire import Wire
 from store import peers as table
 from store.faults import StoreError
 from store.threads import StoreThreads
+from syncproto.faults import OtherVersion
 from syncproto.heads import Clock
 from syncproto.ids import DeviceId
 
@@ -55,6 +56,7 @@ class Links:
         self._shortfall = shortfall
         self._live: dict[DeviceId, Link] = {}
         self._running: set[Link] = set()
+        self._foreign: dict[DeviceId, OtherVersion] = {}
         self._findings: dict[DeviceId, Finding] = {}
         self._doubted: dict[Link, asyncio.Task[None]] = {}
         self.changed = Notifier()
@@ -67,6 +69,10 @@ class Links:
     def all(self) -> list[Link]:
         """Return the live links."""
         return [link for link in self._live.values() if not link.ended.is_set()]
+
+    def foreign(self) -> Mapping[DeviceId, OtherVersion]:
+        """Return the peers that, when last heard, spoke no version of the protocol that is spoken here."""
+        return self._foreign
 
     def findings(self) -> list[Finding]:
         """Return the peers whose state hash differed when last compared at equal vectors."""
@@ -98,6 +104,7 @@ class Links:
         notes = asyncio.create_task(self._note_now_and_then(link))
         try:
             reason = await link.run()
+            self._learn_version(link)
             log.info("a link ended", peer=link.peer.hex()[:16], reason=reason)
         except Exception:
             # A bug here costs this link, loudly, and never the daemon.
@@ -105,6 +112,13 @@ class Links:
         finally:
             notes.cancel()
             await self._over(link)
+
+    def _learn_version(self, link: Link) -> None:
+        """Remember whether the two understand each other; a line that broke before says nothing of it."""
+        if link.foreign is not None:
+            self._foreign[link.peer] = link.foreign
+        elif link.greeted.is_set():
+            self._foreign.pop(link.peer, None)
 
     async def _over(self, link: Link) -> None:
         if self._live.get(link.peer) is link:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from store.pages import COMMIT_OVERHEAD_BYTES
-from syncproto import messages
+from syncproto import codec, messages
 from syncproto.commit import SignedCommit, seal
 from syncproto.faults import RemoteProtocolError
 from syncproto.keys import SIGNATURE_BYTES
@@ -96,3 +96,35 @@ def test_a_full_page_of_the_smallest_commits_fits_a_frame():
     frame = messages.write(Commits(many))
     assert len(frame) <= messages.PAGE_BYTES_MAX
     assert messages.read(frame) == Commits(many)
+
+
+@given(hellos)
+def test_the_versions_of_a_hello_are_read_without_the_rest_of_it(hello):
+    versions = [version for version in hello.versions if -(1 << 63) <= version < 1 << 63]
+    frame = messages.write(msgspec.structs.replace(hello, versions=versions))
+    assert messages.versions_in(frame) == versions
+
+
+@pytest.mark.parametrize(
+    ("told", "versions"),
+    [
+        ([1, [2, 3]], [2, 3]),
+        ([1, [], None, {"a": [1]}, 5], []),
+        ([2, [1]], None),
+        ([1], None),
+        ([1, "2"], None),
+        ([1, [True]], None),
+        ([1, [*range(messages.VERSIONS_MAX)]], [*range(messages.VERSIONS_MAX)]),
+        ([1, [*range(messages.VERSIONS_MAX + 1)]], None),
+        ({"kind": 1}, None),
+    ],
+)
+def test_versions_are_read_from_a_hello_of_any_form_and_from_nothing_else(told, versions):
+    assert messages.versions_in(codec.encode(told)) == versions
+
+
+@pytest.mark.parametrize(
+    "frame", [b"", b"\xc1", b"\x92\x01", b"\x93\x01\x91\x02" + b"\x91" * 5000, bytes(1 << 21)]
+)
+def test_a_frame_that_is_no_hello_has_no_versions(frame):
+    assert messages.versions_in(frame) is None

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from syncproto import messages, session
+from syncproto import codec, messages, session
 from syncproto.commit import SignedCommit, seal
-from syncproto.faults import LocalProtocolError, ProtocolError, RemoteProtocolError
+from syncproto.faults import LocalProtocolError, OtherVersion, ProtocolError, RemoteProtocolError
 from syncproto.heads import Clock, Head
 from syncproto.ids import ReplicaId
 from syncproto.messages import Ack, Bye, Commits, Hello, Ping, Pong, read, write
@@ -106,13 +106,14 @@ OUTSTANDING = {
 }
 
 FAULT, BUG = RemoteProtocolError.__name__, LocalProtocolError.__name__
+OTHER = OtherVersion.__name__
 N, G, S, C = State.NEW, State.GREETING, State.STREAMING, State.CLOSED
 
 # event: for each state that it can meet, what comes of it and the state after it.
 TABLE: dict[str, dict[State, tuple[str, State]]] = {
     "peer: hello": {N: (FAULT, N), G: ("Greeted Compared", S), S: (FAULT, S), C: ("", C)},
     "peer: hello of another vault": {N: (FAULT, N), G: (FAULT, G), S: (FAULT, S), C: ("", C)},
-    "peer: hello without a common version": {N: (FAULT, N), G: (FAULT, G), S: (FAULT, S), C: ("", C)},
+    "peer: hello without a common version": {N: (FAULT, N), G: (OTHER, G), S: (FAULT, S), C: ("", C)},
     "peer: a page": {N: (FAULT, N), G: (FAULT, G), S: ("Take", S), C: ("", C)},
     "peer: a page beyond the window": {S: (FAULT, S), C: ("", C)},
     "peer: an empty page": {N: (FAULT, N), G: (FAULT, G), S: (FAULT, S), C: ("", C)},
@@ -303,6 +304,36 @@ def test_a_peer_that_speaks_a_newer_version_too_is_welcome():
     one = new()
     one.hello()
     assert isinstance(one.receive(hello(versions=[7, 1]))[0], Greeted)
+
+
+@pytest.mark.parametrize(
+    ("frame", "newer"),
+    [
+        (hello(versions=[0, 2]), True),
+        (hello(versions=[0]), False),
+        (hello(versions=[]), False),
+        (codec.encode([1, [2], "in another form"]), True),
+        (codec.encode([1, [-1]]), False),
+    ],
+)
+def test_a_peer_without_a_common_version_is_known_for_newer_or_older(frame, newer):
+    one = new()
+    one.hello()
+    with pytest.raises(OtherVersion, match="no common version: it speaks") as fault:
+        one.receive(frame)
+    assert fault.value.newer is newer
+
+
+def test_a_hello_of_this_version_in_another_form_is_a_fault_as_any_other():
+    for frame in (codec.encode([1, [1, 2], "in another form"]), b"\xc1"):
+        one = new()
+        one.hello()
+        with pytest.raises(RemoteProtocolError) as fault:
+            one.receive(frame)
+        assert not isinstance(fault.value, OtherVersion)
+    with pytest.raises(RemoteProtocolError) as fault:
+        streaming().receive(codec.encode([1, [2], "in another form"]))
+    assert not isinstance(fault.value, OtherVersion)
 
 
 def test_two_that_hold_the_same_compare_their_states_at_once():

@@ -38,6 +38,8 @@ _FOUND: Final = {
     "device_nowhere": later("{device} is away, and no address of it is known"),
     "device_turned_away": later("{device} is away: {seen}"),
     "device_another": later("{device} is away: {seen}"),
+    "device_newer": later("{device} cannot be understood: {seen}"),
+    "device_older": later("{device} cannot be understood: {seen}"),
     "device_no_answer": later("{device} is away: {seen}"),
     "device_not_listening": later("{device} is away: {seen}"),
     "device_no_way": later("{device} is away: {seen}"),
@@ -57,9 +59,9 @@ _REMEDIES: Final = {
     "agent_given_up": later("see to the cause; then: placet agent resume {agent}"),
     "device_removed_here": later("to begin anew, stop placet, then: placet devices leave"),
     "device_nowhere": later("bring both into one network, or set peers.static to where it is"),
-    "device_turned_away": later(
-        "see 'placet devices' there: was this device removed? Does it run another version?"
-    ),
+    "device_newer": later("it runs a newer version of Placet: install that one on this device, too"),
+    "device_older": later("it runs an older version of Placet: install this device's version there, too"),
+    "device_turned_away": later("see 'placet devices' there: was this device removed?"),
     "device_another": later(
         "another device has its address now; it is found again by mDNS, or set peers.static"
     ),

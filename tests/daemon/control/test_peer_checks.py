@@ -48,6 +48,8 @@ def away(*kinds: str) -> DeviceState:
         (away("no_way"), "device_no_way", True),
         (away("no_answer", "turned_away"), "device_turned_away", False),
         (away("another", "not_listening"), "device_another", False),
+        (away("newer", "not_listening"), "device_newer", False),
+        (away("older"), "device_older", False),
     ],
 )
 def test_a_device_that_is_away_is_told_with_what_to_do(device: DeviceState, code: str, well: bool):

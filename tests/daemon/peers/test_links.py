@@ -19,7 +19,7 @@ from daemon.peers.pace import Pace
 from daemon.peers.wire import LineLost, Wire
 from store import peers as table
 from store.transaction import Write
-from syncproto import messages
+from syncproto import codec, messages
 from syncproto.commit import By, Commit, SignedCommit
 from syncproto.heads import EMPTY, Clock, Head
 from syncproto.messages import Ack, Bye, Commits, Hello, Ping, Pong
@@ -421,6 +421,55 @@ async def test_a_peer_of_another_vault_is_turned_away(fleet: Fleet):
     async with posing_as(phone, desk) as wire:
         await wire.send(messages.write(Hello([1], bytes(16), None, EMPTY, bytes(32), {})), LIMIT_S)
         assert await last_words(wire) == "another vault"
+    await phone.start()
+
+
+HELLOS_OF_OTHERS = {
+    "of the same form": (
+        [2, 3],
+        messages.write(Hello([2, 3], bytes(16), None, EMPTY, bytes(32), {})),
+        "newer",
+    ),
+    "of a form to come": ([9], codec.encode([1, [9], "whatever", {"it": "says"}]), "newer"),
+    "of a form that was": ([0], codec.encode([1, [0]]), "older"),
+}
+
+
+@pytest.mark.parametrize("hello", HELLOS_OF_OTHERS)
+async def test_a_peer_of_another_version_is_told_apart_from_a_broken_one(fleet: Fleet, hello: str):
+    versions, frame, kind = HELLOS_OF_OTHERS[hello]
+    desk, phone = await pair_of(fleet)
+    await phone.stop()
+    words = f"no common version: it speaks {', '.join(map(str, versions))}"
+    async with posing_as(phone, desk) as wire:
+        await wire.receive(LIMIT_S)
+        await wire.send(frame, LIMIT_S)
+        assert await last_words(wire) == words
+
+    async def told(one: Device) -> bool:
+        seen = await one.sees(phone)
+        return seen is not None and [(told.kind, told.seen) for told in seen.unreached] == [(kind, words)]
+
+    await desk.until(told)
+    await phone.start()
+    await phone.until_linked(desk)
+    await desk.until_linked(phone)
+    await phone.stop()
+    await desk.until_apart(phone)
+    seen = await desk.sees(phone)
+    assert seen is not None
+    assert kind not in [told.kind for told in seen.unreached], "it was updated, and has been linked since"
+    await phone.start()
+
+
+async def test_a_peer_that_speaks_a_newer_version_too_is_linked_with(fleet: Fleet):
+    desk, phone = await pair_of(fleet)
+    await phone.stop()
+    async with posing_as(phone, desk) as wire:
+        vault = await desk.read(lambda one: one.vault())
+        assert vault is not None
+        await wire.send(messages.write(Hello([1, 2], vault, None, EMPTY, bytes(32), {"new": True})), LIMIT_S)
+        await desk.until_linked(phone)
     await phone.start()
 
 
