@@ -48,14 +48,19 @@ def decided(operation: Operation) -> Decided | None:
 
 
 def record_change_set(db: apsw.Connection, operation: Operation, seq: int) -> None:
-    """Index the items of a change set; what is not of their form is left out, and stays in the log."""
+    """Index the items of a change set; what is not of their form is left out, and stays in the log.
+
+    An item that a set names again is left out too: to read it would cost its occurrences times the set.
+    """
     items, tasks = operation.fields.get("items"), _ids([operation.fields.get("task_id")])
     if operation.kind != CHANGE_SET or not operation.creates or not tasks or not isinstance(items, list):
         return
+    known: set[EntityId] = set()
     for position, item in enumerate(items):
         ids = _ids([item.get("item_id")]) if isinstance(item, dict) else []
-        if not isinstance(item, dict) or not ids:
+        if not isinstance(item, dict) or not ids or ids[0] in known:
             continue
+        known.add(ids[0])
         fingerprint = item.get("fingerprint")
         db.execute(
             "INSERT INTO proposal VALUES (?, ?, ?, ?, ?, ?)",

@@ -3,8 +3,8 @@
 Never writes; a Transaction is a Snapshot that also does.
 """
 
-from collections.abc import Iterator, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import apsw
@@ -23,6 +23,7 @@ from syncproto.ids import DeviceId, EntityId, ReplicaId, text
 from syncproto.keys import device_id
 
 PREFIX_MIN = 3
+COMMITS_READ = 32
 
 
 class Counts(NamedTuple):
@@ -217,12 +218,15 @@ class Snapshot:
 
         Its occurrences are in order of their stamps, which is the same on every device.
         """
+        return self._item(item, self.log.at)
+
+    def _item(self, item: EntityId, at: Callable[[int], Received]) -> Item | None:
         rows: Any = self.db.execute(
             "SELECT change_set, position, fingerprint, seq FROM proposal WHERE item = ?", (item,)
         )
         found = []
         for change_set, position, fingerprint, seq in rows.fetchall():
-            received = self.log.at(seq)
+            received = at(seq)
             operation = next(one for one in received.commit.operations if one.entity == change_set)
             place = (received.commit.stamp, received.head, change_set, position)
             found.append((place, fingerprint, occurrence(operation, position, received.commit.stamp.ms)))
@@ -314,4 +318,6 @@ class Snapshot:
         return self._items([item for (item,) in rows])
 
     def _items(self, ids: list[EntityId]) -> list[Item]:
-        return [item for name in ids if (item := self.item(name)) is not None]
+        # Those of a set are in one commit: it is read once for all of them.
+        at = lru_cache(COMMITS_READ)(self.log.at)
+        return [item for name in ids if (item := self._item(name, at)) is not None]

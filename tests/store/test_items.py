@@ -257,6 +257,14 @@ def test_items_behind_one_that_this_version_cannot_read_are_proposed(store: Stor
     assert [the_item(store, one).occurrences[0].position for one in (ONE, TWO)] == [2, 4]
 
 
+def test_an_item_that_a_set_names_again_is_proposed_there_once(store: Store) -> None:
+    propose(store, [proposed(), proposed(TWO), proposed(args={"title": "Other"}), proposed()])
+    (occurrence,) = the_item(store).occurrences
+    assert (occurrence.position, occurrence.args) == (0, {"title": "New"})
+    with store.read() as snapshot:
+        assert [item.id for item in snapshot.items_of_set(SET)] == [ONE, TWO]
+
+
 def test_an_item_whose_end_cannot_be_read_has_expired(store: Store) -> None:
     propose(store, [proposed()], expires_at="tomorrow")
     assert (waiting(store, -1), waiting(store, 0)) == ([ONE], [])
