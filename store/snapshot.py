@@ -218,7 +218,7 @@ class Snapshot:
 
         Its occurrences are in order of their stamps, which is the same on every device.
         """
-        return self._item(item, self.log.at)
+        return self._item(item, lru_cache(COMMITS_READ)(self.log.at))
 
     def _item(self, item: EntityId, at: Callable[[int], Received]) -> Item | None:
         rows: Any = self.db.execute(
@@ -235,13 +235,13 @@ class Snapshot:
         found.sort(key=lambda one: one[0])
         standing = proposals.standing(self.db, item)
         occurrences = tuple(one for _, _, one in found)
-        return Item(item, found[0][1], standing, occurrences, self._decisions(item))
+        return Item(item, found[0][1], standing, occurrences, self._decisions(item, at))
 
-    def _decisions(self, item: EntityId) -> tuple[Decision, ...]:
+    def _decisions(self, item: EntityId, at: Callable[[int], Received]) -> tuple[Decision, ...]:
         rows: Any = self.db.execute("SELECT seq FROM opinion WHERE item = ? ORDER BY seq", (item,))
         seqs = [seq for (seq,) in rows]
         held = proposals.opinions(self.db, item)
-        return tuple(decision(self.log.at(seq), one, self.log) for seq, one in zip(seqs, held, strict=True))
+        return tuple(decision(at(seq), one, self.log) for seq, one in zip(seqs, held, strict=True))
 
     def standing(self, item: EntityId) -> Standing:
         """Return what the decisions on an item amount to; undecided where nothing is known of it."""
