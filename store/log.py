@@ -4,7 +4,7 @@ Never looks inside an operation; the fold does.
 """
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import apsw
@@ -317,6 +317,14 @@ class Log:
             if not (forked and covers(vector, head, self)):
                 yield FeedCommit(seq, head, branch, SignedCommit(body, signature or b""))
 
+    def lacked(self, vector: Clock, heads: Iterable[Head]) -> int:
+        """Return how many of these held commits a peer with this vector is not known to have."""
+        floors = self.floors(vector)
+        return sum(
+            head.counter > floors[head.replica] if head.replica in floors else not covers(vector, head, self)
+            for head in heads
+        )
+
     def lag(self, vector: Clock) -> int:
         """Return how many commits a peer with this vector is known to lack."""
         floors = self.floors(vector)
@@ -339,6 +347,15 @@ class Log:
         for seq, replica, counter, hash8, branch, body, signature in rows:
             head = Head(self._names[replica], counter, hash8)
             yield FeedCommit(seq, head, branch, SignedCommit(body, signature or b""))
+
+    def head_at(self, seq: int) -> Head:
+        """Return which commit stands at a feed position."""
+        self.write_out()
+        row: Any = self._db.execute(
+            "SELECT replica, counter, hash8 FROM feed WHERE seq = ?", (seq,)
+        ).fetchone()
+        assert row is not None
+        return Head(self._names[row[0]], row[1], row[2])
 
     def body_at(self, seq: int) -> tuple[Head, bytes]:
         """Read one commit of the feed as its bytes, with the head that it is."""

@@ -207,6 +207,27 @@ class Peer(TypedDict, total=False):
     unreached: list[dict[str, str]]
 
 
+class Holding(TypedDict, total=False):
+    device_id: str
+    name: str
+    this: bool
+    removed: bool
+    connected: bool
+    lacks: int | None
+    as_of: str | None
+
+
+class Whereabouts(TypedDict, total=False):
+    seq: int
+    entity: str | None
+    kind: str
+    title: str
+    commits: int
+    at: str
+    device_name: str
+    devices: list[Holding]
+
+
 class Status(TypedDict, total=False):
     device_id: str
     name: str

@@ -10,6 +10,7 @@ from msgspec import Meta, Struct
 from daemon.control.routes import Asks, Call, Nothing, Route
 from daemon.peers.peers import Peers
 from daemon.peers.states import DeviceState, Goodbye, InvitationState, Invited, JoinedDevice, SyncReport
+from daemon.peers.whereabouts import Whereabouts
 
 WAIT_S_MAX = 600
 WATCH_S_MAX = 25
@@ -39,6 +40,12 @@ class DeviceEdit(Struct, frozen=True, forbid_unknown_fields=True):
     """A device's new name."""
 
     name: str
+
+
+class WhereQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """A commit by its position in the log, a task by id or title, or anything else by its id."""
+
+    of: str
 
 
 class Sync(Struct, frozen=True, forbid_unknown_fields=True):
@@ -79,6 +86,14 @@ class PeerRoutes:
             Route(
                 "PATCH", "/v1/devices/{ref}", "Rename a device", Asks(self._rename), DeviceState, DeviceEdit
             ),
+            Route(
+                "GET",
+                "/v1/where",
+                "Say which devices hold a commit, or all that was done to a thing",
+                Asks(self._where),
+                Whereabouts,
+                query=WhereQuery,
+            ),
             Route("POST", "/v1/leave", "Say goodbye to the vault", Asks(self._leave), Goodbye),
             Route(
                 "DELETE", "/v1/devices/{ref}", "Close the door to a device", Asks(self._remove), DeviceState
@@ -111,6 +126,9 @@ class PeerRoutes:
     async def _devices(self, call: Call[Nothing, Nothing]) -> list[DeviceState]:
         del call
         return await self._peers.devices()
+
+    async def _where(self, call: Call[Nothing, WhereQuery]) -> Whereabouts:
+        return await self._peers.where(call.query.of)
 
     async def _rename(self, call: Call[DeviceEdit, Nothing]) -> DeviceState:
         return await self._peers.rename(call.ref, call.body.name)

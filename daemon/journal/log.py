@@ -89,7 +89,7 @@ def log(
         limit=max(1, min(limit, LIMIT_MAX)),
         after=after,
         before=before,
-        entities=None if ref is None else _family(snapshot, named(snapshot, ref)),
+        entities=None if ref is None else family(snapshot, named(snapshot, ref)),
         wanted=_wanted(snapshot, only._replace(kind=kind), every_kind=ref is not None),
         field=lambda name: only.field is None or _is_called(name, only.field),
         commits_max=LOOKED_MAX,
@@ -188,7 +188,7 @@ def named(snapshot: Snapshot, ref: str) -> Entity:
     return known or refs.entity(snapshot, _BY_ID, ref, removed=True, what="entity")
 
 
-def _family(snapshot: Snapshot, top: Entity) -> set[EntityId]:
+def family(snapshot: Snapshot, top: Entity) -> set[EntityId]:
     """Return an entity and all that hangs from it, removed ones too, and the decisions on its items."""
     family = {top.id}
     waiting = [top]

@@ -40,6 +40,7 @@ from daemon.peers.states import (
 )
 from daemon.peers.token import SECRET_BYTES
 from daemon.peers.trust import Gate
+from daemon.peers.whereabouts import Whereabouts, whereabouts
 from daemon.peers.wire import Wire
 from store import peers as table
 from store.threads import StoreThreads
@@ -279,6 +280,14 @@ class Peers:
             lambda snapshot: device_states(
                 snapshot, roster.read(snapshot), live, tried, own_address=own_address, now_ms=now_ms
             )
+        )
+
+    async def where(self, ref: str) -> Whereabouts:
+        """Say which devices hold a commit, or all that was done to a thing. Raises Refused."""
+        live = {link.peer: LinkState(link.remote, link.peer_vector) for link in self._greeted()}
+        now_ms = self._clock.now_ms()
+        return await self._db.read(
+            lambda snapshot: whereabouts(snapshot, ref, roster.read(snapshot), live, now_ms=now_ms)
         )
 
     def mdns_trouble(self) -> str | None:

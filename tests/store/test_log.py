@@ -109,6 +109,12 @@ def test_a_peer_that_knows_some_branches_lacks_the_others_in_feed_order(
     with store.read() as snapshot:
         assert names(snapshot.log.lacking(vector, 0)) == list(lacking)
         assert snapshot.lag(vector) == len(lacking)
+        heads = [snapshot.log.head_at(seq) for seq in range(1, len(ARRIVED) + 1)]
+        assert [by_name.head for by_name in map(MADE.__getitem__, ARRIVED)] == heads
+        assert [snapshot.log.lacked(vector, [head]) for head in heads] == [
+            int(name in lacking) for name in ARRIVED
+        ]
+        assert snapshot.log.lacked(vector, heads) == len(lacking)
 
 
 def test_what_a_peer_lacks_of_several_replicas_comes_and_counts_together(bench: Bench) -> None:
@@ -146,12 +152,12 @@ def test_what_a_peer_lacks_of_several_replicas_comes_and_counts_together(bench: 
 
 def test_a_head_that_is_unknown_though_not_beyond_what_is_held_tells_nothing(bench: Bench) -> None:
     store = bench.store("a")
-    _, second, third = grow(store, 3)
+    _first, second, third = grow(store, 3)
     with store.read() as snapshot:
         for unknown in (second, third):
             vector = (unknown._replace(hash8=b"another!"),)
             assert [one.seq for one in snapshot.log.lacking(vector, 0)] == [1, 2, 3]
-            assert snapshot.lag(vector) == 3
+            assert snapshot.lag(vector) == snapshot.log.lacked(vector, [second, third, _first]) == 3
 
 
 def test_a_page_holds_as_many_bytes_as_it_may_and_no_more(bench: Bench) -> None:

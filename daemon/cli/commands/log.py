@@ -17,6 +17,7 @@ from daemon.cli.grammar import command, pass_output
 from daemon.cli.output import HUMAN, JSON, PLAIN, plain_line, write_json, write_lines
 from daemon.cli.refusals import DONE, Refusal
 from daemon.cli.views.history import change_list, change_rows, event_lines
+from daemon.cli.views.where import where_lines, where_rows
 from daemon.cli.words import _
 
 if TYPE_CHECKING:
@@ -64,14 +65,20 @@ def _filters(run: Callable[..., object]) -> Callable[..., object]:
     show_default=True,
     help="At most so many changed values; a commit may hold several.",
 )
+@click.option("--where", metavar="COMMIT|ENTITY", help="Which devices hold a commit, or all of a thing.")
 @click.option("--follow", "-f", is_flag=True, help="Go on with what happens, until interrupted.")
 @_filters
 @pass_output
-def log_command(output: Output, entity: tuple[str, ...], follow: bool, **given: Any) -> int:
+def log_command(
+    output: Output, entity: tuple[str, ...], follow: bool, where: str | None, **given: Any
+) -> int:
     """Show the history: of everything, or of a task or anything else by its id.
 
-    With --plain: position, time, author, device, kind, entity, field, before, after, why.
+    With --plain: position, time, author, device, kind, entity, field, before, after, why. --where takes a
+    commit by its position; with --plain: device, name, how many commits it lacks, as of when.
     """
+    if where is not None:
+        return _where(output, where, entity=entity, follow=follow, given=given)
     query = {"entity": " ".join(entity) or None, **given}
     if follow:
         return _follow(output, query)
@@ -82,6 +89,14 @@ def log_command(output: Output, entity: tuple[str, ...], follow: bool, **given: 
         output.say(_("No history of that.") if narrowed else _("No history yet."))
     elif given["after"] is None and _may_go_back(answer.json, given["limit"]):
         output.say(_("Older changes: placet log … --before {seq}").format(seq=answer.json[0]["seq"]))
+    return DONE
+
+
+def _where(output: Output, ref: str, *, entity: tuple[str, ...], follow: bool, given: dict[str, Any]) -> int:
+    """Say which devices hold what is named."""
+    if entity or follow or any(given[key] is not None for key in given if key != "limit"):
+        raise click.UsageError(_("--where goes with no other choice"), click.get_current_context())
+    output.show(client.get("/v1/where", {"of": ref}), where_lines, where_rows)
     return DONE
 
 

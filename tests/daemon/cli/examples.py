@@ -196,6 +196,54 @@ DEVICES: list[dict[str, Any]] = [
     *({**peer, "this": False, "removed": False} for peer in STATUS["peers"]),
 ]
 
+WHERE: dict[str, Any] = {
+    "seq": 42,
+    "entity": TASK,
+    "kind": "task",
+    "title": "Buy milk",
+    "commits": 3,
+    "at": "2026-03-04T09:00:00.000Z",
+    "device_name": "phone",
+    "devices": [
+        {
+            "device_id": "de" * 32,
+            "name": "laptop",
+            "this": True,
+            "removed": False,
+            "connected": True,
+            "lacks": 0,
+        }
+        | {"as_of": "2026-03-04T09:05:00.000Z"},
+        {
+            "device_id": "f0" * 32,
+            "name": "phone",
+            "this": False,
+            "removed": False,
+            "connected": False,
+            "lacks": 2,
+        }
+        | {"as_of": "2026-03-04T08:00:00.000Z"},
+        {
+            "device_id": "ab" * 32,
+            "name": "desk",
+            "this": False,
+            "removed": False,
+            "connected": False,
+            "lacks": 3,
+        }
+        | {"as_of": "2026-03-01T08:00:00.000Z"},
+        {
+            "device_id": "ac" * 32,
+            "name": "old",
+            "this": False,
+            "removed": True,
+            "connected": False,
+            "lacks": None,
+        }
+        | {"as_of": None},
+    ],
+}
+
 IMPORTED: dict[str, Any] = {
     "tasks": 2,
     "entries": 1,

@@ -46,6 +46,40 @@ def test_the_log_is_asked_for_part_by_part(placet: Placet, control: FakeControl)
     assert placet("log").err == "No history yet.\n"
 
 
+WHERE = "GET /v1/where"
+
+
+def test_it_is_told_which_devices_hold_a_thing(placet: Placet, control: FakeControl):
+    control.answers(WHERE, examples.WHERE)
+    done = placet("log", "--where", "buy milk", COLUMNS="80")
+    assert control.requests[-1].target == "/v1/where?of=buy%20milk"
+    lines = done.out.splitlines()
+    assert lines[0].startswith("Buy milk: 3 commits, the newest of phone, ")
+    assert [line.split()[0] for line in lines[-4:]] == ["laptop", "phone", "desk", "old"]
+    for line, words in zip(lines[-4:], ("yes", "lacks 2 commits", "not yet", "not known"), strict=True):
+        assert words in line
+    assert (lines[-4].split()[-2:], lines[-1].split()[-1]) == (["this", "one"], "removed")
+    rows = placet("log", "--where", "42", "--plain").out.splitlines()
+    assert rows[1].split("\t") == ["f0" * 32, "phone", "2", "2026-03-04T08:00:00.000Z"]
+    assert json.loads(placet("log", "--where", "42", "--json").out) == examples.WHERE
+
+
+def test_it_is_told_which_devices_hold_a_commit(placet: Placet, control: FakeControl):
+    devices = [examples.WHERE["devices"][0], examples.WHERE["devices"][1] | {"lacks": 1}]
+    more = {"entity": None, "commits": 1, "kind": "commit", "title": "", "devices": devices}
+    control.answers(WHERE, examples.WHERE | more)
+    lines = placet("log", "--where", "42").out.splitlines()
+    assert lines[0].startswith("Commit 42, of phone, ")
+    assert "not yet" in lines[-1]
+
+
+@pytest.mark.parametrize("more", [["x"], ["--follow"], ["--by", "user"]])
+def test_where_goes_with_nothing_else(placet: Placet, more: list[str]):
+    done = placet("log", "--where", "42", *more)
+    assert done.status == 2
+    assert "--where goes with no other choice" in done.err
+
+
 def test_a_page_that_is_full_says_how_to_go_back(placet: Placet, control: FakeControl):
     control.answers(LOG, [change(41, "DONE"), change(42, "OPEN")])
     assert placet("log", "--limit", "2").err == "Older changes: placet log … --before 41\n"

@@ -401,6 +401,13 @@ def _hostile_answers(control: FakeControl) -> list[list[str]]:
     for kind, example in (("labels", examples.LABEL), ("categories", examples.CATEGORY)):
         control.answers(f"GET /v1/{kind}", [dict.fromkeys(example, HOSTILE)])
     control.answers("GET /v1/log", [everything])
+    holding = dict.fromkeys(examples.WHERE["devices"][0], HOSTILE) | {
+        "lacks": 0,
+        "this": False,
+        "removed": False,
+    }
+    where = dict.fromkeys(examples.WHERE, HOSTILE) | {"commits": 1, "devices": [holding]}
+    control.answers("GET /v1/where", where)
     control.answers("GET /v1/agents", [dict.fromkeys(examples.AGENT_JSON, HOSTILE)])
     control.answers(
         "GET /v1/agents/x", dict.fromkeys((*examples.AGENT_JSON, HOSTILE), HOSTILE) | {"report": {}}
@@ -431,6 +438,7 @@ def _hostile_answers(control: FakeControl) -> list[list[str]]:
         ["status"],
         ["devices"],
         ["log"],
+        ["log", "--where", "x"],
         ["timer", "status"],
         ["timer", "list"],
         ["link", "list", "x"],

@@ -128,6 +128,7 @@ SCREENS: dict[tuple[str, ...], dict[str, Any]] = {
     ("check", "new-list", TASK, "Q"): {f"POST /v1/tasks/{TASK}/checklists": _LISTS[0]},
     ("conflicts",): {"GET /v1/conflicts": [_CONFLICT]},
     ("log",): {"GET /v1/log": [examples.CHANGE]},
+    ("log", "--where", "42"): {"GET /v1/where": examples.WHERE},
     ("timer", "list"): {"GET /v1/times": [examples.TIME_RECORD, examples.RUNNING]},
     ("import", "todotxt", "/dev/null"): {},
     ("import", "todotxt", __file__): {"POST /v1/import": examples.IMPORTED},
