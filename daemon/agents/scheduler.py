@@ -22,6 +22,7 @@ from store import runs, timers
 from store.faults import StoreError
 from store.runs import RunStatus
 from store.transaction import Transaction
+from syncproto.faults import CommitTooLarge
 from syncproto.ids import EntityId, text
 
 ROOM_AGAIN_S = 60.0
