@@ -230,7 +230,7 @@ class Scheduler:
             return
         try:
             await self._database.write(lambda tx: lifecycle.retract_leftovers(tx, agent))
-        except StoreError as fault:
+        except (StoreError, CommitTooLarge) as fault:
             _log.warning("proposals of a destroyed agent stay for now", agent=text(agent), error=str(fault))
 
     def _throttle_s(self, model: str) -> float:

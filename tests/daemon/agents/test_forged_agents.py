@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from daemon.agents import agents, decided, decisions, looking, wakes
+from daemon.agents import agents, decided, decisions, lifecycle, looking, wakes
 from daemon.agents.effects import fingerprint_of, item_id
 from daemon.agents.pending import pending
 from daemon.agents.records import agent_id, load, state_id
@@ -21,10 +21,12 @@ from daemon.agents.timetable import Outlook
 from daemon.journal.errors import Code, Refused
 from store.snapshot import Snapshot
 from store.transaction import Write
+from store.verdicts import Status
 from syncproto.codec import INT_MAX, INT_MIN
 from syncproto.commit import By
 from syncproto.ids import EntityId, derived_id, text
 from tests.daemon.agents.fleet import Fleet, Home
+from tests.daemon.agents.test_scheduler import serving
 
 OTHER = Outlook(None, "nothing")
 TITLE = {"title": "Owned"}
@@ -160,3 +162,19 @@ def test_whatever_another_device_wrote_lists_hold_and_people_can_decide(
             home.write(lambda tx, write=write: tx.commit([write]))  # type: ignore[misc]
         _hold(home, item)
         fleet.close()
+
+
+async def test_an_item_that_cannot_be_taken_back_does_not_keep_other_agents_from_running(
+    a: Home, task: EntityId
+) -> None:
+    """A decision names all that it has seen: of more than a commit holds, there can be no further one."""
+    agent = a.write(lambda tx: agents.create(tx, text(task), "rules"))
+    a.write(lambda tx: lifecycle.destroy(tx, agent))
+    item, other = a.estimate(task, 90), a.new("task", title="Another")
+    reopened: dict[str, Any] = {"item_id": item, "verdict": "reopened", "seen": []}
+    for _ in range(8):
+        a.write(lambda tx: tx.commit([Write(tx.new_id(), "decision", reopened) for _ in range(2000)]))
+    async with serving(a) as at:
+        woken = await at.scheduler.create(lambda tx: agents.create(tx, text(other), "rules"))
+        await at.completed(woken, 1)
+    assert a.item(item).status is Status.PENDING
