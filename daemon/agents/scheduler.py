@@ -264,7 +264,9 @@ class Scheduler:
         trace = None if isinstance(fault, StoreError | ModelUnavailable) else fault
         unavailable = fault if isinstance(fault, ModelUnavailable) else ModelUnavailable()
         if not unavailable.is_known:
-            _log.error("an agent could not run", agent=text(agent), error=str(fault), exc_info=trace)
+            # A bug may quote the note that it arose from.
+            error = str(fault) if trace is None else type(fault).__name__
+            _log.error("an agent could not run", agent=text(agent), error=error, exc_info=trace)
         before, now_s = self._faults.get(agent), self._clock.monotonic_s()
         number = 1 if before is None else before.cause.number + 1
         wait_s = backoff_s(number) if unavailable.again_s is None else unavailable.again_s
