@@ -241,7 +241,7 @@ def _glanced(values: dict[str, list[Any]], seen: bool) -> str:
     told = values.get("lifecycle", [ACTIVE])
     if DESTROYED in told:
         return DESTROYED
-    return DORMANT if told[0] == DORMANT or not seen else ACTIVE
+    return ACTIVE if seen and (told[0] or ACTIVE) in (CREATED, ACTIVE) else DORMANT
 
 
 def _outlook(snapshot: Snapshot, agent: Agent, outlook: OutlookOf, now_ms: int) -> Outlook:

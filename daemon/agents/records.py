@@ -15,7 +15,7 @@ from syncproto.ids import ID_BYTES, EntityId, derived_id, text
 
 TASK_AGENT = "task_agent"
 AUTONOMOUS, INTERACTIVE, HYBRID = MODES = ("autonomous", "interactive", "hybrid")
-CREATED, ACTIVE, DORMANT, DESTROYED = "created", "active", "dormant", "destroyed"
+CREATED, ACTIVE, DORMANT, DESTROYED = LIVES = ("created", "active", "dormant", "destroyed")
 PAUSED = "it is paused"
 
 
@@ -68,7 +68,7 @@ def load(snapshot: Snapshot, agent: EntityId) -> Agent | None:
         id=agent,
         task=EntityId(task),
         home=home if isinstance(home, bytes) else b"",
-        mode=held.text("mode") or AUTONOMOUS,
+        mode=_mode(held),
         lifecycle=_lifecycle(held),
         lifecycle_reason=held.text("lifecycle_reason"),
         life=_life(held),
@@ -126,11 +126,21 @@ def report_of(snapshot: Snapshot, agent: Agent) -> dict[str, Any] | None:
 
 
 def _lifecycle(held: Entity) -> str:
-    """Return how an agent stands. Destroyed is final: no write that did not know of it takes it back."""
+    """Return how an agent stands; one that stands as only a newer version knows sleeps.
+
+    Destroyed is final: no write that did not know of it takes it back.
+    """
     versions = held.versions("lifecycle")
     if any(one.value == DESTROYED for one in versions):
         return DESTROYED
-    return held.text("lifecycle") or ACTIVE
+    told = held.text("lifecycle") or ACTIVE
+    return told if told in LIVES else DORMANT
+
+
+def _mode(held: Entity) -> str:
+    """Return what wakes an agent; one of a newer version only wakes when asked."""
+    told = held.text("mode") or AUTONOMOUS
+    return told if told in MODES else INTERACTIVE
 
 
 def _life(held: Entity) -> bytes:

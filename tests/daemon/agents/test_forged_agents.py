@@ -69,6 +69,19 @@ def test_the_tasks_own_agent_is_made_whatever_was_forged_beside_it(a: Home, task
     assert a.read(lambda snapshot: agents.find(snapshot, text(task))) == made
 
 
+@pytest.mark.parametrize("odd", [{"mode": "weekly"}, {"lifecycle": "retired"}])
+def test_an_agent_of_a_newer_version_is_listed_and_does_not_run_by_itself(
+    a: Home, task: EntityId, odd: dict[str, Any]
+) -> None:
+    agent = a.write(lambda tx: agents.create(tx, text(task), "rules"))
+    a.set(agent, **odd)
+    (shown,) = a.read(lambda snapshot: agents.every(snapshot, a.now_ms(), lambda _: OTHER))
+    assert (shown.mode, shown.lifecycle) in (("interactive", "created"), ("autonomous", "dormant"))
+    assert not a.read(lambda snapshot: wakes.due(snapshot, agent))
+    counted = a.read(lambda snapshot: agents.counts(snapshot, 0, 0))
+    assert (counted.active, counted.dormant) == (int("mode" in odd), int("lifecycle" in odd))
+
+
 # -- whatever was written -----------------------------------------------------------------------------
 
 scalars = st.one_of(
