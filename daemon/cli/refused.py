@@ -9,6 +9,7 @@ import re
 from typing import Final
 
 from daemon.cli import names
+from daemon.cli.when import moment_words
 from daemon.cli.words import named, said_of
 
 _FORMS: Final = named(
@@ -123,6 +124,10 @@ _FORMS: Final = named(
     "the other device said: {fault}",
     "paste the whole line that 'placet pair --invite' printed",
     "this device has entries of its own",
+    "exchange is paused",
+    "go on first: placet sync --resume",
+    "this device is joining another one at this moment",
+    "invite once it has joined",
     "this device was removed from its vault",
     "join from another device",
     "the invitation names no usable address",
@@ -181,6 +186,7 @@ _FORMS: Final = named(
     "its task was removed",
     "the {kind} {title} was removed",
 )
+_MOMENTS: Final = frozenset({"time", "now"})
 
 
 def refusal_words(sentence: str) -> str:
@@ -192,6 +198,8 @@ def refusal_words(sentence: str) -> str:
             values = found.groupdict()
             if "kind" in values:
                 values["kind"] = names.kind(values["kind"])
+            for name in _MOMENTS & values.keys():
+                values[name] = moment_words(values[name])
             return said_of("refusal", form).format(**values)
     return sentence
 

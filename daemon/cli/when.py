@@ -41,6 +41,9 @@ _HOUR_S: Final = 3600
 _DAY_S: Final = 86400
 _YESTERDAY_S: Final = 2 * _DAY_S
 _WEEK_S: Final = 7 * _DAY_S
+_IN_DAYS_S: Final = _WEEK_S + _HOUR_S
+_NEXT_S: Final = {_MINUTE_S: _HOUR_S, _HOUR_S: _DAY_S, _DAY_S: float("inf")}
+"""How long it is until a unit gives way to the next one."""
 # Beyond it the calendar ends, in some time zone.
 _YEAR_9999_S: Final = 253_370_764_800
 
@@ -92,9 +95,27 @@ def ago(value: object, now_s: float | None) -> str:
     if now_s is None:
         return _day_and_time(at_s)
     past_s = now_s - at_s
-    if abs(past_s) < _WEEK_S:
+    if -_IN_DAYS_S <= past_s < _WEEK_S:
         return _in(-past_s) if past_s < -_MINUTE_S else _past(past_s)
     return _day(_local(at_s).date(), _local(now_s).date())
+
+
+def ahead(value: object, now_s: float | None) -> str:
+    """Say when something will be; to `ago`, what is seconds ahead comes from a clock that is fast."""
+    at_s = moment_s(value)
+    if at_s is None or now_s is None or not 0 < at_s - now_s <= _MINUTE_S:
+        return ago(value, now_s)
+    return _("in a moment")
+
+
+def moment_words(value: object) -> str:
+    """Say a moment so that nobody can take it for another: "Fri 20 Nov 2026, 09:00"."""
+    at_s = moment_s(value)
+    if at_s is None:
+        return "" if value is None else shown(value)
+    at = _local(at_s)
+    words = _("{weekday} {date}").format(weekday=_(_DAYS[at.weekday()]), date=_full_day(at.date()))
+    return f"{words}, {at.hour:02}:{at.minute:02}"
 
 
 def _past(past_s: float) -> str:
@@ -111,7 +132,9 @@ def _past(past_s: float) -> str:
 
 
 def _in(left_s: float) -> str:
-    count, unit = _span(left_s)
+    # To the nearest: what was set for seven days is not "in 6 days" a second later.
+    near_s = next(one for one in (_MINUTE_S, _HOUR_S, _DAY_S) if left_s + one / 2 < _NEXT_S[one])
+    count, unit = _span((left_s + near_s / 2) // near_s * near_s)
     if unit == "min":
         return ngettext("in {count} min", "in {count} min", count).format(count=count)
     if unit == "h":

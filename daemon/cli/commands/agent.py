@@ -5,6 +5,7 @@ Never decides about what an agent proposed.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,6 +23,7 @@ from daemon.cli.views.agents import (
     agent_rows,
     policy_page,
     policy_rows,
+    timer_lines,
 )
 from daemon.cli.words import _
 
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
 _WAKE_S = 60.0
 _MODES = click.Choice(["autonomous", "interactive", "hybrid"])
+_TOOL = re.compile(r"[a-z]+(_[a-z]+)+")
 _POLICIES = ("deferred", "denied", "default")
 
 
@@ -103,7 +106,8 @@ def wake(output: Output, agent: tuple[str, ...], at: str | None, cancel: bool, w
         if cancel
         else _("Woke agent")
     )
-    output.show(answer, lambda woken, look: agent_line(verb, woken, look), agent_row)
+    lines = timer_lines if at else agent_line
+    output.show(answer, lambda woken, look: lines(verb, woken, look), agent_row)
 
 
 @agent_command.command("edit")
@@ -173,6 +177,8 @@ def policy(output: Output, agent: tuple[str, ...], allow: tuple[str, ...], disal
     if len(agent) > 2 and agent[-1].lower() in _POLICIES:
         *rest, tool, wanted = agent
         agent, tools = tuple(rest), {tool: wanted.lower()}
+    elif any(_TOOL.fullmatch(word.lower()) for word in agent[-2:]):
+        raise click.UsageError(_("after a tool, say what becomes of it: deferred, denied or default"))
     body = {"tools": tools, "allow": list(allow), "disallow": list(disallow)}
     changes = {key: value for key, value in body.items() if value}
     answer = client.send("PATCH", f"{_path(agent)}/policy", changes) if changes else client.get(_path(agent))

@@ -65,6 +65,8 @@ def _decide(output: Output, verdict: str, given: dict[str, Any]) -> int:
     output.show(answer, verdict_lines, verdict_rows)
     if any(one.get("result") == "stale" for one in answer.json):
         output.say(_("Look again: placet pending. To apply what is stale all the same: --force"))
+    if given.get("reason") and any(one.get("result") == "already" for one in answer.json):
+        output.say(_("What was decided already keeps its reason: reopen it to decide with another one."))
     return exit_status(answer.json)
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from daemon.cli.output import Output
 
 
-_CHECKS: Final = (later("disk"), later("lease"), later("clock"), later("checks"))
+_CHECKS: Final = (later("disk"), later("lease"), later("clock"), later("devices"), later("checks"))
 """What the daemon looks at itself, and its state."""
 
 

@@ -14,7 +14,7 @@ from daemon.cli.table import Cell, Column, table
 from daemon.cli.text import cells, padded, shown
 from daemon.cli.views.tasks import PAGE_WIDTH_MAX, report_lines
 from daemon.cli.views.values import field_words, value_words
-from daemon.cli.when import ago
+from daemon.cli.when import ago, ahead, moment_words
 from daemon.cli.words import _, later, ngettext
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _cells(agent: Agent, ids: dict[str, str], look: Look) -> list[Cell]:
         Cell(names.agent_state(life), _LIFE_STYLES.get(life, ())),
         Cell(names.agent_state(agent.get("mode"))),
         Cell(_home(agent)),
-        Cell(shown(ago(agent.get("next_wake_at"), look.now_s)), ("dim",)),
+        Cell(shown(ahead(agent.get("next_wake_at"), look.now_s)), ("dim",)),
         Cell(_name(agent)),
     ]
 
@@ -102,6 +102,14 @@ def agent_line(verb: str, agent: Agent, look: Look) -> Iterator[str]:
     short = shorts([agent]).get(agent.get("id", ""), "")
     sign = look.paint(look.sign("✓"), "green")
     yield f"{sign} {verb} {look.paint(shown(short), 'cyan')}  {_name(agent)}"
+
+
+def timer_lines(verb: str, agent: Agent, look: Look) -> Iterator[str]:
+    """Answer that a timer was set, with all that are: how the words for the time were read is seen there."""
+    yield from agent_line(verb, agent, look)
+    for at in agent.get("timers") or ():
+        said = f"{moment_words(at)}  {look.paint(ahead(at, look.now_s), 'dim')}"
+        yield f"  {look.paint(padded(field_words('timers'), _FIELD_WIDTH), 'dim')} {said}"
 
 
 def _runs(runs: Sequence[dict[str, Any]], look: Look) -> Iterator[str]:
@@ -151,11 +159,11 @@ def _words(agent: Agent, key: str, look: Look) -> str:
     if key == "home_device_id":
         return _home(agent)
     if key == "timers":
-        return ", ".join(shown(ago(one, look.now_s)) for one in value)
+        return ", ".join(shown(ahead(one, look.now_s)) for one in value)
     if key == "lifecycle_reason":
         return shown(retold(str(value)))
     if key in _TIMES:
-        return shown(ago(value, look.now_s))
+        return shown((ahead if key == "next_wake_at" else ago)(value, look.now_s))
     if key == "next_wake_why":
         why = shown(retold(str(value)))
         return why if agent.get("next_wake_at") else _("none: {why}").format(why=why)

@@ -15,7 +15,7 @@ from daemon.cli.short import shorts
 from daemon.cli.text import cells, padded, shown, wrapped
 from daemon.cli.views.changes import change_lines
 from daemon.cli.views.values import field_words, headed, quoted_words, value_words
-from daemon.cli.when import ago
+from daemon.cli.when import ago, ahead
 from daemon.cli.words import _
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def fate_words(item: PendingItem, look: Look) -> str:
     if item.get("created_at"):
         words.append(_("proposed {when}").format(when=ago(item["created_at"], look.now_s)))
     if item.get("expires_at") and item.get("status") != "deferred":
-        words.append(_("expires {when}").format(when=ago(item["expires_at"], look.now_s)))
+        words.append(_("expires {when}").format(when=ahead(item["expires_at"], look.now_s)))
     return f" {look.sign('·')} ".join(words)
 
 
@@ -141,14 +141,15 @@ def verdict_lines(verdicts: Sequence[Verdict], look: Look) -> Iterator[str]:
         result = str(one.get("result") or "")
         good = result in ("applied", "already")
         sign = look.sign("✓" if good else "✗")
-        word = padded(names.outcome(result), wide)
+        # Of a rejection, too, the answer is "applied": which is for scripts, and no word for a person.
+        word = "" if result == "applied" else f"{padded(names.outcome(result), wide)} "
         short = shown(ids.get(one.get("item_id", ""), ""))
         told = retold(str(one.get("message") or "")) or names.proposal_status(one.get("status"))
-        margin = cells(f"{sign} {short}  {word} ")
+        margin = cells(f"{sign} {short}  {word}")
         first, *rest = wrapped(told, max(min(look.width, WIDTH_MAX) - margin, _MESSAGE_WIDTH_MIN))
         colour = _RESULT_STYLES.get(result, "red")
         head = f"{look.paint(sign, 'green' if good else 'red')} {look.paint(short, 'cyan')}"
-        yield f"{head}  {look.paint(word, colour)} {first}".rstrip()
+        yield f"{head}  {look.paint(word, colour)}{first}".rstrip()
         indent = " " * min(margin, look.width // 4)
         yield from (indent + line for line in rest)
         if result == "stale" and isinstance(one.get("proposed"), dict):

@@ -3,6 +3,8 @@
 Never runs an agent.
 """
 
+import re
+
 import pytest
 
 from tests.daemon.cli import examples
@@ -45,7 +47,6 @@ def test_a_mode_that_is_none_and_a_change_of_nothing_are_usage_errors(placet: Pl
     [
         ([], {}, "Woke agent"),
         (["--wait", "3"], {"wait": 3.0}, "Woke agent"),
-        (["--at", "tomorrow 9:00"], {"at": "tomorrow 9:00"}, "Set a timer for agent"),
         (["--cancel"], {"cancel": True}, "Took back the timers of agent"),
     ],
 )
@@ -53,6 +54,16 @@ def test_an_agent_wakes_now_or_later_or_no_more(words, body, said, placet: Place
     control.answers(f"POST {PATH}/wake", AGENT)
     assert placet("agent", "wake", "c0ff", *words).out == f"✓ {said} c0ff  Renew the passport\n"
     assert sent(control, f"POST {PATH}/wake") == body
+
+
+def test_a_timer_is_answered_with_the_moments_that_the_words_were_read_as(
+    placet: Placet, control: FakeControl
+):
+    control.answers(f"POST {PATH}/wake", AGENT | {"timers": ["2026-03-04T14:00:00Z"]})
+    first, second = placet("agent", "wake", "c0ff", "--at", "in 2 hours").out.splitlines()
+    assert first == "✓ Set a timer for agent c0ff  Renew the passport"
+    assert re.fullmatch(r"  timers +Wed 4 Mar 2026, \d\d:00  in 2 h", second)
+    assert sent(control, f"POST {PATH}/wake") == {"at": "in 2 hours"}
 
 
 def test_now_and_later_exclude_each_other(placet: Placet, control: FakeControl):
@@ -103,6 +114,13 @@ def test_what_an_agent_may_do_is_tightened(words, body, placet: Placet, control:
     control.answers(f"PATCH {PATH}/policy", AGENT)
     assert placet("agent", "policy", "c0ff", *words).status == 0
     assert sent(control, f"PATCH {PATH}/policy") == body
+
+
+@pytest.mark.parametrize("words", [["set_task_title"], ["set_task_title", "immediate"]])
+def test_a_tool_without_a_policy_is_no_part_of_an_agents_name(words, placet: Placet, control: FakeControl):
+    done = placet("agent", "policy", "c0ff", *words)
+    assert (done.status, control.requests) == (2, [])
+    assert "deferred, denied or default" in done.err
 
 
 def test_a_page_says_why_an_agent_sleeps_and_when_it_wakes(placet: Placet, control: FakeControl):

@@ -112,7 +112,7 @@ def test_pending_plain_has_stable_columns(placet: Placet, control: FakeControl):
 def test_a_decision_is_sent_as_it_was_given(words, sent, placet: Placet, control: FakeControl):
     control.answers(DECIDE, [examples.verdict("applied", message="Set estimate to 120 minutes")])
     done = placet(*words)
-    assert (done.status, done.out) == (0, "✓ a81c  applied   Set estimate to 120 minutes\n")
+    assert (done.status, done.out) == (0, "✓ a81c  Set estimate to 120 minutes\n")
     assert _body(control, DECIDE) == sent | {"via": "cli"}
 
 
@@ -144,6 +144,17 @@ def test_a_stale_proposal_says_how_to_go_on(placet: Placet, control: FakeControl
     done = placet("confirm", "x")
     assert done.out == "✗ a81c  stale     the estimate is 60 now\n"
     assert "--force" in done.err
+
+
+def test_a_decision_is_answered_in_the_words_of_what_was_decided(placet: Placet, control: FakeControl):
+    control.answers(DECIDE, [examples.verdict("applied", status="rejected", message="rejected")])
+    assert placet("reject", "x").out == "✓ a81c  rejected\n"
+
+
+def test_a_reason_that_comes_too_late_is_not_lost_in_silence(placet: Placet, control: FakeControl):
+    control.answers(DECIDE, [examples.verdict("already", message="it is rejected already")])
+    assert "reopen it" in placet("reject", "x", "--reason", "too early").err
+    assert placet("reject", "x").err == ""
 
 
 def test_status_is_one_screen(placet: Placet, control: FakeControl):

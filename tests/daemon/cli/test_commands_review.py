@@ -70,7 +70,7 @@ def test_an_item_is_shown_whole_and_y_confirms_it(home: Path, open_three: FakeCo
         )
         assert shown.press("y").splitlines()[:5] == [
             "y",
-            "✓ a81c  applied   Set estimate to 120 minutes",
+            "✓ a81c  Set estimate to 120 minutes",
             "",
             "2 of 3  Renew the passport",
             'Set title to "Renew both passports"',

@@ -70,3 +70,10 @@ def test_words_of_people_are_carried_over_and_scripts_get_english(speak: Callabl
     refusal = Refusal("not_found", "the task '{0} one of us' was removed", "restore it first")
     assert refusal.as_line() == "'{0} one of us' wurde entfernt (Aufgabe); holen Sie es zuerst zurück"
     assert refusal.as_json()["error"]["message"] == "the task '{0} one of us' was removed"
+
+
+def test_a_moment_is_told_on_the_persons_own_calendar():
+    told = refusal_words("2026-11-20T12:00:00.000Z has passed: it is 2026-11-21T12:08:18.466Z here")
+    assert re.fullmatch(
+        r"\w+ \d+ Nov 2026, \d\d:\d\d has passed: it is \w+ \d+ Nov 2026, \d\d:\d\d here", told
+    )

@@ -3,6 +3,7 @@
 Never runs a process: these are functions.
 """
 
+import re
 from unicodedata import category
 
 import pytest
@@ -13,7 +14,7 @@ from daemon.cli.look import Look
 from daemon.cli.short import short_ids
 from daemon.cli.table import Cell, Column, table
 from daemon.cli.text import cells, cut, padded, shown, wrapped
-from daemon.cli.when import ago, due, http_date, minutes, moment_s
+from daemon.cli.when import ago, ahead, due, http_date, minutes, moment_s, moment_words
 
 NOW = http_date("Wed, 04 Mar 2026 12:00:00 GMT")
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
@@ -94,6 +95,11 @@ def test_a_table_is_as_wide_as_the_terminal_at_most(rows: list[tuple[str, str, s
         ("2026-03-01T09:00:00Z", "3 days ago"),
         ("2026-03-05T13:00:00Z", "in 1 day"),
         ("2026-03-04T12:05:00Z", "in 5 min"),
+        ("2026-03-04T12:59:50Z", "in 1 h"),
+        ("2026-03-05T11:59:00Z", "in 1 day"),
+        ("2026-03-11T11:59:58Z", "in 7 days"),
+        ("2026-03-11T12:00:01Z", "in 7 days"),
+        ("2026-03-12T12:00:00Z", "12 Mar"),
         ("2026-01-15T12:00:00Z", "15 Jan"),
         ("2027-01-15T12:00:00Z", "15 Jan 2027"),
         (1772625600000, "just now"),
@@ -107,6 +113,25 @@ def test_a_table_is_as_wide_as_the_terminal_at_most(rows: list[tuple[str, str, s
 )
 def test_times_are_said_as_people_say_them(at: object, words: str):
     assert ago(at, NOW) == words
+
+
+@pytest.mark.parametrize(
+    ("at", "words"),
+    [
+        ("2026-03-04T12:00:30Z", "in a moment"),
+        ("2026-03-04T11:59:30Z", "just now"),
+        ("2026-03-04T12:05:00Z", "in 5 min"),
+        (None, ""),
+        ("soon", "soon"),
+    ],
+)
+def test_what_is_seconds_ahead_is_not_said_to_have_been(at: object, words: str):
+    assert ahead(at, NOW) == words
+
+
+def test_a_moment_is_said_with_its_day_and_its_time():
+    assert re.fullmatch(r"\w{3} \d+ Mar 2026, \d\d:\d\d", moment_words("2026-03-04T12:00:00Z"))
+    assert (moment_words(None), moment_words("soon\x07")) == ("", "soon\\x07")
 
 
 def test_without_knowing_now_a_time_is_said_in_full(monkeypatch: pytest.MonkeyPatch):
