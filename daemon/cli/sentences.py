@@ -9,6 +9,7 @@ import re
 from typing import Final
 
 from daemon.cli import names
+from daemon.cli.faults import fault_words
 from daemon.cli.words import named, said_of
 
 _FIXED: Final = named(
@@ -169,8 +170,8 @@ def _value(name: str, value: str, part: str | None) -> str:
     """Say what fills a place; `part` is the field that the sentence is about, if it is about one."""
     if name == "left":
         return _formed(value, _LEFT)
-    if name == "fault" and value in _FIXED:
-        return said_of("answer", value)
+    if name == "fault":
+        return said_of("answer", value) if value in _FIXED else fault_words(value)
     if name == "status" or (part == "status" and name in _SIDES and value not in _PARTS):
         return names.task_status(value)
     return said_of("answer", value) if value in _PARTS and name in ("part", *_SIDES) else value
