@@ -4,10 +4,11 @@ Never believes a name: a member is its certificate, and its entity's id must fol
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from daemon.peers.identity import public_key_of
+from store import history
 from store.entity import Entity
 from store.snapshot import Snapshot
 from store.transaction import Write
@@ -43,19 +44,37 @@ def entity_of(device: DeviceId) -> EntityId:
 def read(snapshot: Snapshot) -> dict[DeviceId, Member]:
     """Return all that were ever members, removed ones included; what contradicts itself is no member."""
     entities = [*snapshot.entities(KIND), *snapshot.entities(KIND, removed=True)]
-    members = (_member(entity) for entity in entities)
+    members = (_member(snapshot, entity) for entity in entities)
     return {member.device: member for member in members if member is not None}
 
 
-def _member(entity: Entity) -> Member | None:
+def _member(snapshot: Snapshot, entity: Entity) -> Member | None:
     # Any that nothing was written after: one that is none, written at the same time, shuts nobody out.
-    for version in entity.versions("certificate"):
-        certificate = version.value
-        public_key = _key_of(entity.id, certificate)
-        if public_key is not None:
-            assert isinstance(certificate, bytes)
-            return _with(entity, public_key, certificate)
+    standing = [version.value for version in entity.versions("certificate")]
+    found = _genuine(entity.id, standing)
+    if found is None and standing:
+        # Nor does one written after it: only the key's holder makes one that is, so what stood before counts.
+        found = _genuine(entity.id, _overwritten(snapshot, entity.id))
+    return None if found is None else _with(entity, *found)
+
+
+def _genuine(entity: EntityId, certificates: Iterable[Value]) -> tuple[bytes, bytes] | None:
+    """Return the first certificate that is one for this entry, behind its key."""
+    for certificate in certificates:
+        key = _key_of(entity, certificate)
+        if key is not None and isinstance(certificate, bytes):
+            return key, certificate
     return None
+
+
+def _overwritten(snapshot: Snapshot, entity: EntityId) -> list[Value]:
+    """Return the certificates that were ever written to an entry, the last first: alike on every device."""
+    writes = sorted(
+        history.operations(snapshot, entity, "certificate"),
+        key=lambda write: write.source.order,
+        reverse=True,
+    )
+    return [write.operation.fields.get("certificate") for write in writes]
 
 
 def _key_of(entity: EntityId, certificate: Value) -> bytes | None:
@@ -107,7 +126,7 @@ def introduce(
     public_key = public_key_of(certificate)
     device = device_id(public_key)
     entity = snapshot.entity(entity_of(device))
-    known = None if entity is None else _member(entity)
+    known = None if entity is None else _member(snapshot, entity)
     if known is not None and not known.removed and known.certificate == certificate:
         return None
     fields: dict[str, Value] = {"name": name, "public_key": public_key, "certificate": certificate}

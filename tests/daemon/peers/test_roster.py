@@ -129,6 +129,20 @@ async def test_a_garbage_certificate_written_at_the_same_time_shuts_no_member_ou
     assert (await desk.read(roster.read))[PHONE.device].certificate == CERTIFICATE
 
 
+@pytest.mark.parametrize("certificate", [b"garbage", certificate_of(bytes([3]) * 32), 7, None])
+async def test_a_certificate_that_is_none_written_after_a_good_one_shuts_no_member_out(
+    desk: Device, certificate: Value
+):
+    await introduce(desk)
+    await commit(desk, Write(roster.entity_of(PHONE.device), roster.KIND, {"certificate": certificate}))
+    await commit(desk, Write(roster.entity_of(PHONE.device), roster.KIND, {"name": "my phone"}))
+    member = (await desk.read(roster.read))[PHONE.device]
+    assert (member.certificate, member.name, member.removed) == (CERTIFICATE, "my phone", False)
+    assert await desk.read(lambda one: roster.introduce(one, "my phone", CERTIFICATE)) is None
+    await commit(desk, roster.remove(PHONE.device))
+    assert (await desk.read(roster.read))[PHONE.device].removed
+
+
 async def test_a_removed_device_with_a_bad_certificate_is_let_in_again(desk: Device):
     fields: dict[str, Value] = {"certificate": b"garbage", "removed": True}
     await commit(desk, Write(roster.entity_of(PHONE.device), roster.KIND, fields))
