@@ -1,0 +1,113 @@
+"""A stranger at a device's port: connects as told, and prints as JSON what it was answered.
+
+Stands on its own: `python stranger.py KIND HOST PORT [CERTIFICATE | SOURCE...]` runs in a namespace. "idle"
+holds 200 connections that say nothing until its standard input ends.
+"""
+
+import json
+import socket
+import ssl
+import sys
+
+LIMIT_S = 8.0
+IDLE = 200
+REQUEST = (
+    b"GET /v1/link HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n"
+)
+
+
+def raw(place: tuple[str, int], said: bytes) -> str:
+    """Say bytes that are no TLS; return what was answered."""
+    with socket.create_connection(place, LIMIT_S) as line:
+        try:
+            line.sendall(said)
+            return line.recv(4096).hex()
+        except OSError as fault:
+            return type(fault).__name__
+
+
+def secret(place: tuple[str, int], name: str, certificate: str | None) -> str:
+    """Ask for a link over TLS; return what was answered, or what the handshake failed of."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    if certificate is not None:
+        context.load_cert_chain(certificate)
+    try:
+        with (
+            socket.create_connection(place, LIMIT_S) as line,
+            context.wrap_socket(line, server_hostname=name) as speech,
+        ):
+            # The server's verdict on a certificate comes after the client's side of the handshake.
+            speech.sendall(REQUEST)
+            return speech.recv(4096).decode("latin-1")
+    except OSError as fault:
+        return f"{type(fault).__name__} {getattr(fault, 'reason', '') or ''}"
+
+
+def resumed(place: tuple[str, int], certificate: str) -> None:
+    """Link as a member, keep the session; told to go on, try it again, and the key alone."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    context.load_cert_chain(certificate)
+    with (
+        socket.create_connection(place, LIMIT_S) as line,
+        context.wrap_socket(line, server_hostname="link.placet") as speech,
+    ):
+        speech.sendall(REQUEST)
+        print(json.dumps(speech.recv(4096).decode("latin-1")), flush=True)
+        saved = speech.session
+        sys.stdin.readline()
+    for session in (saved, None):
+        print(json.dumps(_again(place, context, session)), flush=True)
+
+
+def _again(place: tuple[str, int], context: ssl.SSLContext, session: ssl.SSLSession | None) -> str:
+    try:
+        with (
+            socket.create_connection(place, LIMIT_S) as line,
+            context.wrap_socket(line, server_hostname="link.placet", session=session) as speech,
+        ):
+            speech.sendall(REQUEST)
+            return speech.recv(4096).decode("latin-1")
+    except OSError as fault:
+        return type(fault).__name__
+
+
+def idle(place: tuple[str, int], sources: list[str]) -> None:
+    """Hold very many connections, from one's several addresses, and say nothing."""
+    held = []
+    for number in range(IDLE):
+        source = sources[number % len(sources)]
+        try:
+            held.append(socket.create_connection(place, LIMIT_S, (source, 0)))
+        except OSError:
+            # Turned away at once: so be it.
+            continue
+    print(json.dumps(len(held)), flush=True)
+    sys.stdin.read()
+
+
+def main() -> None:
+    """Do what is asked for."""
+    kind, host, port, *rest = sys.argv[1:]
+    place = (host, int(port))
+    if kind == "idle":
+        idle(place, rest)
+        return
+    if kind == "resumed":
+        resumed(place, rest[0])
+        return
+    told = {
+        "garbage": lambda: raw(place, bytes(range(256)) * 16),
+        "http": lambda: raw(place, REQUEST),
+        "nobody": lambda: secret(place, "link.placet", None),
+        "foreign": lambda: secret(place, "link.placet", rest[0]),
+        "newcomer": lambda: secret(place, "pair.placet", None),
+        "other name": lambda: secret(place, "localhost", None),
+    }[kind]()
+    print(json.dumps(told))
+
+
+if __name__ == "__main__":
+    main()
