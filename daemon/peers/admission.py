@@ -4,7 +4,7 @@ Never joins a vault where that would mix or lose what a person did not mean to.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import structlog
 
@@ -51,6 +51,11 @@ class Admission:
         self._pace = pace
         self._joining = asyncio.Lock()
 
+    @property
+    def joining(self) -> bool:
+        """Say whether this device is about to enter another vault."""
+        return self._joining.locked()
+
     def establish(self, transaction: Transaction) -> int:
         """Make what the first start makes; return the port that the listener had before."""
         if transaction.vault() is None:
@@ -90,12 +95,19 @@ class Admission:
     # -- being let in ---------------------------------------------------------------------------------
 
     async def join(
-        self, offer: Offer, *, unite: bool, first: str | None, own: list[str], inviting: Sequence[Inviting]
+        self,
+        offer: Offer,
+        *,
+        unite: bool,
+        first: str | None,
+        own: list[str],
+        inviting: Sequence[Inviting],
+        begins: Callable[[], None],
     ) -> Admitted:
         """Pair with the inviter and adopt its vault, durably. Raises Refused.
 
         `first` is an address that a person gave; `own` are those where this device listens; `inviting` are
-        the devices nearby that say that they invite.
+        the devices nearby that say that they invite; `begins` is told once nothing here forbids it.
         """
         places = joining.candidates(first, offer, inviting)
         async with self._joining:
@@ -103,6 +115,9 @@ class Admission:
                 await self._may_join(offer.device, unite, own)
             wire, certificate = await joining.knock(self._dialling, offer, places)
             newcomer = await self._may_pair(wire, device_of(certificate), unite, own)
+            # Whoever came here now would be told of a vault that this device is about to exchange for
+            # another, and two devices that joined each other would only change places.
+            begins()
             admitted = await joining.pair(
                 wire,
                 certificate,
@@ -120,7 +135,7 @@ class Admission:
         """Leave again, with nothing said, where this device may not join the one that it found."""
         try:
             return await self._may_join(inviter, unite, own)
-        except Refused:
+        except BaseException:
             await wire.close()
             raise
 

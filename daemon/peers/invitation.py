@@ -11,6 +11,7 @@ from syncproto.ids import DeviceId
 LIFETIME_S = 300.0
 TRIES_MAX = 3
 ATTEMPT_S = 10.0
+RETURN_S = 60.0
 
 
 class Denial(StrEnum):
@@ -21,10 +22,14 @@ class Denial(StrEnum):
 
 
 class Stage(StrEnum):
-    """How far an invitation has got. Only an open one has a next stage; `proved` is its good end."""
+    """How far an invitation has got. Only an open one has a next stage; `proved` is its good end.
+
+    `away`: the device that proved the secret has not come back for a while. It still may.
+    """
 
     OPEN = "open"
     PROVED = "proved"
+    AWAY = "away"
     TRIED_OUT = "tried_out"
     CALLED_OFF = "called_off"
     EXPIRED = "expired"
@@ -54,6 +59,7 @@ class Invitation:
     attempt: Attempt | None = None
     newcomer: DeviceId | None = None
     _ended: Stage | None = None
+    _proved_s: float = 0.0
 
     def open(self, now_s: float) -> bool:
         """Say whether a try could still succeed: one that is under way, or one that is left."""
@@ -62,6 +68,8 @@ class Invitation:
 
     def stage(self, now_s: float) -> Stage:
         """Return how far it has got."""
+        if self._ended is Stage.PROVED and now_s - self._proved_s >= RETURN_S:
+            return Stage.AWAY
         if self._ended is not None:
             return self._ended
         if self.open(now_s):
@@ -82,7 +90,7 @@ class Invitation:
         """Use the invitation up for an attempt that proved the secret; False where it came too late."""
         in_time = self.open(now_s) and self.attempt is attempt and now_s < attempt.until_s
         if in_time:
-            self.newcomer = newcomer
+            self.newcomer, self._proved_s = newcomer, now_s
             self._end(Stage.PROVED)
         return in_time
 

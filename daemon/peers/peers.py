@@ -121,6 +121,7 @@ class Peers:
         )
         self._port = 0
         self._coded: Invitation | None = None
+        self._expiry: asyncio.TimerHandle | None = None
 
     # -- life -----------------------------------------------------------------------------------------
 
@@ -141,6 +142,8 @@ class Peers:
     async def stop(self) -> None:
         """End every link and close the port; what peers acknowledged is durable already."""
         self._reception.close()
+        if self._expiry is not None:
+            self._expiry.cancel()
         if self._discovery is not None:
             await self._discovery.stop()
         await self._exchange.stop()
@@ -182,16 +185,33 @@ class Peers:
     # -- pairing --------------------------------------------------------------------------------------
 
     def open_invitation(self, *, by_code: bool = False) -> Invited:
-        """Offer one device, for five minutes and three tries, to join the vault, by a code or by a token."""
+        """Offer one device, for five minutes and three tries, to join the vault, by a code or by a token.
+
+        Raises Refused where whoever came would find no way in.
+        """
+        self._require_door()
         places = self._own_addresses()
         drawn = code.draw(self._clock.randomness) if by_code else None
         secret = self._clock.randomness(SECRET_BYTES) if drawn is None else code.secret(drawn)
         invitation = self._reception.invite(secret)
         self._coded = invitation if by_code else None
         self._on_invitation()
-        asyncio.get_running_loop().call_later(LIFETIME_S, self._on_invitation)
+        if self._expiry is not None:
+            self._expiry.cancel()
+        self._expiry = asyncio.get_running_loop().call_later(LIFETIME_S, self._on_invitation)
         text = token.write(places, self._identity.device, secret) if drawn is None else None
         return Invited(invitation.name, drawn, text, places[0], places, iso(invitation.expires_ms))
+
+    def _require_door(self) -> None:
+        """Refuse to invite into a vault that this device has left, is leaving, or does not exchange with."""
+        if self._is_removed():
+            hint = "leave that vault first: placet devices leave"
+            raise Refused(Code.FORBIDDEN, "this device was removed from its vault", hint)
+        if self.paused:
+            raise Refused(Code.FORBIDDEN, "exchange is paused", "go on first: placet sync --resume")
+        if self._admission.joining:
+            seen = "this device is joining another one at this moment"
+            raise Refused(Code.FORBIDDEN, seen, "invite once it has joined")
 
     async def invitation(self, name: str, wait_s: float = 0.0) -> InvitationState:
         """Return how far an invitation has got; with `wait_s`, wait that long for it to get further.
@@ -204,8 +224,7 @@ class Peers:
         while (
             state == before and state.stage in _GOES_ON and (left_s := ends_s - self._clock.monotonic_s()) > 0
         ):
-            # An invitation that expires tells nobody.
-            await watch.grown(min(left_s, 1.0))
+            await watch.grown(left_s)
             state = self._invitation_state(name)
         return state
 
@@ -235,7 +254,12 @@ class Peers:
         offer = joining.read_offer(text)
         inviting = await self._inviting() if offer.device is None and address is None else ()
         admitted = await self._admission.join(
-            offer, unite=unite, first=address, own=self._own_addresses(), inviting=inviting
+            offer,
+            unite=unite,
+            first=address,
+            own=self._own_addresses(),
+            inviting=inviting,
+            begins=self._reception.close,
         )
         self.resume()
         inviter = device_of(admitted.certificate)
@@ -258,7 +282,13 @@ class Peers:
         """Return where a member was heard on the local network."""
         return [] if self._discovery is None else self._discovery.addresses_of(device)
 
+    def _is_removed(self) -> bool:
+        own = self._members.everyone.get(self._identity.device)
+        return own is not None and own.removed
+
     def _on_roster(self) -> None:
+        if self._is_removed():
+            self._reception.close()
         if self._discovery is not None:
             self._discovery.refresh()
 

@@ -36,7 +36,8 @@ class JoinedDevice(msgspec.Struct, frozen=True):
 
 
 class InvitationState(msgspec.Struct, frozen=True):
-    """How far an invitation has got: open, proved (its secret was), joined, tried_out, called_off or expired.
+    """How far an invitation has got: open, proved (its secret was), joined, away (it was proved, and nobody
+    came back), tried_out, called_off or expired.
 
     `device` is who proved the secret, and has joined once the stage says so.
     """

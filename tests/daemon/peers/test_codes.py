@@ -162,6 +162,47 @@ async def test_a_device_with_entries_of_its_own_says_nothing_before_it_is_asked_
     await phone.peers.join(typed, unite=True, address=desk.place)
 
 
+async def test_two_devices_that_join_each_other_at_once_do_not_change_places(fleet: Fleet):
+    desk, phone = await fleet.start("desk"), await fleet.start("phone")
+    (_, to_desk), (_, to_phone) = invite(desk), invite(phone)
+    ends = await asyncio.gather(
+        phone.peers.join(to_desk, address=desk.place),
+        desk.peers.join(to_phone, address=phone.place),
+        return_exceptions=True,
+    )
+    assert sum(isinstance(end, Refused) for end in ends) >= 1
+    _, typed = invite(desk)
+    await phone.peers.join(typed, address=desk.place)
+    await in_step(desk, phone)
+    await desk.until_linked(phone)
+
+
+async def test_whoever_joins_calls_the_own_invitation_off(fleet: Fleet):
+    desk, phone = await fleet.start("desk"), await fleet.start("phone")
+    own, _ = invite(phone)
+    await phone.peers.join(invite(desk)[1], address=desk.place)
+    assert await stage(phone, own) == "called_off"
+
+
+async def test_a_paused_device_invites_nobody(fleet: Fleet):
+    desk = await fleet.start("desk")
+    desk.peers.pause()
+    with pytest.raises(Refused) as seen:
+        desk.token()
+    assert seen.value.hint == "go on first: placet sync --resume"
+
+
+async def test_a_removed_device_invites_nobody_and_what_it_had_open_is_called_off(fleet: Fleet):
+    desk, phone = await fleet.start("desk"), await fleet.start("phone")
+    await fleet.pair(desk, phone)
+    open_then, _ = invite(phone)
+    await phone.peers.leave()
+    assert await stage(phone, open_then) == "called_off"
+    with pytest.raises(Refused) as seen:
+        invite(phone)
+    assert seen.value.code is Code.FORBIDDEN
+
+
 # -- where to ----------------------------------------------------------------------------------------
 
 

@@ -6,7 +6,16 @@ Never opens a socket: the same rules over real connections are in test_pairing_o
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.peers.invitation import ATTEMPT_S, LIFETIME_S, TRIES_MAX, Attempt, Denial, Invitation
+from daemon.peers.invitation import (
+    ATTEMPT_S,
+    LIFETIME_S,
+    RETURN_S,
+    TRIES_MAX,
+    Attempt,
+    Denial,
+    Invitation,
+    Stage,
+)
 from syncproto.ids import DeviceId
 
 NEWCOMER = DeviceId(bytes(32))
@@ -57,6 +66,13 @@ def test_an_invitation_admits_one_device_once():
     assert invitation.redeem(attempt, 2.0, NEWCOMER)
     assert not invitation.redeem(attempt, 2.0, NEWCOMER)
     assert not invitation.open(2.0)
+
+
+def test_a_device_that_proved_the_secret_and_stays_away_is_told_of():
+    invitation = opened()
+    assert invitation.redeem(charged(invitation, 1.0), 2.0, NEWCOMER)
+    assert invitation.stage(2.0 + RETURN_S - 0.001) is Stage.PROVED
+    assert invitation.stage(2.0 + RETURN_S) is Stage.AWAY
 
 
 def test_five_minutes_end_it_and_the_attempt_with_it():

@@ -277,10 +277,11 @@ async def test_a_device_whose_return_was_lost_pairs_again(fleet: Fleet):
     """The joiner made its side durable; the inviter's pending entry ran out."""
     desk, phone = await fleet.start("desk"), await fleet.start("phone")
     await desk.add("on the desk")
-    desk.peers.pause()
     phone.pace = replace(phone.pace, return_s=0.1)
     await phone.restart(return_s=0.1)
-    await phone.peers.join(desk.token())
+    offered = desk.token()
+    desk.peers.pause()
+    await phone.peers.join(offered)
     desk.clock.ahead_s += desk.pace.newcomer_ms / 1000
     desk.peers.resume()
     assert await names(desk) == ["desk"]
