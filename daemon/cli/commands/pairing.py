@@ -89,6 +89,9 @@ def _wait(output: Output, invitation: dict[str, Any]) -> None:
             # Where the daemon is gone, the invitation is too.
             with suppress(Refusal):
                 client.send("DELETE", path, {})
+    if ended.json.get("stage") == "away":
+        seen = _("the code was typed right, but the other device did not come back")
+        raise Refusal("failed", seen, _("it joins as soon as it reaches this one: see placet devices"))
     if ended.json.get("stage") != "joined":
         raise _without_device(str(ended.json.get("stage")))
     output.show(ended, joined_line, joined_row)

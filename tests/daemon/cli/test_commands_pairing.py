@@ -62,6 +62,17 @@ def test_an_invitation_that_brought_nobody_says_why(
     assert told in done.err
 
 
+def test_nobody_waits_for_ever_for_a_device_that_does_not_come_back(placet: Placet, control: FakeControl):
+    control.answers("POST /v1/invitations", INVITED)
+    for told in (state("proved", device=PHONE), state("away", device=PHONE)):
+        control.answers("GET /v1/invitations/ab12", told)
+    done = placet("pair")
+    assert done.status == 1
+    assert "did not come back" in done.err
+    # It is let in when it does: there is nothing to call off.
+    assert not control.asked("DELETE /v1/invitations/ab12")
+
+
 def test_an_invitation_is_called_off_where_waiting_for_it_fails(placet: Placet, control: FakeControl):
     control.answers("POST /v1/invitations", INVITED)
     control.refuses("GET /v1/invitations/ab12", 500, "failed", "the store is gone")
