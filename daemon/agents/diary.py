@@ -55,11 +55,11 @@ class Diary:
             writes += self._call(tx, call, answer)
         if dropped:
             writes += self.message(tx, "system", f"{dropped} further calls were not looked at")
-        self._commit(tx, writes)
+        commit_in_parts(tx, self._agent, writes)
 
     def keep_end(self, tx: Transaction, error: str) -> None:
         """Write why the run did not come to its end."""
-        self._commit(tx, self.message(tx, "system", error, {"error": True}))
+        commit_in_parts(tx, self._agent, self.message(tx, "system", error, {"error": True}))
 
     def message(
         self, tx: Transaction, kind: str, written: str = "", metadata: dict[str, Value] | None = None
@@ -137,19 +137,20 @@ class Diary:
         fields["payload_id"] = payload
         return [Write(payload, "payload", {"content": kept})]
 
-    def _commit(self, tx: Transaction, writes: Iterable[Write]) -> None:
-        """Write in as few commits as their size allows."""
-        part: list[Write] = []
-        size = 0
-        for write in writes:
-            weight = len(codec.encode(write.fields)) + 100
-            if part and size + weight > COMMIT_BYTES:
-                tx.commit(part, by=By.AGENT, agent=self._agent)
-                part, size = [], 0
-            part.append(write)
-            size += weight
-        if part:
-            tx.commit(part, by=By.AGENT, agent=self._agent)
+
+def commit_in_parts(tx: Transaction, agent: EntityId, writes: Iterable[Write]) -> None:
+    """Write what is an agent's own in as few commits as its size allows, in one transaction."""
+    part: list[Write] = []
+    size = 0
+    for write in writes:
+        weight = len(codec.encode(write.fields)) + 100
+        if part and size + weight > COMMIT_BYTES:
+            tx.commit(part, by=By.AGENT, agent=agent)
+            part, size = [], 0
+        part.append(write)
+        size += weight
+    if part:
+        tx.commit(part, by=By.AGENT, agent=agent)
 
 
 def _head(tx: Transaction, agent: EntityId) -> EntityId | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from daemon.agents import memory, room
 from daemon.agents.context import Gathered
-from daemon.agents.diary import Diary
+from daemon.agents.diary import Diary, commit_in_parts
 from daemon.agents.models.interface import Usage
 from daemon.agents.proposals import Desk
 from daemon.agents.records import hindrance, load, require_able, state_id
@@ -24,6 +24,7 @@ from syncproto.heads import Clock, union
 from syncproto.ids import EntityId, derived_id, text
 
 OBSERVATIONS_TOKENS_MAX = 6_000
+WORDS_CHARS_MAX = 2_000
 REPORT_TOKENS = (30_000, 6_000, 1_500)
 """How long a report may be; a shorter one is kept where the commit of the run would be too large."""
 
@@ -51,10 +52,16 @@ class Done:
 
 
 def finish(tx: Transaction, gathered: Gathered, done: Done) -> Ended:
-    """Write all that a run leaves in one commit, and end the run in the same transaction. Raises Hindered."""
+    """Write all that a run leaves in one commit, and end the run in the same transaction. Raises Hindered.
+
+    What it takes back goes before, in the same transaction.
+    """
     agent = gathered.agent
     require_able(tx, agent.id)
     own = done.desk.writes(tx)
+    # Each stands for itself, and together they may be longer than a commit may be.
+    commit_in_parts(tx, agent.id, [one for one in own if one.kind == "decision"])
+    own = [one for one in own if one.kind != "decision"]
     proposals = sum(len(_items(one)) for one in own if one.kind == "change_set")
     closing = _closing(tx, gathered, done, proposals)
     reported = _commit(tx, gathered, done, [*own, *closing])
@@ -106,7 +113,7 @@ def _closing(tx: Transaction, gathered: Gathered, done: Done, proposals: int) ->
         "observations": len(told),
         "reported": done.desk.report is not None,
     }
-    yield from done.diary.message(tx, "summary", done.words, metadata)
+    yield from done.diary.message(tx, "summary", room.shortened(done.words, WORDS_CHARS_MAX), metadata)
     usage = _usage(gathered, done, _of_run("usage", gathered))
     if usage is not None:
         yield usage

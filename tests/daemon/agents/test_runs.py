@@ -16,8 +16,9 @@ from daemon.agents.run import CALLS_MAX, INPUT_TOKENS_MAX, TURNS_MAX
 from daemon.agents.tools import TOOLS
 from daemon.agents.wakes import triggers
 from store.snapshot import Snapshot
+from store.verdicts import Status
 from syncproto.commit import COMMIT_BYTES_MAX
-from syncproto.ids import EntityId, text
+from syncproto.ids import EntityId, from_text, text
 from tests.daemon.agents.deciding import commits, confirm, waiting
 from tests.daemon.agents.fleet import Home
 from tests.daemon.agents.running import all_of, messages_of, new_agent, ran, reports, says
@@ -170,21 +171,30 @@ async def test_the_end_fits_into_one_commit_however_much_there_is_to_say(
         text(a.new("checklist_item", task, checklist_id=lists, title=f"{n:02}" + smile * 398, position="a"))
         for n in range(30)
     ]
+    adding = [{"title": f"{number}"} for number in range(20)]
+    await ran(a, agent, says(("add_multiple_checklist_items", {"items": adding})), key="before")
+    taken_back = [text(one.id) for one in a.read(lambda snapshot: snapshot.items(task))]
+    words: dict[str, Any] = {
+        "reason": smile * 400,
+        "rationale": smile * 300,
+        "evidenceIds": [text(a.new("entry", task, task_id=task, text=f"{n}")) for n in range(10)],
+    }
     items = [
-        {"id": one, "title": one + smile * 368, "reason": smile * 400, "rationale": smile * 300}
-        for one in ids
+        {"id": one, "title": one + smile * 368, "isArchived": True, "isChecked": True, **words} for one in ids
     ]
     batches = [("update_checklist_items", {"items": items[at : at + 15]}) for at in (0, 15)]
     noted = ("record_observations", {"observations": [f"{n}" + smile * 990 for n in range(20)]})
     told = reports(
         "😀" * 1000, goal="😀" * 1000, achieved=[line] * 25, remaining=[line] * 25, learnings=[line] * 25
     )
+    retracted = ("retract_proposals", {"itemIds": taken_back, "reason": smile * 400})
     before = commits(a)
-    ended = await ran(a, agent, says(*batches, noted, told))
+    ended = await ran(a, agent, says(*batches, noted, retracted, told), Turn((), smile * 20_000), key="after")
     assert (ended.proposals, ended.reported) == (30, True)
+    assert {a.item(from_text(one)).status for one in taken_back} == {Status.RETRACTED}
     sizes = [len(one.signed.body) for _, one in a.read(lambda snapshot: snapshot.feed(before, 100))]
     assert max(sizes) <= COMMIT_BYTES_MAX
-    assert len(all_of(a, "change_set")) == 3
+    assert len(all_of(a, "change_set")) == 2 + 3
 
 
 # -- budgets ------------------------------------------------------------------------------------------
