@@ -13,11 +13,14 @@ from store.item import Item, clock_as_value
 from store.snapshot import Snapshot
 from store.transaction import Write
 from store.verdicts import Status
+from syncproto import codec
 from syncproto.codec import Value
 from syncproto.heads import EMPTY, Clock
 from syncproto.ids import EntityId
 
 SETS_MAX = 3
+BYTES_MAX = 200 * 1024
+"""How long the proposals of a run are together: the commit of its end holds them all, and more."""
 CHAIN_MAX = 200
 """How often the same is proposed for a task: each is found by way of all that went before it."""
 
@@ -67,6 +70,7 @@ class Queue:
         self._limits = limits
         self._queued: list[Queued] = []
         self._last_place = seen.last_place
+        self._bytes = 0
 
     def count(self, writes: Writes) -> int:
         """Return how many proposals wait that write this."""
@@ -86,7 +90,14 @@ class Queue:
             return repeated
         if len(self._queued) >= SETS_MAX * self._limits.per_set:
             raise Full(self.limit())
-        self._queued.append(self._proposal(identifier, fingerprint, tool, args, rationale))
+        proposal = self._proposal(identifier, fingerprint, tool, args, rationale)
+        weight = len(codec.encode(_as_value(proposal)))
+        if self._bytes + weight > BYTES_MAX:
+            raise Full(
+                "the proposals of this run are too long together; nothing beyond that was queued or done"
+            )
+        self._bytes += weight
+        self._queued.append(proposal)
         return identifier
 
     def limit(self) -> str:

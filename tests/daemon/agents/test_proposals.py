@@ -9,7 +9,7 @@ import pytest
 
 from daemon.agents.effects import change_set_id, fingerprint_of, item_id
 from daemon.agents.proposals import QUEUED, Taken
-from daemon.agents.queueing import CHAIN_MAX
+from daemon.agents.queueing import CHAIN_MAX, Limits
 from daemon.agents.records import agent_id
 from daemon.agents.retracting import retraction
 from store.transaction import Transaction, Write
@@ -173,6 +173,21 @@ def test_ten_items_make_a_set_and_the_thirty_first_is_refused_never_done(at: At)
     sets = at.desk.change_sets()
     assert [len(ids_in(write)) for write in sets] == [10, 10, 10]
     assert len({write.entity for write in sets}) == 3
+
+
+def test_however_many_may_be_proposed_they_fit_into_the_commit_of_the_runs_end(
+    a: Home, bug: EntityId
+) -> None:
+    at = At(a, bug, limits=Limits(per_set=100_000))
+    answers = [
+        at.ask("add_checklist_item", {"title": f"{number:03}" + "😀" * 397, "rationale": "😀" * 300})
+        for number in range(100)
+    ]
+    assert QUEUED in answers
+    assert answers[-1] == (
+        "Refused: the proposals of this run are too long together; nothing beyond that was queued or done."
+    )
+    assert len(at.end()) == answers.count(QUEUED)
 
 
 def test_a_run_that_queues_nothing_writes_no_set(at: At) -> None:
