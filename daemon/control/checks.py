@@ -114,6 +114,15 @@ def states(snapshot: Snapshot, differing: Sequence[DeviceId]) -> Iterator[Check]
         yield Check("state", True, "no device shows something else for the same changes", "", "state_well")
 
 
+def floods(snapshot: Snapshot, slowed: Sequence[DeviceId]) -> Iterator[Check]:
+    """Look at the peers that send more than anyone writes."""
+    for device in slowed:
+        found = f"{_name(snapshot, device)} sends so much that it is taken from slowly"
+        remedy = "see what is written there; placet devices remove ends it"
+        given: dict[str, str | int] = {"device": _told(snapshot, device)}
+        yield Check("devices", False, found, remedy, "device_floods", given)
+
+
 def _name(snapshot: Snapshot, device: DeviceId) -> str:
     return _told(snapshot, device) or "this device"
 

@@ -125,7 +125,8 @@ class StoreRoutes:
 
     async def _checks(self, call: Call[Nothing, Nothing]) -> list[Check]:
         del call
-        now_ms, jump_ms, differing = self._clock.now_ms(), self._watch.jump_ms(), self._peers.findings()
+        now_ms, jump_ms = self._clock.now_ms(), self._watch.jump_ms()
+        differing, slowed = self._peers.findings(), self._peers.slowed()
         return [
             checks.disk(self._floor),
             checks.lease(self._store.doubt, self._store.lease_is_stale),
@@ -138,6 +139,7 @@ class StoreRoutes:
                     *checks.clocks(snapshot, now_ms, jump_ms),
                     *checks.agents(snapshot),
                     *checks.states(snapshot, [one.device for one in differing]),
+                    *checks.floods(snapshot, slowed),
                 ]
             ),
         ]

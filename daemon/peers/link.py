@@ -10,6 +10,7 @@ from typing import Any
 import structlog
 
 from daemon.notifier import Notifier, Watch
+from daemon.peers.allowance import Allowance
 from daemon.peers.pace import Pace
 from daemon.peers.wire import LineLost, Wire
 from store.faults import StoreError
@@ -70,6 +71,7 @@ class Link:
         compared: Callable[[bool], None],
         pace: Pace,
         shortfall: Callable[[], str | None] = lambda: None,
+        allowance: Allowance | None = None,
     ) -> None:
         self.peer = peer
         self.dialled = dialled
@@ -84,6 +86,7 @@ class Link:
         self._compared = compared
         self._pace = pace
         self._shortfall = shortfall
+        self._allowance = allowance
         self._session: Session | None = None
         self._wake = asyncio.Event()
         self._close_asked = asyncio.Event()
@@ -266,6 +269,7 @@ class Link:
         self._changed()
 
     async def _take(self, session: Session, commits: list[SignedCommit]) -> None:
+        await self._until_allowed()
         shortfall = self._shortfall()
         if shortfall is not None:
             # It is dialled again, at growing intervals: that is how room that came back is noticed.
@@ -278,8 +282,18 @@ class Link:
         # Shielded: a link that ends here must not keep the others from hearing of what became durable.
         taken, held = await asyncio.shield(asyncio.ensure_future(self._db.write(use)))
         self._takes += 1
+        if self._allowance is not None and taken.new:
+            self._allowance.spend(self.peer, sum(len(one.body) for one in commits))
         self._acks.append(session.taken(taken.heads, taken.forked, held))
         self._compare(session)
+
+    async def _until_allowed(self) -> None:
+        """Wait while this peer has filled more of the disk than it may at once; the rest stays with it."""
+        wait_s = 0.0 if self._allowance is None else self._allowance.wait_s(self.peer)
+        if wait_s > 0:
+            log.warning("a peer sends more than it may at once", peer=self.peer.hex()[:16], wait_s=wait_s)
+            self._changed()
+            await asyncio.sleep(wait_s)
 
     def _compare(self, session: Session) -> None:
         """Compare states where this side has come to hold what the peer said that it holds."""

@@ -11,6 +11,7 @@ from functools import partial
 import structlog
 
 from daemon.notifier import Notifier
+from daemon.peers.allowance import Allowance
 from daemon.peers.link import Link
 from daemon.peers.pace import Pace
 from daemon.peers.wire import Wire
@@ -59,6 +60,7 @@ class Links:
         self._foreign: dict[DeviceId, OtherVersion] = {}
         self._findings: dict[DeviceId, Finding] = {}
         self._doubted: dict[Link, asyncio.Task[None]] = {}
+        self._allowance = Allowance(pace.stored_bytes, pace.stored_bytes_per_s, _time_s)
         self.changed = Notifier()
 
     def to(self, peer: DeviceId) -> Link | None:
@@ -78,6 +80,10 @@ class Links:
         """Return the peers whose state hash differed when last compared at equal vectors."""
         return list(self._findings.values())
 
+    def slowed(self) -> list[DeviceId]:
+        """Return the linked peers that sent so much that they are taken from slowly."""
+        return [link.peer for link in self.all() if self._allowance.is_slowed(link.peer)]
+
     def make(self, wire: Wire, peer: DeviceId, *, dialled: bool) -> Link:
         """Return a link that does not run yet; give it to `hold`."""
         return Link(
@@ -90,6 +96,7 @@ class Links:
             compared=lambda agree: self._compared(peer, agree),
             pace=self._pace,
             shortfall=self._shortfall,
+            allowance=self._allowance,
         )
 
     async def hold(self, link: Link) -> None:
@@ -210,3 +217,7 @@ class Links:
         except StoreError as fault:
             # A hint that is lost; the next contact brings it again.
             log.warning("a peer's place could not be noted", peer=link.peer.hex()[:16], error=str(fault))
+
+
+def _time_s() -> float:
+    return asyncio.get_running_loop().time()

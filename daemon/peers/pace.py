@@ -30,6 +30,10 @@ class Pace:
     heard_s: float = 60.0
     roster_s: float = 0.02
 
+    # What a peer may fill the disk with: a million tasks with their history are a tenth of the first figure.
+    stored_bytes: int = 4 << 30
+    stored_bytes_per_s: int = 256 * 1024
+
     # Dialling
     dial_s: float = 10.0
     stagger_s: float = 0.3

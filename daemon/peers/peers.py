@@ -356,6 +356,10 @@ class Peers:
         """Return the peers that hold the same commits and show another state."""
         return self._links.findings()
 
+    def slowed(self) -> list[DeviceId]:
+        """Return the linked peers that sent so much that they are taken from slowly."""
+        return self._links.slowed()
+
     async def sync(self, wait_s: float = 0.0) -> SyncReport:
         """Call every member now. With `wait_s`, wait until the connected ones and this device hold the same.
 
