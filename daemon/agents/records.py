@@ -149,10 +149,14 @@ def _life(held: Entity) -> bytes:
 
 
 def _watermark(snapshot: Snapshot, state: Entity | None) -> Clock:
-    """Return what the runs have seen, those together that two devices made while apart."""
+    """Return what the runs have seen, those together that two devices made while apart.
+
+    No run has seen what is not here yet: it would hide what is still to come.
+    """
     seen = EMPTY
     for version in () if state is None else state.versions("watermark"):
-        seen = union(seen, clock_from_value(version.value), snapshot.log)
+        held = tuple(head for head in clock_from_value(version.value) if snapshot.log.holds(head))
+        seen = union(seen, held, snapshot.log)
     return seen
 
 

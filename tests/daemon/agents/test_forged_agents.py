@@ -19,6 +19,7 @@ from daemon.agents.pending import pending
 from daemon.agents.records import agent_id, load, state_id
 from daemon.agents.timetable import Outlook
 from daemon.journal.errors import Code, Refused
+from store.item import clock_as_value
 from store.snapshot import Snapshot
 from store.transaction import Write
 from store.verdicts import Status
@@ -80,6 +81,18 @@ def test_an_agent_of_a_newer_version_is_listed_and_does_not_run_by_itself(
     assert not a.read(lambda snapshot: wakes.due(snapshot, agent))
     counted = a.read(lambda snapshot: agents.counts(snapshot, 0, 0))
     assert (counted.active, counted.dormant) == (int("mode" in odd), int("lifecycle" in odd))
+
+
+def test_a_watermark_of_what_is_not_there_yet_hides_nothing_that_comes(a: Home, task: EntityId) -> None:
+    agent = a.write(lambda tx: agents.create(tx, text(task), "rules"))
+    (head,) = a.read(lambda snapshot: snapshot.vector())
+    told: list[Any] = [[head.replica, 1 << 40, bytes(8)]]
+    a.write(lambda tx: tx.commit([Write(state_id(agent), "agent_state", {"watermark": told})]))
+    a.new("entry", task, task_id=task, text="takes 2 hours")
+    assert a.read(lambda snapshot: wakes.due(snapshot, agent))
+    known = [clock_as_value(a.read(lambda snapshot: snapshot.vector()))[0], told[0]]
+    a.set(state_id(agent), watermark=known)
+    assert not a.read(lambda snapshot: wakes.due(snapshot, agent))
 
 
 # -- whatever was written -----------------------------------------------------------------------------
