@@ -9,7 +9,7 @@ from datetime import tzinfo
 from daemon.agents import changed, memory, policy, task_view
 from daemon.agents.models.interface import RunContext
 from daemon.agents.moments import local
-from daemon.agents.proposals import Seen
+from daemon.agents.proposals import Limits, Seen
 from daemon.agents.records import Agent
 from daemon.agents.seeing import seen_of
 from daemon.agents.wakes import Trigger
@@ -38,6 +38,7 @@ def gather(
     reason: str,
     now_ms: int,
     zone: tzinfo | None,
+    limits: Limits,
 ) -> Gathered:
     """Read all that a run needs. `zone` is where "tomorrow" is reckoned; None is the device's own."""
     task, held = snapshot.entity(agent.task), snapshot.entity(agent.id)
@@ -60,5 +61,6 @@ def gather(
         tools=policy.allowed_tools(held),
         proposals=memory.proposals(snapshot, agent, now_ms),
         decisions=memory.decisions(snapshot, agent.task, now_ms),
+        reason_min=limits.reason_min,
     )
     return Gathered(agent, run_key, reason, context, seen_of(snapshot, agent.task), snapshot.vector())

@@ -202,7 +202,16 @@ class Runner:
     ) -> Gathered | Exception:
         now_ms, zone = self._clock.now_ms(), self._settings.zone
         try:
-            return gather(snapshot, agent, changed, run_key=key, reason=reason, now_ms=now_ms, zone=zone)
+            return gather(
+                snapshot,
+                agent,
+                changed,
+                run_key=key,
+                reason=reason,
+                now_ms=now_ms,
+                zone=zone,
+                limits=self._settings.limits,
+            )
         except Exception as fault:  # noqa: BLE001 - it is raised in the run, which then fails and says so
             return fault
 

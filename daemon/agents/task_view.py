@@ -142,8 +142,8 @@ def linked(snapshot: Snapshot, task: EntityId, agent: Entity | None) -> tuple[Li
         for direction in (ties.OUT, ties.IN)
         for _, said in ties.links_at(snapshot, task, direction)
     ]
-    views = [_linked(snapshot, task, agent, said, direction) for said, direction in dict.fromkeys(found)]
-    shown = [one for one in views if one is not None]
+    views = (_linked(snapshot, task, agent, said, direction) for said, direction in dict.fromkeys(found))
+    shown = (one for one in views if one is not None)
     return tuple(room.within(shown, room.LINKED, lambda one: room.tokens(one.title + one.tldr) + 20))
 
 

@@ -156,7 +156,8 @@ class RunContext:
     `notes` are the entries that are new since the last wake, `entries` the newest of all, both oldest first.
     `labels` are those that may be proposed. `report` is None before the first one. `proposals` are the
     agent's that wait, `tools` those that its policy leaves it; empty: all.
-    `instruction` and `must_call`, a tool's name, are empty but in a turn that asks for one call.
+    `instruction` and `must_call`, a tool's name, are empty but in a turn that asks for one call. `reason_min`
+    is how many characters a reason against a person's tick must have.
     """
 
     run_key: str
@@ -177,6 +178,7 @@ class RunContext:
     linked: tuple[LinkedView, ...] = ()
     proposals: tuple[ProposalView, ...] = ()
     tools: tuple[str, ...] = ()
+    reason_min: int = 20
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,8 @@ Rules:
 or open.
 - Sovereignty. What the person set stands. "checkedBy" and "checkedAt" say who last set an item, and \
 when. What an agent set you may change. Where it was the user, or is unknown, a change of isChecked \
-needs a reason of at least 20 characters, and as evidenceIds the ids of entries that the user wrote on \
-this task after that time; both are checked. Without such an entry leave the item alone. A change of its \
+needs a reason of at least {reason_min} characters, and as evidenceIds the ids of entries that the user \
+wrote on this task after that time; both are checked. Without such an entry leave the item alone. A change of its \
 title alone needs none.
 - DONE and REJECTED are the person's to set. BLOCKED and ON HOLD need a reason that an entry gives.
 - Learn from the decisions. What was rejected or deferred is not proposed again, however it is worded; a \
@@ -52,7 +52,9 @@ _GO_FIRST = "Now read it, propose what the entries ask for, and report."
 def role(context: RunContext, *, tag: str, by_tools: bool) -> str:
     """Return the role and the rules. `tag` names the block that the task stands in."""
     wake = _FIRST if context.first_wake else _LATER
-    return _ROLE.format(tag=tag) + wake + (_BY_TOOLS if by_tools else _BY_ACTIONS)
+    return (
+        _ROLE.format(tag=tag, reason_min=context.reason_min) + wake + (_BY_TOOLS if by_tools else _BY_ACTIONS)
+    )
 
 
 def instruction(context: RunContext) -> str:

@@ -59,7 +59,14 @@ def gathered(home: Home, agent: EntityId, key: str = "run") -> Gathered:
         assert known is not None
         changed = triggers(snapshot, known)
         return gather(
-            snapshot, known, changed, run_key=key, reason="one change", now_ms=home.now_ms(), zone=UTC
+            snapshot,
+            known,
+            changed,
+            run_key=key,
+            reason="one change",
+            now_ms=home.now_ms(),
+            zone=UTC,
+            limits=Limits(),
         )
 
     return home.read(use)

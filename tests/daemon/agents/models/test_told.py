@@ -156,6 +156,11 @@ def test_the_rules_are_told_in_full(said: str):
     assert said in " ".join(role(CONTEXT, tag=TAG, by_tools=True).split())
 
 
+def test_the_rules_name_the_length_of_a_reason_that_is_set():
+    told_ = " ".join(role(replace(CONTEXT, reason_min=40), tag=TAG, by_tools=True).split())
+    assert "reason of at least 40 characters" in told_
+
+
 def test_a_first_wake_is_told_other_things_than_a_later_one():
     first, later = (told(replace(CONTEXT, first_wake=one)) for one in (True, False))
     assert "This is your first wake" in first[0]["content"]
