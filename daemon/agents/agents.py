@@ -11,6 +11,7 @@ from msgspec import Struct
 from daemon.agents import permits
 from daemon.agents.alarms import BY_TIMER
 from daemon.agents.changed import since_report
+from daemon.agents.pending import pending
 from daemon.agents.policy import CATEGORIES
 from daemon.agents.records import (
     ACTIVE,
@@ -39,7 +40,6 @@ from daemon.journal.show import Shown
 from store import glance, runs, timers
 from store.snapshot import Snapshot
 from store.transaction import Transaction, Write
-from store.verdicts import Status
 from syncproto.codec import Value
 from syncproto.ids import DeviceId, EntityId, text
 
@@ -141,7 +141,7 @@ def create(tx: Transaction, task_ref: str, model: str, mode: str | None = None) 
 
 
 def find(snapshot: Snapshot, ref: str) -> EntityId:
-    """Find the agent that `ref` names: its id, a prefix of it, or anything that names its task."""
+    """Find the agent that `ref` names: its id, a prefix of it, or what names its task, be that removed."""
     try:
         named = refs.entity(snapshot, ["agent"], ref).id
         if load(snapshot, named) is not None:
@@ -149,7 +149,7 @@ def find(snapshot: Snapshot, ref: str) -> EntityId:
     except Refused as refused:
         if refused.code not in (Code.NOT_FOUND, Code.USAGE):
             raise
-    agent = agent_id(refs.task(snapshot, ref).id)
+    agent = agent_id(refs.task(snapshot, ref, removed=True).id)
     if load(snapshot, agent) is None:
         raise Refused(
             Code.NOT_FOUND, f"the task {ref[:80]!r} has no agent", "give it one: placet agent create"
@@ -197,7 +197,7 @@ def shown(snapshot: Snapshot, agent: EntityId, now_ms: int, outlook: OutlookOf) 
         consecutive_failures=max(
             runs.failures(snapshot, agent, known.life).number, failures_told(snapshot, agent)
         ),
-        pending_items=_pending(snapshot, known, now_ms),
+        pending_items=len(pending(snapshot, now_ms, task=known.task)),
         runs=[run_shown(one) for one in log],
     )
 
@@ -271,7 +271,3 @@ def lifecycle_shown(agent: Agent, seen: bool) -> str:
     if not seen:
         return DORMANT
     return ACTIVE if agent.last_wake_ms is not None else CREATED
-
-
-def _pending(snapshot: Snapshot, agent: Agent, now_ms: int) -> int:
-    return sum(item.status is Status.PENDING for item in snapshot.open_items(now_ms, agent.task))

@@ -73,7 +73,7 @@ def resume(tx: Transaction, agent: EntityId) -> None:
 
 def give_up(tx: Transaction, known: Agent, failures: int, error: str) -> None:
     """Let an agent sleep that failed too often in a row, and say so to the person on every device."""
-    if known.lifecycle != ACTIVE or known.home != tx.device:
+    if known.lifecycle in (DORMANT, DESTROYED) or known.home != tx.device:
         return
     reason = f"it failed {failures} times in a row: {error}"
     fields: dict[str, Value] = {"agent_id": known.id, "consecutive_failures": failures}

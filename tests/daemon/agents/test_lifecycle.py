@@ -13,7 +13,6 @@ from daemon.agents.agents import AgentCounts, AgentShown
 from daemon.agents.models.interface import ToolCall, Turn
 from daemon.agents.records import Agent, load, state_id
 from daemon.agents.timetable import Outlook
-from daemon.journal import conflicts
 from daemon.journal import log as journal_log
 from daemon.journal.errors import Code, Refused
 from store import runs, timers
@@ -216,38 +215,6 @@ async def test_destroyed_wins_over_whatever_was_done_to_the_agent_elsewhere(
         assert counted == AgentCounts(0, 0, 0, 0)
         with pytest.raises(Refused, match="final"):
             home.write(lambda tx: lifecycle.resume(tx, agent))
-
-
-def test_no_conflict_that_is_settled_takes_back_that_an_agent_was_destroyed(
-    fleet: Fleet, a: Home, b: Home, agent: EntityId
-) -> None:
-    fleet.sync()
-    a.write(lambda tx: lifecycle.destroy(tx, agent))
-    b.write(lambda tx: lifecycle.pause(tx, agent))
-    fleet.sync()
-    assert a.read(lambda snapshot: conflicts.conflicts(snapshot, None)) == []
-    assert a.read(conflicts.count) == 0
-    for field in ("lifecycle", "lifecycle_reason"):
-        for number in (1, 2):
-            wanted = conflicts.Keep(text(agent), field, number)
-            with pytest.raises(Refused):
-                a.write(lambda tx, wanted=wanted: conflicts.keep(tx, wanted))  # type: ignore[misc]
-    assert known(a, agent).lifecycle == "destroyed"
-
-
-def test_a_pause_and_a_resume_of_two_devices_are_settled_by_a_person(
-    fleet: Fleet, a: Home, b: Home, agent: EntityId
-) -> None:
-    a.write(lambda tx: lifecycle.pause(tx, agent))
-    fleet.sync()
-    a.write(lambda tx: lifecycle.resume(tx, agent))
-    a.write(lambda tx: lifecycle.pause(tx, agent))
-    b.write(lambda tx: lifecycle.resume(tx, agent))
-    fleet.sync()
-    (one,) = [one for one in a.read(lambda s: conflicts.conflicts(s, None)) if one.field == "lifecycle"]
-    number = [version.value for version in one.versions].index("active") + 1
-    a.write(lambda tx: conflicts.keep(tx, conflicts.Keep(text(agent), "lifecycle", number)))
-    assert known(a, agent).lifecycle == "active"
 
 
 # -- during a run -------------------------------------------------------------------------------------
