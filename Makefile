@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo up test cover check bench notes try-model histories teeth man words pins clean
+.PHONY: demo up test cover check bench bench-peers notes try-model histories teeth man words pins clean
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -46,6 +46,9 @@ check: $(VENV)/.dev ## style, types and import rules
 bench: $(VENV)/.dev ## the figures, each beside its baseline
 	@$(PY) -m bench $(BENCH)
 
+bench-peers: $(VENV)/.dev ## the same work done by PouchDB, cr-sqlite, automerge-repo and Syncthing, installed beside
+	@$(PY) -m bench.peers $(PEERS)
+
 notes: $(VENV)/.dev ## how often the rules model is right on notes of real life, by language and kind of proposal
 	@$(PY) -m tests.daemon.agents.models.measuring $(NOTES)
 
@@ -75,7 +78,7 @@ pins: | $(PY) ## renew requirements/*.txt from requirements/*.in
 			--annotation-style=line --output-file=$$name.txt $$name.in; done
 
 clean: ## remove what was installed and cached
-	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist build
+	@rm -rf $(VENV) bench/peers/node_modules bench/peers/installed .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist build
 
 $(PY):
 	@if [ -z "$(PYTHON)" ]; then echo "make: no Python 3.11 or newer with venv was found; install python3 and python3-venv" >&2; exit 1; fi

@@ -75,7 +75,7 @@ async def _note(session: aiohttp.ClientSession, task: str, number: int) -> float
     return time.perf_counter() - start
 
 
-async def _live_s(here: Device, there: Device) -> tuple[list[float], list[float]]:
+async def live_s(here: Device, there: Device) -> tuple[list[float], list[float]]:
     """Return, in seconds: request on one device to event on the other; and the write alone."""
     task = here.do("add", "measured")["id"]
     there.do("sync", "--wait")
@@ -112,7 +112,7 @@ def figures() -> list[Figure]:
             here.start()
             there.start()
             pair(here, there)
-            visible, written = asyncio.run(_live_s(here, there))
+            visible, written = asyncio.run(live_s(here, there))
             echo = _echo_s(folder)
         finally:
             for device in (here, there):

@@ -48,7 +48,7 @@ def task_fields(number: int) -> dict[str, Value]:
     }
 
 
-def _write(store: Store, count: int, per_transaction: int) -> float:
+def write(store: Store, count: int, per_transaction: int) -> float:
     start = time.perf_counter()
     for first in range(0, count, per_transaction):
         with store.write() as transaction:
@@ -64,7 +64,7 @@ def _written(folder: Path, name: str, count: int, per_transaction: int, goal: st
     def ours() -> float:
         store = open_store(folder)
         last.append(store.path)
-        taken = _write(store, count, per_transaction)
+        taken = write(store, count, per_transaction)
         store.close()
         return count / taken
 
@@ -87,7 +87,7 @@ def _pages(store: Store) -> list[list[SignedCommit]]:
 
 def _taken(folder: Path) -> Figure:
     source = open_store(folder)
-    _write(source, BULK, 1000)
+    write(source, BULK, 1000)
     pages = _pages(source)
     per_page = -(-BULK // len(pages))
     last: list[Path] = []

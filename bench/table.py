@@ -33,12 +33,31 @@ def paired(ours: Callable[[], float], baseline: Callable[[], float], rounds: int
     return median(one for one, _ in pairs), median(other for _, other in pairs)
 
 
-def show(figures: Sequence[Figure], to: Path) -> None:
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """What could not be measured here, and why."""
+
+    name: str
+    not_available: str
+
+
+_HEAD = f"{'figure':<56} {'ours':>13} {'baseline':>13} {'unit':<10} {'ratio':>8}  {'goal':<8} against"
+
+
+def show(figures: Sequence[Figure | Absent], to: Path) -> None:
     """Print the table and write it beside."""
+    print(_HEAD)
     for figure in figures:
-        print(
-            f"{figure.name:<44} {figure.ours:>12,.2f} {figure.baseline:>12,.2f} {figure.unit:<10}"
-            f" ratio {figure.ratio:>6.2f}   goal {figure.goal}   (against {figure.baseline_is})"
-        )
+        print(_line(figure))
+    written = [asdict(one) | ({"ratio": one.ratio} if isinstance(one, Figure) else {}) for one in figures]
     to.parent.mkdir(parents=True, exist_ok=True)
-    to.write_text(json.dumps([{**asdict(one), "ratio": one.ratio} for one in figures], indent=1) + "\n")
+    to.write_text(json.dumps(written, indent=1) + "\n")
+
+
+def _line(figure: Figure | Absent) -> str:
+    if isinstance(figure, Absent):
+        return f"{figure.name:<56} not available: {figure.not_available}"
+    return (
+        f"{figure.name:<56} {figure.ours:>13,.2f} {figure.baseline:>13,.2f} {figure.unit:<10}"
+        f" {figure.ratio:>8.2f}  {figure.goal:<8} {figure.baseline_is}"
+    )

@@ -4,6 +4,7 @@ Never imports the code that it measures, and never fixes what it finds.
 """
 
 import ast
+import json
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -129,6 +130,13 @@ def test_every_requirement_is_pinned_and_hashed_and_names_no_source(name: str) -
         assert re.match(r"[a-z0-9][a-z0-9._-]*==\S+( ;[^#]*?)?\s+--hash=sha256:[0-9a-f]{64}", line), line
     assert "://" not in text
     assert " @ " not in text
+
+
+def test_every_program_measured_beside_ours_is_pinned_and_hashed_and_names_no_source() -> None:
+    held = json.loads(text_of(Path("bench/peers/package-lock.json")))["packages"]
+    del held[""]
+    assert held
+    assert not [name for name, one in held.items() if "resolved" in one or "sha512-" not in one["integrity"]]
 
 
 def test_the_requirement_files_agree() -> None:

@@ -1,0 +1,99 @@
+"""Measures ours and each peer in turn, and prints one table: `python -m bench.peers [PEER...]`.
+
+Never runs as part of the tests, and never fails for a peer that cannot be had here: the table says why.
+"""
+
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from statistics import median, quantiles
+
+from bench.peers import placet, scripted, syncthing
+from bench.peers.outcome import Outcome, Unavailable
+from bench.table import Absent, Figure, show
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """What is measured, how it is set up, and what it is held against."""
+
+    name: str
+    how: str
+    measured: Callable[[], Outcome]
+    bootstrap_goal: str = "(shown)"
+    live_goal: str = "(shown)"
+    """Of our p99 against its p50."""
+
+
+PEERS = {
+    "pouchdb": Peer(
+        "PouchDB in one process",
+        "LevelDB, not synced to the disk, no socket",
+        partial(scripted.measured, "pouchdb"),
+        bootstrap_goal=">= 10",
+    ),
+    "pouchdb-http": Peer(
+        "PouchDB over HTTP",
+        "version 7, express-pouchdb, LevelDB, not synced to the disk, not encrypted",
+        partial(scripted.measured, "pouchdb_http"),
+        live_goal="<= 3",
+    ),
+    "crsqlite": Peer(
+        "cr-sqlite (wasm)", "in memory, one process, no socket", partial(scripted.measured, "crsqlite")
+    ),
+    "automerge": Peer(
+        "automerge-repo",
+        "a document an entity, WebSocket, files not synced to the disk, not encrypted",
+        partial(scripted.measured, "automerge"),
+    ),
+    "syncthing": Peer(
+        "Syncthing", "a file an entity, TLS, synced to the disk; told when to look", syncthing.measured
+    ),
+}
+
+
+def _figures(peer: Peer, ours: Outcome, theirs: Outcome) -> Iterator[Figure]:
+    """Hold ours against theirs."""
+    against = f"{peer.how}; {theirs.entities:,} entities"
+    yield Figure(
+        f"{peer.name}: a new device, {ours.entities:,} entities",
+        ours.rate,
+        theirs.rate,
+        "entities/s",
+        against,
+        peer.bootstrap_goal,
+    )
+    mine, other = median(ours.live_ms), median(theirs.live_ms)
+    late, later = (quantiles(one.live_ms, n=100)[98] for one in (ours, theirs))
+    yield Figure(f"{peer.name}: live, p50", mine, other, "ms", peer.how, "(shown)")
+    yield Figure(f"{peer.name}: live, p99", late, later, "ms", peer.how, "(shown)")
+    yield Figure(f"{peer.name}: live, our p99 to its p50", late, other, "ms", peer.how, peer.live_goal)
+
+
+def _measured(chosen: list[Peer]) -> Iterator[Figure | Absent]:
+    """Measure ours beside each peer, since a machine is not the same for minutes."""
+    with tempfile.TemporaryDirectory(prefix="placet-peers-") as name:
+        folder = Path(name)
+        full = placet.filled(folder)
+        for number, peer in enumerate(chosen):
+            print(f"measuring {peer.name}", file=sys.stderr)
+            try:
+                theirs = peer.measured()
+            except Unavailable as why:
+                yield Absent(peer.name, str(why))
+                continue
+            beside = folder / str(number)
+            beside.mkdir()
+            yield from _figures(peer, placet.measured(full, beside), theirs)
+
+
+if __name__ == "__main__":
+    words = sys.argv[1:]
+    unknown = set(words) - set(PEERS)
+    if unknown:
+        sys.exit(f"bench.peers: unknown: {', '.join(sorted(unknown))}; there are {', '.join(PEERS)}")
+    found = list(_measured([PEERS[name] for name in words or PEERS]))
+    show(found, Path("bench/results/peers.json"))

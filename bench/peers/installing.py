@@ -1,0 +1,78 @@
+"""Installs the other programs from their ordinary packages, into folders that git ignores.
+
+Never installs over the system's own: only where node is missing, Debian's is added to it.
+"""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from bench.peers.outcome import Unavailable
+
+HERE = Path(__file__).parent
+INSTALL_S = 240.0
+
+
+def node() -> str:
+    """Return node, with the packages of package-lock.json installed for it."""
+    if not (shutil.which("node") and shutil.which("npm")):
+        _apt("install", "--yes", "--no-install-recommends", "nodejs", "npm", folder=HERE)
+    wanted, marked = HERE / "package-lock.json", HERE / "node_modules" / ".package-lock.json"
+    if not marked.exists() or marked.stat().st_mtime < wanted.stat().st_mtime:
+        # What is compiled comes along in the packages; none of their scripts is run.
+        _run("npm", "ci", "--ignore-scripts", "--loglevel=error", folder=HERE)
+        marked.touch()
+    found = shutil.which("node")
+    if found is None:
+        raise Unavailable("nodejs and npm were installed, but node is not on the PATH")
+    return found
+
+
+def syncthing() -> str:
+    """Return Debian's Syncthing, unpacked beside this file unless the machine has one."""
+    unpacked = HERE / "installed" / "usr" / "bin" / "syncthing"
+    found = shutil.which("syncthing")
+    if found is None and not unpacked.exists():
+        with tempfile.TemporaryDirectory(prefix="placet-peers-") as name:
+            folder = Path(name)
+            folder.chmod(0o755)  # apt downloads as a user of its own
+            _apt("download", "syncthing", folder=folder)
+            package = next(folder.glob("syncthing_*.deb"))
+            _run("dpkg-deb", "--extract", str(package), str(HERE / "installed"), folder=folder)
+    return found or str(unpacked)
+
+
+def _apt(*words: str, folder: Path) -> None:
+    """Run apt-get; a machine that has no lists of packages yet gets them first."""
+    try:
+        _run("apt-get", "--quiet=2", *words, folder=folder)
+    except Unavailable:
+        if os.geteuid() != 0:
+            raise
+        _run("apt-get", "--quiet=2", "update", folder=folder)
+        _run("apt-get", "--quiet=2", *words, folder=folder)
+
+
+def _run(*command: str, folder: Path) -> None:
+    """Run an installer; say what it said last if it fails."""
+    environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+    try:
+        subprocess.run(
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=INSTALL_S,
+            check=True,
+        )
+    except FileNotFoundError:
+        raise Unavailable(f"there is no {command[0]} here") from None
+    except subprocess.TimeoutExpired:
+        raise Unavailable(f"{command[0]} did not end within {INSTALL_S:.0f} s") from None
+    except subprocess.CalledProcessError as failed:
+        said = [line for line in failed.stderr.splitlines() if line.strip()] or ["it said nothing"]
+        raise Unavailable(f"{' '.join(command[:2])} failed: {said[0][:120]}") from None
