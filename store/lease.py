@@ -71,6 +71,7 @@ class Doubt(StrEnum):
     REPLICA = "its lease file belongs to another copy of it"
     BEHIND = "it lacks commits of its own: it was put back"
     AHEAD = "its lease file is older than it"
+    PEER = "another device held changes of its own that it lacked: it was put back, or a copy of it was used"
 
 
 class Record(Struct, frozen=True, forbid_unknown_fields=True):

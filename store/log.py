@@ -93,6 +93,10 @@ class Log:
         known = self._replicas.get(replica)
         return known is not None and len(known.branches) > 1
 
+    def forks(self) -> list[ReplicaId]:
+        """Return the replicas of which one counter was written twice."""
+        return sorted(name for name in self._replicas if self.forked(name))
+
     def on_chain(self, commit: Head, end: Head) -> bool:
         """Say whether `commit` lies on the chain that ends in `end`; False where either is unknown."""
         below, at = self._branch_of(commit), self._branch_of(end)

@@ -117,6 +117,8 @@ class Store:
                     self._writer.execute("ROLLBACK")
                 self._log.reload()
                 raise
+            if transaction.overtaken:
+                self.doubt = Doubt.PEER
             if self._lease is not None and transaction.committed:
                 self._lease.note(own)
 

@@ -41,11 +41,15 @@ class Write:
 
 
 class Taken(NamedTuple):
-    """What a page brought: how many commits were new, their heads, and whether a replica was seen to fork."""
+    """What a page brought: how many commits were new, their heads, and whether a replica was seen to fork.
+
+    `overtaken`: it brought commits of the replica that this store wrote as, of which it did not know.
+    """
 
     new: int
     heads: tuple[Head, ...]
     forked: bool
+    overtaken: bool = False
 
 
 class World(NamedTuple):
@@ -70,6 +74,7 @@ class Transaction(Snapshot):
         self._unsigned: tuple[Received, int] | None = None
         self._unsigned_bytes = 0
         self.committed = 0
+        self.overtaken = False
 
     @property
     def db(self) -> apsw.Connection:
@@ -211,10 +216,11 @@ class Transaction(Snapshot):
             if replica == own:
                 # A peer has seen this replica's future (a clone, a rollback): go on as a new one.
                 self._writes_as = None
+                self.overtaken = True
         self._check_signatures(ends)
         if heads:
             self._settle(stamp)
-        return Taken(len(heads), tuple(heads), forked)
+        return Taken(len(heads), tuple(heads), forked, self.overtaken)
 
     def _require_bases(self, received: Received) -> None:
         own = received.commit.replica

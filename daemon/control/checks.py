@@ -58,7 +58,7 @@ def lease(doubt: Doubt | None, is_stale: bool) -> Check:
         remedy = "check the disk and the data folder's permissions"
         return Check("lease", False, found, remedy, "lease_unwritten")
     if doubt is not None:
-        found = f"went on as a new replica at the last start: {doubt.value}"
+        found = f"went on as a new replica: {doubt.value}"
         return Check("lease", True, found, "", "lease_doubted", {"doubt": doubt.name.lower()})
     return Check("lease", True, "the database and its lease fit each other", "", "lease_well")
 
@@ -112,6 +112,14 @@ def states(snapshot: Snapshot, differing: Sequence[DeviceId]) -> Iterator[Check]
         yield Check("state", False, found, "run 'placet verify' on both devices", "state_differs", given)
     if not differing:
         yield Check("state", True, "no device shows something else for the same changes", "", "state_well")
+
+
+def forks(snapshot: Snapshot) -> Iterator[Check]:
+    """Look for devices of which two copies wrote at once: nothing of either is lost."""
+    for device in sorted({snapshot.device_of(replica) for replica in snapshot.log.forks()}):
+        found = f"two copies of the journal of {_name(snapshot, device)} were used at once; both are kept"
+        given: dict[str, str | int] = {"device": _told(snapshot, device)}
+        yield Check("copies", True, found, "", "device_forked", given)
 
 
 def floods(snapshot: Snapshot, slowed: Sequence[DeviceId]) -> Iterator[Check]:

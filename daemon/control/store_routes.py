@@ -139,6 +139,7 @@ class StoreRoutes:
                     *checks.clocks(snapshot, now_ms, jump_ms),
                     *checks.agents(snapshot),
                     *checks.states(snapshot, [one.device for one in differing]),
+                    *checks.forks(snapshot),
                     *checks.floods(snapshot, slowed),
                 ]
             ),

@@ -282,6 +282,8 @@ class Link:
         # Shielded: a link that ends here must not keep the others from hearing of what became durable.
         taken, held = await asyncio.shield(asyncio.ensure_future(self._db.write(use)))
         self._takes += 1
+        if taken.overtaken:
+            log.warning("a peer held commits of this device's own that it lacked", peer=self.peer.hex()[:16])
         if self._allowance is not None and taken.new:
             self._allowance.spend(self.peer, sum(len(one.body) for one in commits))
         self._acks.append(session.taken(taken.heads, taken.forked, held))

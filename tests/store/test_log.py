@@ -117,6 +117,16 @@ def test_a_peer_that_knows_some_branches_lacks_the_others_in_feed_order(
         assert snapshot.log.lacked(vector, heads) == len(lacking)
 
 
+def test_replicas_that_forked_are_named(store: Store, bench: Bench) -> None:
+    other = bench.store("b")
+    grow(other, 2)
+    with store.write() as tx:
+        tx.take(feed(other))
+    with store.read() as snapshot, other.read() as unforked:
+        assert snapshot.log.forks() == [REPLICA]
+        assert unforked.log.forks() == []
+
+
 def test_what_a_peer_lacks_of_several_replicas_comes_and_counts_together(bench: Bench) -> None:
     store, other = bench.store("z"), bench.store("b")
     own = grow(store, 2)

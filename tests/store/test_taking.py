@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from store.lease import Doubt
 from store.log import Log
 from store.store import Store
 from store.transaction import UNSIGNED_BYTES_MAX, Write
@@ -339,6 +340,7 @@ def test_a_replica_seen_elsewhere_is_left_before_the_next_write(bench: Bench) ->
     exchange(b, rolled_back)
     with rolled_back.read() as snapshot:
         assert snapshot.replica is None
+    assert (a.doubt, b.doubt, rolled_back.doubt) == (None, None, Doubt.PEER)
     head = write(rolled_back, TASK, title="goes on")
     assert head.replica != before
     assert head.counter == 1

@@ -20,7 +20,7 @@ _FOUND: Final = {
     ),
     "lease_well": later("the database and its lease fit each other"),
     "lease_unwritten": later("the lease beside the database cannot be written"),
-    "lease_doubted": later("went on as a new replica at the last start: {doubt}"),
+    "lease_doubted": later("went on as a new replica: {doubt}"),
     "clock_well": later("no change lies ahead of {now}"),
     "clock_set_forward": later("the clock was set forward by {length} since the daemon started"),
     "clock_set_back": later("the clock was set back by {length} since the daemon started"),
@@ -43,6 +43,7 @@ _FOUND: Final = {
     "device_no_answer": later("{device} is away: {seen}"),
     "device_not_listening": later("{device} is away: {seen}"),
     "device_no_way": later("{device} is away: {seen}"),
+    "device_forked": later("two copies of the journal of {device} were used at once; both are kept"),
     "device_floods": later("{device} sends so much that it is taken from slowly"),
     "exchange_paused": later("Exchange is paused"),
     "mdns_silent": later("this device is not found on the local network: {fault}"),
@@ -83,6 +84,9 @@ _DOUBTS: Final = {
     "replica": later("its lease file belongs to another copy of it"),
     "behind": later("it lacks commits of its own: it was put back"),
     "ahead": later("its lease file is older than it"),
+    "peer": later(
+        "another device held changes of its own that it lacked: it was put back, or a copy of it was used"
+    ),
 }
 _HOUR: Final = 60
 _DAY: Final = 24 * _HOUR
