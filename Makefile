@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo up test cover check bench bench-peers notes try-model histories teeth man words pins clean
+.PHONY: demo up test cover check bench bench-peers soak notes try-model histories teeth man words pins clean
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -48,6 +48,9 @@ bench: $(VENV)/.dev ## the figures, each beside its baseline
 
 bench-peers: $(VENV)/.dev ## the same work done by PouchDB, cr-sqlite, automerge-repo and Syncthing, installed beside
 	@$(PY) -m bench.peers $(PEERS)
+
+soak: $(VENV)/.dev ## a day of five devices in ten minutes, on networks of its own (as root): SOAK="MINUTES SEED"
+	@$(PY) -m bench.soak $(SOAK)
 
 notes: $(VENV)/.dev ## how often the rules model is right on notes of real life, by language and kind of proposal
 	@$(PY) -m tests.daemon.agents.models.measuring $(NOTES)

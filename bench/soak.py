@@ -1,0 +1,178 @@
+"""A day of five devices in some minutes: `python -m bench.soak [MINUTES] [SEED]`, as root: it makes networks.
+
+Never runs as part of the tests, and never leaves its own network namespaces.
+
+What makes a day, here: each device comes, goes, moves or is cut off every quarter of an hour (96 times), and
+its person writes 400 times. The soak does these one after the other without the hours between them, so that
+its length is told as days of that kind. What passes with time alone is not made faster: lifetimes of mDNS
+records, the heart beat of a quiet link. Two of the five are never ended, so that their memory can be watched
+throughout; the others are also killed and restarted. It succeeds where at the end all hold the same commits
+and show the same state, `doctor` finds no difference and the memory of those two is flat.
+"""
+
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from statistics import fmean
+
+from tests.e2e.devices import agree
+from tests.e2e.networks.residents import Resident, World, eventually, pair_by_code
+
+NAMES = ("desk", "server", "phone", "tablet", "laptop")
+STEADY = 2
+"""So many of them are never ended."""
+DISTURBANCES_A_DAY = 96 * len(NAMES)
+WRITES_A_DAY = 400 * len(NAMES)
+AWAY_S_MAX = 3.0
+SAMPLE_S = 10.0
+SETTLED_S = 120.0
+GROWTH_MAX = 0.10
+MIB = 1024
+
+
+@dataclass
+class Soak:
+    """Five devices on one network, what was done to them, and what is to be undone when."""
+
+    world: World
+    devices: list[Resident]
+    drawn: Random
+    done: Counter[str] = field(default_factory=Counter)
+    away: dict[str, tuple[float, Callable[[], None]]] = field(default_factory=dict)
+    memory: list[tuple[float, list[float]]] = field(default_factory=list)
+    addresses: dict[str, str] = field(default_factory=dict)
+    moved: int = 100
+
+    @property
+    def disturbances(self) -> int:
+        """Return how often a device was disturbed."""
+        return sum(count for what, count in self.done.items() if what != "write")
+
+    def run(self, minutes: float) -> None:
+        """Disturb and write until the time is over, then let everything heal."""
+        began_s, sampled_s = time.monotonic(), 0.0
+        while (at_s := time.monotonic() - began_s) < 60 * minutes:
+            self._heal(at_s)
+            self._disturb(at_s)
+            for _ in range(WRITES_A_DAY // DISTURBANCES_A_DAY + 1):
+                self._write()
+            if at_s - sampled_s >= SAMPLE_S:
+                sampled_s = at_s
+                self.memory.append((at_s, [resident_mib(one) for one in self.devices[:STEADY]]))
+        self._heal(float("inf"))
+        for device in self.devices:
+            eventually(f"{device.name} answers", device.answers, SETTLED_S, device)
+
+    def _heal(self, at_s: float) -> None:
+        for name, (until_s, heal) in list(self.away.items()):
+            if until_s <= at_s:
+                del self.away[name]
+                heal()
+
+    def _disturb(self, at_s: float) -> None:
+        present = [one for one in self.devices if one.name not in self.away]
+        if len(present) < 2:
+            return
+        device = self.drawn.choice(present)
+        fates = {"cut": self._cut, "silence": self._silence, "move": self._move}
+        if device not in self.devices[:STEADY]:
+            fates |= {"restart": self._restart, "kill": self._kill}
+        what = self.drawn.choice(sorted(fates))
+        self.away[device.name] = at_s + self.drawn.uniform(0.2, AWAY_S_MAX), fates[what](device)
+        self.done[what] += 1
+
+    def _cut(self, device: Resident) -> Callable[[], None]:
+        plug = device.machine.plugs[0]
+        plug.cut()
+        return plug.mend
+
+    def _silence(self, device: Resident) -> Callable[[], None]:
+        plug = device.machine.plugs[0]
+        plug.swallow()
+        return plug.forward
+
+    def _move(self, device: Resident) -> Callable[[], None]:
+        plug = device.machine.plugs[0]
+        plug.remove(self.addresses[device.name])
+        self.moved += 1
+        self.addresses[device.name] = fresh = f"10.77.{self.moved // 200}.{self.moved % 200 + 1}/16"
+        return lambda: plug.add(fresh)
+
+    def _restart(self, device: Resident) -> Callable[[], None]:
+        assert device.stop() == 0
+        return device.launch
+
+    def _kill(self, device: Resident) -> Callable[[], None]:
+        device.kill()
+        return device.launch
+
+    def _write(self) -> None:
+        running = [one for one in self.devices if one.daemon is not None and one.daemon.poll() is None]
+        device = self.drawn.choice(running)
+        # One that has only just been started does not answer yet.
+        if device.run("add", f"task {self.done['write'] + 1} of {device.name}").status == 0:
+            self.done["write"] += 1
+
+
+def resident_mib(device: Resident) -> float:
+    """Return the memory that a daemon holds."""
+    assert device.daemon is not None
+    lines = Path(f"/proc/{device.daemon.pid}/status").read_text("ascii").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / MIB
+
+
+def growth(memory: list[tuple[float, list[float]]], which: int) -> float:
+    """Return by how much the last quarter is above the second one: the first is for warming up."""
+    held = [sample[which] for _, sample in memory]
+    quarter = len(held) // 4
+    return fmean(held[-quarter:]) / fmean(held[quarter : 2 * quarter]) - 1 if quarter else 0.0
+
+
+def soak(folder: Path, minutes: float, seed: int) -> int:
+    """Run, and tell; return the exit status."""
+    world = World(folder)
+    try:
+        segment = world.networks.segment("lan")
+        addresses = {name: f"10.77.0.{number}/16" for number, name in enumerate(NAMES, start=1)}
+        devices = [world.at(segment, name, addresses[name]) for name in NAMES]
+        world.start(*devices)
+        pair_by_code(devices[0], *devices[1:])
+        run = Soak(world, devices, Random(seed), addresses=addresses)
+        run.run(minutes)
+        began_s = time.monotonic()
+        eventually("all hold the same", lambda: agree(*devices), SETTLED_S, *devices)
+        return tell(run, time.monotonic() - began_s, seed)
+    finally:
+        world.close()
+
+
+def tell(run: Soak, settled_s: float, seed: int) -> int:
+    """Print what was seen; return 0 where it is as it should be."""
+    print(
+        f"seed {seed}: {run.disturbances} disturbances and {run.done['write']} writes on {len(NAMES)} devices"
+    )
+    print(", ".join(f"{count} {what}" for what, count in sorted(run.done.items())))
+    days = run.disturbances / DISTURBANCES_A_DAY, run.done["write"] / WRITES_A_DAY
+    print(f"as many as {days[0]:.1f} days bring, and the writes of {days[1]:.1f}")
+    states = {one.do("status")["state_hash"] for one in run.devices}
+    commits = {one.do("status")["commits"] for one in run.devices}
+    print(f"in step {settled_s:.1f} s after the last: {commits} commits, state {states}")
+    print("memory, MiB: " + ", ".join(run.devices[which].name for which in range(STEADY)))
+    for at_s, sample in run.memory[:: max(1, len(run.memory) // 20)]:
+        print(f"{at_s:6.0f} s " + " ".join(f"{one:7.1f}" for one in sample))
+    grown = [growth(run.memory, which) for which in range(STEADY)]
+    print("growth from the second to the last quarter: " + ", ".join(f"{one:+.1%}" for one in grown))
+    differ = [one.name for one in run.devices if "same changes" not in one.run("doctor").out]
+    return int(len(states) != 1 or len(commits) != 1 or max(grown) > GROWTH_MAX or bool(differ))
+
+
+if __name__ == "__main__":
+    given = [float(word) for word in sys.argv[1:]]
+    with tempfile.TemporaryDirectory() as made:
+        minutes, seed = [*given, *(10.0, 1.0)[len(given) :]]
+        sys.exit(soak(Path(made), minutes, int(seed)))
