@@ -310,12 +310,12 @@ class Snapshot:
         )
         return self._items([item for (item,) in rows])
 
-    def items_like(self, fingerprint: bytes) -> list[Item]:
-        """Return the items that propose the same, in the order in which they were first proposed."""
-        rows = self.db.execute(
+    def items_like(self, fingerprint: bytes) -> list[EntityId]:
+        """Return the items that say that they propose the same, in the order of the first times."""
+        rows: Any = self.db.execute(
             "SELECT item FROM proposal WHERE fingerprint = ? GROUP BY item ORDER BY min(seq)", (fingerprint,)
         )
-        return self._items([item for (item,) in rows])
+        return [item for (item,) in rows]
 
     def _items(self, ids: list[EntityId]) -> list[Item]:
         # Those of a set are in one commit: it is read once for all of them.

@@ -53,4 +53,4 @@ def _names(snapshot: Snapshot, fingerprint: bytes, item: EntityId, task: EntityI
     """Say whether a fingerprint leads to this item, as the first of its chain or after one that is held."""
     if item == item_id(fingerprint, None, task):
         return True
-    return any(item == item_id(fingerprint, one.id, task) for one in snapshot.items_like(fingerprint))
+    return any(item == item_id(fingerprint, one, task) for one in snapshot.items_like(fingerprint))

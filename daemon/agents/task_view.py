@@ -117,7 +117,7 @@ def _was_said(snapshot: Snapshot, task: Entity, label: EntityId) -> bool:
     if task.version(f"{names.SET}/{text(label)}") is not None:
         return True
     fingerprint = fingerprint_of(task.id, ASSIGN_TASK_LABEL, {"id": text(label)})
-    return any(item.status is Status.REJECTED for item in snapshot.items_like(fingerprint))
+    return any(snapshot.standing(one).status is Status.REJECTED for one in snapshot.items_like(fingerprint))
 
 
 def _labels_of(snapshot: Snapshot, task: Entity) -> list[Entity]:

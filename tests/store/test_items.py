@@ -118,7 +118,7 @@ def test_two_runs_that_propose_the_same_propose_one_item(store: Store) -> None:
         assert snapshot.items(AGENT) == []
         assert [one.id for one in snapshot.items_of_set(SET)] == [TWO, ONE]
         assert [one.id for one in snapshot.items_of_set(OTHER_SET)] == [ONE]
-        assert {one.id for one in snapshot.items_like(PRINT)} == {ONE, TWO}
+        assert set(snapshot.items_like(PRINT)) == {ONE, TWO}
         assert snapshot.items_like(b"other") == []
 
 
