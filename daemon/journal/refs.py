@@ -27,7 +27,7 @@ assert PREFIX_MIN == 3
 
 
 def task(snapshot: Snapshot, ref: str, *, removed: bool = False) -> Entity:
-    """Find the task that `ref` names; `removed` looks among those out of sight too.
+    """Find the task that `ref` names; `removed` looks among those out of sight too, if none is in sight.
 
     Raises Refused: usage for an empty or too short reference, not_found, ambiguous.
     """
@@ -36,9 +36,7 @@ def task(snapshot: Snapshot, ref: str, *, removed: bool = False) -> Entity:
         return _in_sight(by_id, "task", removed)
     found = _by_title(snapshot, ref, removed)
     prefixed = _prefixed(snapshot, ("task",), ref)
-    together = {one.id: one for one in [*prefixed, *found] if one.visible or removed}
-    if not together:
-        together = {one.id: one for one in _by_letters(snapshot, ref, removed)}
+    together = _meant([*prefixed, *found], removed) or _meant(_by_letters(snapshot, ref, removed), removed)
     if not together and prefixed:
         return _in_sight(prefixed[0], "task", removed)
     return _only(list(together.values()), "task", ref)
@@ -144,6 +142,12 @@ def _by_letters(snapshot: Snapshot, ref: str, removed: bool) -> list[Entity]:
     wanted = folded(ref)
     held = (one for one, title in titles(snapshot, removed=removed) if wanted in folded(title))
     return _existing(snapshot, islice(held, TITLES_MAX))
+
+
+def _meant(found: Iterable[Entity], removed: bool) -> dict[EntityId, Entity]:
+    """Return those in sight; where there are none, and `removed`, the others."""
+    held = {one.id: one for one in found}
+    return {name: one for name, one in held.items() if one.visible} or (held if removed else {})
 
 
 def _only(found: list[Entity], what: str, ref: str) -> Entity:

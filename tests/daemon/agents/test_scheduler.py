@@ -19,6 +19,7 @@ from daemon.agents.records import load, report_of, state_id
 from daemon.agents.runner import Settings
 from daemon.agents.scheduler import Scheduler
 from daemon.agents.timetable import Outlook, Pace, Timetable
+from daemon.journal import tasks
 from daemon.journal.errors import Refused
 from store import runs
 from store.item import clock_from_value
@@ -440,6 +441,8 @@ def test_creating_an_agent_twice_makes_one_and_names_reach_it(
     other = b.new("task", title="Without", status="OPEN")
     with pytest.raises(Refused, match="no agent"):
         b.read(lambda snapshot: agents.find(snapshot, text(other)))
+    b.write(lambda tx: tasks.remove(tx, text(task)))
+    assert b.read(lambda snapshot: agents.find(snapshot, "Write the report")) == agent
 
 
 def test_agents_say_why_they_do_not_run_and_are_counted(

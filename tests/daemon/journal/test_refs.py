@@ -95,6 +95,18 @@ def test_a_removed_task_does_not_stand_in_the_way_of_another(known: Home):
     assert title(known, "abc123", removed=True) == "Buy milk"
 
 
+def test_a_removed_task_is_named_by_its_title_where_no_task_in_sight_is(known: Home):
+    known.write(lambda tx: tasks.remove(tx, "abc456"))
+    assert title(known, "milk", removed=True) == "Buy milk"
+    assert title(known, "abc", removed=True) == "Buy milk"
+    assert title(known, "eggs", removed=True) == "Buy milk and eggs"
+    assert title(known, "uy m", removed=True) == "Buy milk"
+    known.write(lambda tx: tasks.remove(tx, "abc123"))
+    with pytest.raises(Refused) as caught:
+        title(known, "uy milk", removed=True)
+    assert caught.value.code is Code.AMBIGUOUS
+
+
 def by_id(home: Home, ref: str) -> Refused:
     with pytest.raises(Refused) as caught:
         home.read(lambda snapshot: refs.entity(snapshot, ["checklist_item"], ref))
