@@ -26,6 +26,11 @@ def changed(found: Case) -> str:
         side.get(field) if isinstance(side, dict) else side
         for side in (told.base, told.current, told.proposed)
     )
+    if base == now:
+        return (
+            f"{wording.field_name(field)} was set again since: it is {value_words(now)} as before,"
+            f" and would be {value_words(then)}; --force applies it anyway"
+        )
     return (
         f"{wording.field_name(field)} changed since: it was {value_words(base)}, is {value_words(now)},"
         f" and would be {value_words(then)}; --force applies it anyway"

@@ -86,6 +86,7 @@ _FORMED: Final = named(
     "answer",
     "confirmed, but overtaken by {part}: --force applies it anyway",
     "{part} changed since: it was {base}, is {now}, and would be {then}; --force applies it anyway",
+    "{part} was set again since: it is {now} as before, and would be {then}; --force applies it anyway",
     "undone: {left}",
     "the task has {count} labels, and agents give it no more: take one off first",
     "cannot be applied: {fault}",

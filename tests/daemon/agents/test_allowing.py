@@ -387,6 +387,19 @@ def test_a_tick_that_was_edited_is_shown_as_the_persons_and_an_agent_must_argue_
     assert a.propose(task, "later", ("update_checklist_item", call)) == []
 
 
+def test_a_value_that_was_changed_and_changed_back_is_not_told_as_another_one(
+    a: Home, task: EntityId
+) -> None:
+    item, proposed = item_proposed(a, task, title="Write tests")
+    a.set(item, title="Test it")
+    a.set(item, title="Tests")
+    result = confirm(a, proposed)
+    assert result.result is Outcome.STALE
+    assert result.message.startswith(
+        "title was set again since: it is Tests as before, and would be Write tests;"
+    )
+
+
 # -- several fields in one item -----------------------------------------------------------------------
 
 

@@ -67,6 +67,10 @@ def _blank(form: str) -> str:
             "title changed since: it was A, is B, and would be C; --force applies it anyway",
             "seither geändert: Titel war A, ist B und würde C; --force wendet ihn trotzdem an",
         ),
+        (
+            "checked was set again since: it is no as before, and would be yes; --force applies it anyway",
+            "seither neu gesetzt: abgehakt ist nein wie zuvor und würde ja; --force wendet es trotzdem an",
+        ),
         ("undone: status is IN PROGRESS", "rückgängig gemacht: Status: in Arbeit"),
         (
             "status changed since: it was OPEN, is empty, and would be BLOCKED; --force applies it anyway",
