@@ -3,7 +3,7 @@
 Never writes before the run ends, and looks again then: what a person did meanwhile stands.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 
 from daemon.agents import policy, retracting
 from daemon.agents.answers import Answer, Taken
@@ -40,6 +40,11 @@ class Own:
             RETRACT_PROPOSALS: self._retract,
             SET_TASK_LANGUAGE: self._set_language,
         }
+
+    @property
+    def taken_back(self) -> Container[EntityId]:
+        """Return the items that the run takes back at its end."""
+        return self._retracted.keys()
 
     def take(self, tool: str, args: Arguments, view: View) -> Answer:
         """Take one call of an immediate tool, its arguments validated."""

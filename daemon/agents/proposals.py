@@ -103,7 +103,7 @@ class Desk:
             taken = Taken.REFUSED if weighed.skipped is None else Taken.SKIPPED
             return Outcome(taken, weighed.skipped or weighed.refused or "", objection=objection)
         try:
-            queued = self._queue.add(snapshot, tool, weighed.args, rationale)
+            queued = self._queue.add(snapshot, tool, weighed.args, rationale, taken_back=self._own.taken_back)
         except Full as limit:
             return Outcome(Taken.REFUSED, str(limit), is_full=True)
         if isinstance(queued, str):

@@ -3,12 +3,14 @@
 Never executes what does not fit: it is refused with the limit named.
 """
 
+from collections.abc import Container
 from dataclasses import dataclass
 
 from daemon.agents.effects import change_set_id, effect_of, fingerprint_of, item_id
 from daemon.agents.seeing import Seen
 from daemon.agents.tools import TOOLS, Arguments, Writes
 from daemon.journal import positions
+from daemon.journal.values import folded
 from store.item import Item, clock_as_value
 from store.snapshot import Snapshot
 from store.transaction import Write
@@ -76,18 +78,27 @@ class Queue:
         """Return how many proposals wait that write this."""
         return sum(TOOLS[one.tool].writes is writes for one in self._queued)
 
-    def add(self, snapshot: Snapshot, tool: str, args: Arguments, rationale: str | None) -> EntityId | str:
+    def add(
+        self,
+        snapshot: Snapshot,
+        tool: str,
+        args: Arguments,
+        rationale: str | None,
+        *,
+        taken_back: Container[EntityId] = (),
+    ) -> EntityId | str:
         """Queue a proposal and return its item, or why it is not made again (DOMAIN.md §3, 4 and 5).
 
-        Raises Full.
+        `taken_back` are the items that the run takes back at its end. Raises Full.
         """
         fingerprint = fingerprint_of(self._run.task, tool, args)
-        if any(queued.fingerprint == fingerprint for queued in self._queued):
+        if any(queued.fingerprint == fingerprint or _is_twin(queued, tool, args) for queued in self._queued):
             return "is already proposed in this run"
         identifier, last = self._next_item(fingerprint, snapshot)
         repeated = None if last is None else _repeated(last, self._run.now_ms)
         if repeated is not None:
-            return repeated
+            is_going = last is not None and last.id in taken_back
+            return "is taken back in this run: propose it at a later wake" if is_going else repeated
         if len(self._queued) >= SETS_MAX * self._limits.per_set:
             raise Full(self.limit())
         proposal = self._proposal(identifier, fingerprint, tool, args, rationale)
@@ -152,6 +163,12 @@ class Queue:
             "expires_at": run.now_ms + self._limits.lifetime_ms,
         }
         return Write(change_set_id(run.run_key, number, run.task), "change_set", fields)
+
+
+def _is_twin(queued: Queued, tool: str, args: Arguments) -> bool:
+    """Say whether two proposals would make items whose titles are the same to people."""
+    made = [one for one in (queued.tool, tool) if TOOLS[one].writes is Writes.NEW_ITEM]
+    return len(made) == 2 and folded(queued.args["title"]) == folded(args["title"])
 
 
 def _repeated(item: Item, now_ms: int) -> str | None:

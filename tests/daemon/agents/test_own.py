@@ -160,6 +160,15 @@ def test_what_was_taken_back_may_be_proposed_again_as_a_new_item(a: Home, task: 
     assert a.estimate(task, 120, "again") != item
 
 
+def test_what_is_taken_back_in_a_run_is_not_said_to_wait(a: Home, task: EntityId) -> None:
+    item = a.estimate(task, 120)
+    at = At(a, task, "later")
+    at.ask("retract_proposals", {"itemIds": [text(item)], "reason": "outdated"})
+    assert at.ask("update_task_estimate", {"minutes": 120}) == (
+        "Skipped: an estimate of 120 minutes is taken back in this run: propose it at a later wake."
+    )
+
+
 @pytest.mark.parametrize("decide", [confirm, reject, defer])
 def test_what_a_person_decided_is_not_the_agents_to_take_back(
     a: Home, task: EntityId, decide: object

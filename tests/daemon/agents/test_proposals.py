@@ -163,6 +163,15 @@ def test_the_same_proposal_twice_in_a_run_is_one(at: At) -> None:
     assert len(ids_in(only)) == 1
 
 
+def test_items_whose_titles_differ_in_case_alone_are_one(at: At) -> None:
+    items = [{"title": "Buy milk"}, {"title": "buy Milk"}, {"title": "Buy milk", "isChecked": True}]
+    assert at.ask("add_multiple_checklist_items", {"items": items}) == (
+        "Proposal queued for user review (1 item(s) queued).\n"
+        'Skipped 2 redundant update(s): "buy Milk" is already proposed in this run; '
+        '"Buy milk" is already proposed in this run.'
+    )
+
+
 def test_ten_items_make_a_set_and_the_thirty_first_is_refused_never_done(at: At) -> None:
     for number in range(30):
         assert at.ask("add_checklist_item", {"title": f"item {number}"}) == QUEUED
