@@ -6,7 +6,7 @@ Never runs as part of the tests.
 import sys
 from pathlib import Path
 
-from bench import commands, deciding, life, live, stores, waking
+from bench import bringing, commands, deciding, life, live, stores, waking
 from bench.table import show
 
 PARTS = {
@@ -15,6 +15,7 @@ PARTS = {
     "commands": lambda _quick: commands.figures(),
     "deciding": lambda _quick: deciding.figures(),
     "waking": lambda _quick: waking.figures(),
+    "bringing": lambda quick: bringing.figures(quick=quick),
     "life": lambda quick: life.figures(quick=quick),
 }
 

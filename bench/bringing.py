@@ -1,0 +1,223 @@
+"""Figures of devices that meet: bringing up a new one, meeting again, and a peer that stalls.
+
+Never measures inside the daemons: they are processes of their own, and stand where a user's stand.
+"""
+
+import asyncio
+import itertools
+import os
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from random import Random
+from statistics import median
+
+import aiohttp
+
+from bench.raw import replay_s, rows_of
+from bench.stores import PAGE_BYTES, task_fields
+from bench.table import Figure
+from daemon.peers import identity
+from daemon.peers.addresses import parse
+from daemon.peers.dial import Dialling
+from daemon.peers.pace import Pace
+from store.store import Store
+from store.transaction import Write
+from syncproto import messages
+from syncproto.heads import EMPTY
+from syncproto.messages import Commits, Hello
+from syncproto.session import Session, Standing
+from tests.e2e.devices import Device
+
+FEW, MANY, MANY_QUICK, LIFE = 1_000, 100_000, 20_000, 1_000_000
+PER_TRANSACTION = 1_000
+MEETINGS, CHANGES, WAIT_S = 9, 100, 600
+STALLED_S, STALLED_MAX_MIB, HELLO_MAX_BYTES = 5.0, 16.0, 1024.0
+
+
+def _store(device: Device) -> Store:
+    """Open the store of a device that does not run."""
+    clock = itertools.count(1_700_000_000_000)
+    signer = identity.load_or_create(device.home, Random(device.name).randbytes).signer
+    return Store.open(
+        device.home / "placet.db",
+        signer=signer,
+        now_ms=lambda: next(clock),
+        randomness=Random(device.name).randbytes,
+    )
+
+
+def _fill(device: Device, count: int) -> None:
+    """Write tasks, a commit each, as the life of a person makes them."""
+    device.home.mkdir(parents=True)
+    store = _store(device)
+    for first in range(0, count, PER_TRANSACTION):
+        with store.write() as transaction:
+            for number in range(first, first + PER_TRANSACTION):
+                transaction.commit([Write(transaction.new_id(), "task", task_fields(number))])
+    store.close()
+
+
+@contextmanager
+def _two(folder: Path, count: int) -> Iterator[tuple[Device, Device]]:
+    """Give two devices that run, of which the first holds so much and the second nothing."""
+    here, there = Device("here", folder / "here"), Device("there", folder / "there")
+    _fill(here, count)
+    try:
+        here.start()
+        there.start()
+        yield here, there
+    finally:
+        for device in (here, there):
+            if device.daemon is not None and device.daemon.poll() is None:
+                device.kill()
+
+
+@asynccontextmanager
+async def _api(device: Device) -> AsyncIterator[aiohttp.ClientSession]:
+    socket = device.do("paths")["socket"]
+    limit = aiohttp.ClientTimeout(total=2 * WAIT_S)
+    connector = aiohttp.UnixConnector(socket)
+    async with aiohttp.ClientSession("http://placet", connector=connector, timeout=limit) as session:
+        yield session
+
+
+async def _post(session: aiohttp.ClientSession, path: str, body: object) -> None:
+    async with session.post(path, json=body) as answer:
+        assert answer.status < 300, await answer.text()
+        await answer.read()
+
+
+async def _in_step(session: aiohttp.ClientSession) -> None:
+    await _post(session, "/v1/sync", {"wait": WAIT_S})
+
+
+def _bring_up_s(here: Device, there: Device) -> float:
+    token = here.do("pair", "--invite")["token"]
+
+    async def joined() -> float:
+        async with _api(there) as session:
+            start = time.perf_counter()
+            await _post(session, "/v1/join", {"token": token})
+            await _in_step(session)
+            return time.perf_counter() - start
+
+    return asyncio.run(joined())
+
+
+async def _meet_ms(here: Device, there: Device, changes: int) -> float:
+    """Part two devices, change something, and time until both hold the same again; the median."""
+    taken = []
+    async with _api(here) as mine, _api(there) as theirs:
+        for meeting in range(MEETINGS):
+            await _post(mine, "/v1/sync", {"pause": True})
+            for number in range(changes):
+                await _post(mine, "/v1/tasks", {"title": f"change {number} of {meeting}"})
+            start = time.perf_counter()
+            await _post(mine, "/v1/sync", {"pause": False})
+            await _in_step(mine)
+            taken.append(time.perf_counter() - start)
+            await _in_step(theirs)
+    return 1e3 * median(taken)
+
+
+def _hello_bytes(device: Device) -> int:
+    """Return how much a stopped device says where there is nothing to exchange."""
+    store = _store(device)
+    with store.read() as snapshot:
+        held = Standing(snapshot.vector(), snapshot.state_hash())
+        size = len(Session(snapshot.vault() or b"", snapshot.replica, held).hello())
+    store.close()
+    return size
+
+
+def _resident_mib(device: Device) -> float:
+    assert device.daemon is not None
+    pages = int(Path(f"/proc/{device.daemon.pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
+
+
+async def _stall_mib(here: Device, there: Device) -> float:
+    """Greet the one as the other, which is stopped, take no page, and see what that costs the sender."""
+    held = identity.load_or_create(there.home, Random(0).randbytes)
+    own = identity.load_or_create(here.home, Random(0).randbytes).certificate
+    dialling, before = Dialling(held, Pace()), _resident_mib(here)
+    wire = await dialling.member(parse(f"127.0.0.1:{here.port}"), own)
+    first = messages.read(await wire.receive(10))
+    assert isinstance(first, Hello)
+    await wire.send(messages.write(Hello([1], first.vault, None, EMPTY, bytes(32), {})), 10)
+    assert isinstance(messages.read(await wire.receive(10)), Commits)
+    await asyncio.sleep(STALLED_S)
+    grown = _resident_mib(here) - before
+    await wire.close()
+    await dialling.close()
+    return grown
+
+
+def _brought_up(folder: Path, count: int, taken_s: float, there: Device) -> Figure:
+    rows = rows_of(there.home / "placet.db")
+    bodies = sum(len(row[5]) for row in rows["feed"] if isinstance(row[5], bytes))
+    pages = -(-bodies // PAGE_BYTES)
+    raw = replay_s(rows, folder / f"raw-{count}.db", -(-len(rows["feed"]) // pages))
+    name = f"a new device brought up, {count} entities"
+    return Figure(name, count / taken_s, count / raw, "/s", "raw apsw, same rows and pages", ">= 0.5")
+
+
+def _of_size(folder: Path, count: int) -> tuple[list[Figure], float, float]:
+    """Measure with a journal of one size; return also the times of two kinds of meeting, in ms."""
+    with _two(folder / str(count), count) as (here, there):
+        taken_s = _bring_up_s(here, there)
+        idle_ms = asyncio.run(_meet_ms(here, there, 0))
+        changed_ms = asyncio.run(_meet_ms(here, there, CHANGES))
+        there.stop()
+        stalled = asyncio.run(_stall_mib(here, there))
+        here.stop()
+        said = float(_hello_bytes(there))
+        found = [
+            _brought_up(folder, count, taken_s, there),
+            Figure(
+                f"said by each where nothing is new, {count} entities",
+                said,
+                HELLO_MAX_BYTES,
+                "B",
+                "1 KiB",
+                "<= 1",
+            ),
+            Figure(
+                f"grown by a stalled peer, {count} entities",
+                stalled,
+                STALLED_MAX_MIB,
+                "MiB",
+                "the budget",
+                "<= 1",
+            ),
+        ]
+    return found, idle_ms, changed_ms
+
+
+def figures(*, quick: bool) -> list[Figure]:
+    """Measure everything here; `quick` leaves the large journal out."""
+    sizes = [FEW, MANY_QUICK] if quick else [FEW, MANY, LIFE]
+    with tempfile.TemporaryDirectory(prefix="placet-bench-") as name:
+        measured = {count: _of_size(Path(name), count) for count in sizes}
+    found = [figure for held, _, _ in measured.values() for figure in held]
+    _, idle_ms, changed_ms = measured[FEW]
+    for count in sizes[1:]:
+        _, idle, changed = measured[count]
+        few = f"the same with {FEW}"
+        found.append(
+            Figure(f"meeting again, nothing new, {count} entities", idle, idle_ms, "ms", few, "<= 1.5")
+        )
+        found.append(
+            Figure(
+                f"meeting again, {CHANGES} changes, {count} entities",
+                changed,
+                changed_ms,
+                "ms",
+                few,
+                "<= 1.5",
+            )
+        )
+    return found
