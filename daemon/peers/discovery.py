@@ -7,6 +7,7 @@ import asyncio
 import ipaddress
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 
 import structlog
@@ -16,31 +17,18 @@ from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZerocon
 
 from daemon.clock import Clock
 from daemon.peers import announcing, interfaces
-from daemon.peers.addresses import EVERYWHERE, Address
-from daemon.peers.announcing import SERVICE, Known, Properties
+from daemon.peers.addresses import EVERYWHERE
+from daemon.peers.announcing import SERVICE, Known
+from daemon.peers.hearing import HEARD_MAX, Hearsay
 from daemon.peers.joining import Inviting
 from syncproto.ids import DeviceId
 
-HEARD_MAX = 64
-ADDRESSES_MAX = 16
 RESOLVE_S = 3.0
 RESOLVING_MAX = 16
 AGAIN_S = 2.0
 AGAIN_S_MAX = 60.0
-INVITING_S = 6 * 60.0
 
 log = structlog.get_logger("peers")
-
-
-@dataclass(slots=True)
-class _Heard:
-    """One service, as it was last announced. `gone`: someone said goodbye in its name."""
-
-    port: int
-    addresses: tuple[str, ...]
-    properties: Properties
-    at_s: float
-    gone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +58,13 @@ class Discovery:
         self._clock = clock
         self._host = host
         self._known = known
-        self._found = found
+        self._hearsay = Hearsay(clock, known, found, alone=_is_loopback(host))
         self._moved = moved
         self._port = 0
         self._inviting: str | None = None
-        self._heard: dict[str, _Heard] = {}
         self._resolving: dict[str, asyncio.Task[None]] = {}
+        # Names to resolve once others are: kept in a dict for their order.
+        self._unresolved: dict[str, None] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self._stirred = asyncio.Event()
         self._arrived = asyncio.Event()
@@ -95,10 +84,9 @@ class Discovery:
 
     async def stop(self) -> None:
         """Say goodbye, and stop listening."""
-        tasks = [*self._tasks, *self._resolving.values()]
-        for task in tasks:
+        for task in self._tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def refresh(self) -> None:
         """Look again at what is to be announced: the roster may have changed."""
@@ -113,37 +101,18 @@ class Discovery:
 
     def addresses_of(self, device: DeviceId) -> list[str]:
         """Return where a member said that it is, what was heard last first."""
-        keys = self._known().others
-        key = {device: keys[device]} if device in keys else {}
-        told = [
-            heard
-            for instance, heard in self._heard.items()
-            if announcing.member(heard.properties, instance, heard.port, key)
-        ]
-        told.sort(key=lambda heard: -heard.at_s)
-        return list(dict.fromkeys(place for heard in told for place in _places(heard)))[:ADDRESSES_MAX]
+        return self._hearsay.addresses_of(device)
 
     async def inviters(self, wait_s: float) -> list[Inviting]:
         """Return the devices near that say that they invite; where there is none, wait a little for one."""
         try:
             async with asyncio.timeout(wait_s):
-                while not (found := self._inviters()):
+                while not (found := self._hearsay.inviters()):
                     self._arrived.clear()
                     await self._arrived.wait()
         except TimeoutError:
             return []
         return found
-
-    def _inviters(self) -> list[Inviting]:
-        now_s = self._clock.monotonic_s()
-        told: dict[tuple[str, int], _Heard] = {}
-        for heard in self._heard.values():
-            name = announcing.inviter(heard.properties)
-            if name is not None and now_s - heard.at_s < INVITING_S and heard.port:
-                told[name, heard.port] = heard
-        # A goodbye may be anyone's: whoever is said to be gone is asked where nobody else is.
-        here = {key: heard for key, heard in told.items() if not heard.gone} or told
-        return [Inviting(name, tuple(_places(heard))) for (name, _), heard in sorted(here.items())]
 
     # -- announcing -----------------------------------------------------------------------------------
 
@@ -153,33 +122,37 @@ class Discovery:
             self._rebuild = False
             try:
                 await self._announce()
-                wait_s = AGAIN_S
             except (OSError, zeroconf.Error, TimeoutError) as fault:
                 # No interface at all, most likely: they come and go.
                 self.trouble = str(fault) or type(fault).__name__
                 log.info("mdns does not work now", error=self.trouble, again_s=wait_s)
-                await self._stir(wait_s)
-                wait_s = min(2 * wait_s, AGAIN_S_MAX)
+            except Exception as fault:
+                # A bug, or a network that nobody thought of: it must not keep this device from being found.
+                self.trouble = type(fault).__name__
+                log.exception("mdns failed", again_s=wait_s)
+            else:
+                wait_s = AGAIN_S
+                continue
+            await self._stir(wait_s)
+            wait_s = min(2 * wait_s, AGAIN_S_MAX)
 
     async def _announce(self) -> None:
         """Announce and listen until the machine's addresses change."""
         own = self._own_addresses()
         if not own:
             raise OSError("this machine has no network address, or listens under a name alone")
-        mdns = _listening(own)
-        browser: AsyncServiceBrowser | None = None
-        try:
+        async with AsyncExitStack() as ending:
+            mdns = _listening(own)
+            # It says goodbye for every service.
+            ending.push_async_callback(mdns.async_close)
+            ending.push_async_callback(self._stop_resolving)
             browser = AsyncServiceBrowser(mdns.zeroconf, SERVICE, handlers=[self._on_service])
+            ending.push_async_callback(browser.async_cancel)
             services: dict[str, _Service] = {}
             self.trouble = None
             while not self._rebuild:
                 await self._hold_to(mdns, services, own)
                 await self._stir(None)
-        finally:
-            if browser is not None:
-                await browser.async_cancel()
-            # It says goodbye for every service.
-            await mdns.async_close()
 
     async def _hold_to(self, mdns: AsyncZeroconf, services: dict[str, _Service], own: Sequence[str]) -> None:
         """Register what is to be announced now, and take back what is not."""
@@ -248,39 +221,43 @@ class Discovery:
     def _on_service(
         self, zeroconf: Zeroconf, service_type: str, name: str, state_change: ServiceStateChange
     ) -> None:
+        del service_type
         if state_change is ServiceStateChange.Removed:
-            if name in self._heard:
-                self._heard[name].gone = True
-            return
-        if name in self._own or name in self._resolving or len(self._resolving) >= RESOLVING_MAX:
-            return
-        task = asyncio.create_task(self._resolve(zeroconf, service_type, name))
-        self._resolving[name] = task
-        task.add_done_callback(lambda _: self._resolving.pop(name, None))
-        task.add_done_callback(_tell_of_fault)
+            self._hearsay.gone(name)
+        elif name not in self._own:
+            self._unresolved.setdefault(name)
+            if len(self._unresolved) > HEARD_MAX:
+                del self._unresolved[next(iter(self._unresolved))]
+            self._resolve_next(zeroconf)
 
-    async def _resolve(self, mdns: Zeroconf, service_type: str, name: str) -> None:
-        info = AsyncServiceInfo(service_type, name)
+    def _resolve_next(self, mdns: Zeroconf) -> None:
+        """Ask about the names that wait, a few at once; about one that is asked about already, once more."""
+        for name in [one for one in self._unresolved if one not in self._resolving]:
+            if len(self._resolving) >= RESOLVING_MAX:
+                return
+            del self._unresolved[name]
+            self._resolving[name] = asyncio.create_task(self._resolve(mdns, name))
+            self._resolving[name].add_done_callback(_tell_of_fault)
+
+    async def _resolve(self, mdns: Zeroconf, name: str) -> None:
+        info = AsyncServiceInfo(SERVICE, name)
         try:
-            complete = await info.async_request(mdns, RESOLVE_S * 1000)
-        except (OSError, zeroconf.Error):
-            return
-        if not complete or not info.port:
-            return
-        found = tuple(info.parsed_scoped_addresses()[:ADDRESSES_MAX])
-        self._hear(name, _Heard(info.port, found, dict(info.properties), self._clock.monotonic_s()))
+            with suppress(OSError, zeroconf.Error):
+                if await info.async_request(mdns, RESOLVE_S * 1000) and info.port:
+                    found = info.parsed_scoped_addresses()
+                    self._hearsay.hear(name, info.port, found, dict(info.properties))
+                    self._arrived.set()
+        finally:
+            self._resolving.pop(name, None)
+        self._resolve_next(mdns)
 
-    def _hear(self, name: str, heard: _Heard) -> None:
-        """Keep what was heard, of very many what was heard last; tell where it is news of a member."""
-        before = self._heard.pop(name, None)
-        while len(self._heard) >= HEARD_MAX:
-            self._heard.pop(next(iter(self._heard)))
-        self._heard[name] = heard
-        self._arrived.set()
-        news = before is None or (before.port, before.addresses) != (heard.port, heard.addresses)
-        device = announcing.member(heard.properties, name, heard.port, self._known().others)
-        if news and device is not None:
-            self._found(device)
+    async def _stop_resolving(self) -> None:
+        self._unresolved.clear()
+        tasks = list(self._resolving.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._resolving.clear()
 
 
 def _listening(own: Sequence[str]) -> AsyncZeroconf:
@@ -299,21 +276,8 @@ def _families(own: Sequence[str]) -> IPVersion:
     return IPVersion.V4Only if versions == {4} else IPVersion.V6Only
 
 
-def _places(heard: _Heard) -> list[str]:
-    # Addresses that hold on one link alone come last: others may be reached from everywhere.
-    near = [one for one in heard.addresses if _is_literal(one) and _is_link_local(one) and _has_scope(one)]
-    far = [one for one in heard.addresses if _is_literal(one) and not _is_link_local(one)]
-    return [str(Address(one, heard.port)) for one in [*far, *near]]
-
-
-def _is_link_local(address: str) -> bool:
-    return ipaddress.ip_address(address).is_link_local
-
-
-def _has_scope(address: str) -> bool:
-    """Say whether a link-local address can be called: one of IPv6 only where its interface is known."""
-    read = ipaddress.ip_address(address)
-    return read.version == 4 or read.scope_id is not None
+def _is_loopback(host: str) -> bool:
+    return _is_literal(host) and ipaddress.ip_address(host).is_loopback
 
 
 def _is_literal(address: str) -> bool:
