@@ -100,12 +100,15 @@ class Scheduler:
         return None if wait_s is None else await self._ended(key, wait_s)
 
     async def create(self, make: Callable[[Transaction], EntityId]) -> EntityId:
-        """Make an agent, and note in the same transaction that it is to wake once, if it may run here."""
+        """Make an agent, and note in the same transaction that it is to wake once, if it may run here.
+
+        One that was there already is not asked to.
+        """
         session = text(self._clock.randomness(16))
 
         def use(tx: Transaction) -> tuple[EntityId, str | None]:
             agent = make(tx)
-            if hindrance(tx, load(tx, agent)) is not None:
+            if not tx.committed or hindrance(tx, load(tx, agent)) is not None:
                 return agent, None
             key = wakes.session_key(agent, session, 1)
             queue_request(tx, agent, key)

@@ -247,8 +247,9 @@ async def test_making_an_agent_wakes_it_once_whatever_its_mode(a: Home, task: En
         agent = await at.scheduler.create(lambda tx: agents.create(tx, text(task), "rules", "interactive"))
         await at.completed(agent, 1)
         await at.note(task, "takes 2 hours")
+        again = await at.scheduler.create(lambda tx: agents.create(tx, text(task), "rules", "interactive"))
         await idle_turns(at, agent)
-        assert len(await at.runs(agent)) == 1
+        assert (again, len(await at.runs(agent))) == (agent, 1)
 
 
 async def test_a_person_who_asks_again_hurries_what_waits_for_a_model_that_was_away(
