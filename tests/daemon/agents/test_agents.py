@@ -3,11 +3,20 @@
 Never runs one.
 """
 
-import pytest
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from daemon.agents import agents, lifecycle
-from daemon.journal import conflicts
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from daemon.agents import agents, lifecycle, permits
+from daemon.agents.records import hindrance, load
+from daemon.journal import conflicts, tasks
 from daemon.journal.errors import Refused
+from store.transaction import Transaction
 from syncproto.ids import EntityId, text
 from tests.daemon.agents.deciding import defer, reject, waiting
 from tests.daemon.agents.fleet import Fleet, Home
@@ -67,3 +76,80 @@ def test_an_agent_that_another_client_calls_created_is_given_up_as_any(a: Home, 
     a.set(agent, lifecycle="created")
     a.write(lambda tx: lifecycle.give_up(tx, known(a, agent), 5, "no answer"))
     assert known(a, agent).lifecycle == "dormant"
+
+
+# -- whatever several devices do ----------------------------------------------------------------------
+
+STEPS = (
+    "pause",
+    "resume",
+    "destroy",
+    "here",
+    "give up",
+    "deny",
+    "allow",
+    "keep",
+    "remove",
+    "restore",
+    "make",
+)
+STEP = st.tuples(st.integers(0, 2), st.sampled_from(STEPS))
+LIFE = st.lists(st.one_of(STEP, STEP, STEP, st.just("sync")), max_size=12)
+
+
+def _keep(tx: Transaction) -> None:
+    """Settle whatever is in conflict, each time by the last value that is shown."""
+    for one in conflicts.conflicts(tx, None):
+        with suppress(Refused):
+            conflicts.keep(tx, conflicts.Keep(one.entity, one.field, len(one.versions)))
+
+
+def _step(home: Home, step: str, task: EntityId, agent: EntityId) -> None:
+    def give_up(tx: Transaction) -> None:
+        lifecycle.give_up(tx, known(home, agent), 5, "no answer")
+
+    doing: dict[str, Callable[[Transaction], object]] = {
+        "pause": lambda tx: lifecycle.pause(tx, agent),
+        "resume": lambda tx: lifecycle.resume(tx, agent),
+        "destroy": lambda tx: lifecycle.destroy(tx, agent),
+        "here": lambda tx: lifecycle.move(tx, agent, tx.device),
+        "give up": give_up,
+        "deny": lambda tx: permits.set_policy(tx, agent, "set_task_title", "denied"),
+        "allow": lambda tx: permits.set_policy(tx, agent, "set_task_title", "default"),
+        "keep": _keep,
+        "remove": lambda tx: tasks.remove(tx, text(task)),
+        "restore": lambda tx: tasks.restore(tx, text(task)),
+        "make": lambda tx: agents.create(tx, text(task), "rules"),
+    }
+    with suppress(Refused):
+        home.write(doing[step])
+
+
+@settings(max_examples=15, deadline=None)
+@given(LIFE)
+def test_whatever_several_devices_do_to_an_agent_its_end_is_final_and_it_has_one_home(
+    life: list[tuple[int, str] | str],
+) -> None:
+    with TemporaryDirectory() as folder:
+        fleet = Fleet(Path(folder))
+        homes = [fleet.home(name) for name in "abc"]
+        task = homes[0].new("task", title="Write the report", status="OPEN")
+        agent = homes[0].write(lambda tx: agents.create(tx, text(task), "rules"))
+        fleet.sync()
+        ended = [False, False, False]
+        for step in [*life, "sync"]:
+            fleet.now_ms += 1000
+            if isinstance(step, str):
+                fleet.sync()
+                ended = [any(ended)] * 3
+            else:
+                at, what = step
+                _step(homes[at], what, task, agent)
+                ended[at] = ended[at] or (what == "destroy")
+            assert [known(home, agent).lifecycle == "destroyed" for home in homes] == ended
+        hindrances = [
+            home.read(lambda snapshot: hindrance(snapshot, load(snapshot, agent))) for home in homes
+        ]
+        assert sum(one is None for one in hindrances) <= 1
+        assert len({known(home, agent).home for home in homes}) == 1
+        fleet.close()
