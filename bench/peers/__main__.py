@@ -3,6 +3,7 @@
 Never runs as part of the tests, and never fails for a peer that cannot be had here: the table says why.
 """
 
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ from statistics import median, quantiles
 from bench.peers import placet, scripted, syncthing
 from bench.peers.outcome import Outcome, Unavailable
 from bench.table import Absent, Figure, show
+from tests.e2e.devices import Device
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ PEERS = {
 }
 
 
-def _figures(peer: Peer, ours: Outcome, theirs: Outcome) -> Iterator[Figure]:
+def figures(peer: Peer, ours: Outcome, theirs: Outcome) -> Iterator[Figure]:
     """Hold ours against theirs."""
     against = f"{peer.how}; {theirs.entities:,} entities"
     yield Figure(
@@ -73,11 +75,11 @@ def _figures(peer: Peer, ours: Outcome, theirs: Outcome) -> Iterator[Figure]:
     yield Figure(f"{peer.name}: live, our p99 to its p50", late, other, "ms", peer.how, peer.live_goal)
 
 
-def _measured(chosen: list[Peer]) -> Iterator[Figure | Absent]:
+def measured(chosen: list[Peer]) -> Iterator[Figure | Absent]:
     """Measure ours beside each peer, since a machine is not the same for minutes."""
     with tempfile.TemporaryDirectory(prefix="placet-peers-") as name:
         folder = Path(name)
-        full = placet.filled(folder)
+        full: Device | None = None
         for number, peer in enumerate(chosen):
             print(f"measuring {peer.name}", file=sys.stderr)
             try:
@@ -85,15 +87,18 @@ def _measured(chosen: list[Peer]) -> Iterator[Figure | Absent]:
             except Unavailable as why:
                 yield Absent(peer.name, str(why))
                 continue
+            full = full or placet.filled(folder)
             beside = folder / str(number)
             beside.mkdir()
-            yield from _figures(peer, placet.measured(full, beside), theirs)
+            yield from figures(peer, placet.measured(full, beside), theirs)
 
 
 if __name__ == "__main__":
+    # Whoever ends this ends what it started too.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     words = sys.argv[1:]
     unknown = set(words) - set(PEERS)
     if unknown:
         sys.exit(f"bench.peers: unknown: {', '.join(sorted(unknown))}; there are {', '.join(PEERS)}")
-    found = list(_measured([PEERS[name] for name in words or PEERS]))
+    found = list(measured([PEERS[name] for name in words or PEERS]))
     show(found, Path("bench/results/peers.json"))

@@ -30,9 +30,9 @@ def node() -> str:
     return found
 
 
-def syncthing() -> str:
-    """Return Debian's Syncthing, unpacked beside this file unless the machine has one."""
-    unpacked = HERE / "installed" / "usr" / "bin" / "syncthing"
+def syncthing(into: Path = HERE / "installed") -> str:
+    """Return Debian's Syncthing, unpacked into a folder unless the machine has one."""
+    unpacked = into / "usr" / "bin" / "syncthing"
     found = shutil.which("syncthing")
     if found is None and not unpacked.exists():
         with tempfile.TemporaryDirectory(prefix="placet-peers-") as name:
@@ -40,7 +40,7 @@ def syncthing() -> str:
             folder.chmod(0o755)  # apt downloads as a user of its own
             _apt("download", "syncthing", folder=folder)
             package = next(folder.glob("syncthing_*.deb"))
-            _run("dpkg-deb", "--extract", str(package), str(HERE / "installed"), folder=folder)
+            _run("dpkg-deb", "--extract", str(package), str(into), folder=folder)
     return found or str(unpacked)
 
 

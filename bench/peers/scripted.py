@@ -18,20 +18,26 @@ LIMIT_S = 150.0
 
 def measured(name: str) -> Outcome:
     """Return what the script measured."""
-    command = [node(), str(HERE / f"{name}.mjs")]
-    with tempfile.TemporaryDirectory(prefix="placet-peers-") as folder:
-        peer = subprocess.Popen(
+    return outcome_of([node(), str(HERE / f"{name}.mjs")], LIMIT_S)
+
+
+def outcome_of(command: list[str], limit_s: float) -> Outcome:
+    """Run a program that prints its outcome, in a folder for temporary files of its own."""
+    with (
+        tempfile.TemporaryDirectory(prefix="placet-peers-") as folder,
+        subprocess.Popen(
             command,
             env=os.environ | {"TMPDIR": folder},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
-        )
+        ) as peer,
+    ):
         try:
-            said, complained = peer.communicate(timeout=LIMIT_S)
+            said, complained = peer.communicate(timeout=limit_s)
         except subprocess.TimeoutExpired:
-            raise Unavailable(f"it did not end within {LIMIT_S:.0f} s") from None
+            raise Unavailable(f"it did not end within {limit_s:g} s") from None
         finally:
             end(peer)
     if peer.returncode != 0:
