@@ -53,19 +53,17 @@ class Discovery:
         host: str,
         known: Callable[[], Known],
         found: Callable[[DeviceId], None],
-        moved: Callable[[], None],
     ) -> None:
         self._clock = clock
         self._host = host
         self._known = known
         self._hearsay = Hearsay(clock, known, found, alone=_is_loopback(host))
-        self._moved = moved
         self._port = 0
         self._inviting: str | None = None
         self._resolving: dict[str, asyncio.Task[None]] = {}
         # Names to resolve once others are: kept in a dict for their order.
         self._unresolved: dict[str, None] = {}
-        self._tasks: list[asyncio.Task[None]] = []
+        self._serving: asyncio.Task[None] | None = None
         self._stirred = asyncio.Event()
         self._arrived = asyncio.Event()
         self._rebuild = False
@@ -77,19 +75,22 @@ class Discovery:
     def start(self, port: int) -> None:
         """Announce that members are answered on this port, and listen."""
         self._port = port
-        changes = interfaces.Changes(self._clock, self._on_move)
-        self._tasks = [asyncio.create_task(self._serve()), asyncio.create_task(changes.watch())]
-        for task in self._tasks:
-            task.add_done_callback(_tell_of_fault)
+        self._serving = asyncio.create_task(self._serve())
+        self._serving.add_done_callback(tell_of_fault)
 
     async def stop(self) -> None:
         """Say goodbye, and stop listening."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._serving is not None:
+            self._serving.cancel()
+            await asyncio.gather(self._serving, return_exceptions=True)
 
     def refresh(self) -> None:
         """Look again at what is to be announced: the roster may have changed."""
+        self._stirred.set()
+
+    def move(self) -> None:
+        """Begin anew, since the machine's addresses changed: what is announced would stay what it was."""
+        self._rebuild = True
         self._stirred.set()
 
     def invite(self, name: str | None) -> None:
@@ -199,13 +200,7 @@ class Discovery:
         if self._is_bound():
             return [str(ipaddress.ip_address(self._host))] if _is_literal(self._host) else []
         families = EVERYWHERE[self._host]
-        return sorted(one for one in interfaces.held() if ipaddress.ip_address(one).version in families)
-
-    def _on_move(self) -> None:
-        """Begin anew: what is announced would stay what it was."""
-        self._rebuild = True
-        self._stirred.set()
-        self._moved()
+        return sorted(one for one in interfaces.near() if ipaddress.ip_address(one).version in families)
 
     async def _stir(self, timeout_s: float | None) -> None:
         try:
@@ -237,7 +232,7 @@ class Discovery:
                 return
             del self._unresolved[name]
             self._resolving[name] = asyncio.create_task(self._resolve(mdns, name))
-            self._resolving[name].add_done_callback(_tell_of_fault)
+            self._resolving[name].add_done_callback(tell_of_fault)
 
     async def _resolve(self, mdns: Zeroconf, name: str) -> None:
         info = AsyncServiceInfo(SERVICE, name)
@@ -288,6 +283,7 @@ def _is_literal(address: str) -> bool:
     return True
 
 
-def _tell_of_fault(task: asyncio.Task[None]) -> None:
+def tell_of_fault(task: asyncio.Task[None]) -> None:
+    """Log what a task of the background died of, if it did."""
     if not task.cancelled() and (fault := task.exception()) is not None:
         log.error("a part of discovery failed", exc_info=fault)

@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import ifaddr
+import structlog
 
 from daemon.clock import Clock
 
@@ -23,11 +24,13 @@ SLEPT_S = 5.0
 _GROUPS = 0x1 | 0x10 | 0x100
 """Links, IPv4 addresses and IPv6 addresses, as rtnetlink(7) numbers them."""
 _READ_BYTES = 1 << 16
-_SIOCGIFFLAGS, _IFF_RUNNING = 0x8913, 0x40
+_SIOCGIFFLAGS, _IFF_POINTOPOINT, _IFF_RUNNING, _IFF_MULTICAST = 0x8913, 0x10, 0x40, 0x1000
 _FLAGS_REQUEST = "16sH22x"
 """A name and flags, as netdevice(7) has them."""
 _IPV6_ADDRESSES = Path("/proc/net/if_inet6")
 _IFA_F_TENTATIVE = 0x40
+
+log = structlog.get_logger("peers")
 
 
 def held() -> frozenset[str]:
@@ -35,18 +38,32 @@ def held() -> frozenset[str]:
 
     Those that the kernel still tries for duplicates cannot be used, and are left out.
     """
-    found: set[str] = set()
-    for adapter in ifaddr.get_adapters():
-        for one in adapter.ips:
-            text = one.ip if isinstance(one.ip, str) else one.ip[0]
-            if not ipaddress.ip_address(text).is_loopback:
-                found.add(text)
-    return frozenset(found - _tentative())
+    return frozenset(_addresses(lambda _: True) - _tentative())
+
+
+def near() -> frozenset[str]:
+    """Return the addresses of `held` where devices near by may be heard.
+
+    A tunnel's is nobody's business there: it would tell every network that this machine visits whose it is.
+    """
+    flags = _flags()
+    cast = {name for name, has in flags.items() if has & _IFF_MULTICAST and not has & _IFF_POINTOPOINT}
+    return frozenset(_addresses(cast.__contains__) - _tentative())
+
+
+def _addresses(wanted: Callable[[str], bool]) -> set[str]:
+    adapters = [one for one in ifaddr.get_adapters() if wanted(one.name.partition(":")[0])]
+    texts = (ip.ip if isinstance(ip.ip, str) else ip.ip[0] for adapter in adapters for ip in adapter.ips)
+    return {text for text in texts if not ipaddress.ip_address(text).is_loopback}
 
 
 def running() -> frozenset[str]:
     """Return the interfaces that have a carrier."""
-    found: set[str] = set()
+    return frozenset(name for name, flags in _flags().items() if flags & _IFF_RUNNING)
+
+
+def _flags() -> dict[str, int]:
+    found: dict[str, int] = {}
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         for _, name in socket.if_nameindex():
             request = struct.pack(_FLAGS_REQUEST, name.encode(), 0)
@@ -55,9 +72,8 @@ def running() -> frozenset[str]:
             except OSError:
                 # It went between the two questions.
                 continue
-            if struct.unpack(_FLAGS_REQUEST, answer)[1] & _IFF_RUNNING:
-                found.add(name)
-    return frozenset(found)
+            found[name] = int(struct.unpack(_FLAGS_REQUEST, answer)[1])
+    return found
 
 
 def _tentative() -> set[str]:
@@ -90,11 +106,18 @@ class Changes:
 
     async def watch(self) -> None:
         """Watch until cancelled. Where the kernel gives no word, a change is seen at the next tick."""
-        before, drift_s = _seen(), self._drift_s()
+        before: tuple[frozenset[str], frozenset[str]] | None = None
+        drift_s = self._drift_s()
+        with contextlib.suppress(OSError):
+            before = _seen()
         async with _told_by_the_kernel(self._stirred):
             while True:
                 await self._stir()
-                now, now_drift_s = _seen(), self._drift_s()
+                try:
+                    now, now_drift_s = _seen(), self._drift_s()
+                except OSError as fault:
+                    log.warning("the network's interfaces could not be read", error=str(fault))
+                    continue
                 # A machine that slept, or whose clock was set: neither is told from the other, nor need be.
                 if now != before or abs(now_drift_s - drift_s) > SLEPT_S:
                     before, drift_s = now, now_drift_s
@@ -134,7 +157,8 @@ async def _told_by_the_kernel(stirred: asyncio.Event) -> AsyncIterator[None]:
         stirred.set()
 
     with told:
-        told.bind((0, _GROUPS))
+        with contextlib.suppress(OSError):
+            told.bind((0, _GROUPS))
         loop.add_reader(told, read)
         try:
             yield

@@ -16,7 +16,7 @@ from daemon.notifier import Notifier
 from daemon.peers import addresses, code, editing, interfaces, joining, roster, token
 from daemon.peers.admission import Admission
 from daemon.peers.dial import Dialling
-from daemon.peers.discovery import Discovery
+from daemon.peers.discovery import Discovery, tell_of_fault
 from daemon.peers.exchange import Exchange
 from daemon.peers.identity import Identity, device_of
 from daemon.peers.invitation import LIFETIME_S, Invitation, Stage
@@ -98,13 +98,10 @@ class Peers:
         )
         self._discovery: Discovery | None = None
         if settings.mdns.enabled:
-            self._discovery = Discovery(
-                clock,
-                host=settings.listen.host,
-                known=members.known,
-                found=self._exchange.call,
-                moved=self._exchange.move,
-            )
+            host = settings.listen.host
+            self._discovery = Discovery(clock, host=host, known=members.known, found=self._exchange.call)
+        self._changes = interfaces.Changes(clock, self._on_move)
+        self._watching: asyncio.Task[None] | None = None
         self._admission = Admission(
             db, clock, identity=identity, members=members, dialling=self._dialling, name=own_name, pace=pace
         )
@@ -137,6 +134,8 @@ class Peers:
         self._exchange.start()
         if self._discovery is not None:
             self._discovery.start(self._port)
+        self._watching = asyncio.create_task(self._changes.watch())
+        self._watching.add_done_callback(tell_of_fault)
         log.info("listening for peers", address=self.address)
 
     async def stop(self) -> None:
@@ -144,6 +143,9 @@ class Peers:
         self._reception.close()
         if self._expiry is not None:
             self._expiry.cancel()
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.gather(self._watching, return_exceptions=True)
         if self._discovery is not None:
             await self._discovery.stop()
         await self._exchange.stop()
@@ -285,6 +287,12 @@ class Peers:
     def _is_removed(self) -> bool:
         own = self._members.everyone.get(self._identity.device)
         return own is not None and own.removed
+
+    def _on_move(self) -> None:
+        """Follow a change of this machine's network, or its sleep, with mDNS and without."""
+        if self._discovery is not None:
+            self._discovery.move()
+        self._exchange.move()
 
     def _on_roster(self) -> None:
         if self._is_removed():

@@ -4,14 +4,16 @@ Never sends a packet beyond this machine.
 """
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 from zeroconf.asyncio import AsyncServiceInfo, AsyncZeroconf
 
 from daemon.journal.errors import Code, Refused
 from daemon.peers import announcing, roster
-from daemon.peers.announcing import SERVICE
-from tests.daemon.peers.fleet import LIMIT_S, Device, Fleet, in_step, until
+from daemon.peers.announcing import SERVICE, Known
+from daemon.peers.discovery import RESOLVING_MAX, Discovery
+from tests.daemon.peers.fleet import LIMIT_S, QUICK, Device, Fleet, GivenClock, in_step, until
 
 # What any machine on the network may send.
 NONCE = {b"v": b"1", b"n": b"A" * 22, b"h": b"A" * 22}
@@ -34,7 +36,8 @@ async def test_a_code_alone_finds_the_device_that_invites(fleet: Fleet):
 
 
 async def test_an_invitation_by_token_says_no_name_to_the_network(fleet: Fleet):
-    desk, phone = await fleet.start("desk", mdns=True), await fleet.start("phone", mdns=True)
+    desk = await fleet.start("desk", mdns=True)
+    phone = await fleet.start("phone", mdns=True, pace=replace(QUICK, near_s=0.5))
     desk.token()
     with pytest.raises(Refused) as seen:
         await phone.peers.join("493-027")
@@ -111,6 +114,35 @@ async def test_a_spoofer_can_neither_be_taken_for_a_member_nor_send_one_away(fle
 
     await until([phone], heard)
     assert await near(phone, desk) == [desk.place]
+
+
+async def test_more_devices_than_are_asked_about_at_once_are_all_heard():
+    clock, count = GivenClock("many"), RESOLVING_MAX + 4
+    many = AsyncZeroconf(interfaces=["127.0.0.1"])
+    discovery = Discovery(clock, host="127.0.0.1", known=lambda: Known(None, {}), found=lambda _: None)
+
+    async def announce(number: int) -> None:
+        names = announcing.names(clock.randomness)
+        info = AsyncServiceInfo(
+            SERVICE,
+            names.instance,
+            port=9,
+            properties=announcing.of_inviter(f"device {number}"),
+            server=names.host,
+            parsed_addresses=["127.0.0.1"],
+        )
+        await (await many.async_register_service(info, cooperating_responders=True))
+
+    discovery.start(8)
+    try:
+        await asyncio.gather(*(announce(number) for number in range(count)))
+        async with asyncio.timeout(LIMIT_S):
+            # Nothing tells of the last one alone.
+            while len(await discovery.inviters(LIMIT_S)) < count:  # noqa: ASYNC110 - see above
+                await asyncio.sleep(0)
+    finally:
+        await discovery.stop()
+        await many.async_close()
 
 
 async def test_a_removed_device_no_longer_recognises_those_that_removed_it(fleet: Fleet):
