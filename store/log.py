@@ -321,6 +321,16 @@ class Log:
             if not (forked and covers(vector, head, self)):
                 yield FeedCommit(seq, head, branch, SignedCommit(body, signature or b""))
 
+    def missing(self, vector: Clock) -> int:
+        """Return how many commits of this vector are not held, as far as its counters tell."""
+        lacking = 0
+        for head in vector:
+            known = self._replicas.get(head.replica)
+            tips = [0] if known is None else [branch.tip for branch in known.branches.values()]
+            if head.counter > max(tips):
+                lacking += head.counter - max(tips)
+        return lacking
+
     def lacked(self, vector: Clock, heads: Iterable[Head]) -> int:
         """Return how many of these held commits a peer with this vector is not known to have."""
         floors = self.floors(vector)

@@ -200,6 +200,7 @@ class Peer(TypedDict, total=False):
     connected: bool
     address: str | None
     lag: int | None
+    missing: int
     last_seen: str | None
     removed: bool
     added_by: str | None

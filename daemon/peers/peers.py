@@ -391,7 +391,9 @@ class Peers:
             raise await self._too_slow(wait_s) from None
 
     async def _too_slow(self, wait_s: float) -> Refused:
-        behind = [f"{one.name} lacks {one.lag}" for one in await self.devices() if one.connected and one.lag]
+        linked = [one for one in await self.devices() if one.connected]
+        behind = [f"{one.name} lacks {one.lag}" for one in linked if one.lag]
+        behind += [f"{one.missing} to come from {one.name}" for one in linked if one.missing]
         seen = f"not in step after {wait_s:g} s"
         return Refused(Code.TIMEOUT, f"{seen}: {', '.join(behind)}" if behind else seen, "try again")
 

@@ -59,7 +59,10 @@ class Unreached(msgspec.Struct, frozen=True):
 
 
 class DeviceState(msgspec.Struct, frozen=True):
-    """A device of the roster. `lag` counts the commits that it is known to lack; None: never heard of."""
+    """A device of the roster. `lag` counts the commits that it is known to lack; None: never heard of.
+
+    `missing` counts those that it is known to hold and this device lacks.
+    """
 
     device_id: str
     name: str
@@ -67,6 +70,7 @@ class DeviceState(msgspec.Struct, frozen=True):
     connected: bool
     address: str | None
     lag: int | None
+    missing: int
     last_seen: str | None
     removed: bool
     added_by: str | None
@@ -123,6 +127,7 @@ def device_states(
                 connected=this or link is not None,
                 address=listed,
                 lag=0 if this else None if vector is None else snapshot.lag(vector),
+                missing=0 if this or vector is None else snapshot.log.missing(vector),
                 last_seen=None if seen_ms is None else iso(seen_ms),
                 removed=member.removed,
                 added_by=_name_of(members, member.added_by),

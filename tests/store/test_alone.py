@@ -17,7 +17,8 @@ from store.listed import listed, listed_alone
 from store.relations import RELATIONS, relations_of
 from store.store import Store
 from store.transaction import Write
-from syncproto.commit import By, Operation, Received
+from syncproto.commit import COMMIT_BYTES_MAX, By, Operation, Received
+from syncproto.faults import CommitTooLarge
 from syncproto.heads import EMPTY, NoForks
 from syncproto.ids import EntityId
 from tests.store.stores import Bench, entity_id, exchange, feed, replica_of, sealed, signer_of, stands, write
@@ -126,3 +127,16 @@ def test_a_page_that_goes_on_where_one_of_the_same_transaction_ended_folds_to_th
         tx.take(page[:2])
         tx.take(page[2:])
     assert stands(a)[:3] == stands(b)[:3] == stands(c)[:3]
+
+
+def test_what_a_refused_write_looked_at_is_written_as_it_was_taken(bench: Bench) -> None:
+    a, b = bench.store("a"), bench.store("b")
+    write(a, ONE, title="one")
+    write(a, OTHER, title="other")
+    with b.write() as tx:
+        tx.take(feed(a))
+        with pytest.raises(CommitTooLarge):
+            tx.commit([Write(ONE, "task", {"title": "x" * COMMIT_BYTES_MAX})])
+    assert stands(a)[:3] == stands(b)[:3]
+    with b.read() as snapshot:
+        assert [snapshot.entity(one) is not None for one in (ONE, OTHER)] == [True, True]

@@ -117,6 +117,15 @@ def test_a_peer_that_knows_some_branches_lacks_the_others_in_feed_order(
         assert snapshot.log.lacked(vector, heads) == len(lacking)
 
 
+def test_it_is_counted_how_many_commits_of_a_vector_are_missing(store: Store) -> None:
+    _, held = MADE["3"].head, MADE["l2"].head
+    with store.read() as snapshot:
+        log = snapshot.log
+        assert log.missing(EMPTY) == log.missing(log.vector()) == log.missing((held,)) == 0
+        assert log.missing((held._replace(counter=9),)) == 6
+        assert log.missing((Head(replica_of("unknown"), 4, b"whatever"),)) == 4
+
+
 def test_replicas_that_forked_are_named(store: Store, bench: Bench) -> None:
     other = bench.store("b")
     grow(other, 2)

@@ -129,7 +129,10 @@ def _let_in(peer: Peer, status: Status, look: Look) -> str:
 
 
 def _lag(peer: Peer, look: Look) -> str:
-    lag = peer.get("lag")
+    lag, missing = peer.get("lag"), peer.get("missing") or 0
+    if missing and peer.get("connected"):
+        coming = ngettext("{count} commit to come", "{count} commits to come", missing)
+        return look.paint(coming.format(count=missing), "yellow")
     if lag is None:
         return ""
     if not lag:

@@ -171,6 +171,15 @@ def test_status_is_one_screen(placet: Placet, control: FakeControl):
     assert "state_hash\t" + "5a" * 32 in placet("status", "--plain").out
 
 
+@pytest.mark.parametrize(("linked", "words"), [(True, "12345 commits to come"), (False, "lacks 1 commit")])
+def test_status_tells_how_much_is_to_come_from_a_device_that_is_linked(
+    placet: Placet, control: FakeControl, linked: bool, words: str
+):
+    peer = examples.STATUS["peers"][0] | {"connected": linked, "missing": 12345, "lag": 1}
+    control.answers("GET /v1/status", examples.STATUS | {"peers": [peer]})
+    assert f"  {words}\n" in placet("status").out
+
+
 def test_devices_are_a_table(placet: Placet, control: FakeControl):
     control.answers("GET /v1/devices", examples.DEVICES)
     assert placet("devices").out == (

@@ -18,6 +18,7 @@ PHONE = DeviceState(
     connected=False,
     address="10.0.0.2:9",
     lag=3,
+    missing=0,
     last_seen=None,
     removed=False,
     added_by=None,

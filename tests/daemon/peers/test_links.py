@@ -250,6 +250,24 @@ async def test_sync_that_takes_too_long_says_who_lacks_what(fleet: Fleet):
     await phone.start()
 
 
+async def test_it_is_told_how_much_is_to_come_from_a_peer(fleet: Fleet):
+    desk, phone = await pair_of(fleet)
+    await in_step(desk, phone)
+    await phone.stop()
+    async with posing_as(phone, desk) as wire:
+        vault, held = await desk.read(lambda one: (one.vault(), one.vector()))
+        assert vault is not None
+        further = tuple(sorted(head._replace(counter=head.counter + 500) for head in held))
+        await wire.send(messages.write(Hello([1], vault, None, further, bytes(32), {})), LIMIT_S)
+        await desk.until_linked(phone)
+        seen = await desk.sees(phone)
+        assert seen is not None
+        assert seen.missing == 500 * len(held)
+        with pytest.raises(Refused, match=f"{500 * len(held)} to come from phone"):
+            await desk.peers.sync(0.3)
+    await phone.start()
+
+
 async def test_sync_without_peers_is_complete_at_once(fleet: Fleet):
     desk = await fleet.start("desk")
     assert (await desk.peers.sync(LIMIT_S)).complete
