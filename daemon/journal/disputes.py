@@ -17,7 +17,7 @@ from store.snapshot import Snapshot
 from syncproto.codec import Value
 from syncproto.commit import By
 from syncproto.heads import Head, covers
-from syncproto.ids import EntityId, from_text, text
+from syncproto.ids import DeviceId, EntityId, from_text, text
 
 if TYPE_CHECKING:
     from daemon.journal.show import Shown
@@ -134,6 +134,8 @@ def _words(shown: "Shown", snapshot: Snapshot, entity: Entity, field: str, value
         return "with it" if value is True else "without it"
     if field == "position" and isinstance(value, str):
         return _place(value, _siblings(shown, entity))
+    if field == "home_device_id" and isinstance(value, bytes):
+        return shown.device_names.get(DeviceId(value), "")
     if field.endswith("_id") and isinstance(value, bytes):
         held = snapshot.entity(EntityId(value))
         return "" if held is None else held.text("title") or held.text("name")

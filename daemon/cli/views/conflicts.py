@@ -98,7 +98,8 @@ def _words(told: dict[str, Any], conflict: Mapping[str, Any]) -> str:
 def _subject(conflict: Mapping[str, Any]) -> str:
     """Say what is disputed: "two words on title", "deleted while it was edited"."""
     kind = str(conflict.get("kind") or "task")
-    what = f"{names.kind(kind)} {quoted_words(shown(conflict.get('title') or ''))}"
+    title = str(conflict.get("title") or "")
+    what = f"{names.kind(kind)} {quoted_words(shown(title))}" if title else names.kind(kind)
     words = _("two words on {field}:").format(field=_name(conflict))
     if conflict.get("field") == "deleted":
         words = _("deleted while it was edited:")

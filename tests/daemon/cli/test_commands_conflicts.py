@@ -80,6 +80,19 @@ def test_conflicts_are_told_in_words_with_the_command_that_settles_them(placet: 
     )
 
 
+def test_what_has_no_title_of_its_own_is_named_by_its_kind(placet: Placet, control: FakeControl):
+    homes = [
+        version("de" * 32, "laptop", "2026-03-04T11:00:00Z", words="laptop"),
+        version("f0" * 32, "phone", "2026-03-04T11:30:00Z", words="phone"),
+    ]
+    field = "home_device_id"
+    told = conflict(kind="agent", field=field, name=field, title="", entity="c0ff" + "0" * 28, versions=homes)
+    control.answers(PATH, [told])
+    lines = placet("conflicts").out.splitlines()
+    assert lines[:2] == ["Renew the passport", "agent, two words on home device:"]
+    assert lines[2].startswith("  1  laptop  you on laptop, ")
+
+
 def test_the_plain_form_is_a_line_a_version(placet: Placet, control: FakeControl):
     control.answers(PATH, [conflict()])
     assert placet("conflicts", "--plain").out.splitlines()[1].split("\t") == [

@@ -5,6 +5,7 @@ Never looks below the use cases, but for what agents write.
 
 import pytest
 
+from daemon.agents.records import agent_id
 from daemon.journal import checklists, conflicts, entries, lists, moving, tasks
 from daemon.journal.checklists import ItemEdit, NewItem
 from daemon.journal.conflicts import Keep, Kept
@@ -15,6 +16,7 @@ from daemon.journal.moving import ItemMove
 from daemon.journal.tasks import NewTask, TaskEdit
 from daemon.journal.views import ChecklistItem, Conflict, Task
 from store.transaction import Write
+from syncproto.codec import Value
 from syncproto.ids import from_text
 from tests.daemon.agents.fleet import Fleet, Home
 from tests.store.test_cost import steps_of
@@ -301,3 +303,21 @@ def test_todos_typed_in_another_way_are_one_checklist_without_a_conflict(
     settled(fleet)
     (checklist,) = show(b, task).checklists
     assert (checklist.title, len(checklist.items)) == ("Todos", 2)
+
+
+def test_two_homes_of_an_agent_are_told_by_the_names_of_the_devices(
+    fleet: Fleet, a: Home, b: Home, task: Task
+):
+    fleet.sync()
+    agent = agent_id(from_text(task.id))
+    for home, name in ((a, "laptop"), (b, "phone")):
+        home.new("device", name=name, public_key=home.signer.public_key)
+        at_home: dict[str, Value] = {"task_id": from_text(task.id), "home_device_id": home.signer.device}
+        made = Write(agent, "agent", at_home)
+        home.write(lambda tx, made=made: tx.commit([made]))
+    fleet.sync()
+    (told,) = found(a, task.id)
+    assert (told.kind, told.field, told.task_title) == ("agent", "home_device_id", "Renew the passport")
+    assert sorted(one.words for one in told.versions) == ["laptop", "phone"]
+    keep(a, told.entity, "home_device_id", 2)
+    settled(fleet)
