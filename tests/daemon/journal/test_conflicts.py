@@ -52,6 +52,13 @@ def show_removed(home: Home) -> list[str]:
     return [one.id for one in told]
 
 
+def settle_in(home: Home, task: Task) -> None:
+    """Give the task its agent, whose home is that device."""
+    named = from_text(task.id)
+    at_home: dict[str, Value] = {"task_id": named, "home_device_id": home.signer.device}
+    home.write(lambda tx: tx.commit([Write(agent_id(named), "agent", at_home)]))
+
+
 def settled(fleet: Fleet) -> None:
     fleet.sync()
     for home in fleet.homes:
@@ -309,12 +316,9 @@ def test_two_homes_of_an_agent_are_told_by_the_names_of_the_devices(
     fleet: Fleet, a: Home, b: Home, task: Task
 ):
     fleet.sync()
-    agent = agent_id(from_text(task.id))
     for home, name in ((a, "laptop"), (b, "phone")):
         home.new("device", name=name, public_key=home.signer.public_key)
-        at_home: dict[str, Value] = {"task_id": from_text(task.id), "home_device_id": home.signer.device}
-        made = Write(agent, "agent", at_home)
-        home.write(lambda tx, made=made: tx.commit([made]))
+        settle_in(home, task)
     fleet.sync()
     (told,) = found(a, task.id)
     assert (told.kind, told.field, told.task_title) == ("agent", "home_device_id", "Renew the passport")
