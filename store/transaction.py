@@ -90,6 +90,10 @@ class Transaction(Snapshot):
         """Return the device's clock, Unix time in milliseconds."""
         return self._world.now_ms()
 
+    def stamp_ms(self) -> int:
+        """Return the time that the next commit is stamped with, which no clock that is set back leads."""
+        return hlc.tick(self._last, self._world.now_ms()).ms
+
     def new_id(self) -> EntityId:
         """Make an id."""
         return uuid7(self._world.now_ms(), self._world.randomness(RANDOM_BYTES))

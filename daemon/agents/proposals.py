@@ -122,7 +122,7 @@ class Desk:
 
     def writes(self, tx: Transaction) -> list[Write]:
         """Return all that the run's calls write, what was done at once looked at again in `tx`."""
-        return [*self.change_sets(), *self._own.writes(tx)]
+        return [*self._queue.change_sets(tx.stamp_ms()), *self._own.writes(tx)]
 
 
 def _subject(tool: str, args: Arguments, snapshot: Snapshot) -> str:

@@ -146,13 +146,18 @@ class Queue:
 
     # -- the end of the run ---------------------------------------------------------------------------
 
-    def change_sets(self) -> list[Write]:
-        """Return the writes of the run's change sets, none where nothing was queued."""
+    def change_sets(self, stamp_ms: int = 0) -> list[Write]:
+        """Return the writes of the run's change sets, none where nothing was queued.
+
+        `stamp_ms` is when their commit says that it was made. They wait from then on where the clock was set
+        back meanwhile: once that is right again, they would have expired unseen, and not be proposed again.
+        """
         size = self._limits.per_set
         parts = [self._queued[at : at + size] for at in range(0, len(self._queued), size)]
-        return [self._change_set(number, part) for number, part in enumerate(parts)]
+        ends_ms = max(self._run.now_ms, stamp_ms) + self._limits.lifetime_ms
+        return [self._change_set(number, part, ends_ms) for number, part in enumerate(parts)]
 
-    def _change_set(self, number: int, part: list[Queued]) -> Write:
+    def _change_set(self, number: int, part: list[Queued], ends_ms: int) -> Write:
         run = self._run
         fields: dict[str, Value] = {
             "agent_id": run.agent,
@@ -160,7 +165,7 @@ class Queue:
             "thread_id": run.run_key,
             "run_key": run.run_key,
             "items": [_as_value(queued) for queued in part],
-            "expires_at": run.now_ms + self._limits.lifetime_ms,
+            "expires_at": ends_ms,
         }
         return Write(change_set_id(run.run_key, number, run.task), "change_set", fields)
 

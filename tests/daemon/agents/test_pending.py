@@ -114,3 +114,15 @@ def test_a_task_shows_its_own_items_alone(a: Home, task: EntityId) -> None:
     assert mine != theirs
     assert [line.item_id for line in waiting(a, other)] == [text(theirs)]
     assert len(waiting(a)) == 2
+
+
+def test_what_was_proposed_while_the_clock_was_set_back_waits_its_time_once_that_is_right_again(
+    a: Home, task: EntityId
+) -> None:
+    """As on a machine without a battery, whose clock begins years ago until the network tells it."""
+    a.skew_ms = -365 * DAY_MS
+    item = a.estimate(task, 90)
+    a.skew_ms = 0
+    assert [line.item_id for line in waiting(a)] == [text(item)]
+    a.fleet.now_ms += 7 * DAY_MS + 1
+    assert waiting(a) == []
