@@ -113,7 +113,7 @@ class Admission:
         async with self._joining:
             if offer.device is not None:
                 await self._may_join(offer.device, unite, own)
-            wire, certificate = await joining.knock(self._dialling, offer, places)
+            wire, certificate = await joining.knock(self._dialling, offer, places, self._pace)
             newcomer = await self._may_pair(wire, device_of(certificate), unite, own)
             # Whoever came here now would be told of a vault that this device is about to exchange for
             # another, and two devices that joined each other would only change places.

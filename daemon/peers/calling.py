@@ -55,9 +55,17 @@ async def first_to_answer(
                 timeout=stagger_s if waiting else None,
                 return_when=asyncio.FIRST_COMPLETED,
             )
-        return Found(_answered(calls), failed)
-    finally:
-        await _end(calls)
+        found = Found(_answered(calls), failed)
+    except BaseException:
+        await _end(calls, None)
+        raise
+    try:
+        await _end(calls, found.wire)
+    except BaseException:
+        if found.wire is not None:
+            await found.wire.close()
+        raise
+    return found
 
 
 def _under_way(calls: list[asyncio.Task[Wire | None]]) -> list[asyncio.Task[Wire | None]]:
@@ -70,9 +78,8 @@ def _answered(calls: list[asyncio.Task[Wire | None]]) -> Wire | None:
     return next((wire for wire in done if wire is not None), None)
 
 
-async def _end(calls: list[asyncio.Task[Wire | None]]) -> None:
-    """End the calls that are still under way, and close every line that answered but the first."""
-    kept = _answered(calls)
+async def _end(calls: list[asyncio.Task[Wire | None]], kept: Wire | None) -> None:
+    """End the calls that are still under way, and close every line that answered but one."""
     for call in calls:
         call.cancel()
     for ended in await asyncio.gather(*calls, return_exceptions=True):

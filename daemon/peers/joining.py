@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from daemon.journal.errors import Code, Refused, usage
-from daemon.peers import addresses, code, token
+from daemon.peers import addresses, calling, code, token
 from daemon.peers.addresses import Address
 from daemon.peers.dial import Dialling, TurnedAway, Unreachable
 from daemon.peers.identity import Identity, device_of
@@ -18,6 +18,7 @@ from daemon.peers.wire import LineLost, Wire
 from syncproto.faults import RemoteProtocolError
 from syncproto.ids import DeviceId
 
+NAMED_MAX = 5
 _NEW_INVITATION = "make a new invitation there: placet pair"
 _TRY_AGAIN = "check it and try again, or make a new invitation there: placet pair"
 
@@ -75,34 +76,45 @@ def _only(inviting: Sequence[Inviting]) -> Inviting:
         hint = "'placet pair' shows its address there: join again with --addr host:port"
         raise Refused(Code.NOT_FOUND, "no device on this network says that it invites", hint)
     if len(inviting) > 1:
-        found = ", ".join(f"{one.name!r} at {next(iter(one.addresses), '?')}" for one in inviting)
+        some = inviting[:NAMED_MAX]
+        found = ", ".join(f"{one.name!r} at {next(iter(one.addresses), '?')}" for one in some)
+        found += ", …" if len(inviting) > len(some) else ""
         hint = "say which with --addr host:port"
         raise Refused(Code.AMBIGUOUS, f"several devices on this network invite: {found}", hint)
     return inviting[0]
 
 
-async def knock(dialling: Dialling, offer: Offer, places: Sequence[Address]) -> tuple[Wire, bytes]:
+async def knock(
+    dialling: Dialling, offer: Offer, places: Sequence[Address], pace: Pace
+) -> tuple[Wire, bytes]:
     """Connect to the inviter; return the wire and its certificate (DER). Raises Refused."""
-    seen: list[str] = []
+    shown: dict[Wire, bytes] = {}
     closed: list[str] = []
-    for place in places:
+
+    async def call(place: Address) -> Wire:
         try:
             wire, certificate = await dialling.inviter(place)
-        except TurnedAway as fault:
-            seen.append(str(fault))
+        except TurnedAway:
             closed.append(str(place))
-        except Unreachable as fault:
-            seen.append(str(fault))
-        else:
-            if _belongs(certificate, offer):
-                return wire, certificate
+            raise
+        if not _belongs(certificate, offer):
             await wire.close()
-            seen.append(f"{place} is another device than the one that made the token")
+            raise Unreachable(f"{place} is another device than the one that made the token")
+        shown[wire] = certificate
+        return wire
+
+    found = await calling.first_to_answer(places, call, pace.stagger_s)
+    if found.wire is not None:
+        return found.wire, shown[found.wire]
     if closed:
         ended = "the invitation was used already, ran out or was called off"
         raise Refused(Code.FORBIDDEN, f"{ended}: none is open at {', '.join(closed)}", _NEW_INVITATION)
     hint = "check that both devices are on and reach each other, then try again"
-    raise Refused(Code.FAILED, f"the inviting device was not reached: {'; '.join(seen)}", hint)
+    raise Refused(
+        Code.FAILED,
+        f"the inviting device was not reached: {'; '.join(one.words for one in found.failed)}",
+        hint,
+    )
 
 
 def _belongs(certificate: bytes, offer: Offer) -> bool:

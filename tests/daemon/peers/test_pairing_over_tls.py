@@ -4,6 +4,7 @@ Never counts on timing: time passes only where a test moves the clock.
 """
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -52,6 +53,15 @@ async def test_pairing_leaves_each_in_the_others_roster_and_one_vault(fleet: Fle
     assert await desk.read(lambda one: one.vault()) == await phone.read(lambda one: one.vault())
     conflicts = await desk.read(lambda one: [entity.conflicts() for entity in one.entities("device")])
     assert conflicts == [{}, {}]
+
+
+async def test_an_address_of_the_token_that_is_silent_costs_no_wait(fleet: Fleet):
+    desk, phone = await fleet.start("desk"), await fleet.start("phone", pace=replace(QUICK, dial_s=60.0))
+    read = token.read(desk.token())
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        places = [f"127.0.0.1:{silent.getsockname()[1]}", *read.addresses]
+        async with asyncio.timeout(LIMIT_S):
+            await phone.peers.join(token.write(places, read.device, read.secret))
 
 
 async def test_an_invitation_lets_one_device_in_once(fleet: Fleet):
