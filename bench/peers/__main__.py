@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from statistics import median, quantiles
 
-from bench.peers import placet, scripted, syncthing
+from bench.peers import installing, placet, scripted, syncthing
 from bench.peers.outcome import Outcome, Unavailable
 from bench.table import Absent, Figure, show
 from tests.e2e.devices import Device
@@ -24,7 +24,8 @@ class Peer:
 
     name: str
     how: str
-    measured: Callable[[], Outcome]
+    install: Callable[[], str]
+    measured: Callable[[str], Outcome]
     bootstrap_goal: str = "(shown)"
     live_goal: str = "(shown)"
     """Of our p99 against its p50."""
@@ -34,25 +35,34 @@ PEERS = {
     "pouchdb": Peer(
         "PouchDB in one process",
         "LevelDB, not synced to the disk, no socket",
+        installing.node,
         partial(scripted.measured, "pouchdb"),
         bootstrap_goal=">= 10",
     ),
     "pouchdb-http": Peer(
         "PouchDB over HTTP",
         "version 7, express-pouchdb, LevelDB, not synced to the disk, not encrypted",
+        installing.node,
         partial(scripted.measured, "pouchdb_http"),
         live_goal="<= 3",
     ),
     "crsqlite": Peer(
-        "cr-sqlite (wasm)", "in memory, one process, no socket", partial(scripted.measured, "crsqlite")
+        "cr-sqlite (wasm)",
+        "in memory, one process, no socket",
+        installing.node,
+        partial(scripted.measured, "crsqlite"),
     ),
     "automerge": Peer(
         "automerge-repo",
         "a document an entity, WebSocket, files not synced to the disk, not encrypted",
+        installing.node,
         partial(scripted.measured, "automerge"),
     ),
     "syncthing": Peer(
-        "Syncthing", "a file an entity, TLS, synced to the disk; told when to look", syncthing.measured
+        "Syncthing",
+        "a file an entity, TLS, synced to the disk; told when to look",
+        installing.syncthing,
+        syncthing.measured,
     ),
 }
 
@@ -75,17 +85,34 @@ def figures(peer: Peer, ours: Outcome, theirs: Outcome) -> Iterator[Figure]:
     yield Figure(f"{peer.name}: live, our p99 to its p50", late, other, "ms", peer.how, peer.live_goal)
 
 
+def _installed(install: Callable[[], str]) -> str | Unavailable:
+    print(f"installing what {install.__name__} needs", file=sys.stderr)
+    try:
+        return install()
+    except Unavailable as why:
+        return why
+
+
+def _measured(peer: Peer, program: str | Unavailable) -> Outcome | Unavailable:
+    if isinstance(program, Unavailable):
+        return program
+    print(f"measuring {peer.name}", file=sys.stderr)
+    try:
+        return peer.measured(program)
+    except Unavailable as why:
+        return why
+
+
 def measured(chosen: list[Peer]) -> Iterator[Figure | Absent]:
     """Measure ours beside each peer, since a machine is not the same for minutes."""
+    programs = {install: _installed(install) for install in dict.fromkeys(peer.install for peer in chosen)}
     with tempfile.TemporaryDirectory(prefix="placet-peers-") as name:
         folder = Path(name)
         full: Device | None = None
         for number, peer in enumerate(chosen):
-            print(f"measuring {peer.name}", file=sys.stderr)
-            try:
-                theirs = peer.measured()
-            except Unavailable as why:
-                yield Absent(peer.name, str(why))
+            theirs = _measured(peer, programs[peer.install])
+            if isinstance(theirs, Unavailable):
+                yield Absent(peer.name, theirs.reason)
                 continue
             full = full or placet.filled(folder)
             beside = folder / str(number)

@@ -74,5 +74,6 @@ def _run(*command: str, folder: Path) -> None:
     except subprocess.TimeoutExpired:
         raise Unavailable(f"{command[0]} did not end within {INSTALL_S:.0f} s") from None
     except subprocess.CalledProcessError as failed:
-        said = [line for line in failed.stderr.splitlines() if line.strip()] or ["it said nothing"]
-        raise Unavailable(f"{' '.join(command[:2])} failed: {said[0][:120]}") from None
+        lines = [line.removeprefix("npm error").strip() for line in failed.stderr.splitlines()]
+        said = "; ".join([line for line in lines if line][:2]) or "it said nothing"
+        raise Unavailable(f"{command[0]} failed: {said[:160]}") from None

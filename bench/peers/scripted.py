@@ -10,15 +10,15 @@ import tempfile
 
 import msgspec
 
-from bench.peers.installing import HERE, node
+from bench.peers.installing import HERE
 from bench.peers.outcome import Outcome, Unavailable
 
 LIMIT_S = 150.0
 
 
-def measured(name: str) -> Outcome:
+def measured(name: str, node: str) -> Outcome:
     """Return what the script measured."""
-    return outcome_of([node(), str(HERE / f"{name}.mjs")], LIMIT_S)
+    return outcome_of([node, str(HERE / f"{name}.mjs")], LIMIT_S)
 
 
 def outcome_of(command: list[str], limit_s: float) -> Outcome:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
-from bench.peers.installing import syncthing
 from bench.peers.outcome import Outcome, Unavailable
 from bench.peers.scripted import end
 from bench.stores import task_fields
@@ -184,9 +183,8 @@ def _live_ms(here: Node, there: Node, number: int) -> float:
     return 1e3 * (time.perf_counter() - start)
 
 
-def measured() -> Outcome:
+def measured(program: str) -> Outcome:
     """Bring up folders, each four times the last, until one takes long; then write files one by one."""
-    program = syncthing()
     with tempfile.TemporaryDirectory(prefix="placet-peers-") as name:
         for entities in SIZES:
             with _two(program, Path(name), entities) as (here, there):
