@@ -3,6 +3,7 @@
 Never runs an agent: the scheduler does, when what happened here makes it due.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -234,6 +235,17 @@ def given_up(snapshot: Snapshot) -> list[GivenUp]:
         for reason in (str(values.get("lifecycle_reason", [""])[0] or PAUSED),)
         if reason != PAUSED and "display_name" in values
     ]
+
+
+def homes(snapshot: Snapshot) -> Counter[bytes]:
+    """Count the active agents by the devices on which they run."""
+    return Counter(
+        home
+        for agent, values, seen in glance.agents(snapshot)
+        if seen and _glanced(values, seen) == ACTIVE and is_agent(agent, values["task_id"][0])
+        for home in values.get("home_device_id", [])[:1]
+        if isinstance(home, bytes)
+    )
 
 
 def _glanced(values: dict[str, list[Any]], seen: bool) -> str:

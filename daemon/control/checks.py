@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from daemon.agents.agents import given_up
+from daemon.agents.agents import given_up, homes
 from daemon.disk import Floor
 from daemon.journal.provenance import iso
 from daemon.peers import roster
@@ -100,8 +100,22 @@ def agents(snapshot: Snapshot) -> Iterator[Check]:
         given: dict[str, str | int] = {"name": one.name, "why": one.reason, "agent": short}
         remedy = f"see to the cause; then: placet agent resume {short}"
         yield Check("agents", False, found, remedy, "agent_given_up", given)
-    if not asleep:
+    homeless = list(_homeless(snapshot))
+    yield from homeless
+    if not asleep and not homeless:
         yield Check("agents", True, "no agent sleeps because it failed", "", "agents_well")
+
+
+def _homeless(snapshot: Snapshot) -> Iterator[Check]:
+    """Look at the agents that nobody wakes any more, since the device where they live was removed."""
+    living = homes(snapshot)
+    for one in roster.read(snapshot).values():
+        count = living[one.device]
+        if count and one.removed and one.device != snapshot.device:
+            found = f"agents whose home is {one.name}, which was removed: {count}"
+            given: dict[str, str | int] = {"device": one.name, "count": count}
+            remedy = "bring each here: placet agent move"
+            yield Check("agents", False, found, remedy, "agents_homeless", given)
 
 
 def states(snapshot: Snapshot, differing: Sequence[DeviceId]) -> Iterator[Check]:

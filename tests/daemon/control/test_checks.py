@@ -9,15 +9,21 @@ from pathlib import Path
 import pytest
 from msgspec import to_builtins
 
+from daemon.agents.agents import homes
+from daemon.agents.records import agent_id
 from daemon.cli.views.findings import finding_words
 from daemon.clock import ClockWatch, since_boot_s
 from daemon.control import checks
 from daemon.control.checks import Check
 from daemon.disk import Floor
+from daemon.peers import roster
+from daemon.peers.identity import certificate_of
 from store.lease import Doubt
 from store.store import Store
 from store.transaction import Write
 from syncproto.codec import Value
+from syncproto.ids import DeviceId
+from syncproto.keys import Signer
 from tests.store.stores import NOW_MS, Bench, exchange, grow, signer_of
 
 YEAR_MS = 365 * 86_400_000
@@ -93,7 +99,7 @@ def given_up(store: Store, title: str, reason: str) -> None:
         tx.commit([Write(task, "task", {"title": title})])
         fields: dict[str, Value] = {"task_id": task, "display_name": title, "home_device_id": tx.device}
         fields |= {"lifecycle": "dormant", "lifecycle_reason": reason}
-        tx.commit([Write(tx.new_id(), "agent", fields)])
+        tx.commit([Write(agent_id(task), "agent", fields)])
 
 
 def test_agents_that_sleep_because_they_failed_are_named_and_paused_ones_are_not(store: Store):
@@ -106,6 +112,33 @@ def test_agents_that_sleep_because_they_failed_are_named_and_paused_ones_are_not
         (found,) = checks.agents(snapshot)
     unwell(found, "'Plan the party'", "failed 5 times in a row: no answer")
     assert "placet agent resume" in found.remedy
+
+
+def live_on_a_removed_phone(store: Store) -> DeviceId:
+    seed = bytes([2]) * 32
+    phone = Signer(seed).device
+    with store.write() as tx:
+        task = tx.new_id()
+        member = roster.introduce(tx, "phone", certificate_of(seed))
+        assert member is not None
+        at_home: dict[str, Value] = {"task_id": task, "home_device_id": phone}
+        made = [Write(task, "task", {"title": "Plan"}), Write(agent_id(task), "agent", at_home), member]
+        tx.commit(made)
+        tx.commit([roster.remove(phone)])
+    return phone
+
+
+def test_agents_that_live_on_a_removed_device_are_counted_until_they_are_moved(store: Store):
+    phone = live_on_a_removed_phone(store)
+    with store.read() as snapshot:
+        (found,) = checks.agents(snapshot)
+    unwell(found, "phone, which was removed: 1")
+    assert "placet agent move" in found.remedy
+    with store.write() as tx:
+        assert homes(tx) == {phone: 1}
+        (agent,) = tx.entities("agent")
+        tx.commit([Write(agent.id, "agent", {"home_device_id": tx.device})])
+        assert all(one.well for one in checks.agents(tx))
 
 
 def test_peers_that_show_something_else_are_named(store: Store):
@@ -124,6 +157,9 @@ def found_in_all_ways(store: Store, folder: Path) -> Iterator[Check]:
     spans_ms = (6 * 60_000, 3_600_000, 86_400_000, -2 * YEAR_MS)
     yield from (found for span_ms in spans_ms for found in clocks(store, NOW_MS, span_ms))
     yield from (*clocks(store, NOW_MS), *clocks(store, NOW_MS - YEAR_MS))
+    with store.read() as snapshot:
+        yield from checks.agents(snapshot)
+    live_on_a_removed_phone(store)
     with store.read() as snapshot:
         yield from checks.agents(snapshot)
         yield from (*checks.states(snapshot, []), *checks.states(snapshot, [signer_of("b").device]))
