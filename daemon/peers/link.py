@@ -10,6 +10,7 @@ from typing import Any
 import structlog
 
 from daemon.notifier import Notifier, Watch
+from daemon.peers import roster
 from daemon.peers.allowance import Allowance
 from daemon.peers.pace import Pace
 from daemon.peers.wire import LineLost, Wire
@@ -326,11 +327,14 @@ class Link:
             self._answered.set()
 
     async def _send_page(self, session: Session, wanted: PageWanted) -> None:
-        def use(snapshot: Snapshot) -> tuple[FeedPage, Standing]:
+        def use(snapshot: Snapshot) -> tuple[FeedPage, Standing, bool]:
             page = snapshot.page(wanted.peer_vector, wanted.after, wanted.bytes_max)
-            return page, standing(snapshot)
+            return page, standing(snapshot), roster.is_removed(snapshot, self.peer)
 
-        page, held = await self._db.read(use)
+        page, held, removed = await self._db.read(use)
+        if removed and not (page.commits and roster.removes(page.commits[-1], self.peer)):
+            # Those who close the door are on their way; nothing that came after it may go out before them.
+            raise _Asked("no longer a member")
         frame = session.page(page.commits, page.end, held)
         self._compare(session)
         if frame is not None:

@@ -12,7 +12,9 @@ from store import history
 from store.entity import Entity
 from store.snapshot import Snapshot
 from store.transaction import Write
+from syncproto import commit as commits
 from syncproto.codec import Value
+from syncproto.commit import SignedCommit
 from syncproto.ids import ZERO_ID, DeviceId, EntityId, derived_id
 from syncproto.keys import device_id
 
@@ -113,6 +115,18 @@ def _beacon(entity: Entity) -> tuple[bytes | None, Value]:
 def _removed(entity: Entity) -> bool:
     """Say whether anyone removed the device and nobody who knew of that let it in again."""
     return not entity.visible or any(version.value is True for version in entity.versions("removed"))
+
+
+def is_removed(snapshot: Snapshot, device: DeviceId) -> bool:
+    """Say whether the door is closed to a device that was let in once."""
+    entity = snapshot.entity(entity_of(device))
+    return entity is not None and _removed(entity)
+
+
+def removes(signed: SignedCommit, device: DeviceId) -> bool:
+    """Say whether a commit closes the door to a device."""
+    written = (one for one in commits.read(signed).commit.operations if one.entity == entity_of(device))
+    return any(one.deletes or one.fields.get("removed") is True for one in written)
 
 
 def introduce(

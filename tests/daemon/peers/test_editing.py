@@ -3,10 +3,13 @@
 Never writes to the roster but through the use cases.
 """
 
+from dataclasses import replace
+
 import pytest
 
 from daemon.journal.errors import Code, Refused
-from tests.daemon.peers.fleet import Device, Fleet, in_step
+from daemon.peers import roster
+from tests.daemon.peers.fleet import QUICK, Device, Fleet, in_step
 
 
 async def refusal(device: Device, ref: str) -> Refused:
@@ -46,6 +49,24 @@ async def test_a_removed_device_is_cut_off_before_the_person_is_told(pair: tuple
     # The commit that removes it was its last; what came later it never gets.
     assert await phone.titles() == []
     assert (await desk.peers.remove("phone")).removed
+
+
+async def test_what_came_after_a_removal_goes_to_the_removed_device_by_nobody(fleet: Fleet):
+    # Both read the roster once a minute: until then the one would pass everything on, the other take it.
+    slow = replace(QUICK, roster_s=60.0)
+    desk, phone = await fleet.start("desk", pace=slow), await fleet.start("phone", pace=slow)
+    tablet = await fleet.start("tablet")
+    await fleet.pair(desk, phone)
+    await fleet.pair(desk, tablet)
+    await in_step(desk, phone, tablet)
+    before = (await tablet.read(roster.read))[tablet.id].beacon
+    await tablet.peers.remove("phone")
+    await tablet.add("after the removal", count=3)
+    await in_step(desk, tablet)
+    await desk.until_apart(phone)
+    assert await phone.titles() == []
+    assert (await desk.read(roster.read))[tablet.id].beacon != before
+    assert (await phone.read(roster.read))[tablet.id].beacon == before
 
 
 async def test_the_device_that_one_is_on_is_not_removed(pair: tuple[Device, Device]):
