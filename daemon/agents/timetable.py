@@ -52,6 +52,7 @@ class _Line:
     failures: int = 0
     held: str = ""
     running: bool = False
+    by_itself: bool = False
 
     @property
     def is_empty(self) -> bool:
@@ -98,12 +99,15 @@ class Timetable:
 
     def ask(self, agent: EntityId, request: str) -> None:
         """Note a person's request: it skips debounce, throttle and back-off."""
-        self._line(agent).asked.append(request)
+        line = self._line(agent)
+        if request in line.patient:
+            line.patient.remove(request)  # asked while a start took up what waits
+        line.asked.append(request)
 
     def ask_patiently(self, agent: EntityId, request: str) -> None:
         """Note a timer whose time has come, or a request to try again: it heeds throttle and back-off."""
         line = self._line(agent)
-        if request not in line.patient:
+        if request not in line.patient and request not in line.asked:
             line.patient.append(request)
 
     def hurry(self, agent: EntityId) -> str | None:
@@ -127,6 +131,7 @@ class Timetable:
         """Note that a run has begun; news from here on make the next one."""
         line = self._line(start.agent)
         line.running = True
+        line.by_itself = start.request is None or start.request in line.patient
         line.first_news_s = None
         if start.request is not None:
             self.withdraw(start.agent, start.request)
@@ -135,7 +140,7 @@ class Timetable:
         """Note that a run is over. What a person asked for does not put off what comes by itself."""
         line = self._line(start.agent)
         line.running = False
-        if start.request is None:
+        if line.by_itself:
             line.ran_s = now_s
 
     def ran_before(self, agent: EntityId, at_s: float) -> None:

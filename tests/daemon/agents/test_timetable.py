@@ -106,3 +106,14 @@ def test_news_that_turn_out_to_be_none_are_dropped(table: Timetable) -> None:
     assert table.ready(99) == []
     assert table.next_s(0) is None
     assert table.outlook(ONE, 0).in_s is None
+
+
+def test_a_timers_run_puts_off_what_comes_by_itself_and_a_persons_does_not(table: Timetable) -> None:
+    for ask, in_s in ((table.ask, 2.0), (table.ask_patiently, 5.0)):
+        ask(ONE, "request")
+        (start,) = table.ready(100.0)
+        table.started(start)
+        table.ended(start, 100.0)
+        table.news(ONE, 100.0)
+        assert table.outlook(ONE, 100.0).in_s == in_s
+        table.no_news(ONE)
