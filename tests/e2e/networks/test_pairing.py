@@ -44,13 +44,17 @@ def test_a_code_is_enough_to_pair_and_to_find_each_other_again(world: World, kin
     assert desk.holds("while alone")
 
 
-def test_an_interface_that_comes_after_the_daemon_is_enough(world: World):
+@pytest.mark.parametrize("kind", ["IPv4", "link-local IPv6"])
+def test_an_interface_that_comes_after_the_daemon_is_enough(world: World, kind: str):
     segment = world.networks.segment("lan")
     desk, phone = world.device("desk"), world.device("phone")
+    for device in (desk, phone):
+        if kind == "IPv4":
+            device.machine.without(6)
     world.start(desk, phone)
     assert "network address" in desk.run("doctor").out
-    desk.machine.plug(segment, "10.77.0.1/24")
-    phone.machine.plug(segment, "10.77.0.2/24")
+    for number, device in enumerate((desk, phone), start=1):
+        device.machine.plug(segment, *(form.format(number) for form in ADDRESSES[kind]))
     code = desk.do("pair")["code"]
     eventually("the code is enough", lambda: phone.run("join", typed=code).status == 0, 30.0, desk, phone)
     in_step(desk, phone)
