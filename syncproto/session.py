@@ -104,7 +104,7 @@ def _with_ends(vector: Clock, taken: Sequence[Head], own: Clock) -> Clock:
     return tuple(sorted(heads))
 
 
-def _require_common(versions: Sequence[int]) -> None:
+def _require_spoken(versions: Sequence[int]) -> None:
     """Raise OtherVersion where none of these versions is spoken here."""
     if not set(versions) & set(messages.VERSIONS):
         raise OtherVersion(versions, newer=max(versions, default=0) > max(messages.VERSIONS))
@@ -258,13 +258,13 @@ class Session:
         except RemoteProtocolError:
             versions = messages.versions_in(frame) if self.state is State.GREETING else None
             if versions is not None:
-                _require_common(versions)
+                _require_spoken(versions)
             raise
 
     def _greeted(self, message: Message) -> list[Event]:
         if not isinstance(message, Hello):
             raise RemoteProtocolError(f"{type(message).__name__} before Hello")
-        _require_common(message.versions)
+        _require_spoken(message.versions)
         if message.vault != self._vault:
             raise RemoteProtocolError("another vault")
         self.state = State.STREAMING
