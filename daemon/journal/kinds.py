@@ -35,6 +35,11 @@ def is_shown(kind: str) -> bool:
     return kind not in BOOKKEEPING
 
 
+def is_secret(kind: str, field: str) -> bool:
+    """Say whether the members' stores keep the value of a field to themselves: only its change is shown."""
+    return (kind, field) == ("device", "beacon")
+
+
 def is_known(kind: str, field: str) -> bool:
     """Say whether this version knows what a field of a kind means."""
     if kind in OTHERS or kind in BOOKKEEPING or field == DELETED:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from daemon.journal import refs
 from daemon.journal.disputes import field_name
 from daemon.journal.errors import Code, Refused, not_found, usage
-from daemon.journal.kinds import BOOKKEEPING, FIELDS, OTHERS, is_known, is_shown
+from daemon.journal.kinds import BOOKKEEPING, FIELDS, OTHERS, is_known, is_secret, is_shown
 from daemon.journal.provenance import AUTHORS, author, iso, written_ms
 from daemon.journal.show import Shown
 from daemon.journal.values import folded
@@ -230,6 +230,7 @@ class _Words:
         """Show one change."""
         source = change.source
         device = self._shown.device(source.head.replica)
+        secret = is_secret(change.kind, change.field)
         agent, why = (None, None) if source.effect is None else self._why(source.effect)
         if agent is None and change.agent is not None:
             agent = text(change.agent)
@@ -244,8 +245,8 @@ class _Words:
             kind=change.kind,
             title=self._title(change.entity),
             field=field_name(self._shown, change.field),
-            before=self._value(change.field, change.before),
-            after=self._value(change.field, change.after),
+            before=None if secret else self._value(change.field, change.before),
+            after=None if secret else self._value(change.field, change.after),
             why=why,
             unknown=not is_known(change.kind, change.field),
         )

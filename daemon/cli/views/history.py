@@ -35,6 +35,7 @@ _FOR_MACHINES: Final = frozenset(
         "agent_id",
         "home_device_id",
         "position",
+        "beacon",
         "certificate",
         "public_key",
         "happened_at",

@@ -22,7 +22,7 @@ from daemon.journal.views import Change, Task
 from store import history
 from store.snapshot import Snapshot
 from store.transaction import Transaction, Write
-from syncproto.codec import redacted
+from syncproto.codec import Value, redacted
 from syncproto.commit import By
 from syncproto.ids import from_text, text
 from tests.daemon.agents.fleet import Fleet, Home
@@ -147,6 +147,15 @@ def test_the_log_of_everything_leaves_out_what_agents_keep_for_themselves(a: Hom
 def test_anything_can_be_asked_for_by_its_id(a: Home, task: Task):
     item = a.write(lambda tx: checklists.add_item(tx, task.id, NewItem(title="Photos")))
     assert {one.entity for one in read(a, item.id[:8])} == {item.id}
+
+
+def test_that_a_beacon_key_changed_is_told_and_the_key_is_not(a: Home):
+    key: list[Value] = [b"k" * 32, b"r" * 8]
+    device = a.write(lambda tx: tx.commit([Write(tx.new_id(), "device", {"name": "tablet", "beacon": key})]))
+    assert device is not None
+    assert steps(read(a), "beacon") == [(None, None)]
+    told = a.read(lambda snapshot: log.events(snapshot, snapshot.feed_end() - 1, 1))
+    assert [one.after for one in told[0].changes if one.field == "beacon"] == [None]
 
 
 def test_what_names_nothing_is_not_found(a: Home, task: Task):
