@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -60,8 +61,7 @@ class Soak:
         while (at_s := time.monotonic() - began_s) < 60 * minutes:
             self._heal(at_s)
             self._disturb(at_s)
-            for _ in range(WRITES_A_DAY // DISTURBANCES_A_DAY + 1):
-                self._write()
+            self._write()
             if at_s - sampled_s >= SAMPLE_S:
                 sampled_s = at_s
                 self.memory.append((at_s, [resident_mib(one) for one in self.devices[:STEADY]]))
@@ -114,11 +114,13 @@ class Soak:
         return device.launch
 
     def _write(self) -> None:
+        """Let people write on devices that run, several at once."""
         running = [one for one in self.devices if one.daemon is not None and one.daemon.poll() is None]
-        device = self.drawn.choice(running)
+        drawn = [self.drawn.choice(running) for _ in range(WRITES_A_DAY // DISTURBANCES_A_DAY + 1)]
+        with ThreadPoolExecutor() as people:
+            said = people.map(lambda device: device.run("add", f"a task of {device.name}"), drawn)
         # One that has only just been started does not answer yet.
-        if device.run("add", f"task {self.done['write'] + 1} of {device.name}").status == 0:
-            self.done["write"] += 1
+        self.done["write"] += sum(one.status == 0 for one in said)
 
 
 def resident_mib(device: Resident) -> float:
