@@ -28,6 +28,7 @@ WIDTH_MAX: Final = 88
 SET_SHORT: Final = 8
 """Sets are long lived and many: the fewest characters that would do need the whole store."""
 _INDENT: Final = " " * 8
+_QUOTATION: Final = "“”„«»"
 _RESULT_WIDTH_MIN: Final = 9
 _MESSAGE_WIDTH_MIN: Final = 24
 _RESULT_STYLES: Final = {"applied": "green", "already": "dim", "stale": "yellow", "conflict": "yellow"}
@@ -109,7 +110,7 @@ def agents_lines(words: object, width: int, look: Look) -> Iterator[str]:
     if not words:
         return
     # What has such marks itself is not put between them once more.
-    told = str(words) if "“" in str(words) else quoted_words(words)
+    told = str(words) if any(mark in str(words) for mark in _QUOTATION) else quoted_words(words)
     for line in wrapped(_("the agent says: {words}").format(words=told), width):
         yield look.paint(line.replace("“", look.sign("“")).replace("”", look.sign("”")), "dim")
 

@@ -15,6 +15,7 @@ from daemon.cli.proposals import summary
 from daemon.cli.sentences import retold
 from daemon.cli.text import cells
 from daemon.cli.views.history import change_list
+from daemon.cli.views.pending import agents_lines
 from daemon.cli.when import moment_s
 from tests.daemon.cli import examples
 from tests.daemon.cli.examples import OTHER
@@ -97,3 +98,9 @@ def test_what_changed_stands_beneath_who_changed_it_however_long_the_time_is(
         place = len(fields[0]) - len(fields[0].lstrip())
         assert heading[place - 2 : place] == "  "
         assert heading[place] != " "
+
+
+@pytest.mark.parametrize("told", ["“two”", "La nota dice: «dos»", "Die Notiz sagt: „zwei“", "Notița: „doi”"])
+def test_words_with_quotation_marks_of_any_language_get_no_second_ones(told: str):
+    assert list(agents_lines(told, 80, Look())) == [f"the agent says: {told}"]
+    assert list(agents_lines("two", 80, Look())) == ["the agent says: “two”"]
