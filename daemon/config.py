@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 import msgspec
 from msgspec import Meta, Struct
@@ -264,4 +264,6 @@ def _checked(key: str, value: object, origin: str, *, strict: bool) -> object:
     try:
         return msgspec.convert(value, _TYPES[key], strict=strict)
     except msgspec.ValidationError as error:
-        raise ConfigError(f"{origin}: {key} = {value!r}: {error}") from error
+        words = [one for one in get_args(_TYPES[key]) if isinstance(one, str) and one]
+        told = f"one of {', '.join(words)} is needed" if words else error
+        raise ConfigError(f"{origin}: {key} = {value!r}: {told}") from error
