@@ -1,0 +1,88 @@
+"""Glances at folded entities: winning values alone, and what hangs on what.
+
+Never reads an entity whole, but to compare.
+"""
+
+from store import glance
+from store.store import Store
+from store.transaction import Write
+from syncproto.codec import Value
+from syncproto.heads import EMPTY
+from syncproto.ids import EntityId
+from tests.store.stores import Bench, entity_id, exchange, write
+
+TASK, OTHER, GONE = entity_id(1), entity_id(2), entity_id(3)
+LIST, ITEM, NOTE, LINK = entity_id(10), entity_id(11), entity_id(12), entity_id(13)
+
+
+def put(store: Store, entity: EntityId, kind: str, **fields: Value) -> None:
+    with store.write() as tx:
+        tx.commit([Write(entity, kind, fields)])
+
+
+def test_all_that_hangs_on_a_task_is_found_out_of_sight_included(bench: Bench) -> None:
+    store = bench.store("a")
+    for task in (TASK, OTHER):
+        put(store, task, "task", title="a task")
+    put(store, LIST, "checklist", task_id=TASK)
+    put(store, ITEM, "checklist_item", checklist_id=LIST, deleted=True)
+    put(store, NOTE, "entry", task_id=TASK)
+    put(store, LINK, "link", from_id=OTHER, to_id=TASK, type="blocks")
+    with store.read() as snapshot:
+        assert sorted(glance.belongings(snapshot, TASK)) == [LIST, ITEM, NOTE, LINK]
+        assert glance.belongings(snapshot, OTHER) == [LINK]
+        assert glance.belongings(snapshot, GONE) == []
+
+
+def test_agents_in_sight_are_told_with_all_values_and_whether_their_task_is_in_sight(bench: Bench) -> None:
+    a, b = bench.store("a"), bench.store("b")
+    with a.read() as snapshot:
+        assert list(glance.agents(snapshot)) == []
+    put(a, TASK, "task", title="a task")
+    put(a, GONE, "task", title="removed", deleted=True)
+    put(a, entity_id(20), "agent", task_id=TASK, mode="auto")
+    put(a, entity_id(21), "agent", task_id=GONE)
+    put(a, entity_id(22), "agent", task_id="no id")
+    put(a, entity_id(23), "agent", task_id=TASK, deleted=True)
+    exchange(a, b)
+    for store, mode in ((a, "first"), (b, "second")):
+        put(store, entity_id(20), "agent", mode=mode)
+    exchange(b, a)
+    with a.read() as snapshot:
+        found = {name: (values, seen) for name, values, seen in glance.agents(snapshot)}
+        whole = snapshot.entity(entity_id(20))
+    assert whole is not None
+    values, seen = found[entity_id(20)]
+    assert values["mode"] == [version.value for version in whole.versions("mode")]
+    assert sorted(values["mode"]) == ["first", "second"]
+    assert seen
+    assert {name: seen for name, (_, seen) in found.items() if name != entity_id(20)} == {
+        entity_id(21): False,
+        entity_id(22): False,
+    }
+
+
+def test_agents_without_a_task_need_no_look_at_tasks(bench: Bench) -> None:
+    store = bench.store("a")
+    put(store, entity_id(20), "agent", mode="auto")
+    with store.read() as snapshot:
+        assert list(glance.agents(snapshot)) == [(entity_id(20), {"mode": ["auto"]}, False)]
+
+
+def test_a_kind_is_held_also_where_all_of_it_is_removed(bench: Bench) -> None:
+    store = bench.store("a")
+    write(store, TASK, title="x", deleted=True)
+    with store.read() as snapshot:
+        assert snapshot.holds_kind("task")
+        assert not snapshot.holds_kind("agent")
+
+
+def test_the_next_stamp_never_leads_back(bench: Bench) -> None:
+    store = bench.store("a")
+    write(store, TASK, EMPTY, title="x")
+    before = bench.now_ms
+    bench.now_ms -= 5000
+    with store.write() as tx:
+        assert tx.stamp_ms() == before
+        bench.now_ms += 10_000
+        assert tx.stamp_ms() == before + 5000
