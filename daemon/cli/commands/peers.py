@@ -14,7 +14,14 @@ from daemon.cli.client import WAIT_S, Answer, quoted
 from daemon.cli.grammar import Seconds, command, group, joined, pass_output
 from daemon.cli.refusals import NO_DAEMON, Refusal
 from daemon.cli.views.pairing import goodbye_lines, goodbye_rows, left_lines
-from daemon.cli.views.standing import device_line, device_list, device_rows, named_rows, sync_lines, sync_rows
+from daemon.cli.views.standing import (
+    device_line,
+    device_rows,
+    device_screen,
+    named_rows,
+    sync_lines,
+    sync_rows,
+)
 from daemon.cli.words import _, ngettext
 
 if TYPE_CHECKING:
@@ -28,10 +35,10 @@ _SYNC_S: Final = 30.0
 def devices_command(output: Output) -> None:
     """List the devices; rename or remove one.
 
-    With --plain: id, name, this, connected, lag, last seen, address, removed.
+    With --plain: id, name, this, connected, lag, last seen, address, removed, let in by, when.
     """
     if click.get_current_context().invoked_subcommand is None:
-        output.show(client.get("/v1/devices"), device_list, device_rows)
+        output.show(client.get("/v1/devices"), device_screen, device_rows)
 
 
 @devices_command.command("rename")

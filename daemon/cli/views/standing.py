@@ -122,10 +122,17 @@ def _let_in(peer: Peer, status: Status, look: Look) -> str:
     lately = at_s is not None and look.now_s is not None and look.now_s - at_s < _TOLD_S
     if not by or not lately or by == status.get("name"):
         return ""
-    words = _("{device} was let in by {by}, {when}").format(
-        device=shown(peer.get("name") or "?"), by=shown(by), when=ago(peer.get("added_at"), look.now_s)
+    return look.paint(_let_in_words(peer, look), "yellow")
+
+
+def _let_in_words(peer: Peer, look: Look) -> str:
+    """Say who let a device in, and when; nothing where nobody did."""
+    by, when = peer.get("added_by"), ago(peer.get("added_at"), look.now_s)
+    if not by or not when:
+        return ""
+    return _("{device} was let in by {by}, {when}").format(
+        device=shown(peer.get("name") or "?"), by=shown(by), when=when
     )
-    return look.paint(words, "yellow")
 
 
 def _lag(peer: Peer, look: Look) -> str:
@@ -142,7 +149,7 @@ def _lag(peer: Peer, look: Look) -> str:
 
 
 def device_rows(devices: Iterable[Peer]) -> Iterator[Sequence[object]]:
-    """Give the plain columns: id, name, this, connected, lag, last seen, address, removed."""
+    """Give the plain columns, as `placet devices --help` names them."""
     for one in devices:
         get = one.get
         yield (
@@ -154,6 +161,8 @@ def device_rows(devices: Iterable[Peer]) -> Iterator[Sequence[object]]:
             get("last_seen"),
             get("address"),
             bool(get("removed")),
+            get("added_by"),
+            get("added_at"),
         )
 
 
@@ -162,6 +171,14 @@ def device_list(devices: Sequence[Peer], look: Look) -> Iterator[str]:
     ids = shorts(devices, "device_id")
     rows = [_device_cells(one, ids, look) for one in devices]
     return table(_DEVICE_COLUMNS, rows, look) if rows else iter(())
+
+
+def device_screen(devices: Sequence[Peer], look: Look) -> Iterator[str]:
+    """Draw the devices, and who let each of them in."""
+    yield from device_list(devices, look)
+    for one in devices:
+        if not one.get("removed") and (words := _let_in_words(one, look)):
+            yield look.paint(words, "dim")
 
 
 def device_line(done: str, device: Peer, look: Look) -> Iterator[str]:

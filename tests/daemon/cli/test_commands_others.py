@@ -180,6 +180,16 @@ def test_status_tells_how_much_is_to_come_from_a_device_that_is_linked(
     assert f"  {words}\n" in placet("status").out
 
 
+def test_devices_tell_who_let_each_of_them_in_and_when(placet: Placet, control: FakeControl):
+    one = {**examples.DEVICES[0], "added_by": "desk", "added_at": "2026-03-04T10:00:00Z"}
+    control.answers("GET /v1/devices", [one, {**one, "name": "lost", "removed": True}])
+    told = placet("devices").out.splitlines()[3:]
+    assert len(told) == 1
+    assert told[0].startswith(f"{one['name']} was let in by desk, ")
+    rows = placet("devices", "--plain").out.splitlines()
+    assert rows[0].split("\t")[-2:] == ["desk", "2026-03-04T10:00:00Z"]
+
+
 def test_devices_are_a_table(placet: Placet, control: FakeControl):
     control.answers("GET /v1/devices", examples.DEVICES)
     assert placet("devices").out == (
