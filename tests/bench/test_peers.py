@@ -69,6 +69,6 @@ def test_nothing_that_a_peer_started_outlives_it(tmp_path: Path):
 
 def test_ours_is_held_against_a_peer_by_rate_and_by_latency():
     ours, theirs = Outcome(1000, 1.0, [4.0] * 10), Outcome(100, 1.0, [2.0] * 10)
-    found = list(running.figures(running.PEERS["pouchdb"], ours, theirs))
+    found = list(running.figures(running.PEERS["pouchdb-http"], ours, theirs))
     assert [one.ratio for one in found] == [10, 2, 2, 2]
     assert all(isinstance(one, Figure | Absent) for one in found)
