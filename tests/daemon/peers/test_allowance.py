@@ -67,8 +67,8 @@ async def test_who_floods_is_taken_from_slowly_and_told_of_and_others_go_on(flee
 
 
 async def test_what_is_held_already_fills_no_disk(fleet: Fleet):
-    desk, phone = await fleet.start("desk"), await fleet.start("phone")
-    tablet = await fleet.start("tablet")
+    desk = await fleet.start("desk", pace=replace(QUICK, stored_bytes_per_s=1))
+    phone, tablet = await fleet.start("phone"), await fleet.start("tablet")
     await fleet.pair(desk, phone)
     await fleet.pair(desk, tablet)
     for number in range(10):
