@@ -9,7 +9,7 @@ import os
 import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -108,19 +108,17 @@ def _bring_up_s(here: Device, there: Device) -> float:
 
 
 async def _meet_ms(here: Device, there: Device, changes: int) -> float:
-    """Part two devices, change something, and time until both hold the same again; the median."""
-    taken = []
+    """Part two devices, change something, and time until both hold the same again."""
     async with _api(here) as mine, _api(there) as theirs:
-        for meeting in range(MEETINGS):
-            await _post(mine, "/v1/sync", {"pause": True})
-            for number in range(changes):
-                await _post(mine, "/v1/tasks", {"title": f"change {number} of {meeting}"})
-            start = time.perf_counter()
-            await _post(mine, "/v1/sync", {"pause": False})
-            await _in_step(mine)
-            taken.append(time.perf_counter() - start)
-            await _in_step(theirs)
-    return 1e3 * median(taken)
+        await _post(mine, "/v1/sync", {"pause": True})
+        for number in range(changes):
+            await _post(mine, "/v1/tasks", {"title": f"change {number}"})
+        start = time.perf_counter()
+        await _post(mine, "/v1/sync", {"pause": False})
+        await _in_step(mine)
+        taken_s = time.perf_counter() - start
+        await _in_step(theirs)
+    return 1e3 * taken_s
 
 
 def _hello_bytes(device: Device) -> int:
@@ -165,59 +163,44 @@ def _brought_up(folder: Path, count: int, taken_s: float, there: Device) -> Figu
     return Figure(name, count / taken_s, count / raw, "/s", "raw apsw, same rows and pages", ">= 0.5")
 
 
-def _of_size(folder: Path, count: int) -> tuple[list[Figure], float, float]:
-    """Measure with a journal of one size; return also the times of two kinds of meeting, in ms."""
-    with _two(folder / str(count), count) as (here, there):
-        taken_s = _bring_up_s(here, there)
-        idle_ms = asyncio.run(_meet_ms(here, there, 0))
-        changed_ms = asyncio.run(_meet_ms(here, there, CHANGES))
-        there.stop()
-        stalled = asyncio.run(_stall_mib(here, there))
-        here.stop()
-        said = float(_hello_bytes(there))
-        found = [
-            _brought_up(folder, count, taken_s, there),
-            Figure(
-                f"said by each where nothing is new, {count} entities",
-                said,
-                HELLO_MAX_BYTES,
-                "B",
-                "1 KiB",
-                "<= 1",
-            ),
-            Figure(
-                f"grown by a stalled peer, {count} entities",
-                stalled,
-                STALLED_MAX_MIB,
-                "MiB",
-                "the budget",
-                "<= 1",
-            ),
-        ]
-    return found, idle_ms, changed_ms
+def _alone(folder: Path, count: int, taken_s: float, here: Device, there: Device) -> list[Figure]:
+    """Measure what needs the second of two devices stopped; stop both."""
+    there.stop()
+    stalled = asyncio.run(_stall_mib(here, there))
+    here.stop()
+    said, size = float(_hello_bytes(there)), f"{count} entities"
+    return [
+        _brought_up(folder, count, taken_s, there),
+        Figure(f"said where nothing is new, {size}", said, HELLO_MAX_BYTES, "B", "1 KiB", "<= 1"),
+        Figure(f"grown by a stalled peer, {size}", stalled, STALLED_MAX_MIB, "MiB", "the budget", "<= 1"),
+    ]
+
+
+def _meetings(pairs: dict[int, tuple[Device, Device]]) -> list[Figure]:
+    """Time meetings of journals of each size in turn, so that a drifting machine drifts for all."""
+    taken: dict[tuple[int, int], list[float]] = {}
+    for _ in range(MEETINGS):
+        for size, (here, there) in pairs.items():
+            for changes in (0, CHANGES):
+                taken.setdefault((size, changes), []).append(asyncio.run(_meet_ms(here, there, changes)))
+    found = []
+    for (size, changes), times in taken.items():
+        if size != FEW:
+            name = f"meeting again, {changes or 'no'} changes, {size} entities"
+            few = median(taken[FEW, changes])
+            found.append(Figure(name, median(times), few, "ms", f"the same with {FEW}", "<= 1.5"))
+    return found
 
 
 def figures(*, quick: bool) -> list[Figure]:
     """Measure everything here; `quick` leaves the large journal out."""
     sizes = [FEW, MANY_QUICK] if quick else [FEW, MANY, LIFE]
-    with tempfile.TemporaryDirectory(prefix="placet-bench-") as name:
-        measured = {count: _of_size(Path(name), count) for count in sizes}
-    found = [figure for held, _, _ in measured.values() for figure in held]
-    _, idle_ms, changed_ms = measured[FEW]
-    for count in sizes[1:]:
-        _, idle, changed = measured[count]
-        few = f"the same with {FEW}"
-        found.append(
-            Figure(f"meeting again, nothing new, {count} entities", idle, idle_ms, "ms", few, "<= 1.5")
-        )
-        found.append(
-            Figure(
-                f"meeting again, {CHANGES} changes, {count} entities",
-                changed,
-                changed_ms,
-                "ms",
-                few,
-                "<= 1.5",
-            )
-        )
+    found: list[Figure] = []
+    with tempfile.TemporaryDirectory(prefix="placet-bench-") as name, ExitStack() as running:
+        folder = Path(name)
+        pairs = {count: running.enter_context(_two(folder / str(count), count)) for count in sizes}
+        taken_s = {count: _bring_up_s(*pair) for count, pair in pairs.items()}
+        found += _meetings(pairs)
+        for count, pair in pairs.items():
+            found += _alone(folder, count, taken_s[count], *pair)
     return found
