@@ -122,9 +122,10 @@ class Author:
         shown = {"target": text(target), "field": field, "value": value}
         fingerprint = digest("fp", text(TASK), tool.name, shown)
         like = self.tx.items_like(fingerprint)
-        if any(item.status is not Status.CONFIRMED and item.status is not Status.RETRACTED for item in like):
+        over = (Status.CONFIRMED, Status.RETRACTED)
+        if any(self.tx.standing(item).status not in over for item in like):
             return None
-        previous = text(like[-1].id) if like else ""
+        previous = text(like[-1]) if like else ""
         item_id = derived_id("item", fingerprint.hex(), previous, len(like), time_of=TASK)
         entity = derived_id("entity", text(item_id), time_of=item_id) if tool.creates else target
         found = self.tx.entity(entity)
