@@ -19,6 +19,7 @@ _ORDER = (
     Silence.NO_WAY,
 )
 _FOREIGN = (Silence.NEWER, Silence.OLDER)
+CLOCK_APART_S = 120
 _BROKEN = (*_FOREIGN, Silence.TURNED_AWAY, Silence.ANOTHER)
 """What does not go away once the device is on and near again."""
 _REMEDIES = {
@@ -44,6 +45,7 @@ def connections(devices: Sequence[DeviceState], trouble: str | None, *, paused: 
     if paused:
         yield Check("devices", False, "Exchange is paused", "placet sync --resume", "exchange_paused")
         return
+    yield from _clocks(members)
     away = [one for one in members if not one.connected]
     for one in away:
         yield _away(one)
@@ -54,6 +56,20 @@ def connections(devices: Sequence[DeviceState], trouble: str | None, *, paused: 
         found = f"this device is not found on the local network: {trouble}"
         remedy = "check the network; it goes on by itself"
         yield Check("mdns", False, found, remedy, "mdns_silent", {"fault": trouble})
+
+
+def _clocks(members: Sequence[DeviceState]) -> Iterator[Check]:
+    """Look for clocks that are not together: what is dated by them comes in an odd order."""
+    for one in members:
+        apart_s = one.clock_ahead_s or 0
+        if abs(apart_s) > CLOCK_APART_S:
+            way = "ahead of" if apart_s > 0 else "behind"
+            minutes = abs(apart_s) // 60
+            found = f"the clock of {one.name} is {minutes} minutes {way} this one's"
+            remedy = f"check date and time here and on {one.name}"
+            code = f"clock_{way.split(maxsplit=1)[0]}_there"
+            given: dict[str, str | int] = {"device": one.name, "minutes": minutes}
+            yield Check("clock", False, found, remedy, code, given)
 
 
 def _away(device: DeviceState) -> Check:

@@ -6,6 +6,8 @@ Never follows a redirect, uses a proxy, or sends anything above TLS to a device 
 import asyncio
 import errno
 import ssl
+from contextvars import ContextVar
+from email.utils import parsedate_to_datetime
 from enum import StrEnum
 from types import SimpleNamespace
 from typing import Any
@@ -19,6 +21,9 @@ from daemon.peers.identity import Identity
 from daemon.peers.listener import LINK_PATH, PAIR_PATH
 from daemon.peers.pace import Pace
 from daemon.peers.wire import Wire
+
+# What answers to the connections of this task were dated with: aiohttp keeps an upgrade's headers to itself.
+_dates: ContextVar[list[str] | None] = ContextVar("_dates", default=None)
 
 
 class Silence(StrEnum):
@@ -64,11 +69,13 @@ class Dialling:
 
     async def member(self, address: Address, certificate: bytes) -> Wire:
         """Connect to the member that has this certificate (DER). Raises Unreachable."""
+        dates: list[str] = []
+        _dates.set(dates)
         socket, shown = await self._connect(address, LINK_PATH, trust.LINK_NAME, self._pin(certificate))
         if shown != certificate:
             await socket.close()
             raise TurnedAway(f"{address} showed another certificate", Silence.ANOTHER)
-        return Wire(socket, str(address))
+        return Wire(socket, str(address), _time_s(dates))
 
     def _pin(self, certificate: bytes) -> ssl.SSLContext:
         context = self._pins.get(certificate)
@@ -113,6 +120,7 @@ class Dialling:
         if self._session is None:
             tracing = TraceConfig()
             tracing.on_request_redirect.append(_refuse_redirect)
+            tracing.on_request_end.append(_note_date)
             self._session = ClientSession(
                 connector=aiohttp.TCPConnector(limit=0, force_close=True),
                 cookie_jar=aiohttp.DummyCookieJar(),
@@ -142,6 +150,23 @@ def _kind(fault: Exception) -> Silence:
 def _words(fault: Exception) -> str:
     seen = fault.os_error if isinstance(fault, aiohttp.ClientConnectorError) else fault
     return getattr(seen, "strerror", None) or str(seen)
+
+
+async def _note_date(
+    session: ClientSession, context: SimpleNamespace, params: aiohttp.TraceRequestEndParams
+) -> None:
+    del session, context
+    dates = _dates.get()
+    if dates is not None:
+        dates.append(params.response.headers.get("Date", ""))
+
+
+def _time_s(dates: list[str]) -> float | None:
+    """Read the moment that an answer was dated with."""
+    try:
+        return parsedate_to_datetime(dates[-1]).timestamp() if dates else None
+    except (ValueError, OverflowError):
+        return None
 
 
 async def _refuse_redirect(

@@ -66,6 +66,8 @@ class Exchange:
         # Newcomers whose entry in the roster is being written: they are here, and need not be called.
         self._arriving: set[DeviceId] = set()
         self._tried: dict[DeviceId, list[Failed]] = {}
+        self._clock = clock
+        self._ahead_s: dict[DeviceId, int] = {}
         self.paused = False
         self._leaving = False
 
@@ -140,6 +142,10 @@ class Exchange:
         good = known.get(device, [])
         return list(dict.fromkeys([*good[:1], *self._near(device), *good, *free]))
 
+    def ahead_s(self) -> Mapping[DeviceId, int]:
+        """Return by how many seconds the clocks of members were ahead of this one's when called last."""
+        return self._ahead_s
+
     def tried(self) -> Mapping[DeviceId, list[Failed]]:
         """Return what was seen at each address where a member was called in vain, last time."""
         foreign = {
@@ -162,6 +168,8 @@ class Exchange:
 
     async def _link(self, member: Member, wire: Wire) -> None:
         place = wire.remote
+        if wire.their_time_s is not None:
+            self._ahead_s[member.device] = round(wire.their_time_s - self._clock.now_ms() / 1000)
         link = self._links.make(wire, member.device, dialled=True)
         self._spawn(self._links.hold(link))
         await first(link.greeted, link.ended)

@@ -313,10 +313,10 @@ class Peers:
         """Return every device of the roster, with what is known of it."""
         live = {link.peer: LinkState(link.remote, link.peer_vector) for link in self._greeted()}
         own_address, now_ms = self.address, self._clock.now_ms()
-        tried = self._exchange.tried()
+        tried, ahead_s = self._exchange.tried(), self._exchange.ahead_s()
         return await self._db.read(
             lambda snapshot: device_states(
-                snapshot, roster.read(snapshot), live, tried, own_address=own_address, now_ms=now_ms
+                snapshot, roster.read(snapshot), live, tried, ahead_s, own_address=own_address, now_ms=now_ms
             )
         )
 

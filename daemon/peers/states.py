@@ -76,6 +76,8 @@ class DeviceState(msgspec.Struct, frozen=True):
     added_by: str | None
     """The name of the member that let it in; None for one that was there first, or that nobody knows of."""
     added_at: str | None
+    clock_ahead_s: int | None
+    """By how much its clock was ahead of this one's when it was called last, in seconds; None: not called."""
     unreached: list[Unreached]
     """What was seen at each address where it was called in vain, last; empty while it is connected."""
 
@@ -107,6 +109,7 @@ def device_states(
     members: Mapping[DeviceId, Member],
     live: Mapping[DeviceId, LinkState],
     tried: Mapping[DeviceId, Sequence[Failed]],
+    ahead_s: Mapping[DeviceId, int],
     *,
     own_address: str,
     now_ms: int,
@@ -132,6 +135,7 @@ def device_states(
                 removed=member.removed,
                 added_by=_name_of(members, member.added_by),
                 added_at=_added_at(snapshot, device),
+                clock_ahead_s=ahead_s.get(device),
                 unreached=[]
                 if link
                 else [Unreached(one.kind.value, one.words) for one in tried.get(device, ())],

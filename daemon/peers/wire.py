@@ -25,9 +25,11 @@ class LineLost(Exception):
 class Wire:
     """One open WebSocket."""
 
-    def __init__(self, socket: Socket, remote: str) -> None:
+    def __init__(self, socket: Socket, remote: str, their_time_s: float | None = None) -> None:
+        """`their_time_s` is what the other side's clock said (Unix time), None where it did not say."""
         self._socket = socket
         self.remote = remote
+        self.their_time_s = their_time_s
 
     async def send(self, frame: bytes, timeout_s: float) -> None:
         """Send a frame; return when little of it is left in this process. Raises LineLost."""

@@ -23,6 +23,7 @@ PHONE = DeviceState(
     removed=False,
     added_by=None,
     added_at=None,
+    clock_ahead_s=None,
     unreached=[],
 )
 
@@ -59,6 +60,25 @@ def test_a_device_that_is_away_is_told_with_what_to_do(device: DeviceState, code
     assert all(one.seen in check.found for one in device.unreached)
     assert check.remedy or code in ("devices_well", "device_called")
     assert finding_words(msgspec.to_builtins(check)) == (check.found, check.remedy)
+
+
+@pytest.mark.parametrize(
+    ("ahead_s", "code", "words"),
+    [
+        (7200, "clock_ahead_there", "120 minutes ahead of"),
+        (-180, "clock_behind_there", "3 minutes behind"),
+        (120, None, ""),
+        (-120, None, ""),
+        (0, None, ""),
+    ],
+)
+def test_a_clock_that_is_not_with_this_one_is_told(ahead_s: int, code: str | None, words: str):
+    device = msgspec.structs.replace(PHONE, connected=True, clock_ahead_s=ahead_s)
+    told = [check for check in found(device) if check.name == "clock"]
+    assert [check.code for check in told] == ([] if code is None else [code])
+    assert all(words in check.found and not check.well for check in told)
+    for check in told:
+        assert finding_words(msgspec.to_builtins(check)) == (check.found, check.remedy)
 
 
 def test_a_pause_is_told_in_place_of_everyone_who_is_away():
