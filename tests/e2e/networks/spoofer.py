@@ -104,7 +104,8 @@ class Spoofer:
         self._mdns.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_TTL, 1)
         self._waiting.register(self._mdns, selectors.EVENT_READ)
         self._waiting.register(sys.stdin, selectors.EVENT_READ)
-        self.spoofed: dict[str, list[bytes]] = {}
+        self.spoofed: dict[str, tuple[int, bytes]] = {}
+        self._told = 0
         self.lured: dict[int, socket.socket] = {}
         self.calls = 0
         self.heard = b""
@@ -122,8 +123,8 @@ class Spoofer:
                     self._hear(*self._mdns.recvfrom(9000))
                 elif isinstance(one, socket.socket):
                     self._pick_up(one)
-            for lie in [] if ready else [lie for told in self.spoofed.values() for lie in told]:
-                self._mdns.sendto(lie, (GROUP, PORT))
+            for instance in () if ready else self.spoofed:
+                self._lie(instance)
 
     def _hear(self, packet: bytes, sender: tuple[str, int]) -> None:
         if sender[0] == self._own or not packet[2] & 0x80:
@@ -131,11 +132,16 @@ class Spoofer:
         for instance, (port, text) in services(packet).items():
             self._lure(port)
             known = instance in self.spoofed
-            self.spoofed[instance] = lies(instance, port, text, self._own, f"liar{port}.local")
-            for lie in self.spoofed[instance]:
-                self._mdns.sendto(lie, (GROUP, PORT))
+            self.spoofed[instance] = port, text
+            self._lie(instance)
             if not known:
                 self.tell()
+
+    def _lie(self, instance: str) -> None:
+        """Tell of a new host each time: whoever has heard of it already would not look again."""
+        self._told += 1
+        for lie in lies(instance, *self.spoofed[instance], self._own, f"liar{self._told}.local"):
+            self._mdns.sendto(lie, (GROUP, PORT))
 
     def tell(self) -> None:
         """Print what there is to tell so far."""
