@@ -44,8 +44,8 @@ def test_members_find_each_other_among_lies_and_nothing_reaches_the_liar(trio: T
     finally:
         told = json.loads(lying.communicate(timeout=30)[0].splitlines()[-1])
     assert told["spoofed"] >= len(trio.all)
-    # Whoever was lured there began a handshake, which names nobody, and had nothing to say to whom it met. Which
-    # of two answers to one name counts is up to mDNS: mostly somebody is lured, but not each time.
+    # Whoever was lured there began a handshake, which names nobody, and had nothing to say to whom it met.
+    # Which of two answers to one name counts is up to mDNS: mostly somebody is lured, but not each time.
     assert told["heard"].startswith(CLIENT_HELLO if told["calls"] else "")
     for secret in _secrets(desk):
         assert secret not in told["heard"]
