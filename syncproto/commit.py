@@ -37,6 +37,7 @@ LONG_BYTES = 128
 _SIGNED_AS = b"placet commit 1\0"
 _LONG_TEXT_BYTES = LONG_BYTES - 2  # beside the header of a text of that length, or of bytes
 _SHORT_TEXT_CHARS = _LONG_TEXT_BYTES // 4  # not long, whatever the characters
+_CUT_MAX = 4  # beyond that, looking for each costs more than encoding all again
 
 
 class By(IntEnum):
@@ -131,13 +132,17 @@ def _hash(commit: Commit, body: bytes, long: list[Value]) -> bytes:
 def _hash_form(commit: Commit, body: bytes, long: list[Value]) -> bytes:
     """Return a commit's bytes with every long value of a field dropped.
 
-    Each is cut out where it stands, as long as its bytes stand there alone; otherwise all is encoded again.
+    A few are cut out where they stand, as long as their bytes stand there alone; otherwise all is encoded
+    again, whose cost does not grow with what the values hold.
     """
+    if len(long) > _CUT_MAX:
+        return codec.encode(_shortened(commit))
     form = body
     for value in long:
         encoded = codec.encode(value)
         at = form.find(encoded)
-        if at != form.rfind(encoded):
+        # Forwards too: a search from the end compares over and over what repeats itself.
+        if form.find(encoded, at + 1) >= 0:
             return codec.encode(_shortened(commit))
         left = codec.DIGEST_LEAD + hashlib.sha256(encoded).digest()
         form = b"".join((form[:at], left, form[at + len(encoded) :]))

@@ -4,6 +4,7 @@ Never trusts the implementation's own idea of what is long: the encodings are me
 """
 
 import hashlib
+import time
 from typing import Any
 
 import msgspec
@@ -151,3 +152,15 @@ def test_a_long_value_that_stands_in_a_commit_more_than_once_counts_as_any_other
         assert sealed.hash == wire.hash_of(sealed.signed.body)
         dropped = redact(whole, long_fields(whole))
         assert read(SignedCommit(dropped, b"")).hash == sealed.hash
+
+
+@pytest.mark.parametrize(
+    "sizes", [(30_000, 60_000, 60_001, 70_000), (*range(1000, 1100), 60_000, 60_001)], ids=["few", "many"]
+)
+def test_values_made_to_be_searched_for_at_length_are_read_as_soon_as_others(sizes):
+    fields = {f"f{number:03}": b"\xc5" * size for number, size in enumerate(sizes)}
+    sealed = seal(draw.first_commit(draw.operation(**fields)))
+    begun = time.process_time()
+    read(sealed.signed)
+    assert time.process_time() - begun < 0.1
+    assert sealed.hash == wire.hash_of(sealed.signed.body)
