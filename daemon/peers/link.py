@@ -28,6 +28,8 @@ from syncproto.messages import Bye, Pong, write
 from syncproto.session import PageWanted, Session, Standing
 
 ANSWERS_OWED_MAX = 32
+KERNEL_TICK_S = 0.02
+"""The kernel counts time in ticks, of 10 ms at most: what it heard at the asking may seem older by that."""
 
 log = structlog.get_logger("peers")
 
@@ -133,6 +135,8 @@ class Link:
     async def shows_life(self) -> bool:
         """Ask the peer for a sign of life; say whether anything came from it within the time for that."""
         seen, watch = self._frames, self._heard.watch()
+        loop = asyncio.get_running_loop()
+        asked_s = loop.time()
         try:
             async with asyncio.timeout(self._pace.life_s):
                 if self._session is not None and self.greeted.is_set():
@@ -140,9 +144,9 @@ class Link:
                 while self._frames == seen and not self.ended.is_set():
                     await watch.grown()
         except TimeoutError:
-            # Its answer may wait behind a long page on a narrow line.
+            # Its answer may wait behind a long page on a narrow line, or behind what the other side is doing.
             heard_ago_s = self._wire.heard_ago_s()
-            return heard_ago_s is not None and heard_ago_s < self._pace.life_s
+            return heard_ago_s is not None and heard_ago_s < loop.time() - asked_s + KERNEL_TICK_S
         except LineLost:
             return False
         return not self.ended.is_set()

@@ -4,6 +4,8 @@ Never opens a socket: the WebSocket is the fake, since no real one stalls on req
 """
 
 import asyncio
+import struct
+from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
@@ -183,6 +185,54 @@ async def test_commits_are_taken_while_nothing_can_be_sent(fleet: Fleet):
     socket.flows.set()
     link.close("enough")
     await running
+
+
+class Kernel:
+    """What the kernel knows of a connection: when the other machine acknowledged anything last."""
+
+    def __init__(self, acknowledged_s: Callable[[], float]) -> None:
+        self.acknowledged_s = acknowledged_s
+
+    def getsockopt(self, _level: int, _option: int, size: int) -> bytes:
+        ago_ms = round(1000 * (asyncio.get_running_loop().time() - self.acknowledged_s()))
+        return struct.pack("=52xII", 60_000, ago_ms)[:size]
+
+
+class KnownSocket(FakeSocket):
+    """One on a connection of which the kernel knows something; `acknowledges` what it sends, at once."""
+
+    def __init__(self, *, acknowledges: bool) -> None:
+        super().__init__()
+        self.acknowledges = acknowledges
+        self.acknowledged_s = asyncio.get_running_loop().time()
+
+    async def send_bytes(self, frame: bytes) -> None:
+        await super().send_bytes(frame)
+        if self.acknowledges:
+            self.acknowledged_s = asyncio.get_running_loop().time()
+
+    def get_extra_info(self, name: str) -> Any:
+        assert name == "socket"
+        return Kernel(lambda: self.acknowledged_s)
+
+
+@pytest.mark.parametrize("acknowledges", [True, False])
+async def test_a_ping_that_the_other_machine_acknowledged_is_a_sign_of_life_and_an_older_one_is_none(
+    fleet: Fleet, acknowledges: bool
+):
+    """However late it is that this side looks: the other daemon, or this one, may be busy all that time."""
+    desk = await fleet.start("desk")
+    socket = KnownSocket(acknowledges=True)
+    link = link_on(socket, desk, life_s=0.1)
+    running = asyncio.create_task(link.run())
+    socket.give(await hello(desk))
+    async with asyncio.timeout(LIMIT_S):
+        await link.greeted.wait()
+        socket.acknowledges = acknowledges
+        socket.acknowledged_s -= 1
+        assert await link.shows_life() == acknowledges
+        link.close("enough")
+        await running
 
 
 # -- two links of one pair ---------------------------------------------------------------------------------
