@@ -94,11 +94,13 @@ class Queue:
         fingerprint = fingerprint_of(self._run.task, tool, args)
         if any(queued.fingerprint == fingerprint or _is_twin(queued, tool, args) for queued in self._queued):
             return "is already proposed in this run"
-        identifier, last = self._next_item(fingerprint, snapshot)
-        repeated = None if last is None else _repeated(last, self._run.now_ms)
-        if repeated is not None:
-            is_going = last is not None and last.id in taken_back
-            return "is taken back in this run: propose it at a later wake" if is_going else repeated
+        identifier, before = self._next_item(fingerprint, snapshot)
+        # Not only the last of them: verdicts on an earlier one may have been taken back since.
+        for item in reversed(before):
+            repeated = _repeated(item, self._run.now_ms)
+            if repeated is not None:
+                is_going = item.id in taken_back
+                return "is taken back in this run: propose it at a later wake" if is_going else repeated
         if len(self._queued) >= SETS_MAX * self._limits.per_set:
             raise Full(self.limit())
         proposal = self._proposal(identifier, fingerprint, tool, args, rationale)
@@ -118,18 +120,18 @@ class Queue:
             f" ({SETS_MAX} sets of {self._limits.per_set}); nothing beyond that was queued or done"
         )
 
-    def _next_item(self, fingerprint: bytes, snapshot: Snapshot) -> tuple[EntityId, Item | None]:
-        """Follow the chain of items that propose the same to its end: the next id, and the last item.
+    def _next_item(self, fingerprint: bytes, snapshot: Snapshot) -> tuple[EntityId, list[Item]]:
+        """Follow the chain of items that propose the same to its end: the next id, and the items.
 
         Raises Full for one that is too long.
         """
-        last: Item | None = None
+        before: list[Item] = []
         for _ in range(CHAIN_MAX):
-            identifier = item_id(fingerprint, None if last is None else last.id, self._run.task)
+            identifier = item_id(fingerprint, before[-1].id if before else None, self._run.task)
             found = snapshot.item(identifier)
             if found is None:
-                return identifier, last
-            last = found
+                return identifier, before
+            before.append(found)
         raise Full(f"this was proposed {CHAIN_MAX} times already, and decided or taken back each time")
 
     def _proposal(

@@ -3,10 +3,12 @@
 Never runs a model: the calls are written here.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from daemon.agents.decisions import Result
 from daemon.agents.effects import change_set_id, fingerprint_of, item_id
 from daemon.agents.proposals import QUEUED, Taken
 from daemon.agents.queueing import CHAIN_MAX, Limits
@@ -276,6 +278,22 @@ def test_what_was_confirmed_and_is_no_longer_so_may_be_proposed_again_as_a_new_i
     assert confirm(a, second).result == "applied"
     a.set(task, estimate_minutes=30)
     assert a.estimate(task, 120, "much later") == item_id(fingerprint, second, task)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "answer"), [(undo, "was rejected by the user"), (reopen, "is already proposed and waits")]
+)
+def test_a_verdict_that_was_taken_back_from_an_earlier_one_of_several_counts_too(
+    a: Home, task: EntityId, waiting_item: EntityId, verdict: Callable[[Home, EntityId], Result], answer: str
+) -> None:
+    confirm(a, waiting_item)
+    a.set(task, estimate_minutes=30)
+    assert confirm(a, a.estimate(task, 120, "later")).result == "applied"
+    assert verdict(a, waiting_item).result == "applied"
+    a.set(task, estimate_minutes=30)
+    assert f"Skipped: an estimate of 120 minutes {answer}" in At(a, task, "last").ask(
+        "update_task_estimate", {"minutes": 120}
+    )
 
 
 @pytest.mark.parametrize(
