@@ -242,12 +242,13 @@ async def until(devices: Sequence[Device], holds: Callable[[], Awaitable[bool]])
 
 async def in_step(*devices: Device) -> Standing:
     """Wait until the devices hold the same commits; return what all hold, equal state hashes included."""
+    held: list[Standing] = []
 
     async def equal() -> bool:
-        held = [await device.standing() for device in devices]
+        # One reading each, for both: a commit that lands between two would be on one device alone.
+        held[:] = [await device.standing() for device in devices]
         return all(one.vector == held[0].vector for one in held)
 
     await until(devices, equal)
-    held = [await device.standing() for device in devices]
     assert all(one == held[0] for one in held), "equal vectors, different state"
     return held[0]
