@@ -13,10 +13,9 @@ from daemon.agents.activity import Activity
 from daemon.agents.agents import AgentShown
 from daemon.agents.scheduler import Scheduler
 from daemon.control.routes import Asks, Call, Nothing, Reads, Route, Writes
-from daemon.journal.errors import Code, Refused, not_found, usage
+from daemon.journal.errors import Code, Refused, usage
 from daemon.journal.typed import Typed
-from daemon.journal.values import folded
-from daemon.peers import roster
+from daemon.peers import editing
 from store.runs import Run, RunStatus
 from store.snapshot import Snapshot
 from store.threads import StoreThreads
@@ -213,17 +212,7 @@ class AgentRoutes:
 
 def device_named(snapshot: Snapshot, ref: str | None) -> DeviceId:
     """Return the member of that name, or whose id begins so; None is this device. Raises Refused."""
-    if ref is None:
-        return snapshot.device
-    members = [one for one in roster.read(snapshot).values() if not one.removed]
-    wanted = ref.strip()
-    called = [one for one in members if folded(one.name) == folded(wanted)]
-    found = called or [one for one in members if wanted and one.device.hex().startswith(wanted.lower())]
-    if not found:
-        raise not_found("device", ref, "see placet devices")
-    if len(found) > 1:
-        raise Refused(Code.AMBIGUOUS, f"{ref[:80]!r} could mean {len(found)} devices", "give its id")
-    return found[0].device
+    return snapshot.device if ref is None else editing.find(snapshot, ref, removed=False).device
 
 
 def _require_success(run: Run | None) -> None:

@@ -4,6 +4,7 @@ Never removes the device that it runs on: that one leaves, which is another matt
 """
 
 from daemon.journal.errors import Code, Refused, not_found, usage
+from daemon.journal.values import folded
 from daemon.peers import roster
 from daemon.peers.pairing import NAME_CHARS_MAX
 from daemon.peers.roster import Member
@@ -16,11 +17,14 @@ ID_DIGITS_MIN = 3
 _HOW = "see placet devices"
 
 
-def find(snapshot: Snapshot, ref: str) -> Member:
-    """Return the device of that name, or whose id begins so. Raises Refused: not_found, ambiguous."""
+def find(snapshot: Snapshot, ref: str, *, removed: bool = True) -> Member:
+    """Return the device of that name, or whose id begins so; `removed` finds those that were removed too.
+
+    Raises Refused: not_found, ambiguous.
+    """
     wanted = ref.strip()
-    everyone = roster.read(snapshot).values()
-    named = [one for one in everyone if one.name.casefold() == wanted.casefold()]
+    everyone = [one for one in roster.read(snapshot).values() if removed or not one.removed]
+    named = [one for one in everyone if folded(one.name) == folded(wanted)]
     by_id = [one for one in everyone if one.device.hex().startswith(wanted.lower())]
     found = named or (by_id if len(wanted) >= ID_DIGITS_MIN else [])
     # A removed one does not stand in the way of the one that took its name.
