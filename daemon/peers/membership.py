@@ -36,16 +36,19 @@ class Membership:
         self._trusted: frozenset[bytes] | None = None
         self.everyone: dict[DeviceId, Member] = {}
         self._newcomers: dict[bytes, Newcomer] = {}
+        self._beacon_is_right = True
 
     async def refresh(self) -> None:
         """Read the roster; hold new handshakes to it."""
 
-        def use(snapshot: Snapshot) -> tuple[dict[DeviceId, Member], list[Newcomer]]:
-            return roster.read(snapshot), table.newcomers(snapshot, self._clock.now_ms())
+        def use(snapshot: Snapshot) -> tuple[dict[DeviceId, Member], list[Newcomer], bool]:
+            everyone = roster.read(snapshot)
+            newcomers = table.newcomers(snapshot, self._clock.now_ms())
+            return everyone, newcomers, roster.beacon_is_right(snapshot, everyone)
 
         # One at a time: an older reading must not be put in place after a newer one.
         async with self._reading:
-            self.everyone, newcomers = await self._db.read(use)
+            self.everyone, newcomers, self._beacon_is_right = await self._db.read(use)
         self._newcomers = {one.certificate: one for one in newcomers}
         trusted = frozenset(member.certificate for member in self.peers().values()) | self._newcomers.keys()
         if trusted != self._trusted:
@@ -55,9 +58,8 @@ class Membership:
 
     async def renew_beacon(self) -> None:
         """Make the key of this device's announcements anew where a device that knows it was removed."""
-        randomness = self._clock.randomness
-        if await self._db.read(lambda snapshot: roster.beacon(snapshot, randomness)) is not None:
-            await self._db.write(lambda transaction: _with_beacon(transaction, randomness))
+        if not self._beacon_is_right:
+            await self._db.write(lambda transaction: _with_beacon(transaction, self._clock.randomness))
             await self.refresh()
 
     def known(self) -> Known:

@@ -4,7 +4,7 @@ Never believes a name: a member is its certificate, and its entity's id must fol
 """
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from daemon.peers.identity import public_key_of
@@ -152,21 +152,32 @@ def introduce(
     return Write(entity_of(device), KIND, fields)
 
 
+def beacon_is_right(snapshot: Snapshot, everyone: Mapping[DeviceId, Member]) -> bool:
+    """Say whether this device announces itself by a key that no removed device knows, or not at all."""
+    entity = snapshot.entity(entity_of(snapshot.device))
+    if entity is None:
+        return False
+    key, known = _beacon(entity)
+    return _removed(entity) or (key is not None and known == _kept_from(everyone))
+
+
 def beacon(snapshot: Snapshot, randomness: Callable[[int], bytes]) -> Write | None:
     """Return the write that gives this device a new beacon key, None where the one that it has is right.
 
     Each device makes its own, so that they never conflict; members know all of them. One that a removed
     device knows is worth nothing, so each removal is followed by new ones.
     """
-    entity = snapshot.entity(entity_of(snapshot.device))
-    if entity is not None and _removed(entity):
+    everyone = read(snapshot)
+    if beacon_is_right(snapshot, everyone):
         return None
-    gone = sorted(device for device, member in read(snapshot).items() if member.removed)
-    kept_from = hashlib.sha256(b"".join(gone)).digest()[:_KEPT_FROM_BYTES]
-    key, known = (None, None) if entity is None else _beacon(entity)
-    if key is not None and known == kept_from:
-        return None
-    return Write(entity_of(snapshot.device), KIND, {"beacon": [randomness(BEACON_BYTES), kept_from]})
+    made: Value = [randomness(BEACON_BYTES), _kept_from(everyone)]
+    return Write(entity_of(snapshot.device), KIND, {"beacon": made})
+
+
+def _kept_from(everyone: Mapping[DeviceId, Member]) -> bytes:
+    """Return what tells one set of removed devices from another."""
+    gone = sorted(device for device, member in everyone.items() if member.removed)
+    return hashlib.sha256(b"".join(gone)).digest()[:_KEPT_FROM_BYTES]
 
 
 def remove(device: DeviceId) -> Write:
