@@ -3,44 +3,27 @@
 Never runs anything.
 """
 
-import hashlib
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from store import runs
 from store.runs import Cause, Failures, RunStatus, Wanted
 from store.store import Store
 from syncproto.ids import EntityId
-from syncproto.keys import Signer
+from tests.store.stores import Bench
 
 AGENT, OTHER = EntityId(bytes(16)), EntityId(bytes([1]) * 16)
 
 
-class World:
-    """A clock that is set by hand."""
-
-    now_ms = 1000
-
-    def now(self) -> int:
-        return self.now_ms
-
-    def randomness(self, count: int) -> bytes:
-        return hashlib.shake_256(b"runs").digest(count)
+@pytest.fixture
+def world(bench: Bench) -> Bench:
+    """Return what sets the clock."""
+    bench.now_ms = 1000
+    return bench
 
 
 @pytest.fixture
-def world() -> World:
-    return World()
-
-
-@pytest.fixture
-def store(tmp_path: Path, world: World) -> Iterator[Store]:
-    signer = Signer(bytes(32))
-    opened = Store.open(tmp_path / "s.db", signer=signer, now_ms=world.now, randomness=world.randomness)
-    yield opened
-    opened.close()
+def store(world: Bench) -> Store:
+    return world.store("s")
 
 
 def wanted(key: str, agent: EntityId = AGENT, cause: Cause = Cause.SUBSCRIPTION, life: bytes = b"") -> Wanted:
@@ -96,7 +79,7 @@ def test_a_run_key_is_claimed_once_while_live_and_never_once_completed(store: St
 
 @pytest.mark.parametrize("status", [RunStatus.FAILED, RunStatus.ABANDONED])
 def test_a_run_that_did_not_complete_may_be_begun_again_and_keeps_its_row(
-    store: Store, world: World, status: RunStatus
+    store: Store, world: Bench, status: RunStatus
 ) -> None:
     begin(store, "key")
     end(store, "key", status, "two\nlines " + "x" * 999)
@@ -132,7 +115,7 @@ def test_a_run_that_has_ended_stays_as_it_ended(store: Store) -> None:
     assert (run.status, run.error) == (RunStatus.COMPLETED, "")
 
 
-def test_a_clock_set_back_does_not_hide_the_newest_run(store: Store, world: World) -> None:
+def test_a_clock_set_back_does_not_hide_the_newest_run(store: Store, world: Bench) -> None:
     world.now_ms = 90_000
     begin(store, "before")
     end(store, "before", RunStatus.FAILED)
@@ -183,7 +166,7 @@ def test_what_is_running_at_a_start_is_abandoned(store: Store) -> None:
     ]
 
 
-def test_failures_are_counted_back_to_the_last_success(store: Store, world: World) -> None:
+def test_failures_are_counted_back_to_the_last_success(store: Store, world: Bench) -> None:
     assert failures(store) == Failures(0, 0)
     story = [RunStatus.FAILED, RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.ABANDONED, RunStatus.FAILED]
     for number, status in enumerate(story):
@@ -193,7 +176,7 @@ def test_failures_are_counted_back_to_the_last_success(store: Store, world: Worl
     assert failures(store) == Failures(2, world.now_ms)
 
 
-def test_the_oldest_runs_of_an_agent_are_forgotten_and_no_others(store: Store, world: World) -> None:
+def test_the_oldest_runs_of_an_agent_are_forgotten_and_no_others(store: Store, world: Bench) -> None:
     begin(store, "another agent's", OTHER)
     for number in range(runs.KEPT_PER_AGENT + 5):
         world.now_ms += 1
@@ -255,7 +238,7 @@ def test_what_nobody_would_ask_for_again_is_queued_again(
     assert failures(store).number == (ended is RunStatus.FAILED)
 
 
-def test_failures_of_an_earlier_life_are_over(store: Store, world: World) -> None:
+def test_failures_of_an_earlier_life_are_over(store: Store, world: Bench) -> None:
     for _ in range(2):
         begin(store, "key", life=b"one")
         end(store, "key", RunStatus.FAILED)
@@ -266,7 +249,7 @@ def test_failures_of_an_earlier_life_are_over(store: Store, world: World) -> Non
     assert failures(store, b"two") == Failures(1, 1000)
 
 
-def test_processes_that_end_in_the_middle_of_a_run_are_counted(store: Store, world: World) -> None:
+def test_processes_that_end_in_the_middle_of_a_run_are_counted(store: Store, world: Bench) -> None:
     for _ in range(3):
         begin(store, "key")
         with store.write() as tx:
@@ -278,7 +261,7 @@ def test_processes_that_end_in_the_middle_of_a_run_are_counted(store: Store, wor
 
 
 def test_when_an_agent_last_ran_by_itself_counts_no_requests_and_nothing_skipped(
-    store: Store, world: World
+    store: Store, world: Bench
 ) -> None:
     for key, cause, ended in (
         ("changed", Cause.SUBSCRIPTION, RunStatus.COMPLETED),

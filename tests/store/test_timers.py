@@ -3,10 +3,6 @@
 Never waits: the clock is set by hand.
 """
 
-import hashlib
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from store import runs, timers
@@ -14,34 +10,21 @@ from store.runs import Cause, RunStatus
 from store.store import Store
 from store.timers import Timer
 from syncproto.ids import EntityId
-from syncproto.keys import Signer
+from tests.store.stores import Bench
 
 AGENT, OTHER = EntityId(bytes(16)), EntityId(bytes([1]) * 16)
 
 
-class World:
-    """A clock that is set by hand."""
-
-    now_ms = 1000
-
-    def now(self) -> int:
-        return self.now_ms
-
-    def randomness(self, count: int) -> bytes:
-        return hashlib.shake_256(b"timers").digest(count)
+@pytest.fixture
+def world(bench: Bench) -> Bench:
+    """Return what sets the clock."""
+    bench.now_ms = 1000
+    return bench
 
 
 @pytest.fixture
-def world() -> World:
-    return World()
-
-
-@pytest.fixture
-def store(tmp_path: Path, world: World) -> Iterator[Store]:
-    signer = Signer(bytes(32))
-    opened = Store.open(tmp_path / "s.db", signer=signer, now_ms=world.now, randomness=world.randomness)
-    yield opened
-    opened.close()
+def store(world: Bench) -> Store:
+    return world.store("s")
 
 
 def put(store: Store, *wanted: Timer) -> None:
@@ -70,7 +53,7 @@ def test_no_timer_is_next_where_none_is_set(store: Store) -> None:
     assert fired(store) == []
 
 
-def test_a_timer_fires_when_its_time_has_come_and_only_then(store: Store, world: World) -> None:
+def test_a_timer_fires_when_its_time_has_come_and_only_then(store: Store, world: Bench) -> None:
     put(store, Timer("later", AGENT, 3000), Timer("soon", AGENT, 2000), Timer("soon", AGENT, 2000))
     assert (next_ms(store), left(store)) == (2000, [2000, 3000])
     world.now_ms = 1999
@@ -84,14 +67,14 @@ def test_a_timer_fires_when_its_time_has_come_and_only_then(store: Store, world:
     assert (run.run_key, run.cause, run.reason) == ("soon", Cause.TIMER, "a timer")
 
 
-def test_of_several_missed_timers_of_an_agent_the_newest_runs(store: Store, world: World) -> None:
+def test_of_several_missed_timers_of_an_agent_the_newest_runs(store: Store, world: Bench) -> None:
     put(store, Timer("b", AGENT, 1100), Timer("a", AGENT, 1200), Timer("c", OTHER, 1150))
     world.now_ms = 90_000
     assert sorted(fired(store)) == ["a", "c"]
     assert (left(store), left(store, OTHER)) == ([], [])
 
 
-def test_a_timer_whose_run_is_known_does_not_run_again(store: Store, world: World) -> None:
+def test_a_timer_whose_run_is_known_does_not_run_again(store: Store, world: Bench) -> None:
     put(store, Timer("key", AGENT, 1500))
     world.now_ms = 2000
     assert fired(store) == ["key"]
