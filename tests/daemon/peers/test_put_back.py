@@ -24,6 +24,31 @@ async def told(device: Device) -> list[str]:
     return [one.code for one in await device.read(lambda snapshot: list(checks.forks(snapshot)))]
 
 
+async def used_twice(fleet: Fleet, *, one: int, other: int) -> tuple[Device, Device, Device]:
+    """Let two copies of the desk write: `one` many tasks before the phone, which is off since, `other` after.
+
+    Return the desk, as the second copy, and the tablet, which run and saw that one alone; and the phone.
+    """
+    desk, phone = await pair_of(fleet)
+    tablet = await fleet.start("tablet")
+    await fleet.pair(desk, tablet)
+    await in_step(desk, phone, tablet)
+    await desk.stop()
+    copy = (desk.folder / "placet.db").read_bytes()
+    await tablet.stop()
+    await desk.start()
+    await desk.add("by the one", count=one)
+    await in_step(desk, phone)
+    await desk.stop()
+    await phone.stop()
+    put_back(desk, copy)
+    await desk.start()
+    await desk.add("by the other", count=other)
+    await tablet.start()
+    await in_step(desk, tablet)
+    return desk, phone, tablet
+
+
 async def test_who_was_put_back_takes_its_own_future_from_a_peer_and_goes_on_as_a_new_replica(fleet: Fleet):
     desk, phone = await pair_of(fleet)
     await desk.add("first")
@@ -53,23 +78,7 @@ async def test_who_was_put_back_takes_its_own_future_from_a_peer_and_goes_on_as_
 
 async def test_two_copies_that_both_wrote_meet_on_a_third_device_and_both_branches_stay(fleet: Fleet):
     """The copy was used while the phone was off, and only the tablet saw it."""
-    desk, phone = await pair_of(fleet)
-    tablet = await fleet.start("tablet")
-    await fleet.pair(desk, tablet)
-    await in_step(desk, phone, tablet)
-    await desk.stop()
-    copy = (desk.folder / "placet.db").read_bytes()
-    await tablet.stop()
-    await desk.start()
-    await desk.add("by the one", count=3)
-    await in_step(desk, phone)
-    await desk.stop()
-    await phone.stop()
-    put_back(desk, copy)
-    await desk.start()
-    await desk.add("by the other", count=3)
-    await tablet.start()
-    await in_step(desk, tablet)
+    desk, phone, tablet = await used_twice(fleet, one=3, other=3)
     await phone.start()
     await in_step(desk, phone, tablet)
     titles = await desk.titles()
@@ -86,23 +95,7 @@ async def test_two_copies_that_both_wrote_meet_on_a_third_device_and_both_branch
 
 async def test_a_fork_that_two_others_meet_without_its_owner_is_told_and_kept(fleet: Fleet):
     """The owner is gone for good: the phone holds the one branch, the tablet the other."""
-    desk, phone = await pair_of(fleet)
-    tablet = await fleet.start("tablet")
-    await fleet.pair(desk, tablet)
-    await in_step(desk, phone, tablet)
-    await desk.stop()
-    copy = (desk.folder / "placet.db").read_bytes()
-    await tablet.stop()
-    await desk.start()
-    await desk.add("by the one", count=4)
-    await in_step(desk, phone)
-    await desk.stop()
-    await phone.stop()
-    put_back(desk, copy)
-    await desk.start()
-    await desk.add("by the other", count=2)
-    await tablet.start()
-    await in_step(desk, tablet)
+    desk, phone, tablet = await used_twice(fleet, one=4, other=2)
     await desk.stop()
     phone.settings = fleet.make("phone", static=(tablet.place,)).settings
     await phone.start()
