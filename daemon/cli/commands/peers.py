@@ -64,7 +64,13 @@ def remove(output: Output, device: str) -> None:
         answer, lambda one, look: device_line(_("Removed"), one, look), lambda one: device_rows([one])
     )
     output.say(_("It keeps what it had. To let it in again: placet pair"))
-    at_home = [one for one in client.get("/v1/agents").json if _lives_on(one, answer.json)]
+    if output.for_people:
+        _tell_of_agents(output, answer.json)
+
+
+def _tell_of_agents(output: Output, device: dict[str, Any]) -> None:
+    """Say which agents nobody runs any more."""
+    at_home = [one for one in client.get("/v1/agents").json if _lives_on(one, device)]
     if at_home:
         words = ngettext(
             "{count} agent has its home there: placet agent move AGENT",
