@@ -56,6 +56,7 @@ BLOCK = 4096
 
 CLOSED_WITHIN_NS = 100_000_000  # a busy machine between two calls of the system
 OPEN_WITHIN_NS = 60_000_000_000
+WRITES_MAX = 10
 _RECORD_BYTES = 512  # one sector: it is written whole or not at all
 _DIGEST_CHARS = 16
 
@@ -252,10 +253,17 @@ class Lease:
 
 
 def _write(descriptor: int, record: Record) -> None:
-    # Sets the ctime to now, so that it can be written down; the write, which sets it again, follows at once.
-    os.utime(descriptor)
-    now = structs.replace(record, ctime_ns=os.fstat(descriptor).st_ctime_ns)
-    os.pwrite(descriptor, _encoded(now), 0)
+    """Write a record that holds the ctime of its file; again where too much time went by in between.
+
+    A process may stand still between any two calls: its machine is busy, or sleeps.
+    """
+    for _ in range(WRITES_MAX):
+        # Sets the ctime to now, so that it can be written down; the write that sets it again follows at once.
+        os.utime(descriptor)
+        now = structs.replace(record, ctime_ns=os.fstat(descriptor).st_ctime_ns)
+        os.pwrite(descriptor, _encoded(now), 0)
+        if abs(os.fstat(descriptor).st_ctime_ns - now.ctime_ns) <= CLOSED_WITHIN_NS:
+            return
 
 
 def sync_folder(folder: Path) -> None:

@@ -161,6 +161,25 @@ def test_yesterdays_copy_of_the_folder_put_back_in_place_begins_anew(bench: Benc
     assert (doubt, after == before) == (Doubt.FOLDER, False)
 
 
+def test_a_process_that_stood_still_in_the_middle_of_closing_goes_on(bench: Bench, monkeypatch):
+    write, scratch = os.pwrite, bench.folder / "scratch"
+    stood: list[int] = []
+
+    def write_late(descriptor: int, raw: bytes, offset: int) -> int:
+        """Write a lease that is closed later than it says, the first time: a busy machine, or a sleep."""
+        if b'"is_closed":true' in raw and not stood:
+            scratch.touch()
+            stood.append(scratch.stat().st_ctime_ns)
+            while scratch.stat().st_ctime_ns - stood[0] <= 2 * lease.CLOSED_WITHIN_NS:
+                scratch.touch()
+        return write(descriptor, raw, offset)
+
+    monkeypatch.setattr(os, "pwrite", write_late)
+    folder, before = worked(bench)
+    assert stood
+    assert doubted(bench, folder) == (None, before)
+
+
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
