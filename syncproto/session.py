@@ -11,11 +11,10 @@ from typing import NamedTuple
 from syncproto import messages
 from syncproto.commit import SignedCommit
 from syncproto.faults import LocalProtocolError, OtherVersion, RemoteProtocolError
+from syncproto.flight import WINDOW_PAGES, Flight
 from syncproto.heads import EMPTY, Clock, Head
 from syncproto.ids import ReplicaId
 from syncproto.messages import Ack, Bye, Commits, Hello, Message, Ping, Pong
-
-WINDOW_PAGES = 4
 
 
 class State(Enum):
@@ -115,6 +114,9 @@ class Session:
 
     Call `hello` once and send what it returns; give every frame to `receive`; after each change of the feed
     call `grew`; whenever `wanted` names a page, read it and call `page`.
+
+    `now_s` is the moment by a clock that does not go back, of which only differences count: pages are as long
+    as the line takes in about a second. To who tells no moments every line is a fast one.
     """
 
     def __init__(self, vault: bytes, replica: ReplicaId | None, standing: Standing) -> None:
@@ -125,8 +127,7 @@ class Session:
         self._peer_vector: Clock = EMPTY
         self._said: Standing | None = None
         self._cursor = 0
-        self._page_bytes = messages.PAGE_BYTES_MIN
-        self._unacked = 0
+        self._flight = Flight()
         self._untaken = 0
         self._grown = False
         self._asked = False
@@ -140,7 +141,7 @@ class Session:
     @property
     def idle(self) -> bool:
         """Say whether everything sent was acknowledged and nothing more is known to be wanted."""
-        waiting = self._unacked or self._untaken or self._grown or self._asked
+        waiting = self._flight.pages or self._untaken or self._grown or self._asked
         return self.state is State.STREAMING and not waiting
 
     # -- sending --------------------------------------------------------------------------------------
@@ -161,12 +162,15 @@ class Session:
     def wanted(self) -> PageWanted | None:
         """Name the next page to send; None while there is nothing to send or the window is full."""
         ready = self.state is State.STREAMING and self._grown and not self._asked
-        if not ready or self._unacked >= WINDOW_PAGES:
+        page_bytes = self._flight.page_bytes if ready else 0
+        if not page_bytes:
             return None
         self._grown, self._asked = False, True
-        return PageWanted(self._cursor, self._peer_vector, self._page_bytes)
+        return PageWanted(self._cursor, self._peer_vector, page_bytes)
 
-    def page(self, commits: Sequence[SignedCommit], end: int, standing: Standing) -> bytes | None:
+    def page(
+        self, commits: Sequence[SignedCommit], end: int, standing: Standing, now_s: float = 0.0
+    ) -> bytes | None:
         """Return the frame for the page that was wanted, None where there is nothing to send now.
 
         `end` is the feed position up to which the peer now has, or is being sent, everything; `standing` is
@@ -180,12 +184,12 @@ class Session:
             return None
         self._cursor = end
         if not commits:
-            self._page_bytes = messages.PAGE_BYTES_MIN
+            self._flight.rested()
             return None
         self._grown = True
-        self._unacked += 1
-        self._page_bytes = min(2 * self._page_bytes, messages.PAGE_BYTES_MAX)
-        return messages.write(Commits(list(commits)))
+        frame = messages.write(Commits(list(commits)))
+        self._flight.sent(len(frame), now_s)
+        return frame
 
     def taken(self, heads: Sequence[Head], forked: bool, standing: Standing) -> bytes:
         """Return the Ack for the oldest page not yet answered, once it is durable.
@@ -234,7 +238,7 @@ class Session:
 
     # -- receiving ------------------------------------------------------------------------------------
 
-    def receive(self, frame: bytes) -> list[Event]:
+    def receive(self, frame: bytes, now_s: float = 0.0) -> list[Event]:
         """Take in a frame; return what follows from it, in order.
 
         Raises RemoteProtocolError where the peer breaks the protocol: say `bye` and close this link.
@@ -249,7 +253,7 @@ class Session:
             return self._greeted(message)
         if self.state is not State.STREAMING:
             raise RemoteProtocolError(f"{type(message).__name__} before this side said hello")
-        return self._streamed(message)
+        return self._streamed(message, now_s)
 
     def _read(self, frame: bytes) -> Message:
         """Read a frame; where the first one is the Hello of a version that is not spoken here, say so."""
@@ -272,7 +276,7 @@ class Session:
         self._grown = True
         return [Greeted(message.vector), *self._heard(message)]
 
-    def _streamed(self, message: Message) -> list[Event]:
+    def _streamed(self, message: Message, now_s: float) -> list[Event]:
         match message:
             case Commits(commits=commits):
                 if not commits or self._untaken >= WINDOW_PAGES:
@@ -280,9 +284,9 @@ class Session:
                 self._untaken += 1
                 return [Take(commits)]
             case Ack(vector=vector):
-                if not self._unacked:
+                if not self._flight.pages:
                     raise RemoteProtocolError("an Ack for no page")
-                self._unacked -= 1
+                self._flight.acked(now_s)
                 self._peer_vector = vector
                 return [Acked(vector), *self._heard(message)]
             case Ping(nonce=nonce):

@@ -5,6 +5,7 @@ Never waits: the caller says what happens next. What must hold at every step is 
 
 import random
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,11 +15,12 @@ from store.transaction import Transaction, Write
 from syncproto import commit, messages
 from syncproto.commit import SignedCommit
 from syncproto.faults import RemoteProtocolError
+from syncproto.flight import WINDOW_PAGES
 from syncproto.heads import Head
 from syncproto.ids import EntityId, ReplicaId
 from syncproto.keys import Signer
 from syncproto.messages import Commits
-from syncproto.session import WINDOW_PAGES, Acked, Closed, Compared, PageWanted, Send, Session, Standing, Take
+from syncproto.session import Acked, Closed, Compared, PageWanted, Send, Session, Standing, Take
 
 VAULT = bytes(16)
 START_MS = 1_750_000_000_000
@@ -77,6 +79,7 @@ class End:
 
     site: Site
     session: Session
+    now_s: Callable[[], float]
     under_way: deque[bytes] = field(default_factory=deque)
     asked: PageWanted | None = None
     to_take: deque[list[SignedCommit]] = field(default_factory=deque)
@@ -96,7 +99,7 @@ class End:
 
     def receive(self, frame: bytes) -> None:
         """Take in a frame from the other side."""
-        for event in self.session.receive(frame):
+        for event in self.session.receive(frame, self.now_s()):
             match event:
                 case Send(answer):
                     self.send(answer)
@@ -132,7 +135,7 @@ class End:
         assert wanted is not None
         with self.site.store.write() as transaction:
             page: FeedPage = transaction.page(wanted.peer_vector, wanted.after, wanted.bytes_max)
-            frame = self.session.page(page.commits, page.end, standing(transaction))
+            frame = self.session.page(page.commits, page.end, standing(transaction), self.now_s())
         self.compare()
         if frame is not None:
             self.send(frame)
@@ -164,6 +167,9 @@ class Fleet:
 
     def __init__(self, seed: int, sites: int) -> None:
         self.chance = random.Random(seed)
+        self.now_s = 0.0
+        self._moments = random.Random(f"{seed}, moments")
+        self._step_s = self._moments.choice((0.0, 0.001, 0.1, 10.0))
         self.sites = [Site(name, name + 1, self.chance) for name in range(sites)]
         self.cloned = False
         self.faults = 0
@@ -189,7 +195,7 @@ class Fleet:
             held = site.standing()
             with site.store.write() as transaction:
                 replica: ReplicaId | None = transaction.replica
-            end = End(site, Session(VAULT, replica, held))
+            end = End(site, Session(VAULT, replica, held), lambda: self.now_s)
             site.ends[peer.name] = end
             end.send(end.session.hello())
 
@@ -218,6 +224,7 @@ class Fleet:
         Where a replica forked and neither side knows it yet, one may be taken to hold what it does not.
         """
         end = one.ends[other.name]
+        self.now_s += self._moments.random() * self._step_s
         try:
             if kind == "deliver":
                 other.ends[one.name].receive(end.under_way.popleft())

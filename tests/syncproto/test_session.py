@@ -8,14 +8,14 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from syncproto import codec, messages, session
+from syncproto import codec, messages
 from syncproto.commit import SignedCommit, seal
 from syncproto.faults import LocalProtocolError, OtherVersion, ProtocolError, RemoteProtocolError
+from syncproto.flight import FLIGHT_BYTES_FIRST, WINDOW_PAGES
 from syncproto.heads import Clock, Head
 from syncproto.ids import ReplicaId
 from syncproto.messages import Ack, Bye, Commits, Hello, Ping, Pong, read, write
 from syncproto.session import (
-    WINDOW_PAGES,
     Acked,
     Closed,
     Compared,
@@ -32,6 +32,7 @@ from tests.syncproto import strategies as draw
 VAULT, OTHER_VAULT = bytes(16), bytes([1]) * 16
 OWN, PEERS = ReplicaId(b"o" * 16), ReplicaId(b"p" * 16)
 COMMIT = draw.signed(seal(draw.first_commit())).signed
+PAGE_BYTES_FIRST = FLIGHT_BYTES_FIRST // 2
 
 
 def head(replica: ReplicaId, counter: int, branch: int = 0) -> Head:
@@ -356,32 +357,50 @@ def test_two_that_hold_different_commits_compare_nothing():
 
 def test_after_the_greeting_the_first_page_is_wanted_once():
     one = streaming(vector=(head(PEERS, 2),))
-    assert one.wanted() == PageWanted(0, (head(PEERS, 2),), messages.PAGE_BYTES_MIN)
+    assert one.wanted() == PageWanted(0, (head(PEERS, 2),), PAGE_BYTES_FIRST)
     assert one.wanted() is None
     rested = [one.idle]
     assert one.page([], 7, standing()) is None
     rested.append(one.idle)
     one.grew()
     assert [*rested, one.idle] == [False, True, False]
-    assert one.wanted() == PageWanted(7, (head(PEERS, 2),), messages.PAGE_BYTES_MIN)
+    assert one.wanted() == PageWanted(7, (head(PEERS, 2),), PAGE_BYTES_FIRST)
 
 
-def test_pages_grow_while_there_is_more_and_shrink_when_there_is_none():
-    one, sizes = streaming(), []
-    for end in range(6):
+LONG = SignedCommit(bytes(64 * 1024 - 200), b"")
+
+
+def exchange(one: Session, count: int, took_s: float, rest: bool = True) -> list[int]:
+    """Let so many pages be sent and acknowledged, each so much later; return their sizes in KiB."""
+    sizes: list[int] = []
+    for end in range(count):
         wanted = one.wanted()
         assert wanted is not None
-        assert wanted.after == end
         sizes.append(wanted.bytes_max // 1024)
-        assert read(one.page([COMMIT], end + 1, standing()) or b"") == Commits([COMMIT])
-        one.receive(ack())
-    assert sizes == [64, 128, 256, 512, 768, 768]
-    assert one.wanted()
-    one.page([], 6, standing())
-    one.grew()
-    wanted = one.wanted()
-    assert wanted is not None
-    assert wanted.bytes_max == messages.PAGE_BYTES_MIN
+        commits = [LONG] * max(wanted.bytes_max // len(LONG.body), 1)
+        assert one.page(commits, end, standing(), 100.0 * end)
+        one.receive(ack(), 100.0 * end + took_s)
+    if rest:
+        assert one.wanted()
+        one.page([], count, standing())
+        one.grew()
+    return sizes
+
+
+def test_pages_grow_while_they_come_through_in_time_and_begin_anew_after_a_rest():
+    one = streaming()
+    assert exchange(one, 5, 0.1) == [64, 127, 255, 510, 768]
+    assert exchange(one, 3, 0.1) == [64, 127, 255]
+
+
+def test_pages_of_a_line_that_is_narrow_stay_short_after_a_rest_too():
+    one = streaming()
+    assert exchange(one, 1, 10.0) == [64]
+    assert exchange(one, 1, 10.0) == [6]
+
+
+def test_to_who_tells_no_moments_every_line_is_a_fast_one():
+    assert exchange(streaming(), 4, 0.0) == [64, 127, 255, 510]
 
 
 def test_four_pages_go_unanswered_and_a_fifth_waits_for_an_ack():
@@ -546,9 +565,9 @@ def test_coming_past_a_head_of_the_peers_without_it_sends_the_feed_again():
     one.wanted()
     assert one.page([], 60, standing(head(OWN, 6))) is None
     one.grew()
-    assert one.wanted() == PageWanted(60, (peers,), messages.PAGE_BYTES_MIN)
+    assert one.wanted() == PageWanted(60, (peers,), PAGE_BYTES_FIRST)
     assert one.page([COMMIT], 70, standing(head(OWN, 8))) is None
-    assert one.wanted() == PageWanted(0, (peers,), messages.PAGE_BYTES_MIN)
+    assert one.wanted() == PageWanted(0, (peers,), PAGE_BYTES_FIRST)
 
 
 def test_coming_to_the_very_head_of_the_peers_is_no_surprise():
@@ -557,7 +576,7 @@ def test_coming_to_the_very_head_of_the_peers_is_no_surprise():
     one.wanted()
     assert one.page([], 60, standing(head(OWN, 7))) is None
     one.grew()
-    assert one.wanted() == PageWanted(60, (head(OWN, 7),), messages.PAGE_BYTES_MIN)
+    assert one.wanted() == PageWanted(60, (head(OWN, 7),), PAGE_BYTES_FIRST)
 
 
 def test_coming_to_another_commit_of_the_number_of_the_peers_head_sends_the_feed_again():
@@ -566,7 +585,7 @@ def test_coming_to_another_commit_of_the_number_of_the_peers_head_sends_the_feed
     one.grew()
     one.wanted()
     assert one.page([COMMIT], 60, standing(head(OWN, 7))) is None
-    assert one.wanted() == PageWanted(0, (peers,), messages.PAGE_BYTES_MIN)
+    assert one.wanted() == PageWanted(0, (peers,), PAGE_BYTES_FIRST)
 
 
 def test_a_commit_of_the_number_of_the_peers_head_does_not_take_its_place():
@@ -593,7 +612,7 @@ def test_where_only_the_peer_knows_of_a_fork_none_of_its_heads_is_dropped():
 
 
 def test_the_window_is_the_one_that_the_protocol_states():
-    assert session.WINDOW_PAGES == 4
+    assert WINDOW_PAGES == 4
 
 
 def test_where_this_side_knows_of_a_fork_a_peers_one_head_stays_beside_the_new_one():
@@ -608,4 +627,4 @@ def test_a_replica_that_is_met_for_the_first_time_is_no_surprise():
     one.grew()
     one.wanted()
     assert one.page([COMMIT], 60, standing(head(PEERS, 7)))
-    assert one.wanted() == PageWanted(60, (head(PEERS, 5),), 2 * messages.PAGE_BYTES_MIN)
+    assert one.wanted() == PageWanted(60, (head(PEERS, 5),), PAGE_BYTES_FIRST)

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from store.transaction import Transaction
-from syncproto import messages
+from syncproto.flight import FLIGHT_BYTES_FIRST
 from syncproto.heads import Clock, Head
 from tests.syncproto.fleet import Fleet, Site
 
@@ -119,7 +119,7 @@ def test_links_that_hold_bring_everything_without_a_new_greeting(seed):
 
 def test_the_simulations_meet_forks_and_large_pages():
     met, largest = 0, 0
-    for seed in range(5):
+    for seed in range(8):
         fleet = Fleet(seed, 3)
         live(fleet, STEPS, 25_000, clones=2)
         come_together(fleet, fleet.pairs())
@@ -127,7 +127,7 @@ def test_the_simulations_meet_forks_and_large_pages():
         largest = max(largest, *(site.largest_page for site in fleet.sites))
         fleet.close()
     assert met >= 3
-    assert largest > 2 * messages.PAGE_BYTES_MIN
+    assert largest > FLIGHT_BYTES_FIRST
 
 
 @pytest.mark.parametrize("seed", range(5))
