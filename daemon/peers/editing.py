@@ -11,6 +11,7 @@ from daemon.peers.roster import Member
 from store import peers as table
 from store.snapshot import Snapshot
 from store.transaction import Transaction
+from syncproto.heads import Head
 from syncproto.ids import DeviceId
 
 ID_DIGITS_MIN = 3
@@ -49,11 +50,12 @@ def rename(tx: Transaction, ref: str, name: str) -> DeviceId:
     return member.device
 
 
-def leave(tx: Transaction) -> None:
-    """Say that this device is no member any more; saying so again changes nothing."""
+def leave(tx: Transaction) -> Head | None:
+    """Say that this device is no member any more; return the commit. Saying so again changes nothing."""
     own = roster.read(tx).get(tx.device)
-    if own is not None and not own.removed:
-        tx.commit([roster.remove(tx.device)])
+    if own is None or own.removed:
+        return None
+    return tx.commit([roster.remove(tx.device)])
 
 
 def remove(tx: Transaction, ref: str) -> DeviceId:

@@ -4,19 +4,19 @@ Never links with a device that is not in the roster at that moment.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from typing import Any
 
 import structlog
 
 from daemon.clock import Clock
 from daemon.notifier import Notifier
-from daemon.peers import addresses, calling
+from daemon.peers import addresses, calling, roster
 from daemon.peers.calling import Failed
 from daemon.peers.dial import Dialling, Silence
 from daemon.peers.dialer import Dialer
 from daemon.peers.identity import device_of
-from daemon.peers.link import first
+from daemon.peers.link import Link, first
 from daemon.peers.links import Links
 from daemon.peers.membership import Membership
 from daemon.peers.pace import Pace
@@ -26,6 +26,7 @@ from daemon.peers.wire import Wire
 from store import peers as table
 from store.threads import StoreThreads
 from store.transaction import Transaction
+from syncproto.heads import Head, covers
 from syncproto.ids import DeviceId
 
 log = structlog.get_logger("peers")
@@ -70,6 +71,7 @@ class Exchange:
         self._ahead_s: dict[DeviceId, int] = {}
         self.paused = False
         self._leaving = False
+        self._told_goodbye: set[DeviceId] = set()
 
     def start(self) -> None:
         """Call the members, and follow the roster."""
@@ -194,26 +196,40 @@ class Exchange:
             # A page of commits is told of once, an import many times: the roster is read once for a burst.
             await asyncio.sleep(self._pace.roster_s)
 
-    async def say_goodbye(self, write: Callable[[Transaction], None]) -> set[DeviceId]:
-        """Write that this device leaves; return who took it: they end their links of themselves.
+    async def say_goodbye(self, write: Callable[[Transaction], Head | None]) -> set[DeviceId]:
+        """Write that this device leaves, unless that is written; return who knows it.
 
         Whoever is away, or takes too long, hears of it from the others.
         """
-        linked = {link.peer for link in self._links.all()}
-        watch = self._links.changed.watch()
+        links, watch = set(self._links.all()), self._links.changed.watch()
         self._leaving = True
         try:
-            await self._db.write(write)
-            async with asyncio.timeout(self._pace.leave_s):
-                while any(self._links.to(peer) is not None for peer in linked):
-                    await watch.grown()
+            goodbye = await self._db.write(write)
+            if goodbye is not None:
+                self._told_goodbye = set()
+                async with asyncio.timeout(self._pace.leave_s):
+                    while self._told_goodbye != {link.peer for link in links}:
+                        await watch.grown()
+                        # What a link heard stands when it has ended; after one that broke another may come.
+                        links.update(self._links.all())
+                        self._told_goodbye = await self._told(goodbye, links)
         except TimeoutError:
             pass
         finally:
             self._leaving = False
-        told = {peer for peer in linked if self._links.to(peer) is None}
         await self.hold_to_roster()
-        return told
+        return self._told_goodbye
+
+    async def _told(self, goodbye: Head, links: Iterable[Link]) -> set[DeviceId]:
+        """Return the peers that acknowledged the goodbye, or ended a link because of it.
+
+        They end it as soon as they hold it, some of them before they acknowledge.
+        """
+        known = [(link.peer, link.peer_vector) for link in links]
+        told = {link.peer for link in links if link.goodbye == roster.NO_MEMBER}
+        return told | await self._db.read(
+            lambda snapshot: {peer for peer, vector in known if covers(vector, goodbye, snapshot.log)}
+        )
 
     async def hold_to_roster(self) -> None:
         """Read who the members are; call those that are new, and end the links of those that went."""
@@ -224,7 +240,8 @@ class Exchange:
         peers = self._members.peers()
         if not self.paused:
             self._dialer.pursue(peers)
-        self._links.close_all_but(peers, "no longer a member")
+        gone = "this device is no member any more" if self._members.removed else roster.NO_MEMBER
+        self._links.close_all_but(peers, gone)
         # Only now: a device that was removed is not to get the new key.
         await self._members.renew_beacon()
         self._roster_read()

@@ -20,7 +20,7 @@ from store.snapshot import Snapshot
 from store.threads import StoreThreads
 from store.transaction import Taken, Transaction
 from syncproto import session as conversation
-from syncproto.commit import SignedCommit
+from syncproto.commit import Received, SignedCommit, read_page
 from syncproto.faults import OtherVersion, RemoteProtocolError
 from syncproto.heads import EMPTY, Clock
 from syncproto.ids import DeviceId
@@ -28,6 +28,8 @@ from syncproto.messages import Bye, Pong, write
 from syncproto.session import PageWanted, Session, Standing
 
 ANSWERS_OWED_MAX = 32
+LONG_PAGE_BYTES = 32 * 1024
+"""Reading a shorter page takes no longer than asking a thread for it."""
 KERNEL_TICK_S = 0.02
 """The kernel counts time in ticks, of 10 ms at most: what it heard at the asking may seem older by that."""
 
@@ -82,6 +84,8 @@ class Link:
         self.greeted = asyncio.Event()
         self.ended = asyncio.Event()
         self.foreign: OtherVersion | None = None
+        self.goodbye: str | None = None
+        """Why the peer ended this link, where it said so."""
         self._wire = wire
         self._db = db
         self._notifier = notifier
@@ -99,6 +103,9 @@ class Link:
         self._acks: list[bytes] = []
         self._pongs: list[bytes] = []
         self._answered = asyncio.Event()
+        # Pages wait here to be stored; there is room when the last is folded, and only becomes durable.
+        self._pages: asyncio.Queue[list[Received]] = asyncio.Queue()
+        self._room = asyncio.Semaphore(1)
         self._heard = Notifier()
         self._pings = 0
         self._pong_heard = 0
@@ -199,6 +206,7 @@ class Link:
     async def _converse(self, session: Session, watch: Watch) -> str:
         parts: list[Coroutine[Any, Any, None]] = [
             self._read(session),
+            self._store(session),
             self._write(session),
             self._follow(session, watch),
             self._beat(session),
@@ -246,19 +254,44 @@ class Link:
             frame = await self._wire.receive(limit_s)
             limit_s = self._pace.silence_s
             self._frames += 1
-            if frame == self._pong_due:
-                self._pong_heard = self._pings
             self._heard.tell()
             for event in session.receive(frame):
-                await self._follow_up(session, event)
+                if isinstance(event, conversation.Take):
+                    await self._leave_to_store(event.commits)
+                else:
+                    await self._pages.join()
+                    await self._follow_up(session, event)
+            await self._hear_pong(frame)
             # Frames that are here already come without a wait: the rest of the daemon gets its turn between.
             await asyncio.sleep(0)
             await self._until_few_are_owed()
 
+    async def _hear_pong(self, frame: bytes) -> None:
+        """Note the answer to the last question, once what came before it is stored."""
+        if frame == self._pong_due:
+            await self._pages.join()
+            self._pong_heard = self._pings
+            self._heard.tell()
+
+    async def _leave_to_store(self, commits: list[SignedCommit]) -> None:
+        """Read a page, while the one before it becomes durable, and leave it to be stored."""
+        await self._until_allowed()
+        await self._room.acquire()
+        if sum(len(one.body) for one in commits) < LONG_PAGE_BYTES:
+            page = read_page(commits)
+        else:
+            page = await asyncio.to_thread(read_page, commits)
+        self._pages.put_nowait(page)
+
+    async def _store(self, session: Session) -> None:
+        while True:
+            await self._take(session, await self._pages.get())
+            self._pages.task_done()
+            self._wake.set()
+            self._changed()
+
     async def _follow_up(self, session: Session, event: conversation.Event) -> None:
         match event:
-            case conversation.Take(commits=commits):
-                await self._take(session, commits)
             case conversation.Send(frame=frame):
                 self._pongs.append(frame)
                 session.grew()
@@ -267,22 +300,26 @@ class Link:
             case conversation.Compared(agree=agree):
                 self._compared(agree)
             case conversation.Closed(reason=reason):
+                self.goodbye = reason
                 raise _Left(f"the other side said: {reason}")
             case conversation.Acked():
                 pass
         self._wake.set()
         self._changed()
 
-    async def _take(self, session: Session, commits: list[SignedCommit]) -> None:
-        await self._until_allowed()
+    async def _take(self, session: Session, page: list[Received]) -> None:
         shortfall = self._shortfall()
         if shortfall is not None:
             # It is dialled again, at growing intervals: that is how room that came back is noticed.
             log.warning("nothing is taken from a peer", peer=self.peer.hex()[:16], seen=shortfall)
             raise _Asked("this device has no room left")
 
+        loop = asyncio.get_running_loop()
+
         def use(transaction: Transaction) -> tuple[Taken, Standing]:
-            return transaction.take(commits), standing(transaction)
+            found = transaction.take_read(page), standing(transaction)
+            loop.call_soon_threadsafe(self._room.release)
+            return found
 
         # Shielded: a link that ends here must not keep the others from hearing of what became durable.
         taken, held = await asyncio.shield(asyncio.ensure_future(self._db.write(use)))
@@ -290,7 +327,7 @@ class Link:
         if taken.overtaken:
             log.warning("a peer held commits of this device's own that it lacked", peer=self.peer.hex()[:16])
         if self._allowance is not None and taken.new:
-            self._allowance.spend(self.peer, sum(len(one.body) for one in commits))
+            self._allowance.spend(self.peer, sum(len(one.signed.body) for one in page))
         self._acks.append(session.taken(taken.heads, taken.forked, held))
         self._compare(session)
 
@@ -338,7 +375,7 @@ class Link:
         page, held, removed = await self._db.read(use)
         if removed and not (page.commits and roster.removes(page.commits[-1], self.peer)):
             # Those who close the door are on their way; nothing that came after it may go out before them.
-            raise _Asked("no longer a member")
+            raise _Asked(roster.NO_MEMBER)
         frame = session.page(page.commits, page.end, held)
         self._compare(session)
         if frame is not None:

@@ -68,10 +68,15 @@ class Membership:
         others = {device: member.beacon for device, member in self.peers().items() if member.beacon}
         return Known(None if own is None or own.removed else own.beacon, others)
 
+    @property
+    def removed(self) -> bool:
+        """Say whether this device was removed from its vault, or has left it."""
+        own = self.everyone.get(self._own)
+        return own is not None and own.removed
+
     def peers(self) -> dict[DeviceId, Member]:
         """Return the members to link with: others that were not removed; none where this one was."""
-        own = self.everyone.get(self._own)
-        return {} if own is not None and own.removed else self.others()
+        return {} if self.removed else self.others()
 
     def others(self) -> dict[DeviceId, Member]:
         """Return the other devices of the vault, also where this one was removed from it."""

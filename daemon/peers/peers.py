@@ -206,7 +206,7 @@ class Peers:
 
     def _require_door(self) -> None:
         """Refuse to invite into a vault that this device has left, is leaving, or does not exchange with."""
-        if self._is_removed():
+        if self._members.removed:
             hint = "leave that vault first: placet devices leave"
             raise Refused(Code.FORBIDDEN, "this device was removed from its vault", hint)
         if self.paused:
@@ -284,10 +284,6 @@ class Peers:
         """Return where a member was heard on the local network."""
         return [] if self._discovery is None else self._discovery.addresses_of(device)
 
-    def _is_removed(self) -> bool:
-        own = self._members.everyone.get(self._identity.device)
-        return own is not None and own.removed
-
     def _on_move(self) -> None:
         """Follow a change of this machine's network, or its sleep, with mDNS and without."""
         if self._discovery is not None:
@@ -295,7 +291,7 @@ class Peers:
         self._exchange.move()
 
     def _on_roster(self) -> None:
-        if self._is_removed():
+        if self._members.removed:
             self._reception.close()
         if self._discovery is not None:
             self._discovery.refresh()

@@ -19,6 +19,8 @@ from syncproto.ids import ZERO_ID, DeviceId, EntityId, derived_id
 from syncproto.keys import device_id
 
 KIND = "device"
+NO_MEMBER = "no longer a member"
+"""What is said on a link when it ends because the device at its other end was removed, or left."""
 BEACON_BYTES = 32
 _BEACON_PARTS = 2
 _KEPT_FROM_BYTES = 8

@@ -83,8 +83,10 @@ def goodbye_lines(said: dict[str, Any], look: Look) -> Iterator[str]:
     for name in said.get("told") or ():
         yield f"{look.paint(look.sign('✓'), 'green')} {_('Said goodbye to {name}').format(name=shown(name))}"
     for name in said.get("untold") or ():
-        words = _("{name} is away: it will hear of it from the others").format(name=shown(name))
-        yield f"{look.sign('·')} {words}"
+        words = _("{name} is away: it will hear of it from the others")
+        if not said.get("told"):
+            words = _("{name} has not heard of it: remove this device there")
+        yield f"{look.sign('·')} {words.format(name=shown(name))}"
 
 
 def left_lines(told: dict[str, Any], look: Look) -> Iterator[str]:

@@ -3,6 +3,8 @@
 Never removes a device: the control server is scripted.
 """
 
+import pytest
+
 from tests.daemon.cli.conftest import Placet
 from tests.daemon.cli.fake_control import FakeControl
 
@@ -34,3 +36,18 @@ def test_a_script_is_told_of_the_device_alone(placet: Placet, control: FakeContr
     done = placet("devices", "remove", "phone", "--json")
     assert (done.status, done.json["removed"], done.err) == (0, True, "")
     assert not control.asked("GET /v1/agents")
+
+
+@pytest.mark.parametrize(
+    ("told", "line"),
+    [
+        (["laptop"], "desk is away: it will hear of it from the others"),
+        ([], "desk has not heard of it: remove this device there"),
+    ],
+)
+def test_who_has_not_heard_a_goodbye_is_named_with_what_comes_of_it(
+    told: list[str], line: str, placet: Placet, control: FakeControl
+):
+    control.answers("POST /v1/leave", {"told": told, "untold": ["desk"]})
+    done = placet("devices", "leave")
+    assert done.out.splitlines() == [*(f"✓ Said goodbye to {name}" for name in told), f"· {line}"]

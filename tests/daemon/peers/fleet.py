@@ -64,6 +64,8 @@ class Device:
     settings: Settings
     pace: Pace
     notifier: Notifier = field(default_factory=Notifier)
+    shortfall: str | None = None
+    """Why there is no room here for what peers bring, where a test wants it so."""
     db: StoreThreads = field(init=False)
     peers: Peers = field(init=False)
 
@@ -103,6 +105,7 @@ class Device:
             settings=self.settings,
             name=self.name,
             pace=self.pace,
+            shortfall=lambda: self.shortfall,
         )
         await self.peers.start()
 

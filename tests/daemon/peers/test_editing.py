@@ -3,13 +3,15 @@
 Never writes to the roster but through the use cases.
 """
 
+import asyncio
 from dataclasses import replace
 
 import pytest
 
 from daemon.journal.errors import Code, Refused
 from daemon.peers import roster
-from tests.daemon.peers.fleet import QUICK, Device, Fleet, in_step
+from daemon.peers.states import Goodbye
+from tests.daemon.peers.fleet import LIMIT_S, QUICK, Device, Fleet, in_step
 
 
 async def refusal(device: Device, ref: str) -> Refused:
@@ -67,6 +69,29 @@ async def test_what_came_after_a_removal_goes_to_the_removed_device_by_nobody(fl
     assert await phone.titles() == []
     assert (await desk.read(roster.read))[tablet.id].beacon != before
     assert (await phone.read(roster.read))[tablet.id].beacon == before
+
+
+async def test_who_acknowledged_the_goodbye_was_told(pair: tuple[Device, Device]):
+    _, phone = pair
+    for _ in ("first", "again"):
+        assert await phone.peers.leave() == Goodbye(["desk"], [])
+
+
+async def test_a_goodbye_that_was_not_acknowledged_before_the_link_ended_was_told_to_nobody(fleet: Fleet):
+    desk, phone = await fleet.start("desk"), await fleet.start("phone", pace=replace(QUICK, leave_s=0.5))
+    await fleet.pair(desk, phone)
+    desk.shortfall = "the disk is full"
+    assert await phone.peers.leave() == Goodbye([], ["desk"])
+
+
+async def test_a_goodbye_cut_short_is_told_on_the_link_that_comes_next(fleet: Fleet):
+    desk, phone = await fleet.start("desk"), await fleet.start("phone", pace=replace(QUICK, leave_s=LIMIT_S))
+    await fleet.pair(desk, phone)
+    desk.shortfall = "the disk is full"
+    leaving = asyncio.create_task(phone.peers.leave())
+    await desk.until_apart(phone)
+    desk.shortfall = None
+    assert await leaving == Goodbye(["desk"], [])
 
 
 async def test_the_device_that_one_is_on_is_not_removed(pair: tuple[Device, Device]):
