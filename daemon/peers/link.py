@@ -249,13 +249,13 @@ class Link:
         return str(fault)
 
     async def _read(self, session: Session) -> None:
-        limit_s = self._pace.greeting_s
+        limit_s, trickle_bytes = self._pace.greeting_s, 0
         while True:
-            frame = await self._wire.receive(limit_s)
-            limit_s = self._pace.silence_s
+            frame = await self._wire.receive(limit_s, trickle_bytes)
+            limit_s, trickle_bytes = self._pace.silence_s, self._pace.trickle_bytes
             self._frames += 1
             self._heard.tell()
-            for event in session.receive(frame):
+            for event in session.receive(frame, asyncio.get_running_loop().time()):
                 if isinstance(event, conversation.Take):
                     await self._leave_to_store(event.commits)
                 else:
@@ -376,7 +376,7 @@ class Link:
         if removed and not (page.commits and roster.removes(page.commits[-1], self.peer)):
             # Those who close the door are on their way; nothing that came after it may go out before them.
             raise _Asked(roster.NO_MEMBER)
-        frame = session.page(page.commits, page.end, held)
+        frame = session.page(page.commits, page.end, held, asyncio.get_running_loop().time())
         self._compare(session)
         if frame is not None:
             await self._send(frame)
@@ -409,4 +409,4 @@ class Link:
         raise _Asked(self._close_reason)
 
     async def _send(self, frame: bytes) -> None:
-        await self._wire.send(frame, self._pace.send_s)
+        await self._wire.send(frame, self._pace.send_s, self._pace.trickle_bytes)

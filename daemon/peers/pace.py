@@ -23,9 +23,11 @@ class Pace:
     # Links
     coalesce_s: float = 0.001
     greeting_s: float = 10.0
-    send_s: float = 30.0
     ping_s: float = 15.0
+    send_s: float = 30.0
     silence_s: float = 45.0
+    # What has to come, or to go, within each of the two for a frame to take longer: below it a line is dead.
+    trickle_bytes: int = 32 * 1024
     life_s: float = 4.0
     heard_s: float = 60.0
     roster_s: float = 0.02

@@ -6,16 +6,22 @@ Never waits without a limit, and never reads what is in a frame.
 import asyncio
 import socket
 import struct
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 from aiohttp import ClientWebSocketResponse, WSMsgType
 from aiohttp.web import WebSocketResponse
 
-Socket = ClientWebSocketResponse[Any] | WebSocketResponse[Any]
+from syncproto.messages import FRAME_BYTES_MAX
 
+Socket = ClientWebSocketResponse[Any] | WebSocketResponse[Any]
 
 _TCP_INFO = struct.Struct("=52xII")
 """Of what tcp(7) tells of a connection: the milliseconds since data and since an acknowledgement came."""
+_TCP_BYTES = struct.Struct("=120xQQ")
+"""Of the same: the bytes that the other machine acknowledged, and those that came from it."""
+_TAKEN, _COME = 0, 1
 
 
 class LineLost(Exception):
@@ -31,23 +37,30 @@ class Wire:
         self.remote = remote
         self.their_time_s = their_time_s
 
-    async def send(self, frame: bytes, timeout_s: float) -> None:
-        """Send a frame; return when little of it is left in this process. Raises LineLost."""
+    async def send(self, frame: bytes, timeout_s: float, trickle_bytes: int = 0) -> None:
+        """Send a frame; return when little of it is left in this process. Raises LineLost.
+
+        Where `trickle_bytes` is given, the limit begins anew as long as so much was taken within it.
+        """
         try:
-            async with asyncio.timeout(timeout_s):
+            async with self._while_it_carries(_TAKEN, timeout_s, trickle_bytes):
                 await self._socket.send_bytes(frame)
         except TimeoutError as fault:
-            raise LineLost(f"the other side took nothing for {timeout_s:g} s") from fault
+            raise LineLost(f"the other side took next to nothing for {timeout_s:g} s") from fault
         except (OSError, RuntimeError) as fault:
             raise LineLost(f"the line broke: {fault}") from fault
 
-    async def receive(self, timeout_s: float) -> bytes:
-        """Return the next frame. Raises LineLost, also for what is no binary frame within the limit."""
+    async def receive(self, timeout_s: float, trickle_bytes: int = 0) -> bytes:
+        """Return the next frame. Raises LineLost, also for what is no binary frame within the limit.
+
+        Where `trickle_bytes` is given, the limit begins anew as long as so much came within it: a commit may
+        take longer than that on a narrow line.
+        """
         try:
-            async with asyncio.timeout(timeout_s):
+            async with self._while_it_carries(_COME, timeout_s, trickle_bytes):
                 message = await self._socket.receive()
         except TimeoutError as fault:
-            raise LineLost(f"nothing was heard for {timeout_s:g} s") from fault
+            raise LineLost(f"next to nothing was heard for {timeout_s:g} s") from fault
         except (OSError, RuntimeError) as fault:
             raise LineLost(f"the line broke: {fault}") from fault
         if message.type is WSMsgType.BINARY:
@@ -58,18 +71,49 @@ class Wire:
             raise LineLost("a text frame, where only binary ones are used")
         raise LineLost("the other side closed the line")
 
+    @asynccontextmanager
+    async def _while_it_carries(self, way: int, limit_s: float, trickle_bytes: int) -> AsyncIterator[None]:
+        """Bound a wait by a limit, granted again while enough is carried, as often as a frame needs."""
+        loop = asyncio.get_running_loop()
+        timer: asyncio.TimerHandle
+        grants = FRAME_BYTES_MAX // trickle_bytes if trickle_bytes else 0
+        before = self._carried(way) if grants else 0
+
+        def look() -> None:
+            nonlocal grants, before, timer
+            now = self._carried(way) if grants else 0
+            if grants and now - before >= trickle_bytes:
+                grants, before, timer = grants - 1, now, loop.call_later(limit_s, look)
+            else:
+                limit.reschedule(loop.time())
+
+        async with asyncio.timeout(None) as limit:
+            timer = loop.call_later(limit_s, look)
+            try:
+                yield
+            finally:
+                timer.cancel()
+
+    def _carried(self, way: int) -> int:
+        """Return how many bytes have gone one way, 0 where the system does not tell."""
+        told = self._told(_TCP_BYTES)
+        return 0 if told is None else told[way]
+
+    def _told(self, form: struct.Struct) -> tuple[int, ...] | None:
+        """Read what the kernel tells of the connection, None where it does not."""
+        connection = self._socket.get_extra_info("socket")
+        try:
+            return form.unpack(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, form.size))
+        except (AttributeError, OSError, struct.error):
+            return None
+
     def heard_ago_s(self) -> float | None:
         """Return how long ago anything came from the other machine, an acknowledgement at the least.
 
         None where the system does not tell. On a narrow line this is known long before a frame is whole.
         """
-        connection = self._socket.get_extra_info("socket")
-        try:
-            told = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _TCP_INFO.size)
-            data_ms, acknowledgement_ms = _TCP_INFO.unpack(told)
-        except (AttributeError, OSError, struct.error):
-            return None
-        return min(int(data_ms), int(acknowledgement_ms)) / 1000
+        told = self._told(_TCP_INFO)
+        return None if told is None else min(told) / 1000
 
     async def close(self) -> None:
         """Close the line; what has not yet been sent is dropped after a short while."""

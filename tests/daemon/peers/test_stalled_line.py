@@ -88,7 +88,7 @@ async def test_a_peer_that_asks_and_reads_no_answers_is_read_no_further_and_let_
         socket.flows.clear()
         for number in range(3 * ANSWERS_OWED_MAX):
             socket.give(messages.write(Ping(number)))
-        assert await running == "the other side took nothing for 0.3 s"
+        assert await running == "the other side took next to nothing for 0.3 s"
     assert socket.given.qsize() >= ANSWERS_OWED_MAX
     assert socket.closed.is_set()
 
@@ -99,7 +99,7 @@ async def test_a_peer_that_takes_nothing_is_let_go(fleet: Fleet):
     link = link_on(socket, desk, send_s=0.05)
     socket.flows.clear()
     async with asyncio.timeout(LIMIT_S):
-        assert await link.run() == "the other side took nothing for 0.05 s"
+        assert await link.run() == "the other side took next to nothing for 0.05 s"
     assert socket.closed.is_set()
 
 
