@@ -22,6 +22,10 @@ _TCP_INFO = struct.Struct("=52xII")
 _TCP_BYTES = struct.Struct("=120xQQ")
 """Of the same: the bytes that the other machine acknowledged, and those that came from it."""
 _TAKEN, _COME = 0, 1
+STOOD_STILL_S = 1.0
+"""A limit that is seen so much too late tells of this process, which stood still, not of the other side."""
+UNREAD_S = 2.0
+"""How long it may take then to see what happened meanwhile."""
 
 
 class LineLost(Exception):
@@ -82,7 +86,10 @@ class Wire:
         def look() -> None:
             nonlocal grants, before, timer
             now = self._carried(way) if grants else 0
-            if grants and now - before >= trickle_bytes:
+            if loop.time() - timer.when() > STOOD_STILL_S:
+                # Every limit has passed, and what came is not yet read: it is looked at again when it is.
+                timer = loop.call_later(UNREAD_S, look)
+            elif grants and now - before >= trickle_bytes:
                 grants, before, timer = grants - 1, now, loop.call_later(limit_s, look)
             else:
                 limit.reschedule(loop.time())
