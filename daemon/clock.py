@@ -20,7 +20,7 @@ class Clock(Protocol):
         """Return Unix time in milliseconds; it may jump, in either direction."""
 
     def monotonic_s(self) -> float:
-        """Return seconds since some moment; they never run backwards."""
+        """Return seconds since some moment; they never run backwards, and go on while the machine sleeps."""
 
     def randomness(self, count: int) -> bytes:
         """Return `count` random bytes, fit for keys."""
@@ -36,8 +36,8 @@ class SystemClock:
         return time.time_ns() // 1_000_000
 
     def monotonic_s(self) -> float:
-        """Return the system's monotonic clock in seconds."""
-        return time.monotonic()
+        """Return seconds since the machine started."""
+        return since_boot_s()
 
     def randomness(self, count: int) -> bytes:
         """Return `count` bytes from the system's secure source."""
@@ -45,7 +45,7 @@ class SystemClock:
 
 
 def since_boot_s() -> float:
-    """Return seconds since the machine started; unlike the monotonic clock, they go on while it sleeps."""
+    """Return seconds since the machine started; unlike CLOCK_MONOTONIC, they go on while it sleeps."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 

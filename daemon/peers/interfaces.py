@@ -18,7 +18,8 @@ import structlog
 
 from daemon.clock import Clock
 
-TICK_S = 30.0
+TICK_S = 5.0
+"""A machine may wake without a word from the kernel: one that hangs on a cable, or a virtual one."""
 SETTLE_S = 1.0
 SLEPT_S = 5.0
 _GROUPS = 0x1 | 0x10 | 0x100
@@ -107,32 +108,46 @@ class Changes:
     async def watch(self) -> None:
         """Watch until cancelled. Where the kernel gives no word, a change is seen at the next tick."""
         before: tuple[frozenset[str], frozenset[str]] | None = None
-        drift_s = self._drift_s()
+        lost_s, has_slept = self._lost_s(), False
         with contextlib.suppress(OSError):
             before = _seen()
         async with _told_by_the_kernel(self._stirred):
             while True:
-                await self._stir()
+                stood_still = await self._stir()
+                now_lost_s = self._lost_s()
+                has_slept |= stood_still or abs(now_lost_s - lost_s) > SLEPT_S
+                lost_s = now_lost_s
                 try:
-                    now, now_drift_s = _seen(), self._drift_s()
+                    now = _seen()
                 except OSError as fault:
                     log.warning("the network's interfaces could not be read", error=str(fault))
                     continue
-                # A machine that slept, or whose clock was set: neither is told from the other, nor need be.
-                if now != before or abs(now_drift_s - drift_s) > SLEPT_S:
-                    before, drift_s = now, now_drift_s
+                if now != before or has_slept:
+                    before, has_slept = now, False
                     self._changed()
 
-    async def _stir(self) -> None:
-        with contextlib.suppress(TimeoutError):
+    async def _stir(self) -> bool:
+        """Wait for a word from the kernel, or a tick; say whether this process stood still meanwhile."""
+        loop = asyncio.get_running_loop()
+        began_s = loop.time()
+        try:
             async with asyncio.timeout(self._tick_s):
                 await self._stirred.wait()
+        except TimeoutError:
+            # Its time has come.
+            pass
+        else:
             # An interface that comes up gets its addresses one after the other.
             await asyncio.sleep(SETTLE_S)
-        self._stirred.clear()
+            self._stirred.clear()
+        return loop.time() - began_s > self._tick_s + SETTLE_S + SLEPT_S
 
-    def _drift_s(self) -> float:
-        return self._clock.now_ms() / 1000 - self._clock.monotonic_s()
+    def _lost_s(self) -> float:
+        """Return the time of day without the time that went by for this machine's timers.
+
+        It jumps where the machine slept, or its clock was set: neither is told from the other, nor need be.
+        """
+        return self._clock.now_ms() / 1000 - asyncio.get_running_loop().time()
 
 
 @asynccontextmanager
