@@ -196,7 +196,11 @@ class Transaction(Snapshot):
     # -- a peer's commits -----------------------------------------------------------------------------
 
     def take(self, page: Sequence[SignedCommit]) -> Taken:
-        """Take a page of commits, all or nothing.
+        """Read a page of commits and take it: see `take_read`."""
+        return self.take_read(commits.read_page(page))
+
+    def take_read(self, page: Sequence[Received]) -> Taken:
+        """Take a page of commits that were read, all or nothing.
 
         Raises RemoteProtocolError for a commit that does not follow what is held, rests on what is not, or
         whose run does not end in a signature that holds; the caller must then roll the transaction back.
@@ -204,8 +208,7 @@ class Transaction(Snapshot):
         ends: dict[tuple[ReplicaId, int], tuple[Received, int]] = {}
         stamp, heads, forked, own = self._last, [], False, self._writes_as
         now_ms = self._world.now_ms()
-        for signed in page:
-            received = commits.read(signed)
+        for received in page:
             branch = self.log.place(received)
             if branch is None:
                 continue

@@ -8,7 +8,7 @@ the same commit, with the same signature.
 
 import hashlib
 import itertools
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -223,6 +223,11 @@ def read(signed: SignedCommit) -> Received:
     commit = codec.decode(signed.body, _decoder, ITEMS_MAX)
     digest = _hash(commit, signed.body, _check(commit, whole=False))
     return Received(commit, head_of(commit.replica, commit.counter, digest), digest, signed)
+
+
+def read_page(page: Iterable[SignedCommit]) -> list[Received]:
+    """Decode commits from elsewhere, in their order. Raises RemoteProtocolError as `read` does."""
+    return [read(signed) for signed in page]
 
 
 def signature_holds(received: Received, public_key: bytes) -> bool:
