@@ -122,9 +122,15 @@ def await_newcomer(transaction: Transaction, newcomer: Newcomer) -> None:
     )
 
 
-def settle_newcomer(transaction: Transaction, device: DeviceId) -> None:
-    """Drop a pending device: it has become a member."""
+def settle_newcomer(transaction: Transaction, device: DeviceId) -> bool:
+    """Drop a pending device: it becomes a member, or may not any more. False where it was not pending."""
     transaction.db.execute("DELETE FROM newcomer WHERE device = ?", (device,))
+    return transaction.db.changes() > 0
+
+
+def forget_newcomers(transaction: Transaction) -> None:
+    """Drop all pending devices."""
+    transaction.db.execute("DELETE FROM newcomer")
 
 
 def listener_port(snapshot: Snapshot) -> int:

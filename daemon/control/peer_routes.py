@@ -117,7 +117,7 @@ class PeerRoutes:
         return await self._peers.invitation(call.ref, call.query.wait)
 
     async def _call_off(self, call: Call[Nothing, Nothing]) -> InvitationState:
-        return self._peers.call_off(call.ref)
+        return await self._peers.call_off(call.ref)
 
     async def _join(self, call: Call[Join, Nothing]) -> JoinedDevice:
         asked = call.body

@@ -92,6 +92,12 @@ class Admission:
         await self._members.refresh()
         log.info("a device proved the secret", device=device.hex()[:16], name=said.name, brings=said.brings)
 
+    async def send_away(self, device: DeviceId) -> bool:
+        """Forget a device that proved a secret and has not come back; False where it is not waited for."""
+        gone = await self._db.write(lambda transaction: table.settle_newcomer(transaction, device))
+        await self._members.refresh()
+        return gone
+
     # -- being let in ---------------------------------------------------------------------------------
 
     async def join(
@@ -167,6 +173,8 @@ class Admission:
         if transaction.vault() != admitted.host.vault:
             # A member that has begun anew, under the key that it had, is known here and in no vault of these.
             self._require_alone(transaction, inviter)
+            # Those who were to come back were told of the vault that this device is leaving.
+            table.forget_newcomers(transaction)
         writes = [
             roster.introduce(transaction, self._name, self._identity.certificate),
             roster.introduce(transaction, admitted.host.name, admitted.certificate),

@@ -24,12 +24,14 @@ class Denial(StrEnum):
 class Stage(StrEnum):
     """How far an invitation has got. Only an open one has a next stage; `proved` is its good end.
 
-    `away`: the device that proved the secret has not come back for a while. It still may.
+    `away`: the device that proved the secret has not come back for a while. It still may. `failed`: it could
+    not be kept here; the secret is proved only once, so that ends the invitation too.
     """
 
     OPEN = "open"
     PROVED = "proved"
     AWAY = "away"
+    FAILED = "failed"
     TRIED_OUT = "tried_out"
     CALLED_OFF = "called_off"
     EXPIRED = "expired"
@@ -101,9 +103,25 @@ class Invitation:
         if self.tries_left == 0 and self.attempt is None:
             self._end(Stage.TRIED_OUT)
 
+    def not_kept(self) -> None:
+        """Note that the device that proved the secret could not be kept, and was let go."""
+        self._ended = Stage.FAILED
+
     def call_off(self) -> None:
-        """End the invitation because a person says so, or because another takes its place."""
+        """End the invitation because a person says so, or because another takes its place.
+
+        It leaves alone who proved the secret before.
+        """
         self._end(Stage.CALLED_OFF)
+
+    def take_back(self) -> None:
+        """End the invitation although its secret was proved: who did so was sent away."""
+        self._ended = Stage.CALLED_OFF
+
+    @property
+    def stands(self) -> bool:
+        """Say whether the secret was proved, and the device that did so may come back, or has."""
+        return self._ended is Stage.PROVED
 
     def _end(self, how: Stage) -> None:
         if self._ended is None:

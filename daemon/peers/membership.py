@@ -49,7 +49,8 @@ class Membership:
         # One at a time: an older reading must not be put in place after a newer one.
         async with self._reading:
             self.everyone, newcomers, self._beacon_is_right = await self._db.read(use)
-        self._newcomers = {one.certificate: one for one in newcomers}
+        # Who is no member lets nobody in.
+        self._newcomers = {} if self.removed else {one.certificate: one for one in newcomers}
         trusted = frozenset(member.certificate for member in self.peers().values()) | self._newcomers.keys()
         if trusted != self._trusted:
             self._gate.trust(trusted)
@@ -94,9 +95,10 @@ class Membership:
         """Return whose certificate it is; a newcomer becomes a member first, durably. None for a stranger."""
         newcomer = self._newcomer(certificate)
         if newcomer is not None:
-            await self._db.write(lambda transaction: _let_in(transaction, newcomer))
+            joined = await self._db.write(lambda transaction: _let_in(transaction, newcomer))
             await self.refresh()
-            log.info("a device joined", device=newcomer.device.hex()[:16], name=newcomer.name)
+            if joined:
+                log.info("a device joined", device=newcomer.device.hex()[:16], name=newcomer.name)
         member = self._member(certificate)
         return None if member is None else member.device
 
@@ -117,9 +119,12 @@ def _with_beacon(transaction: Transaction, randomness: Callable[[int], bytes]) -
         transaction.commit([write], by=By.SYSTEM)
 
 
-def _let_in(transaction: Transaction, newcomer: Newcomer) -> None:
+def _let_in(transaction: Transaction, newcomer: Newcomer) -> bool:
+    """Make a newcomer a member; False where a person has called it off since."""
+    if not table.settle_newcomer(transaction, newcomer.device):
+        return False
     write = roster.introduce(transaction, newcomer.name, newcomer.certificate, transaction.device)
     if write is not None:
         transaction.commit([write], by=By.SYSTEM)
     table.suggest_addresses(transaction, newcomer.device, newcomer.addresses)
-    table.settle_newcomer(transaction, newcomer.device)
+    return True

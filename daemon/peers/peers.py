@@ -221,31 +221,41 @@ class Peers:
         Raises Refused (not_found) for one that another has replaced, or that this process did not make.
         """
         watch = self.changed.watch()
-        before = state = self._invitation_state(name)
+        before = state = self._state_of(self._held_invitation(name))
         ends_s = self._clock.monotonic_s() + wait_s
         while (
             state == before and state.stage in _GOES_ON and (left_s := ends_s - self._clock.monotonic_s()) > 0
         ):
             await watch.grown(left_s)
-            state = self._invitation_state(name)
+            state = self._state_of(self._held_invitation(name))
         return state
 
-    def call_off(self, name: str) -> InvitationState:
-        """End an invitation. Raises Refused as `invitation` does."""
-        self._invitation_state(name)
-        self._reception.close()
-        return self._invitation_state(name)
+    async def call_off(self, name: str) -> InvitationState:
+        """End an invitation; who proved its secret and has not come back yet is let in no more.
 
-    def _invitation_state(self, name: str) -> InvitationState:
+        Raises Refused as `invitation` does.
+        """
+        held = self._held_invitation(name)
+        held.call_off()
+        if held.newcomer is not None and await self._admission.send_away(held.newcomer):
+            held.take_back()
+        self._on_invitation()
+        return self._state_of(held)
+
+    def _held_invitation(self, name: str) -> Invitation:
         held = self._reception.last()
         if held is None or held.name != name:
             raise Refused(Code.NOT_FOUND, "this invitation is over", "make a new one: placet pair")
+        return held
+
+    def _state_of(self, held: Invitation) -> InvitationState:
         stage = held.stage(self._clock.monotonic_s()).value
         member = None if held.newcomer is None else self._members.peers().get(held.newcomer)
         told = None
         if held.newcomer is not None:
             told = JoinedDevice(held.newcomer.hex(), "" if member is None else member.name)
-        return InvitationState(name, stage if member is None else "joined", held.tries_left, told)
+        joined = member is not None and held.stands
+        return InvitationState(held.name, "joined" if joined else stage, held.tries_left, told)
 
     async def join(self, text: str, *, unite: bool = False, address: str | None = None) -> JoinedDevice:
         """Accept an invitation by its code or token. Raises Refused.

@@ -14,6 +14,7 @@ from daemon.peers.invitation import LIFETIME_S, Attempt, Invitation
 from daemon.peers.pace import Pace
 from daemon.peers.pairing import Host, Inviter, Joined, PairingFailed, WrongSecret
 from daemon.peers.wire import LineLost, Wire
+from store.faults import StoreError
 from syncproto.faults import RemoteProtocolError
 
 NAME_BYTES = 8
@@ -107,8 +108,25 @@ class Reception:
         newcomer = device_of(joined.certificate)
         if not invitation.redeem(attempt, self._clock.monotonic_s(), newcomer):
             raise PairingFailed("the invitation ended meanwhile")
-        await self._keep(joined)
+        await self._keep_or_end(joined, invitation)
+        if not invitation.stands:
+            raise PairingFailed("the invitation was called off")
         await wire.send(inviter.welcome(), self._pace.pairing_s)
+
+    async def _keep_or_end(self, joined: Joined, invitation: Invitation) -> None:
+        """Make a newcomer durably pending; where that fails, the invitation is over, and both sides hear why.
+
+        It is redeemed before, for nobody else may prove the secret while the disk is slow; and not opened
+        again, for a disk that fails goes on failing.
+        """
+        try:
+            await self._keep(joined)
+        except Exception as fault:
+            invitation.not_kept()
+            log.exception("a device that proved the secret could not be kept")
+            if not isinstance(fault, StoreError):
+                raise
+            raise PairingFailed("the inviting device could not store who came") from fault
 
     async def _refuse(self, wire: Wire, reason: str) -> None:
         try:

@@ -37,9 +37,10 @@ class JoinedDevice(msgspec.Struct, frozen=True):
 
 class InvitationState(msgspec.Struct, frozen=True):
     """How far an invitation has got: open, proved (its secret was), joined, away (it was proved, and nobody
-    came back), tried_out, called_off or expired.
+    came back), failed (it was proved, and could not be kept here), tried_out, called_off or expired.
 
-    `device` is who proved the secret, and has joined once the stage says so.
+    `device` is who proved the secret. It has joined where the stage says so, may still come back while that
+    is proved or away, and is let in no more after any other.
     """
 
     id: str

@@ -19,11 +19,13 @@ from daemon.cli.refusals import Refusal
 from daemon.cli.stdin import typed
 from daemon.cli.text import shown
 from daemon.cli.views.pairing import (
+    called_off_line,
     invitation_row,
     joined_line,
     joined_row,
     qr_lines,
     secret_line,
+    sent_away_words,
     tries_told,
 )
 from daemon.cli.when import ago
@@ -80,20 +82,21 @@ def _draw(output: Output, answer: Answer) -> None:
 def _wait(output: Output, invitation: dict[str, Any]) -> None:
     """Wait until the invitation is over; whoever leaves before calls it off."""
     path = f"/v1/invitations/{quoted(str(invitation.get('id')))}"
-    over = False
     try:
         ended = _watched(output, path)
-        over = True
-    finally:
-        if not over:
-            # Where the daemon is gone, the invitation is too.
-            with suppress(Refusal):
-                client.send("DELETE", path, {})
+    except BaseException:
+        # Where the daemon is gone, the invitation is too.
+        with suppress(Refusal):
+            output.say(called_off_line(client.send("DELETE", path, {}).json))
+        raise
     if ended.json.get("stage") == "away":
         seen = _("the code was typed right, but the other device did not come back")
         raise Refusal("failed", seen, _("it joins as soon as it reaches this one: see placet devices"))
+    if ended.json.get("stage") == "failed":
+        seen = _("the code was typed right, but this device could not store who came")
+        raise Refusal("failed", seen, _("see to what `placet doctor` says, then make a new one: placet pair"))
     if ended.json.get("stage") != "joined":
-        raise _without_device(str(ended.json.get("stage")))
+        raise _without_device(str(ended.json.get("stage")), ended.json.get("device"))
     output.show(ended, joined_line, joined_row)
 
 
@@ -111,10 +114,10 @@ def _watched(output: Output, path: str) -> Answer:
             return answer
 
 
-def _without_device(stage: str) -> Refusal:
+def _without_device(stage: str, device: object) -> Refusal:
     seen = {
         "tried_out": _("the code was typed wrong three times, and is worth nothing now"),
-        "called_off": _("the invitation was called off"),
+        "called_off": sent_away_words() if device else _("the invitation was called off"),
     }.get(stage, _("nobody joined in time"))
     return Refusal("forbidden", seen, _("make a new one: placet pair"))
 

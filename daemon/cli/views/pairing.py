@@ -72,6 +72,20 @@ def tries_told(left: int) -> str:
     return words.format(count=left)
 
 
+def sent_away_words() -> str:
+    """Say that an invitation ended after its code had been typed right."""
+    return _("the invitation was called off; the device that typed the code was not let in")
+
+
+def called_off_line(state: dict[str, Any]) -> str:
+    """Say what came of calling an invitation off: somebody may have been quicker."""
+    device = state.get("device") or {}
+    if state.get("stage") == "joined":
+        return _("{name} joined before that").format(name=shown(device.get("name") or "?"))
+    words = sent_away_words() if device else _("the invitation was called off")
+    return f"{words[:1].upper()}{words[1:]}"
+
+
 def goodbye_rows(said: dict[str, Any]) -> Iterator[Sequence[object]]:
     """Give the plain columns: name, whether it knows."""
     yield from ((name, True) for name in said.get("told") or ())

@@ -50,16 +50,30 @@ def test_each_wrong_code_is_told(placet: Placet, control: FakeControl):
 
 
 @pytest.mark.parametrize(
-    ("stage", "told"), [("expired", "nobody joined in time"), ("called_off", "was called off")]
+    ("stage", "device", "told"),
+    [
+        ("expired", None, "nobody joined in time"),
+        ("called_off", None, "the invitation was called off; make a new one"),
+        ("called_off", PHONE | {"name": ""}, "the device that typed the code was not let in"),
+    ],
 )
 def test_an_invitation_that_brought_nobody_says_why(
-    stage: str, told: str, placet: Placet, control: FakeControl
+    stage: str, device: dict[str, str] | None, told: str, placet: Placet, control: FakeControl
 ):
     control.answers("POST /v1/invitations", INVITED)
-    control.answers("GET /v1/invitations/ab12", state(stage))
+    control.answers("GET /v1/invitations/ab12", state(stage, device=device))
     done = placet("pair")
     assert done.status == 7
     assert told in done.err
+
+
+def test_a_device_that_could_not_be_stored_is_no_wrong_code(placet: Placet, control: FakeControl):
+    control.answers("POST /v1/invitations", INVITED)
+    control.answers("GET /v1/invitations/ab12", state("failed", device=PHONE | {"name": ""}))
+    done = placet("pair")
+    assert done.status == 1
+    assert "the code was typed right, but this device could not store who came" in done.err
+    assert "`placet doctor`" in done.err
 
 
 def test_nobody_waits_for_ever_for_a_device_that_does_not_come_back(placet: Placet, control: FakeControl):
@@ -77,8 +91,30 @@ def test_an_invitation_is_called_off_where_waiting_for_it_fails(placet: Placet, 
     control.answers("POST /v1/invitations", INVITED)
     control.refuses("GET /v1/invitations/ab12", 500, "failed", "the store is gone")
     control.answers("DELETE /v1/invitations/ab12", state("called_off"))
-    assert placet("pair").status == 1
+    done = placet("pair")
+    assert done.status == 1
+    assert "The invitation was called off\n" in done.err
     assert control.asked("DELETE /v1/invitations/ab12")
+
+
+@pytest.mark.parametrize(
+    ("ended", "told"),
+    [
+        (
+            state("called_off", device=PHONE | {"name": ""}),
+            "called off; the device that typed the code was not",
+        ),
+        (state("joined", device=PHONE), "phone joined before that"),
+    ],
+)
+def test_whoever_calls_off_hears_what_came_of_it(
+    ended: dict[str, object], told: str, placet: Placet, control: FakeControl
+):
+    control.answers("POST /v1/invitations", INVITED)
+    control.answers("GET /v1/invitations/ab12", state("proved", device=PHONE))
+    control.refuses("GET /v1/invitations/ab12", 500, "failed", "the wait was interrupted")
+    control.answers("DELETE /v1/invitations/ab12", ended)
+    assert told in placet("pair").err
 
 
 def test_for_a_script_a_pairing_is_two_lines(placet: Placet, control: FakeControl):

@@ -124,7 +124,7 @@ async def test_five_minutes_end_a_code(fleet: Fleet):
 async def test_an_invitation_that_is_called_off_lets_nobody_in(fleet: Fleet):
     desk, phone = await fleet.start("desk"), await fleet.start("phone")
     invited, typed = invite(desk)
-    assert desk.peers.call_off(invited.id).stage == "called_off"
+    assert (await desk.peers.call_off(invited.id)).stage == "called_off"
     assert (await refusal(phone, typed, desk.place)).code is Code.FORBIDDEN
 
 
@@ -133,7 +133,7 @@ async def test_calling_off_an_invitation_does_not_touch_the_one_that_took_its_pl
     old, _ = invite(desk)
     _, typed = invite(desk)
     with pytest.raises(Refused) as seen:
-        desk.peers.call_off(old.id)
+        await desk.peers.call_off(old.id)
     assert seen.value.code is Code.NOT_FOUND
     await phone.peers.join(typed, address=desk.place)
 

@@ -20,6 +20,7 @@ from daemon.peers.identity import Identity, load_or_create
 from daemon.peers.invitation import LIFETIME_S, TRIES_MAX
 from daemon.peers.listener import Listener
 from daemon.peers.pairing import Joiner, Newcomer, PairingFailed
+from daemon.peers.states import JoinedDevice
 from daemon.peers.trust import Gate
 from daemon.peers.wire import LineLost, Wire
 from store import peers as table
@@ -220,19 +221,21 @@ def pending(snapshot, device: Device) -> list[str]:
 async def pair_without_return(desk: Device, phone: Device, text: str, *places: str) -> None:
     """Prove the secret as the phone would, and go away instead of coming back."""
     dialling = Dialling(phone.identity, phone.pace)
-    wire, shown = await dialling.inviter(parse(desk.place))
-    joiner = Joiner(
-        secret=token.read(text).secret,
-        signer=phone.identity.signer,
-        certificate=phone.identity.certificate,
-        inviter=shown,
-        newcomer=Newcomer("phone", list(places), False),
-        randomness=phone.clock.randomness,
-    )
-    while not isinstance(outcome := joiner.receive(await wire.receive(LIMIT_S)), pairing.Admitted):
-        await wire.send(outcome, LIMIT_S)
-    await wire.close()
-    await dialling.close()
+    try:
+        wire, shown = await dialling.inviter(parse(desk.place))
+        joiner = Joiner(
+            secret=token.read(text).secret,
+            signer=phone.identity.signer,
+            certificate=phone.identity.certificate,
+            inviter=shown,
+            newcomer=Newcomer("phone", list(places), False),
+            randomness=phone.clock.randomness,
+        )
+        while not isinstance(outcome := joiner.receive(await wire.receive(LIMIT_S)), pairing.Admitted):
+            await wire.send(outcome, LIMIT_S)
+        await wire.close()
+    finally:
+        await dialling.close()
 
 
 async def returns(desk: Device, phone: Device) -> bool:
@@ -298,6 +301,71 @@ async def test_a_device_whose_return_was_lost_pairs_again(fleet: Fleet):
     await phone.peers.join(desk.token())
     await in_step(desk, phone)
     assert await names(desk) == ["desk", "phone"]
+
+
+async def test_an_invitation_ends_in_words_where_who_came_cannot_be_stored(fleet: Fleet):
+    desk, phone = await fleet.start("desk"), await fleet.start("phone")
+    invited = desk.peers.open_invitation()
+    assert invited.token is not None
+    await desk.execute("PRAGMA max_page_count = 1")
+    # More than fits in the room that the file still has.
+    with pytest.raises(PairingFailed, match="the inviting device could not store who came"):
+        await pair_without_return(
+            desk, phone, invited.token, *(f"{'a' * 250}{number}:1" for number in range(16))
+        )
+    assert (await desk.peers.invitation(invited.id)).stage == "failed"
+    await desk.execute("PRAGMA max_page_count = 1000000")
+    assert not await desk.read(lambda one: pending(one, desk))
+    assert (await refusal(phone, invited.token)).code is Code.FORBIDDEN
+    await phone.peers.join(desk.token())
+
+
+async def test_calling_off_sends_a_newcomer_away_that_has_not_come_back(fleet: Fleet):
+    desk, phone = await fleet.start("desk"), fleet.make("phone")
+    invited = desk.peers.open_invitation()
+    assert invited.token is not None
+    await pair_without_return(desk, phone, invited.token)
+    ended = await desk.peers.call_off(invited.id)
+    assert (ended.stage, ended.device) == ("called_off", JoinedDevice(phone.id.hex(), ""))
+    assert await desk.peers.invitation(invited.id) == ended
+    assert not await returns(desk, phone)
+    assert not await desk.read(lambda one: pending(one, desk))
+    await desk.restart()
+    assert not await returns(desk, phone)
+    assert await names(desk) == ["desk"]
+
+
+async def test_calling_off_comes_too_late_for_a_newcomer_that_is_back(fleet: Fleet):
+    desk, phone = await fleet.start("desk"), await fleet.start("phone")
+    invited = desk.peers.open_invitation()
+    assert invited.token is not None
+    await phone.peers.join(invited.token)
+    ended = await desk.peers.call_off(invited.id)
+    assert (ended.stage, ended.device) == ("joined", JoinedDevice(phone.id.hex(), "phone"))
+    await desk.until_linked(phone)
+
+
+async def test_one_that_is_called_off_in_the_middle_of_coming_back_is_either_in_or_out(fleet: Fleet):
+    desk, phone = await fleet.start("desk"), fleet.make("phone")
+    invited = desk.peers.open_invitation()
+    assert invited.token is not None
+    await pair_without_return(desk, phone, invited.token)
+    came, ended = await asyncio.gather(returns(desk, phone), desk.peers.call_off(invited.id))
+    assert (await names(desk) == ["desk", "phone"]) == came == (ended.stage == "joined")
+
+
+@pytest.mark.parametrize("goes", ["joins another vault", "is removed"])
+async def test_a_device_that_goes_elsewhere_lets_nobody_in_who_was_to_come_back(fleet: Fleet, goes: str):
+    desk, phone, laptop = await fleet.start("desk"), fleet.make("phone"), await fleet.start("laptop")
+    if goes == "is removed":
+        await fleet.pair(laptop, desk)
+    await pair_without_return(desk, phone, desk.token())
+    if goes == "is removed":
+        await desk.peers.leave()
+    else:
+        await desk.peers.join(laptop.token())
+    assert not await returns(desk, phone)
+    assert "phone" not in await names(desk)
 
 
 # -- what a person may not have meant ----------------------------------------------------------------------
