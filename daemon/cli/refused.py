@@ -138,6 +138,9 @@ _FORMS: Final = named(
     "several devices on this network invite: {seen}",
     "say which with --addr host:port",
     "check it and try again, or make a new invitation there: placet pair",
+    "check the code; if it is right, another device may have answered at {address}: "
+    "give the address that 'placet pair' shows with --addr",
+    "this code was tried three times from here, and is worth nothing now",
     "make a new invitation there: placet pair",
     "this device shares its vault with nobody",
     "there is nothing to leave",

@@ -17,6 +17,7 @@ from daemon.peers.joining import Inviting, Offer
 from daemon.peers.membership import Membership
 from daemon.peers.pace import Pace
 from daemon.peers.pairing import VAULT_BYTES, Admitted, Host, Joined, Newcomer
+from daemon.peers.tried import TriedCodes
 from daemon.peers.wire import Wire
 from store import peers as table
 from store.snapshot import Snapshot
@@ -50,6 +51,7 @@ class Admission:
         self._name = name
         self._pace = pace
         self._joining = asyncio.Lock()
+        self._tried = TriedCodes()
 
     @property
     def joining(self) -> bool:
@@ -121,6 +123,8 @@ class Admission:
                 await self._may_join(offer.device, unite, own)
             wire, certificate = await joining.knock(self._dialling, offer, places, self._pace)
             newcomer = await self._may_pair(wire, device_of(certificate), unite, own)
+            if offer.device is None:
+                await self._charge(wire, offer.secret)
             # Whoever came here now would be told of a vault that this device is about to exchange for
             # another, and two devices that joined each other would only change places.
             begins()
@@ -136,6 +140,14 @@ class Admission:
             await self._db.write(lambda transaction: self._adopt(transaction, admitted, wire.remote))
             await self._members.refresh()
         return admitted
+
+    async def _charge(self, wire: Wire, code: bytes) -> None:
+        """Take one of the tries that a code has; leave, with nothing said, where none is left."""
+        try:
+            self._tried.charge(code)
+        except Refused:
+            await wire.close()
+            raise
 
     async def _may_pair(self, wire: Wire, inviter: DeviceId, unite: bool, own: list[str]) -> Newcomer:
         """Leave again, with nothing said, where this device may not join the one that it found."""

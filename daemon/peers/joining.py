@@ -154,10 +154,20 @@ async def pair(
                 return outcome
             await wire.send(outcome, pace.pairing_s)
     except WrongSecret as fault:
-        raise Refused(Code.FORBIDDEN, str(fault), _TRY_AGAIN) from fault
+        raise Refused(Code.FORBIDDEN, str(fault), _hint(offer, wire, _TRY_AGAIN)) from fault
     except PairingFailed as fault:
-        raise Refused(Code.FORBIDDEN, f"the other device said: {fault}", _TRY_AGAIN) from fault
+        seen = f"the other device said: {fault}"
+        raise Refused(Code.FORBIDDEN, seen, _hint(offer, wire, _TRY_AGAIN)) from fault
     except (RemoteProtocolError, LineLost) as fault:
-        raise Refused(Code.FAILED, f"pairing broke off: {fault}", _NEW_INVITATION) from fault
+        seen = f"pairing broke off: {fault}"
+        raise Refused(Code.FAILED, seen, _hint(offer, wire, _NEW_INVITATION)) from fault
     finally:
         await wire.close()
+
+
+def _hint(offer: Offer, wire: Wire, else_: str) -> str:
+    """Say what to do; a code names nobody, so that anyone may have answered to it."""
+    if offer.device is not None:
+        return else_
+    other = f"if it is right, another device may have answered at {wire.remote}"
+    return f"check the code; {other}: give the address that 'placet pair' shows with --addr"

@@ -4,6 +4,9 @@ Never counts on timing: time passes only where a test moves the clock.
 """
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -11,10 +14,16 @@ from hypothesis import strategies as st
 
 from daemon.journal.errors import Code, Refused
 from daemon.peers import code, joining
+from daemon.peers.identity import load_or_create
 from daemon.peers.invitation import LIFETIME_S, TRIES_MAX
 from daemon.peers.joining import Inviting, Offer
+from daemon.peers.listener import Listener
+from daemon.peers.pairing import Host, Inviter, WrongSecret
 from daemon.peers.states import Invited, JoinedDevice
-from tests.daemon.peers.fleet import Device, Fleet, GivenClock, in_step
+from daemon.peers.tried import KEPT_MAX, TriedCodes
+from daemon.peers.trust import Gate
+from daemon.peers.wire import Wire
+from tests.daemon.peers.fleet import LIMIT_S, QUICK, Device, Fleet, GivenClock, in_step
 
 
 def invite(device: Device) -> tuple[Invited, str]:
@@ -201,6 +210,67 @@ async def test_a_removed_device_invites_nobody_and_what_it_had_open_is_called_of
     with pytest.raises(Refused) as seen:
         invite(phone)
     assert seen.value.code is Code.FORBIDDEN
+
+
+# -- who answers in the inviter's place --------------------------------------------------------------
+
+
+@asynccontextmanager
+async def impostor(folder: Path, says: str, guesses: list[str]) -> AsyncIterator[str]:
+    """Run a device that answers as if it invited, with `says` as the code; note each guess; yield its place."""
+    clock = GivenClock("impostor")
+    identity = load_or_create(folder, clock.randomness)
+
+    async def pair(_: bytes, wire: Wire) -> None:
+        inviter = Inviter(
+            secret=code.secret(says),
+            certificate=identity.certificate,
+            host=Host("desk", bytes(16)),
+            randomness=clock.randomness,
+        )
+        await wire.send(inviter.greeting(), LIMIT_S)
+        inviter.read_start(await wire.receive(LIMIT_S))
+        await wire.send(inviter.answer(), LIMIT_S)
+        try:
+            inviter.read_proof(await wire.receive(LIMIT_S))
+        except WrongSecret:
+            guesses.append(says)
+        await wire.close()
+
+    listener = Listener(Gate(identity.file, lambda: True), lambda _: False, pair, pair, QUICK)
+    port = await listener.start("127.0.0.1", 0)
+    try:
+        yield f"127.0.0.1:{port}"
+    finally:
+        await listener.stop()
+
+
+async def test_who_answers_in_the_inviters_place_has_three_guesses_and_the_person_is_told_of_each(
+    fleet: Fleet, tmp_path: Path
+):
+    desk, phone = await fleet.start("desk"), await fleet.start("phone")
+    invited, typed = invite(desk)
+    guesses: list[str] = []
+    async with impostor(tmp_path / "impostor", another(typed), guesses) as place:
+        for _ in range(TRIES_MAX):
+            refused = await refusal(phone, typed, place)
+            assert f"another device may have answered at {place}" in refused.hint
+        assert (await refusal(phone, typed, place)).hint == "make a new invitation there: placet pair"
+        assert len(guesses) == TRIES_MAX
+    # Nor elsewhere: which of the two is the right one, nobody knows here.
+    assert (await refusal(phone, typed, desk.place)).hint == "make a new invitation there: placet pair"
+    assert (await desk.peers.invitation(invited.id)).tries_left == TRIES_MAX
+    await phone.peers.join(invite(desk)[1], address=desk.place)
+
+
+def test_of_many_codes_those_that_were_tried_last_are_counted():
+    tried = TriedCodes()
+    for _ in range(TRIES_MAX):
+        tried.charge(b"worn")
+    for number in range(KEPT_MAX - 1):
+        tried.charge(number.to_bytes(2, "big"))
+    with pytest.raises(Refused):
+        tried.charge(b"worn")
 
 
 # -- where to ----------------------------------------------------------------------------------------
