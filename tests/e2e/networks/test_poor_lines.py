@@ -4,15 +4,20 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.networks.residents import World, eventually, in_step
+from tests.e2e.networks.residents import World, eventually, in_step, pair_by_code
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(150)]
 
 SEED = 7
 NARROW_BYTES_PER_S = 40 * 1024.0
 HALF_COMMITS = 4
-"""Of the eight that the long list is imported by: the pages have grown long by then."""
+"""Of the eight that the long list is imported by. Each is a page, and takes seconds."""
 FAR = {"loss": 0.08, "delay_s": 0.15}
+VERY_NARROW_BYTES_PER_S = 16 * 1024.0
+NOTES = 20
+NOTE_CHARS = 24_000
+SOON_S = 8.0
+"""Two seconds for what is under way, and what a crowded machine needs. All notes take 30 s."""
 
 
 def test_all_arrives_over_lines_that_lose_delay_and_are_narrow(world: World, tmp_path: Path):
@@ -42,4 +47,29 @@ def test_all_arrives_over_lines_that_lose_delay_and_are_narrow(world: World, tmp
     in_step(desk, phone, limit_s=90.0)
     for device in (desk, phone):
         assert "no sign of life" not in device.log()
-        assert "nothing was heard" not in device.log()
+        assert "next to nothing was heard" not in device.log()
+
+
+def test_what_is_written_at_the_end_of_a_very_narrow_line_is_soon_known_to_have_arrived(world: World):
+    """The answer of the other device waits behind what that has to send, and no longer than a moment."""
+    segment = world.networks.segment("lan")
+    wire = world.networks.wire(SEED, loss=0.0, delay_s=0.02)
+    desk, phone = world.at(segment, "desk", "10.77.0.1/24"), world.device("phone")
+    phone.machine.plug_badly(segment, wire, "10.77.0.2/24")
+    world.start(desk, phone)
+    pair_by_code(desk, phone)
+    in_step(desk, phone)
+    phone.do("sync", "--pause")
+    task = desk.do("add", "What was said, in full")["id"]
+    for number in range(NOTES):
+        desk.do("note", task, f"{number} " + "said " * (NOTE_CHARS // 5))
+    wire.become(bytes_per_s=VERY_NARROW_BYTES_PER_S, delay_s=0.02)
+    phone.do("sync", "--resume")
+    # What the line is tried with is through, and its rate known.
+    eventually("some is there", lambda: desk.sees(phone)["lag"] <= NOTES - 6, 30.0, desk, phone)
+    phone.do("add", "Written meanwhile")
+    eventually("the phone knows of it there", lambda: not phone.sees(desk)["lag"], SOON_S, desk, phone)
+    assert desk.holds("Written meanwhile")
+    assert desk.sees(phone)["lag"], "the notes are not all there: the line was full all the time"
+    wire.become(delay_s=0.02)
+    in_step(desk, phone)
