@@ -217,7 +217,7 @@ async def test_a_removed_device_invites_nobody_and_what_it_had_open_is_called_of
 
 @asynccontextmanager
 async def impostor(folder: Path, says: str, guesses: list[str]) -> AsyncIterator[str]:
-    """Run a device that answers as if it invited, with `says` as the code; note each guess; yield its place."""
+    """Run a device that answers as if it invited, with `says` as its code; note each guess, yield where."""
     clock = GivenClock("impostor")
     identity = load_or_create(folder, clock.randomness)
 
