@@ -27,6 +27,14 @@ class Address(NamedTuple):
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{host}:{self.port}"
 
+    @property
+    def is_loopback(self) -> bool:
+        """Say whether it is this machine's own, whoever names it."""
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host == "localhost"
+
 
 def parse(text: str) -> Address:
     """Read `host:port` or `[v6]:port`. Raises ValueError with what was seen."""

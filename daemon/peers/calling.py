@@ -22,7 +22,11 @@ class Failed(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The line that answered first, None where none did; and what was seen at those that did not."""
+    """The line that answered first, None where none did; and what was seen at those that did not.
+
+    What was seen on this machine's own loopback is left out, unless that is all: members tell of theirs too,
+    and it says nothing of a device that is elsewhere.
+    """
 
     wire: Wire | None
     failed: list[Failed]
@@ -35,13 +39,13 @@ async def first_to_answer(
 
     Each gets a head start of `stagger_s` over the next, less where it fails before.
     """
-    failed: list[Failed] = []
+    failed: list[tuple[Address, Failed]] = []
 
     async def call(place: Address) -> Wire | None:
         try:
             return await connect(place)
         except Unreachable as fault:
-            failed.append(Failed(fault.kind, str(fault)))
+            failed.append((place, Failed(fault.kind, str(fault))))
             return None
 
     calls: list[asyncio.Task[Wire | None]] = []
@@ -55,7 +59,7 @@ async def first_to_answer(
                 timeout=stagger_s if waiting else None,
                 return_when=asyncio.FIRST_COMPLETED,
             )
-        found = Found(_answered(calls), failed)
+        found = Found(_answered(calls), _telling(failed))
     except BaseException:
         await _end(calls, None)
         raise
@@ -66,6 +70,11 @@ async def first_to_answer(
             await found.wire.close()
         raise
     return found
+
+
+def _telling(failed: list[tuple[Address, Failed]]) -> list[Failed]:
+    away = [seen for place, seen in failed if not place.is_loopback]
+    return away or [seen for _, seen in failed]
 
 
 def _under_way(calls: list[asyncio.Task[Wire | None]]) -> list[asyncio.Task[Wire | None]]:

@@ -5,6 +5,7 @@ Never follows a redirect, uses a proxy, or sends anything above TLS to a device 
 
 import asyncio
 import errno
+import os
 import ssl
 from contextvars import ContextVar
 from email.utils import parsedate_to_datetime
@@ -149,6 +150,9 @@ def _kind(fault: Exception) -> Silence:
 
 def _words(fault: Exception) -> str:
     seen = fault.os_error if isinstance(fault, aiohttp.ClientConnectorError) else fault
+    if isinstance(seen, OSError) and not isinstance(seen, ssl.SSLError) and (seen.errno or 0) > 0:
+        # The system's own words: asyncio says the address once more, and not what was seen there.
+        return os.strerror(seen.errno or 0)
     return getattr(seen, "strerror", None) or str(seen)
 
 

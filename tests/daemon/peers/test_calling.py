@@ -91,6 +91,18 @@ async def test_what_was_seen_at_each_address_is_told():
     ]
 
 
+async def test_what_this_machines_loopback_says_is_told_only_where_nothing_else_is():
+    async def refuse(place: Address) -> Wire:
+        raise Unreachable(f"{place} refused", Silence.NOT_LISTENING)
+
+    async def told(*hosts: str) -> list[str]:
+        found = await calling.first_to_answer([Address(host, 9) for host in hosts], refuse, 0.0)
+        return [one.words for one in found.failed]
+
+    assert await told("::1", "a", "127.0.0.1") == ["a:9 refused"]
+    assert await told("localhost", "::1") == ["localhost:9 refused", "[::1]:9 refused"]
+
+
 async def test_of_several_that_answer_at_once_one_line_is_kept():
     network = Network()
     task = asyncio.create_task(network.call())
