@@ -46,12 +46,12 @@ def heard(snapshot: Snapshot) -> dict[DeviceId, Heard]:
     }
 
 
-def note_heard(transaction: Transaction, device: DeviceId, vector: Clock) -> None:
-    """Remember that a peer was linked just now, and what it holds."""
+def note_heard(transaction: Transaction, device: DeviceId, vector: Clock, seen_ms: int) -> None:
+    """Remember when a peer was heard last, and what it holds."""
     transaction.db.execute(
         "INSERT INTO peer VALUES (?, ?, ?)"
         " ON CONFLICT (device) DO UPDATE SET seen_ms = excluded.seen_ms, vector = excluded.vector",
-        (device, transaction.now_ms(), codec.encode(vector)),
+        (device, seen_ms, codec.encode(vector)),
     )
 
 

@@ -77,7 +77,9 @@ class Link:
         pace: Pace,
         shortfall: Callable[[], str | None] = lambda: None,
         allowance: Allowance | None = None,
+        came: Callable[[], None] = lambda: None,
     ) -> None:
+        """`came` is told of whatever the peer sends."""
         self.peer = peer
         self.dialled = dialled
         self.remote = wire.remote
@@ -94,6 +96,7 @@ class Link:
         self._pace = pace
         self._shortfall = shortfall
         self._allowance = allowance
+        self._came = came
         self._session: Session | None = None
         self._wake = asyncio.Event()
         self._close_asked = asyncio.Event()
@@ -254,6 +257,7 @@ class Link:
             frame = await self._wire.receive(limit_s, trickle_bytes)
             limit_s, trickle_bytes = self._pace.silence_s, self._pace.trickle_bytes
             self._frames += 1
+            self._came()
             self._heard.tell()
             for event in session.receive(frame, asyncio.get_running_loop().time()):
                 if isinstance(event, conversation.Take):

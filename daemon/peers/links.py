@@ -60,6 +60,7 @@ class Links:
         self._foreign: dict[DeviceId, OtherVersion] = {}
         self._findings: dict[DeviceId, Finding] = {}
         self._doubted: dict[Link, asyncio.Task[None]] = {}
+        self._came_ms: dict[DeviceId, int] = {}
         self._allowance = Allowance(pace.stored_bytes, pace.stored_bytes_per_s, _time_s)
         self.changed = Notifier()
 
@@ -97,6 +98,7 @@ class Links:
             pace=self._pace,
             shortfall=self._shortfall,
             allowance=self._allowance,
+            came=lambda: self._came_ms.update({peer: self._now_ms()}),
         )
 
     async def hold(self, link: Link) -> None:
@@ -208,12 +210,16 @@ class Links:
             await self._note(link)
 
     async def _note(self, link: Link) -> None:
-        """Remember what the peer holds, so that its lag is known while it is away."""
+        """Remember what the peer holds, so that its lag is known while it is away, and when it was heard."""
         if not link.greeted.is_set():
             return
         vector: Clock = link.peer_vector
+        # A link may end long after that, where the peer or this machine slept.
+        came_ms = self._came_ms[link.peer]
         try:
-            await self._db.write(lambda transaction: table.note_heard(transaction, link.peer, vector))
+            await self._db.write(
+                lambda transaction: table.note_heard(transaction, link.peer, vector, came_ms)
+            )
         except StoreError as fault:
             # A hint that is lost; the next contact brings it again.
             log.warning("a peer's place could not be noted", peer=link.peer.hex()[:16], error=str(fault))

@@ -296,6 +296,8 @@ class Peers:
 
     def _on_move(self) -> None:
         """Follow a change of this machine's network, or its sleep, with mDNS and without."""
+        # What would have called off an invitation in time may have slept.
+        self._on_invitation()
         if self._discovery is not None:
             self._discovery.move()
         self._exchange.move()

@@ -39,15 +39,12 @@ def newcomers(store: Store, now_ms: int = NOW_MS) -> list[Newcomer]:
         return peers.newcomers(snapshot, now_ms)
 
 
-def test_of_each_peer_it_is_known_when_it_was_linked_last_and_what_it_held(
-    bench: Bench, store: Store
-) -> None:
+def test_of_each_peer_it_is_known_when_it_was_heard_last_and_what_it_held(store: Store) -> None:
     vector = (write(store, entity_id(1), title="t"),)
-    put(store, lambda tx: peers.note_heard(tx, ONE, ()), lambda tx: peers.note_heard(tx, TWO, vector))
-    bench.now_ms += 5
-    put(store, lambda tx: peers.note_heard(tx, ONE, vector))
+    put(store, lambda tx: peers.note_heard(tx, ONE, (), 1), lambda tx: peers.note_heard(tx, TWO, vector, 2))
+    put(store, lambda tx: peers.note_heard(tx, ONE, vector, 3))
     with store.read() as snapshot:
-        assert peers.heard(snapshot) == {ONE: Heard(NOW_MS + 5, vector), TWO: Heard(NOW_MS, vector)}
+        assert peers.heard(snapshot) == {ONE: Heard(3, vector), TWO: Heard(2, vector)}
 
 
 def test_the_address_that_was_good_last_comes_first(bench: Bench, store: Store) -> None:

@@ -167,8 +167,8 @@ async def test_addresses_are_kept_best_first_and_bounded(desk: Device):
 
 async def test_what_a_peer_held_is_remembered(desk: Device):
     def use(transaction: Transaction) -> dict[DeviceId, table.Heard]:
-        table.note_heard(transaction, PHONE.device, ())
-        table.note_heard(transaction, PHONE.device, VECTOR)
+        table.note_heard(transaction, PHONE.device, (), 1)
+        table.note_heard(transaction, PHONE.device, VECTOR, 2)
         return table.heard(transaction)
 
     assert (await desk.db.write(use))[PHONE.device].vector == VECTOR

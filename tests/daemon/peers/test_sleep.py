@@ -10,7 +10,8 @@ from collections.abc import Callable
 import pytest
 from structlog.testing import capture_logs
 
-from daemon.peers.interfaces import SETTLE_S, SLEPT_S, Changes
+from daemon.peers.interfaces import SETTLE_S, SLEPT_S, TICK_S, Changes
+from daemon.peers.invitation import LIFETIME_S
 from tests.daemon.peers.fleet import LIMIT_S, Fleet, GivenClock, in_step
 
 HOUR_S = 3600.0
@@ -60,3 +61,22 @@ async def test_links_outlive_that_their_process_stood_still(fleet: Fleet, monkey
         await desk.add("written as soon as it goes on")
         await in_step(desk, phone)
     assert not [one for one in logs if one["event"] == "a link ended"]
+
+
+async def test_an_invitation_that_ran_out_while_the_machine_slept_is_announced_no_more(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch
+):
+    desk = await fleet.start("desk", mdns=True)
+    await asyncio.sleep(0)  # it looks at the clock
+    name = desk.peers.open_invitation(by_code=True).id
+    told = desk.peers.changed.watch()
+    discovery = desk.peers._discovery
+    assert discovery is not None
+    assert "inviter" in discovery._wanted()
+    desk.clock.ahead_s += LIFETIME_S
+    # The timers of the machine have not moved but for this: long enough for a tick, and too short for an end.
+    stand_still(TICK_S, monkeypatch)
+    async with asyncio.timeout(LIMIT_S):
+        while "inviter" in discovery._wanted():
+            await told.grown()
+    assert (await desk.peers.invitation(name)).stage == "expired"

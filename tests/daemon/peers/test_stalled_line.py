@@ -17,6 +17,7 @@ from structlog.testing import capture_logs
 from daemon.peers.link import ANSWERS_OWED_MAX, Link, first
 from daemon.peers.links import Links
 from daemon.peers.wire import LineLost, Socket, Wire
+from store import peers as table
 from syncproto import messages
 from syncproto.heads import EMPTY
 from syncproto.ids import DeviceId
@@ -298,3 +299,19 @@ async def test_a_link_that_shows_no_sign_of_life_yields_to_whichever_comes(fleet
     async with asyncio.timeout(LIMIT_S):
         assert await asyncio.gather(*tasks) == [None, None]
     assert links.all() == []
+
+
+async def test_a_peer_was_seen_when_it_was_heard_last_and_not_when_its_link_ended(fleet: Fleet):
+    desk, socket = await fleet.start("desk"), FakeSocket()
+    links = Links(desk.db, desk.notifier, desk.id, desk.clock.now_ms, replace(QUICK, silence_s=0.1))
+    socket.give(await hello(desk))
+    link = links.make(Wire(cast("Socket", socket), ""), LARGE, dialled=True)
+    task = asyncio.create_task(links.hold(link))
+    async with asyncio.timeout(LIMIT_S):
+        await link.greeted.wait()
+        # It sleeps from now on, and is missed an hour later.
+        heard_ms = desk.clock.now_ms()
+        desk.clock.ahead_s += 3600
+        await task
+    seen = (await desk.read(table.heard))[LARGE]
+    assert seen.seen_ms <= heard_ms
