@@ -76,7 +76,7 @@ class Folding:
 
     def _apply(self, received: Received, seq: int) -> None:
         operations = received.commit.operations
-        if any(operation.kind in _DECIDING for operation in operations):
+        if not _DECIDING.isdisjoint([operation.kind for operation in operations]):
             self._refold |= self._verdicts(operations, seq)
         for operation in operations:
             entity = operation.entity

@@ -20,14 +20,17 @@ from syncproto.ids import ReplicaId
 CHAINS_MAX = commits.BASE_HEADS_MAX - 24
 
 
-class Branch(NamedTuple):
+class Branch:
     """One chain of a replica: from `first` (before it the parent's) to `tip`."""
 
-    no: int
-    parent: int | None
-    first: int
-    tip: int
-    tip_hash: bytes
+    __slots__ = ("first", "no", "parent", "tip", "tip_hash")
+
+    def __init__(self, no: int, parent: int | None, first: int, tip: int, tip_hash: bytes) -> None:
+        self.no = no
+        self.parent = parent
+        self.first = first
+        self.tip = tip
+        self.tip_hash = tip_hash
 
 
 class Replica:
@@ -264,7 +267,7 @@ class Log:
         counter = received.commit.counter
         old = known.branches.get(branch_no)
         if old is not None:
-            known.branches[branch_no] = Branch(branch_no, old.parent, old.first, counter, received.hash)
+            old.tip, old.tip_hash = counter, received.hash
             self._moved.add((known.no, branch_no))
             return
         parent = self._parent_branch(known, received) if counter > 1 else None

@@ -206,8 +206,8 @@ class Transaction(Snapshot):
         whose run does not end in a signature that holds; the caller must then roll the transaction back.
         """
         ends: dict[tuple[ReplicaId, int], tuple[Received, int]] = {}
-        stamp, heads, forked, own = self._last, [], False, self._writes_as
-        now_ms = self._world.now_ms()
+        new: list[Received] = []
+        forked, now_ms = False, self._world.now_ms()
         for received in page:
             branch = self.log.place(received)
             if branch is None:
@@ -218,22 +218,20 @@ class Transaction(Snapshot):
             seq = self.log.append(received, branch)
             ends[replica, branch] = (received, seq)
             self._folding.take(received, seq)
-            stamp = hlc.follow(stamp, received.commit.stamp, now_ms)
-            heads.append(received.head)
-            if replica == own:
-                # A peer has seen this replica's future (a clone, a rollback): go on as a new one.
-                self._writes_as = None
-                self.overtaken = True
+            new.append(received)
         self._check_signatures(ends)
-        if heads:
-            self._settle(stamp)
-        return Taken(len(heads), tuple(heads), forked, self.overtaken)
+        if any(replica == self._writes_as for replica, _ in ends):
+            # A peer has seen this replica's future (a clone, a rollback): go on as a new one.
+            self._writes_as = None
+            self.overtaken = True
+        if new:
+            self._settle(hlc.follow(self._last, (one.commit.stamp for one in new), now_ms))
+        return Taken(len(new), tuple(one.head for one in new), forked, self.overtaken)
 
     def _require_bases(self, received: Received) -> None:
-        own = received.commit.replica
         for operation in received.commit.operations:
             for head in operation.base:
-                if head.replica == own and head.counter >= received.commit.counter:
+                if head.replica == received.commit.replica and head.counter >= received.commit.counter:
                     raise RemoteProtocolError("an operation that rests on its own future")
                 if not self.log.holds(head):
                     raise RemoteProtocolError("an operation that rests on a commit not held")

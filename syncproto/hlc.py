@@ -3,6 +3,7 @@
 Never decides what came first: causality lies in the clocks of entities.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 MS_MAX = (1 << 48) - 1
@@ -26,12 +27,10 @@ def tick(last: Stamp, now_ms: int) -> Stamp:
     return Stamp(min(last.ms + 1, MS_MAX), 0)
 
 
-def follow(last: Stamp, seen: Stamp, now_ms: int) -> Stamp:
-    """Return what the local clock becomes after taking a commit stamped `seen`.
+def follow(last: Stamp, seen: Iterable[Stamp], now_ms: int) -> Stamp:
+    """Return what the local clock becomes after taking commits with these stamps.
 
     A stamp more than 10 minutes ahead of the local clock is not followed: one wrong clock must not drag
     every device's with it.
     """
-    if seen.ms > now_ms + LEAD_MS_MAX:
-        return last
-    return max(last, seen)
+    return max([last, *(stamp for stamp in seen if stamp.ms <= now_ms + LEAD_MS_MAX)])

@@ -83,7 +83,7 @@ def test_a_stamp_goes_on_as_specified(case):
     if case["op"] == "tick":
         found = hlc.tick(last, now_ms)
     else:
-        found = hlc.follow(last, hlc.Stamp(*case["seen"]), now_ms)
+        found = hlc.follow(last, [hlc.Stamp(*case["seen"])], now_ms)
     assert list(found) == case["stamp"]
 
 
