@@ -5,6 +5,7 @@ delay and nothing else.
 """
 
 import asyncio
+from collections.abc import Callable
 
 
 class Notifier:
@@ -36,6 +37,26 @@ class Notifier:
         while self._turn <= turn:
             await self._grown.wait()
         return self._turn
+
+
+class Lull:
+    """Passes on what was told, once for a burst and a little later: for those who are in no hurry."""
+
+    __slots__ = ("_tell", "_timer", "_wait_s")
+
+    def __init__(self, tell: Callable[[], None], wait_s: float) -> None:
+        self._tell = tell
+        self._wait_s = wait_s
+        self._timer: asyncio.TimerHandle | None = None
+
+    def tell(self) -> None:
+        """Tell in `wait_s`, unless that is about to happen. Call it on the event loop."""
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(self._wait_s, self._pass_on)
+
+    def _pass_on(self) -> None:
+        self._timer = None
+        self._tell()
 
 
 class Watch:

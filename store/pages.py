@@ -14,10 +14,14 @@ COMMIT_OVERHEAD_BYTES = 16
 
 
 class FeedPage(NamedTuple):
-    """Commits for a peer; all it lacks up to feed position `end` is in this page or was in an earlier one."""
+    """Commits for a peer; all it lacks up to feed position `end` is in this page or was in an earlier one.
+
+    `whole`: it was not cut, so that beyond it the feed holds nothing yet.
+    """
 
     commits: list[SignedCommit]
     end: int
+    whole: bool
 
 
 def page(log: Log, vector: Clock, after: int, bytes_max: int) -> FeedPage:
@@ -32,7 +36,7 @@ def page(log: Log, vector: Clock, after: int, bytes_max: int) -> FeedPage:
     for entry in log.lacking(vector, after):
         size += len(entry.signed.body) + len(entry.signed.signature) + COMMIT_OVERHEAD_BYTES
         if size > bytes_max and cut:
-            return FeedPage(commits[:cut], end)
+            return FeedPage(commits[:cut], end, whole=False)
         commits.append(entry.signed)
         chain = (entry.head.replica, entry.branch)
         if entry.signed.signature:
@@ -42,4 +46,4 @@ def page(log: Log, vector: Clock, after: int, bytes_max: int) -> FeedPage:
         if not unsigned:
             cut, end = len(commits), entry.seq
     assert cut == len(commits), "the log ends inside an unsigned run"
-    return FeedPage(commits, max(log.end(), after))
+    return FeedPage(commits, max(log.end(), after), whole=True)

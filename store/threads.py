@@ -26,6 +26,8 @@ class StoreThreads:
         self._writer = ThreadPoolExecutor(1, "store-writer")
         self._readers = ThreadPoolExecutor(READERS, "store-reader")
         self.on_commit: list[Callable[[], None]] = []
+        with store.read() as snapshot:
+            self._feed_end = snapshot.feed_end()
 
     @property
     def doubt(self) -> Doubt | None:
@@ -37,30 +39,55 @@ class StoreThreads:
         """Say whether the lease could not be written of late."""
         return self._store.lease_is_stale
 
+    @property
+    def feed_end(self) -> int:
+        """Return the feed position of the newest commit that was told of: a reader there has read all."""
+        return self._feed_end
+
     async def write(self, use: Callable[[Transaction], T]) -> T:
         """Run `use` in a transaction of its own; return when what it wrote is durable.
 
         What `use` raises undoes the transaction and is raised here. A caller that is cancelled does not stop
-        a transaction that has begun, and what it wrote is told all the same.
+        a transaction that has begun, and what it wrote is told all the same. The caller goes on before anyone
+        who is told: a link knows by then who brought what it wrote.
         """
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._writer, self._in_transaction, use, loop)
+        durable: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._writer.submit(self._in_transaction, use, durable)
+        return await durable
 
-    def _in_transaction(self, use: Callable[[Transaction], T], loop: asyncio.AbstractEventLoop) -> T:
-        with self._store.write() as transaction:
-            result = use(transaction)
-        if transaction.committed:
-            loop.call_soon_threadsafe(self._tell)
-        return result
+    def _in_transaction(self, use: Callable[[Transaction], T], durable: "asyncio.Future[T]") -> None:
+        if durable.cancelled():
+            return
+        loop, feed_end = durable.get_loop(), None
+        try:
+            with self._store.write() as transaction:
+                result = use(transaction)
+            feed_end = transaction.feed_end() if transaction.committed else None
+        except BaseException as fault:  # noqa: BLE001 - whatever it is, it is raised where the write was asked for
+            loop.call_soon_threadsafe(self._failed, durable, fault)
+            return
+        loop.call_soon_threadsafe(self._done, durable, result, feed_end)
 
-    def _tell(self) -> None:
-        for tell in self.on_commit:
-            tell()
+    def _done(self, durable: "asyncio.Future[T]", result: T, feed_end: int | None) -> None:
+        if not durable.done():
+            durable.set_result(result)
+        if feed_end is not None:
+            self._feed_end = feed_end
+            for tell in self.on_commit:
+                tell()
+
+    def _failed(self, durable: "asyncio.Future[T]", fault: BaseException) -> None:
+        if not durable.done():
+            durable.set_exception(fault)
 
     async def read(self, use: Callable[[Snapshot], T]) -> T:
         """Run `use` on a snapshot."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._readers, self._on_snapshot, use)
+
+    def read_now(self, use: Callable[[Snapshot], T]) -> T:
+        """Run `use` on a snapshot at once, on the event loop: only what is short in any store."""
+        return self._on_snapshot(use)
 
     def _on_snapshot(self, use: Callable[[Snapshot], T]) -> T:
         with self._store.read() as snapshot:

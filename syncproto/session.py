@@ -144,6 +144,11 @@ class Session:
         waiting = self._flight.pages or self._untaken or self._grown or self._asked
         return self.state is State.STREAMING and not waiting
 
+    @property
+    def under_way(self) -> int:
+        """Return how many pages were sent and are not yet acknowledged."""
+        return self._flight.pages
+
     # -- sending --------------------------------------------------------------------------------------
 
     def hello(self) -> bytes:
@@ -169,12 +174,19 @@ class Session:
         return PageWanted(self._cursor, self._peer_vector, page_bytes)
 
     def page(
-        self, commits: Sequence[SignedCommit], end: int, standing: Standing, now_s: float = 0.0
+        self,
+        commits: Sequence[SignedCommit],
+        end: int,
+        standing: Standing,
+        now_s: float = 0.0,
+        *,
+        whole: bool = False,
     ) -> bytes | None:
         """Return the frame for the page that was wanted, None where there is nothing to send now.
 
         `end` is the feed position up to which the peer now has, or is being sent, everything; `standing` is
-        what the store held when the page was read.
+        what the store held when the page was read. Where it is `whole`, beyond it the feed held nothing then,
+        and no page is wanted until the feed grows.
         """
         if not self._asked:
             raise LocalProtocolError("a page that was not wanted")
@@ -186,9 +198,12 @@ class Session:
         if not commits:
             self._flight.rested()
             return None
-        self._grown = True
         frame = messages.write(Commits(list(commits)))
         self._flight.sent(len(frame), now_s)
+        if whole:
+            self._flight.rested()
+        else:
+            self._grown = True
         return frame
 
     def taken(self, heads: Sequence[Head], forked: bool, standing: Standing) -> bytes:

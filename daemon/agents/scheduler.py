@@ -195,9 +195,9 @@ class Scheduler:
             found, self._seq = await self._database.read(
                 lambda snapshot, after=after: wakes.concerned(snapshot, after)  # type: ignore[misc]
             )
-            if self._seq == after:
-                return
             await self._look_at(found)
+            if self._seq < after + wakes.FEED_PAGE:
+                return
 
     async def _look_at(self, agents: set[EntityId]) -> None:
         waiting = sorted(agents)

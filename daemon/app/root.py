@@ -40,9 +40,9 @@ from daemon.control.store_routes import StoreRoutes
 from daemon.disk import Floor
 from daemon.journal.typed import Typed
 from daemon.language import language_here
-from daemon.notifier import Notifier
+from daemon.notifier import Lull, Notifier
 from daemon.paths import Paths
-from daemon.peers import identity
+from daemon.peers import addresses, identity
 from daemon.peers.identity import IdentityError
 from daemon.peers.peers import Peers
 from store.store import Store
@@ -55,6 +55,8 @@ CLOSE_WITHIN_S = 1.0
 THROTTLE_RULES_S = 5.0
 THROTTLE_REMOTE_S = 120.0
 HOST_NAME_CHARS_MAX = 64
+AGENTS_LOOK_S = 0.02
+"""Agents wait for minutes: what a person and other devices wait for goes first."""
 
 log = structlog.get_logger("daemon")
 
@@ -71,6 +73,7 @@ class Daemon:
     def __init__(self, paths: Paths, settings: Settings, clock: Clock) -> None:
         # First: an address or a key that cannot be used keeps the daemon from touching anything.
         judged = remote.judged(settings, os.environ)
+        _require_listenable(settings.listen.host)
         data = Path(paths.data)
         own = _identity(data, Path(paths.database), clock)
         self._data = data
@@ -98,7 +101,7 @@ class Daemon:
         self._scheduler = Scheduler(
             self._store, self._models, clock, agent_settings(settings), self._floor.shortfall
         )
-        self._store.on_commit += [self._notifier.tell, self._scheduler.grew]
+        self._store.on_commit += [self._notifier.tell, Lull(self._scheduler.grew, AGENTS_LOOK_S).tell]
         self._peers = self._make_peers(own)
         self._events = Events(self._store, self._notifier)
         self._control: Control | None = None
@@ -230,6 +233,13 @@ def _identity(data: Path, database: Path, clock: Clock) -> identity.Identity:
     if database.exists() and not (data / identity.FILE_NAME).exists():
         raise IdentityError(f"{data / identity.FILE_NAME}, the key of {database}, is missing")
     return identity.load_or_create(data, clock.randomness)
+
+
+def _require_listenable(host: str) -> None:
+    try:
+        addresses.listenable(host)
+    except ValueError as fault:
+        raise ConfigError(f"listen.host: {fault}") from fault
 
 
 def _device_name(settings: Settings) -> str:

@@ -53,11 +53,11 @@ class Events:
             await response.prepare(request)
             await _send(response, b": open\n\n")
             while True:
-                page = await self._page(after)
-                for event in page:
-                    await _send(response, _written(event))
-                    after = event.seq
-                if not page and not await watch.grown(HEARTBEAT_S):
+                if after < self._store.feed_end:
+                    for event in await self._page(after):
+                        await _send(response, _written(event))
+                        after = event.seq
+                elif not await watch.grown(HEARTBEAT_S):
                     await _send(response, b": still here\n\n")
         except (ConnectionError, TimeoutError):
             return response

@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 
 from cryptography import x509
@@ -27,6 +28,8 @@ FILE_NAME = "identity.pem"
 SEED_BYTES = 32
 SIGNATURE_BYTES = 64
 CERTIFICATE_BYTES_MAX = 2048
+CERTIFICATES_KEPT = 256
+"""Read certificates that are remembered: the roster is read after each change, and each costs a signature."""
 
 # RFC 5280 §4.1.2.5: this instant stands for "no well-defined end".
 _NOT_BEFORE = datetime(1970, 1, 1, tzinfo=UTC)
@@ -127,6 +130,7 @@ def _but_the_signature(public: Ed25519PublicKey) -> bytes:
     return _signed(public, anyone)[:-SIGNATURE_BYTES]
 
 
+@lru_cache(CERTIFICATES_KEPT)
 def public_key_of(certificate: bytes) -> bytes:
     """Return the raw Ed25519 key (32 bytes) of a certificate from outside. Raises ValueError.
 

@@ -28,12 +28,16 @@ from syncproto.messages import Bye, Pong, write
 from syncproto.session import PageWanted, Session, Standing
 
 ANSWERS_OWED_MAX = 32
+FEW_COMMITS = 16
 LONG_PAGE_BYTES = 32 * 1024
 """Reading a shorter page takes no longer than asking a thread for it."""
 KERNEL_TICK_S = 0.02
 """The kernel counts time in ticks, of 10 ms at most: what it heard at the asking may seem older by that."""
 
 log = structlog.get_logger("peers")
+
+_Reading = tuple[FeedPage, Standing, bool]
+"""A page, what was held when it was read, and whether the peer was no member any more."""
 
 
 class _Asked(Exception):
@@ -109,6 +113,8 @@ class Link:
         # Pages wait here to be stored; there is room when the last is folded, and only becomes durable.
         self._pages: asyncio.Queue[list[Received]] = asyncio.Queue()
         self._room = asyncio.Semaphore(1)
+        self._level = 0
+        """Up to this feed position the peer is known to hold all."""
         self._heard = Notifier()
         self._pings = 0
         self._pong_heard = 0
@@ -320,19 +326,20 @@ class Link:
 
         loop = asyncio.get_running_loop()
 
-        def use(transaction: Transaction) -> tuple[Taken, Standing]:
-            found = transaction.take_read(page), standing(transaction)
+        def use(transaction: Transaction) -> tuple[Taken, Standing, int]:
+            found = transaction.take_read(page), standing(transaction), transaction.feed_end()
             loop.call_soon_threadsafe(self._room.release)
             return found
 
-        # Shielded: a link that ends here must not keep the others from hearing of what became durable.
-        taken, held = await asyncio.shield(asyncio.ensure_future(self._db.write(use)))
+        taken, held, end = await self._db.write(use)
         self._takes += 1
         if taken.overtaken:
             log.warning("a peer held commits of this device's own that it lacked", peer=self.peer.hex()[:16])
         if self._allowance is not None and taken.new:
             self._allowance.spend(self.peer, sum(len(one.signed.body) for one in page))
         self._acks.append(session.taken(taken.heads, taken.forked, held))
+        if session.peer_vector == held.vector:
+            self._level = end
         self._compare(session)
 
     async def _until_allowed(self) -> None:
@@ -372,23 +379,39 @@ class Link:
             self._answered.set()
 
     async def _send_page(self, session: Session, wanted: PageWanted) -> None:
-        def use(snapshot: Snapshot) -> tuple[FeedPage, Standing, bool]:
+        def use(snapshot: Snapshot) -> _Reading:
             page = snapshot.page(wanted.peer_vector, wanted.after, wanted.bytes_max)
             return page, standing(snapshot), roster.is_removed(snapshot, self.peer)
 
-        page, held, removed = await self._db.read(use)
+        found = self._read_now(session, wanted, use)
+        page, held, removed = await self._db.read(use) if found is None else found
         if removed and not (page.commits and roster.removes(page.commits[-1], self.peer)):
             # Those who close the door are on their way; nothing that came after it may go out before them.
             raise _Asked(roster.NO_MEMBER)
-        frame = session.page(page.commits, page.end, held, asyncio.get_running_loop().time())
+        now_s = asyncio.get_running_loop().time()
+        frame = session.page(page.commits, page.end, held, now_s, whole=page.whole)
         self._compare(session)
         if frame is not None:
             await self._send(frame)
         self._changed()
 
+    def _read_now(
+        self, session: Session, wanted: PageWanted, use: Callable[[Snapshot], _Reading]
+    ) -> _Reading | None:
+        """Read a page at once where it is short: a few commits for a peer that has acknowledged the others.
+
+        To ask a thread takes several times as long. None where it may be more; a fork is looked for in all.
+        """
+        if session.under_way or self._db.feed_end - wanted.after > FEW_COMMITS:
+            return None
+        return self._db.read_now(lambda snapshot: None if snapshot.log.forks() else use(snapshot))
+
     async def _follow(self, session: Session, watch: Watch) -> None:
         while True:
             await watch.grown()
+            if self._db.feed_end <= self._level:
+                # The peer itself brought what was told.
+                continue
             session.grew()
             self._wake.set()
             # The first commit goes at once; those that land within this time after it go together.

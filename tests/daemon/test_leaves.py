@@ -12,7 +12,7 @@ import pytest
 
 from daemon.clock import SystemClock, local_zone
 from daemon.disk import Floor
-from daemon.notifier import Notifier
+from daemon.notifier import Lull, Notifier
 
 
 async def test_every_watch_hears_of_growth_once_however_often_it_was_told():
@@ -44,6 +44,18 @@ async def test_all_who_wait_wake_together():
     await asyncio.sleep(0)
     notifier.tell()
     assert await asyncio.gather(*waiting) == [True] * 50
+
+
+async def test_a_burst_is_passed_on_once_and_what_comes_after_it_again():
+    told: asyncio.Queue[None] = asyncio.Queue()
+    lull = Lull(lambda: told.put_nowait(None), 0.001)
+    for _ in range(2):
+        lull.tell()
+        lull.tell()
+        assert told.empty()
+        await told.get()
+    await asyncio.sleep(0)
+    assert told.empty()
 
 
 def test_the_floor_says_why_a_write_must_wait_and_notices_room_by_itself(tmp_path: Path):

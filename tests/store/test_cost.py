@@ -189,7 +189,7 @@ def test_a_commit_larger_than_a_page_makes_a_page_of_its_own(bench: Bench) -> No
         assert len(page.commits) == 1
         assert page.end == 1
         assert len(snapshot.page(EMPTY, 1, 100).commits) == 1
-        assert snapshot.page(EMPTY, 99, 100) == ([], 99)
+        assert snapshot.page(EMPTY, 99, 100) == ([], 99, True)
 
 
 def test_a_peer_gets_only_what_its_vector_does_not_cover(bench: Bench) -> None:

@@ -74,6 +74,61 @@ async def test_a_commit_is_told_only_when_another_connection_sees_it(
     assert seen == [(1, True), (2, True)]
 
 
+async def test_who_wrote_goes_on_before_anyone_is_told(threads: StoreThreads) -> None:
+    order: list[str] = []
+    grown = asyncio.Event()
+    threads.on_commit.append(grown.set)
+
+    async def consumer() -> None:
+        await grown.wait()
+        order.append("consumer")
+
+    async def writer() -> None:
+        await threads.write(note)
+        order.append("writer")
+
+    await asyncio.gather(consumer(), writer())
+    assert order == ["writer", "consumer"]
+
+
+async def test_whoever_is_told_knows_how_far_the_feed_goes(threads: StoreThreads, bench: Bench) -> None:
+    seen: list[int] = []
+    threads.on_commit.append(lambda: seen.append(threads.feed_end))
+    assert threads.feed_end == 0
+    await threads.write(note)
+    await threads.write(lambda tx: [note(tx), note(tx)])
+    await threads.write(lambda tx: tx.set_watermark("page", 1))
+    assert (seen, threads.feed_end) == ([1, 3], 3)
+    again = StoreThreads(bench.store("a"))
+    assert again.feed_end == 3
+
+
+async def test_a_write_that_nobody_waits_for_any_more_is_not_begun(threads: StoreThreads) -> None:
+    begun, go_on = asyncio.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
+
+    def slow(tx: Transaction) -> None:
+        note(tx)
+        loop.call_soon_threadsafe(begun.set)
+        assert go_on.wait(30)
+
+    first = asyncio.create_task(threads.write(slow))
+    await begun.wait()
+    second = asyncio.create_task(threads.write(note))
+    await asyncio.sleep(0)
+    second.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await second
+    go_on.set()
+    await first
+    assert await threads.write(lambda tx: tx.counts().commits) == 1
+
+
+async def test_what_is_read_now_is_what_was_durable(threads: StoreThreads) -> None:
+    await threads.write(note)
+    assert threads.read_now(commits) == 1
+
+
 async def test_what_made_no_commit_is_not_told(threads: StoreThreads) -> None:
     told: list[int] = []
     threads.on_commit.append(lambda: told.append(1))

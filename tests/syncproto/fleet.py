@@ -135,7 +135,9 @@ class End:
         assert wanted is not None
         with self.site.store.write() as transaction:
             page: FeedPage = transaction.page(wanted.peer_vector, wanted.after, wanted.bytes_max)
-            frame = self.session.page(page.commits, page.end, standing(transaction), self.now_s())
+            frame = self.session.page(
+                page.commits, page.end, standing(transaction), self.now_s(), whole=page.whole
+            )
         self.compare()
         if frame is not None:
             self.send(frame)

@@ -457,6 +457,19 @@ def test_the_grown_feed_is_not_forgotten_while_a_page_is_being_read():
     assert wanted.after == 3
 
 
+def test_after_a_whole_page_nothing_is_wanted_until_the_feed_grows():
+    one = streaming()
+    assert one.wanted()
+    assert one.page([COMMIT], 1, standing(), whole=True)
+    assert (one.wanted(), one.under_way) == (None, 1)
+    one.grew()
+    wanted = one.wanted()
+    assert wanted is not None
+    one.grew()
+    assert one.page([COMMIT], 2, standing(), whole=True)
+    assert one.wanted() is not None
+
+
 def test_a_long_reason_is_cut_on_both_sides():
     long = "x" * 1000
     assert read(new().bye(long)) == Bye("x" * messages.REASON_CHARS_MAX)

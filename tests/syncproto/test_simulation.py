@@ -119,7 +119,7 @@ def test_links_that_hold_bring_everything_without_a_new_greeting(seed):
 
 def test_the_simulations_meet_forks_and_large_pages():
     met, largest = 0, 0
-    for seed in range(8):
+    for seed in range(16):
         fleet = Fleet(seed, 3)
         live(fleet, STEPS, 25_000, clones=2)
         come_together(fleet, fleet.pairs())

@@ -19,7 +19,14 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
-from daemon.peers.identity import FILE_NAME, IdentityError, certificate_of, device_of, load_or_create
+from daemon.peers.identity import (
+    FILE_NAME,
+    IdentityError,
+    certificate_of,
+    device_of,
+    load_or_create,
+    public_key_of,
+)
 from tests.daemon.peers.certificates import refused_by_openssl
 
 SEED = bytes(range(32))
@@ -87,6 +94,14 @@ def test_a_certificate_of_another_form_than_the_keys_own_is_refused():
 def test_what_is_no_certificate_is_refused(der: bytes):
     with pytest.raises(ValueError, match="certificate"):
         device_of(der)
+
+
+def test_a_certificate_that_was_read_is_not_read_again():
+    certificate = certificate_of(bytes(31) + b"1")
+    before = public_key_of.cache_info()
+    assert public_key_of(certificate) == public_key_of(certificate)
+    after = public_key_of.cache_info()
+    assert (after.misses - before.misses, after.hits - before.hits) == (1, 1)
 
 
 def test_a_damaged_key_file_is_named_and_never_replaced(tmp_path: Path):

@@ -4,6 +4,7 @@ Never waits by the clock: each wait is for something that happens, with a limit.
 """
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -18,6 +19,7 @@ from daemon.peers.dial import Dialling, Unreachable
 from daemon.peers.pace import Pace
 from daemon.peers.wire import LineLost, Wire
 from store import peers as table
+from store.threads import READERS
 from store.transaction import Write
 from syncproto import codec, messages
 from syncproto.commit import By, Commit, SignedCommit
@@ -328,6 +330,43 @@ def _passed(one: Clock, other: Clock) -> list[Head]:
     ]
 
 
+async def test_what_a_peer_brought_is_not_sent_back_to_it(fleet: Fleet):
+    desk, phone = await pair_of(fleet)
+    await in_step(desk, phone)
+    await phone.stop()
+    async with posing_as(phone, desk) as wire:
+        held = (await greet(wire, desk, level=True)).vector
+        store = phone.opened()
+        with store.write() as transaction:
+            transaction.commit([Write(transaction.new_id(), "task", {"title": "of the phone"})])
+        with store.read() as snapshot:
+            page = snapshot.page(held, 0, messages.PAGE_BYTES_MIN).commits
+        store.close()
+        await wire.send(messages.write(Commits(page)), LIMIT_S)
+        # The answer comes after all that the desk had for the phone when it was asked.
+        await wire.send(messages.write(Ping(7)), LIMIT_S)
+        frames = [messages.read(await wire.receive(LIMIT_S)) for _ in range(2)]
+        assert [type(frame) for frame in frames] == [Ack, Pong]
+    await phone.start()
+
+
+async def test_a_change_goes_out_while_all_readers_are_busy(fleet: Fleet):
+    desk, phone = await pair_of(fleet)
+    await in_step(desk, phone)
+    go_on = threading.Event()
+    busy = [asyncio.create_task(desk.read(lambda _: go_on.wait(LIMIT_S))) for _ in range(READERS)]
+    try:
+        await desk.add("live")
+
+        async def seen(_: Device) -> bool:
+            return "live 0" in await phone.titles()
+
+        await phone.until(seen)
+    finally:
+        go_on.set()
+        await asyncio.gather(*busy)
+
+
 # -- a peer that misbehaves --------------------------------------------------------------------------------
 
 
@@ -343,13 +382,14 @@ async def posing_as(phone: Device, desk: Device) -> AsyncIterator[Wire]:
         await dialling.close()
 
 
-async def greet(wire: Wire, desk: Device) -> Hello:
-    """Exchange Hellos as a device that holds nothing yet."""
+async def greet(wire: Wire, desk: Device, *, level: bool = False) -> Hello:
+    """Exchange Hellos as a device that holds nothing yet, or where they are `level`, the same."""
     vault = await desk.read(lambda one: one.vault())
     assert vault is not None
     hello = messages.read(await wire.receive(LIMIT_S))
     assert isinstance(hello, Hello)
-    await wire.send(messages.write(Hello([1], vault, None, EMPTY, bytes(32), {})), LIMIT_S)
+    held = (hello.vector, hello.state_hash) if level else (EMPTY, bytes(32))
+    await wire.send(messages.write(Hello([1], vault, None, *held, {})), LIMIT_S)
     return hello
 
 
@@ -409,7 +449,7 @@ async def test_a_fault_closes_this_link_and_no_other(fleet: Fleet, fault: str):
     held = desk.peers._links.to(tablet.id)
     before = await desk.standing()
     async with posing_as(phone, desk) as wire:
-        await greet(wire, desk)
+        await greet(wire, desk, level=True)
         with capture_logs() as logged:
             await wire.send(FAULTS[fault], LIMIT_S)
             assert await last_words(wire) != ""
