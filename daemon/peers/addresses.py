@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 PORT_MAX = 65535
 HOST_CHARS_MAX = 255
+IPV6_NETWORK_BITS = 64
 
 # What stands for all addresses, and of which families. The documentation networks are routed like any other
 # (RFC 5737, RFC 3849).
@@ -61,6 +62,33 @@ def is_address(text: str) -> bool:
     return True
 
 
+def listenable(text: str) -> str:
+    """Return the address to listen on that a person set, in one spelling; one of `EVERYWHERE` means all.
+
+    Names are not taken: what they stand for changes, and others cannot be told. Raises ValueError with what
+    was seen and what to do.
+    """
+    instead = "give another address of this machine, or leave it out to listen on all of them"
+    host = text.strip()
+    if host in EVERYWHERE:
+        return host
+    try:
+        read = ipaddress.ip_address(host)
+    except ValueError:
+        raise ValueError(f"{text[:80]!r} is no IP address: {instead}") from None
+    mapped = read.ipv4_mapped if read.version == 6 else None
+    if mapped is None and read.version == 6 and read.is_link_local:
+        raise ValueError(
+            f"{host} is an address on one link alone, and no other device can be told it: {instead}"
+        )
+    return str(mapped or read)
+
+
+def is_loopback(host: str) -> bool:
+    """Say whether only this machine reaches who listens on an address."""
+    return host not in EVERYWHERE and ipaddress.ip_address(host).is_loopback
+
+
 def reachable(host: str, port: int, held: Iterable[str] = ()) -> list[str]:
     """Return where a listener bound to `host` may be reached, the likeliest first.
 
@@ -73,6 +101,21 @@ def reachable(host: str, port: int, held: Iterable[str] = ()) -> list[str]:
     others = sorted(one for one in held if _is_far(one, EVERYWHERE[host]))
     hosts = [*routed, *others, *(loopback for _, _, loopback in places)]
     return [str(Address(one, port)) for one in dict.fromkeys(hosts)]
+
+
+def network_of(host: str, scope: int = 0) -> str:
+    """Return what calls from an address are counted under: an IPv4 address, or an IPv6 /64 on its link.
+
+    Whoever has one address of a /64 may take any other of it, and whoever is on a link any that is local to
+    that. So neighbours are counted together, and one of them may keep the others from calling by IPv6, which
+    it can by other means too; it cannot keep out those who call from elsewhere.
+    """
+    read = ipaddress.ip_address(host.partition("%")[0])
+    address = read if read.version == 4 else read.ipv4_mapped
+    if address is not None:
+        return str(address)
+    network = ipaddress.IPv6Network((int(read), IPV6_NETWORK_BITS), strict=False)
+    return f"{network}%{scope}" if scope else str(network)
 
 
 def _is_far(address: str, families: tuple[int, ...]) -> bool:

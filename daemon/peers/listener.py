@@ -7,6 +7,7 @@ for pairing in the TLS handshake.
 import asyncio
 import contextlib
 import errno
+import hashlib
 import socket
 import ssl
 from collections import Counter
@@ -15,7 +16,7 @@ from collections.abc import Awaitable, Callable, Sequence
 import structlog
 from aiohttp import web
 
-from daemon.peers.addresses import Address
+from daemon.peers.addresses import Address, network_of
 from daemon.peers.pace import Pace
 from daemon.peers.trust import Gate
 from daemon.peers.wire import Wire
@@ -71,6 +72,7 @@ class Listener:
         self._admits = admits
         self._doors = {LINK_PATH: link, PAIR_PATH: pair}
         self._pace = pace
+        # By network, and past the handshake by member.
         self._open: Counter[str] = Counter()
         self._sockets: list[socket.socket] = []
         self._tasks: set[asyncio.Task[None]] = set()
@@ -146,17 +148,17 @@ class Listener:
                 loop.remove_reader(bound)
                 loop.call_later(self._pace.again_s, self._watch, bound)
                 return
-            self._admit(connection, Address(place[0], place[1]))
+            self._admit(connection, Address(place[0], place[1]), network_of(place[0], *place[3:]))
 
-    def _admit(self, connection: socket.socket, caller: Address) -> None:
+    def _admit(self, connection: socket.socket, caller: Address, network: str) -> None:
         pace = self._pace
         full = self._open.total() >= pace.connections_max
-        if full or self._open[caller.host] >= pace.connections_per_address_max:
+        if full or self._open[network] >= pace.connections_each_max:
             connection.close()
             return
-        self._open[caller.host] += 1
+        self._open[network] += 1
         connection.setblocking(False)
-        guard = _Guard(self, caller)
+        guard = _Guard(self, caller, network)
         task = asyncio.create_task(self._shake(connection, guard))
         self._tasks.add(task)
         task.add_done_callback(lambda done: self._shaken(done, connection, guard))
@@ -181,20 +183,32 @@ class Listener:
         if not guard.begun:
             connection.close()
         if not guard.made:
-            self.release(guard.caller)
+            self.release(guard)
 
-    def release(self, caller: Address) -> None:
+    def release(self, guard: "_Guard") -> None:
         """Give a connection's place back."""
-        self._open[caller.host] -= 1
-        self._open += Counter()  # drops the addresses that have none
+        self._open[guard.counted] -= 1
+        self._open += Counter()  # drops those that have none
 
-    def protocol_for(self, connection: ssl.SSLObject) -> asyncio.Protocol | None:
+    def protocol_for(self, connection: ssl.SSLObject, guard: "_Guard") -> asyncio.Protocol | None:
         """Return what speaks HTTP on a connection past its handshake, None where it must be cut."""
         certificate = connection.getpeercert(binary_form=True)
-        pairing = certificate is None and self._gate.asked_to_pair(connection)
-        admitted = pairing or (certificate is not None and self._admits(certificate))
+        if certificate is None:
+            admitted = self._gate.asked_to_pair(connection)
+        else:
+            admitted = self._admits(certificate) and self._is_within(certificate, guard)
         assert self._server is not None
         return self._server() if admitted else None
+
+    def _is_within(self, certificate: bytes, guard: "_Guard") -> bool:
+        """Count a connection as its member's from now on, whatever others in its network do."""
+        member = hashlib.sha256(certificate).hexdigest()
+        if self._open[member] >= self._pace.connections_each_max:
+            return False
+        self.release(guard)
+        guard.counted = member
+        self._open[member] += 1
+        return True
 
     # -- HTTP -----------------------------------------------------------------------------------------
 
@@ -227,17 +241,18 @@ def _caller(request: web.BaseRequest) -> str:
 class _Guard(asyncio.Protocol):
     """Stands before HTTP on one connection: decides once, then passes everything on."""
 
-    def __init__(self, listener: Listener, caller: Address) -> None:
+    def __init__(self, listener: Listener, caller: Address, counted: str) -> None:
         self._listener = listener
         self._inner: asyncio.Protocol | None = None
         self.caller = caller
+        self.counted = counted
         self.begun = False
         self.made = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.made = True
         assert isinstance(transport, asyncio.Transport)
-        self._inner = self._listener.protocol_for(transport.get_extra_info("ssl_object"))
+        self._inner = self._listener.protocol_for(transport.get_extra_info("ssl_object"), self)
         if self._inner is None:
             log.debug("a stranger was turned away", caller=str(self.caller))
             transport.abort()
@@ -245,7 +260,7 @@ class _Guard(asyncio.Protocol):
             self._inner.connection_made(transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._listener.release(self.caller)
+        self._listener.release(self)
         if self._inner is not None:
             self._inner.connection_lost(exc)
 

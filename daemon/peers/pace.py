@@ -16,7 +16,8 @@ class Pace:
     handshake_s: float = 5.0
     keep_alive_s: float = 15.0
     connections_max: int = 64
-    connections_per_address_max: int = 8
+    connections_each_max: int = 8
+    """Of one network of callers until it is known who they are, of one member from then on."""
     frame_bytes_max: int = FRAME_BYTES_MAX
     goodbye_s: float = 2.0
 

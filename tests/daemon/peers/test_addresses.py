@@ -3,12 +3,15 @@
 Never resolves one.
 """
 
+import re
+from ipaddress import IPv6Address
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.peers import addresses
-from daemon.peers.addresses import Address, parse
+from daemon.peers.addresses import Address, listenable, network_of, parse
 
 
 @pytest.mark.parametrize(
@@ -66,3 +69,63 @@ def test_a_listener_on_all_addresses_is_reached_at_least_on_this_machine(host: s
     found = addresses.reachable(host, 7)
     assert found[-1] == loopback
     assert all(addresses.is_address(one) for one in found)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        (("192.0.2.1", 0), ("192.0.2.2", 0), False),
+        (("192.0.2.1", 0), ("::ffff:192.0.2.1", 0), True),
+        (("::ffff:192.0.2.1", 0), ("::ffff:192.0.2.2", 0), False),
+        (("2001:db8::1", 0), ("2001:db8::ffff:1:2:3", 0), True),
+        (("2001:db8::1", 0), ("2001:db8:0:1::1", 0), False),
+        # On a link anyone may take any address that is local to it; another link is another matter.
+        (("fe80::1", 2), ("fe80::2", 2), True),
+        (("fe80::1%eth0", 2), ("fe80::1", 2), True),
+        (("fe80::1", 2), ("fe80::1", 3), False),
+    ],
+)
+def test_callers_are_counted_by_what_one_of_them_could_take(
+    one: tuple[str, int], other: tuple[str, int], alike: bool
+):
+    assert (network_of(*one) == network_of(*other)) == alike
+
+
+@given(st.ip_addresses(v=6), st.integers(0, (1 << 64) - 1))
+def test_every_address_of_an_ipv6_network_counts_as_one(address: IPv6Address, rest: int):
+    neighbour = IPv6Address(int(address) >> 64 << 64 | rest)
+    mapped = {one.ipv4_mapped for one in (address, neighbour)}
+    assert mapped != {None} or network_of(str(address)) == network_of(str(neighbour))
+
+
+@pytest.mark.parametrize(
+    ("set_to", "listened_on"),
+    [
+        ("", ""),
+        ("::", "::"),
+        ("0:0::0", "::"),
+        ("0.0.0.0", "0.0.0.0"),
+        (" 192.0.2.1 ", "192.0.2.1"),
+        ("::ffff:192.0.2.1", "192.0.2.1"),
+        ("2001:db8:0::1", "2001:db8::1"),
+        ("169.254.1.1", "169.254.1.1"),
+    ],
+)
+def test_what_is_listened_on_has_one_spelling(set_to: str, listened_on: str):
+    assert listenable(set_to) == listened_on
+
+
+@pytest.mark.parametrize(
+    ("set_to", "seen"),
+    [
+        ("localhost", "'localhost' is no IP address"),
+        ("desk.local", "'desk.local' is no IP address"),
+        ("[::1]", "'[::1]' is no IP address"),
+        ("10.0.0.1:9", "'10.0.0.1:9' is no IP address"),
+        ("fe80::1%eth0", "on one link alone"),
+        ("fe80::1", "on one link alone"),
+    ],
+)
+def test_what_cannot_be_told_to_others_is_not_listened_on(set_to: str, seen: str):
+    with pytest.raises(ValueError, match=re.escape(seen) + ".*give another address of this machine"):
+        listenable(set_to)

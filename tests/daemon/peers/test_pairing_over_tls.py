@@ -134,7 +134,7 @@ async def guess(desk: Device, stranger: Device, number: int) -> bool:
 
 
 async def test_of_fifty_tries_at_once_at_most_three_are_answered(fleet: Fleet):
-    pace = replace(QUICK, connections_per_address_max=64)
+    pace = replace(QUICK, connections_each_max=64)
     desk, phone = await fleet.start("desk", pace=pace), await fleet.start("phone")
     text = desk.token()
     answered = await asyncio.gather(*(guess(desk, phone, number) for number in range(1, 51)))

@@ -246,7 +246,7 @@ async def test_nothing_but_get_is_answered(house: House):
 async def test_a_handshake_that_does_not_go_on_is_cut_and_gives_its_place_back(house: House):
     member = house.someone("member")
     house.admit(member)
-    callers = await house.idle(*["127.0.0.1"] * house.pace.connections_per_address_max)
+    callers = await house.idle(*["127.0.0.1"] * house.pace.connections_each_max)
     async with asyncio.timeout(LIMIT_S):
         for reader, writer in callers:
             assert await reader.read() == b""
@@ -315,6 +315,34 @@ async def test_idle_connections_leave_room_for_a_member(tmp_path: Path):
         for _, writer in idle:
             writer.close()
         await house.listener.stop()
+
+
+async def test_members_of_one_network_keep_no_room_from_each_other_nor_one_from_the_rest(tmp_path: Path):
+    """Many devices behind one address: each has its own share, and none has more."""
+    house = House(tmp_path, replace(QUICK, connections_each_max=2), hold=True)
+    await house.start()
+    members = [house.someone(f"member {number}") for number in range(4)]
+    house.admit(*members)
+    place, shown = Address("127.0.0.1", house.port), house.identity.certificate
+    callers = [Dialling(member, QUICK) for member in members]
+    try:
+        # One at a time: what has not ended its handshake counts for the address that it came from.
+        held = [await caller.member(place, shown) for caller in (*callers, callers[0])]
+        with pytest.raises(TurnedAway):
+            await callers[0].member(place, shown)
+        held.append(await callers[1].member(place, shown))
+        assert house.listener.connections == len(members) + 2
+        idle = await house.idle("127.0.0.1", "127.0.0.1", "127.0.0.1")
+        await closed(idle, 1)
+        for _, writer in idle:
+            writer.close()
+        for wire in held:
+            await wire.close()
+    finally:
+        for caller in callers:
+            await caller.close()
+        await house.listener.stop()
+    assert house.listener.connections == 0
 
 
 async def test_no_more_connections_than_the_cap(tmp_path: Path):

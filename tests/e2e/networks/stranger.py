@@ -1,16 +1,19 @@
 """A stranger at a device's port: connects as told, and prints as JSON what it was answered.
 
 Stands on its own: `python stranger.py KIND HOST PORT [CERTIFICATE | SOURCE...]` runs in a namespace. "idle"
-holds 200 connections that say nothing until its standard input ends.
+holds 200 connections that say nothing until its standard input ends; "share" says how many of them stay open.
 """
 
 import json
+import select
 import socket
 import ssl
 import sys
 
 LIMIT_S = 8.0
 IDLE = 200
+QUIET_S = 1.0
+"""Less than a daemon waits for a handshake to go on."""
 REQUEST = (
     b"GET /v1/link HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
     b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n"
@@ -74,8 +77,8 @@ def _again(place: tuple[str, int], context: ssl.SSLContext, session: ssl.SSLSess
         return type(fault).__name__
 
 
-def idle(place: tuple[str, int], sources: list[str]) -> None:
-    """Hold very many connections, from one's several addresses, and say nothing."""
+def crowd(place: tuple[str, int], sources: list[str]) -> list[socket.socket]:
+    """Make very many connections, from one's several addresses."""
     held = []
     for number in range(IDLE):
         source = sources[number % len(sources)]
@@ -84,8 +87,22 @@ def idle(place: tuple[str, int], sources: list[str]) -> None:
         except OSError:
             # Turned away at once: so be it.
             continue
+    return held
+
+
+def idle(place: tuple[str, int], sources: list[str]) -> None:
+    """Hold very many connections, and say nothing."""
+    held = crowd(place, sources)
     print(json.dumps(len(held)), flush=True)
     sys.stdin.read()
+
+
+def share(place: tuple[str, int], sources: list[str]) -> str:
+    """Return how many of very many connections are still open once no more are closed."""
+    held = crowd(place, sources)
+    while ended := select.select(held, [], [], QUIET_S)[0]:
+        held = [one for one in held if one not in ended]
+    return str(len(held))
 
 
 def main() -> None:
@@ -104,6 +121,7 @@ def main() -> None:
         "nobody": lambda: secret(place, "link.placet", None),
         "foreign": lambda: secret(place, "link.placet", rest[0]),
         "newcomer": lambda: secret(place, "pair.placet", None),
+        "share": lambda: share(place, rest),
         "other name": lambda: secret(place, "localhost", None),
     }[kind]()
     print(json.dumps(told))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from daemon.peers.pace import Pace
 from tests.e2e.networks.conftest import Trio
 from tests.e2e.networks.namespaces import Host
 from tests.e2e.networks.residents import eventually
@@ -17,6 +18,8 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(150)]
 SCRIPT = Path(__file__).with_name("stranger.py")
 STRANGERS = [f"10.77.0.{number}" for number in range(200, 232)]
 """Many: one address gets few connections anyway."""
+SHARE = Pace().connections_each_max
+STRANGERS_6 = [f"fd77::a:{number}" for number in range(32)]
 Ask = Callable[..., str]
 
 
@@ -24,7 +27,11 @@ Ask = Callable[..., str]
 def stranger(trio: Trio) -> Host:
     """Return a host on the same network that belongs to nobody."""
     host = trio.world.networks.host("stranger")
-    host.plug(trio.segment, *(f"{address}/24" for address in STRANGERS))
+    host.plug(
+        trio.segment,
+        *(f"{address}/24" for address in STRANGERS),
+        *(f"{address}/64" for address in STRANGERS_6),
+    )
     return host
 
 
@@ -32,8 +39,8 @@ def stranger(trio: Trio) -> Host:
 def ask(trio: Trio, stranger: Host) -> Ask:
     """Return what calls the desk's port as a stranger."""
 
-    def call(kind: str, *rest: str) -> str:
-        place = ["10.77.0.1", str(trio.desk.port_listened)]
+    def call(kind: str, *rest: str, at: str = "10.77.0.1") -> str:
+        place = [at, str(trio.desk.port_listened)]
         command = stranger.command(sys.executable, SCRIPT, kind, *place, *rest)
         done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)
         return str(json.loads(done.stdout))
@@ -80,3 +87,8 @@ def test_two_hundred_idle_connections_keep_no_member_out(trio: Trio, crowd: subp
     trio.desk.do("add", "while the phone was away")
     trio.phone.do("sync", "--resume")
     trio.tell("still in the crowd")
+
+
+def test_a_host_with_many_ipv6_addresses_gets_no_more_than_one(ask: Ask, trio: Trio):
+    assert 0 < int(ask("share", *STRANGERS_6, at="fd77::1")) <= SHARE
+    trio.tell("beside a host of many addresses")
