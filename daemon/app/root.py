@@ -242,6 +242,13 @@ def _require_listenable(host: str) -> None:
         raise ConfigError(f"listen.host: {fault}") from fault
 
 
+def _require_listenable(host: str) -> None:
+    try:
+        addresses.listenable(host)
+    except ValueError as fault:
+        raise ConfigError(f"listen.host: {fault}") from fault
+
+
 def _device_name(settings: Settings) -> str:
     return settings.device.name or socket.gethostname()[:HOST_NAME_CHARS_MAX]
 

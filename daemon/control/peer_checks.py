@@ -34,8 +34,13 @@ _REMEDIES = {
 _NOWHERE = "bring both into one network, or set peers.static to where it is"
 
 
-def connections(devices: Sequence[DeviceState], trouble: str | None, *, paused: bool) -> Iterator[Check]:
-    """Look at each member that has no link, and at how members are found."""
+def connections(
+    devices: Sequence[DeviceState], trouble: str | None, *, paused: bool, alone: str | None
+) -> Iterator[Check]:
+    """Look at each member that has no link, and at how members are found.
+
+    `trouble` keeps mDNS from working; `alone` is the address listened on where only this machine reaches it.
+    """
     if any(one.this and one.removed for one in devices):
         found = "this device is no member of its vault any more"
         remedy = "to begin anew, stop placet, then: placet devices leave"
@@ -52,7 +57,11 @@ def connections(devices: Sequence[DeviceState], trouble: str | None, *, paused: 
     if not away:
         given: dict[str, str | int] = {"count": len(members)}
         yield Check("devices", True, f"devices connected: {len(members)}", "", "devices_well", given)
-    if trouble is not None:
+    if trouble is not None and alone is not None:
+        found = f"this device is not found on the local network: it listens on {alone} alone"
+        remedy = "take listen.host out of the settings, or give an address there that others reach"
+        yield Check("mdns", False, found, remedy, "mdns_alone", {"address": alone})
+    elif trouble is not None:
         found = f"this device is not found on the local network: {trouble}"
         remedy = "check the network; it goes on by itself"
         yield Check("mdns", False, found, remedy, "mdns_silent", {"fault": trouble})

@@ -132,7 +132,10 @@ class StoreRoutes:
             checks.lease(self._store.doubt, self._store.lease_is_stale),
             await model_checks.model(self._far),
             *peer_checks.connections(
-                await self._peers.devices(), self._peers.mdns_trouble(), paused=self._peers.paused
+                await self._peers.devices(),
+                self._peers.mdns_trouble(),
+                paused=self._peers.paused,
+                alone=self._peers.alone,
             ),
             *await self._store.read(
                 lambda snapshot: [

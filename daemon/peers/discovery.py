@@ -17,7 +17,7 @@ from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZerocon
 
 from daemon.clock import Clock
 from daemon.peers import announcing, interfaces
-from daemon.peers.addresses import EVERYWHERE
+from daemon.peers.addresses import EVERYWHERE, is_loopback
 from daemon.peers.announcing import SERVICE, Known
 from daemon.peers.hearing import HEARD_MAX, Hearsay
 from daemon.peers.joining import Inviting
@@ -57,7 +57,7 @@ class Discovery:
         self._clock = clock
         self._host = host
         self._known = known
-        self._hearsay = Hearsay(clock, known, found, alone=_is_loopback(host))
+        self._hearsay = Hearsay(clock, known, found, alone=is_loopback(host))
         self._port = 0
         self._inviting: str | None = None
         self._resolving: dict[str, asyncio.Task[None]] = {}
@@ -141,7 +141,7 @@ class Discovery:
         """Announce and listen until the machine's addresses change."""
         own = self._own_addresses()
         if not own:
-            raise OSError("this machine has no network address, or listens under a name alone")
+            raise OSError("this machine has no network address")
         async with AsyncExitStack() as ending:
             mdns = _listening(own)
             # It says goodbye for every service.
@@ -193,13 +193,10 @@ class Discovery:
         )
         return _Service(reason, info)
 
-    def _is_bound(self) -> bool:
-        return self._host not in EVERYWHERE
-
     def _own_addresses(self) -> list[str]:
-        if self._is_bound():
-            return [str(ipaddress.ip_address(self._host))] if _is_literal(self._host) else []
-        families = EVERYWHERE[self._host]
+        families = EVERYWHERE.get(self._host)
+        if families is None:
+            return [self._host]
         return sorted(one for one in interfaces.near() if ipaddress.ip_address(one).version in families)
 
     async def _stir(self, timeout_s: float | None) -> None:
@@ -269,18 +266,6 @@ def _families(own: Sequence[str]) -> IPVersion:
     if len(versions) > 1:
         return IPVersion.All
     return IPVersion.V4Only if versions == {4} else IPVersion.V6Only
-
-
-def _is_loopback(host: str) -> bool:
-    return _is_literal(host) and ipaddress.ip_address(host).is_loopback
-
-
-def _is_literal(address: str) -> bool:
-    try:
-        ipaddress.ip_address(address)
-    except ValueError:
-        return False
-    return True
 
 
 def tell_of_fault(task: asyncio.Task[None]) -> None:

@@ -58,7 +58,7 @@ class Peers:
 
     `notifier` must be told of every commit of `db`. `name` is what people call this device; `shortfall` says
     why there is no room for what peers bring, None where there is. Raises ValueError for a static address
-    that is none.
+    that is none, or one that cannot be listened on.
     """
 
     def __init__(
@@ -76,7 +76,8 @@ class Peers:
         self._db = db
         self._clock = clock
         self._identity = identity
-        self._listen = settings.listen
+        self._host = addresses.listenable(settings.listen.host)
+        self._wanted_port = settings.listen.port
         self._pace = pace = pace or Pace()
         static = [str(addresses.parse(one)) for one in settings.peers.static]
         own_name = name[:NAME_CHARS_MAX] or identity.device.hex()[:8]
@@ -98,8 +99,9 @@ class Peers:
         )
         self._discovery: Discovery | None = None
         if settings.mdns.enabled:
-            host = settings.listen.host
-            self._discovery = Discovery(clock, host=host, known=members.known, found=self._exchange.call)
+            self._discovery = Discovery(
+                clock, host=self._host, known=members.known, found=self._exchange.call
+            )
         self._changes = interfaces.Changes(clock, self._on_move)
         self._watching: asyncio.Task[None] | None = None
         self._admission = Admission(
@@ -129,7 +131,7 @@ class Peers:
         """
         preferred = await self._db.write(self._admission.establish)
         await self._members.refresh()
-        self._port = await self._listener.start(self._listen.host, self._listen.port, preferred)
+        self._port = await self._listener.start(self._host, self._wanted_port, preferred)
         await self._db.write(lambda transaction: table.keep_listener_port(transaction, self._port))
         self._exchange.start()
         if self._discovery is not None:
@@ -342,6 +344,11 @@ class Peers:
             return None
         return self._discovery.trouble
 
+    @property
+    def alone(self) -> str | None:
+        """Return the address that is listened on where only this machine reaches it."""
+        return self._host if addresses.is_loopback(self._host) else None
+
     async def rename(self, ref: str, name: str) -> DeviceState:
         """Give a device another name. Raises Refused."""
         return await self._edited(lambda transaction: editing.rename(transaction, ref, name))
@@ -408,7 +415,7 @@ class Peers:
     # -- within ---------------------------------------------------------------------------------------
 
     def _own_addresses(self) -> list[str]:
-        return addresses.reachable(self._listen.host, self._port, interfaces.held())
+        return addresses.reachable(self._host, self._port, interfaces.held())
 
     def _greeted(self) -> list[Link]:
         return [link for link in self._links.all() if link.greeted.is_set()]

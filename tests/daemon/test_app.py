@@ -258,7 +258,10 @@ def test_a_database_whose_key_is_gone_is_not_given_a_new_one(daemon: Process):
         ("PLACET_LISTEN_PORT", "many", 2, "'many'"),
         ("PLACET_MODEL_KIND", "openai", 2, "model.base_url"),
         ("PLACET_PEERS_STATIC", "nowhere", 2, "nowhere"),
-        ("PLACET_LISTEN_HOST", "256.256.256.256", 1, "256.256.256.256"),
+        ("PLACET_LISTEN_HOST", "256.256.256.256", 2, "listen.host: '256.256.256.256' is no IP address"),
+        ("PLACET_LISTEN_HOST", "localhost", 2, "give another address of this machine"),
+        ("PLACET_LISTEN_HOST", "fe80::1%lo", 2, "on one link alone"),
+        ("PLACET_LISTEN_HOST", "203.0.113.1", 1, "203.0.113.1"),
     ],
 )
 def test_a_setting_that_cannot_be_used_is_one_line(daemon: Process, setting, value, status, words):

@@ -50,6 +50,7 @@ _FOUND: Final = {
     "device_floods": later("{device} sends so much that it is taken from slowly"),
     "exchange_paused": later("Exchange is paused"),
     "mdns_silent": later("this device is not found on the local network: {fault}"),
+    "mdns_alone": later("this device is not found on the local network: it listens on {address} alone"),
     "state_well": later("no device shows something else for the same changes"),
     "state_differs": later("{device} holds the same changes and shows something else"),
 }
@@ -79,6 +80,7 @@ _REMEDIES: Final = {
     "device_floods": later("see what is written there; placet devices remove ends it"),
     "exchange_paused": later("placet sync --resume"),
     "mdns_silent": later("check the network; it goes on by itself"),
+    "mdns_alone": later("take listen.host out of the settings, or give an address there that others reach"),
     "state_differs": later("run 'placet verify' on both devices"),
 }
 _DOUBTS: Final = {

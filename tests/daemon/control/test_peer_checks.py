@@ -28,8 +28,10 @@ PHONE = DeviceState(
 )
 
 
-def found(device: DeviceState, trouble: str | None = None, *, paused: bool = False) -> list[Check]:
-    return list(connections([device], trouble, paused=paused))
+def found(
+    device: DeviceState, trouble: str | None = None, *, paused: bool = False, alone: str | None = None
+) -> list[Check]:
+    return list(connections([device], trouble, paused=paused, alone=alone))
 
 
 def away(*kinds: str) -> DeviceState:
@@ -91,3 +93,12 @@ def test_it_is_told_where_this_device_cannot_be_found():
     check = found(PHONE, "this machine has no network address")[-1]
     assert (check.code, check.well) == ("mdns_silent", False)
     assert finding_words(msgspec.to_builtins(check)) == (check.found, check.remedy)
+
+
+def test_who_listens_where_nobody_else_gets_is_told_that_and_nothing_of_the_network():
+    check = found(PHONE, "no multicast here", alone="127.0.0.1")[-1]
+    assert (check.code, "it listens on 127.0.0.1 alone" in check.found) == ("mdns_alone", True)
+    assert "listen.host" in check.remedy
+    assert finding_words(msgspec.to_builtins(check)) == (check.found, check.remedy)
+    # Where mDNS works, on that one machine, it is as somebody wants it.
+    assert all(one.well for one in found(PHONE, alone="127.0.0.1"))
