@@ -1,0 +1,156 @@
+"""A page is read while the one before it becomes durable: in order, bounded, and nothing answered too early.
+
+Never opens a socket; the pages are those of a real device.
+"""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+
+from daemon.peers.link import LONG_PAGE_BYTES, Link
+from store.snapshot import Snapshot
+from store.transaction import Transaction
+from syncproto import messages
+from syncproto.commit import SignedCommit
+from syncproto.heads import EMPTY
+from syncproto.messages import Ack, Commits, Message, Ping, Pong
+from tests.daemon.peers.fleet import LIMIT_S, Device, Fleet
+from tests.daemon.peers.test_stalled_line import FakeSocket, hello, link_on
+
+PAGES = 4
+
+
+async def pages_of(fleet: Fleet) -> list[list[SignedCommit]]:
+    """Return the first pages of another device's feed, long ones."""
+    source = await fleet.start("source")
+    for number in range(PAGES):
+        await source.write_entry(f"{number}" * (LONG_PAGE_BYTES + 1000))
+    found, after = [], 0
+    for _ in range(PAGES):
+        page = await source.read(partial(Snapshot.page, vector=EMPTY, after=after, bytes_max=LONG_PAGE_BYTES))
+        found.append(page.commits)
+        after = page.end
+    return found
+
+
+@asynccontextmanager
+async def busy(device: Device) -> AsyncIterator[None]:
+    """Keep the writer of a device's store."""
+    begun, over = asyncio.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
+
+    def hold(transaction: Transaction) -> None:
+        del transaction
+        loop.call_soon_threadsafe(begun.set)
+        assert over.wait(LIMIT_S)
+
+    held = asyncio.create_task(device.db.write(hold))
+    await begun.wait()
+    try:
+        yield
+    finally:
+        over.set()
+        await held
+
+
+async def turns(count: int = 200) -> None:
+    """Let everything that can go on go on."""
+    for _ in range(count):
+        await asyncio.sleep(0)
+    await asyncio.to_thread(lambda: None)
+
+
+def said(socket: FakeSocket) -> list[Message]:
+    return [messages.read(frame) for frame in socket.sent]
+
+
+async def linked(socket: FakeSocket, device: Device) -> tuple[Link, asyncio.Task[str]]:
+    link = link_on(socket, device, silence_s=LIMIT_S, ping_s=LIMIT_S)
+    running = asyncio.create_task(link.run())
+    socket.give(await hello(device))
+    await link.greeted.wait()
+    return link, running
+
+
+async def held(device: Device) -> int:
+    return await device.read(lambda one: one.feed_end())
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(LIMIT_S):
+        while not holds():  # noqa: ASYNC110 - the fake line tells nobody what went over it
+            await asyncio.sleep(0.001)
+
+
+def acks(socket: FakeSocket) -> list[Ack]:
+    return [one for one in said(socket) if isinstance(one, Ack)]
+
+
+async def test_pages_are_stored_in_order_each_with_its_ack(fleet: Fleet):
+    device, socket = await fleet.start("desk"), FakeSocket()
+    pages, before = await pages_of(fleet), await held(device)
+    link, running = await linked(socket, device)
+    for page in pages:
+        socket.give(messages.write(Commits(page)))
+    await until(lambda: len(acks(socket)) == PAGES)
+    assert await held(device) == before + sum(map(len, pages))
+    counters = [sum(head.counter for head in one.vector) for one in acks(socket)]
+    assert counters == sorted(set(counters))
+    link.close("over")
+    await running
+
+
+async def test_no_more_than_one_page_waits_behind_the_one_that_is_stored(fleet: Fleet):
+    device, socket = await fleet.start("desk"), FakeSocket()
+    pages = await pages_of(fleet)
+    link, running = await linked(socket, device)
+    async with busy(device):
+        for page in pages:
+            socket.give(messages.write(Commits(page)))
+        await until(lambda: socket.given.qsize() <= PAGES - 2)
+        await turns()
+        assert socket.given.qsize() == PAGES - 2
+        assert not acks(socket)
+    await until(lambda: len(acks(socket)) == PAGES)
+    link.close("over")
+    await running
+
+
+async def test_whoever_asks_for_quiet_hears_of_it_after_the_pages_that_came_before(fleet: Fleet):
+    device, socket = await fleet.start("desk"), FakeSocket()
+    pages = await pages_of(fleet)
+    link, running = await linked(socket, device)
+    async with busy(device):
+        asked = asyncio.create_task(link.quiet())
+        await until(lambda: any(isinstance(one, Ping) for one in said(socket)))
+        (ping,) = [one for one in said(socket) if isinstance(one, Ping)]
+        socket.give(messages.write(Commits(pages[0])))
+        socket.give(messages.write(Pong(ping.nonce)))
+        socket.give(messages.write(Ping(7)))
+        await until(lambda: socket.given.qsize() <= 1)
+        await turns()
+        assert not asked.done()
+        assert Pong(7) not in said(socket)
+    assert not await asked
+    await until(lambda: Pong(7) in said(socket))
+    kinds = [type(one) for one in said(socket)]
+    assert kinds.index(Ack) < kinds.index(Pong)
+    link.close("over")
+    await running
+
+
+async def test_a_bad_page_ends_the_link_and_the_one_before_it_stays(fleet: Fleet):
+    device, socket = await fleet.start("desk"), FakeSocket()
+    pages, before = await pages_of(fleet), await held(device)
+    _, running = await linked(socket, device)
+    first, second = pages[0], pages[1]
+    broken = [SignedCommit(second[0].body[:-1] + b"\xc1", second[0].signature), *second[1:]]
+    socket.give(messages.write(Commits(first)))
+    socket.give(messages.write(Commits(broken)))
+    socket.give(messages.write(Commits(pages[2])))
+    assert "another extension type" in await running
+    # A transaction waits its turn behind the one that was under way.
+    await device.db.write(lambda _: None)
+    assert await held(device) == before + len(first)
