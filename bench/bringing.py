@@ -23,18 +23,19 @@ from daemon.peers import identity
 from daemon.peers.addresses import parse
 from daemon.peers.dial import Dialling
 from daemon.peers.pace import Pace
+from daemon.peers.wire import Wire
 from store.store import Store
 from store.transaction import Write
 from syncproto import messages
 from syncproto.heads import EMPTY
-from syncproto.messages import Commits, Hello
+from syncproto.messages import Commits, Hello, Ping, Pong
 from syncproto.session import Session, Standing
 from tests.e2e.devices import Device
 
 FEW, MANY, MANY_QUICK, LIFE = 1_000, 100_000, 20_000, 1_000_000
 PER_TRANSACTION = 1_000
 MEETINGS, CHANGES, WAIT_S = 9, 100, 600
-STALLED_S, STALLED_MAX_MIB, HELLO_MAX_BYTES = 5.0, 16.0, 1024.0
+STALLED_S, STALLED_MAX_MIB, HELLO_MAX_BYTES, WIRE_S = 5.0, 16.0, 1024.0, 10.0
 
 
 def _store(device: Device) -> Store:
@@ -121,14 +122,40 @@ async def _meet_ms(here: Device, there: Device, changes: int) -> float:
     return 1e3 * taken_s
 
 
-def _hello_bytes(device: Device) -> int:
-    """Return how much a stopped device says where there is nothing to exchange."""
+def _hello(device: Device) -> bytes:
+    """Return what a stopped device says first."""
     store = _store(device)
     with store.read() as snapshot:
         held = Standing(snapshot.vector(), snapshot.state_hash())
-        size = len(Session(snapshot.vault() or b"", snapshot.replica, held).hello())
+        said = Session(snapshot.vault() or b"", snapshot.replica, held).hello()
     store.close()
-    return size
+    return said
+
+
+@asynccontextmanager
+async def _wire_as(there: Device, here: Device) -> AsyncIterator[Wire]:
+    """Call the one as the other, which is stopped."""
+    held = identity.load_or_create(there.home, Random(0).randbytes)
+    own = identity.load_or_create(here.home, Random(0).randbytes).certificate
+    dialling = Dialling(held, Pace())
+    wire = await dialling.member(parse(f"127.0.0.1:{here.port}"), own)
+    try:
+        yield wire
+    finally:
+        await wire.close()
+        await dialling.close()
+
+
+async def _said_where_nothing_is_new(here: Device, there: Device) -> list[bytes]:
+    """Greet the one as the other, which is stopped; return all that it says until it has nothing to add."""
+    first, ping = _hello(there), messages.write(Ping(1))
+    said: list[bytes] = []
+    async with _wire_as(there, here) as wire:
+        await wire.send(first, WIRE_S)
+        await wire.send(ping, WIRE_S)
+        while not said or said[-1] != messages.write(Pong(1)):
+            said.append(await wire.receive(WIRE_S))
+    return said[:-1]
 
 
 def _resident_mib(device: Device) -> float:
@@ -139,19 +166,14 @@ def _resident_mib(device: Device) -> float:
 
 async def _stall_mib(here: Device, there: Device) -> float:
     """Greet the one as the other, which is stopped, take no page, and see what that costs the sender."""
-    held = identity.load_or_create(there.home, Random(0).randbytes)
-    own = identity.load_or_create(here.home, Random(0).randbytes).certificate
-    dialling, before = Dialling(held, Pace()), _resident_mib(here)
-    wire = await dialling.member(parse(f"127.0.0.1:{here.port}"), own)
-    first = messages.read(await wire.receive(10))
-    assert isinstance(first, Hello)
-    await wire.send(messages.write(Hello([1], first.vault, None, EMPTY, bytes(32), {})), 10)
-    assert isinstance(messages.read(await wire.receive(10)), Commits)
-    await asyncio.sleep(STALLED_S)
-    grown = _resident_mib(here) - before
-    await wire.close()
-    await dialling.close()
-    return grown
+    before = _resident_mib(here)
+    async with _wire_as(there, here) as wire:
+        first = messages.read(await wire.receive(WIRE_S))
+        assert isinstance(first, Hello)
+        await wire.send(messages.write(Hello([1], first.vault, None, EMPTY, bytes(32), {})), WIRE_S)
+        assert isinstance(messages.read(await wire.receive(WIRE_S)), Commits)
+        await asyncio.sleep(STALLED_S)
+        return _resident_mib(here) - before
 
 
 def _brought_up(folder: Path, count: int, taken_s: float, there: Device) -> Figure:
@@ -166,12 +188,14 @@ def _brought_up(folder: Path, count: int, taken_s: float, there: Device) -> Figu
 def _alone(folder: Path, count: int, taken_s: float, here: Device, there: Device) -> list[Figure]:
     """Measure what needs the second of two devices stopped; stop both."""
     there.stop()
+    said = asyncio.run(_said_where_nothing_is_new(here, there))
     stalled = asyncio.run(_stall_mib(here, there))
     here.stop()
-    said, size = float(_hello_bytes(there)), f"{count} entities"
+    size, much = f"{count} entities", float(sum(map(len, said)))
     return [
         _brought_up(folder, count, taken_s, there),
-        Figure(f"said where nothing is new, {size}", said, HELLO_MAX_BYTES, "B", "1 KiB", "<= 1"),
+        Figure(f"said where nothing is new, {size}", much, HELLO_MAX_BYTES, "B", "1 KiB", "<= 1"),
+        Figure(f"frames where nothing is new, {size}", len(said), 1, "each way", "one Hello", "<= 1"),
         Figure(f"grown by a stalled peer, {size}", stalled, STALLED_MAX_MIB, "MiB", "the budget", "<= 1"),
     ]
 
