@@ -37,9 +37,9 @@ class Alone:
 
     def dump(self) -> bytes:
         """Write it as canonical bytes: those of the row."""
-        operation, head = self.operation, self.received.head
+        operation, head, stamp = self.operation, self.received.head, self.received.commit.stamp
         person = (head,) if operation.by is By.USER else EMPTY
-        source = (head, *self.made, operation.by, None, operation.origin, None)
+        source = (head, stamp.ms, stamp.n, operation.by, None, operation.origin, None)
         fields: dict[str, list[int | Value]] = {name: [0, value] for name, value in self.fields.items()}
         return codec.encode((self.kind, (head,), person, 1, False, 0, (source,), fields))
 

@@ -16,7 +16,6 @@ from store.log import Log
 from store.operations import operations_on
 from store.proposals import Decided
 from store.relations import relations_of
-from store.search import Indexed
 from store.verdicts import Status, Tally
 from syncproto.commit import Operation, Received
 from syncproto.ids import EntityId
@@ -201,19 +200,19 @@ class Folding:
         self._index_history()
         self._settle()
         fresh: list[tuple[object, ...]] = []
-        words: list[Indexed] = []
+        words = search.Changes()
         grown = self._flush_alone(fresh, words) + self._flush_held(fresh, words)
         # Numbers were given in the order of the feed: a tree grows at its end.
         fresh.sort()
         self._db.executemany("INSERT INTO entity VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", fresh)
         self._index_relations()
-        search.write(self._db, words)
+        words.write(self._db)
         self._held.clear()
         self._alone.clear()
         self._new.clear()
         return grown % HASH_MODULUS, len(fresh)
 
-    def _flush_alone(self, fresh: list[tuple[object, ...]], words: list[Indexed]) -> int:
+    def _flush_alone(self, fresh: list[tuple[object, ...]], words: search.Changes) -> int:
         """Note the rows that one operation has made; return what the state sum grows by."""
         grown = 0
         for entity, alone in self._alone.items():
@@ -221,10 +220,10 @@ class Folding:
             grown += entity_hash(entity, state)
             fresh.append((alone.no, entity, *listed_alone(alone), alone.changed, state))
             self._gained += [(target, name, entity) for target, name in relations_of(alone)]
-            words.append(Indexed(alone.no, None, search.document(entity, alone)))
+            words.note(alone.no, None, search.document(entity, alone))
         return grown
 
-    def _flush_held(self, fresh: list[tuple[object, ...]], words: list[Indexed]) -> int:
+    def _flush_held(self, fresh: list[tuple[object, ...]], words: search.Changes) -> int:
         """Write the other rows, and note those that are new; return what the state sum grows by."""
         grown = 0
         old: list[tuple[object, ...]] = []
@@ -234,7 +233,7 @@ class Folding:
             state = dump(held.row)
             columns = (*listed(held.row, self._log), held.changed, state)
             self._relate(entity, held)
-            words.append(Indexed(held.no, held.old_words, search.document(entity, held.row)))
+            words.note(held.no, held.old_words, search.document(entity, held.row))
             grown += entity_hash(entity, state)
             if held.old_state is None:
                 fresh.append((held.no, entity, *columns))

@@ -3,7 +3,7 @@
 Never reads an operation: it follows the folded rows, and so does a rebuild.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
@@ -94,25 +94,30 @@ def _tags(row: Row | Alone) -> str:
     category: Value = row.value(CATEGORY)
     if isinstance(category, bytes) and len(category) == ID_BYTES:
         found.append(tag_of(EntityId(category)))
-    return " ".join(sorted(found))
+    return " ".join(sorted(found)) if found else ""
 
 
-class Indexed(NamedTuple):
-    """An entity whose words changed: its number, the words that are indexed, and those that it has now."""
+class Changes:
+    """What the index is to lose and to gain for it to follow the fold."""
 
-    no: int
-    old: Document | None
-    new: Document | None
+    def __init__(self) -> None:
+        self._dropped: list[tuple[int]] = []
+        self._added: list[tuple[int, str, str, str, str, str]] = []
 
+    def note(self, no: int, old: Document | None, new: Document | None) -> None:
+        """Note an entity: its number, the words that are indexed, and those that it has now."""
+        if old == new:
+            return
+        if old is not None:
+            self._dropped.append((no,))
+        if new is not None:
+            self._added.append((no, *new))
 
-def write(db: apsw.Connection, changed: Iterable[Indexed]) -> None:
-    """Bring the index to what the fold has become."""
-    # In order of the rows: the index writes out what it has gathered wherever a number goes back.
-    turned = sorted((one for one in changed if one.old != one.new), key=lambda one: one.no)
-    dropped = [(one.no,) for one in turned if one.old is not None]
-    if dropped:
-        db.executemany("DELETE FROM search WHERE rowid = ?", dropped)
-    db.executemany(_INSERT, ((one.no, *one.new) for one in turned if one.new is not None))
+    def write(self, db: apsw.Connection) -> None:
+        """Bring the index to what the fold has become."""
+        # In order of the rows: the index writes out what it has gathered wherever a number goes back.
+        db.executemany("DELETE FROM search WHERE rowid = ?", sorted(self._dropped))
+        db.executemany(_INSERT, sorted(self._added))
 
 
 def rebuild(db: apsw.Connection) -> None:
