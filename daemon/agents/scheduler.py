@@ -27,7 +27,7 @@ from syncproto.ids import EntityId, text
 
 ROOM_AGAIN_S = 60.0
 CLOCK_LOOK_S = 60.0
-"""How long a timer is waited for at once: a machine may have slept, or its clock been set."""
+"""How long anything is waited for at once: a machine may have slept, or its clock been set."""
 LOOKS_A_READ = 50
 CUTS_FREE = 2
 RULES = "rules"
@@ -332,8 +332,9 @@ class Scheduler:
             waits.append(max(self._room_asked_s + ROOM_AGAIN_S - now_s, 0.0))
         if self._timer_ms is not None:
             left_s = (self._timer_ms - self._clock.now_ms()) / 1000
-            waits.append(max(min(left_s, CLOCK_LOOK_S), self._fire_from_s - now_s, 0.0))
-        return min((one for one in waits if one is not None), default=None)
+            waits.append(max(left_s, self._fire_from_s - now_s, 0.0))
+        known = [one for one in waits if one is not None]
+        return min(*known, CLOCK_LOOK_S) if known else None
 
     async def _rest(self) -> None:
         """Wait until something happens, or the timetable says that it is time."""
