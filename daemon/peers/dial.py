@@ -74,7 +74,7 @@ class Dialling:
         _dates.set(dates)
         socket, shown = await self._connect(address, LINK_PATH, trust.LINK_NAME, self._pin(certificate))
         if shown != certificate:
-            await socket.close()
+            await Wire(socket, str(address)).close()
             raise TurnedAway(f"{address} showed another certificate", Silence.ANOTHER)
         return Wire(socket, str(address), _time_s(dates))
 

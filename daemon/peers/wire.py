@@ -38,6 +38,8 @@ class Wire:
     def __init__(self, socket: Socket, remote: str, their_time_s: float | None = None) -> None:
         """`their_time_s` is what the other side's clock said (Unix time), None where it did not say."""
         self._socket = socket
+        # Asked for now: aiohttp forgets it when it sees the other side close, which is not yet its end.
+        self._connection = socket.get_extra_info("socket")
         self.remote = remote
         self.their_time_s = their_time_s
 
@@ -128,4 +130,10 @@ class Wire:
             await self._socket.close()
         except (OSError, RuntimeError):
             # It was broken already: what closing is for has happened.
+            pass
+        try:
+            # TLS would wait for half a minute for the last word of a machine that is gone, or holds it back.
+            self._connection.shutdown(socket.SHUT_RDWR)
+        except (AttributeError, OSError):
+            # It has gone already, or none was told of.
             pass

@@ -144,7 +144,8 @@ async def test_a_broken_socket_is_a_lost_line_and_may_still_be_closed():
     async def broken(*_: object) -> None:
         raise ConnectionResetError("gone")
 
-    wire = Wire(cast("Socket", SimpleNamespace(receive=broken, send_bytes=broken, close=broken)), "")
+    fake = SimpleNamespace(receive=broken, send_bytes=broken, close=broken, get_extra_info=lambda _: None)
+    wire = Wire(cast("Socket", fake), "")
     with pytest.raises(LineLost, match="gone"):
         await wire.receive(LIMIT_S)
     with pytest.raises(LineLost, match="gone"):

@@ -407,6 +407,48 @@ async def test_what_a_members_certificate_issued_is_not_the_member(house: House,
     assert turned_away(house, await house.ask(context, LINK_NAME))
 
 
+async def test_a_line_that_was_closed_holds_no_socket_though_the_other_side_is_dead(tmp_path: Path):
+    """One that answers nothing any more, not even the end of TLS, which asyncio would wait for."""
+    house = House(tmp_path)
+    house.identity, revived = house.someone("house"), asyncio.Event()
+
+    async def die(request: Request) -> WebSocketResponse:
+        answer = WebSocketResponse()
+        await answer.prepare(request)
+        connection = request.transport
+        assert isinstance(connection, asyncio.Transport)
+        connection.pause_reading()
+        await revived.wait()
+        connection.abort()
+        return answer
+
+    app = Application()
+    app.router.add_get(LINK_PATH, die)
+    server = TestServer(app, host="127.0.0.1", scheme="https")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(house.identity.file)
+    await server.start_server(ssl=context)
+    dialling = Dialling(house.someone("member"), QUICK)
+    try:
+        before = sockets()
+        wire = await dialling.member(Address("127.0.0.1", server.port or 0), house.identity.certificate)
+        assert sockets() == before + 2
+        await wire.close()
+        for _ in range(100):
+            await asyncio.sleep(0)
+        assert sockets() == before + 1
+    finally:
+        revived.set()
+        await dialling.close()
+        await server.close()
+
+
+def sockets() -> int:
+    """Return how many sockets this process has open."""
+    open_files = [str(one.readlink()) for one in Path("/proc/self/fd").iterdir() if one.is_symlink()]
+    return sum(name.startswith("socket:") for name in open_files)
+
+
 async def test_a_dial_refuses_what_the_expected_certificate_issued(tmp_path: Path):
     house = House(tmp_path)
     authority, file = issued(tmp_path)
