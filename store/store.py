@@ -5,7 +5,7 @@ Never runs two writing transactions at once, and never ends one before it is dur
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import apsw
@@ -19,6 +19,9 @@ from store.transaction import Transaction, World
 from syncproto.commit import head_of
 from syncproto.heads import Head
 from syncproto.keys import Signer
+
+WAL_PAGES = 1000
+"""How long the write-ahead log may grow before it is written back, as SQLite itself has it."""
 
 
 class Store:
@@ -34,6 +37,7 @@ class Store:
         self._lease = None if machine is None else self._take_lease(machine)
         self._idle_readers: list[apsw.Connection] = []
         self._lock = threading.Lock()
+        self._wal_pages = 0
 
     @classmethod
     def open(
@@ -121,6 +125,23 @@ class Store:
                 self.doubt = Doubt.PEER
             if self._lease is not None and transaction.committed:
                 self._lease.note(own)
+
+    def tend_apart(self) -> None:
+        """Leave writing the write-ahead log back to `tend`: else one commit in some fifty waits for that."""
+        self._writer.set_wal_hook(self._note_wal)
+
+    def _note_wal(self, _connection: apsw.Connection, _name: str, pages: int) -> int:
+        self._wal_pages = pages
+        return apsw.SQLITE_OK
+
+    def tend(self) -> None:
+        """Write the write-ahead log back where it is long. Call it after a write, when nobody waits."""
+        if self._wal_pages < WAL_PAGES:
+            return
+        self._wal_pages = 0
+        # What cannot be written back stays where it is, as durable; it is tried again after the next commit.
+        with suppress(apsw.Error):
+            self._writer.wal_checkpoint()
 
     @contextmanager
     def read(self) -> Iterator[Snapshot]:

@@ -23,6 +23,7 @@ class StoreThreads:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        store.tend_apart()
         self._writer = ThreadPoolExecutor(1, "store-writer")
         self._readers = ThreadPoolExecutor(READERS, "store-reader")
         self.on_commit: list[Callable[[], None]] = []
@@ -67,6 +68,7 @@ class StoreThreads:
             loop.call_soon_threadsafe(self._failed, durable, fault)
             return
         loop.call_soon_threadsafe(self._done, durable, result, feed_end)
+        self._store.tend()
 
     def _done(self, durable: "asyncio.Future[T]", result: T, feed_end: int | None) -> None:
         if not durable.done():

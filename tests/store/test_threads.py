@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 
 from store.snapshot import Snapshot
-from store.store import Store
+from store.store import WAL_PAGES, Store
 from store.threads import StoreThreads
 from store.transaction import Transaction, Write
 from tests.store.stores import Bench, entity_id, feed, grow
@@ -127,6 +127,27 @@ async def test_a_write_that_nobody_waits_for_any_more_is_not_begun(threads: Stor
 async def test_what_is_read_now_is_what_was_durable(threads: StoreThreads) -> None:
     await threads.write(note)
     assert threads.read_now(commits) == 1
+
+
+async def test_the_log_is_written_back_when_the_write_was_told_of(
+    threads: StoreThreads, store: Store
+) -> None:
+    before = store.path.stat().st_size
+    seen: list[int] = []
+
+    def much(tx: Transaction) -> None:
+        for number in range(WAL_PAGES // 10):
+            tx.commit([Write(entity_id(2 + number), "entry", {"text": "x" * 60_000})])
+
+    def tend(tx: Transaction) -> None:
+        seen.append(store.path.stat().st_size)
+
+    with store.write() as tx:
+        much(tx)
+    assert store.path.stat().st_size == before
+    await threads.write(note)
+    await threads.write(tend)
+    assert seen[0] > before + 10 * WAL_PAGES
 
 
 async def test_what_made_no_commit_is_not_told(threads: StoreThreads) -> None:
