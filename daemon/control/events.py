@@ -37,18 +37,19 @@ class Events:
     def __init__(self, store: StoreThreads, notifier: Notifier) -> None:
         self._store = store
         self._notifier = notifier
-        self._open: set[asyncio.Task[object]] = set()
+        self._open: dict[asyncio.Task[object], web.Request] = {}
 
     async def stream(self, request: web.Request, call: Call[Nothing, From]) -> web.StreamResponse:
         """Send each commit as it becomes durable, until the client goes; without a place, from now on."""
-        if len(self._open) >= STREAMS_MAX:
+        # A client that has gone is seen to when there is something to tell it; until then it takes no place.
+        if sum(one.transport is not None for one in self._open.values()) >= STREAMS_MAX:
             raise Refused(Code.FAILED, f"{STREAMS_MAX} event streams are open already", "close one")
         watch = self._notifier.watch()
         after = await self._begin(_asked(request, call.query))
         response = web.StreamResponse(headers={"Content-Type": MEDIA, "Cache-Control": "no-store"})
         task = asyncio.current_task()
         assert task is not None
-        self._open.add(task)
+        self._open[task] = request
         try:
             await response.prepare(request)
             await _send(response, b": open\n\n")
@@ -62,7 +63,7 @@ class Events:
         except (ConnectionError, TimeoutError):
             return response
         finally:
-            self._open.discard(task)
+            del self._open[task]
 
     def close(self) -> None:
         """End all streams; their clients come back with the last position that they saw."""

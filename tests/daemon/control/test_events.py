@@ -119,6 +119,15 @@ async def test_streams_are_bounded(api: Api, monkeypatch: pytest.MonkeyPatch):
         assert (await api.ask("GET", "/v1/events")).code == "failed"
 
 
+async def test_a_client_that_has_gone_keeps_no_other_out(api: Api, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(events, "STREAMS_MAX", 1)
+    async with stream(api) as gone:
+        await gone.comment()
+    # Nothing was committed since, and the next sign of life is not due.
+    async with stream(api) as another:
+        await another.comment()
+
+
 async def test_streams_end_when_the_daemon_stops(api: Api, monkeypatch: pytest.MonkeyPatch):
     # They are cut at once, not when requests under way have had their time.
     monkeypatch.setattr(web_runner(api), "_shutdown_timeout", 60.0)
