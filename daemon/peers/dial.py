@@ -21,7 +21,7 @@ from daemon.peers.addresses import Address
 from daemon.peers.identity import Identity
 from daemon.peers.listener import LINK_PATH, PAIR_PATH
 from daemon.peers.pace import Pace
-from daemon.peers.wire import Wire
+from daemon.peers.wire import Wire, told_of
 
 # What answers to the connections of this task were dated with: aiohttp keeps an upgrade's headers to itself.
 _dates: ContextVar[list[str] | None] = ContextVar("_dates", default=None)
@@ -115,7 +115,10 @@ class Dialling:
             if _answered(fault):
                 raise TurnedAway(f"{address} turned us away") from fault
             raise Unreachable(f"{address}: {_words(fault)}", _kind(fault)) from fault
-        return socket, socket.get_extra_info("ssl_object").getpeercert(binary_form=True) or b""
+        connection = told_of(socket, "ssl_object")
+        if connection is None:
+            raise TurnedAway(f"{address} turned us away")
+        return socket, connection.getpeercert(binary_form=True) or b""
 
     def _http(self) -> ClientSession:
         if self._session is None:

@@ -19,7 +19,7 @@ from aiohttp import web
 from daemon.peers.addresses import Address, network_of
 from daemon.peers.pace import Pace
 from daemon.peers.trust import Gate
-from daemon.peers.wire import Wire
+from daemon.peers.wire import Wire, told_of
 
 LINK_PATH = "/v1/link"
 PAIR_PATH = "/v1/pair"
@@ -220,21 +220,30 @@ class Listener:
         # Asked again here: the roster may have changed since the handshake.
         known = not certificate if request.path == PAIR_PATH else self._admits(certificate)
         if request.method != "GET" or door is None or not known or not socket_.can_prepare(request):
-            refusal = web.Response(status=404)
-            refusal.force_close()
-            return refusal
-        await socket_.prepare(request)
+            return _refusal()
+        try:
+            await socket_.prepare(request)
+        except OSError as fault:
+            # It has gone since the handshake, and hears no answer.
+            log.debug("a caller went away", caller=_caller(request), seen=str(fault))
+            return _refusal()
         await door(certificate, Wire(socket_, _caller(request)))
         return socket_
 
     def _who(self, request: web.BaseRequest) -> bytes:
         """Return the caller's certificate (DER), empty where it showed none."""
-        connection = None if request.transport is None else request.transport.get_extra_info("ssl_object")
+        connection = None if request.transport is None else told_of(request.transport, "ssl_object")
         return b"" if connection is None else connection.getpeercert(binary_form=True) or b""
 
 
+def _refusal() -> web.Response:
+    refusal = web.Response(status=404)
+    refusal.force_close()
+    return refusal
+
+
 def _caller(request: web.BaseRequest) -> str:
-    place = None if request.transport is None else request.transport.get_extra_info("peername")
+    place = None if request.transport is None else told_of(request.transport, "peername")
     return str(Address(place[0], place[1])) if place else ""
 
 

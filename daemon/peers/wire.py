@@ -32,6 +32,15 @@ class LineLost(Exception):
     """The line ended or stalled; the message says how."""
 
 
+def told_of(line: Socket | asyncio.BaseTransport, what: str) -> Any:
+    """Return what is told of a connection, None where nothing is, or where it has gone."""
+    try:
+        return line.get_extra_info(what)
+    except AttributeError:
+        # asyncio's TLS forgets what it stood on when it is cut, and is not asked whether it was.
+        return None
+
+
 class Wire:
     """One open WebSocket."""
 
@@ -39,7 +48,7 @@ class Wire:
         """`their_time_s` is what the other side's clock said (Unix time), None where it did not say."""
         self._socket = socket
         # Asked for now: aiohttp forgets it when it sees the other side close, which is not yet its end.
-        self._connection = socket.get_extra_info("socket")
+        self._connection = told_of(socket, "socket")
         self.remote = remote
         self.their_time_s = their_time_s
 
@@ -110,9 +119,8 @@ class Wire:
 
     def _told(self, form: struct.Struct) -> tuple[int, ...] | None:
         """Read what the kernel tells of the connection, None where it does not."""
-        connection = self._socket.get_extra_info("socket")
         try:
-            return form.unpack(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, form.size))
+            return form.unpack(self._connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, form.size))
         except (AttributeError, OSError, struct.error):
             return None
 

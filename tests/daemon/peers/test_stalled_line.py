@@ -78,6 +78,23 @@ async def hello(device: Device) -> bytes:
     return messages.write(Hello([1], vault, None, EMPTY, bytes(32), {}))
 
 
+class CutSocket(FakeSocket):
+    """A WebSocket on a TLS connection that was cut: asyncio's transport then answers no question."""
+
+    def get_extra_info(self, name: str) -> None:
+        raise AttributeError(name)
+
+    async def send_bytes(self, frame: bytes) -> None:
+        raise ConnectionResetError("Cannot write to closing transport")
+
+
+async def test_a_line_that_was_cut_is_lost_and_no_fault_of_this_side():
+    wire = Wire(cast("Socket", CutSocket()), "192.0.2.1:7")
+    with pytest.raises(LineLost):
+        await wire.send(b"", LIMIT_S, trickle_bytes=1)
+    assert wire.heard_ago_s() is None
+
+
 async def test_a_peer_that_asks_and_reads_no_answers_is_read_no_further_and_let_go(fleet: Fleet):
     desk = await fleet.start("desk")
     socket = FakeSocket()

@@ -31,6 +31,10 @@ from tests.daemon.peers.certificates import refused_by_openssl
 from tests.daemon.peers.fleet import GivenClock
 
 LIMIT_S = 10.0
+REQUEST = (
+    "{method} {path} HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
 QUICK = Pace(handshake_s=0.3, keep_alive_s=0.4, goodbye_s=0.5)
 
 
@@ -96,10 +100,6 @@ class House:
         self, context: ssl.SSLContext, name: str, path: str = LINK_PATH, method: str = "GET"
     ) -> bytes:
         """Ask for a WebSocket; return the whole answer, empty where there was none."""
-        request = (
-            f"{method} {path} HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-            "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
-        )
         async with asyncio.timeout(LIMIT_S):
             try:
                 reader, writer = await asyncio.open_connection(
@@ -108,7 +108,7 @@ class House:
             except OSError:
                 return b""
             try:
-                writer.write(request.encode())
+                writer.write(REQUEST.format(method=method, path=path).encode())
                 return await reader.read()
             except OSError:
                 return b""
@@ -264,6 +264,24 @@ async def test_what_is_not_tls_is_cut(house: House):
         except OSError:
             pass
         writer.close()
+
+
+async def test_a_member_that_goes_before_its_answer_is_no_error(
+    house: House, caplog: pytest.LogCaptureFixture
+):
+    member = house.someone("member")
+    house.admit(member)
+    async with asyncio.timeout(LIMIT_S):
+        reader, writer = await asyncio.open_connection(
+            "127.0.0.1", house.port, ssl=house.context(member), server_hostname=LINK_NAME
+        )
+        # Both are sent before the house reads any of it.
+        writer.write(REQUEST.format(method="GET", path=LINK_PATH).encode())
+        writer.close()
+        assert b"HTTP" not in await reader.read()
+        await house.ask(house.context(member), LINK_NAME)
+    assert house.linked == [member.certificate]
+    assert not caplog.records
 
 
 async def test_a_request_that_drips_is_cut(house: House):
