@@ -56,8 +56,8 @@ def measured(full: Device, folder: Path) -> Outcome:
         seconds = _bootstrap_s(full, fresh)
     with running(here, there):
         pair(here, there)
-        visible, _ = asyncio.run(live_s(here, there))
-    return Outcome(ENTITIES, seconds, [1e3 * one for one in visible])
+        took = asyncio.run(live_s(here, there))
+    return Outcome(ENTITIES, seconds, [1e3 * one.asked_to_seen for one in took])
 
 
 def _bootstrap_s(full: Device, fresh: Device) -> float:
