@@ -92,9 +92,7 @@ def test_two_homes_by_moves_at_once_settle_on_one(trio: Trio):
         assert [tool for tool, _ in _proposed(device, task)] == ["update_task_due_date"]
     trio.desk.do("note", task, "takes 3 hours")
 
-    eventually(
-        "it runs where it lives", lambda: len(_proposed(trio.desk, task)) > 1, ACCEPTABLE_S, *trio.all
-    )
+    eventually("it runs where it lives", lambda: len(_proposed(trio.desk, task)) > 1, ACCEPTABLE_S, *trio.all)
     in_step(*trio.all)
     # A change that reaches the one that lost is told to it too: one more makes sure that it had the time.
     trio.desk.do("note", task, "todo: buy brushes")
