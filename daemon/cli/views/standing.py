@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from daemon.cli.short import shorts
 from daemon.cli.table import Cell, Column, table
-from daemon.cli.text import padded, shown
+from daemon.cli.text import padded, shown, wrapped
 from daemon.cli.views.findings import finding_words
 from daemon.cli.views.values import headed
 from daemon.cli.when import ago, moment_s
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 # The names of the states that agents are counted by.
 _STATES: Final = (later("active"), later("due"), later("running"), later("dormant"))
 _ID_SHOWN: Final = 12
+_CHECK_MARGIN: Final = 13
 _TOLD_S: Final = 7 * 86_400
 _DEVICE_COLUMNS: Final = (
     Column(later("ID")),
@@ -243,8 +244,11 @@ class Check(NamedTuple):
 
 def check_lines(checks: Iterable[Check], look: Look) -> Iterator[str]:
     """Draw the findings, each with its remedy."""
+    margin = " " * _CHECK_MARGIN
     for check in checks:
         sign = look.paint(look.sign("✓"), "green") if check.well else look.paint(look.sign("✗"), "red")
-        yield f"{sign} {padded(_(check.name), 10)} {shown(check.found)}"
+        first, *rest = wrapped(check.found, look.width - _CHECK_MARGIN)
+        yield f"{sign} {padded(_(check.name), _CHECK_MARGIN - 3)} {first}"
+        yield from (margin + line for line in rest)
         if check.remedy:
-            yield f"    {shown(check.remedy)}"
+            yield from ("    " + line for line in wrapped(check.remedy, look.width - 4))

@@ -442,6 +442,21 @@ def test_doctor_tells_what_the_daemon_finds_wrong(placet: Placet, home: Path, co
     assert "    free some space" in done.out
 
 
+def test_doctor_breaks_its_lines_where_the_terminal_ends(placet: Placet, home: Path, control: FakeControl):
+    control.answers("GET /v1/status", examples.STATUS)
+    seen = "; ".join(f"[2001:db8:1:2:3:4:5:{number}]:40123: No route to host" for number in range(6))
+    remedy = "see to the network here, and there, and to whatever is between the two of them, at any length"
+    found = {"name": "devices", "well": False, "found": f"phone is away: {seen}", "remedy": remedy}
+    control.answers("GET /v1/checks", [found])
+    out = placet("doctor", COLUMNS="80").out
+    # Another finding names the folder of the test, which is one word of any length.
+    lines = [line for line in out.splitlines() if str(home) not in line]
+    assert max(map(len, lines)) <= 80
+    told = " ".join(out.split())
+    assert f"phone is away: {seen}" in told
+    assert remedy in told
+
+
 def test_doctor_says_that_a_daemon_does_not_answer_for_itself(placet: Placet, control: FakeControl):
     control.answers("GET /v1/status", examples.STATUS)
     control.refuses("GET /v1/checks", 500, "failed", "the daemon met a bug")
