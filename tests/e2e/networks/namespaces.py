@@ -95,6 +95,14 @@ class Plug:
         """Forward again."""
         self.segment.attach(self.port)
 
+    def carry_to(self, segment: Segment) -> None:
+        """Take the cable out, and put it in elsewhere; the interface keeps its addresses."""
+        self.cut()
+        port = segment.port()
+        ip("-n", self.segment.namespace, "link", "set", self.port, "netns", segment.namespace, "name", port)
+        self.segment, self.port = segment, port
+        segment.attach(port)
+
     def down(self) -> None:
         """Switch the interface off; its IPv6 addresses go with it."""
         ip("-n", self.host.namespace, "link", "set", self.name, "down")

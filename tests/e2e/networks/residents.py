@@ -3,12 +3,15 @@
 Never tells a daemon an address: what it knows of the others, it heard on the network.
 """
 
+import signal
+import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.e2e.devices import PLACET, Device, agree, wait_until
+from tests.e2e.devices import PLACET, ROOT, Device, agree, wait_until
 from tests.e2e.networks import namespaces
 from tests.e2e.networks.namespaces import Host, Networks, Segment
 
@@ -44,6 +47,16 @@ class Resident(Device):
         mine = next(one for one in self.do("devices") if one["this"])
         return int(mine["address"].rpartition(":")[2])
 
+    def sleep(self) -> None:
+        """Stop the daemon, with no warning to anyone. The time that goes by counts for its timers."""
+        assert self.daemon is not None
+        self.daemon.send_signal(signal.SIGSTOP)
+
+    def wake(self) -> None:
+        """Let the daemon go on."""
+        assert self.daemon is not None
+        self.daemon.send_signal(signal.SIGCONT)
+
     def sees(self, other: "Resident") -> dict[str, Any]:
         """Return what it knows of another device."""
         listed = self.do("devices")
@@ -58,6 +71,39 @@ class Resident(Device):
         return any(task["title"] == title for task in self.do("list"))
 
 
+@dataclass
+class Sleeper(Resident):
+    """A device on a machine that sleeps as real ones do: its timers do not count the time that goes by."""
+
+    slept_s: float = 0.0
+    asleep_since_s: float = 0.0
+
+    def sleep(self) -> None:
+        """Let the machine sleep."""
+        super().sleep()
+        self.asleep_since_s = time.monotonic()
+
+    def wake(self) -> None:
+        """Let the machine go on."""
+        self.slept_s += time.monotonic() - self.asleep_since_s
+        self._tell()
+        super().wake()
+
+    def daemon_command(self) -> tuple[list[str | Path], dict[str, str]]:
+        """Return what runs the daemon, and tells it how long it slept."""
+        self._tell()
+        told = {"SLEPT_FOR": str(self._slept), "PYTHONPATH": str(ROOT)}
+        script = Path(__file__).with_name("sleeper.py")
+        return self.machine.command(sys.executable, script, "up"), self.environment | told
+
+    def _tell(self) -> None:
+        self._slept.write_text(str(self.slept_s))
+
+    @property
+    def _slept(self) -> Path:
+        return self.home.parent / f"{self.name}.slept"
+
+
 class World:
     """Networks, and the devices on them."""
 
@@ -69,7 +115,15 @@ class World:
     def device(self, name: str, host: Host | None = None, **settings: str) -> Resident:
         """Make a device that does not run yet."""
         where = host or self.networks.host(name)
-        device = Resident(name, self._folder / name, settings, port=0, host=where)
+        return self._keep(Resident(name, self._folder / name, settings, port=0, host=where))
+
+    def sleeper(self, segment: Segment, name: str, *addresses: str) -> Resident:
+        """Make a device with one cable, on a machine that can sleep, that does not run yet."""
+        device = Sleeper(name, self._folder / name, port=0, host=self.networks.host(name))
+        device.machine.plug(segment, *addresses)
+        return self._keep(device)
+
+    def _keep(self, device: Resident) -> Resident:
         self._devices.append(device)
         return device
 
