@@ -34,7 +34,6 @@ class Member:
     name: str
     public_key: bytes
     certificate: bytes
-    added_by: DeviceId | None
     removed: bool
     beacon: bytes | None = None
     """The key by which members recognise this one's announcements on a local network; see `beacon`."""
@@ -93,13 +92,12 @@ def _key_of(entity: EntityId, certificate: Value) -> bytes | None:
 
 
 def _with(entity: Entity, public_key: bytes, certificate: bytes) -> Member:
-    device, added_by = device_id(public_key), entity.value("added_by")
+    device = device_id(public_key)
     return Member(
         device,
         entity.text("name") or device.hex()[:8],
         public_key,
         certificate,
-        DeviceId(added_by) if isinstance(added_by, bytes) else None,
         _removed(entity),
         _beacon(entity)[0],
     )
@@ -137,7 +135,8 @@ def introduce(
     """Return the write that makes a device a member, None where it is one already.
 
     Two sides of a pairing make the same entity at the same time: what both write has the same values, and
-    `added_by` is written by the inviter alone, so that they never conflict.
+    `added_by` is written by the inviter alone, so that they never conflict. It marks the write that lets a
+    device in; who did is whoever wrote it, and not what it says.
     """
     public_key = public_key_of(certificate)
     device = device_id(public_key)

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from daemon.journal.provenance import iso, written_ms
-from daemon.peers import roster
+from daemon.journal.provenance import iso
 from daemon.peers.calling import Failed
+from daemon.peers.let_in import let_in
 from daemon.peers.roster import Member
 from store import peers as table
 from store.snapshot import Snapshot
@@ -60,9 +60,10 @@ class Unreached(msgspec.Struct, frozen=True):
 
 
 class DeviceState(msgspec.Struct, frozen=True):
-    """A device of the roster. `lag` counts the commits that it is known to lack; None: never heard of.
+    """A device of the roster. `lag` counts the commits that it is known to lack; None: never heard of, or
+    to get none from here, as it or this device was removed.
 
-    `missing` counts those that it is known to hold and this device lacks.
+    `missing` counts those that it is known to hold and this device lacks, 0 where none of them will come.
     """
 
     device_id: str
@@ -75,8 +76,11 @@ class DeviceState(msgspec.Struct, frozen=True):
     last_seen: str | None
     removed: bool
     added_by: str | None
-    """The name of the member that let it in; None for one that was there first, or that nobody knows of."""
+    """The name of the device that let it in last; None for one that was there first. Names are not unique."""
+    added_by_id: str | None
+    """That device's id: who wrote so, whatever was written."""
     added_at: str | None
+    """When that was, by the clock of who wrote it."""
     clock_ahead_s: int | None
     """By how much its clock was ahead of this one's when it was called last, in seconds; None: not called."""
     unreached: list[Unreached]
@@ -117,10 +121,14 @@ def device_states(
 ) -> list[DeviceState]:
     """Return every device of the roster: this one, then members by name, then removed ones."""
     heard, known = table.heard(snapshot), table.addresses(snapshot)
+    own = members.get(snapshot.device)
+    apart = own is not None and own.removed
     states = []
     for device, member in members.items():
         this, link, last = device == snapshot.device, live.get(device), heard.get(device)
-        vector = link.vector if link else last.vector if last else None
+        heard_of = link.vector if link else last.vector if last else None
+        vector = None if member.removed or apart else heard_of
+        by, by_id, at = _entered(snapshot, members, device)
         seen_ms = now_ms if link or this else last.seen_ms if last else None
         listed = own_address if this else link.address if link else next(iter(known.get(device, [])), None)
         states.append(
@@ -134,8 +142,9 @@ def device_states(
                 missing=0 if this or vector is None else snapshot.log.missing(vector),
                 last_seen=None if seen_ms is None else iso(seen_ms),
                 removed=member.removed,
-                added_by=_name_of(members, member.added_by),
-                added_at=_added_at(snapshot, device),
+                added_by=by,
+                added_by_id=by_id,
+                added_at=at,
                 clock_ahead_s=ahead_s.get(device),
                 unreached=[]
                 if link
@@ -145,14 +154,15 @@ def device_states(
     return sorted(states, key=lambda one: (not one.this, one.removed, one.name, one.device_id))
 
 
-def _added_at(snapshot: Snapshot, device: DeviceId) -> str | None:
-    entity = snapshot.entity(roster.entity_of(device))
-    return None if entity is None or entity.created is None else iso(written_ms(entity.created))
-
-
-def _name_of(members: Mapping[DeviceId, Member], device: DeviceId | None) -> str | None:
-    member = None if device is None else members.get(device)
-    return None if member is None else member.name
+def _entered(
+    snapshot: Snapshot, members: Mapping[DeviceId, Member], device: DeviceId
+) -> tuple[str, str, str] | tuple[None, None, None]:
+    """Return who let a device in, by name and by id, and when; of one without a name its id's beginning."""
+    entered = let_in(snapshot, device)
+    if entered is None:
+        return None, None, None
+    by = members.get(entered.by)
+    return entered.by.hex()[:8] if by is None else by.name, entered.by.hex(), iso(entered.ms)
 
 
 def in_step(snapshot: Snapshot, vectors: Sequence[Clock]) -> bool:

@@ -22,6 +22,7 @@ PHONE = DeviceState(
     last_seen=None,
     removed=False,
     added_by=None,
+    added_by_id=None,
     added_at=None,
     clock_ahead_s=None,
     unreached=[],

@@ -9,8 +9,12 @@ from dataclasses import replace
 import pytest
 
 from daemon.journal.errors import Code, Refused
+from daemon.journal.provenance import iso
 from daemon.peers import roster
 from daemon.peers.states import Goodbye
+from store.transaction import Transaction, Write
+from syncproto.codec import Value
+from syncproto.commit import By
 from tests.daemon.peers.fleet import LIMIT_S, QUICK, Device, Fleet, in_step
 
 
@@ -112,3 +116,112 @@ async def test_two_devices_of_one_name_are_told_apart_by_their_ids(pair: tuple[D
 @pytest.mark.parametrize("ref", ["tablet", "", "zz"])
 async def test_what_names_no_device_is_not_found(pair: tuple[Device, Device], ref: str):
     assert (await refusal(pair[0], ref)).code is Code.NOT_FOUND
+
+
+# -- who let a device in -----------------------------------------------------------------------------------
+
+
+async def entered(device: Device, other: Device) -> tuple[str | None, str | None, str | None]:
+    """Return who let another device in, by name and id, and when, as a device shows it."""
+    seen = await device.sees(other)
+    assert seen is not None
+    return seen.added_by, seen.added_by_id, seen.added_at
+
+
+async def test_a_device_started_long_ago_was_let_in_when_it_was_paired_and_all_say_by_whom(fleet: Fleet):
+    desk, phone, tablet = [await fleet.start(name) for name in ("desk", "phone", "tablet")]
+    await fleet.pair(desk, phone)
+    for one in (desk, phone, tablet):
+        one.clock.ahead_s += 30 * 86_400
+    before = iso(desk.clock.now_ms())
+    await fleet.pair(phone, tablet)
+    await in_step(desk, phone, tablet)
+    for one in (desk, phone, tablet):
+        by, by_id, at = await entered(one, tablet)
+        assert (by, by_id) == ("phone", phone.id.hex())
+        assert at is not None
+        assert before <= at <= iso(one.clock.now_ms())
+        assert (await entered(one, phone))[:2] == ("desk", desk.id.hex())
+        # Newcomers write those into the roster, too, whom they heard of while they were let in.
+        assert await entered(one, desk) == (None, None, None)
+
+
+async def test_who_let_a_removed_device_in_again_is_named_with_the_new_time(fleet: Fleet):
+    desk, phone, tablet = [await fleet.start(name) for name in ("desk", "phone", "tablet")]
+    await fleet.pair(desk, phone)
+    await fleet.pair(desk, tablet)
+    await in_step(desk, phone, tablet)
+    first = await entered(desk, phone)
+    await desk.peers.remove("phone")
+    await in_step(desk, tablet)
+    for one in (desk, phone, tablet):
+        one.clock.ahead_s += 30 * 86_400
+    await fleet.pair(tablet, phone)
+    await in_step(desk, phone, tablet)
+    for one in (desk, phone, tablet):
+        again = await entered(one, phone)
+        assert again[:2] == ("tablet", tablet.id.hex())
+        assert (again[2] or "") > (first[2] or "")
+
+
+async def write_entry_of(device: Device, other: Device, fields: dict[str, Value], **more: object) -> None:
+    """Write to a device's roster entry what no use case would."""
+
+    def use(transaction: Transaction) -> None:
+        write = Write(roster.entity_of(other.id), roster.KIND, fields)
+        transaction.commit([replace(write, **more)], by=By.SYSTEM)  # type: ignore[arg-type]
+
+    await device.db.write(use)
+
+
+async def test_who_wrote_that_it_let_a_device_in_is_named_whatever_it_claims(fleet: Fleet):
+    desk, phone = await fleet.start("desk"), await fleet.start("phone")
+    await fleet.pair(desk, phone)
+    lost = fleet.make("lost")
+    certificate: Value = lost.identity.certificate
+    old: dict[str, Value] = {"at_ms": 1}
+    await write_entry_of(phone, lost, {"certificate": certificate, "added_by": desk.id}, origin=old)
+    await in_step(desk, phone)
+    by, by_id, at = await entered(desk, lost)
+    assert (by, by_id) == ("phone", phone.id.hex())
+    assert (at or "") > "2000"
+    # Another name does not hide it, and neither does one that this device has itself.
+    await phone.peers.rename("phone", "desk")
+    await in_step(desk, phone)
+    assert (await entered(desk, lost))[:2] == ("desk", phone.id.hex())
+
+
+async def test_a_device_that_was_let_in_without_a_word_of_it_was_still_let_in_by_its_writer(fleet: Fleet):
+    desk, phone = await fleet.start("desk"), await fleet.start("phone")
+    await fleet.pair(desk, phone)
+    lost = fleet.make("lost")
+    await write_entry_of(phone, lost, {"certificate": lost.identity.certificate})
+    await in_step(desk, phone)
+    assert (await entered(desk, lost))[:2] == ("phone", phone.id.hex())
+
+
+async def test_a_removal_that_was_taken_back_by_whoever_is_told(fleet: Fleet):
+    desk, phone, tablet = [await fleet.start(name) for name in ("desk", "phone", "tablet")]
+    await fleet.pair(desk, phone)
+    await fleet.pair(desk, tablet)
+    await in_step(desk, phone, tablet)
+    await desk.peers.remove("tablet")
+    await in_step(desk, phone)
+    await write_entry_of(phone, tablet, {"removed": False})
+    await in_step(desk, phone)
+    assert (await entered(desk, tablet))[:2] == ("phone", phone.id.hex())
+
+
+async def test_a_device_that_takes_its_own_removal_back_let_itself_in(fleet: Fleet):
+    desk, phone, tablet = [await fleet.start(name) for name in ("desk", "phone", "tablet")]
+    await fleet.pair(desk, phone)
+    await fleet.pair(desk, tablet)
+    await in_step(desk, phone, tablet)
+    await desk.stop()
+    # It hears of its removal, and one of the others has not yet.
+    removal = Write(roster.entity_of(phone.id), roster.KIND, {"removed": True})
+    back = replace(removal, fields={"removed": False})
+    await phone.db.write(lambda one: [one.commit([write], by=By.SYSTEM) for write in (removal, back)])
+    await desk.start()
+    await in_step(desk, phone, tablet)
+    assert (await entered(tablet, phone))[:2] == ("phone", phone.id.hex())

@@ -7,6 +7,7 @@ import pytest
 
 from daemon.peers import roster
 from daemon.peers.identity import certificate_of
+from daemon.peers.let_in import let_in
 from store import peers as table
 from store.peers import Newcomer
 from store.transaction import Transaction, Write
@@ -46,19 +47,18 @@ async def test_a_first_start_puts_the_device_in_its_own_roster(desk: Device):
     members = await desk.read(roster.read)
     assert list(members) == [desk.id]
     own = members[desk.id]
-    assert (own.name, own.certificate, own.added_by, own.removed) == (
-        "desk",
-        desk.identity.certificate,
-        None,
-        False,
-    )
+    assert (own.name, own.certificate, own.removed) == ("desk", desk.identity.certificate, False)
+    assert await desk.read(lambda one: let_in(one, desk.id)) is None
 
 
 async def test_a_member_is_introduced_once(desk: Device):
     await introduce(desk)
     assert await desk.read(lambda one: roster.introduce(one, "phone", CERTIFICATE)) is None
     member = (await desk.read(roster.read))[PHONE.device]
-    assert (member.name, member.public_key, member.added_by) == ("phone", PHONE.public_key, desk.id)
+    assert (member.name, member.public_key) == ("phone", PHONE.public_key)
+    entered = await desk.read(lambda one: let_in(one, PHONE.device))
+    assert entered is not None
+    assert entered.by == desk.id
 
 
 async def test_a_removed_member_stays_known_and_may_be_introduced_again(desk: Device):
