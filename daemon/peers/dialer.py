@@ -114,6 +114,7 @@ class _Pursuit:
                 self._wait_s = self._pace.again_s
 
     async def _pause(self) -> None:
+        """Wait until the next call: between half and one and a half of a length that doubles each time."""
         wait_s, self._wait_s = self._wait_s, min(2 * self._wait_s, self._pace.again_s_max)
         drawn = int.from_bytes(self._clock.randomness(JITTER_BYTES), "big") / (1 << 8 * JITTER_BYTES)
         try:

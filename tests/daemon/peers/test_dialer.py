@@ -6,12 +6,18 @@ Never reaches a network: what `dial` does is the test's.
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from itertools import pairwise
+from typing import cast
 
 import pytest
 
+from daemon.notifier import Notifier
 from daemon.peers.dialer import Dialer
+from daemon.peers.links import Links
 from daemon.peers.pace import Pace
+from store.threads import StoreThreads
 from syncproto.ids import DeviceId
+from tests.daemon.peers import hurried
 from tests.daemon.peers.fleet import LIMIT_S, QUICK, Device, Fleet, GivenClock
 
 ONE, OTHER = DeviceId(bytes([1]) * 32), DeviceId(bytes([2]) * 32)
@@ -111,12 +117,46 @@ async def test_a_device_that_is_no_longer_a_member_is_not_called(slow: Dialer, c
     assert calls.made[2:] == [OTHER]
 
 
-async def test_waits_grow_and_differ(desk: Device, calls: Calls):
-    """Eight failures in a row wait at least 1+2+4+8+16+16+16 units, halved at most by the jitter."""
-    unit_s = 0.004
-    dialer = dialer_of(desk, calls, replace(QUICK, again_s=unit_s, again_s_max=16 * unit_s))
-    began = asyncio.get_running_loop().time()
-    dialer.pursue([ONE])
-    await calls.until(8)
-    assert asyncio.get_running_loop().time() - began >= (1 + 2 + 4 + 8 + 16 + 16 + 16) * unit_s / 2
-    await dialer.stop()
+UNIT_S, UNITS_MAX = 1.0, 16
+GROWING = replace(QUICK, again_s=UNIT_S, again_s_max=UNITS_MAX * UNIT_S)
+DOUBLED = (1, 2, 4, 8)
+
+
+def waits_s(seed: str, count: int) -> list[float]:
+    """Return how long a device waits between calls in vain."""
+
+    async def call() -> list[float]:
+        called_s: list[float] = []
+        enough = asyncio.Event()
+
+        async def dial(_: DeviceId) -> None:
+            called_s.append(asyncio.get_running_loop().time())
+            if len(called_s) > count:
+                enough.set()
+
+        # No link is ever made, and so none of it is asked for its store.
+        links = Links(cast("StoreThreads", None), Notifier(), ONE, lambda: 0, GROWING)
+        dialer = Dialer(dial, links, GivenClock(seed), GROWING)
+        dialer.pursue([OTHER])
+        await enough.wait()
+        await dialer.stop()
+        return [after - before for before, after in pairwise(called_s[: count + 1])]
+
+    return hurried.run(call())
+
+
+def test_waits_double_up_to_the_longest_and_each_is_between_half_and_one_and_a_half_of_that():
+    found = waits_s("desk", 200)
+    units = [*DOUBLED, *[UNITS_MAX] * (len(found) - len(DOUBLED))]
+    parts = [wait_s / (unit * UNIT_S) for wait_s, unit in zip(found, units, strict=True)]
+    assert all(0.5 <= part <= 1.5 for part in parts)
+    # All of that is used: two devices that began to call at once seldom do so again.
+    assert min(parts) < 0.6
+    assert max(parts) > 1.4
+
+
+def test_two_devices_do_not_wait_alike():
+    desk, phone = waits_s("desk", 50), waits_s("phone", 50)
+    assert not any(abs(one - other) < 1e-6 for one, other in zip(desk, phone, strict=True))
+    # It is the randomness that was given, and nothing else, by which they differ.
+    assert desk == pytest.approx(waits_s("desk", 50))
