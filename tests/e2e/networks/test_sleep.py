@@ -1,5 +1,7 @@
 """Machines that sleep: they go without a word, are missed, and come back wherever they wake."""
 
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +19,7 @@ MISSED_S = 75.0
 QUICKLY_S = 15.0
 HEARD_S = 5.0
 """How long after its daemon was stopped a device may still be heard: its last words were on their way."""
+SLEPT_S = 100_000.0
 TASK = "Water the plants"
 
 
@@ -102,6 +105,18 @@ def test_devices_that_slept_come_back_as_they_were_at_another_address_or_on_anot
         device.do("add", f"after all, said {device.name}")
     in_step(*house.all)
     assert _rings(house.frozen) == 1
+
+
+def test_the_clock_of_the_daemon_counts_what_its_machine_slept():
+    # A namespace in which the machine has slept for so long; none lets it sleep while something runs there.
+    looks = "import time, daemon.clock; print(daemon.clock.SystemClock().monotonic_s() - time.monotonic())"
+    told = [
+        subprocess.run(
+            [*where, sys.executable, "-c", looks], check=True, capture_output=True, text=True
+        ).stdout
+        for where in ([], ["unshare", "--time", "--boottime", f"{SLEPT_S:.0f}", "--fork"])
+    ]
+    assert float(told[1]) - float(told[0]) == pytest.approx(SLEPT_S, abs=1.0)
 
 
 def _fall_asleep(house: Household) -> float:
