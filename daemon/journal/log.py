@@ -31,6 +31,9 @@ _TASKS = frozenset({"from_id", "to_id", "task_id"})
 LOOKED_MAX = 100_000
 """How many commits one question looks through: beyond it, it is asked again from there."""
 
+SHORT_COMMITS, SHORT_BYTES, SHORT_PAST = 4, 4096, 32
+"""What is shown at once: so many commits, their bytes, and commits that wrote before to what they change."""
+
 KINDS = frozenset({*FIELDS, *OTHERS})
 """The kinds of the log of everything that are known here; those of a newer version are shown too."""
 
@@ -209,6 +212,24 @@ def events(snapshot: Snapshot, after: int, limit: int) -> list[Event]:
     """Return the commits beyond a feed position, at most `limit`, each with what it touched and changed."""
     words, pasts = _Words(snapshot), history.Pasts(snapshot)
     return [words.event(seq, received, pasts) for seq, received in snapshot.feed(after, limit)]
+
+
+def short_events(snapshot: Snapshot, after: int) -> list[Event] | None:
+    """Return what `events` returns, None where that might take longer than a moment.
+
+    What stood before is looked for among all writes to an entity, and why it changed among all that was
+    proposed and decided.
+    """
+    new = list(snapshot.log.commits(after, SHORT_COMMITS + 1))
+    if len(new) > SHORT_COMMITS or sum(len(one.signed.body) for one in new) > SHORT_BYTES:
+        return None
+    received = [(one.seq, snapshot.log.readable(one)) for one in new]
+    operations = [operation for _, one in received for operation in one.commit.operations]
+    rewritten = {one.entity for one in operations if one.base and one.fields}
+    if any(one.effect for one in operations) or not history.are_few(snapshot, rewritten, SHORT_PAST):
+        return None
+    words, pasts = _Words(snapshot), history.Pasts(snapshot)
+    return [words.event(seq, one, pasts) for seq, one in received]
 
 
 def worded(snapshot: Snapshot, changes: list[history.Change]) -> list[Change]:

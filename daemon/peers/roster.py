@@ -6,6 +6,7 @@ Never believes a name: a member is its certificate, and its entity's id must fol
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from daemon.peers.identity import public_key_of
 from store import history
@@ -39,6 +40,7 @@ class Member:
     """The key by which members recognise this one's announcements on a local network; see `beacon`."""
 
 
+@lru_cache(1024)
 def entity_of(device: DeviceId) -> EntityId:
     """Return the id of a device's roster entity: one on every device."""
     return derived_id(KIND, device.hex(), time_of=ZERO_ID)

@@ -169,6 +169,15 @@ def test_the_operations_that_may_have_a_field_are_read_and_no_others(store: Stor
         assert list(history.operations(snapshot, TASK, "due")) == []
 
 
+def test_whether_entities_were_touched_by_few_commits(store: Store) -> None:
+    with store.read() as snapshot:
+        assert history.are_few(snapshot, [TASK], 4)
+        assert not history.are_few(snapshot, [TASK], 3)
+        assert history.are_few(snapshot, [TASK, OTHER], 6)
+        assert not history.are_few(snapshot, [TASK, OTHER], 5)
+        assert history.are_few(snapshot, [], 0)
+
+
 def test_the_first_commit_that_a_clock_lacks_is_found(store: Store) -> None:
     with store.read() as snapshot:
         vector = snapshot.vector()

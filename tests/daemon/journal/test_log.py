@@ -3,6 +3,7 @@
 Never compares times but where the clock was set.
 """
 
+from collections.abc import Callable
 from functools import partial
 
 import pytest
@@ -18,13 +19,13 @@ from daemon.journal.links import NewLink
 from daemon.journal.log import Filter
 from daemon.journal.show import plain
 from daemon.journal.tasks import NewTask, TaskEdit
-from daemon.journal.views import Change, Task
+from daemon.journal.views import Change, Event, Task
 from store import history
 from store.snapshot import Snapshot
 from store.transaction import Transaction, Write
 from syncproto.codec import Value, redacted
 from syncproto.commit import By
-from syncproto.ids import from_text, text
+from syncproto.ids import EntityId, from_text, text
 from tests.daemon.agents.fleet import Fleet, Home
 
 
@@ -306,6 +307,35 @@ def test_what_a_newer_version_wrote_is_shown_as_unknown(fleet: Fleet, a: Home, b
     events = a.read(lambda snapshot: log.events(snapshot, 0, 100))
     fields = [{one.field for one in event.changes} for event in events]
     assert fields[-2:] == [{"title", "slots"}, {"mood", "watchers/me"}]
+
+
+def short(home: Home, after: int) -> list[Event] | None:
+    return home.read(lambda snapshot: log.short_events(snapshot, after))
+
+
+def test_what_is_shown_at_once_is_what_is_shown_otherwise(a: Home, task: Task):
+    a.write(lambda tx: entries.add(tx, task.id, NewEntry(text="bring photos")))
+    edit(a, task, title="Two")
+    end = a.read(lambda snapshot: snapshot.feed_end())
+    assert short(a, end - 2) == a.read(lambda snapshot: log.events(snapshot, end - 2, 100)) != []
+    assert short(a, end) == []
+
+
+def test_what_may_take_longer_to_show_is_not_shown_at_once(a: Home, task: Task):
+    def beyond(use: Callable[[], object]) -> list[Event] | None:
+        end = a.read(lambda snapshot: snapshot.feed_end())
+        use()
+        return short(a, end)
+
+    note = partial(entries.add, ref=task.id, new=NewEntry(text="x" * log.SHORT_BYTES))
+    assert beyond(lambda: a.write(note)) is None
+    item = EntityId(b"i" * 16)
+    assert beyond(lambda: a.write(lambda tx: tx.commit([Write(item, "entry", {}, effect=item)]))) is None
+    assert beyond(lambda: [edit(a, task, title=f"{turn}") for turn in range(log.SHORT_COMMITS)]) is not None
+    assert beyond(lambda: [edit(a, task, title=f"{turn}") for turn in range(log.SHORT_COMMITS + 1)]) is None
+    for turn in range(log.SHORT_PAST):
+        edit(a, task, title=f"again {turn}")
+    assert beyond(lambda: edit(a, task, title="last")) is None
 
 
 def test_what_a_compaction_dropped_is_said_to_be():
