@@ -204,6 +204,7 @@ class Peer(TypedDict, total=False):
     last_seen: str | None
     removed: bool
     added_by: str | None
+    added_by_id: str | None
     added_at: str | None
     unreached: list[dict[str, str]]
 
@@ -232,6 +233,7 @@ class Whereabouts(TypedDict, total=False):
 class Status(TypedDict, total=False):
     device_id: str
     name: str
+    removed: bool
     replica: str
     vector: dict[str, int]
     state_hash: str

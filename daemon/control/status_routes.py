@@ -25,10 +25,14 @@ from syncproto.ids import text
 
 
 class Status(Struct, frozen=True, kw_only=True):
-    """One screen of where this device stands. `model` is None while nothing keeps agents from their model."""
+    """One screen of where this device stands. `model` is None while nothing keeps agents from their model.
+
+    `removed`: this device is no member of its vault any more, and exchanges nothing.
+    """
 
     device_id: str
     name: str
+    removed: bool
     replica: str | None
     vector: VectorClock
     state_hash: str
@@ -76,6 +80,7 @@ class StatusRoute:
         return Status(
             device_id=snapshot.device.hex(),
             name=next((one.name for one in devices if one.this), ""),
+            removed=any(one.this and one.removed for one in devices),
             replica=None if replica is None else text(replica),
             vector=vector_clock(snapshot.vector()),
             state_hash=snapshot.state_hash().hex(),

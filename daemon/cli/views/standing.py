@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from daemon.cli.short import shorts
+from daemon.cli.short import SHORT_MIN, shorts
 from daemon.cli.table import Cell, Column, table
 from daemon.cli.text import padded, shown, wrapped
 from daemon.cli.views.findings import finding_words
@@ -68,12 +68,43 @@ def status_screen(status: Status, look: Look) -> Iterator[str]:
         yield _fact(_("model"), look.paint(shown(finding_words(model)[0]), "yellow"), look)
     if disputed := int(status.get("conflicts") or 0):
         yield _fact(_("conflicts"), look.paint(_settle(disputed), "yellow"), look)
+    yield from _peers(status, look)
+
+
+def _peers(status: Status, look: Look) -> Iterator[str]:
+    """Say how the other devices stand to this one, and who was let in lately."""
+    if status.get("removed"):
+        first, second = _apart(look)
+        yield _fact(_("peers"), first, look)
+        yield _fact("", second, look)
+        return
     peers = status.get("peers") or []
     if not peers:
-        yield _fact(_("peers"), headed(_("none yet")) + "placet pair --invite", look)
+        yield _fact(_("peers"), headed(_("none yet")) + "placet pair", look)
+    own: Peer = {"device_id": status.get("device_id", ""), "name": status.get("name", "")}
+    names = _told_apart([own, *peers])
     for at, peer in enumerate(peers):
-        yield _fact("" if at else _("peers"), _peer(peer, look), look)
-    yield from (_fact("", words, look) for peer in peers if (words := _let_in(peer, status, look)))
+        yield _fact("" if at else _("peers"), _peer(peer, names, look), look)
+    yield from (_fact("", words, look) for peer in peers if (words := _let_in(peer, status, names, look)))
+
+
+def _apart(look: Look) -> tuple[str, str]:
+    """Say that this device is no member any more, and what to do about it."""
+    return (
+        look.paint(_("this device is no member of its vault any more"), "red"),
+        _("to begin anew, stop placet, then: placet devices leave"),
+    )
+
+
+def _told_apart(devices: Sequence[Peer]) -> dict[str, str]:
+    """Map the ids of devices to their names, with the id's beginning where several have one name."""
+    ids = shorts(devices, "device_id")
+    names = {one.get("device_id", ""): one.get("name") or "?" for one in devices}
+    many = [*names.values()]
+    return {
+        device: shown(name) if many.count(name) == 1 else f"{shown(name)} ({shown(ids.get(device, '?'))})"
+        for device, name in names.items()
+    }
 
 
 def _settle(count: int) -> str:
@@ -108,32 +139,37 @@ def _agents(agents: dict[str, Any], look: Look) -> str:
     return f" {look.sign('·')} ".join(words) or _("none")
 
 
-def _peer(peer: Peer, look: Look) -> str:
+def _peer(peer: Peer, names: dict[str, str], look: Look) -> str:
     connected = bool(peer.get("connected"))
     dot = look.paint(look.sign("●"), "green") if connected else look.paint(look.sign("○"), "dim")
     seen = "" if connected else ago(peer.get("last_seen"), look.now_s)
     away = _("away, seen {when}").format(when=seen) if seen else _("away")
     link = _("connected") if connected else away
-    return f"{dot} {shown(peer.get('name') or '?')}  {look.paint(link, 'dim')}  {_lag(peer, look)}".rstrip()
+    name = names.get(peer.get("device_id", ""), "?")
+    return f"{dot} {name}  {look.paint(link, 'dim')}  {_lag(peer, look)}".rstrip()
 
 
-def _let_in(peer: Peer, status: Status, look: Look) -> str:
+def _let_in(peer: Peer, status: Status, names: dict[str, str], look: Look) -> str:
     """Tell of a device that another one let in lately: nobody is to come in unseen."""
-    by, at_s = peer.get("added_by"), moment_s(peer.get("added_at"))
+    at_s = moment_s(peer.get("added_at"))
     lately = at_s is not None and look.now_s is not None and look.now_s - at_s < _TOLD_S
-    if not by or not lately or by == status.get("name"):
+    # By id: a name may be any, and that of another device too.
+    if not lately or peer.get("added_by_id") == status.get("device_id"):
         return ""
-    return look.paint(_let_in_words(peer, look), "yellow")
+    return look.paint(_let_in_words(peer, names, look), "yellow")
 
 
-def _let_in_words(peer: Peer, look: Look) -> str:
+def _let_in_words(peer: Peer, names: dict[str, str], look: Look) -> str:
     """Say who let a device in, and when; nothing where nobody did."""
     by, when = peer.get("added_by"), ago(peer.get("added_at"), look.now_s)
     if not by or not when:
         return ""
-    return _("{device} was let in by {by}, {when}").format(
-        device=shown(peer.get("name") or "?"), by=shown(by), when=when
-    )
+    device, by_id = names.get(peer.get("device_id", ""), "?"), peer.get("added_by_id") or ""
+    if by_id and by_id == peer.get("device_id"):
+        return _("{device} let itself in again, {when}").format(device=device, when=when)
+    # One that is not on the screen may have the name of one that is.
+    told = names.get(by_id) or (f"{shown(by)} ({shown(by_id[:SHORT_MIN])})" if by_id else shown(by))
+    return _("{device} was let in by {by}, {when}").format(device=device, by=told, when=when)
 
 
 def _lag(peer: Peer, look: Look) -> str:
@@ -177,8 +213,11 @@ def device_list(devices: Sequence[Peer], look: Look) -> Iterator[str]:
 def device_screen(devices: Sequence[Peer], look: Look) -> Iterator[str]:
     """Draw the devices, and who let each of them in."""
     yield from device_list(devices, look)
+    if any(one.get("this") and one.get("removed") for one in devices):
+        yield from _apart(look)
+    names = _told_apart(devices)
     for one in devices:
-        if not one.get("removed") and (words := _let_in_words(one, look)):
+        if not one.get("removed") and (words := _let_in_words(one, names, look)):
             yield look.paint(words, "dim")
 
 
@@ -189,10 +228,10 @@ def device_line(done: str, device: Peer, look: Look) -> Iterator[str]:
 
 
 def _device_cells(one: Peer, ids: dict[str, str], look: Look) -> list[Cell]:
-    if one.get("this"):
+    if one.get("removed"):
+        link = Cell(_("this one, removed") if one.get("this") else _("removed"), ("red",))
+    elif one.get("this"):
         link = Cell(_("this one"), ("bold",))
-    elif one.get("removed"):
-        link = Cell(_("removed"), ("red",))
     else:
         link = Cell(_("connected"), ("green",)) if one.get("connected") else Cell(_("away"), ("dim",))
     lag = one.get("lag")

@@ -182,7 +182,8 @@ def test_status_tells_how_much_is_to_come_from_a_device_that_is_linked(
 
 def test_devices_tell_who_let_each_of_them_in_and_when(placet: Placet, control: FakeControl):
     one = {**examples.DEVICES[0], "added_by": "desk", "added_at": "2026-03-04T10:00:00Z"}
-    control.answers("GET /v1/devices", [one, {**one, "name": "lost", "removed": True}])
+    lost = {**one, "device_id": "ab" * 32, "name": "lost", "this": False, "removed": True}
+    control.answers("GET /v1/devices", [one, lost])
     told = placet("devices").out.splitlines()[3:]
     assert len(told) == 1
     assert told[0].startswith(f"{one['name']} was let in by desk, ")
