@@ -211,6 +211,11 @@ def _unreachable(socket_path: str, error: OSError) -> Refusal:
 def _request(
     method: str, target: str, headers: Mapping[str, str], body: bytes, *, is_whole: bool = True
 ) -> bytes:
+    path = target.partition("?")[0]
+    if path.endswith("/") or "//" in path:
+        # A reference is one segment: the daemon would speak of a path, which no person has typed.
+        hint = _("give a name, a title or the beginning of an id")
+        raise Refusal("usage", _("nothing is called by an empty name"), hint)
     lines = [f"{method} {target} HTTP/1.0", "Host: placet", "Accept: application/json"]
     lines += [f"{name}: {value}" for name, value in headers.items()]
     if method != "GET" and is_whole:

@@ -129,6 +129,8 @@ _FORMS: Final = named(
     "this device is joining another one at this moment",
     "invite once it has joined",
     "this device was removed from its vault",
+    "this device is no member of its vault any more",
+    "to begin anew, stop placet, then: placet devices leave",
     "join from another device",
     "the invitation names no usable address",
     "this is neither a code such as 493-027 nor a token of placet pair --invite",

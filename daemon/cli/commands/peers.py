@@ -5,6 +5,7 @@ Never calls devices in step on its own account: the daemon says so.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -82,27 +83,45 @@ def _tell_of_agents(output: Output, device: dict[str, Any]) -> None:
 
 @devices_command.command("leave")
 @click.option("--empty", is_flag=True, help="Take no tasks along.")
-@click.option("--force", is_flag=True, help="Although the others have not been told.")
+@click.option("--force", is_flag=True, help="Once it is stopped: although the others have not been told.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
 @pass_output
-def leave(output: Output, empty: bool, force: bool) -> None:
+def leave(output: Output, empty: bool, force: bool, yes: bool) -> None:
     """Take this device out of its vault: say goodbye while placet runs, begin anew once it is stopped.
 
     The other devices keep what they have. This one goes on alone with what it shows now, and may join another
     vault. The journal that it had is kept beside the new one.
     """
-    try:
-        said = client.post("/v1/leave", {})
-    except Refusal as refusal:
-        if refusal.status != NO_DAEMON:
-            raise
-    else:
-        output.show(said, goodbye_lines, goodbye_rows)
-        output.say(_("Now stop placet, then run `placet devices leave` again."))
+    if _runs(force):
+        _ask_whether_to_leave(output, yes)
+        output.show(client.post("/v1/leave", {}), goodbye_lines, goodbye_rows)
+        again = "placet devices leave --empty" if empty else "placet devices leave"
+        output.say(_("Now stop placet, then run `{command}` again.").format(command=again))
         return
     from daemon.cli.commands.keep import keeping  # imported here: listing devices needs none of it
 
     told = keeping("leave", output, None, module="leaving", empty=empty, force=force)
     output.show(Answer(told, ""), left_lines, named_rows)
+
+
+def _runs(force: bool) -> bool:
+    """Say whether placet runs here; refuse to leave without a word where it can say one."""
+    try:
+        client.get("/v1/status")
+    except Refusal as refusal:
+        if refusal.status != NO_DAEMON:
+            raise
+        return False
+    if force:
+        early = _("--force is for when placet is stopped: it runs, and can tell the others")
+        raise click.UsageError(early, click.get_current_context())
+    return True
+
+
+def _ask_whether_to_leave(output: Output, yes: bool) -> None:
+    if not yes and output.for_people and sys.stdin.isatty() and sys.stdout.isatty():
+        asked = _("This device is removed from its vault on all the others. Go on?")
+        click.confirm(asked, abort=True, err=True)
 
 
 def _lives_on(agent: dict[str, Any], device: dict[str, Any]) -> bool:

@@ -94,6 +94,8 @@ def goodbye_rows(said: dict[str, Any]) -> Iterator[Sequence[object]]:
 
 def goodbye_lines(said: dict[str, Any], look: Look) -> Iterator[str]:
     """Say who knows that this device leaves."""
+    if said.get("removed"):
+        yield f"{look.sign('·')} {_('This device was removed already: nobody is left to tell')}"
     for name in said.get("told") or ():
         yield f"{look.paint(look.sign('✓'), 'green')} {_('Said goodbye to {name}').format(name=shown(name))}"
     for name in said.get("untold") or ():
