@@ -103,7 +103,7 @@ class Daemon:
         )
         self._store.on_commit += [self._notifier.tell, Lull(self._scheduler.grew, AGENTS_LOOK_S).tell]
         self._peers = self._make_peers(own)
-        self._events = Events(self._store, self._notifier)
+        self._events = Events(self._store, self._notifier, self._peers.differing)
         self._control: Control | None = None
         self._agents: asyncio.Task[None] | None = None
 
@@ -233,13 +233,6 @@ def _identity(data: Path, database: Path, clock: Clock) -> identity.Identity:
     if database.exists() and not (data / identity.FILE_NAME).exists():
         raise IdentityError(f"{data / identity.FILE_NAME}, the key of {database}, is missing")
     return identity.load_or_create(data, clock.randomness)
-
-
-def _require_listenable(host: str) -> None:
-    try:
-        addresses.listenable(host)
-    except ValueError as fault:
-        raise ConfigError(f"listen.host: {fault}") from fault
 
 
 def _require_listenable(host: str) -> None:

@@ -136,6 +136,18 @@ def forks(snapshot: Snapshot) -> Iterator[Check]:
         yield Check("copies", True, found, "", "device_forked", given)
 
 
+def twins(snapshot: Snapshot, devices: Sequence[DeviceId]) -> Iterator[Check]:
+    """Look at the devices with whose key two daemons run: their links push each other out, by turns."""
+    for device in devices:
+        found = f"two daemons run with the key of {_name(snapshot, device)}"
+        remedy = (
+            "its data folder was copied: on one of the two, stop placet, then: "
+            "placet devices leave --empty --force; then pair it anew"
+        )
+        given: dict[str, str | int] = {"device": _told(snapshot, device)}
+        yield Check("copies", False, found, remedy, "device_twinned", given)
+
+
 def floods(snapshot: Snapshot, slowed: Sequence[DeviceId]) -> Iterator[Check]:
     """Look at the peers that send more than anyone writes."""
     for device in slowed:

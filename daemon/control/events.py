@@ -4,6 +4,7 @@ Never keeps anything for a client: its Last-Event-ID is its watermark, and the l
 """
 
 import asyncio
+from collections.abc import Callable, Mapping
 from typing import Annotated
 
 import msgspec
@@ -16,6 +17,7 @@ from daemon.journal.errors import Code, Refused, usage
 from daemon.journal.views import Event
 from daemon.notifier import Notifier
 from store.threads import StoreThreads
+from syncproto.ids import DeviceId
 
 MEDIA = "text/event-stream"
 HEARTBEAT_S = 15.0
@@ -31,12 +33,32 @@ class From(Struct, frozen=True, forbid_unknown_fields=True):
     after: Annotated[int, Meta(ge=0, le=_POSITION_MAX)] | None = None
 
 
-class Events:
-    """All open streams of one daemon."""
+class StateEvent(Struct, frozen=True):
+    """A device that holds the same commits as this one shows another state (`differs`), or no longer does.
 
-    def __init__(self, store: StoreThreads, notifier: Notifier) -> None:
+    It comes without an id, since it has no place in the feed: where a stream begins, what stands is told.
+    """
+
+    device: str
+    device_name: str
+    differs: bool
+
+
+class Events:
+    """All open streams of one daemon.
+
+    `differing` are the devices, by name, that show another state; `notifier` must be told when they change.
+    """
+
+    def __init__(
+        self,
+        store: StoreThreads,
+        notifier: Notifier,
+        differing: Callable[[], Mapping[DeviceId, str]] = dict,
+    ) -> None:
         self._store = store
         self._notifier = notifier
+        self._differing = differing
         self._open: dict[asyncio.Task[object], web.Request] = {}
 
     async def stream(self, request: web.Request, call: Call[Nothing, From]) -> web.StreamResponse:
@@ -53,7 +75,9 @@ class Events:
         try:
             await response.prepare(request)
             await _send(response, b": open\n\n")
+            told: Mapping[DeviceId, str] = {}
             while True:
+                told = await self._tell_of_states(response, told)
                 if after < self._store.feed_end:
                     for event in await self._page(after):
                         await _send(response, _written(event))
@@ -69,6 +93,17 @@ class Events:
         """End all streams; their clients come back with the last position that they saw."""
         for task in self._open:
             task.cancel()
+
+    async def _tell_of_states(
+        self, response: web.StreamResponse, told: Mapping[DeviceId, str]
+    ) -> Mapping[DeviceId, str]:
+        """Tell what has changed about states that differ since it was told; return what stands now."""
+        now = dict(self._differing())
+        changed = [StateEvent(one.hex(), told[one], False) for one in told if one not in now]
+        changed += [StateEvent(one.hex(), now[one], True) for one in now if one not in told]
+        for event in changed:
+            await _send(response, b"event: state\ndata: %s\n\n" % msgspec.json.encode(event))
+        return now
 
     async def _begin(self, asked: int | None) -> int:
         end = await self._store.read(lambda snapshot: snapshot.feed_end())

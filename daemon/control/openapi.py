@@ -43,7 +43,17 @@ def describe(routes: Sequence[Route], version: str) -> type_json:
 
 
 def _types(routes: Sequence[Route]) -> list[Any]:
-    return [kind for route in routes for kind in (route.answer, route.body, route.query)]
+    return [kind for route in routes for kind in (*_answers(route), route.body, route.query)]
+
+
+def _answers(route: Route) -> list[Any]:
+    also = route.how.also if isinstance(route.how, Streams) else None
+    return [route.answer] if also is None else [route.answer, also]
+
+
+def _answered(route: Route, schema: type_json) -> Any:
+    schemas = [schema[repr(kind)] for kind in _answers(route)]
+    return schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
 
 
 def _operation(route: Route, schema: type_json, components: type_json) -> type_json:
@@ -55,7 +65,7 @@ def _operation(route: Route, schema: type_json, components: type_json) -> type_j
         "parameters": parameters + ([_KEY] if route.keeps_answers else []),
         "responses": {
             str(int(route.status)): _content(
-                HTTPStatus(route.status).phrase, schema[repr(route.answer)], _media(route)
+                HTTPStatus(route.status).phrase, _answered(route, schema), _media(route)
             ),
             "default": _content("Refused", schema[repr(Envelope)], "application/json"),
         },

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from daemon import __version__
-from daemon.control.events import MEDIA, Events, From
+from daemon.control.events import MEDIA, Events, From, StateEvent
 from daemon.control.openapi import describe
 from daemon.control.routes import Asks, Call, Nothing, Reads, Route, Streams
 from daemon.journal.views import Event
@@ -37,8 +37,9 @@ def routes(events: Events, others: Sequence[Route]) -> list[Route]:
         Route(
             "GET",
             "/v1/events",
-            "Follow the feed; resumes after Last-Event-ID",
-            Streams(events.stream, MEDIA),
+            "Follow the feed (events named commit), and which devices show another state (state); "
+            "resumes after Last-Event-ID",
+            Streams(events.stream, MEDIA, also=StateEvent),
             Event,
             query=From,
         ),

@@ -68,12 +68,13 @@ class Streams:
     """Answers by itself, for as long as the client listens.
 
     `takes`: the media type of a body that it also reads by itself, piece by piece; and where it writes, it
-    asks for the room for that itself.
+    asks for the room for that itself. `also`: what its stream is made of beside the answer that is declared.
     """
 
     run: Callable[[web.Request, Call[Any, Any]], Awaitable[web.StreamResponse]]
     media: str
     takes: str | None = None
+    also: type[Struct] | None = None
 
 
 def _never(body: Any) -> bool:

@@ -126,7 +126,8 @@ class StoreRoutes:
     async def _checks(self, call: Call[Nothing, Nothing]) -> list[Check]:
         del call
         now_ms, jump_ms = self._clock.now_ms(), self._watch.jump_ms()
-        differing, slowed = self._peers.findings(), self._peers.slowed()
+        peers = self._peers
+        differing, slowed, twins = list(peers.differing()), peers.slowed(), peers.twins()
         return [
             checks.disk(self._floor),
             checks.lease(self._store.doubt, self._store.lease_is_stale),
@@ -141,8 +142,9 @@ class StoreRoutes:
                 lambda snapshot: [
                     *checks.clocks(snapshot, now_ms, jump_ms),
                     *checks.agents(snapshot),
-                    *checks.states(snapshot, [one.device for one in differing]),
+                    *checks.states(snapshot, differing),
                     *checks.forks(snapshot),
+                    *checks.twins(snapshot, twins),
                     *checks.floods(snapshot, slowed),
                 ]
             ),

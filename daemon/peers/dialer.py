@@ -53,6 +53,10 @@ class Dialer:
         for pursuit in list(self._pursuits.values()):
             await pursuit.resting.wait()
 
+    def calling(self) -> set[DeviceId]:
+        """Return those that are neither linked nor were just tried in vain."""
+        return {device for device, pursuit in self._pursuits.items() if not pursuit.resting.is_set()}
+
     async def stop(self) -> None:
         """End every pursuit; links that stand are left alone."""
         tasks = list(self._tasks.values())

@@ -249,10 +249,37 @@ class Exchange:
     # -- being in step --------------------------------------------------------------------------------
 
     async def reach_step(self) -> None:
-        """Wait until every member was linked or tried in vain, and those linked hold what this one holds."""
-        await self._dialer.rested()
-        while not await self._one_round():
+        """Wait until every member was linked or tried in vain, and those linked hold what this one holds.
+
+        Return at once where one of them holds the same, and shows another state: that does not pass.
+        """
+        watch = self._links.changed.watch()
+        rested = asyncio.ensure_future(self._dialer.rested())
+        try:
+            while not rested.done() and not self.differing():
+                grown = asyncio.ensure_future(watch.grown())
+                await asyncio.wait({rested, grown}, return_when=asyncio.FIRST_COMPLETED)
+                grown.cancel()
+        finally:
+            rested.cancel()
+        if rested.done():
+            rested.result()
+        while not self.differing() and not await self._one_round():
             pass
+
+    def differing(self) -> Mapping[DeviceId, str]:
+        """Return, by name, the members that showed another state when they held the same commits last."""
+        members = self._members.peers()
+        found = (finding.device for finding in self._links.findings())
+        return {device: members[device].name for device in found if device in members}
+
+    def all_answered(self) -> bool:
+        """Say whether none that is linked owes an answer to what it was sent or asked."""
+        return not any(link.unanswered for link in self._links.all())
+
+    def called(self) -> set[DeviceId]:
+        """Return the members that are being called just now."""
+        return self._dialer.calling()
 
     async def is_in_step(self) -> bool:
         """Say whether all that is linked holds what this device holds, as far as is known."""

@@ -167,6 +167,25 @@ class Link:
             return False
         return not self.ended.is_set()
 
+    @property
+    def unanswered(self) -> bool:
+        """Say whether the peer owes an answer: to a page, to a question, or its first word."""
+        return not (self.greeted.is_set() and self.idle) or self._pong_heard < self._pings
+
+    async def answers(self) -> bool:
+        """Ask the peer; say whether it answers this question in time, and not just its machine."""
+        if self._session is None or not self.greeted.is_set() or self.ended.is_set():
+            return False
+        watch = self._heard.watch()
+        try:
+            async with asyncio.timeout(self._pace.life_s):
+                number = await self._ping(self._session)
+                while self._pong_heard < number and not self.ended.is_set():
+                    await watch.grown()
+        except (TimeoutError, LineLost):
+            return False
+        return self._pong_heard >= number
+
     async def quiet(self) -> bool:
         """Ask the peer for a sign of life; say whether it had nothing for us in between.
 

@@ -14,6 +14,7 @@ from daemon.notifier import Notifier
 from daemon.peers.allowance import Allowance
 from daemon.peers.link import Link
 from daemon.peers.pace import Pace
+from daemon.peers.twins import TWINS, Twins
 from daemon.peers.wire import Wire
 from store import peers as table
 from store.faults import StoreError
@@ -21,6 +22,9 @@ from store.threads import StoreThreads
 from syncproto.faults import OtherVersion
 from syncproto.heads import Clock
 from syncproto.ids import DeviceId
+
+REPLACED = "another link of this pair took its place"
+DIFFERS = "same changes, another state"
 
 log = structlog.get_logger("peers")
 
@@ -60,6 +64,9 @@ class Links:
         self._foreign: dict[DeviceId, OtherVersion] = {}
         self._findings: dict[DeviceId, Finding] = {}
         self._doubted: dict[Link, asyncio.Task[None]] = {}
+        self._leaving: dict[Link, asyncio.Task[None]] = {}
+        self._began_s: dict[DeviceId, float] = {}
+        self.twins = Twins(own, pace, _time_s)
         self._came_ms: dict[DeviceId, int] = {}
         self._allowance = Allowance(pace.stored_bytes, pace.stored_bytes_per_s, _time_s)
         self.changed = Notifier()
@@ -103,17 +110,16 @@ class Links:
 
     async def hold(self, link: Link) -> None:
         """Run a link to its end, unless the pair has a better one that shows life."""
-        while not self._settle(link):
-            rival = self._live[link.peer]
-            if await rival.shows_life():
-                await link.refuse("another link of this pair is better")
-                return
-            await self._end(rival)
+        refused = await self._place(link)
+        if refused is not None:
+            await link.refuse(refused)
+            return
         self._running.add(link)
         notes = asyncio.create_task(self._note_now_and_then(link))
         try:
             reason = await link.run()
             self._learn_version(link)
+            self.twins.hear(link.goodbye)
             log.info("a link ended", peer=link.peer.hex()[:16], reason=reason)
         except Exception:
             # A bug here costs this link, loudly, and never the daemon.
@@ -121,6 +127,30 @@ class Links:
         finally:
             notes.cancel()
             await self._over(link)
+
+    async def _place(self, link: Link) -> str | None:
+        """Give a link the place of its pair's; return why not, where another one is to keep it."""
+        if await self._is_out_of_turn(link):
+            return TWINS
+        while not self._settle(link):
+            rival = self._live[link.peer]
+            reason = "no sign of life"
+            if await rival.shows_life():
+                if not await self.twins.tell_by_age(rival, self._stood_s(rival), link):
+                    return "another link of this pair is better"
+                reason = TWINS
+            await self._end(rival, reason)
+        return None
+
+    async def _is_out_of_turn(self, link: Link) -> bool:
+        """Say whether a link is of one of two daemons with one key, while the other has its turn."""
+        rival = self.to(link.peer)
+        if rival is None or rival.dialled or link.dialled or not self.twins.known(link.peer):
+            return False
+        return self._stood_s(rival) < self._pace.turn_s and await self.twins.tell(rival, link)
+
+    def _stood_s(self, link: Link) -> float:
+        return _time_s() - self._began_s[link.peer]
 
     def _learn_version(self, link: Link) -> None:
         """Remember whether the two understand each other; a line that broke before says nothing of it."""
@@ -141,7 +171,8 @@ class Links:
 
     def close_all_but(self, kept: Container[DeviceId], reason: str) -> None:
         """Ask the links to all other peers to end."""
-        for link in self.all():
+        # Those that run, and not those that count alone: one that is seen off is open for a moment more.
+        for link in self._running:
             if link.peer not in kept:
                 link.close(reason)
 
@@ -163,10 +194,20 @@ class Links:
 
     async def _try_out(self, link: Link) -> None:
         if not await link.shows_life():
-            await self._end(link)
+            await self._end(link, "no sign of life")
 
-    async def _end(self, link: Link) -> None:
-        link.close("no sign of life")
+    async def _see_off(self, link: Link, newer: Link) -> None:
+        """End a link whose place another took that the peer dialled too, and see whether it was dead."""
+        link.close(TWINS if await self.twins.tell(link, newer) else REPLACED)
+
+    def _seen_off(self, link: Link, done: asyncio.Task[None]) -> None:
+        del self._leaving[link]
+        if not done.cancelled() and (fault := done.exception()) is not None:
+            log.error("a link could not be seen off", exc_info=fault)
+            link.close(REPLACED)
+
+    async def _end(self, link: Link, reason: str) -> None:
+        link.close(reason)
         await link.ended.wait()
 
     async def drained(self) -> None:
@@ -184,19 +225,33 @@ class Links:
         if rival is not None:
             if self._preferred(rival) and not self._preferred(link):
                 return False
-            rival.close("another link of this pair took its place")
-        self._live[link.peer] = link
+            if rival.dialled or link.dialled:
+                rival.close(REPLACED)
+            else:
+                task = asyncio.create_task(self._see_off(rival, link))
+                self._leaving[rival] = task
+                task.add_done_callback(partial(self._seen_off, rival))
+        self._live[link.peer], self._began_s[link.peer] = link, _time_s()
         return True
 
     def _preferred(self, link: Link) -> bool:
         return link.dialled == (self._own < link.peer)
 
     def _compared(self, peer: DeviceId, agree: bool) -> None:
+        if agree == (peer not in self._findings):
+            return
         if agree:
-            self._findings.pop(peer, None)
-        elif peer not in self._findings:
+            del self._findings[peer]
+            log.info("same commits, the same state again", peer=peer.hex()[:16])
+        else:
             log.error("same commits, another state", peer=peer.hex()[:16])
             self._findings[peer] = Finding(peer, self._now_ms())
+            # The other side may not have compared: it does, in the greeting of the link that follows.
+            if (link := self.to(peer)) is not None:
+                link.close(DIFFERS)
+        # Whoever follows what happens is told of this too.
+        self._notifier.tell()
+        self.changed.tell()
 
     async def _note_now_and_then(self, link: Link) -> None:
         await link.greeted.wait()

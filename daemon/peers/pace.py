@@ -31,6 +31,9 @@ class Pace:
     trickle_bytes: int = 32 * 1024
     life_s: float = 4.0
     heard_s: float = 60.0
+    # Of two daemons with one key, each has its turn; for how long it counts that they were seen.
+    turn_s: float = 60.0
+    twins_s: float = 600.0
     roster_s: float = 0.02
 
     # What a peer may fill the disk with: a million tasks with their history are a tenth of the first figure.

@@ -4,7 +4,7 @@ Never knows what is in a commit, and never decides what its parts decide.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import structlog
 
@@ -22,7 +22,7 @@ from daemon.peers.identity import Identity, device_of
 from daemon.peers.invitation import LIFETIME_S, Invitation, Stage
 from daemon.peers.joining import Inviting
 from daemon.peers.link import Link
-from daemon.peers.links import Finding, Links
+from daemon.peers.links import Links
 from daemon.peers.listener import Listener
 from daemon.peers.membership import Membership
 from daemon.peers.pace import Pace
@@ -31,6 +31,7 @@ from daemon.peers.reception import Reception
 from daemon.peers.states import (
     DeviceState,
     Goodbye,
+    Heard,
     InvitationState,
     Invited,
     JoinedDevice,
@@ -321,19 +322,22 @@ class Peers:
 
     async def devices(self) -> list[DeviceState]:
         """Return every device of the roster, with what is known of it."""
-        live = {link.peer: LinkState(link.remote, link.peer_vector) for link in self._greeted()}
+        heard = Heard(
+            live=self._live(),
+            tried=self._exchange.tried(),
+            ahead_s=self._exchange.ahead_s(),
+            differing=self._exchange.differing(),
+        )
         own_address, now_ms = self.address, self._clock.now_ms()
-        tried, ahead_s = self._exchange.tried(), self._exchange.ahead_s()
         return await self._db.read(
             lambda snapshot: device_states(
-                snapshot, roster.read(snapshot), live, tried, ahead_s, own_address=own_address, now_ms=now_ms
+                snapshot, roster.read(snapshot), heard, own_address=own_address, now_ms=now_ms
             )
         )
 
     async def where(self, ref: str) -> Whereabouts:
         """Say which devices hold a commit, or all that was done to a thing. Raises Refused."""
-        live = {link.peer: LinkState(link.remote, link.peer_vector) for link in self._greeted()}
-        now_ms = self._clock.now_ms()
+        live, now_ms = self._live(), self._clock.now_ms()
         return await self._db.read(
             lambda snapshot: whereabouts(snapshot, ref, roster.read(snapshot), live, now_ms=now_ms)
         )
@@ -375,9 +379,16 @@ class Peers:
         await self._exchange.hold_to_roster()
         return next(one for one in await self.devices() if one.device_id == device.hex())
 
-    def findings(self) -> list[Finding]:
-        """Return the peers that hold the same commits and show another state."""
-        return self._links.findings()
+    def differing(self) -> Mapping[DeviceId, str]:
+        """Return, by name, the peers that hold the same commits and show another state (law 3).
+
+        The notifier of commits tells of a change in this, too.
+        """
+        return self._exchange.differing()
+
+    def twins(self) -> list[DeviceId]:
+        """Return the devices with whose key two daemons run; this one where a peer says so."""
+        return self._links.twins.seen()
 
     def slowed(self) -> list[DeviceId]:
         """Return the linked peers that sent so much that they are taken from slowly."""
@@ -386,7 +397,7 @@ class Peers:
     async def sync(self, wait_s: float = 0.0) -> SyncReport:
         """Call every member now. With `wait_s`, wait until the connected ones and this device hold the same.
 
-        Raises Refused (timeout) where that takes longer.
+        Raises Refused (timeout) where that takes longer. One that shows another state is not waited for.
         """
         self._exchange.wake()
         if wait_s > 0:
@@ -394,7 +405,8 @@ class Peers:
             # What may be compacted depends on what the others are known to hold.
             await self._links.note()
         # Where it was reached it is so, whatever began to travel since.
-        complete = wait_s > 0 or await self._exchange.is_in_step()
+        reached = wait_s > 0 or (self._exchange.all_answered() and await self._exchange.is_in_step())
+        complete = reached and not self._exchange.differing()
         peers = [one for one in await self.devices() if not one.this]
         return SyncReport(complete, self.paused, peers)
 
@@ -406,16 +418,25 @@ class Peers:
             raise await self._too_slow(wait_s) from None
 
     async def _too_slow(self, wait_s: float) -> Refused:
-        linked = [one for one in await self.devices() if one.connected]
-        behind = [f"{one.name} lacks {one.lag}" for one in linked if one.lag]
-        behind += [f"{one.missing} to come from {one.name}" for one in linked if one.missing]
-        seen = f"not in step after {wait_s:g} s"
-        return Refused(Code.TIMEOUT, f"{seen}: {', '.join(behind)}" if behind else seen, "try again")
+        others = [one for one in await self.devices() if not one.this and not one.removed]
+        linked = [one for one in others if one.connected]
+        seen = [f"{one.name} lacks {one.lag}" for one in linked if one.lag]
+        seen += [f"{one.missing} to come from {one.name}" for one in linked if one.missing]
+        seen += [f"{one.name} has not answered yet" for one in linked if one.unanswered]
+        called = {device.hex() for device in self._exchange.called()}
+        seen += [f"{one.name} is still being called" for one in others if one.device_id in called]
+        words = f"not in step after {wait_s:g} s"
+        return Refused(Code.TIMEOUT, f"{words}: {'; '.join(seen)}" if seen else words, "try again")
 
     # -- within ---------------------------------------------------------------------------------------
 
     def _own_addresses(self) -> list[str]:
         return addresses.reachable(self._host, self._port, interfaces.held())
+
+    def _live(self) -> dict[DeviceId, LinkState]:
+        return {
+            link.peer: LinkState(link.remote, link.peer_vector, link.unanswered) for link in self._greeted()
+        }
 
     def _greeted(self) -> list[Link]:
         return [link for link in self._links.all() if link.greeted.is_set()]

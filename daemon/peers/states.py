@@ -3,7 +3,7 @@
 Never waits, and never shows a secret but the token that a person asked for.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 import msgspec
 
@@ -85,17 +85,29 @@ class DeviceState(msgspec.Struct, frozen=True):
     """By how much its clock was ahead of this one's when it was called last, in seconds; None: not called."""
     unreached: list[Unreached]
     """What was seen at each address where it was called in vain, last; empty while it is connected."""
+    unanswered: bool = False
+    """It is connected, and has not yet answered what it was sent or asked."""
+    differs: bool = False
+    """When both held the same commits last, it showed another state: one of the two is damaged."""
 
 
 class Goodbye(msgspec.Struct, frozen=True):
-    """Who knows that this device leaves the vault, and who will hear of it from them."""
+    """Who knows that this device leaves the vault, and who does not.
+
+    `removed`: another device had removed this one before, so that there is nobody to tell.
+    """
 
     told: list[str]
     untold: list[str]
+    removed: bool = False
 
 
 class SyncReport(msgspec.Struct, frozen=True):
-    """Where the peers stand. `complete`: every connected peer and this device hold the same commits."""
+    """Where the peers stand.
+
+    `complete`: every connected peer and this device hold the same commits, as far as is known; none owes an
+    answer, and no member showed another state for the same commits. What it is not is told of each peer.
+    """
 
     complete: bool
     paused: bool
@@ -107,14 +119,22 @@ class LinkState(msgspec.Struct, frozen=True):
 
     address: str
     vector: Clock
+    unanswered: bool
+
+
+class Heard(msgspec.Struct, frozen=True):
+    """What this process has seen of others: links, calls in vain, their clocks, and other states."""
+
+    live: Mapping[DeviceId, LinkState]
+    tried: Mapping[DeviceId, Sequence[Failed]]
+    ahead_s: Mapping[DeviceId, int]
+    differing: Container[DeviceId]
 
 
 def device_states(
     snapshot: Snapshot,
     members: Mapping[DeviceId, Member],
-    live: Mapping[DeviceId, LinkState],
-    tried: Mapping[DeviceId, Sequence[Failed]],
-    ahead_s: Mapping[DeviceId, int],
+    seen: Heard,
     *,
     own_address: str,
     now_ms: int,
@@ -125,7 +145,7 @@ def device_states(
     apart = own is not None and own.removed
     states = []
     for device, member in members.items():
-        this, link, last = device == snapshot.device, live.get(device), heard.get(device)
+        this, link, last = device == snapshot.device, seen.live.get(device), heard.get(device)
         heard_of = link.vector if link else last.vector if last else None
         vector = None if member.removed or apart else heard_of
         by, by_id, at = _entered(snapshot, members, device)
@@ -145,10 +165,12 @@ def device_states(
                 added_by=by,
                 added_by_id=by_id,
                 added_at=at,
-                clock_ahead_s=ahead_s.get(device),
+                clock_ahead_s=seen.ahead_s.get(device),
                 unreached=[]
                 if link
-                else [Unreached(one.kind.value, one.words) for one in tried.get(device, ())],
+                else [Unreached(one.kind.value, one.words) for one in seen.tried.get(device, ())],
+                unanswered=link is not None and link.unanswered,
+                differs=device in seen.differing,
             )
         )
     return sorted(states, key=lambda one: (not one.this, one.removed, one.name, one.device_id))

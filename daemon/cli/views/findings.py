@@ -47,6 +47,7 @@ _FOUND: Final = {
     "device_not_listening": later("{device} is away: {seen}"),
     "device_no_way": later("{device} is away: {seen}"),
     "device_forked": later("two copies of the journal of {device} were used at once; both are kept"),
+    "device_twinned": later("two daemons run with the key of {device}"),
     "device_floods": later("{device} sends so much that it is taken from slowly"),
     "exchange_paused": later("Exchange is paused"),
     "mdns_silent": later("this device is not found on the local network: {fault}"),
@@ -77,6 +78,10 @@ _REMEDIES: Final = {
     "device_no_answer": later("check that it is on, and that no firewall keeps its port closed"),
     "device_not_listening": later("start placet there"),
     "device_no_way": later("check the network here and there"),
+    "device_twinned": later(
+        "its data folder was copied: on one of the two, stop placet, then: "
+        "placet devices leave --empty --force; then pair it anew"
+    ),
     "device_floods": later("see what is written there; placet devices remove ends it"),
     "exchange_paused": later("placet sync --resume"),
     "mdns_silent": later("check the network; it goes on by itself"),

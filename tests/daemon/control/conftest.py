@@ -23,6 +23,7 @@ from daemon.journal.typed import Typed
 from daemon.notifier import Notifier
 from store.store import Store
 from store.threads import StoreThreads
+from syncproto.ids import DeviceId
 from syncproto.keys import Signer
 from tests.daemon.agents.fleet import START_MS, Fleet
 
@@ -54,7 +55,8 @@ class Api:
         )
         self.notifier = Notifier()
         self.store.on_commit.append(self.notifier.tell)
-        self.events = Events(self.store, self.notifier)
+        self.differing: dict[DeviceId, str] = {}
+        self.events = Events(self.store, self.notifier, lambda: self.differing)
         self.routes = [*journal_routes.routes(Typed(lambda: START_MS, UTC, "en")), *extra]
         self.control: Control | None = None
         self._opened = ExitStack()

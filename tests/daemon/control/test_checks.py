@@ -149,6 +149,15 @@ def test_peers_that_show_something_else_are_named(store: Store):
     unwell(found, signer_of("b").device.hex()[:12])
 
 
+def test_a_device_of_which_two_daemons_run_is_named_with_what_to_do(store: Store):
+    with store.read() as snapshot:
+        assert not list(checks.twins(snapshot, []))
+        there, here = checks.twins(snapshot, [signer_of("b").device, snapshot.device])
+    unwell(there, signer_of("b").device.hex()[:12])
+    unwell(here, "this device")
+    assert "placet devices leave --empty --force" in here.remedy
+
+
 def found_in_all_ways(store: Store, folder: Path) -> Iterator[Check]:
     """Find everything that can be found."""
     yield from (checks.disk(Floor(folder, 0)), checks.disk(Floor(folder, 1 << 60)))
@@ -163,6 +172,7 @@ def found_in_all_ways(store: Store, folder: Path) -> Iterator[Check]:
     with store.read() as snapshot:
         yield from checks.agents(snapshot)
         yield from (*checks.states(snapshot, []), *checks.states(snapshot, [signer_of("b").device]))
+        yield from checks.twins(snapshot, [signer_of("b").device, snapshot.device])
 
 
 def test_the_command_line_words_a_finding_as_the_daemon_does(store: Store, tmp_path: Path):

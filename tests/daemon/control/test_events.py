@@ -10,9 +10,12 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import aiohttp
+import msgspec
 import pytest
 
 from daemon.control import events
+from daemon.control.events import StateEvent
+from syncproto.ids import DeviceId
 from tests.daemon.control.conftest import Api
 
 
@@ -24,7 +27,13 @@ class Stream:
         self.comments = 0
 
     async def next(self) -> tuple[int, Any]:
-        """Return the next event: its id and its data."""
+        """Return the next event, which is a commit: its id and its data."""
+        fields = await self.fields()
+        assert fields["event"] == "commit"
+        return int(fields["id"]), json.loads(fields["data"])
+
+    async def fields(self) -> dict[str, str]:
+        """Return the fields of the next event."""
         fields: dict[str, str] = {}
         async for raw in self._response.content:
             line = raw.decode().rstrip("\n")
@@ -34,8 +43,7 @@ class Stream:
                 name, _, value = line.partition(": ")
                 fields[name] = value
             elif fields:
-                assert fields["event"] == "commit"
-                return int(fields["id"]), json.loads(fields["data"])
+                return fields
         raise EOFError
 
     async def comment(self) -> bytes:
@@ -89,6 +97,35 @@ async def test_a_place_to_begin_may_stand_in_the_query_but_the_header_comes_firs
         assert titles((await open_stream.next())[1]) == ["One"]
     async with stream(api, "?after=0", Last_Event_ID="1") as open_stream:
         assert titles((await open_stream.next())[1]) == ["Two"]
+
+
+PHONE = DeviceId(bytes([7]) * 32)
+
+
+async def state(stream: Stream) -> tuple[str, bool]:
+    """Return the next event, which is of a state: the device's name, and whether it differs."""
+    fields = await stream.fields()
+    assert set(fields) == {"event", "data"}, "it has no place in the feed"
+    assert fields["event"] == "state"
+    told = msgspec.json.decode(fields["data"], type=StateEvent)
+    assert told.device == PHONE.hex()
+    return told.device_name, told.differs
+
+
+async def test_a_device_that_shows_another_state_is_told_until_it_agrees_again(api: Api):
+    async with stream(api) as open_stream:
+        assert await open_stream.comment() == b": open"
+        api.differing = {PHONE: "phone"}
+        api.notifier.tell()
+        assert await state(open_stream) == ("phone", True)
+        await add(api, "One")
+        assert (await open_stream.next())[0] == 1
+        async with stream(api, Last_Event_ID="0") as later:
+            assert await state(later) == ("phone", True)
+            assert (await later.next())[0] == 1
+        api.differing = {}
+        api.notifier.tell()
+        assert await state(open_stream) == ("phone", False)
 
 
 async def test_more_than_a_page_comes_in_order_without_a_gap(api: Api, monkeypatch: pytest.MonkeyPatch):

@@ -56,7 +56,9 @@ async def test_what_a_request_must_hold_is_what_is_described(api: Api):
     shown = told["paths"]["/v1/tasks/{ref}"]["get"]
     names_in = [(one["name"], one["in"]) for one in shown["parameters"]]
     assert names_in == [("ref", "path"), ("provenance", "query")]
-    assert "text/event-stream" in told["paths"]["/v1/events"]["get"]["responses"]["200"]["content"]
+    streamed = told["paths"]["/v1/events"]["get"]["responses"]["200"]["content"]["text/event-stream"]
+    kinds = [one["$ref"].rpartition("/")[2] for one in streamed["schema"]["anyOf"]]
+    assert kinds == ["Event", "StateEvent"]
 
 
 async def never(*_: Any) -> Any:

@@ -283,10 +283,10 @@ async def test_a_difference_at_equal_vectors_is_a_finding(fleet: Fleet):
         await desk.add("compare")
 
         async def found(_: Device) -> bool:
-            return bool(desk.peers.findings())
+            return bool(desk.peers.differing())
 
         await desk.until(found)
-    assert desk.peers.findings()[0].device == phone.id
+    assert dict(desk.peers.differing()) == {phone.id: "phone"}
     assert any(one["event"] == "same commits, another state" for one in logged)
 
 
@@ -309,14 +309,14 @@ async def test_a_difference_is_found_by_who_takes_the_last_page_too(fleet: Fleet
             both = tuple(sorted({*end, *snapshot.vector()} - {*_passed(end, snapshot.vector())}))
         store.close()
         await wire.send(messages.write(Hello([1], vault, None, both, bytes(32), {})), LIMIT_S)
-        assert not desk.peers.findings()
+        assert not desk.peers.differing()
         await wire.send(messages.write(Commits(page)), LIMIT_S)
 
         async def found(_: Device) -> bool:
-            return bool(desk.peers.findings())
+            return bool(desk.peers.differing())
 
         await desk.until(found)
-    assert desk.peers.findings()[0].device == phone.id
+    assert dict(desk.peers.differing()) == {phone.id: "phone"}
     await phone.start()
 
 
