@@ -58,6 +58,16 @@ def leave(tx: Transaction) -> Head | None:
     return tx.commit([roster.remove(tx.device)])
 
 
+def was_removed(snapshot: Snapshot) -> bool:
+    """Say whether another device has removed this one."""
+    entry = snapshot.entity(roster.entity_of(snapshot.device))
+    removals = [] if entry is None else entry.versions("removed")
+    return any(
+        one.value is True and snapshot.device_of(one.source.head.replica) != snapshot.device
+        for one in removals
+    )
+
+
 def remove(tx: Transaction, ref: str) -> DeviceId:
     """Close the door to a device; again changes nothing. Raises Refused as `find` does, and usage."""
     member = find(tx, ref)

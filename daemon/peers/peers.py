@@ -370,6 +370,8 @@ class Peers:
         if not others:
             raise Refused(Code.USAGE, "this device shares its vault with nobody", "there is nothing to leave")
         told = await self._exchange.say_goodbye(editing.leave)
+        if not told and await self._db.read(editing.was_removed):
+            return Goodbye([], [], removed=True)
         names = sorted(others[device] for device in told if device in others)
         return Goodbye(names, sorted(name for device, name in others.items() if device not in told))
 
@@ -399,6 +401,9 @@ class Peers:
 
         Raises Refused (timeout) where that takes longer. One that shows another state is not waited for.
         """
+        if self._members.removed:
+            hint = "to begin anew, stop placet, then: placet devices leave"
+            raise Refused(Code.FORBIDDEN, "this device is no member of its vault any more", hint)
         self._exchange.wake()
         if wait_s > 0:
             await self._reach_step(wait_s)

@@ -225,3 +225,41 @@ async def test_a_device_that_takes_its_own_removal_back_let_itself_in(fleet: Fle
     await desk.start()
     await in_step(desk, phone, tablet)
     assert (await entered(tablet, phone))[:2] == ("phone", phone.id.hex())
+
+
+# -- on a device that is no member any more ----------------------------------------------------------------
+
+
+async def cut_off(desk: Device, phone: Device) -> None:
+    """Remove the phone, and see that it knows."""
+    await in_step(desk, phone)
+    await desk.peers.remove("phone")
+    # As from another member, which had not yet heard of it: this one sends it nothing any more.
+    for _, received in await desk.read(lambda one: one.feed(0, 1000)):
+        await phone.db.write(lambda one, signed=received.signed: one.take([signed]))
+    await phone.until(_is_no_member)
+
+
+async def _is_no_member(one: Device) -> bool:
+    states = await one.peers.devices()
+    return states[0].removed and not any(state.connected for state in states[1:])
+
+
+async def test_a_removed_device_knows_nothing_of_who_is_in_step_and_does_not_exchange(
+    pair: tuple[Device, Device],
+):
+    desk, phone = pair
+    await cut_off(desk, phone)
+    assert [(one.lag, one.missing) for one in await phone.peers.devices()] == [(0, 0), (None, 0)]
+    assert [one.lag for one in await desk.peers.devices()] == [0, None]
+    for wait_s in (0.0, 5.0):
+        with pytest.raises(Refused) as seen:
+            await phone.peers.sync(wait_s)
+        assert seen.value.code is Code.FORBIDDEN
+        assert "devices leave" in seen.value.hint
+
+
+async def test_a_removed_device_that_leaves_has_nobody_to_tell(pair: tuple[Device, Device]):
+    desk, phone = pair
+    await cut_off(desk, phone)
+    assert await phone.peers.leave() == Goodbye([], [], removed=True)
