@@ -119,7 +119,7 @@ class Links:
         try:
             reason = await link.run()
             self._learn_version(link)
-            self.twins.hear(link.goodbye)
+            self._learn_from(link)
             log.info("a link ended", peer=link.peer.hex()[:16], reason=reason)
         except Exception:
             # A bug here costs this link, loudly, and never the daemon.
@@ -158,6 +158,13 @@ class Links:
             self._foreign[link.peer] = link.foreign
         elif link.greeted.is_set():
             self._foreign.pop(link.peer, None)
+
+    def _learn_from(self, link: Link) -> None:
+        """Take a peer's word for why it ended a link, where that is about both."""
+        if link.goodbye == TWINS:
+            self.twins.hear()
+        elif link.goodbye == DIFFERS:
+            self._compared(link.peer, agree=False)
 
     async def _over(self, link: Link) -> None:
         if self._live.get(link.peer) is link:
@@ -246,7 +253,7 @@ class Links:
         else:
             log.error("same commits, another state", peer=peer.hex()[:16])
             self._findings[peer] = Finding(peer, self._now_ms())
-            # The other side may not have compared: it does, in the greeting of the link that follows.
+            # The other side may not have compared: it hears so, and both do in the greeting that follows.
             if (link := self.to(peer)) is not None:
                 link.close(DIFFERS)
         # Whoever follows what happens is told of this too.

@@ -53,10 +53,9 @@ class Twins:
         self._note(old.peer, at=[old.remote, new.remote])
         return True
 
-    def hear(self, goodbye: str | None) -> None:
-        """Learn from how a peer ended a link that another daemon has this device's key."""
-        if goodbye == TWINS:
-            self._note(self._own, at=[])
+    def hear(self) -> None:
+        """Note that a peer said goodbye because another daemon has this device's key."""
+        self._note(self._own, at=[])
 
     def _note(self, device: DeviceId, at: list[str]) -> None:
         if not self.known(device):

@@ -34,7 +34,7 @@ async def shown(device: Device, other: Device) -> bool:
 
 
 async def test_both_sides_learn_that_their_states_differ_whichever_compared(fleet: Fleet):
-    """The phone takes a page and is told nothing of the desk's state: it hears it in a new greeting."""
+    """The phone takes a page and is told nothing of the desk's state: the desk compares, and says so."""
     desk, phone = await pair_of(fleet)
     await in_step(desk, phone)
     await damage(phone)
@@ -43,12 +43,13 @@ async def test_both_sides_learn_that_their_states_differ_whichever_compared(flee
     assert dict(desk.peers.differing()) == {phone.id: "phone"}
     assert await shown(desk, phone)
     assert await shown(phone, desk)
-    await desk.until_linked(phone)
+    # It is told once, and the link after that stays.
+    await asyncio.gather(desk.until_linked(phone), phone.until_linked(desk))
     link = desk.peers._links.to(phone.id)
     assert link is not None
     await phone.add("goes on")
     await desk.until(lambda one: _holds(one, "goes on 0"))
-    assert not link.ended.is_set(), "it is told once, and the link stays"
+    assert not link.ended.is_set()
 
 
 async def _holds(device: Device, title: str) -> bool:
