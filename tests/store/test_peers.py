@@ -23,7 +23,7 @@ def store(bench: Bench) -> Store:
     return bench.store("a")
 
 
-def put(store: Store, *steps: Callable[[Transaction], None]) -> None:
+def put(store: Store, *steps: Callable[[Transaction], object]) -> None:
     with store.write() as tx:
         for step in steps:
             step(tx)
@@ -104,12 +104,21 @@ def test_a_device_that_came_in_or_went_is_awaited_no_longer(store: Store) -> Non
         lambda tx: peers.suggest_addresses(tx, ONE, ["a:1"]),
         lambda tx: peers.suggest_addresses(tx, TWO, ["b:1"]),
     )
-    put(store, lambda tx: peers.settle_newcomer(tx, ONE))
+    settled: list[bool] = []
+    for _ in range(2):
+        put(store, lambda tx: settled.append(peers.settle_newcomer(tx, ONE)))
+    assert settled == [True, False]
     assert newcomers(store) == [newcomer(TWO)]
     assert addresses(store).keys() == {ONE, TWO}
     put(store, lambda tx: peers.forget(tx, TWO))
     assert newcomers(store) == []
     assert addresses(store) == {ONE: ["a:1"]}
+
+
+def test_all_that_are_awaited_are_forgotten_at_once(store: Store) -> None:
+    put(store, *[lambda tx, one=one: peers.await_newcomer(tx, newcomer(one)) for one in (ONE, TWO)])
+    put(store, peers.forget_newcomers)
+    assert newcomers(store) == []
 
 
 def test_the_listeners_port_is_the_one_kept_last(store: Store) -> None:
