@@ -174,7 +174,7 @@ async def test_a_bug_here_costs_the_link_and_says_so(fleet: Fleet):
     """The store fails in a way that nobody foresaw, while a page is being taken."""
     desk, phone = await fleet.start("desk"), await fleet.start("phone")
     await fleet.pair(desk, phone)
-    await desk.execute("DROP TABLE history")
+    await desk.execute("DROP TABLE search")
     with capture_logs() as logged:
         await phone.add("breaks the desk's store")
         await desk.until_apart(phone)
