@@ -27,6 +27,8 @@ Ask = Callable[..., str]
 def stranger(trio: Trio) -> Host:
     """Return a host on the same network that belongs to nobody."""
     host = trio.world.networks.host("stranger")
+    # Its addresses are nobody else's, and are to be used at once.
+    host.write("net/ipv6/conf/default/accept_dad", "0")
     host.plug(
         trio.segment,
         *(f"{address}/24" for address in STRANGERS),
