@@ -34,6 +34,7 @@ class Silence(StrEnum):
     NOT_LISTENING = "not_listening"
     NO_WAY = "no_way"
     TURNED_AWAY = "turned_away"
+    BUSY = "busy"
     ANOTHER = "another"
     NEWER = "newer"
     OLDER = "older"
@@ -112,6 +113,8 @@ class Dialling:
         except (aiohttp.ClientError, OSError, ValueError) as fault:
             if isinstance(fault, aiohttp.ClientConnectorCertificateError):
                 raise TurnedAway(f"{address} showed another certificate", Silence.ANOTHER) from fault
+            if _is_full(fault):
+                raise TurnedAway(f"{address} has too many callers now", Silence.BUSY) from fault
             if _answered(fault):
                 raise TurnedAway(f"{address} turned us away") from fault
             raise Unreachable(f"{address}: {_words(fault)}", _kind(fault)) from fault
@@ -131,6 +134,12 @@ class Dialling:
                 trace_configs=[tracing],
             )
         return self._session
+
+
+def _is_full(fault: Exception) -> bool:
+    """Say whether the other side had no room for one more connection, see the listener."""
+    seen = fault.os_error if isinstance(fault, aiohttp.ClientConnectorError) else fault
+    return getattr(seen, "reason", None) == "TLSV1_ALERT_INTERNAL_ERROR"
 
 
 def _answered(fault: Exception) -> bool:

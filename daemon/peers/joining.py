@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from daemon.journal.errors import Code, Refused, usage
 from daemon.peers import addresses, calling, code, token
 from daemon.peers.addresses import Address
-from daemon.peers.dial import Dialling, TurnedAway, Unreachable
+from daemon.peers.dial import Dialling, Silence, TurnedAway, Unreachable
 from daemon.peers.identity import Identity, device_of
 from daemon.peers.pace import Pace
 from daemon.peers.pairing import Admitted, Joiner, Newcomer, PairingFailed, WrongSecret
@@ -90,12 +90,13 @@ async def knock(
     """Connect to the inviter; return the wire and its certificate (DER). Raises Refused."""
     shown: dict[Wire, bytes] = {}
     closed: list[str] = []
+    full: list[str] = []
 
     async def call(place: Address) -> Wire:
         try:
             wire, certificate = await dialling.inviter(place)
-        except TurnedAway:
-            closed.append(str(place))
+        except TurnedAway as fault:
+            (full if fault.kind is Silence.BUSY else closed).append(str(place))
             raise
         if not _belongs(certificate, offer):
             await wire.close()
@@ -106,6 +107,9 @@ async def knock(
     found = await calling.first_to_answer(places, call, pace.stagger_s)
     if found.wire is not None:
         return found.wire, shown[found.wire]
+    if full:
+        seen = f"the inviting device has too many callers now: {', '.join(full)}"
+        raise Refused(Code.FAILED, seen, "try again in a moment")
     if closed:
         ended = "the invitation was used already, ran out or was called off"
         raise Refused(Code.FORBIDDEN, f"{ended}: none is open at {', '.join(closed)}", _NEW_INVITATION)

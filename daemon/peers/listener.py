@@ -27,6 +27,8 @@ LINE_BYTES_MAX = 2048
 HEADERS_MAX = 32
 BACKLOG = 64
 PORTS_TRIED_MAX = 5
+FULL = b"\x15\x03\x03\x00\x02\x02\x50"
+"""The fatal alert internal_error (RFC 8446, 6), before any key is agreed on."""
 _NO_SUCH_FAMILY = (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL)
 
 log = structlog.get_logger("peers")
@@ -74,6 +76,8 @@ class Listener:
         self._pace = pace
         # By network, and past the handshake by member.
         self._open: Counter[str] = Counter()
+        # Those that are counted by network, oldest first.
+        self._unknown: dict[_Guard, None] = {}
         self._sockets: list[socket.socket] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._server: web.Server | None = None
@@ -151,17 +155,34 @@ class Listener:
             self._admit(connection, Address(place[0], place[1]), network_of(place[0], *place[3:]))
 
     def _admit(self, connection: socket.socket, caller: Address, network: str) -> None:
-        pace = self._pace
-        full = self._open.total() >= pace.connections_max
-        if full or self._open[network] >= pace.connections_each_max:
+        if self._open[network] >= self._pace.connections_each_max or not self._has_room(network):
+            # A member, or a newcomer, is to know that it was not meant.
+            with contextlib.suppress(OSError):
+                connection.send(FULL)
             connection.close()
             return
         self._open[network] += 1
         connection.setblocking(False)
         guard = _Guard(self, caller, network)
-        task = asyncio.create_task(self._shake(connection, guard))
+        self._unknown[guard] = None
+        guard.handshake = task = asyncio.create_task(self._shake(connection, guard))
         self._tasks.add(task)
         task.add_done_callback(lambda done: self._shaken(done, connection, guard))
+
+    def _has_room(self, network: str) -> bool:
+        """Say whether one more of a network fits in; where all is full, the one with most gives its oldest.
+
+        Idle strangers of any number of addresses keep nobody out so: who means it is known within moments.
+        Members keep what they have, and no network gives way to one that has as many.
+        """
+        if self._open.total() < self._pace.connections_max:
+            return True
+        held = Counter(guard.counted for guard in self._unknown)
+        most, count = max(held.items(), key=lambda one: one[1], default=("", 0))
+        if count <= self._open[network]:
+            return False
+        next(guard for guard in self._unknown if guard.counted == most).cut()
+        return True
 
     async def _shake(self, connection: socket.socket, guard: "_Guard") -> None:
         loop, pace = asyncio.get_running_loop(), self._pace
@@ -186,8 +207,12 @@ class Listener:
             self.release(guard)
 
     def release(self, guard: "_Guard") -> None:
-        """Give a connection's place back."""
+        """Give a connection's place back, if it has one."""
+        if guard.counted is None:
+            return
+        self._unknown.pop(guard, None)
         self._open[guard.counted] -= 1
+        guard.counted = None
         self._open += Counter()  # drops those that have none
 
     def protocol_for(self, connection: ssl.SSLObject, guard: "_Guard") -> asyncio.Protocol | None:
@@ -253,20 +278,32 @@ class _Guard(asyncio.Protocol):
     def __init__(self, listener: Listener, caller: Address, counted: str) -> None:
         self._listener = listener
         self._inner: asyncio.Protocol | None = None
+        self._transport: asyncio.Transport | None = None
+        self.handshake: asyncio.Task[None] | None = None
         self.caller = caller
-        self.counted = counted
+        self.counted: str | None = counted
         self.begun = False
         self.made = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.made = True
         assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
         self._inner = self._listener.protocol_for(transport.get_extra_info("ssl_object"), self)
         if self._inner is None:
             log.debug("a stranger was turned away", caller=str(self.caller))
             transport.abort()
         else:
             self._inner.connection_made(transport)
+
+    def cut(self) -> None:
+        """End the connection at once, and give its place back."""
+        log.debug("a caller had to give way", caller=str(self.caller))
+        self._listener.release(self)
+        if self._transport is not None:
+            self._transport.abort()
+        elif self.handshake is not None:
+            self.handshake.cancel()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._listener.release(self)

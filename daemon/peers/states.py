@@ -52,7 +52,7 @@ class InvitationState(msgspec.Struct, frozen=True):
 class Unreached(msgspec.Struct, frozen=True):
     """A call that came to nothing.
 
-    `kind`: no_answer, not_listening, no_way, turned_away, another (device), newer or older (version).
+    `kind`: no_answer, not_listening, no_way, turned_away, busy, another (device), newer or older (version).
     """
 
     kind: str

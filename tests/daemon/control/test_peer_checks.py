@@ -51,6 +51,7 @@ def away(*kinds: str) -> DeviceState:
         (away("no_answer"), "device_no_answer", True),
         (away("not_listening", "no_way"), "device_not_listening", True),
         (away("no_way"), "device_no_way", True),
+        (away("busy", "no_answer"), "device_busy", True),
         (away("no_answer", "turned_away"), "device_turned_away", False),
         (away("another", "not_listening"), "device_another", False),
         (away("newer", "not_listening"), "device_newer", False),

@@ -1,0 +1,120 @@
+"""A port that all places are taken at: who gives way, who does not, and what the one outside is told.
+
+Never asserts when: idle callers stay idle for longer than a test.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from daemon.journal.errors import Code, Refused
+from daemon.peers.addresses import Address
+from daemon.peers.dial import Dialling, Silence, TurnedAway
+from daemon.peers.identity import Identity
+from daemon.peers.wire import Wire
+from tests.daemon.peers import fleet as fleets
+from tests.daemon.peers.fleet import LIMIT_S, Fleet
+from tests.daemon.peers.test_trust import QUICK, House, closed
+
+PLACES = 16
+FULL = replace(QUICK, connections_max=PLACES, handshake_s=LIMIT_S)
+
+
+@asynccontextmanager
+async def full_house(folder: Path, *idle: str) -> AsyncIterator[House]:
+    """Open a port, and connect once from each of these addresses without a word."""
+    house = House(folder, FULL, hold=True)
+    await house.start()
+    callers = await house.idle(*idle)
+    try:
+        yield house
+    finally:
+        for _, writer in callers:
+            writer.close()
+        await house.listener.stop()
+
+
+@asynccontextmanager
+async def linked(house: House, member: Identity) -> AsyncIterator[Wire]:
+    dialling = Dialling(member, QUICK)
+    try:
+        wire = await dialling.member(Address("127.0.0.1", house.port), house.identity.certificate)
+        yield wire
+        await wire.close()
+    finally:
+        await dialling.close()
+
+
+def strangers(count: int, each: int) -> list[str]:
+    return [f"127.0.1.{number + 1}" for number in range(count) for _ in range(each)]
+
+
+@pytest.mark.parametrize(("count", "each"), [(2, 8), (8, 2), (16, 1)])
+async def test_where_strangers_take_every_place_a_member_still_comes_in(
+    tmp_path: Path, count: int, each: int
+):
+    async with full_house(tmp_path, *strangers(count, each)) as house:
+        member = house.someone("member")
+        house.admit(member)
+        assert house.listener.connections == PLACES
+        async with linked(house, member):
+            assert house.linked == [member.certificate]
+            assert house.listener.connections == PLACES
+
+
+async def test_a_member_gives_way_to_nobody(tmp_path: Path):
+    async with full_house(tmp_path) as house:
+        member = house.someone("member")
+        house.admit(member)
+        async with linked(house, member) as wire:
+            flood = await house.idle(*strangers(40, 2))
+            # All but those that took a free place, and those for whom an older one of their network went.
+            await closed(flood, 80 - PLACES + 1)
+            assert house.listener.connections == PLACES
+            await wire.send(b"\0", LIMIT_S)
+            assert house.linked == [member.certificate]
+            for _, writer in flood:
+                writer.close()
+
+
+async def test_what_gives_way_leaves_nothing(tmp_path: Path):
+    async with full_house(tmp_path) as house:
+        flood = await house.idle(*strangers(2 * PLACES, 1))
+        await closed(flood, PLACES)
+        assert house.listener.connections == PLACES
+        assert len(house.listener._unknown) == len(house.listener._tasks) == PLACES
+        for _, writer in flood:
+            writer.close()
+        async with asyncio.timeout(LIMIT_S):
+            while house.listener._tasks:
+                await asyncio.wait(house.listener._tasks)
+        assert house.listener.connections == len(house.listener._unknown) == 0
+
+
+async def test_who_takes_as_many_places_as_anyone_is_told_that_there_is_none(tmp_path: Path):
+    own = ["127.0.0.1"] * 2
+    async with full_house(tmp_path, *own, *strangers(7, 2)) as house:
+        member = house.someone("member")
+        house.admit(member)
+        with pytest.raises(TurnedAway, match="too many callers") as seen:
+            async with linked(house, member):
+                pass
+        assert seen.value.kind is Silence.BUSY
+
+
+async def test_whoever_joins_where_no_place_is_left_is_told_to_try_again(fleet: Fleet):
+    desk = await fleet.start("desk", pace=replace(fleets.QUICK, connections_max=0))
+    phone = await fleet.start("phone")
+    text = desk.token()
+    with pytest.raises(Refused) as seen:
+        await phone.peers.join(text)
+    assert seen.value.code is Code.FAILED
+    assert "has too many callers now" in seen.value.message
+    assert seen.value.hint == "try again in a moment"
+    # It was no try of the secret.
+    await desk.restart(connections_max=fleets.QUICK.connections_max)
+    await phone.peers.join(desk.token())
