@@ -49,7 +49,7 @@ def two(device: Make) -> tuple[Device, Device]:  # noqa: F811 - a fixture is ask
 def test_a_device_that_leaves_takes_what_it_shows_along_and_nobody_else(two: tuple[Device, Device]):
     laptop, phone = two
     before = phone.do("status")
-    assert phone.do("devices", "leave") == {"told": ["laptop"], "untold": []}
+    assert phone.do("devices", "leave") == {"told": ["laptop"], "untold": [], "removed": False}
     assert names(laptop, removed=True) == {"phone"}
     laptop.do("add", "Later")
     told = left(phone)

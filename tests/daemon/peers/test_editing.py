@@ -235,8 +235,8 @@ async def cut_off(desk: Device, phone: Device) -> None:
     await in_step(desk, phone)
     await desk.peers.remove("phone")
     # As from another member, which had not yet heard of it: this one sends it nothing any more.
-    for _, received in await desk.read(lambda one: one.feed(0, 1000)):
-        await phone.db.write(lambda one, signed=received.signed: one.take([signed]))
+    page = await desk.read(lambda one: [received.signed for _, received in one.feed(0, 1000)])
+    await phone.db.write(lambda one: one.take(page))
     await phone.until(_is_no_member)
 
 
