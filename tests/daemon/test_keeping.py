@@ -19,7 +19,7 @@ from daemon.peers import identity, sealing
 from daemon.peers.sealing import CannotUnseal
 from store.database import connect
 from store.store import Store
-from tests.e2e.devices import Device, Done, agree, pair
+from tests.e2e.devices import Device, Done, agree, pair, wait_until
 from tests.store.stores import NOW_MS
 
 SEED, DEVICE = bytes(range(32)), b"d" * 32
@@ -335,6 +335,36 @@ def test_a_folder_copied_and_used_twice_is_two_replicas_of_one_device(device: Ma
     laptop.do("sync", "--wait")
     assert agree(laptop, phone)
     assert "fit each other" in laptop.run("doctor").out
+
+
+@pytest.mark.e2e
+def test_a_copy_that_runs_beside_the_other_is_told_of_and_given_a_key_of_its_own(
+    device: Make, tmp_path: Path
+):
+    laptop, phone = device("laptop"), device("phone")
+    pair(laptop, phone)
+    laptop.stop()
+    shutil.copytree(laptop.home, tmp_path / "copy")
+    copy, file = Device("copy", tmp_path / "copy"), tmp_path / "b.db"
+    laptop.start()
+    try:
+        copy.start()
+        words = "two daemons run with the key of laptop"
+        wait_until("the phone tells of both", lambda: words in phone.run("doctor").out, 30.0)
+        copy.stop()
+        copy.do("backup", str(file))
+        (copy.home / "identity.pem").unlink()
+        told = copy.do("restore", str(file))
+        assert told["device_id"] != told["of_device_id"]
+        copy.start()
+        pair(phone, copy)
+        copy.do("add", "Of the copy")
+        for one in (copy, phone, laptop):
+            one.do("sync", "--wait")
+        assert titles(laptop) == {"Of the copy"}
+        assert {one["name"] for one in laptop.do("devices")} == {"laptop", "phone", "copy"}
+    finally:
+        copy.kill()
 
 
 @pytest.mark.e2e

@@ -155,7 +155,7 @@ def test_a_device_of_which_two_daemons_run_is_named_with_what_to_do(store: Store
         there, here = checks.twins(snapshot, [signer_of("b").device, snapshot.device])
     unwell(there, signer_of("b").device.hex()[:12])
     unwell(here, "this device")
-    assert "placet devices leave --empty --force" in here.remedy
+    assert "placet restore FILE" in here.remedy
 
 
 def found_in_all_ways(store: Store, folder: Path) -> Iterator[Check]:

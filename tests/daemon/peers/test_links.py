@@ -125,6 +125,7 @@ async def test_two_that_dial_each_other_at_once_settle_on_one_link(fleet: Fleet)
     assert ours is not None
     assert theirs is not None
     assert ours.dialled != theirs.dialled
+    assert desk.peers.twins() == phone.peers.twins() == []
 
 
 async def test_a_pause_cuts_the_link_and_resume_heals_it(fleet: Fleet):
