@@ -14,6 +14,7 @@ import pytest
 from aiohttp import WSMessage, WSMsgType
 from structlog.testing import capture_logs
 
+from daemon.peers import roster
 from daemon.peers.link import ANSWERS_OWED_MAX, Link, first
 from daemon.peers.links import Links
 from daemon.peers.wire import LineLost, Socket, Wire
@@ -252,6 +253,45 @@ async def test_a_ping_that_the_other_machine_acknowledged_is_a_sign_of_life_and_
         assert await link.shows_life() == acknowledges
         link.close("enough")
         await running
+
+
+# -- a goodbye to the vault -------------------------------------------------------------------------------
+
+
+class LeavingSocket(FakeSocket):
+    """One whose other side ends the link, and acknowledges nothing, as soon as commits reach it."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__()
+        self._reason = reason
+
+    async def send_bytes(self, frame: bytes) -> None:
+        await super().send_bytes(frame)
+        if isinstance(messages.read(frame), messages.Commits):
+            self.give(messages.write(messages.Bye(self._reason)))
+
+
+@pytest.mark.parametrize("reason", [roster.NO_MEMBER, "paused"])
+async def test_who_ends_the_link_for_a_goodbye_was_told_and_for_anything_else_was_not(
+    fleet: Fleet, reason: str
+):
+    desk, phone = await fleet.start("desk"), await fleet.start("phone", pace=replace(QUICK, leave_s=0.3))
+    await fleet.pair(desk, phone)
+    held = await phone.read(lambda one: one.vector())
+    vault = await phone.read(lambda one: one.vault())
+    assert vault is not None
+    await desk.stop()
+    fleet.devices.remove(desk)
+    await phone.until_apart(desk)
+    socket = LeavingSocket(reason)
+    link = phone.peers._links.make(Wire(cast("Socket", socket), ""), desk.id, dialled=True)
+    running = asyncio.create_task(phone.peers._links.hold(link))
+    socket.give(messages.write(Hello([1], vault, None, held, bytes(32), {})))
+    async with asyncio.timeout(LIMIT_S):
+        await link.greeted.wait()
+        said = await phone.peers.leave()
+        await running
+    assert said.told == (["desk"] if reason == roster.NO_MEMBER else [])
 
 
 # -- two links of one pair ---------------------------------------------------------------------------------
