@@ -1,17 +1,24 @@
 """A stranger at a device's port: connects as told, and prints as JSON what it was answered.
 
 Stands on its own: `python stranger.py KIND HOST PORT [CERTIFICATE | SOURCE...]` runs in a namespace. "idle"
-holds 200 connections that say nothing until its standard input ends; "share" says how many of them stay open.
+holds 200 connections that say nothing until its standard input ends, makes each anew that is closed, and
+prints, for each line that it reads, the fewest that were open since the last; "share" says how many stay.
 """
 
 import json
 import select
+import selectors
 import socket
 import ssl
 import sys
+import time
 
 LIMIT_S = 8.0
 IDLE = 200
+SPREAD_S = 5.0
+SETTLED_S = 0.2
+AGAIN_S = 0.5
+"""What was closed before it had settled was turned away, and is made anew no more often than this."""
 QUIET_S = 1.0
 """Less than a daemon waits for a handshake to go on."""
 REQUEST = (
@@ -90,11 +97,66 @@ def crowd(place: tuple[str, int], sources: list[str]) -> list[socket.socket]:
     return held
 
 
+class Crowd:
+    """Very many connections that are made anew, from the same address, as soon as they are closed."""
+
+    def __init__(self, place: tuple[str, int], sources: list[str]) -> None:
+        self._place = place
+        self._sources = [sources[number % len(sources)] for number in range(IDLE)]
+        self._lines = selectors.DefaultSelector()
+        self._since = [0.0] * IDLE
+        # Not all at once, or all would end at once.
+        now_s = time.monotonic()
+        self._due_s = {number: now_s + number / IDLE * SPREAD_S for number in range(IDLE)}
+        self._held: set[int] = set()
+
+    def hold(self, wait_s: float) -> int:
+        """Go on for a moment; return how many are open, or were until a moment ago."""
+        now_s = time.monotonic()
+        for number in [one for one, due_s in self._due_s.items() if due_s <= now_s]:
+            del self._due_s[number]
+            self._call(number)
+        for key, _ in self._lines.select(wait_s):
+            number, line = key.data
+            self._lines.unregister(line)
+            line.close()
+            self._note_end(number)
+        now_s = time.monotonic()
+        self._held |= {one for one in range(IDLE) if one not in self._due_s and self._settled(one, now_s)}
+        return len(self._held)
+
+    def _settled(self, number: int, now_s: float) -> bool:
+        return now_s - self._since[number] > SETTLED_S
+
+    def _call(self, number: int) -> None:
+        source = self._sources[number]
+        line = socket.socket(socket.AF_INET6 if ":" in source else socket.AF_INET)
+        line.bind((source, 0))
+        line.setblocking(False)
+        line.connect_ex(self._place)
+        self._since[number] = time.monotonic()
+        self._lines.register(line, selectors.EVENT_READ, (number, line))
+
+    def _note_end(self, number: int) -> None:
+        now_s = time.monotonic()
+        if self._settled(number, now_s):
+            self._due_s[number] = now_s
+        else:
+            self._held.discard(number)
+            self._due_s[number] = now_s + AGAIN_S
+
+
 def idle(place: tuple[str, int], sources: list[str]) -> None:
-    """Hold very many connections, and say nothing."""
-    held = crowd(place, sources)
-    print(json.dumps(len(held)), flush=True)
-    sys.stdin.read()
+    """Hold very many connections, and say nothing to whom they lead."""
+    calling, fewest = Crowd(place, sources), IDLE
+    while True:
+        held = calling.hold(0.02)
+        fewest = min(fewest, held)
+        if select.select([sys.stdin], [], [], 0)[0]:
+            if not sys.stdin.readline():
+                return
+            print(json.dumps(fewest), flush=True)
+            fewest = held
 
 
 def share(place: tuple[str, int], sources: list[str]) -> str:

@@ -11,7 +11,7 @@ import pytest
 from daemon.peers.pace import Pace
 from tests.e2e.networks.conftest import Trio
 from tests.e2e.networks.namespaces import Host
-from tests.e2e.networks.residents import eventually
+from tests.e2e.networks.residents import eventually, in_step
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(150)]
 
@@ -19,6 +19,8 @@ SCRIPT = Path(__file__).with_name("stranger.py")
 STRANGERS = [f"10.77.0.{number}" for number in range(200, 232)]
 """Many: one address gets few connections anyway."""
 SHARE = Pace().connections_each_max
+NEARLY_ALL = Pace().connections_max - 16
+"""All but those of members, and of strangers that a member made give way and that have not come back yet."""
 STRANGERS_6 = [f"fd77::a:{number}" for number in range(32)]
 Ask = Callable[..., str]
 
@@ -50,13 +52,31 @@ def ask(trio: Trio, stranger: Host) -> Ask:
     return call
 
 
-@pytest.fixture
-def crowd(trio: Trio, stranger: Host) -> Iterator[subprocess.Popen[str]]:
-    """Return a stranger that holds 200 connections to the desk and says nothing."""
-    place = ["10.77.0.1", str(trio.desk.port_listened)]
-    command = stranger.command(sys.executable, SCRIPT, "idle", *place, *STRANGERS)
+class Crowd:
+    """A stranger that holds 200 connections to the desk, and says nothing."""
+
+    def __init__(self, held: subprocess.Popen[str]) -> None:
+        self._held = held
+
+    def fewest(self) -> int:
+        """Return how many were open at least since the last time that this was asked."""
+        assert self._held.stdin is not None
+        assert self._held.stdout is not None
+        print(file=self._held.stdin, flush=True)
+        return int(self._held.stdout.readline())
+
+    def fill(self) -> None:
+        """Wait until nearly every place at the port is taken."""
+        eventually("the crowd is in", lambda: self.fewest() >= NEARLY_ALL, 20.0)
+
+
+@pytest.fixture(params=["IPv4", "IPv6"])
+def crowd(trio: Trio, stranger: Host, request: pytest.FixtureRequest) -> Iterator[Crowd]:
+    """Return a stranger at the desk's port, of 32 addresses."""
+    at, sources = ("10.77.0.1", STRANGERS) if request.param == "IPv4" else ("fd77::1", STRANGERS_6)
+    command = stranger.command(sys.executable, SCRIPT, "idle", at, str(trio.desk.port_listened), *sources)
     holding = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    yield holding
+    yield Crowd(holding)
     holding.communicate(timeout=30)
 
 
@@ -80,15 +100,29 @@ def stranger_host(trio: Trio) -> Host:
     return trio.world.networks.host("elsewhere")
 
 
-def test_two_hundred_idle_connections_keep_no_member_out(trio: Trio, crowd: subprocess.Popen[str]):
-    assert crowd.stdout is not None
-    assert int(crowd.stdout.readline()) > 0
+@pytest.mark.parametrize("crowd", ["IPv4"], indirect=True)
+def test_two_hundred_idle_connections_keep_no_member_and_no_newcomer_out(trio: Trio, crowd: Crowd):
+    crowd.fill()
     trio.tell("in the crowd")
+    # It listens on its own machine alone: no link between the two can be made but by its own call.
+    laptop = trio.world.device("laptop", LISTEN_HOST="127.0.0.1")
+    laptop.machine.plug(trio.segment, "10.77.0.9/24")
+    trio.world.start(laptop)
+    place = f"10.77.0.1:{trio.desk.port_listened}"
+    laptop.do("join", "--addr", place, typed=trio.desk.do("pair")["code"])
+    in_step(trio.desk, laptop)
     # Not only links that stand already: one that comes anew gets in too.
-    trio.phone.do("sync", "--pause")
-    trio.desk.do("add", "while the phone was away")
-    trio.phone.do("sync", "--resume")
-    trio.tell("still in the crowd")
+    laptop.do("sync", "--pause")
+    eventually("it is away", lambda: not trio.desk.linked(laptop), 10.0, trio.desk)
+    trio.desk.do("add", "while the laptop was away")
+    laptop.do("sync", "--resume")
+    in_step(trio.desk, laptop)
+    assert laptop.holds("while the laptop was away")
+    # All that while the places were taken.
+    assert crowd.fewest() >= NEARLY_ALL
+    trio.desk.do("devices", "remove", "laptop")
+    laptop.stop()
+    in_step(*trio.all)
 
 
 def test_a_host_with_many_ipv6_addresses_gets_no_more_than_one(ask: Ask, trio: Trio):
