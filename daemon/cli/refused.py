@@ -6,11 +6,15 @@ Never drops a sentence that it does not know: it is told as it came. Scripts get
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from daemon.cli import names
+from daemon.cli.views.values import headed
 from daemon.cli.when import moment_words
-from daemon.cli.words import named, said_of
+from daemon.cli.words import _, named, said_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _FORMS: Final = named(
     "refusal",
@@ -191,12 +195,28 @@ _FORMS: Final = named(
     "its task was removed",
     "the {kind} {title} was removed",
 )
+_PARTS: Final = named(
+    "refusal",
+    "{device} lacks {count}",
+    "{count} to come from {device}",
+    "{device} has not answered yet",
+    "{device} is still being called",
+)
+"""What keeps devices from being in step, one after the other."""
 _MOMENTS: Final = frozenset({"time", "now"})
 
 
 def refusal_words(sentence: str) -> str:
     """Say a sentence of a refusal; what it names is carried over as it is."""
-    for form in _FORMS:
+    if found := re.fullmatch(r"not in step after ([\d.]+) s(?:: (.+))?", sentence, re.DOTALL):
+        said = _("not in step after {seconds} s").format(seconds=found[1])
+        parts = (_said(part, _PARTS) for part in (found[2] or "").split("; ") if part)
+        return headed(said) + "; ".join(parts) if found[2] else said
+    return _said(sentence, _FORMS)
+
+
+def _said(sentence: str, forms: Sequence[str]) -> str:
+    for form in forms:
         if not sentence.startswith(form.partition("{")[0]):
             continue
         if found := re.fullmatch(_pattern(form), sentence, re.DOTALL):

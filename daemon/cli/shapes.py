@@ -206,7 +206,10 @@ class Peer(TypedDict, total=False):
     added_by: str | None
     added_by_id: str | None
     added_at: str | None
+    added_heard_at: str | None
     unreached: list[dict[str, str]]
+    unanswered: bool
+    differs: bool
 
 
 class Holding(TypedDict, total=False):

@@ -141,8 +141,8 @@ def twins(snapshot: Snapshot, devices: Sequence[DeviceId]) -> Iterator[Check]:
     for device in devices:
         found = f"two daemons run with the key of {_name(snapshot, device)}"
         remedy = (
-            "its data folder was copied: stop placet on one of the two; to use both, give that one its own key: "
-            "placet backup FILE, delete identity.pem, placet restore FILE, then pair it anew"
+            "its data folder was copied: stop placet on one of the two; to use both, give that one its own "
+            "key: placet backup FILE, delete identity.pem, placet restore FILE, then pair it anew"
         )
         given: dict[str, str | int] = {"device": _told(snapshot, device)}
         yield Check("copies", False, found, remedy, "device_twinned", given)

@@ -13,7 +13,7 @@ import click
 from daemon.cli import client
 from daemon.cli.client import WAIT_S, Answer, quoted
 from daemon.cli.grammar import Seconds, command, group, joined, pass_output
-from daemon.cli.refusals import NO_DAEMON, Refusal
+from daemon.cli.refusals import DONE, FAILED, NO_DAEMON, Refusal
 from daemon.cli.views.pairing import goodbye_lines, goodbye_rows, left_lines
 from daemon.cli.views.standing import (
     device_line,
@@ -36,7 +36,7 @@ _SYNC_S: Final = 30.0
 def devices_command(output: Output) -> None:
     """List the devices; rename or remove one.
 
-    With --plain: id, name, this, connected, lag, last seen, address, removed, let in by, when.
+    With --plain: id, name, this, connected, lag, last seen, address, removed, let in by, when, differs.
     """
     if click.get_current_context().invoked_subcommand is None:
         output.show(client.get("/v1/devices"), device_screen, device_rows)
@@ -141,8 +141,11 @@ def _lives_on(agent: dict[str, Any], device: dict[str, Any]) -> bool:
 @click.option("--pause", is_flag=True, help="Stop exchanging, until --resume.")
 @click.option("--resume", is_flag=True, help="Exchange again.")
 @pass_output
-def sync_command(output: Output, wait_s: float | None, pause: bool, resume: bool) -> None:
-    """Exchange with the other devices now."""
+def sync_command(output: Output, wait_s: float | None, pause: bool, resume: bool) -> int:
+    """Exchange with the other devices now.
+
+    It fails where a device holds the same changes and shows another state, and does not wait for that one.
+    """
     if pause and resume:
         clash = _("--{one} and --{other} exclude each other").format(one="pause", other="resume")
         raise click.UsageError(clash, click.get_current_context())
@@ -152,3 +155,4 @@ def sync_command(output: Output, wait_s: float | None, pause: bool, resume: bool
     output.show(answer, sync_lines, sync_rows)
     if resume and answer.json.get("peers"):
         output.say(_("The others are called again; `placet sync --wait` tells when all agree."))
+    return FAILED if any(peer.get("differs") for peer in answer.json.get("peers") or ()) else DONE

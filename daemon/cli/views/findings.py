@@ -43,6 +43,7 @@ _FOUND: Final = {
     "device_another": later("{device} is away: {seen}"),
     "device_newer": later("{device} cannot be understood: {seen}"),
     "device_older": later("{device} cannot be understood: {seen}"),
+    "device_busy": later("{device} is away: {seen}"),
     "device_no_answer": later("{device} is away: {seen}"),
     "device_not_listening": later("{device} is away: {seen}"),
     "device_no_way": later("{device} is away: {seen}"),
@@ -75,12 +76,13 @@ _REMEDIES: Final = {
     "device_another": later(
         "another device has its address now; it is found again by mDNS, or set peers.static"
     ),
+    "device_busy": later("it is called again by itself; if this lasts, see there who else calls it"),
     "device_no_answer": later("check that it is on, and that no firewall keeps its port closed"),
     "device_not_listening": later("start placet there"),
     "device_no_way": later("check the network here and there"),
     "device_twinned": later(
-        "its data folder was copied: on one of the two, stop placet, then: "
-        "placet devices leave --empty --force; then pair it anew"
+        "its data folder was copied: stop placet on one of the two; to use both, give that one its own key: "
+        "placet backup FILE, delete identity.pem, placet restore FILE, then pair it anew"
     ),
     "device_floods": later("see what is written there; placet devices remove ends it"),
     "exchange_paused": later("placet sync --resume"),

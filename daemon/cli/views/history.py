@@ -138,7 +138,13 @@ def _what(change: Change, look: Look) -> str:
 
 
 def event_lines(event: Event, told: Any, look: Look) -> Iterator[str]:
-    """Draw one event of the stream: a commit by what it changed, anything else as it is."""
+    """Draw one event of the stream: a commit by what it changed, a state in words, anything else as it is."""
+    if event.name == "state" and isinstance(told, dict):
+        name = shown(told.get("device_name") or told.get("device") or "?")
+        differs = _("{device} holds the same changes and shows something else")
+        agrees = _("{device} holds the same changes and shows the same again")
+        yield look.paint((differs if told.get("differs") else agrees).format(device=name), "yellow")
+        return
     changes = told.get("changes") if isinstance(told, dict) else None
     if isinstance(changes, list) and changes:
         yield from change_list(changes, look)

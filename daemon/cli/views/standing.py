@@ -85,6 +85,7 @@ def _peers(status: Status, look: Look) -> Iterator[str]:
     names = _told_apart([own, *peers])
     for at, peer in enumerate(peers):
         yield _fact("" if at else _("peers"), _peer(peer, names, look), look)
+    yield from (_fact("", words, look) for words in _differing(peers, names, look))
     yield from (_fact("", words, look) for peer in peers if (words := _let_in(peer, status, names, look)))
 
 
@@ -151,7 +152,7 @@ def _peer(peer: Peer, names: dict[str, str], look: Look) -> str:
 
 def _let_in(peer: Peer, status: Status, names: dict[str, str], look: Look) -> str:
     """Tell of a device that another one let in lately: nobody is to come in unseen."""
-    at_s = moment_s(peer.get("added_at"))
+    at_s = moment_s(peer.get("added_heard_at"))
     lately = at_s is not None and look.now_s is not None and look.now_s - at_s < _TOLD_S
     # By id: a name may be any, and that of another device too.
     if not lately or peer.get("added_by_id") == status.get("device_id"):
@@ -172,8 +173,20 @@ def _let_in_words(peer: Peer, names: dict[str, str], look: Look) -> str:
     return _("{device} was let in by {by}, {when}").format(device=device, by=told, when=when)
 
 
+def _differing(peers: Iterable[Peer], names: dict[str, str], look: Look) -> Iterator[str]:
+    """Say which devices show another state for the same changes, and what to do: a line for each of both."""
+    differing = [names.get(peer.get("device_id", ""), "?") for peer in peers if peer.get("differs")]
+    for name in differing:
+        words = _("{device} holds the same changes and shows something else").format(device=name)
+        yield look.paint(words, "red")
+    if differing:
+        yield _("run 'placet verify' on both devices")
+
+
 def _lag(peer: Peer, look: Look) -> str:
     lag, missing = peer.get("lag"), peer.get("missing") or 0
+    if peer.get("differs"):
+        return look.paint(_("differs"), "red")
     if missing and peer.get("connected"):
         coming = ngettext("{count} commit to come", "{count} commits to come", missing)
         return look.paint(coming.format(count=missing), "yellow")
@@ -200,6 +213,7 @@ def device_rows(devices: Iterable[Peer]) -> Iterator[Sequence[object]]:
             bool(get("removed")),
             get("added_by"),
             get("added_at"),
+            bool(get("differs")),
         )
 
 
@@ -216,6 +230,7 @@ def device_screen(devices: Sequence[Peer], look: Look) -> Iterator[str]:
     if any(one.get("this") and one.get("removed") for one in devices):
         yield from _apart(look)
     names = _told_apart(devices)
+    yield from _differing(devices, names, look)
     for one in devices:
         if not one.get("removed") and (words := _let_in_words(one, names, look)):
             yield look.paint(words, "dim")
@@ -232,6 +247,8 @@ def _device_cells(one: Peer, ids: dict[str, str], look: Look) -> list[Cell]:
         link = Cell(_("this one, removed") if one.get("this") else _("removed"), ("red",))
     elif one.get("this"):
         link = Cell(_("this one"), ("bold",))
+    elif one.get("differs"):
+        link = Cell(_("differs"), ("red",))
     else:
         link = Cell(_("connected"), ("green",)) if one.get("connected") else Cell(_("away"), ("dim",))
     lag = one.get("lag")
@@ -262,8 +279,14 @@ def sync_lines(report: dict[str, Any], look: Look) -> Iterator[str]:
     elif report.get("complete"):
         agreed = ngettext("In step with {count} device", "In step with {count} devices", linked)
         yield f"{look.paint(look.sign('✓'), 'green')} {agreed.format(count=linked)}"
-    else:
+    elif not any(peer.get("differs") for peer in peers):
         yield look.paint(_("Not in step yet"), "yellow")
+    names = _told_apart(peers)
+    yield from _differing(peers, names, look)
+    for peer in peers:
+        if peer.get("unanswered"):
+            silent = _("{device} has not answered yet").format(device=names[peer.get("device_id", "")])
+            yield look.paint(silent, "yellow")
     yield from device_list(peers, look)
 
 

@@ -188,7 +188,7 @@ def test_devices_tell_who_let_each_of_them_in_and_when(placet: Placet, control: 
     assert len(told) == 1
     assert told[0].startswith(f"{one['name']} was let in by desk, ")
     rows = placet("devices", "--plain").out.splitlines()
-    assert rows[0].split("\t")[-2:] == ["desk", "2026-03-04T10:00:00Z"]
+    assert rows[0].split("\t")[-3:] == ["desk", "2026-03-04T10:00:00Z", "false"]
 
 
 def test_devices_are_a_table(placet: Placet, control: FakeControl):
@@ -519,6 +519,48 @@ def test_a_sync_never_claims_more_than_is_known(placet: Placet, control: FakeCon
         "Exchange is paused: placet sync --resume",
         "No other device yet",
     ]
+
+
+def test_a_device_that_shows_another_state_is_in_step_nowhere(placet: Placet, control: FakeControl):
+    phone, tablet = examples.STATUS["peers"]
+    peers = [phone | {"differs": True}, tablet]
+    words = ["phone holds the same changes and shows something else", "run 'placet verify' on both devices"]
+    control.answers("GET /v1/status", examples.STATUS | {"peers": peers})
+    control.answers("GET /v1/devices", peers)
+    control.answers("POST /v1/sync", {"complete": False, "paused": False, "peers": peers})
+    status, devices, sync = placet("status"), placet("devices"), placet("sync", "--wait")
+    for done in (status, devices, sync):
+        lines = [line.strip() for line in done.out.splitlines()]
+        assert lines.index(words[1]) == lines.index(words[0]) + 1
+        assert "in step" not in done.out.lower()
+        assert all(len(line) <= 80 for line in lines)
+    assert "● phone  connected  differs" in status.out
+    assert (status.status, devices.status, sync.status) == (0, 0, 1)
+    told = placet("sync", "--json")
+    assert (told.status, told.json["complete"], told.json["peers"][0]["differs"]) == (1, False, True)
+
+
+def test_who_owes_an_answer_is_named(placet: Placet, control: FakeControl):
+    peers = [examples.STATUS["peers"][0] | {"unanswered": True}]
+    control.answers("POST /v1/sync", {"complete": False, "paused": False, "peers": peers})
+    done = placet("sync")
+    assert done.out.splitlines()[:2] == ["Not in step yet", "phone has not answered yet"]
+    assert done.status == 0
+
+
+def test_a_state_that_differs_is_told_among_the_events_and_not_in_the_log(
+    placet: Placet, control: FakeControl
+):
+    told = [{"device": "f0" * 32, "device_name": "phone", "differs": differs} for differs in (True, False)]
+    stream = "".join(f"event: state\ndata: {json.dumps(one)}\n\n" for one in told)
+    control.streams("GET /v1/events", stream.encode())
+    assert placet("events", "--count", "2").out.splitlines() == [
+        "phone holds the same changes and shows something else",
+        "phone holds the same changes and shows the same again",
+    ]
+    control.streams("GET /v1/events", stream.encode())
+    done = placet("events", "--count", "2", "--jsonl")
+    assert [json.loads(line)["data"] for line in done.out.splitlines()] == told
 
 
 def test_tasks_are_removed_and_restored(placet: Placet, control: FakeControl):

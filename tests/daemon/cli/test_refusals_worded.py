@@ -11,7 +11,7 @@ import pytest
 
 from daemon.cli import words
 from daemon.cli.refusals import Refusal
-from daemon.cli.refused import _FORMS, refusal_words
+from daemon.cli.refused import _FORMS, _PARTS, refusal_words
 from tests.source import ROOT
 
 _FILLED = {"count": "7", "number": "7", "kind": "task", "noun": "label", "examples": "q, q"}
@@ -70,6 +70,18 @@ def test_words_of_people_are_carried_over_and_scripts_get_english(speak: Callabl
     refusal = Refusal("not_found", "the task '{0} one of us' was removed", "restore it first")
     assert refusal.as_line() == "'{0} one of us' wurde entfernt (Aufgabe); holen Sie es zuerst zurück"
     assert refusal.as_json()["error"]["message"] == "the task '{0} one of us' was removed"
+
+
+def test_what_keeps_devices_from_being_in_step_is_told_part_by_part(speak: Callable[[str], None]):
+    parts = [_filled(form) for form in _PARTS]
+    said = [one for one in set(_sentences()) if re.search(r"\w", one[1].replace(".*", ""))]
+    assert [one for one in parts if not _is_said(one, said)] == []
+    for told in ("not in step after 30 s", f"not in step after 0.5 s: {'; '.join(parts)}"):
+        assert refusal_words(told) == told
+    speak("de")
+    assert refusal_words("not in step after 30 s: phone lacks 3; desk; den is still being called") == (
+        "nach 30 s nicht im Gleichschritt: phone fehlen 3; desk; den wird noch gerufen"
+    )
 
 
 def test_a_moment_is_told_on_the_persons_own_calendar():
