@@ -195,6 +195,7 @@ class Admission:
         if made:
             transaction.commit(made, by=By.SYSTEM)
         transaction.set_vault(admitted.host.vault)
+        table.note_let_in(transaction, self._identity.device, None)
         table.note_good_address(transaction, inviter, place)
 
     def _require_alone(self, transaction: Transaction, inviter: DeviceId) -> None:

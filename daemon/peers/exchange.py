@@ -244,6 +244,7 @@ class Exchange:
         self._links.close_all_but(peers, gone)
         # Only now: a device that was removed is not to get the new key.
         await self._members.renew_beacon()
+        await self._members.note_let_in()
         self._roster_read()
 
     # -- being in step --------------------------------------------------------------------------------

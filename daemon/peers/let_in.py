@@ -3,20 +3,26 @@
 Never silent about a device because its entry was written in an odd way.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from daemon.peers import roster
 from store import history
+from store import peers as table
 from store.fold import Written
 from store.snapshot import Snapshot
-from syncproto.heads import covers
+from syncproto.heads import Head, covers
 from syncproto.ids import DeviceId
+
+JOINING_MS = 600_000
+"""How long after a device has joined it is still told what the vault held before."""
 
 
 class LetIn(NamedTuple):
-    """Whose write let a device in, and when that was written (Unix time in milliseconds, its writer's)."""
+    """Whose write let a device in, in which commit, and when by its writer's clock (Unix time in ms)."""
 
     by: DeviceId
+    head: Head
     ms: int
 
 
@@ -37,7 +43,30 @@ def let_in(snapshot: Snapshot, device: DeviceId) -> LetIn | None:
         if opens:
             last = by, write
     last = last or _unmarked(snapshot, device, writes)
-    return None if last is None else LetIn(last[0], last[1].source.ms)
+    return None if last is None else LetIn(last[0], last[1].head, last[1].source.ms)
+
+
+def heard_ms(snapshot: Snapshot, device: DeviceId, entered: LetIn) -> int | None:
+    """Return when this device heard that another one was let in; None for what it found as it joined itself.
+
+    Its writer's time is believed alone where this one has not been noted yet.
+    """
+    heard = table.heard_let_in(snapshot)
+    write, noted_ms = heard.get(device, (None, entered.ms))
+    at_ms = noted_ms if write == entered.head else entered.ms
+    _, joined_ms = heard.get(snapshot.device, (None, None))
+    found = joined_ms is not None and entered.ms <= joined_ms and at_ms <= joined_ms + JOINING_MS
+    return None if found else at_ms
+
+
+def unheard(snapshot: Snapshot, devices: Iterable[DeviceId]) -> dict[DeviceId, Head]:
+    """Return by which commits devices were let in, of those that this device has not noted yet."""
+    heard, found = table.heard_let_in(snapshot), {}
+    for device in devices:
+        entered = None if device == snapshot.device else let_in(snapshot, device)
+        if entered is not None and heard.get(device, (None, 0))[0] != entered.head:
+            found[device] = entered.head
+    return found
 
 
 def _writes(snapshot: Snapshot, device: DeviceId) -> list[tuple[DeviceId, Written]]:

@@ -11,14 +11,17 @@ import structlog
 from daemon.clock import Clock
 from daemon.peers import roster
 from daemon.peers.announcing import Known
+from daemon.peers.let_in import unheard
 from daemon.peers.roster import Member
 from daemon.peers.trust import Gate
 from store import peers as table
+from store.faults import StoreError
 from store.peers import Newcomer
 from store.snapshot import Snapshot
 from store.threads import StoreThreads
 from store.transaction import Transaction
 from syncproto.commit import By
+from syncproto.heads import Head
 from syncproto.ids import DeviceId
 
 log = structlog.get_logger("peers")
@@ -37,6 +40,7 @@ class Membership:
         self.everyone: dict[DeviceId, Member] = {}
         self._newcomers: dict[bytes, Newcomer] = {}
         self._beacon_is_right = True
+        self._unheard: dict[DeviceId, Head] = {}
 
     async def refresh(self) -> None:
         """Read the roster; hold new handshakes to it."""
@@ -48,7 +52,11 @@ class Membership:
 
         # One at a time: an older reading must not be put in place after a newer one.
         async with self._reading:
+            before = self.everyone
             self.everyone, newcomers, self._beacon_is_right = await self._db.read(use)
+            entered = [device for device, one in self.everyone.items() if _came(one, before.get(device))]
+            if entered:
+                self._unheard |= await self._db.read(lambda snapshot: unheard(snapshot, entered))
         # Who is no member lets nobody in.
         self._newcomers = {} if self.removed else {one.certificate: one for one in newcomers}
         trusted = frozenset(member.certificate for member in self.peers().values()) | self._newcomers.keys()
@@ -56,6 +64,22 @@ class Membership:
             self._gate.trust(trusted)
             # Only now: a fault on the way must not leave a removed device trusted.
             self._trusted = trusted
+
+    async def note_let_in(self) -> None:
+        """Remember when this device heard of those that were let in since."""
+        heard, self._unheard = self._unheard, {}
+        if not heard:
+            return
+
+        def use(transaction: Transaction) -> None:
+            for device, head in heard.items():
+                table.note_let_in(transaction, device, head)
+
+        try:
+            await self._db.write(use)
+        except StoreError as fault:
+            # Until it is heard of again, at the next start, its writer's own time is believed.
+            log.warning("it could not be noted who was let in", error=str(fault))
 
     async def renew_beacon(self) -> None:
         """Make the key of this device's announcements anew where a device that knows it was removed."""
@@ -111,6 +135,10 @@ class Membership:
         if newcomer is None or newcomer.expires_ms <= self._clock.now_ms():
             return None
         return newcomer
+
+
+def _came(member: Member, before: Member | None) -> bool:
+    return not member.removed and (before is None or before.removed)
 
 
 def _with_beacon(transaction: Transaction, randomness: Callable[[int], bytes]) -> None:

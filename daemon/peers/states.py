@@ -9,7 +9,7 @@ import msgspec
 
 from daemon.journal.provenance import iso
 from daemon.peers.calling import Failed
-from daemon.peers.let_in import let_in
+from daemon.peers.let_in import heard_ms, let_in
 from daemon.peers.roster import Member
 from store import peers as table
 from store.snapshot import Snapshot
@@ -81,6 +81,8 @@ class DeviceState(msgspec.Struct, frozen=True):
     """That device's id: who wrote so, whatever was written."""
     added_at: str | None
     """When that was, by the clock of who wrote it."""
+    added_heard_at: str | None
+    """When this device heard of that; None for what it found in the vault when it joined itself."""
     clock_ahead_s: int | None
     """By how much its clock was ahead of this one's when it was called last, in seconds; None: not called."""
     unreached: list[Unreached]
@@ -148,7 +150,7 @@ def device_states(
         this, link, last = device == snapshot.device, seen.live.get(device), heard.get(device)
         heard_of = link.vector if link else last.vector if last else None
         vector = None if member.removed or apart else heard_of
-        by, by_id, at = _entered(snapshot, members, device)
+        by, by_id, at, heard_at = _entered(snapshot, members, device)
         seen_ms = now_ms if link or this else last.seen_ms if last else None
         listed = own_address if this else link.address if link else next(iter(known.get(device, [])), None)
         states.append(
@@ -165,6 +167,7 @@ def device_states(
                 added_by=by,
                 added_by_id=by_id,
                 added_at=at,
+                added_heard_at=heard_at,
                 clock_ahead_s=seen.ahead_s.get(device),
                 unreached=[]
                 if link
@@ -178,13 +181,17 @@ def device_states(
 
 def _entered(
     snapshot: Snapshot, members: Mapping[DeviceId, Member], device: DeviceId
-) -> tuple[str, str, str] | tuple[None, None, None]:
-    """Return who let a device in, by name and by id, and when; of one without a name its id's beginning."""
+) -> tuple[str | None, str | None, str | None, str | None]:
+    """Return who let a device in, by name and by id, when, and when this one heard of it.
+
+    Of one without a name: its id's beginning.
+    """
     entered = let_in(snapshot, device)
     if entered is None:
-        return None, None, None
-    by = members.get(entered.by)
-    return entered.by.hex()[:8] if by is None else by.name, entered.by.hex(), iso(entered.ms)
+        return None, None, None, None
+    by, at_ms = members.get(entered.by), heard_ms(snapshot, device, entered)
+    name = entered.by.hex()[:8] if by is None else by.name
+    return name, entered.by.hex(), iso(entered.ms), None if at_ms is None else iso(at_ms)
 
 
 def in_step(snapshot: Snapshot, vectors: Sequence[Clock]) -> bool:

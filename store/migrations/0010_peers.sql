@@ -34,3 +34,12 @@ CREATE TABLE listener (
   one INTEGER PRIMARY KEY CHECK (one = 1),
   port INTEGER NOT NULL
 ) STRICT;
+
+-- When this device heard that another one was let in: `write` is the head of the commit that did, canonical
+-- MessagePack, so that letting in again is news again. What its writer says of the time may be any; a device that
+-- was away hears of it late. The row of this device itself (`write` empty) is when it joined its vault.
+CREATE TABLE let_in (
+  device BLOB PRIMARY KEY,
+  write BLOB NOT NULL,
+  heard_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;

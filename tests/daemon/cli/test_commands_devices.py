@@ -130,7 +130,7 @@ LATELY, LONG_AGO = "2026-03-03T12:00:00Z", "2026-02-02T12:00:00Z"
 
 
 def entered(by: str, by_id: str, at: str = LATELY) -> dict[str, object]:
-    return {"added_by": by, "added_by_id": by_id, "added_at": at}
+    return {"added_by": by, "added_by_id": by_id, "added_at": LATELY, "added_heard_at": at}
 
 
 def status_of(control: FakeControl, placet: Placet, *peers: dict[str, object]) -> list[str]:

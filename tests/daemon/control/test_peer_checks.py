@@ -23,6 +23,7 @@ PHONE = DeviceState(
     removed=False,
     added_by=None,
     added_by_id=None,
+    added_heard_at=None,
     added_at=None,
     clock_ahead_s=None,
     unreached=[],

@@ -263,3 +263,68 @@ async def test_a_removed_device_that_leaves_has_nobody_to_tell(pair: tuple[Devic
     desk, phone = pair
     await cut_off(desk, phone)
     assert await phone.peers.leave() == Goodbye([], [], removed=True)
+
+
+# -- when a device hears who was let in --------------------------------------------------------------------
+
+
+async def heard_at(device: Device, other: Device) -> str | None:
+    seen = await device.sees(other)
+    assert seen is not None
+    return seen.added_heard_at
+
+
+async def hears_of(device: Device, other: Device, after: str) -> None:
+    """Wait until a device has noted that another one was let in."""
+
+    async def noted(one: Device) -> bool:
+        seen = await one.sees(other)
+        return seen is not None and (seen.added_heard_at or "") >= after
+
+    await device.until(noted)
+
+
+async def test_a_device_that_was_away_is_told_later_of_whom_the_others_let_in(fleet: Fleet):
+    desk, phone = await fleet.start("desk"), await fleet.start("phone")
+    await fleet.pair(desk, phone)
+    await in_step(desk, phone)
+    await phone.stop()
+    tablet = await fleet.start("tablet")
+    await fleet.pair(desk, tablet)
+    for one in (desk, phone, tablet):
+        one.clock.ahead_s += 30 * 86_400
+    back = iso(phone.clock.now_ms())
+    await phone.start()
+    await hears_of(phone, tablet, back)
+    await phone.restart()
+    noted = await heard_at(phone, tablet)
+    assert noted is not None
+    assert back <= noted <= iso(phone.clock.now_ms())
+    assert ((await entered(phone, tablet))[2] or "") < back
+
+
+async def test_a_commit_that_is_dated_long_ago_hides_nobody(fleet: Fleet):
+    desk, phone = await fleet.start("desk"), await fleet.start("phone")
+    await fleet.pair(desk, phone)
+    await phone.stop()
+    phone.clock.ahead_s -= 300 * 86_400
+    lost, before = fleet.make("lost"), iso(desk.clock.now_ms())
+    store = phone.opened()
+    with store.write() as transaction:
+        transaction.db.execute("UPDATE standing SET stamp_ms = 0, stamp_n = 0")
+        fields: dict[str, Value] = {"certificate": lost.identity.certificate, "added_by": phone.id}
+        transaction.commit([Write(roster.entity_of(lost.id), roster.KIND, fields)], by=By.SYSTEM)
+    store.close()
+    await phone.start()
+    await hears_of(desk, lost, before)
+    assert ((await entered(desk, lost))[2] or "") < before
+
+
+async def test_a_newcomer_is_not_told_as_news_who_was_there_before_it(fleet: Fleet):
+    desk, phone = await fleet.start("desk"), await fleet.start("phone")
+    await fleet.pair(desk, phone)
+    tablet = await fleet.start("tablet")
+    await fleet.pair(desk, tablet)
+    await in_step(desk, phone, tablet)
+    assert await heard_at(tablet, phone) is None
+    assert await heard_at(phone, tablet) is not None
