@@ -16,7 +16,7 @@ import time
 LIMIT_S = 8.0
 IDLE = 200
 SPREAD_S = 5.0
-SETTLED_S = 0.2
+SETTLED_S = 0.5
 AGAIN_S = 0.5
 """What was closed before it had settled was turned away, and is made anew no more often than this."""
 QUIET_S = 1.0
