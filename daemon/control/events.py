@@ -78,11 +78,11 @@ class Events:
             told: Mapping[DeviceId, str] = {}
             while True:
                 told = await self._tell_of_states(response, told)
-                if after < self._store.feed_end:
-                    for event in await self._page(after):
-                        await _send(response, _written(event))
-                        after = event.seq
-                elif not await watch.grown(HEARTBEAT_S):
+                page = await self._page(after) if after < self._store.feed_end else []
+                for event in page:
+                    await _send(response, _written(event))
+                    after = event.seq
+                if not page and not await watch.grown(HEARTBEAT_S):
                     await _send(response, b": still here\n\n")
         except (ConnectionError, TimeoutError):
             return response
