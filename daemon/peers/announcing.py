@@ -34,10 +34,10 @@ class Names(NamedTuple):
     host: str
 
 
-def names(randomness: Callable[[int], bytes]) -> Names:
+def names(randomness: Callable[[int], bytes], service: str = SERVICE) -> Names:
     """Draw names for one service, for as long as it is announced."""
     instance, host = (randomness(_RANDOM_BYTES).hex() for _ in range(2))
-    return Names(f"{instance}.{SERVICE}", f"{host}.local.")
+    return Names(f"{instance}.{service}", f"{host}.local.")
 
 
 def of_member(key: bytes, instance: str, port: int, randomness: Callable[[int], bytes]) -> dict[bytes, bytes]:

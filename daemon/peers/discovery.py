@@ -43,7 +43,7 @@ class Discovery:
     """Announces this device and listens for others, from `start` to `stop`.
 
     `host` is what the listener is bound to; `known` is asked whenever it matters; `found` is told of a member
-    that was heard with addresses not heard before.
+    that was heard with addresses not heard before. Only those of one `service` (RFC 6763, 7) hear each other.
     """
 
     def __init__(
@@ -53,8 +53,10 @@ class Discovery:
         host: str,
         known: Callable[[], Known],
         found: Callable[[DeviceId], None],
+        service: str = SERVICE,
     ) -> None:
         self._clock = clock
+        self._type = service
         self._host = host
         self._known = known
         self._hearsay = Hearsay(clock, known, found, alone=is_loopback(host))
@@ -147,7 +149,7 @@ class Discovery:
             # It says goodbye for every service.
             ending.push_async_callback(mdns.async_close)
             ending.push_async_callback(self._stop_resolving)
-            browser = AsyncServiceBrowser(mdns.zeroconf, SERVICE, handlers=[self._on_service])
+            browser = AsyncServiceBrowser(mdns.zeroconf, self._type, handlers=[self._on_service])
             ending.push_async_callback(browser.async_cancel)
             services: dict[str, _Service] = {}
             self.trouble = None
@@ -177,14 +179,14 @@ class Discovery:
         return wanted
 
     def _service(self, reason: tuple[str, bytes], own: Sequence[str]) -> _Service:
-        instance, host = announcing.names(self._clock.randomness)
+        instance, host = announcing.names(self._clock.randomness, self._type)
         role, words = reason
         if role == "member":
             properties = announcing.of_member(words, instance, self._port, self._clock.randomness)
         else:
             properties = announcing.of_inviter(words.decode())
         info = AsyncServiceInfo(
-            SERVICE,
+            self._type,
             instance,
             port=self._port,
             properties=properties,
@@ -232,7 +234,7 @@ class Discovery:
             self._resolving[name].add_done_callback(tell_of_fault)
 
     async def _resolve(self, mdns: Zeroconf, name: str) -> None:
-        info = AsyncServiceInfo(SERVICE, name)
+        info = AsyncServiceInfo(self._type, name)
         try:
             with suppress(OSError, zeroconf.Error):
                 if await info.async_request(mdns, RESOLVE_S * 1000) and info.port:

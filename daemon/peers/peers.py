@@ -13,7 +13,7 @@ from daemon.config import Settings
 from daemon.journal.errors import Code, Refused
 from daemon.journal.provenance import iso
 from daemon.notifier import Notifier
-from daemon.peers import addresses, code, editing, interfaces, joining, roster, token
+from daemon.peers import addresses, announcing, code, editing, interfaces, joining, roster, token
 from daemon.peers.admission import Admission
 from daemon.peers.dial import Dialling
 from daemon.peers.discovery import Discovery, tell_of_fault
@@ -58,8 +58,8 @@ class Peers:
     """Everything about other devices. `start` it once the store is open; `stop` it before the store closes.
 
     `notifier` must be told of every commit of `db`. `name` is what people call this device; `shortfall` says
-    why there is no room for what peers bring, None where there is. Raises ValueError for a static address
-    that is none, or one that cannot be listened on.
+    why there is no room for what peers bring, None where there is; devices of one `service` alone hear each
+    other by mDNS. Raises ValueError for a static address that is none, or one that cannot be listened on.
     """
 
     def __init__(
@@ -72,6 +72,7 @@ class Peers:
         settings: Settings,
         name: str,
         pace: Pace | None = None,
+        service: str = announcing.SERVICE,
         shortfall: Callable[[], str | None] = lambda: None,
     ) -> None:
         self._db = db
@@ -98,11 +99,10 @@ class Peers:
             roster_read=self._on_roster,
             pace=pace,
         )
-        self._discovery: Discovery | None = None
-        if settings.mdns.enabled:
-            self._discovery = Discovery(
-                clock, host=self._host, known=members.known, found=self._exchange.call
-            )
+        discovery = Discovery(
+            clock, host=self._host, known=members.known, found=self._exchange.call, service=service
+        )
+        self._discovery = discovery if settings.mdns.enabled else None
         self._changes = interfaces.Changes(clock, self._on_move)
         self._watching: asyncio.Task[None] | None = None
         self._admission = Admission(

@@ -5,6 +5,7 @@ Never fakes a part of Placet: only the clock and the randomness are given.
 
 import asyncio
 import hashlib
+import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -29,6 +30,8 @@ from syncproto.ids import DeviceId, EntityId
 from syncproto.session import Standing
 
 LIMIT_S = 20.0
+SERVICE = f"_placet-{os.getpid():x}._tcp.local."
+"""What is announced by mDNS: other runs on this machine neither hear this one nor are heard."""
 QUICK = Pace(again_s=0.05, again_s_max=0.4, goodbye_s=1.0, roster_s=0.0)
 
 T = TypeVar("T")
@@ -105,6 +108,7 @@ class Device:
             settings=self.settings,
             name=self.name,
             pace=self.pace,
+            service=SERVICE,
             shortfall=lambda: self.shortfall,
         )
         await self.peers.start()

@@ -11,9 +11,9 @@ from zeroconf.asyncio import AsyncServiceInfo, AsyncZeroconf
 
 from daemon.journal.errors import Code, Refused
 from daemon.peers import announcing, roster
-from daemon.peers.announcing import SERVICE, Known
+from daemon.peers.announcing import Known
 from daemon.peers.discovery import RESOLVING_MAX, Discovery
-from tests.daemon.peers.fleet import LIMIT_S, QUICK, Device, Fleet, GivenClock, in_step, until
+from tests.daemon.peers.fleet import LIMIT_S, QUICK, SERVICE, Device, Fleet, GivenClock, in_step, until
 
 # What any machine on the network may send.
 NONCE = {b"v": b"1", b"n": b"A" * 22, b"h": b"A" * 22}
@@ -95,7 +95,7 @@ async def test_a_spoofer_can_neither_be_taken_for_a_member_nor_send_one_away(fle
     await desk.until_linked(phone)
     spoofer = AsyncZeroconf(interfaces=["127.0.0.1"])
     try:
-        names = announcing.names(bytes)
+        names = announcing.names(bytes, SERVICE)
         info = AsyncServiceInfo(
             SERVICE,
             names.instance,
@@ -119,10 +119,12 @@ async def test_a_spoofer_can_neither_be_taken_for_a_member_nor_send_one_away(fle
 async def test_more_devices_than_are_asked_about_at_once_are_all_heard():
     clock, count = GivenClock("many"), RESOLVING_MAX + 4
     many = AsyncZeroconf(interfaces=["127.0.0.1"])
-    discovery = Discovery(clock, host="127.0.0.1", known=lambda: Known(None, {}), found=lambda _: None)
+    discovery = Discovery(
+        clock, host="127.0.0.1", known=lambda: Known(None, {}), found=lambda _: None, service=SERVICE
+    )
 
     async def announce(number: int) -> None:
-        names = announcing.names(clock.randomness)
+        names = announcing.names(clock.randomness, SERVICE)
         info = AsyncServiceInfo(
             SERVICE,
             names.instance,
