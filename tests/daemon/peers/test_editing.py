@@ -200,6 +200,23 @@ async def test_a_device_that_was_let_in_without_a_word_of_it_was_still_let_in_by
     assert (await entered(desk, lost))[:2] == ("phone", phone.id.hex())
 
 
+async def test_who_is_in_no_roster_and_lets_a_device_in_is_told_by_its_id(fleet: Fleet):
+    desk, phone = await fleet.start("desk"), await fleet.start("phone")
+    await fleet.pair(desk, phone)
+    ghost, lost = fleet.make("ghost"), fleet.make("lost")
+    store = ghost.opened()
+    with store.write() as transaction:
+        fields: dict[str, Value] = {"certificate": lost.identity.certificate, "added_by": desk.id}
+        transaction.commit([Write(roster.entity_of(lost.id), roster.KIND, fields)], by=By.SYSTEM)
+    # Signed as the transaction ends.
+    with store.read() as snapshot:
+        page = [received.signed for _, received in snapshot.feed(0, 10)]
+    store.close()
+    await phone.db.write(lambda one: one.take(page))
+    await in_step(desk, phone)
+    assert (await entered(desk, lost))[:2] == (ghost.id.hex()[:8], ghost.id.hex())
+
+
 async def test_a_removal_that_was_taken_back_by_whoever_is_told(fleet: Fleet):
     desk, phone, tablet = [await fleet.start(name) for name in ("desk", "phone", "tablet")]
     await fleet.pair(desk, phone)
