@@ -277,7 +277,7 @@ async def test_who_ends_the_link_for_a_goodbye_was_told_and_for_anything_else_wa
 ):
     desk, phone = await fleet.start("desk"), await fleet.start("phone", pace=replace(QUICK, leave_s=0.3))
     await fleet.pair(desk, phone)
-    held = await phone.read(lambda one: one.vector())
+    held = await phone.standing()
     vault = await phone.read(lambda one: one.vault())
     assert vault is not None
     await desk.stop()
@@ -286,7 +286,7 @@ async def test_who_ends_the_link_for_a_goodbye_was_told_and_for_anything_else_wa
     socket = LeavingSocket(reason)
     link = phone.peers._links.make(Wire(cast("Socket", socket), ""), desk.id, dialled=True)
     running = asyncio.create_task(phone.peers._links.hold(link))
-    socket.give(messages.write(Hello([1], vault, None, held, bytes(32), {})))
+    socket.give(messages.write(Hello([1], vault, None, *held, {})))
     async with asyncio.timeout(LIMIT_S):
         await link.greeted.wait()
         said = await phone.peers.leave()
