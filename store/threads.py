@@ -4,7 +4,9 @@ Never hands a transaction across threads, and tells of a commit only after it is
 """
 
 import asyncio
-from collections.abc import Callable
+import threading
+import traceback
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
@@ -12,6 +14,7 @@ from store.lease import Doubt
 from store.snapshot import Snapshot
 from store.store import Store
 from store.transaction import Transaction
+from syncproto.commit import Received, SignedCommit, read_page
 
 READERS = 2
 
@@ -26,6 +29,8 @@ class StoreThreads:
         store.tend_apart()
         self._writer = ThreadPoolExecutor(1, "store-writer")
         self._readers = ThreadPoolExecutor(READERS, "store-reader")
+        self._pages = ThreadPoolExecutor(1, "store-pages")
+        self._taking = 0
         self.on_commit: list[Callable[[], None]] = []
         with store.read() as snapshot:
             self._feed_end = snapshot.feed_end()
@@ -54,20 +59,76 @@ class StoreThreads:
         """
         durable: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._writer.submit(self._in_transaction, use, durable)
-        return await durable
+        try:
+            return await durable
+        finally:
+            # What was raised holds this frame: together they would stay until the collector comes.
+            del durable
 
-    def _in_transaction(self, use: Callable[[Transaction], T], durable: "asyncio.Future[T]") -> None:
+    def take(
+        self, commits: Sequence[SignedCommit], use: Callable[[Transaction, Sequence[Received]], T]
+    ) -> "asyncio.Future[T]":
+        """Read a page of commits and run `use` on it in a transaction, pages in the order of the calls.
+
+        A page is read while the one before it becomes durable; no more than these two are held as objects,
+        whoever brings pages. The future is told what `write` returns and raises; cancelled before its turn, a
+        page is not taken.
+        """
+        durable: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        first, self._taking = self._taking == 0, self._taking + 1
+        durable.add_done_callback(self._taken)
+        if first:
+            # There is none to read it beside, and every thread that is asked costs a live change its time.
+            self._writer.submit(self._in_transaction, lambda tx: use(tx, read_page(commits)), durable)
+        else:
+            self._pages.submit(self._read_ahead, commits, use, durable)
+        return durable
+
+    def _taken(self, _: "asyncio.Future[T]") -> None:
+        self._taking -= 1
+
+    def _read_ahead(
+        self,
+        commits: Sequence[SignedCommit],
+        use: Callable[[Transaction, Sequence[Received]], T],
+        durable: "asyncio.Future[T]",
+    ) -> None:
+        """Read a page, leave it to the writer, and end when it is folded."""
         if durable.cancelled():
             return
-        loop, feed_end = durable.get_loop(), None
         try:
+            page = [read_page(commits)]
+        except BaseException as fault:
+            self._failed(durable, fault)
+            del durable
+            raise
+        folded = threading.Event()
+        self._writer.submit(self._in_transaction, lambda tx: use(tx, page.pop()), durable, folded)
+        folded.wait()
+
+    def _in_transaction(
+        self,
+        use: Callable[[Transaction], T],
+        durable: "asyncio.Future[T]",
+        folded: threading.Event | None = None,
+    ) -> None:
+        try:
+            if durable.cancelled():
+                return
             with self._store.write() as transaction:
                 result = use(transaction)
+                if folded is not None:
+                    folded.set()
             feed_end = transaction.feed_end() if transaction.committed else None
-        except BaseException as fault:  # noqa: BLE001 - whatever it is, it is raised where the write was asked for
-            loop.call_soon_threadsafe(self._failed, durable, fault)
-            return
-        loop.call_soon_threadsafe(self._done, durable, result, feed_end)
+        except BaseException as fault:
+            self._failed(durable, fault)
+            # The fault holds this frame, and the executor what it was given unless it sees the fault too.
+            del durable, use
+            raise
+        finally:
+            if folded is not None:
+                folded.set()
+        durable.get_loop().call_soon_threadsafe(self._done, durable, result, feed_end)
         self._store.tend()
 
     def _done(self, durable: "asyncio.Future[T]", result: T, feed_end: int | None) -> None:
@@ -79,8 +140,16 @@ class StoreThreads:
                 tell()
 
     def _failed(self, durable: "asyncio.Future[T]", fault: BaseException) -> None:
+        """Tell whoever waits, and keep nothing of what was under way but where it failed."""
+        traceback.clear_frames(fault.__traceback__)
+        durable.get_loop().call_soon_threadsafe(self._tell_fault, durable, fault)
+
+    def _tell_fault(self, durable: "asyncio.Future[T]", fault: BaseException) -> None:
         if not durable.done():
             durable.set_exception(fault)
+        else:
+            seen = {"message": "a write failed after its caller had gone", "exception": fault}
+            durable.get_loop().call_exception_handler(seen)
 
     async def read(self, use: Callable[[Snapshot], T]) -> T:
         """Run `use` on a snapshot."""
@@ -97,6 +166,7 @@ class StoreThreads:
 
     def close(self) -> None:
         """Wait for what is under way, then close the store."""
+        self._pages.shutdown(wait=True, cancel_futures=True)
         self._writer.shutdown(wait=True)
         self._readers.shutdown(wait=True)
         self._store.close()

@@ -24,7 +24,7 @@ from syncproto.keys import Signer
 
 RANDOM_BYTES = 10
 HASH_BYTES = 32
-UNSIGNED_BYTES_MAX = 32 * 1024  # a run without signature must fit the smallest page
+UNSIGNED_BYTES_MAX = 32 * 1024  # a run without signature is sent whole, on the narrowest line too
 
 
 @dataclass(frozen=True, slots=True)

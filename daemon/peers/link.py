@@ -4,7 +4,7 @@ Never acknowledges what is not durable, and never holds more than the session's 
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 import structlog
@@ -20,7 +20,7 @@ from store.snapshot import Snapshot
 from store.threads import StoreThreads
 from store.transaction import Taken, Transaction
 from syncproto import session as conversation
-from syncproto.commit import Received, SignedCommit, read_page
+from syncproto.commit import Received, SignedCommit
 from syncproto.faults import OtherVersion, RemoteProtocolError
 from syncproto.heads import EMPTY, Clock
 from syncproto.ids import DeviceId
@@ -29,8 +29,7 @@ from syncproto.session import PageWanted, Session, Standing
 
 ANSWERS_OWED_MAX = 32
 FEW_COMMITS = 16
-LONG_PAGE_BYTES = 32 * 1024
-"""Reading a shorter page takes no longer than asking a thread for it."""
+FEW_HEADS = 32
 KERNEL_TICK_S = 0.02
 """The kernel counts time in ticks, of 10 ms at most: what it heard at the asking may seem older by that."""
 
@@ -38,6 +37,8 @@ log = structlog.get_logger("peers")
 
 _Reading = tuple[FeedPage, Standing, bool]
 """A page, what was held when it was read, and whether the peer was no member any more."""
+_Stored = tuple[Taken, Standing, int]
+"""What a page brought, what was held then, and up to which feed position."""
 
 
 class _Asked(Exception):
@@ -110,9 +111,8 @@ class Link:
         self._acks: list[bytes] = []
         self._pongs: list[bytes] = []
         self._answered = asyncio.Event()
-        # Pages wait here to be stored; there is room when the last is folded, and only becomes durable.
-        self._pages: asyncio.Queue[list[Received]] = asyncio.Queue()
-        self._room = asyncio.Semaphore(1)
+        # Pages that are being stored, in their order: one is awaited, one lies here, and one waits to.
+        self._pages: asyncio.Queue[asyncio.Future[_Stored]] = asyncio.Queue(1)
         self._level = 0
         """Up to this feed position the peer is known to hold all."""
         self._heard = Notifier()
@@ -120,6 +120,7 @@ class Link:
         self._pong_heard = 0
         self._takes = 0
         self._frames = 0
+        self._heads = FEW_HEADS + 1
 
     # -- for those who hold the link ------------------------------------------------------------------
 
@@ -247,6 +248,8 @@ class Link:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+            while not self._pages.empty():
+                self._pages.get_nowait().cancel()
         fault = next(iter(done)).exception()
         assert isinstance(fault, Exception), "a part of a link ended without a reason"
         return await self._end(session, fault)
@@ -277,6 +280,14 @@ class Link:
         return str(fault)
 
     async def _read(self, session: Session) -> None:
+        try:
+            await self._read_on(session)
+        except LineLost:
+            # What came whole need not be sent again.
+            await self._pages.join()
+            raise
+
+    async def _read_on(self, session: Session) -> None:
         limit_s, trickle_bytes = self._pace.greeting_s, 0
         while True:
             frame = await self._wire.receive(limit_s, trickle_bytes)
@@ -285,11 +296,7 @@ class Link:
             self._came()
             self._heard.tell()
             for event in session.receive(frame, asyncio.get_running_loop().time()):
-                if isinstance(event, conversation.Take):
-                    await self._leave_to_store(event.commits)
-                else:
-                    await self._pages.join()
-                    await self._follow_up(session, event)
+                await self._follow_up(session, event)
             await self._hear_pong(frame)
             # Frames that are here already come without a wait: the rest of the daemon gets its turn between.
             await asyncio.sleep(0)
@@ -297,31 +304,49 @@ class Link:
 
     async def _hear_pong(self, frame: bytes) -> None:
         """Note the answer to the last question, once what came before it is stored."""
-        if frame == self._pong_due:
+        number = self._pings
+        if frame == write(Pong(number)):
             await self._pages.join()
-            self._pong_heard = self._pings
+            self._pong_heard = number
             self._heard.tell()
 
     async def _leave_to_store(self, commits: list[SignedCommit]) -> None:
-        """Read a page, while the one before it becomes durable, and leave it to be stored."""
+        """Have a page stored, after those before it, and read on meanwhile as far as there is room."""
         await self._until_allowed()
-        await self._room.acquire()
-        if sum(len(one.body) for one in commits) < LONG_PAGE_BYTES:
-            page = read_page(commits)
-        else:
-            page = await asyncio.to_thread(read_page, commits)
-        self._pages.put_nowait(page)
+        shortfall = self._shortfall()
+        if shortfall is not None:
+            # It is dialled again, at growing intervals: that is how room that came back is noticed.
+            log.warning("nothing is taken from a peer", peer=self.peer.hex()[:16], seen=shortfall)
+            raise _Asked("this device has no room left")
+        loop, size = asyncio.get_running_loop(), sum(len(one.body) for one in commits)
+
+        def use(transaction: Transaction, page: Sequence[Received]) -> _Stored:
+            taken = transaction.take_read(page)
+            if self._allowance is not None and taken.new:
+                # From here: what is stored counts, also where the link ends before that is known.
+                loop.call_soon_threadsafe(self._allowance.spend, self.peer, size)
+            return taken, standing(transaction), transaction.feed_end()
+
+        stored = self._db.take(commits, use)
+        try:
+            await self._pages.put(stored)
+        except asyncio.CancelledError:
+            stored.cancel()
+            raise
 
     async def _store(self, session: Session) -> None:
         while True:
-            await self._take(session, await self._pages.get())
+            self._stored(session, *await (await self._pages.get()))
             self._pages.task_done()
             self._wake.set()
             self._changed()
 
     async def _follow_up(self, session: Session, event: conversation.Event) -> None:
         match event:
+            case conversation.Take(commits=commits):
+                await self._leave_to_store(commits)
             case conversation.Send(frame=frame):
+                await self._pages.join()
                 self._pongs.append(frame)
                 session.grew()
             case conversation.Greeted():
@@ -330,32 +355,19 @@ class Link:
                 self._compared(agree)
             case conversation.Closed(reason=reason):
                 self.goodbye = reason
+                await self._pages.join()
                 raise _Left(f"the other side said: {reason}")
             case conversation.Acked():
                 pass
         self._wake.set()
         self._changed()
 
-    async def _take(self, session: Session, page: list[Received]) -> None:
-        shortfall = self._shortfall()
-        if shortfall is not None:
-            # It is dialled again, at growing intervals: that is how room that came back is noticed.
-            log.warning("nothing is taken from a peer", peer=self.peer.hex()[:16], seen=shortfall)
-            raise _Asked("this device has no room left")
-
-        loop = asyncio.get_running_loop()
-
-        def use(transaction: Transaction) -> tuple[Taken, Standing, int]:
-            found = transaction.take_read(page), standing(transaction), transaction.feed_end()
-            loop.call_soon_threadsafe(self._room.release)
-            return found
-
-        taken, held, end = await self._db.write(use)
+    def _stored(self, session: Session, taken: Taken, held: Standing, end: int) -> None:
+        """Acknowledge a page that is durable."""
         self._takes += 1
+        self._heads = len(held.vector)
         if taken.overtaken:
             log.warning("a peer held commits of this device's own that it lacked", peer=self.peer.hex()[:16])
-        if self._allowance is not None and taken.new:
-            self._allowance.spend(self.peer, sum(len(one.signed.body) for one in page))
         self._acks.append(session.taken(taken.heads, taken.forked, held))
         if session.peer_vector == held.vector:
             self._level = end
@@ -404,6 +416,7 @@ class Link:
 
         found = self._read_now(session, wanted, use)
         page, held, removed = await self._db.read(use) if found is None else found
+        self._heads = len(held.vector)
         if removed and not (page.commits and roster.removes(page.commits[-1], self.peer)):
             # Those who close the door are on their way; nothing that came after it may go out before them.
             raise _Asked(roster.NO_MEMBER)
@@ -419,9 +432,11 @@ class Link:
     ) -> _Reading | None:
         """Read a page at once where it is short: a few commits for a peer that has acknowledged the others.
 
-        To ask a thread takes several times as long. None where it may be more; a fork is looked for in all.
+        To ask a thread takes several times as long. None where it may be more: each head is looked for, and a
+        fork in all.
         """
-        if session.under_way or self._db.feed_end - wanted.after > FEW_COMMITS:
+        heads = max(self._heads, len(wanted.peer_vector))
+        if session.under_way or self._db.feed_end - wanted.after > FEW_COMMITS or heads > FEW_HEADS:
             return None
         return self._db.read_now(lambda snapshot: None if snapshot.log.forks() else use(snapshot))
 
@@ -445,10 +460,6 @@ class Link:
         self._pings += 1
         await self._send(session.ping(self._pings))
         return self._pings
-
-    @property
-    def _pong_due(self) -> bytes:
-        return write(Pong(self._pings))
 
     async def _await_close(self) -> None:
         await self._close_asked.wait()

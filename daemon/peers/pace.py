@@ -25,7 +25,7 @@ class Pace:
     coalesce_s: float = 0.001
     greeting_s: float = 10.0
     ping_s: float = 15.0
-    send_s: float = 30.0
+    send_s: float = 45.0
     silence_s: float = 45.0
     # What has to come, or to go, within each of the two for a frame to take longer: below it a line is dead.
     trickle_bytes: int = 32 * 1024
