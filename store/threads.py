@@ -115,11 +115,7 @@ class StoreThreads:
         try:
             if durable.cancelled():
                 return
-            with self._store.write() as transaction:
-                result = use(transaction)
-                if folded is not None:
-                    folded.set()
-            feed_end = transaction.feed_end() if transaction.committed else None
+            result, feed_end = self._written(use, folded)
         except BaseException as fault:
             self._failed(durable, fault)
             # The fault holds this frame, and the executor what it was given unless it sees the fault too.
@@ -130,6 +126,16 @@ class StoreThreads:
                 folded.set()
         durable.get_loop().call_soon_threadsafe(self._done, durable, result, feed_end)
         self._store.tend()
+
+    def _written(
+        self, use: Callable[[Transaction], T], folded: threading.Event | None
+    ) -> tuple[T, int | None]:
+        """Return what `use` returned, and where the feed ends if it has grown."""
+        with self._store.write() as transaction:
+            result = use(transaction)
+            if folded is not None:
+                folded.set()
+        return result, transaction.feed_end() if transaction.committed else None
 
     def _done(self, durable: "asyncio.Future[T]", result: T, feed_end: int | None) -> None:
         if not durable.done():

@@ -9,18 +9,23 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 
+import pytest
+from aiohttp import WSMessage, WSMsgType
+
+from daemon.peers.allowance import Allowance
 from daemon.peers.link import Link
 from store.snapshot import Snapshot
 from store.transaction import Transaction
 from syncproto import messages
 from syncproto.commit import SignedCommit
 from syncproto.heads import EMPTY
-from syncproto.messages import Ack, Commits, Message, Ping, Pong
+from syncproto.messages import Ack, Bye, Commits, Message, Ping, Pong
 from tests.daemon.peers.fleet import LIMIT_S, Device, Fleet
 from tests.daemon.peers.test_stalled_line import FakeSocket, hello, link_on
 
 PAGES = 5
 PAGE_BYTES = 32 * 1024
+RATE = 1 << 40
 
 
 async def pages_of(fleet: Fleet) -> list[list[SignedCommit]]:
@@ -67,8 +72,10 @@ def said(socket: FakeSocket) -> list[Message]:
     return [messages.read(frame) for frame in socket.sent]
 
 
-async def linked(socket: FakeSocket, device: Device) -> tuple[Link, asyncio.Task[str]]:
-    link = link_on(socket, device, silence_s=LIMIT_S, ping_s=LIMIT_S)
+async def linked(
+    socket: FakeSocket, device: Device, allowance: Allowance | None = None
+) -> tuple[Link, asyncio.Task[str]]:
+    link = link_on(socket, device, allowance, silence_s=LIMIT_S, ping_s=LIMIT_S)
     running = asyncio.create_task(link.run())
     socket.give(await hello(device))
     await link.greeted.wait()
@@ -155,3 +162,74 @@ async def test_a_bad_page_ends_the_link_and_the_one_before_it_stays(fleet: Fleet
     # A transaction waits its turn behind the one that was under way.
     await device.db.write(lambda _: None)
     assert await held(device) == before + len(first)
+
+
+async def test_a_question_asked_while_pages_are_stored_waits_for_its_own_answer(fleet: Fleet):
+    device, socket = await fleet.start("desk"), FakeSocket()
+    pages = await pages_of(fleet)
+    link, running = await linked(socket, device)
+    async with busy(device):
+        earlier = asyncio.create_task(link.quiet())
+        await until(lambda: any(isinstance(one, Ping) for one in said(socket)))
+        socket.give(messages.write(Commits(pages[0])))
+        socket.give(messages.write(Pong(1)))
+        await until(socket.given.empty)
+        await turns()
+        asked = asyncio.create_task(link.answers())
+        await until(lambda: Ping(2) in said(socket))
+    await earlier
+    await turns()
+    assert not asked.done()
+    assert link.unanswered
+    socket.give(messages.write(Pong(2)))
+    assert await asked
+    link.close("over")
+    await running
+
+
+async def test_pages_that_came_whole_are_stored_though_the_line_ended(fleet: Fleet):
+    device, socket = await fleet.start("desk"), FakeSocket()
+    pages, before = await pages_of(fleet), await held(device)
+    _, running = await linked(socket, device)
+    for page in pages:
+        socket.give(messages.write(Commits(page)))
+    socket.given.put_nowait(WSMessage(WSMsgType.CLOSED, None, None))
+    assert await running == "the other side closed the line"
+    assert await held(device) == before + sum(map(len, pages))
+
+
+async def test_a_goodbye_is_known_before_the_pages_that_came_before_it_are_stored(fleet: Fleet):
+    device, socket = await fleet.start("desk"), FakeSocket()
+    pages, before = await pages_of(fleet), await held(device)
+    link, running = await linked(socket, device)
+    async with busy(device):
+        socket.give(messages.write(Commits(pages[0])))
+        socket.give(messages.write(Bye("that was all")))
+        await until(socket.given.empty)
+        await turns()
+        assert link.goodbye == "that was all"
+        assert not running.done()
+    await running
+    assert await held(device) == before + len(pages[0])
+
+
+@pytest.mark.parametrize("after", range(0, 40, 4))
+async def test_what_is_stored_is_charged_whenever_the_link_ends(fleet: Fleet, after: int):
+    device, socket = await fleet.start("desk"), FakeSocket()
+    pages, before = await pages_of(fleet), await held(device)
+    allowance = Allowance(0, RATE, lambda: 0.0)
+    link, running = await linked(socket, device, allowance)
+    for page in pages:
+        socket.give(messages.write(Commits(page)))
+    await turns(after)
+    link.close("over")
+    await running
+    # Whatever was under way is over when a transaction that was asked for after it has had its turn.
+    await device.db.write(lambda _: None)
+    await asyncio.sleep(0)
+    stored = await held(device) - before
+    sizes = [sum(len(one.body) for one in page) for page in pages]
+    lengths = [sum(map(len, pages[:count])) for count in range(PAGES + 1)]
+    assert stored in lengths
+    # Nothing is allowed at once, so the wait tells what was charged.
+    assert allowance.wait_s(link.peer) * RATE == sum(sizes[: lengths.index(stored)])

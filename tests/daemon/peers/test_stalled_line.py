@@ -15,6 +15,7 @@ from aiohttp import WSMessage, WSMsgType
 from structlog.testing import capture_logs
 
 from daemon.peers import roster
+from daemon.peers.allowance import Allowance
 from daemon.peers.link import ANSWERS_OWED_MAX, Link, first
 from daemon.peers.links import Links
 from daemon.peers.wire import LineLost, Socket, Wire
@@ -60,7 +61,7 @@ class FakeSocket:
         self.closed.set()
 
 
-def link_on(socket: FakeSocket, device: Device, **pace: float) -> Link:
+def link_on(socket: FakeSocket, device: Device, allowance: Allowance | None = None, **pace: float) -> Link:
     return Link(
         Wire(cast("Socket", socket), "192.0.2.1:7"),
         DeviceId(bytes(32)),
@@ -70,6 +71,7 @@ def link_on(socket: FakeSocket, device: Device, **pace: float) -> Link:
         changed=lambda: None,
         compared=lambda _: None,
         pace=replace(QUICK, **pace),  # type: ignore[arg-type]
+        allowance=allowance,
     )
 
 
