@@ -254,18 +254,21 @@ class Exchange:
 
         Return at once where one of them holds the same, and shows another state: that does not pass.
         """
-        watch = self._links.changed.watch()
-        rested = asyncio.ensure_future(self._dialer.rested())
+        watch, agreeing = self._links.changed.watch(), asyncio.create_task(self._all_agree())
         try:
-            while not rested.done() and not self.differing():
-                grown = asyncio.ensure_future(watch.grown())
-                await asyncio.wait({rested, grown}, return_when=asyncio.FIRST_COMPLETED)
+            while not agreeing.done() and not self.differing():
+                grown = asyncio.create_task(watch.grown())
+                await asyncio.wait({agreeing, grown}, return_when=asyncio.FIRST_COMPLETED)
                 grown.cancel()
+            if agreeing.done():
+                agreeing.result()
         finally:
-            rested.cancel()
-        if rested.done():
-            rested.result()
-        while not self.differing() and not await self._one_round():
+            agreeing.cancel()
+            await asyncio.gather(agreeing, return_exceptions=True)
+
+    async def _all_agree(self) -> None:
+        await self._dialer.rested()
+        while not await self._one_round():
             pass
 
     def differing(self) -> Mapping[DeviceId, str]:

@@ -57,6 +57,31 @@ async def test_both_and_whoever_meets_them_are_told_and_everything_arrives(fleet
     assert len(words) == 3, "one line on each"
 
 
+async def test_a_link_that_was_made_from_here_tells_it_too(fleet: Fleet):
+    """The desk has called the phone, and its calls count: that phone does not call in between."""
+    desk, phone = await pair_of(fleet, SHORT)
+    await phone.stop()
+    copy = fleet.make("copy", pace=SHORT)
+    shutil.copytree(phone.folder, copy.folder, dirs_exist_ok=True)
+    copy.identity = load(copy.folder)
+    store = phone.opened()
+    with store.write() as transaction:
+        transaction.db.execute("DELETE FROM peer_address")
+    store.close()
+    await phone.start()
+    await desk.until_linked(phone)
+    link = desk.peers._links.to(phone.id)
+    assert link is not None
+    assert link.dialled
+    await copy.start()
+    fleet.devices.append(copy)
+
+    async def told() -> bool:
+        return desk.peers.twins() == [phone.id]
+
+    await until([desk, phone, copy], told)
+
+
 async def test_the_one_keeps_its_link_while_the_other_knocks(fleet: Fleet):
     with capture_logs() as logged:
         twin, copy, witness = await twins_and_a_witness(fleet, QUICK, "desk")
