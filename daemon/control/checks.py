@@ -67,13 +67,13 @@ def clocks(snapshot: Snapshot, now_ms: int, jump_ms: int) -> Iterator[Check]:
     """Look at this device's clock, and at those that commits were stamped with."""
     if abs(jump_ms) > JUMP_MAX_MS:
         way = "forward" if jump_ms > 0 else "back"
-        found = f"the clock was set {way} by {_length(jump_ms)} since the daemon started"
+        found = f"the clock was set {way} by {length(jump_ms)} since the daemon started"
         remedy = "check date and time; then start the daemon again"
         yield Check("clock", False, found, remedy, f"clock_set_{way}", {"minutes": _minutes(jump_ms)})
     ahead = _ahead(snapshot, now_ms)
     for device, stamp_ms in ahead.items():
         name = _name(snapshot, device)
-        found = f"the newest change of {name} is dated {iso(stamp_ms)}, {_length(stamp_ms - now_ms)} from now"
+        found = f"the newest change of {name} is dated {iso(stamp_ms)}, {length(stamp_ms - now_ms)} from now"
         given: dict[str, str | int] = {
             "device": _told(snapshot, device),
             "at": iso(stamp_ms),
@@ -172,7 +172,8 @@ def _minutes(span_ms: int) -> int:
     return abs(span_ms) // MINUTE_MS
 
 
-def _length(span_ms: int) -> str:
+def length(span_ms: int) -> str:
+    """Say how long a time is, in its largest unit."""
     minutes = _minutes(span_ms)
     size, unit = next(((size, unit) for size, unit in _LENGTHS if minutes >= size), (1, "minute"))
     count = minutes // size

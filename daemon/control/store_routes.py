@@ -132,12 +132,7 @@ class StoreRoutes:
             checks.disk(self._floor),
             checks.lease(self._store.doubt, self._store.lease_is_stale),
             await model_checks.model(self._far),
-            *peer_checks.connections(
-                await self._peers.devices(),
-                self._peers.mdns_trouble(),
-                paused=self._peers.paused,
-                alone=self._peers.alone,
-            ),
+            *peer_checks.connections(await peers.devices(), peers.nearby(), paused=peers.paused),
             *await self._store.read(
                 lambda snapshot: [
                     *checks.clocks(snapshot, now_ms, jump_ms),

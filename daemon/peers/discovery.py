@@ -70,6 +70,7 @@ class Discovery:
         self._arrived = asyncio.Event()
         self._rebuild = False
         self._own: deque[str] = deque(maxlen=HEARD_MAX)
+        self._listening_since_s: float | None = None
         self.trouble: str | None = "not started yet"
 
     # -- life -----------------------------------------------------------------------------------------
@@ -106,6 +107,13 @@ class Discovery:
         """Return where a member said that it is, what was heard last first."""
         return self._hearsay.addresses_of(device)
 
+    def unheard_s(self) -> float | None:
+        """Return for how long nobody was heard by listening; None where someone was, or nothing listens."""
+        began_s = self._listening_since_s
+        if began_s is None or self._hearsay.heard_since(began_s):
+            return None
+        return self._clock.monotonic_s() - began_s
+
     async def inviters(self, wait_s: float) -> list[Inviting]:
         """Return the devices near that say that they invite; where there is none, wait a little for one."""
         try:
@@ -123,15 +131,16 @@ class Discovery:
         wait_s = AGAIN_S
         while True:
             self._rebuild = False
+            self._listening_since_s = None
             try:
                 await self._announce()
             except (OSError, zeroconf.Error, TimeoutError) as fault:
                 # No interface at all, most likely: they come and go.
-                self.trouble = str(fault) or type(fault).__name__
+                self.trouble = getattr(fault, "strerror", None) or str(fault) or type(fault).__name__
                 log.info("mdns does not work now", error=self.trouble, again_s=wait_s)
-            except Exception as fault:
+            except Exception:
                 # A bug, or a network that nobody thought of: it must not keep this device from being found.
-                self.trouble = type(fault).__name__
+                self.trouble = "mDNS failed, and the log says how"
                 log.exception("mdns failed", again_s=wait_s)
             else:
                 wait_s = AGAIN_S
@@ -152,7 +161,7 @@ class Discovery:
             browser = AsyncServiceBrowser(mdns.zeroconf, self._type, handlers=[self._on_service])
             ending.push_async_callback(browser.async_cancel)
             services: dict[str, _Service] = {}
-            self.trouble = None
+            self.trouble, self._listening_since_s = None, self._clock.monotonic_s()
             while not self._rebuild:
                 await self._hold_to(mdns, services, own)
                 await self._stir(None)

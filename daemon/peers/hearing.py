@@ -63,6 +63,10 @@ class Hearsay:
         if device is not None and (before is None or (before.port, before.addresses) != (port, places)):
             self._tell(device)
 
+    def heard_since(self, at_s: float) -> bool:
+        """Say whether any service said something since a moment, of the clock's monotonic time."""
+        return any(heard.at_s >= at_s for heard in self._heard.values())
+
     def gone(self, name: str) -> None:
         """Note that someone said goodbye in a service's name."""
         if name in self._heard:

@@ -63,6 +63,11 @@ def running() -> frozenset[str]:
     return frozenset(name for name, flags in _flags().items() if flags & _IFF_RUNNING)
 
 
+def is_online() -> bool:
+    """Say whether any network but the machine's own is there: one with a carrier, and an address on it."""
+    return bool(_addresses(running().__contains__))
+
+
 def _flags() -> dict[str, int]:
     found: dict[str, int] = {}
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:

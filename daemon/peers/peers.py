@@ -36,6 +36,7 @@ from daemon.peers.states import (
     Invited,
     JoinedDevice,
     LinkState,
+    Nearby,
     SyncReport,
     device_states,
 )
@@ -342,16 +343,16 @@ class Peers:
             lambda snapshot: whereabouts(snapshot, ref, roster.read(snapshot), live, now_ms=now_ms)
         )
 
-    def mdns_trouble(self) -> str | None:
-        """Say what keeps this device from being found on the local network; None where nothing does."""
-        if self._discovery is None:
-            return None
-        return self._discovery.trouble
-
-    @property
-    def alone(self) -> str | None:
-        """Return the address that is listened on where only this machine reaches it."""
-        return self._host if addresses.is_loopback(self._host) else None
+    def nearby(self) -> Nearby:
+        """Return how other devices are found from here, and what keeps them from being found."""
+        discovery = self._discovery
+        return Nearby(
+            mdns=discovery is not None,
+            trouble=None if discovery is None else discovery.trouble,
+            unheard_s=None if discovery is None else discovery.unheard_s(),
+            alone=self._host if addresses.is_loopback(self._host) else None,
+            online=interfaces.is_online(),
+        )
 
     async def rename(self, ref: str, name: str) -> DeviceState:
         """Give a device another name. Raises Refused."""

@@ -93,6 +93,21 @@ class DeviceState(msgspec.Struct, frozen=True):
     """When both held the same commits last, it showed another state: one of the two is damaged."""
 
 
+class Nearby(msgspec.Struct, frozen=True):
+    """How devices are found from here.
+
+    `mdns`: it is switched on; `trouble` keeps it from working; `unheard_s`: nobody was heard by it for so
+    long, None where someone was. `alone` is the address listened on where only this machine reaches it;
+    `online`: this machine has a network.
+    """
+
+    mdns: bool = True
+    trouble: str | None = None
+    unheard_s: float | None = None
+    alone: str | None = None
+    online: bool = True
+
+
 class Goodbye(msgspec.Struct, frozen=True):
     """Who knows that this device leaves the vault, and who does not.
 

@@ -39,6 +39,8 @@ _FOUND: Final = {
     "device_removed_here": later("this device is no member of its vault any more"),
     "device_called": later("{device} is away, and is called now"),
     "device_nowhere": later("{device} is away, and no address of it is known"),
+    "device_offline": later("{device} is away, and this device has no network"),
+    "device_unsought": later("{device} is away, no address of it is known, and mDNS is switched off"),
     "device_turned_away": later("{device} is away: {seen}"),
     "device_another": later("{device} is away: {seen}"),
     "device_newer": later("{device} cannot be understood: {seen}"),
@@ -52,6 +54,7 @@ _FOUND: Final = {
     "device_floods": later("{device} sends so much that it is taken from slowly"),
     "exchange_paused": later("Exchange is paused"),
     "mdns_silent": later("this device is not found on the local network: {fault}"),
+    "mdns_unheard": later("nobody was heard on the local network by mDNS, in {length}"),
     "mdns_alone": later("this device is not found on the local network: it listens on {address} alone"),
     "state_well": later("no device shows something else for the same changes"),
     "state_differs": later("{device} holds the same changes and shows something else"),
@@ -70,6 +73,8 @@ _REMEDIES: Final = {
     "agents_homeless": later("bring each here: placet agent move"),
     "device_removed_here": later("to begin anew, stop placet, then: placet devices leave"),
     "device_nowhere": later("bring both into one network, or set peers.static to where it is"),
+    "device_offline": later("check the network here; it goes on by itself"),
+    "device_unsought": later("set mdns.enabled = true, or peers.static to where it is"),
     "device_newer": later("it runs a newer version of Placet: install that one on this device, too"),
     "device_older": later("it runs an older version of Placet: install this device's version there, too"),
     "device_turned_away": later("see 'placet devices' there: was this device removed?"),
@@ -87,6 +92,10 @@ _REMEDIES: Final = {
     "device_floods": later("see what is written there; placet devices remove ends it"),
     "exchange_paused": later("placet sync --resume"),
     "mdns_silent": later("check the network; it goes on by itself"),
+    "mdns_unheard": later(
+        "if one is on in this network, let UDP port 5353 through the firewalls of both, or set peers.static: "
+        "some networks keep their devices apart"
+    ),
     "mdns_alone": later("take listen.host out of the settings, or give an address there that others reach"),
     "state_differs": later("run 'placet verify' on both devices"),
 }

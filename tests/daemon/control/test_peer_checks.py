@@ -3,13 +3,15 @@
 Never calls anyone.
 """
 
+from typing import Any
+
 import msgspec
 import pytest
 
 from daemon.cli.views.findings import finding_words
 from daemon.control.checks import Check
-from daemon.control.peer_checks import connections
-from daemon.peers.states import DeviceState, Unreached
+from daemon.control.peer_checks import UNHEARD_S, connections
+from daemon.peers.states import DeviceState, Nearby, Unreached
 
 PHONE = DeviceState(
     device_id="f0" * 32,
@@ -31,9 +33,9 @@ PHONE = DeviceState(
 
 
 def found(
-    device: DeviceState, trouble: str | None = None, *, paused: bool = False, alone: str | None = None
+    device: DeviceState, trouble: str | None = None, *, paused: bool = False, **nearby: Any
 ) -> list[Check]:
-    return list(connections([device], trouble, paused=paused, alone=alone))
+    return list(connections([device], Nearby(trouble=trouble, **nearby), paused=paused))
 
 
 def away(*kinds: str) -> DeviceState:
@@ -96,6 +98,63 @@ def test_it_is_told_where_this_device_cannot_be_found():
     check = found(PHONE, "this machine has no network address")[-1]
     assert (check.code, check.well) == ("mdns_silent", False)
     assert finding_words(msgspec.to_builtins(check)) == (check.found, check.remedy)
+
+
+@pytest.mark.parametrize(
+    ("unheard_s", "words"), [(UNHEARD_S, "1 minute"), (720.0, "12 minutes"), (7250.0, "2 hours")]
+)
+def test_a_network_on_which_nobody_is_heard_is_told_with_what_may_be_the_cause(unheard_s: float, words: str):
+    check = found(PHONE, unheard_s=unheard_s)[-1]
+    # Whoever is simply alone is told what was seen, and that nothing is wrong.
+    assert (check.code, check.well) == ("mdns_unheard", True)
+    assert check.found.endswith(f"in {words}")
+    assert "UDP port 5353" in check.remedy
+    assert "peers.static" in check.remedy
+    assert finding_words(msgspec.to_builtins(check)) == (check.found, check.remedy)
+
+
+@pytest.mark.parametrize(
+    ("device", "nearby"),
+    [
+        (PHONE, {"unheard_s": UNHEARD_S - 1}),
+        (PHONE, {"unheard_s": None}),
+        (PHONE, {"mdns": False}),
+        # Here something else is told.
+        (PHONE, {"unheard_s": 720.0, "online": False}),
+        (PHONE, {"unheard_s": 720.0, "alone": "127.0.0.1"}),
+        # Whoever misses nobody is told nothing.
+        (msgspec.structs.replace(PHONE, connected=True), {"unheard_s": 720.0}),
+        (msgspec.structs.replace(PHONE, removed=True), {"unheard_s": 720.0}),
+    ],
+)
+def test_nobody_is_missed_too_soon_or_where_nobody_would_be_heard(
+    device: DeviceState, nearby: dict[str, Any]
+):
+    assert all(one.name != "mdns" and one.well for one in found(device, **nearby))
+
+
+def test_a_device_that_cannot_be_found_because_mdns_is_off_is_told_with_that():
+    [check] = found(msgspec.structs.replace(PHONE, address=None), mdns=False)
+    assert check.code == "device_unsought"
+    assert "mdns.enabled" in check.remedy
+    assert "peers.static" in check.remedy
+    assert finding_words(msgspec.to_builtins(check)) == (check.found, check.remedy)
+    # Where its address is known it is called there, with mDNS or without.
+    assert [one.code for one in found(PHONE, mdns=False)] == ["device_called"]
+
+
+@pytest.mark.parametrize("device", [PHONE, away("not_listening"), away("no_way", "no_answer")])
+def test_without_a_network_here_nobody_is_sent_to_the_other_device(device: DeviceState):
+    [check] = found(device, online=False)
+    assert (check.code, check.well) == ("device_offline", True)
+    assert check.remedy.startswith("check the network here")
+    assert finding_words(msgspec.to_builtins(check)) == (check.found, check.remedy)
+    # Devices on one machine need none.
+    assert found(device, online=False, alone="127.0.0.1")[0].code != "device_offline"
+
+
+def test_without_a_network_here_it_is_still_told_what_ends_all_exchange():
+    assert [one.code for one in found(away("turned_away"), online=False)] == ["device_turned_away"]
 
 
 def test_who_listens_where_nobody_else_gets_is_told_that_and_nothing_of_the_network():

@@ -147,6 +147,34 @@ async def test_more_devices_than_are_asked_about_at_once_are_all_heard():
         await many.async_close()
 
 
+async def test_a_device_knows_for_how_long_it_has_heard_nobody(fleet: Fleet):
+    desk = await fleet.start("desk", mdns=True)
+
+    async def is_heard(anyone: bool) -> None:
+        async with asyncio.timeout(LIMIT_S):
+            # Nothing tells of a stranger, nor of the moment at which listening begins.
+            while (desk.peers.nearby().unheard_s is None) != anyone:  # noqa: ASYNC110 - see above
+                await asyncio.sleep(0)
+
+    await is_heard(anyone=False)
+    desk.clock.ahead_s += 90
+    assert 90 <= (desk.peers.nearby().unheard_s or 0) < 90 + LIMIT_S
+    await fleet.start("phone", mdns=True)
+    await is_heard(anyone=True)
+    # Where the network changes, what was heard before says nothing of it: whoever is there is heard again.
+    assert desk.peers._discovery is not None
+    desk.peers._discovery.move()
+    await is_heard(anyone=False)
+    await is_heard(anyone=True)
+
+
+async def test_a_device_that_does_not_listen_hears_nobody_for_no_time(fleet: Fleet):
+    nearby = (await fleet.start("desk")).peers.nearby()
+    assert not nearby.mdns
+    assert (nearby.unheard_s, nearby.trouble) == (None, None)
+    assert nearby.alone == "127.0.0.1"
+
+
 async def test_a_removed_device_no_longer_recognises_those_that_removed_it(fleet: Fleet):
     desk, phone = await fleet.start("desk"), await fleet.start("phone")
     await fleet.pair(desk, phone)

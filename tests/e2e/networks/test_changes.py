@@ -20,6 +20,8 @@ def test_what_a_cut_off_device_writes_arrives_when_it_is_back(trio: Trio):
     assert not trio.desk.holds("during the cut, said phone")
     # Its own cable tells it; without that, it would take the links for good for three quarters of a minute.
     eventually("it knows that it is alone", lambda: not trio.phone.linked(trio.desk), QUICKLY_S, trio.phone)
+    # And it says so, and not that the others ought to be seen to.
+    assert "desk is away, and this device has no network" in trio.phone.run("doctor").out
     cable.mend()
     in_step(*trio.all, limit_s=QUICKLY_S)
 
