@@ -120,6 +120,8 @@ _FORMS: Final = named(
     "see placet devices",
     "its log has the details",
     "the inviting device was not reached: {why}",
+    "the inviting device has too many callers now: {seen}",
+    "try again in a moment",
     "give one with --addr host:port",
     "give the address as host:port",
     "this invitation is this device's own",
