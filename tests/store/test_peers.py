@@ -141,3 +141,16 @@ def test_the_roster_alone_is_no_journal(store: Store) -> None:
         tx.commit([Write(entity_id(2), "task", {"title": "t"})])
         found.append(peers.holds_journal(tx))
     assert found == [False, False, True]
+
+
+def test_by_which_commit_a_device_was_let_in_is_kept_with_the_moment_it_was_heard(bench: Bench) -> None:
+    store = bench.store("a")
+    head = write(store, entity_id(1), title="x")
+    put(store, lambda tx: peers.note_let_in(tx, ONE, None), lambda tx: peers.note_let_in(tx, TWO, head))
+    with store.read() as snapshot:
+        held = peers.heard_let_in(snapshot)
+    assert held == {ONE: (None, NOW_MS), TWO: (head, NOW_MS)}
+    bench.now_ms += 1000
+    put(store, lambda tx: peers.note_let_in(tx, ONE, head))
+    with store.read() as snapshot:
+        assert peers.heard_let_in(snapshot) == held | {ONE: (head, NOW_MS + 1000)}
