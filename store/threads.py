@@ -84,8 +84,11 @@ class StoreThreads:
             self._pages.submit(self._read_ahead, commits, use, durable)
         return durable
 
-    def _taken(self, _: "asyncio.Future[T]") -> None:
+    def _taken(self, durable: "asyncio.Future[T]") -> None:
         self._taking -= 1
+        if not durable.cancelled():
+            # Looked at here: a link that ends over one page waits for none of the others.
+            durable.exception()
 
     def _read_ahead(
         self,

@@ -176,6 +176,19 @@ async def test_a_fault_that_nobody_waits_for_any_more_is_logged(threads: StoreTh
     assert [str(one["exception"]) for one in seen] == ["no space left"]
 
 
+async def test_a_page_that_failed_and_is_asked_for_by_nobody_is_not_complained_about(
+    threads: StoreThreads, pages: Any
+) -> None:
+    seen: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: seen.append(context))
+    orphan = threads.take([SignedCommit(b"\xc0", b"")], take)
+    await threads.take(pages[0], take)
+    assert orphan.done()
+    del orphan
+    gc.collect()
+    assert seen == []
+
+
 async def test_closing_lets_go_of_pages_that_wait(bench: Bench, pages: Any) -> None:
     store: Store = bench.store("b")
     made, slow, waiting = StoreThreads(store), Held(), list[asyncio.Future[Taken]]()
