@@ -86,7 +86,9 @@ def test_a_removed_device_gets_nothing_more_also_where_it_learns_of_it_late(worl
     in_step(desk, tablet)
     eventually("the phone has no link", lambda: not _connections(phone), 10.0, phone)
     desk.do("add", "after the phone was removed")
-    phone.do("sync")
+    refused = phone.run("sync")
+    assert refused.status
+    assert "no member of its vault any more" in refused.err
     in_step(desk, tablet)
     assert not phone.holds("after the phone was removed")
 
