@@ -11,14 +11,13 @@ import msgspec
 from store.snapshot import Snapshot
 from store.transaction import Transaction
 from syncproto import codec
-from syncproto.heads import Clock, Head
+from syncproto.heads import Clock
 from syncproto.ids import DeviceId
 
 ADDRESSES_MAX = 16
 _VECTOR_ITEMS_MAX = 64 * 1024
 
 _vectors = msgspec.msgpack.Decoder(Clock)
-_heads = msgspec.msgpack.Decoder(Head)
 
 
 class Heard(NamedTuple):
@@ -99,25 +98,27 @@ def forget(transaction: Transaction, device: DeviceId) -> None:
         transaction.db.execute(f"DELETE FROM {table} WHERE device = ?", (device,))
 
 
-def heard_let_in(snapshot: Snapshot) -> dict[DeviceId, tuple[Head | None, int]]:
-    """Return by which commit each device was let in that this one heard of, and when it did (Unix time, ms).
+def heard_let_in(snapshot: Snapshot) -> dict[DeviceId, tuple[bytes, int]]:
+    """Return the mark under which each member was first seen here, and when that was (Unix time, ms).
 
-    This device's own: None, and when it joined its vault.
+    This device's own: empty, and when it joined its vault.
     """
     rows: Any = snapshot.db.execute("SELECT device, write, heard_ms FROM let_in")
-    return {
-        device: (codec.decode(write, _heads, _VECTOR_ITEMS_MAX) if write else None, heard_ms)
-        for device, write, heard_ms in rows
-    }
+    return {device: (mark, heard_ms) for device, mark, heard_ms in rows}
 
 
-def note_let_in(transaction: Transaction, device: DeviceId, write: Head | None) -> None:
-    """Remember that this device hears now by which commit another one was let in, or joins a vault itself."""
+def note_let_in(transaction: Transaction, device: DeviceId, mark: bytes, heard_ms: int) -> None:
+    """Remember under which mark a member was first seen here, and when; or when this device joined itself."""
     transaction.db.execute(
         "INSERT INTO let_in VALUES (?, ?, ?)"
         " ON CONFLICT (device) DO UPDATE SET write = excluded.write, heard_ms = excluded.heard_ms",
-        (device, b"" if write is None else codec.encode(write), transaction.now_ms()),
+        (device, mark, heard_ms),
     )
+
+
+def forget_let_in(transaction: Transaction, device: DeviceId) -> None:
+    """Forget a device that is a member no longer: should it come back, that is heard anew."""
+    transaction.db.execute("DELETE FROM let_in WHERE device = ?", (device,))
 
 
 def newcomers(snapshot: Snapshot, now_ms: int) -> list[Newcomer]:

@@ -10,7 +10,7 @@ import structlog
 
 from daemon.clock import Clock
 from daemon.journal.errors import Code, Refused
-from daemon.peers import addresses, joining, roster
+from daemon.peers import addresses, joining, let_in, roster
 from daemon.peers.dial import Dialling
 from daemon.peers.identity import Identity, device_of
 from daemon.peers.joining import Inviting, Offer
@@ -181,8 +181,8 @@ class Admission:
 
     def _adopt(self, transaction: Transaction, admitted: Admitted, place: str) -> None:
         """Enter the inviter's vault. This device's own entry is renewed too, in case it had been removed."""
-        inviter = device_of(admitted.certificate)
-        if transaction.vault() != admitted.host.vault:
+        inviter, anew = device_of(admitted.certificate), transaction.vault() != admitted.host.vault
+        if anew:
             # A member that has begun anew, under the key that it had, is known here and in no vault of these.
             self._require_alone(transaction, inviter)
             # Those who were to come back were told of the vault that this device is leaving.
@@ -195,7 +195,7 @@ class Admission:
         if made:
             transaction.commit(made, by=By.SYSTEM)
         transaction.set_vault(admitted.host.vault)
-        table.note_let_in(transaction, self._identity.device, None)
+        let_in.note_joined(transaction, anew=anew)
         table.note_good_address(transaction, inviter, place)
 
     def _require_alone(self, transaction: Transaction, inviter: DeviceId) -> None:

@@ -9,9 +9,8 @@ from collections.abc import Callable
 import structlog
 
 from daemon.clock import Clock
-from daemon.peers import roster
+from daemon.peers import let_in, roster
 from daemon.peers.announcing import Known
-from daemon.peers.let_in import unheard
 from daemon.peers.roster import Member
 from daemon.peers.trust import Gate
 from store import peers as table
@@ -21,7 +20,6 @@ from store.snapshot import Snapshot
 from store.threads import StoreThreads
 from store.transaction import Transaction
 from syncproto.commit import By
-from syncproto.heads import Head
 from syncproto.ids import DeviceId
 
 log = structlog.get_logger("peers")
@@ -40,23 +38,21 @@ class Membership:
         self.everyone: dict[DeviceId, Member] = {}
         self._newcomers: dict[bytes, Newcomer] = {}
         self._beacon_is_right = True
-        self._unheard: dict[DeviceId, Head] = {}
+        self._is_news = False
 
     async def refresh(self) -> None:
         """Read the roster; hold new handshakes to it."""
 
-        def use(snapshot: Snapshot) -> tuple[dict[DeviceId, Member], list[Newcomer], bool]:
-            everyone = roster.read(snapshot)
-            newcomers = table.newcomers(snapshot, self._clock.now_ms())
-            return everyone, newcomers, roster.beacon_is_right(snapshot, everyone)
+        def use(snapshot: Snapshot) -> tuple[dict[DeviceId, Member], list[Newcomer], bool, bool]:
+            everyone, now_ms = roster.read(snapshot), self._clock.now_ms()
+            is_news = bool(let_in.changes(snapshot, everyone, now_ms))
+            beacon_is_right = roster.beacon_is_right(snapshot, everyone)
+            return everyone, table.newcomers(snapshot, now_ms), beacon_is_right, is_news
 
         # One at a time: an older reading must not be put in place after a newer one.
         async with self._reading:
-            before = self.everyone
-            self.everyone, newcomers, self._beacon_is_right = await self._db.read(use)
-            entered = [device for device, one in self.everyone.items() if _came(one, before.get(device))]
-            if entered:
-                self._unheard |= await self._db.read(lambda snapshot: unheard(snapshot, entered))
+            read = await self._db.read(use)
+            self.everyone, newcomers, self._beacon_is_right, self._is_news = read
         # Who is no member lets nobody in.
         self._newcomers = {} if self.removed else {one.certificate: one for one in newcomers}
         trusted = frozenset(member.certificate for member in self.peers().values()) | self._newcomers.keys()
@@ -66,19 +62,16 @@ class Membership:
             self._trusted = trusted
 
     async def note_let_in(self) -> None:
-        """Remember when this device heard of those that were let in since."""
-        heard, self._unheard = self._unheard, {}
-        if not heard:
+        """Remember since when this device sees others as members."""
+        if not self._is_news:
             return
-
-        def use(transaction: Transaction) -> None:
-            for device, head in heard.items():
-                table.note_let_in(transaction, device, head)
-
+        # Before the writing: what is read meanwhile may be news again.
+        self._is_news = False
         try:
-            await self._db.write(use)
+            await self._db.write(let_in.note)
         except StoreError as fault:
-            # Until it is heard of again, at the next start, its writer's own time is believed.
+            # Until it can be, they are told as news of this moment.
+            self._is_news = True
             log.warning("it could not be noted who was let in", error=str(fault))
 
     async def renew_beacon(self) -> None:
@@ -135,10 +128,6 @@ class Membership:
         if newcomer is None or newcomer.expires_ms <= self._clock.now_ms():
             return None
         return newcomer
-
-
-def _came(member: Member, before: Member | None) -> bool:
-    return not member.removed and (before is None or before.removed)
 
 
 def _with_beacon(transaction: Transaction, randomness: Callable[[int], bytes]) -> None:

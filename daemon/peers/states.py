@@ -9,7 +9,7 @@ import msgspec
 
 from daemon.journal.provenance import iso
 from daemon.peers.calling import Failed
-from daemon.peers.let_in import heard_ms, let_in
+from daemon.peers.let_in import Seen, heard_ms, let_in, mark
 from daemon.peers.roster import Member
 from store import peers as table
 from store.snapshot import Snapshot
@@ -76,13 +76,13 @@ class DeviceState(msgspec.Struct, frozen=True):
     last_seen: str | None
     removed: bool
     added_by: str | None
-    """The name of the device that let it in last; None for one that was there first. Names are not unique."""
+    """The name of the device that let it in last; None where nobody says so. Names are not unique."""
     added_by_id: str | None
     """That device's id: who wrote so, whatever was written."""
     added_at: str | None
     """When that was, by the clock of who wrote it."""
     added_heard_at: str | None
-    """When this device heard of that; None for what it found in the vault when it joined itself."""
+    """Since when this device sees it as a member; None for what it found in the vault as it joined itself."""
     clock_ahead_s: int | None
     """By how much its clock was ahead of this one's when it was called last, in seconds; None: not called."""
     unreached: list[Unreached]
@@ -157,7 +157,7 @@ def device_states(
     now_ms: int,
 ) -> list[DeviceState]:
     """Return every device of the roster: this one, then members by name, then removed ones."""
-    heard, known = table.heard(snapshot), table.addresses(snapshot)
+    heard, known, noted = table.heard(snapshot), table.addresses(snapshot), table.heard_let_in(snapshot)
     own = members.get(snapshot.device)
     apart = own is not None and own.removed
     states = []
@@ -165,7 +165,7 @@ def device_states(
         this, link, last = device == snapshot.device, seen.live.get(device), heard.get(device)
         heard_of = link.vector if link else last.vector if last else None
         vector = None if member.removed or apart else heard_of
-        by, by_id, at, heard_at = _entered(snapshot, members, device)
+        by, by_id, at = _entered(snapshot, members, device)
         seen_ms = now_ms if link or this else last.seen_ms if last else None
         listed = own_address if this else link.address if link else next(iter(known.get(device, [])), None)
         states.append(
@@ -182,7 +182,7 @@ def device_states(
                 added_by=by,
                 added_by_id=by_id,
                 added_at=at,
-                added_heard_at=heard_at,
+                added_heard_at=_noticed(snapshot, noted, member, now_ms),
                 clock_ahead_s=seen.ahead_s.get(device),
                 unreached=[]
                 if link
@@ -196,17 +196,22 @@ def device_states(
 
 def _entered(
     snapshot: Snapshot, members: Mapping[DeviceId, Member], device: DeviceId
-) -> tuple[str | None, str | None, str | None, str | None]:
-    """Return who let a device in, by name and by id, when, and when this one heard of it.
-
-    Of one without a name: its id's beginning.
-    """
+) -> tuple[str | None, str | None, str | None]:
+    """Return who let a device in, by name and by id, and when. Of one without a name: its id's beginning."""
     entered = let_in(snapshot, device)
     if entered is None:
-        return None, None, None, None
-    by, at_ms = members.get(entered.by), heard_ms(snapshot, device, entered)
-    name = entered.by.hex()[:8] if by is None else by.name
-    return name, entered.by.hex(), iso(entered.ms), None if at_ms is None else iso(at_ms)
+        return None, None, None
+    by = members.get(entered.by)
+    return entered.by.hex()[:8] if by is None else by.name, entered.by.hex(), iso(entered.ms)
+
+
+def _noticed(snapshot: Snapshot, noted: Seen, member: Member, now_ms: int) -> str | None:
+    """Return since when this device sees another one as a member, None where that is no news."""
+    own, device = snapshot.device, member.device
+    if member.removed or device == own:
+        return None
+    at_ms = heard_ms(noted, own, device, mark(snapshot, device), now_ms)
+    return iso(at_ms) if at_ms else None
 
 
 def in_step(snapshot: Snapshot, vectors: Sequence[Clock]) -> bool:

@@ -35,9 +35,10 @@ CREATE TABLE listener (
   port INTEGER NOT NULL
 ) STRICT;
 
--- When this device heard that another one was let in: `write` is the head of the commit that did, canonical
--- MessagePack, so that letting in again is news again. What its writer says of the time may be any; a device that
--- was away hears of it late. The row of this device itself (`write` empty) is when it joined its vault.
+-- Since when this device sees another one as a member: `write` is what its entry says of its letting in, to be
+-- compared and never read, so that letting in again is news again; empty where it says nothing. What its writer
+-- says of the time may be any; a device that was away hears of it late. `heard_ms` is 0 for those that were found
+-- while joining. One that is no member has no row. The row of this device itself (`write` empty) is when it joined.
 CREATE TABLE let_in (
   device BLOB PRIMARY KEY,
   write BLOB NOT NULL,

@@ -161,11 +161,13 @@ def _let_in(peer: Peer, status: Status, names: dict[str, str], look: Look) -> st
 
 
 def _let_in_words(peer: Peer, names: dict[str, str], look: Look) -> str:
-    """Say who let a device in, and when; nothing where nobody did."""
-    by, when = peer.get("added_by"), ago(peer.get("added_at"), look.now_s)
-    if not by or not when:
-        return ""
-    device, by_id = names.get(peer.get("device_id", ""), "?"), peer.get("added_by_id") or ""
+    """Say who let a device in, and when; nothing of one that was there when this one joined."""
+    device, by = names.get(peer.get("device_id", ""), "?"), peer.get("added_by")
+    if not by:
+        seen = ago(peer.get("added_heard_at"), look.now_s)
+        words = _("{device} was first seen {when}; nobody says who let it in")
+        return words.format(device=device, when=seen) if seen else ""
+    when, by_id = ago(peer.get("added_at"), look.now_s), peer.get("added_by_id") or ""
     if by_id and by_id == peer.get("device_id"):
         return _("{device} let itself in again, {when}").format(device=device, when=when)
     # One that is not on the screen may have the name of one that is.
