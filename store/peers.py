@@ -11,7 +11,7 @@ import msgspec
 from store.snapshot import Snapshot
 from store.transaction import Transaction
 from syncproto import codec
-from syncproto.heads import Clock
+from syncproto.heads import EMPTY, Clock
 from syncproto.ids import DeviceId
 
 ADDRESSES_MAX = 16
@@ -49,9 +49,28 @@ def heard(snapshot: Snapshot) -> dict[DeviceId, Heard]:
 def note_heard(transaction: Transaction, device: DeviceId, vector: Clock, seen_ms: int) -> None:
     """Remember when a peer was heard last, and what it holds."""
     transaction.db.execute(
-        "INSERT INTO peer VALUES (?, ?, ?)"
+        "INSERT INTO peer (device, seen_ms, vector) VALUES (?, ?, ?)"
         " ON CONFLICT (device) DO UPDATE SET seen_ms = excluded.seen_ms, vector = excluded.vector",
         (device, seen_ms, codec.encode(vector)),
+    )
+
+
+def differing(snapshot: Snapshot) -> dict[DeviceId, int]:
+    """Return the peers that showed another state for the same commits when last compared, and when."""
+    rows: Any = snapshot.db.execute("SELECT device, differs_ms FROM peer WHERE differs_ms IS NOT NULL")
+    return dict(rows)
+
+
+def note_differing(transaction: Transaction, device: DeviceId, found_ms: int | None) -> None:
+    """Remember since when a peer shows another state for the same commits; None: it does not."""
+    if found_ms is None:
+        transaction.db.execute("UPDATE peer SET differs_ms = NULL WHERE device = ?", (device,))
+        return
+    # Where what it holds was not yet noted, it counts as holding nothing until that is.
+    transaction.db.execute(
+        "INSERT INTO peer VALUES (?, ?, ?, ?)"
+        " ON CONFLICT (device) DO UPDATE SET differs_ms = excluded.differs_ms",
+        (device, found_ms, codec.encode(EMPTY), found_ms),
     )
 
 

@@ -145,6 +145,11 @@ class Session:
         return self.state is State.STREAMING and not waiting
 
     @property
+    def level(self) -> bool:
+        """Say whether the peer is known to hold exactly what this side held last."""
+        return self.state is not State.NEW and self._peer_vector == self._own.vector
+
+    @property
     def under_way(self) -> int:
         """Return how many pages were sent and are not yet acknowledged."""
         return self._flight.pages

@@ -103,7 +103,7 @@ class Daemon:
         )
         self._store.on_commit += [self._notifier.tell, Lull(self._scheduler.grew, AGENTS_LOOK_S).tell]
         self._peers = self._make_peers(own)
-        self._events = Events(self._store, self._notifier, self._peers.differing)
+        self._events = Events(self._store, self._notifier, self._peers.differing, self._peers.agreeing)
         self._control: Control | None = None
         self._agents: asyncio.Task[None] | None = None
 

@@ -4,7 +4,7 @@ Never keeps anything for a client: its Last-Event-ID is its watermark, and the l
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import Annotated
 
 import msgspec
@@ -34,7 +34,7 @@ class From(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class StateEvent(Struct, frozen=True):
-    """A device that holds the same commits as this one shows another state (`differs`), or no longer does.
+    """A device that holds the same commits as this one shows another state (`differs`), or the same again.
 
     It comes without an id, since it has no place in the feed: where a stream begins, what stands is told.
     """
@@ -47,7 +47,8 @@ class StateEvent(Struct, frozen=True):
 class Events:
     """All open streams of one daemon.
 
-    `differing` are the devices, by name, that show another state; `notifier` must be told when they change.
+    `differing` are the devices, by name, that show another state, `agreeing` those that were seen to show the
+    same; `notifier` must be told when they change.
     """
 
     def __init__(
@@ -55,10 +56,12 @@ class Events:
         store: StoreThreads,
         notifier: Notifier,
         differing: Callable[[], Mapping[DeviceId, str]] = dict,
+        agreeing: Callable[[], Container[DeviceId]] = frozenset,
     ) -> None:
         self._store = store
         self._notifier = notifier
         self._differing = differing
+        self._agreeing = agreeing
         self._open: dict[asyncio.Task[object], web.Request] = {}
 
     async def stream(self, request: web.Request, call: Call[Nothing, From]) -> web.StreamResponse:
@@ -97,13 +100,17 @@ class Events:
     async def _tell_of_states(
         self, response: web.StreamResponse, told: Mapping[DeviceId, str]
     ) -> Mapping[DeviceId, str]:
-        """Tell what has changed about states that differ since it was told; return what stands now."""
-        now = dict(self._differing())
-        changed = [StateEvent(one.hex(), told[one], False) for one in told if one not in now]
+        """Tell what has changed about states that differ since it was told; return what the client knows.
+
+        That one does no longer is told of a comparison alone, and not where a device was removed.
+        """
+        now, agreeing = dict(self._differing()), self._agreeing()
+        left = {one: name for one, name in told.items() if one not in now}
+        changed = [StateEvent(one.hex(), name, False) for one, name in left.items() if one in agreeing]
         changed += [StateEvent(one.hex(), now[one], True) for one in now if one not in told]
         for event in changed:
             await _send(response, b"event: state\ndata: %s\n\n" % msgspec.json.encode(event))
-        return now
+        return now | {one: name for one, name in left.items() if one not in agreeing}
 
     async def _begin(self, asked: int | None) -> int:
         end = await self._store.read(lambda snapshot: snapshot.feed_end())

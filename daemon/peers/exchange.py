@@ -242,6 +242,7 @@ class Exchange:
             self._dialer.pursue(peers)
         gone = "this device is no member any more" if self._members.removed else roster.NO_MEMBER
         self._links.close_all_but(peers, gone)
+        await self._links.findings.forget_all_but(peers)
         # Only now: a device that was removed is not to get the new key.
         await self._members.renew_beacon()
         await self._members.note_let_in()
@@ -252,29 +253,39 @@ class Exchange:
     async def reach_step(self) -> None:
         """Wait until every member was linked or tried in vain, and those linked hold what this one holds.
 
-        Return at once where one of them holds the same, and shows another state: that does not pass.
+        Return early where one that is linked holds the same, and shows another state: that does not pass.
         """
-        watch, agreeing = self._links.changed.watch(), asyncio.create_task(self._all_agree())
+        ends = [asyncio.create_task(self._all_agree()), asyncio.create_task(self._one_differs())]
         try:
-            while not agreeing.done() and not self.differing():
-                grown = asyncio.create_task(watch.grown())
-                await asyncio.wait({agreeing, grown}, return_when=asyncio.FIRST_COMPLETED)
-                grown.cancel()
-            if agreeing.done():
-                agreeing.result()
+            done, _ = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+            for end in done:
+                end.result()
         finally:
-            agreeing.cancel()
-            await asyncio.gather(agreeing, return_exceptions=True)
+            for end in ends:
+                end.cancel()
+            await asyncio.gather(*ends, return_exceptions=True)
 
     async def _all_agree(self) -> None:
         await self._dialer.rested()
         while not await self._one_round():
             pass
 
+    async def _one_differs(self) -> None:
+        """Wait until all were called, and a comparison on a link of now found another state.
+
+        What was found of one that is away, or on a link before, may have passed.
+        """
+        watch = self._links.changed.watch()
+        await self._dialer.rested()
+        for link in self._links.all():
+            await first(link.greeted, link.ended)
+        while not any(link.agreed is False for link in self._links.all()):
+            await watch.grown()
+
     def differing(self) -> Mapping[DeviceId, str]:
         """Return, by name, the members that showed another state when they held the same commits last."""
         members = self._members.peers()
-        found = (finding.device for finding in self._links.findings())
+        found = self._links.findings.standing()
         return {device: members[device].name for device in found if device in members}
 
     def all_answered(self) -> bool:

@@ -79,12 +79,13 @@ class Link:
         notifier: Notifier,
         changed: Callable[[], None],
         compared: Callable[[bool], None],
+        parted: Callable[[], None],
         pace: Pace,
         shortfall: Callable[[], str | None] = lambda: None,
         allowance: Allowance | None = None,
         came: Callable[[], None] = lambda: None,
     ) -> None:
-        """`came` is told of whatever the peer sends."""
+        """`came` is told of whatever the peer sends, `parted` when it said goodbye."""
         self.peer = peer
         self.dialled = dialled
         self.remote = wire.remote
@@ -93,11 +94,15 @@ class Link:
         self.foreign: OtherVersion | None = None
         self.goodbye: str | None = None
         """Why the peer ended this link, where it said so."""
+        self.agreed: bool | None = None
+        """What the last comparison of states on this link came to."""
+        self._agreed_at: Clock | None = None
         self._wire = wire
         self._db = db
         self._notifier = notifier
         self._changed = changed
-        self._compared = compared
+        self._on_compared = compared
+        self._on_parted = parted
         self._pace = pace
         self._shortfall = shortfall
         self._allowance = allowance
@@ -118,6 +123,7 @@ class Link:
         self._heard = Notifier()
         self._pings = 0
         self._pong_heard = 0
+        self._owed_since_s = 0.0
         self._takes = 0
         self._frames = 0
         self._heads = FEW_HEADS + 1
@@ -133,6 +139,17 @@ class Link:
     def idle(self) -> bool:
         """Say whether all that was sent is acknowledged and nothing more is known to be wanted."""
         return self._session is not None and self._session.idle
+
+    @property
+    def end_asked(self) -> str | None:
+        """Return why this link was asked to end, None where it was not."""
+        return self._close_reason if self._close_asked.is_set() else None
+
+    @property
+    def may_differ(self) -> bool:
+        """Say whether the peer can have found another state: it held the same, and none agreed there."""
+        session = self._session
+        return session is not None and session.level and session.peer_vector != self._agreed_at
 
     def close(self, reason: str) -> None:
         """Ask the link to end; the peer is told why."""
@@ -170,8 +187,14 @@ class Link:
 
     @property
     def unanswered(self) -> bool:
-        """Say whether the peer owes an answer: to a page, to a question, or its first word."""
-        return not (self.greeted.is_set() and self.idle) or self._pong_heard < self._pings
+        """Say whether the peer owes an answer: to a page, to a question, or its first word.
+
+        What is asked now and then, to see whether it lives, may be answered within the time for that.
+        """
+        if not (self.greeted.is_set() and self.idle):
+            return True
+        waited_s = asyncio.get_running_loop().time() - self._owed_since_s
+        return self._pong_heard < self._pings and waited_s > self._pace.life_s
 
     async def answers(self) -> bool:
         """Ask the peer; say whether it answers this question in time, and not just its machine."""
@@ -199,6 +222,8 @@ class Link:
         takes, watch = self._takes, self._heard.watch()
         try:
             number = await self._ping(self._session)
+            # Somebody waits for this one.
+            self._owed_since_s = float("-inf")
         except LineLost:
             # The parts of the link see it too, and end it.
             return False
@@ -351,11 +376,13 @@ class Link:
                 session.grew()
             case conversation.Greeted():
                 self.greeted.set()
-            case conversation.Compared(agree=agree):
-                self._compared(agree)
+            case conversation.Compared(agree=agree, vector=vector):
+                self._compared(agree, vector)
             case conversation.Closed(reason=reason):
                 self.goodbye = reason
+                # What came before it counts: it may be what is held alike.
                 await self._pages.join()
+                self._on_parted()
                 raise _Left(f"the other side said: {reason}")
             case conversation.Acked():
                 pass
@@ -383,9 +410,12 @@ class Link:
 
     def _compare(self, session: Session) -> None:
         """Compare states where this side has come to hold what the peer said that it holds."""
-        compared = session.compare()
-        if compared is not None:
-            self._compared(compared.agree)
+        if (compared := session.compare()) is not None:
+            self._compared(*compared)
+
+    def _compared(self, agree: bool, vector: Clock) -> None:
+        self.agreed, self._agreed_at = agree, vector if agree else None
+        self._on_compared(agree)
 
     async def _until_few_are_owed(self) -> None:
         """Read no further while the peer asks faster than it reads the answers; the session never does."""
@@ -457,6 +487,8 @@ class Link:
             await self._ping(session)
 
     async def _ping(self, session: Session) -> int:
+        if self._pong_heard == self._pings:
+            self._owed_since_s = asyncio.get_running_loop().time()
         self._pings += 1
         await self._send(session.ping(self._pings))
         return self._pings

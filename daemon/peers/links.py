@@ -5,13 +5,13 @@ Never lets two links of one pair run on, and never forgets a peer that was heard
 
 import asyncio
 from collections.abc import Callable, Container, Mapping
-from dataclasses import dataclass
 from functools import partial
 
 import structlog
 
 from daemon.notifier import Notifier
 from daemon.peers.allowance import Allowance
+from daemon.peers.findings import Findings
 from daemon.peers.link import Link
 from daemon.peers.pace import Pace
 from daemon.peers.twins import TWINS, Twins
@@ -27,14 +27,6 @@ REPLACED = "another link of this pair took its place"
 DIFFERS = "same changes, another state"
 
 log = structlog.get_logger("peers")
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """Two devices that hold the same commits and show something else (law 3): a bug, or a damaged store."""
-
-    device: DeviceId
-    seen_ms: int
 
 
 class Links:
@@ -61,12 +53,14 @@ class Links:
         self._shortfall = shortfall
         self._live: dict[DeviceId, Link] = {}
         self._running: set[Link] = set()
+        # Those that are not yet given the place of their pair's.
+        self._waiting: set[Link] = set()
         self._foreign: dict[DeviceId, OtherVersion] = {}
-        self._findings: dict[DeviceId, Finding] = {}
+        self.findings = Findings(db, now_ms, self._tell_of_state, pace.states_s)
         self._doubted: dict[Link, asyncio.Task[None]] = {}
         self._leaving: dict[Link, asyncio.Task[None]] = {}
         self._began_s: dict[DeviceId, float] = {}
-        self.twins = Twins(own, pace, _time_s)
+        self.twins = Twins(pace, _time_s)
         self._came_ms: dict[DeviceId, int] = {}
         self._allowance = Allowance(pace.stored_bytes, pace.stored_bytes_per_s, _time_s)
         self.changed = Notifier()
@@ -84,33 +78,35 @@ class Links:
         """Return the peers that, when last heard, spoke no version of the protocol that is spoken here."""
         return self._foreign
 
-    def findings(self) -> list[Finding]:
-        """Return the peers whose state hash differed when last compared at equal vectors."""
-        return list(self._findings.values())
-
     def slowed(self) -> list[DeviceId]:
         """Return the linked peers that sent so much that they are taken from slowly."""
         return [link.peer for link in self.all() if self._allowance.is_slowed(link.peer)]
 
     def make(self, wire: Wire, peer: DeviceId, *, dialled: bool) -> Link:
         """Return a link that does not run yet; give it to `hold`."""
-        return Link(
+        link = Link(
             wire,
             peer,
             dialled=dialled,
             db=self._db,
             notifier=self._notifier,
             changed=self.changed.tell,
-            compared=lambda agree: self._compared(peer, agree),
+            compared=lambda agree: self._compared(link, agree),
+            parted=lambda: self._learn_from(link),
             pace=self._pace,
             shortfall=self._shortfall,
             allowance=self._allowance,
             came=lambda: self._came_ms.update({peer: self._now_ms()}),
         )
+        return link
 
     async def hold(self, link: Link) -> None:
         """Run a link to its end, unless the pair has a better one that shows life."""
-        refused = await self._place(link)
+        self._waiting.add(link)
+        try:
+            refused = await self._place(link)
+        finally:
+            self._waiting.discard(link)
         if refused is not None:
             await link.refuse(refused)
             return
@@ -119,7 +115,6 @@ class Links:
         try:
             reason = await link.run()
             self._learn_version(link)
-            self._learn_from(link)
             log.info("a link ended", peer=link.peer.hex()[:16], reason=reason)
         except Exception:
             # A bug here costs this link, loudly, and never the daemon.
@@ -132,7 +127,8 @@ class Links:
         """Give a link the place of its pair's; return why not, where another one is to keep it."""
         if await self._is_out_of_turn(link):
             return TWINS
-        while not self._settle(link):
+        # It may have been asked to end meanwhile: who is paused, or removed a device, gives it no place.
+        while link.end_asked is None and not self._settle(link):
             rival = self._live[link.peer]
             reason = "no sign of life"
             if await rival.shows_life():
@@ -140,7 +136,7 @@ class Links:
                     return "another link of this pair is better"
                 reason = TWINS
             await self._end(rival, reason)
-        return None
+        return link.end_asked
 
     async def _is_out_of_turn(self, link: Link) -> bool:
         """Say whether a link is of one of two daemons with one key, while the other has its turn."""
@@ -160,11 +156,13 @@ class Links:
             self._foreign.pop(link.peer, None)
 
     def _learn_from(self, link: Link) -> None:
-        """Take a peer's word for why it ended a link, where that is about both."""
+        """Take a peer's word for why it ends a link, where that is about both; not on a replaced one."""
+        if self._live.get(link.peer) is not link:
+            return
         if link.goodbye == TWINS:
-            self.twins.hear()
-        elif link.goodbye == DIFFERS:
-            self._compared(link.peer, agree=False)
+            self.twins.hear(link.peer)
+        elif link.goodbye == DIFFERS and link.may_differ:
+            self._compared(link, agree=False)
 
     async def _over(self, link: Link) -> None:
         if self._live.get(link.peer) is link:
@@ -179,7 +177,7 @@ class Links:
     def close_all_but(self, kept: Container[DeviceId], reason: str) -> None:
         """Ask the links to all other peers to end."""
         # Those that run, and not those that count alone: one that is seen off is open for a moment more.
-        for link in self._running:
+        for link in self._running | self._waiting:
             if link.peer not in kept:
                 link.close(reason)
 
@@ -222,6 +220,7 @@ class Links:
         watch = self.changed.watch()
         while self._running:
             await watch.grown(self._pace.goodbye_s)
+        await self.findings.close()
 
     def _settle(self, link: Link) -> bool:
         """Decide between two links of a pair, alike on both sides: what the smaller id dialled stays.
@@ -244,19 +243,17 @@ class Links:
     def _preferred(self, link: Link) -> bool:
         return link.dialled == (self._own < link.peer)
 
-    def _compared(self, peer: DeviceId, agree: bool) -> None:
-        if agree == (peer not in self._findings):
-            return
-        if agree:
-            del self._findings[peer]
-            log.info("same commits, the same state again", peer=peer.hex()[:16])
-        else:
-            log.error("same commits, another state", peer=peer.hex()[:16])
-            self._findings[peer] = Finding(peer, self._now_ms())
-            # The other side may not have compared: it hears so, and both do in the greeting that follows.
-            if (link := self.to(peer)) is not None:
-                link.close(DIFFERS)
-        # Whoever follows what happens is told of this too.
+    def _compared(self, link: Link, agree: bool) -> None:
+        # Of one that is being sent away nothing is found any more.
+        if link.end_asked is None:
+            self.findings.note(link.peer, agree=agree)
+            self.changed.tell()
+
+    def _tell_of_state(self, peer: DeviceId) -> None:
+        """Tell whoever follows what happens, and the peer itself."""
+        # The other side may not have compared: it hears so, and both do in the greeting that follows.
+        if peer in self.findings.standing() and (link := self.to(peer)) is not None:
+            link.close(DIFFERS)
         self._notifier.tell()
         self.changed.tell()
 

@@ -34,6 +34,8 @@ class Pace:
     # Of two daemons with one key, each has its turn; for how long it counts that they were seen.
     turn_s: float = 60.0
     twins_s: float = 600.0
+    # How long nobody is told again that one peer's state differs, or does not.
+    states_s: float = 5.0
     roster_s: float = 0.02
 
     # What a peer may fill the disk with: a million tasks with their history are a tenth of the first figure.

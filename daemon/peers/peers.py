@@ -4,7 +4,7 @@ Never knows what is in a commit, and never decides what its parts decide.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 
 import structlog
 
@@ -133,6 +133,7 @@ class Peers:
         """
         preferred = await self._db.write(self._admission.establish)
         await self._members.refresh()
+        await self._links.findings.load()
         self._port = await self._listener.start(self._host, self._wanted_port, preferred)
         await self._db.write(lambda transaction: table.keep_listener_port(transaction, self._port))
         self._exchange.start()
@@ -389,9 +390,17 @@ class Peers:
         """
         return self._exchange.differing()
 
+    def agreeing(self) -> Container[DeviceId]:
+        """Return the peers that showed the same state when this process compared it last."""
+        return self._links.findings.agreed()
+
     def twins(self) -> list[DeviceId]:
-        """Return the devices with whose key two daemons run; this one where a peer says so."""
+        """Return the devices with whose key two daemons run, as was seen from here."""
         return self._links.twins.seen()
+
+    def twins_said_by(self) -> list[DeviceId]:
+        """Return the members that say that two daemons run with this device's key."""
+        return [device for device in self._links.twins.said_by() if device in self._members.peers()]
 
     def slowed(self) -> list[DeviceId]:
         """Return the linked peers that sent so much that they are taken from slowly."""

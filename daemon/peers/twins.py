@@ -18,21 +18,28 @@ log = structlog.get_logger("peers")
 
 
 class Twins:
-    """What was seen of that, for as long as it was seen lately. `own` is this device."""
+    """What was seen of that, and said, for as long as it was so lately."""
 
-    def __init__(self, own: DeviceId, pace: Pace, time_s: Callable[[], float]) -> None:
-        self._own = own
+    def __init__(self, pace: Pace, time_s: Callable[[], float]) -> None:
         self._pace = pace
         self._time_s = time_s
         self._seen_s: dict[DeviceId, float] = {}
+        self._said_s: dict[DeviceId, float] = {}
 
     def seen(self) -> list[DeviceId]:
-        """Return the devices of which two daemons were seen lately; this device where others say so."""
+        """Return the devices of which two daemons were seen lately, from here."""
         return [device for device in self._seen_s if self.known(device)]
+
+    def said_by(self) -> list[DeviceId]:
+        """Return the peers by whose word two daemons run with this device's key, lately."""
+        return [device for device, at_s in self._said_s.items() if self._is_recent(at_s)]
 
     def known(self, device: DeviceId) -> bool:
         """Say whether two daemons with a device's key were seen lately."""
-        return self._time_s() - self._seen_s.get(device, float("-inf")) < self._pace.twins_s
+        return self._is_recent(self._seen_s.get(device, float("-inf")))
+
+    def _is_recent(self, at_s: float) -> bool:
+        return self._time_s() - at_s < self._pace.twins_s
 
     async def tell(self, old: Link, new: Link) -> bool:
         """Say whether an older link lives although its device made a new one: then another daemon did.
@@ -53,12 +60,13 @@ class Twins:
         self._note(old.peer, at=[old.remote, new.remote])
         return True
 
-    def hear(self) -> None:
+    def hear(self, peer: DeviceId) -> None:
         """Note that a peer said goodbye because another daemon has this device's key."""
-        self._note(self._own, at=[])
+        if peer not in self.said_by():
+            log.warning("a peer says that two daemons run with this device's key", peer=peer.hex()[:16])
+        self._said_s[peer] = self._time_s()
 
     def _note(self, device: DeviceId, at: list[str]) -> None:
         if not self.known(device):
-            whose = "this device" if device == self._own else device.hex()[:16]
-            log.warning("two daemons run with one device's key", device=whose, at=at)
+            log.warning("two daemons run with one device's key", device=device.hex()[:16], at=at)
         self._seen_s[device] = self._time_s()

@@ -1,11 +1,13 @@
 -- What this device alone knows of other devices. All of it is a hint or can be had anew; none of it is sent.
 
 -- Each peer that was ever linked: when it was last heard of (Unix time in milliseconds), and the version vector
--- that it was last known to hold, canonical MessagePack. What it lacks is counted from that vector.
+-- that it was last known to hold, canonical MessagePack. What it lacks is counted from that vector. `differs_ms` is
+-- when it showed another state for the same commits, NULL where it agreed when last compared, or never was.
 CREATE TABLE peer (
   device BLOB PRIMARY KEY,
   seen_ms INTEGER NOT NULL,
-  vector BLOB NOT NULL
+  vector BLOB NOT NULL,
+  differs_ms INTEGER
 ) STRICT, WITHOUT ROWID;
 
 -- Where a peer may be reached, as host:port. `good_ms` is when a link was last made there, 0 where it never

@@ -56,7 +56,8 @@ class Api:
         self.notifier = Notifier()
         self.store.on_commit.append(self.notifier.tell)
         self.differing: dict[DeviceId, str] = {}
-        self.events = Events(self.store, self.notifier, lambda: self.differing)
+        self.agreeing: set[DeviceId] = set()
+        self.events = Events(self.store, self.notifier, lambda: self.differing, lambda: self.agreeing)
         self.routes = [*journal_routes.routes(Typed(lambda: START_MS, UTC, "en")), *extra]
         self.control: Control | None = None
         self._opened = ExitStack()

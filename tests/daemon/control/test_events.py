@@ -123,8 +123,23 @@ async def test_a_device_that_shows_another_state_is_told_until_it_agrees_again(a
         async with stream(api, Last_Event_ID="0") as later:
             assert await state(later) == ("phone", True)
             assert (await later.next())[0] == 1
-        api.differing = {}
+        api.differing, api.agreeing = {}, {PHONE}
         api.notifier.tell()
+        assert await state(open_stream) == ("phone", False)
+
+
+async def test_a_device_that_was_removed_is_not_told_of_as_healed(api: Api):
+    """It shows what it showed; only a comparison says that it is well, and it may come back."""
+    async with stream(api) as open_stream:
+        assert await open_stream.comment() == b": open"
+        api.differing = {PHONE: "phone"}
+        api.notifier.tell()
+        assert await state(open_stream) == ("phone", True)
+        api.differing = {}
+        await add(api, "One")
+        assert (await open_stream.next())[0] == 1, "nothing was told of the phone"
+        api.agreeing = {PHONE}
+        await add(api, "Two")
         assert await state(open_stream) == ("phone", False)
 
 

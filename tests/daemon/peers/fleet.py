@@ -32,7 +32,7 @@ from syncproto.session import Standing
 LIMIT_S = 20.0
 SERVICE = f"_placet-{os.getpid():x}._tcp.local."
 """What is announced by mDNS: other runs on this machine neither hear this one nor are heard."""
-QUICK = Pace(again_s=0.05, again_s_max=0.4, goodbye_s=1.0, roster_s=0.0)
+QUICK = Pace(again_s=0.05, again_s_max=0.4, goodbye_s=1.0, roster_s=0.0, states_s=0.05)
 
 T = TypeVar("T")
 

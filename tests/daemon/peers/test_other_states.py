@@ -90,7 +90,7 @@ async def test_states_that_agree_again_are_in_step_again(fleet: Fleet):
     phone.peers.pause()
     phone.peers.resume()
     await until_differing(desk, phone, differ=False)
-    assert await watch.grown(0), "who follows the events is woken, although no commit landed"
+    assert await watch.grown(LIMIT_S), "who follows the events is woken, although no commit landed"
     report = await desk.peers.sync(LIMIT_S)
     assert report.complete
     assert not await shown(desk, phone)

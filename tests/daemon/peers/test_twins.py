@@ -46,15 +46,17 @@ async def test_both_and_whoever_meets_them_are_told_and_everything_arrives(fleet
         twin, copy, witness = await twins_and_a_witness(fleet, SHORT, whose)
 
         async def told() -> bool:
-            return all(one.peers.twins() == [twin.id] for one in (twin, copy, witness))
+            said = all(one.peers.twins_said_by() == [witness.id] for one in (twin, copy))
+            return said and witness.peers.twins() == [twin.id]
 
         await until([twin, copy, witness], told)
         for number in range(3):
             await asyncio.gather(twin.add(f"one {number}"), copy.add(f"other {number}"))
         await in_step(twin, copy, witness)
     assert len(await witness.titles()) == 6
-    words = [one for one in logged if one["event"] == "two daemons run with one device's key"]
+    words = [one["event"] for one in logged if "two daemons run with" in one["event"]]
     assert len(words) == 3, "one line on each"
+    assert twin.peers.twins() == copy.peers.twins() == [], "each has the other's word for it alone"
 
 
 async def test_a_link_that_was_made_from_here_tells_it_too(fleet: Fleet):
