@@ -121,7 +121,7 @@ def _homeless(snapshot: Snapshot) -> Iterator[Check]:
 def states(snapshot: Snapshot, differing: Sequence[DeviceId]) -> Iterator[Check]:
     """Look at the peers that held the same commits as this device, and showed another state."""
     for device in differing:
-        found = f"{_name(snapshot, device)} holds the same changes and shows something else"
+        found = f"{_name(snapshot, device)} showed something else when it last held the same changes"
         given: dict[str, str | int] = {"device": _told(snapshot, device)}
         yield Check("state", False, found, "run 'placet verify' on both devices", "state_differs", given)
     if not differing:
@@ -136,15 +136,28 @@ def forks(snapshot: Snapshot) -> Iterator[Check]:
         yield Check("copies", True, found, "", "device_forked", given)
 
 
-def twins(snapshot: Snapshot, devices: Sequence[DeviceId]) -> Iterator[Check]:
-    """Look at the devices with whose key two daemons run: their links push each other out, by turns."""
+def twins(
+    snapshot: Snapshot, devices: Sequence[DeviceId], said_by: Sequence[DeviceId] = ()
+) -> Iterator[Check]:
+    """Look at the devices with whose key two daemons run: their links push each other out, by turns.
+
+    `said_by` are members that say so of this device: where there is no copy of it, there is nothing to do.
+    """
+    for device in said_by:
+        found = f"{_name(snapshot, device)} says that two daemons run with this device's key"
+        remedy = (
+            "look for a copy of this device's data folder that runs elsewhere; "
+            "if there is one, stop placet there"
+        )
+        given: dict[str, str | int] = {"device": _told(snapshot, device)}
+        yield Check("copies", False, found, remedy, "device_said_twinned", given)
     for device in devices:
         found = f"two daemons run with the key of {_name(snapshot, device)}"
         remedy = (
             "its data folder was copied: stop placet on one of the two; to use both, give that one its own "
             "key: placet backup FILE, delete identity.pem, placet restore FILE, then pair it anew"
         )
-        given: dict[str, str | int] = {"device": _told(snapshot, device)}
+        given = {"device": _told(snapshot, device)}
         yield Check("copies", False, found, remedy, "device_twinned", given)
 
 

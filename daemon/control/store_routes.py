@@ -127,7 +127,8 @@ class StoreRoutes:
         del call
         now_ms, jump_ms = self._clock.now_ms(), self._watch.jump_ms()
         peers = self._peers
-        differing, slowed, twins = list(peers.differing()), peers.slowed(), peers.twins()
+        differing, slowed = list(peers.differing()), peers.slowed()
+        twins, said_by = peers.twins(), peers.twins_said_by()
         return [
             checks.disk(self._floor),
             checks.lease(self._store.doubt, self._store.lease_is_stale),
@@ -139,7 +140,7 @@ class StoreRoutes:
                     *checks.agents(snapshot),
                     *checks.states(snapshot, differing),
                     *checks.forks(snapshot),
-                    *checks.twins(snapshot, twins),
+                    *checks.twins(snapshot, twins, said_by),
                     *checks.floods(snapshot, slowed),
                 ]
             ),

@@ -144,7 +144,8 @@ def _lives_on(agent: dict[str, Any], device: dict[str, Any]) -> bool:
 def sync_command(output: Output, wait_s: float | None, pause: bool, resume: bool) -> int:
     """Exchange with the other devices now.
 
-    It fails where a device holds the same changes and shows another state, and does not wait for that one.
+    It fails where a device showed another state when it last held the same changes, and waits for nobody
+    while that one is connected.
     """
     if pause and resume:
         clash = _("--{one} and --{other} exclude each other").format(one="pause", other="resume")
@@ -155,4 +156,6 @@ def sync_command(output: Output, wait_s: float | None, pause: bool, resume: bool
     output.show(answer, sync_lines, sync_rows)
     if resume and answer.json.get("peers"):
         output.say(_("The others are called again; `placet sync --wait` tells when all agree."))
+    if wait_s is None and (pause or resume):
+        return DONE
     return FAILED if any(peer.get("differs") for peer in answer.json.get("peers") or ()) else DONE

@@ -51,13 +51,14 @@ _FOUND: Final = {
     "device_no_way": later("{device} is away: {seen}"),
     "device_forked": later("two copies of the journal of {device} were used at once; both are kept"),
     "device_twinned": later("two daemons run with the key of {device}"),
+    "device_said_twinned": later("{device} says that two daemons run with this device's key"),
     "device_floods": later("{device} sends so much that it is taken from slowly"),
     "exchange_paused": later("Exchange is paused"),
     "mdns_silent": later("this device is not found on the local network: {fault}"),
     "mdns_unheard": later("nobody was heard on the local network by mDNS, in {length}"),
     "mdns_alone": later("this device is not found on the local network: it listens on {address} alone"),
     "state_well": later("no device shows something else for the same changes"),
-    "state_differs": later("{device} holds the same changes and shows something else"),
+    "state_differs": later("{device} showed something else when it last held the same changes"),
 }
 _REMEDIES: Final = {
     "disk_low": later("free some space; it goes on by itself"),
@@ -88,6 +89,9 @@ _REMEDIES: Final = {
     "device_twinned": later(
         "its data folder was copied: stop placet on one of the two; to use both, give that one its own key: "
         "placet backup FILE, delete identity.pem, placet restore FILE, then pair it anew"
+    ),
+    "device_said_twinned": later(
+        "look for a copy of this device's data folder that runs elsewhere; if there is one, stop placet there"
     ),
     "device_floods": later("see what is written there; placet devices remove ends it"),
     "exchange_paused": later("placet sync --resume"),

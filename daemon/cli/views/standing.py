@@ -5,7 +5,7 @@ Never calls a device in step that is known to lack something.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from daemon.cli.short import SHORT_MIN, shorts
 from daemon.cli.table import Cell, Column, table
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _STATES: Final = (later("active"), later("due"), later("running"), later("dormant"))
 _ID_SHOWN: Final = 12
 _CHECK_MARGIN: Final = 13
+_FACT_MARGIN: Final = 13
 _TOLD_S: Final = 7 * 86_400
 _DEVICE_COLUMNS: Final = (
     Column(later("ID")),
@@ -85,8 +86,9 @@ def _peers(status: Status, look: Look) -> Iterator[str]:
     names = _told_apart([own, *peers])
     for at, peer in enumerate(peers):
         yield _fact("" if at else _("peers"), _peer(peer, names, look), look)
-    yield from (_fact("", words, look) for words in _differing(peers, names, look))
-    yield from (_fact("", words, look) for peer in peers if (words := _let_in(peer, status, names, look)))
+    yield from (_fact("", words, look) for words in _differing(peers, names, look, _FACT_MARGIN))
+    for peer in peers:
+        yield from (_fact("", words, look) for words in _let_in(peer, status, names, look))
 
 
 def _apart(look: Look) -> tuple[str, str]:
@@ -150,14 +152,19 @@ def _peer(peer: Peer, names: dict[str, str], look: Look) -> str:
     return f"{dot} {name}  {look.paint(link, 'dim')}  {_lag(peer, look)}".rstrip()
 
 
-def _let_in(peer: Peer, status: Status, names: dict[str, str], look: Look) -> str:
+def _let_in(peer: Peer, status: Status, names: dict[str, str], look: Look) -> Iterator[str]:
     """Tell of a device that another one let in lately: nobody is to come in unseen."""
     at_s = moment_s(peer.get("added_heard_at"))
     lately = at_s is not None and look.now_s is not None and look.now_s - at_s < _TOLD_S
     # By id: a name may be any, and that of another device too.
     if not lately or peer.get("added_by_id") == status.get("device_id"):
-        return ""
-    return look.paint(_let_in_words(peer, names, look), "yellow")
+        return
+    yield from _painted(_let_in_words(peer, names, look), look, "yellow", _FACT_MARGIN)
+
+
+def _painted(words: str, look: Look, ink: str, margin: int = 0) -> Iterator[str]:
+    """Paint words, in as many lines as they take beside a margin."""
+    return (look.paint(line, ink) for line in wrapped(words, look.width - margin) if line)
 
 
 def _let_in_words(peer: Peer, names: dict[str, str], look: Look) -> str:
@@ -175,12 +182,12 @@ def _let_in_words(peer: Peer, names: dict[str, str], look: Look) -> str:
     return _("{device} was let in by {by}, {when}").format(device=device, by=told, when=when)
 
 
-def _differing(peers: Iterable[Peer], names: dict[str, str], look: Look) -> Iterator[str]:
-    """Say which devices show another state for the same changes, and what to do: a line for each of both."""
+def _differing(peers: Iterable[Peer], names: dict[str, str], look: Look, margin: int = 0) -> Iterator[str]:
+    """Say which devices showed another state for the same changes, and what to do."""
     differing = [names.get(peer.get("device_id", ""), "?") for peer in peers if peer.get("differs")]
     for name in differing:
-        words = _("{device} holds the same changes and shows something else").format(device=name)
-        yield look.paint(words, "red")
+        words = _("{device} showed something else when it last held the same changes").format(device=name)
+        yield from _painted(words, look, "red", margin)
     if differing:
         yield _("run 'placet verify' on both devices")
 
@@ -188,7 +195,9 @@ def _differing(peers: Iterable[Peer], names: dict[str, str], look: Look) -> Iter
 def _lag(peer: Peer, look: Look) -> str:
     lag, missing = peer.get("lag"), peer.get("missing") or 0
     if peer.get("differs"):
-        return look.paint(_("differs"), "red")
+        # Whether it still does shows when both hold the same again: what lacks until then stands beside it.
+        standing = _lag(cast("Peer", {**peer, "differs": False}), look) if lag or missing else ""
+        return f"{look.paint(_('differs'), 'red')}  {standing}".rstrip()
     if missing and peer.get("connected"):
         coming = ngettext("{count} commit to come", "{count} commits to come", missing)
         return look.paint(coming.format(count=missing), "yellow")
@@ -235,7 +244,7 @@ def device_screen(devices: Sequence[Peer], look: Look) -> Iterator[str]:
     yield from _differing(devices, names, look)
     for one in devices:
         if not one.get("removed") and (words := _let_in_words(one, names, look)):
-            yield look.paint(words, "dim")
+            yield from _painted(words, look, "dim")
 
 
 def device_line(done: str, device: Peer, look: Look) -> Iterator[str]:
@@ -288,7 +297,7 @@ def sync_lines(report: dict[str, Any], look: Look) -> Iterator[str]:
     for peer in peers:
         if peer.get("unanswered"):
             silent = _("{device} has not answered yet").format(device=names[peer.get("device_id", "")])
-            yield look.paint(silent, "yellow")
+            yield from _painted(silent, look, "yellow")
     yield from device_list(peers, look)
 
 

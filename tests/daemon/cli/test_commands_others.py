@@ -524,7 +524,10 @@ def test_a_sync_never_claims_more_than_is_known(placet: Placet, control: FakeCon
 def test_a_device_that_shows_another_state_is_in_step_nowhere(placet: Placet, control: FakeControl):
     phone, tablet = examples.STATUS["peers"]
     peers = [phone | {"differs": True}, tablet]
-    words = ["phone holds the same changes and shows something else", "run 'placet verify' on both devices"]
+    words = [
+        "phone showed something else when it last held the same changes",
+        "run 'placet verify' on both devices",
+    ]
     control.answers("GET /v1/status", examples.STATUS | {"peers": peers})
     control.answers("GET /v1/devices", peers)
     control.answers("POST /v1/sync", {"complete": False, "paused": False, "peers": peers})
@@ -538,6 +541,42 @@ def test_a_device_that_shows_another_state_is_in_step_nowhere(placet: Placet, co
     assert (status.status, devices.status, sync.status) == (0, 0, 1)
     told = placet("sync", "--json")
     assert (told.status, told.json["complete"], told.json["peers"][0]["differs"]) == (1, False, True)
+
+
+def test_a_pause_is_no_failure_because_a_device_differs(placet: Placet, control: FakeControl):
+    peers = [examples.STATUS["peers"][0] | {"differs": True}]
+    control.answers("POST /v1/sync", {"complete": False, "paused": True, "peers": peers})
+    assert [placet("sync", f"--{what}").status for what in ("pause", "resume")] == [0, 0]
+    assert placet("sync", "--resume", "--wait").status == 1
+
+
+def test_what_a_device_lacks_stands_beside_that_its_state_differed(placet: Placet, control: FakeControl):
+    """It is compared again when both hold the same: until then, what it showed is past."""
+    phone = examples.STATUS["peers"][0] | {"differs": True, "lag": 5}
+    peers = [phone, phone | {"missing": 2, "connected": True}]
+    control.answers("GET /v1/status", examples.STATUS | {"peers": peers})
+    lines = placet("status").out.splitlines()
+    assert any(line.endswith("differs  lacks 5 commits") for line in lines)
+    assert any(line.endswith("differs  2 commits to come") for line in lines)
+
+
+def test_what_is_said_of_devices_with_long_names_ends_where_the_terminal_does(
+    placet: Placet, control: FakeControl
+):
+    long = "Maria's old notebook in the kitchen, on the second shelf"
+    entered = {"added_by": long, "added_by_id": "ab" * 32, "added_at": "2026-03-04T10:00:00Z"}
+    phone = examples.STATUS["peers"][0] | entered
+    peers = [
+        phone
+        | {"name": long, "differs": True, "unanswered": True}
+        | {"added_heard_at": "2099-01-01T00:00:00Z"}
+    ]
+    control.answers("GET /v1/status", examples.STATUS | {"peers": peers})
+    control.answers("GET /v1/devices", peers)
+    control.answers("POST /v1/sync", {"complete": False, "paused": False, "peers": peers})
+    for told in (placet(name, COLUMNS="80").out.splitlines() for name in ("status", "devices", "sync")):
+        said = [line for line in told if "connected" not in line]
+        assert all(len(line) <= 80 for line in said), told
 
 
 def test_who_owes_an_answer_is_named(placet: Placet, control: FakeControl):

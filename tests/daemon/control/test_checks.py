@@ -152,10 +152,18 @@ def test_peers_that_show_something_else_are_named(store: Store):
 def test_a_device_of_which_two_daemons_run_is_named_with_what_to_do(store: Store):
     with store.read() as snapshot:
         assert not list(checks.twins(snapshot, []))
-        there, here = checks.twins(snapshot, [signer_of("b").device, snapshot.device])
+        (there,) = checks.twins(snapshot, [signer_of("b").device])
     unwell(there, signer_of("b").device.hex()[:12])
-    unwell(here, "this device")
-    assert "placet restore FILE" in here.remedy
+    assert "placet restore FILE" in there.remedy
+
+
+def test_what_a_member_says_of_this_device_is_told_as_its_word(store: Store):
+    """It may say anything: nobody is to delete a key for it."""
+    with store.read() as snapshot:
+        (said,) = checks.twins(snapshot, [], [signer_of("b").device])
+    unwell(said, f"{signer_of('b').device.hex()[:12]} says that")
+    assert said.remedy.startswith("look for a copy")
+    assert "delete" not in said.remedy
 
 
 def found_in_all_ways(store: Store, folder: Path) -> Iterator[Check]:
@@ -172,7 +180,7 @@ def found_in_all_ways(store: Store, folder: Path) -> Iterator[Check]:
     with store.read() as snapshot:
         yield from checks.agents(snapshot)
         yield from (*checks.states(snapshot, []), *checks.states(snapshot, [signer_of("b").device]))
-        yield from checks.twins(snapshot, [signer_of("b").device, snapshot.device])
+        yield from checks.twins(snapshot, [signer_of("b").device], [signer_of("b").device])
 
 
 def test_the_command_line_words_a_finding_as_the_daemon_does(store: Store, tmp_path: Path):
