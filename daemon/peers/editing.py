@@ -11,7 +11,7 @@ from daemon.peers.roster import Member
 from store import peers as table
 from store.snapshot import Snapshot
 from store.transaction import Transaction
-from syncproto.heads import Head
+from syncproto.heads import Head, covers
 from syncproto.ids import DeviceId
 
 ID_DIGITS_MIN = 3
@@ -56,6 +56,19 @@ def leave(tx: Transaction) -> Head | None:
     if own is None or own.removed:
         return None
     return tx.commit([roster.remove(tx.device)])
+
+
+def known_gone(snapshot: Snapshot) -> set[DeviceId]:
+    """Return the devices that are known to hold that this device leaves."""
+    entry = snapshot.entity(roster.entity_of(snapshot.device))
+    removals = [] if entry is None else [one for one in entry.versions("removed") if one.value is True]
+    heads = [one.source.head for one in removals]
+    own = [head for head in heads if snapshot.device_of(head.replica) == snapshot.device]
+    return {
+        device
+        for device, heard in table.heard(snapshot).items()
+        if any(covers(heard.vector, head, snapshot.log) for head in own)
+    }
 
 
 def was_removed(snapshot: Snapshot) -> bool:

@@ -11,7 +11,7 @@ import structlog
 
 from daemon.clock import Clock
 from daemon.notifier import Notifier
-from daemon.peers import addresses, calling, roster
+from daemon.peers import addresses, calling, editing, roster
 from daemon.peers.calling import Failed
 from daemon.peers.dial import Dialling, Silence
 from daemon.peers.dialer import Dialer
@@ -213,6 +213,9 @@ class Exchange:
                         # What a link heard stands when it has ended; after one that broke another may come.
                         links.update(self._links.all())
                         self._told_goodbye = await self._told(goodbye, links)
+            else:
+                # It was said before, maybe by a daemon that has ended since.
+                self._told_goodbye |= await self._db.read(editing.known_gone)
         except TimeoutError:
             pass
         finally:
