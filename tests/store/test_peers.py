@@ -143,14 +143,17 @@ def test_the_roster_alone_is_no_journal(store: Store) -> None:
     assert found == [False, False, True]
 
 
-def test_by_which_commit_a_device_was_let_in_is_kept_with_the_moment_it_was_heard(bench: Bench) -> None:
-    store = bench.store("a")
-    head = write(store, entity_id(1), title="x")
-    put(store, lambda tx: peers.note_let_in(tx, ONE, None), lambda tx: peers.note_let_in(tx, TWO, head))
-    with store.read() as snapshot:
-        held = peers.heard_let_in(snapshot)
-    assert held == {ONE: (None, NOW_MS), TWO: (head, NOW_MS)}
-    bench.now_ms += 1000
-    put(store, lambda tx: peers.note_let_in(tx, ONE, head))
-    with store.read() as snapshot:
-        assert peers.heard_let_in(snapshot) == held | {ONE: (head, NOW_MS + 1000)}
+def test_since_when_a_member_is_seen_is_kept_with_its_mark_until_it_is_forgotten(store: Store) -> None:
+    def held() -> dict[DeviceId, tuple[bytes, int]]:
+        with store.read() as snapshot:
+            return peers.heard_let_in(snapshot)
+
+    # What a mark is made of is nothing to this table, so none can be damaged.
+    put(
+        store,
+        lambda tx: peers.note_let_in(tx, ONE, b"", 7),
+        lambda tx: peers.note_let_in(tx, TWO, b"\xff", 8),
+    )
+    assert held() == {ONE: (b"", 7), TWO: (b"\xff", 8)}
+    put(store, lambda tx: peers.note_let_in(tx, ONE, b"again", 9), lambda tx: peers.forget_let_in(tx, TWO))
+    assert held() == {ONE: (b"again", 9)}
