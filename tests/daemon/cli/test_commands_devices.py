@@ -171,6 +171,23 @@ def test_a_device_that_let_itself_in_is_told_so(placet: Placet, control: FakeCon
     ]
 
 
+def test_a_device_that_nobody_says_who_let_in_is_told(placet: Placet, control: FakeControl):
+    phone, tablet = examples.STATUS["peers"]
+    unsaid = {"added_by": None, "added_by_id": None, "added_at": None}
+    words = "tablet was first seen {}; nobody says who let it in"
+    assert status_of(control, placet, phone, tablet | unsaid | {"added_heard_at": LATELY}) == [
+        words.format("yesterday")
+    ]
+    for heard_at in (LONG_AGO, None):
+        assert status_of(control, placet, phone, tablet | unsaid | {"added_heard_at": heard_at}) == []
+    first, *others = examples.DEVICES
+    there = [one | unsaid | {"added_heard_at": None} for one in (first, others[0])]
+    control.answers("GET /v1/devices", [*there, others[1] | unsaid | {"added_heard_at": LONG_AGO}])
+    assert [line for line in placet("devices").out.splitlines() if "let" in line.split()] == [
+        words.format("2 Feb")
+    ]
+
+
 # -- no member any more ------------------------------------------------------------------------------------
 
 APART = "this device is no member of its vault any more"
