@@ -1,0 +1,204 @@
+"""What is found of states that differ: how long it stands, whose word counts, and who is told how often.
+
+Never damages a log: only the sum that a store keeps of what it shows, or what a stand-in says of its own.
+"""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from daemon.journal.errors import Refused
+from daemon.peers.links import DIFFERS
+from daemon.peers.twins import TWINS
+from daemon.peers.wire import Wire
+from store import peers as table
+from syncproto import messages
+from syncproto.messages import Bye, Hello, Ping
+from tests.daemon.peers.fleet import LIMIT_S, QUICK, Device, Fleet, in_step, until
+from tests.daemon.peers.test_links import greet, last_words, pair_of, posing_as
+from tests.daemon.peers.test_other_states import damage, shown, until_differing
+
+
+async def greet_as_level(wire: Wire, desk: Device, *, agree: bool) -> None:
+    """Exchange Hellos as a device that holds the same, and shows the same or something else."""
+    vault, held = await desk.read(lambda one: one.vault()), await desk.standing()
+    assert vault is not None
+    state = held.state_hash if agree else bytes(32)
+    await wire.send(messages.write(Hello([1], vault, None, held.vector, state, {})), LIMIT_S)
+
+
+async def differing_pair(fleet: Fleet) -> tuple[Device, Device, bytes]:
+    """Return two devices whose states were seen to differ, the second one stopped, and its right sum."""
+    desk, phone = await pair_of(fleet)
+    await in_step(desk, phone)
+    right = await damage(phone)
+    phone.peers.pause()
+    phone.peers.resume()
+    await until_differing(desk, phone)
+    await asyncio.gather(desk.until_linked(phone), phone.until_linked(desk))
+    await phone.stop()
+    await desk.until_apart(phone)
+    return desk, phone, right
+
+
+async def repair(phone: Device, right: bytes) -> None:
+    store = phone.opened()
+    with store.write() as transaction:
+        transaction.db.execute("UPDATE standing SET state_sum = ?", (right,))
+    store.close()
+
+
+# -- how long it stands ------------------------------------------------------------------------------------
+
+
+async def test_what_was_found_stands_after_a_restart_while_that_device_is_away(fleet: Fleet):
+    desk, phone, right = await differing_pair(fleet)
+    await desk.restart()
+    assert await shown(desk, phone)
+    assert not (await desk.peers.sync(LIMIT_S)).complete
+    await repair(phone, right)
+    await phone.start()
+    await until_differing(desk, phone, differ=False)
+    await desk.restart()
+    assert not desk.peers.differing()
+
+
+async def test_what_was_found_goes_with_the_device(fleet: Fleet):
+    """Paired again it is compared first, and its removal is no sign that it healed."""
+    desk, phone, _ = await differing_pair(fleet)
+    await desk.peers.remove("phone")
+    assert await desk.read(table.differing) == {}
+    assert not desk.peers._links.findings.standing()
+    assert phone.id not in desk.peers.agreeing()
+    await phone.start()
+
+
+async def test_a_device_that_was_repaired_and_calls_no_more_is_called_before_it_is_told_of(fleet: Fleet):
+    desk, phone, right = await differing_pair(fleet)
+    await repair(phone, right)
+    await phone.start()
+    assert (await desk.peers.sync(LIMIT_S)).complete
+
+
+async def test_a_device_that_differs_and_is_away_ends_no_wait_for_others(fleet: Fleet):
+    desk, phone, _ = await differing_pair(fleet)
+    tablet = await fleet.start("tablet")
+    await fleet.pair(desk, tablet)
+    await in_step(desk, tablet)
+    await tablet.stop()
+    async with posing_as(tablet, desk) as wire:
+        await greet(wire, desk, level=True)
+        await desk.until_linked(tablet)
+        with pytest.raises(Refused, match="tablet has not answered yet"):
+            await desk.peers.sync(0.5)
+    for one in (phone, tablet):
+        await one.start()
+
+
+async def test_a_wait_that_took_too_long_leaves_nothing_behind(fleet: Fleet):
+    desk, phone = await pair_of(fleet)
+    await phone.stop()
+    async with posing_as(phone, desk) as wire:
+        await greet(wire, desk, level=True)
+        await desk.until_linked(phone)
+        before = len(asyncio.all_tasks())
+        for _ in range(10):
+            with pytest.raises(Refused):
+                await desk.peers.sync(0.02)
+        assert len(asyncio.all_tasks()) < before + 5
+    await phone.start()
+
+
+# -- whose word counts -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("level", [True, False], ids=["a state that agreed", "other commits"])
+async def test_the_word_that_a_state_differs_counts_only_where_it_can_be_known(fleet: Fleet, level: bool):
+    desk, phone = await pair_of(fleet)
+    await phone.stop()
+    async with posing_as(phone, desk) as wire:
+        await greet(wire, desk, level=level)
+        await wire.send(messages.write(Bye(DIFFERS)), LIMIT_S)
+        await desk.until_apart(phone)
+    assert not desk.peers.differing()
+    await phone.start()
+
+
+async def test_a_state_that_comes_and_goes_is_told_of_once_in_a_while_and_what_it_came_to_is_kept(
+    fleet: Fleet,
+):
+    desk, phone = await pair_of(fleet, replace(QUICK, states_s=LIMIT_S))
+    await phone.stop()
+    await desk.until_apart(phone)
+    turn = desk.notifier.turn
+    for round_ in range(11):
+        async with posing_as(phone, desk) as wire:
+            await greet_as_level(wire, desk, agree=round_ % 2 == 1)
+            await until_differing(desk, differ=round_ % 2 == 0)
+    assert desk.notifier.turn == turn + 1
+    await desk.restart()
+    assert dict(desk.peers.differing()) == {phone.id: "phone"}
+    await phone.start()
+
+
+async def test_the_goodbye_of_a_link_that_was_replaced_says_nothing_of_now(fleet: Fleet):
+    desk, phone = await pair_of(fleet)
+    await phone.stop()
+    async with posing_as(phone, desk) as older:
+        await greet(older, desk, level=True)
+        await desk.until_linked(phone)
+        replaced = desk.peers._links.to(phone.id)
+        assert replaced is not None
+        async with posing_as(phone, desk) as newer:
+            await greet(newer, desk, level=True)
+            await older.send(messages.write(Bye(TWINS)), LIMIT_S)
+            await replaced.ended.wait()
+            assert await last_words(older) == ""
+            assert desk.peers.twins_said_by() == []
+            # What the link of now says counts when it comes.
+            await newer.send(messages.write(Bye(TWINS)), LIMIT_S)
+
+            async def told() -> bool:
+                return desk.peers.twins_said_by() == [phone.id]
+
+            await until([desk], told)
+    assert desk.peers.twins() == [], "it is a word, and nothing that was seen"
+    await phone.start()
+
+
+# -- links that wait, and questions that are young -----------------------------------------------------------
+
+
+async def test_a_pause_ends_a_link_too_that_waits_for_its_place(fleet: Fleet):
+    desk, phone = await pair_of(fleet, replace(QUICK, life_s=LIMIT_S))
+    await phone.stop()
+    desk.peers._links.twins._note(phone.id, at=[])
+    async with posing_as(phone, desk) as older:
+        await greet(older, desk, level=True)
+        await desk.until_linked(phone)
+        async with posing_as(phone, desk) as newer:
+            # The older one is asked whether it lives, and the newer one waits for that.
+            assert isinstance(messages.read(await older.receive(LIMIT_S)), Ping)
+            desk.peers.pause()
+            assert await last_words(newer) == "paused"
+    assert desk.peers._links.to(phone.id) is None
+    desk.peers.resume()
+    await phone.start()
+
+
+@pytest.mark.parametrize(("life_s", "owed"), [(LIMIT_S, False), (0.0, True)])
+async def test_a_question_of_the_heart_beat_is_owed_an_answer_once_it_is_old(
+    fleet: Fleet, life_s: float, owed: bool
+):
+    desk, phone = await pair_of(fleet, replace(QUICK, ping_s=0.05, life_s=life_s))
+    await phone.stop()
+    async with posing_as(phone, desk) as wire:
+        await greet(wire, desk, level=True)
+        for _ in range(3):
+            assert isinstance(messages.read(await wire.receive(LIMIT_S)), Ping)
+        seen = await desk.sees(phone)
+        assert seen is not None
+        assert seen.unanswered == owed
+        assert (await desk.peers.sync()).complete != owed
+    await phone.start()
