@@ -77,6 +77,18 @@ async def test_who_acknowledged_the_goodbye_was_told(pair: tuple[Device, Device]
         assert await phone.peers.leave() == Goodbye(["desk"], [])
 
 
+async def test_who_was_told_of_a_goodbye_is_known_after_a_restart_too(fleet: Fleet):
+    desk, phone, tablet = [await fleet.start(name) for name in ("desk", "phone", "tablet")]
+    await fleet.pair(desk, phone)
+    await fleet.pair(desk, tablet)
+    await in_step(desk, phone, tablet)
+    await tablet.stop()
+    for _ in range(2):
+        assert await phone.peers.leave() == Goodbye(["desk"], ["tablet"])
+        await phone.restart()
+    await tablet.start()
+
+
 async def test_a_goodbye_that_was_not_acknowledged_before_the_link_ended_was_told_to_nobody(fleet: Fleet):
     desk, phone = await fleet.start("desk"), await fleet.start("phone", pace=replace(QUICK, leave_s=0.5))
     await fleet.pair(desk, phone)
