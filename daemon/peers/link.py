@@ -54,6 +54,10 @@ def standing(snapshot: Snapshot) -> Standing:
     return Standing(snapshot.vector(), snapshot.state_hash())
 
 
+def _time_s() -> float:
+    return asyncio.get_running_loop().time()
+
+
 async def first(*events: asyncio.Event) -> None:
     """Wait until one of several events is set."""
     if any(event.is_set() for event in events):
@@ -96,7 +100,7 @@ class Link:
         """Why the peer ended this link, where it said so."""
         self.agreed: bool | None = None
         """What the last comparison of states on this link came to."""
-        self._agreed_at: Clock | None = None
+        self._agreed_at = EMPTY
         self._wire = wire
         self._db = db
         self._notifier = notifier
@@ -169,8 +173,7 @@ class Link:
     async def shows_life(self) -> bool:
         """Ask the peer for a sign of life; say whether anything came from it within the time for that."""
         seen, watch = self._frames, self._heard.watch()
-        loop = asyncio.get_running_loop()
-        asked_s = loop.time()
+        asked_s = _time_s()
         try:
             async with asyncio.timeout(self._pace.life_s):
                 if self._session is not None and self.greeted.is_set():
@@ -180,7 +183,7 @@ class Link:
         except TimeoutError:
             # Its answer may wait behind a long page on a narrow line, or behind what the other side is doing.
             heard_ago_s = self._wire.heard_ago_s()
-            return heard_ago_s is not None and heard_ago_s < loop.time() - asked_s + KERNEL_TICK_S
+            return heard_ago_s is not None and heard_ago_s < _time_s() - asked_s + KERNEL_TICK_S
         except LineLost:
             return False
         return not self.ended.is_set()
@@ -193,8 +196,8 @@ class Link:
         """
         if not (self.greeted.is_set() and self.idle):
             return True
-        waited_s = asyncio.get_running_loop().time() - self._owed_since_s
-        return self._pong_heard < self._pings and waited_s > self._pace.life_s
+        waits = _time_s() - self._owed_since_s > self._pace.life_s
+        return waits and self._pong_heard < self._pings
 
     async def answers(self) -> bool:
         """Ask the peer; say whether it answers this question in time, and not just its machine."""
@@ -320,7 +323,7 @@ class Link:
             self._frames += 1
             self._came()
             self._heard.tell()
-            for event in session.receive(frame, asyncio.get_running_loop().time()):
+            for event in session.receive(frame, _time_s()):
                 await self._follow_up(session, event)
             await self._hear_pong(frame)
             # Frames that are here already come without a wait: the rest of the daemon gets its turn between.
@@ -414,7 +417,7 @@ class Link:
             self._compared(*compared)
 
     def _compared(self, agree: bool, vector: Clock) -> None:
-        self.agreed, self._agreed_at = agree, vector if agree else None
+        self.agreed, self._agreed_at = agree, vector if agree else EMPTY
         self._on_compared(agree)
 
     async def _until_few_are_owed(self) -> None:
@@ -450,8 +453,7 @@ class Link:
         if removed and not (page.commits and roster.removes(page.commits[-1], self.peer)):
             # Those who close the door are on their way; nothing that came after it may go out before them.
             raise _Asked(roster.NO_MEMBER)
-        now_s = asyncio.get_running_loop().time()
-        frame = session.page(page.commits, page.end, held, now_s, whole=page.whole)
+        frame = session.page(page.commits, page.end, held, _time_s(), whole=page.whole)
         self._compare(session)
         if frame is not None:
             await self._send(frame)
@@ -488,7 +490,7 @@ class Link:
 
     async def _ping(self, session: Session) -> int:
         if self._pong_heard == self._pings:
-            self._owed_since_s = asyncio.get_running_loop().time()
+            self._owed_since_s = _time_s()
         self._pings += 1
         await self._send(session.ping(self._pings))
         return self._pings
