@@ -29,9 +29,11 @@ def _echo_served(folder: Path) -> Iterator[Path]:
     """Run the bare echo as a process of its own; yield its socket."""
     socket = folder / "echo.sock"
     with subprocess.Popen([sys.executable, "-m", "bench.echo", str(folder)]) as server:
-        wait_until("the echo serves", socket.exists, START_S)
-        yield socket
-        server.terminate()
+        try:
+            wait_until("the echo serves", socket.exists, START_S)
+            yield socket
+        finally:
+            server.terminate()
 
 
 async def _nothing() -> None:
