@@ -190,7 +190,7 @@ class Link:
 
     @property
     def unanswered(self) -> bool:
-        """Say whether the peer owes its first word, or an answer: to a page, or what it had time to answer."""
+        """Say whether the peer owes its first word, or an answer: to a page, or what it had time for."""
         if not (self.greeted.is_set() and self.idle):
             return True
         waits = _time_s() - self._owed_since_s > self._pace.life_s

@@ -25,6 +25,7 @@ from syncproto.ids import DeviceId
 
 REPLACED = "another link of this pair took its place"
 DIFFERS = "same changes, another state"
+AGREES = "same changes, the same state again"
 
 log = structlog.get_logger("peers")
 
@@ -252,8 +253,8 @@ class Links:
     def _tell_of_state(self, peer: DeviceId) -> None:
         """Tell whoever follows what happens, and the peer itself."""
         # The other side may not have compared: it hears so, and both do in the greeting that follows.
-        if peer in self.findings.standing() and (link := self.to(peer)) is not None:
-            link.close(DIFFERS)
+        if (link := self.to(peer)) is not None:
+            link.close(DIFFERS if peer in self.findings.standing() else AGREES)
         self._notifier.tell()
         self.changed.tell()
 

@@ -64,6 +64,16 @@ async def test_what_was_found_stands_after_a_restart_while_that_device_is_away(f
     assert not desk.peers.differing()
 
 
+async def test_both_sides_learn_that_their_states_agree_again_whichever_compared(fleet: Fleet):
+    """The phone takes a page, and is told nothing of the desk's state: the desk compares."""
+    desk, phone, right = await differing_pair(fleet)
+    await repair(phone, right)
+    await desk.add("meanwhile")
+    await phone.start()
+    await in_step(desk, phone)
+    await until_differing(desk, phone, differ=False)
+
+
 async def test_what_was_found_goes_with_the_device(fleet: Fleet):
     """Paired again it is compared first, and its removal is no sign that it healed."""
     desk, phone, _ = await differing_pair(fleet)
