@@ -70,8 +70,7 @@ class Membership:
         try:
             await self._db.write(let_in.note)
         except StoreError as fault:
-            # Until it can be, they are told as news of this moment.
-            self._is_news = True
+            # The next reading finds it again; until then they are told as news of the moment.
             log.warning("it could not be noted who was let in", error=str(fault))
 
     async def renew_beacon(self) -> None:

@@ -119,6 +119,22 @@ async def test_who_is_in_no_roster_and_lets_a_device_in_is_told_by_its_id(fleet:
     assert (await entered(desk, lost))[:2] == (ghost.id.hex()[:8], ghost.id.hex())
 
 
+async def test_who_takes_its_removal_back_as_it_is_let_in_did_not_let_itself_in(fleet: Fleet):
+    desk, phone = await fleet.start("desk"), await fleet.start("phone")
+    await fleet.pair(desk, phone)
+    await in_step(desk, phone)
+    await desk.peers.remove("phone")
+    removal = await desk.read(lambda one: [received.signed for _, received in one.feed(0, 1000)])
+    await phone.db.write(lambda one: one.take(removal))
+    assert (await phone.read(roster.read))[phone.id].removed
+    # By its clock, what it writes of itself comes last.
+    phone.clock.ahead_s += 30
+    await fleet.pair(desk, phone)
+    await in_step(desk, phone)
+    for one in (desk, phone):
+        assert (await entered(one, phone))[:2] == ("desk", desk.id.hex())
+
+
 async def test_a_removal_that_was_taken_back_by_whoever_is_told(fleet: Fleet):
     desk, phone, tablet = [await fleet.start(name) for name in ("desk", "phone", "tablet")]
     await fleet.pair(desk, phone)
@@ -405,6 +421,28 @@ async def test_a_damaged_row_is_noted_anew_and_keeps_nobody_from_starting(pair: 
     before = later(desk, phone)
     await desk.restart()
     assert iso(await noted(desk, phone)) >= before
+
+
+async def rows_of(device: Device) -> set[DeviceId]:
+    """Return of whom a device has noted something."""
+    return await device.read(lambda snapshot: set(table.heard_let_in(snapshot)))
+
+
+async def test_who_is_no_member_any_more_is_noted_no_more(pair: tuple[Device, Device]):
+    desk, phone = pair
+    await noted(desk, phone)
+    await desk.peers.remove("phone")
+    async with asyncio.timeout(LIMIT_S):
+        while phone.id in await rows_of(desk):
+            pass
+    assert await heard_at(desk, phone) is None
+
+
+async def test_when_a_device_joined_is_noted_where_nothing_says_so(pair: tuple[Device, Device]):
+    desk, phone = pair
+    assert (desk.id in await rows_of(desk), phone.id in await rows_of(phone)) == (False, True)
+    await desk.peers.join(phone.token())
+    assert desk.id in await rows_of(desk)
 
 
 async def test_who_joins_its_vault_again_is_told_what_it_was_told_before(
