@@ -11,7 +11,7 @@ import hashlib
 import socket
 import ssl
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 import structlog
 from aiohttp import web
@@ -76,8 +76,9 @@ class Listener:
         self._pace = pace
         # By network, and past the handshake by member.
         self._open: Counter[str] = Counter()
-        # Those that are counted by network, oldest first.
+        # Those that are counted by network, and those by member, each oldest first.
         self._unknown: dict[_Guard, None] = {}
+        self._members: dict[_Guard, None] = {}
         self._sockets: list[socket.socket] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._server: web.Server | None = None
@@ -155,7 +156,7 @@ class Listener:
             self._admit(connection, Address(place[0], place[1]), network_of(place[0], *place[3:]))
 
     def _admit(self, connection: socket.socket, caller: Address, network: str) -> None:
-        if self._open[network] >= self._pace.connections_each_max or not self._has_room(network):
+        if not self._has_room(network):
             # A member, or a newcomer, is to know that it was not meant.
             with contextlib.suppress(OSError):
                 connection.send(FULL)
@@ -170,19 +171,19 @@ class Listener:
         task.add_done_callback(lambda done: self._shaken(done, connection, guard))
 
     def _has_room(self, network: str) -> bool:
-        """Say whether one more of a network fits in; where all is full, the one with most gives its oldest.
+        """Say whether one more of a network fits in; where places are taken, the oldest stranger gives way.
 
-        Idle strangers of any number of addresses keep nobody out so: who means it is known within moments.
-        Members keep what they have, and no network gives way to one that has as many.
+        It is one of that network, or, where all are taken, of the one that has most: who means it is known
+        within moments, and idle strangers keep nobody out so, be they of many addresses or of the caller's
+        own network. Members keep what they have.
         """
+        if self._open[network] >= self._pace.connections_each_max:
+            return _give_way(self._unknown, network)
         if self._open.total() < self._pace.connections_max:
             return True
         held = Counter(guard.counted for guard in self._unknown)
         most, count = max(held.items(), key=lambda one: one[1], default=("", 0))
-        if count <= self._open[network]:
-            return False
-        next(guard for guard in self._unknown if guard.counted == most).cut()
-        return True
+        return _give_way(self._unknown, most if count > self._open[network] else network)
 
     async def _shake(self, connection: socket.socket, guard: "_Guard") -> None:
         loop, pace = asyncio.get_running_loop(), self._pace
@@ -211,6 +212,7 @@ class Listener:
         if guard.counted is None:
             return
         self._unknown.pop(guard, None)
+        self._members.pop(guard, None)
         self._open[guard.counted] -= 1
         guard.counted = None
         self._open += Counter()  # drops those that have none
@@ -221,19 +223,23 @@ class Listener:
         if certificate is None:
             admitted = self._gate.asked_to_pair(connection)
         else:
-            admitted = self._admits(certificate) and self._is_within(certificate, guard)
+            admitted = self._admits(certificate)
+            if admitted:
+                self._count_as(hashlib.sha256(certificate).hexdigest(), guard)
         assert self._server is not None
         return self._server() if admitted else None
 
-    def _is_within(self, certificate: bytes, guard: "_Guard") -> bool:
-        """Count a connection as its member's from now on, whatever others in its network do."""
-        member = hashlib.sha256(certificate).hexdigest()
+    def _count_as(self, member: str, guard: "_Guard") -> None:
+        """Count a connection as its member's from now on, whatever others in its network do.
+
+        Where it has its share the oldest gives way: what a member left behind must not keep it out.
+        """
         if self._open[member] >= self._pace.connections_each_max:
-            return False
+            _give_way(self._members, member)
         self.release(guard)
         guard.counted = member
         self._open[member] += 1
-        return True
+        self._members[guard] = None
 
     # -- HTTP -----------------------------------------------------------------------------------------
 
@@ -324,3 +330,11 @@ class _Guard(asyncio.Protocol):
     def resume_writing(self) -> None:
         if self._inner is not None:
             self._inner.resume_writing()
+
+
+def _give_way(held: Iterable[_Guard], counted: str | None) -> bool:
+    """Cut the oldest that is counted so; False where there is none."""
+    oldest = next((guard for guard in held if guard.counted == counted), None)
+    if oldest is not None:
+        oldest.cut()
+    return oldest is not None

@@ -15,6 +15,8 @@ from daemon.journal.errors import Code, Refused
 from daemon.peers.addresses import Address
 from daemon.peers.dial import Dialling, Silence, TurnedAway
 from daemon.peers.identity import Identity
+from daemon.peers.listener import PAIR_PATH
+from daemon.peers.trust import PAIR_NAME
 from daemon.peers.wire import Wire
 from tests.daemon.peers import fleet as fleets
 from tests.daemon.peers.fleet import LIMIT_S, Fleet
@@ -95,15 +97,50 @@ async def test_what_gives_way_leaves_nothing(tmp_path: Path):
         assert house.listener.connections == len(house.listener._unknown) == 0
 
 
-async def test_who_takes_as_many_places_as_anyone_is_told_that_there_is_none(tmp_path: Path):
-    own = ["127.0.0.1"] * 2
-    async with full_house(tmp_path, *own, *strangers(7, 2)) as house:
+@pytest.mark.parametrize("others", [0, 4, 7])
+async def test_idle_strangers_of_the_own_network_keep_no_member_out(tmp_path: Path, others: int):
+    own = ["127.0.0.1"] * (8 if others < 7 else 2)
+    async with full_house(tmp_path, *own, *strangers(others, 2)) as house:
+        before = house.listener.connections
         member = house.someone("member")
         house.admit(member)
-        with pytest.raises(TurnedAway, match="too many callers") as seen:
+        for _ in range(3):
             async with linked(house, member):
-                pass
-        assert seen.value.kind is Silence.BUSY
+                assert house.listener.connections <= before
+
+
+async def test_idle_strangers_of_the_own_network_keep_no_newcomer_out(tmp_path: Path):
+    house = House(tmp_path, replace(FULL, keep_alive_s=LIMIT_S), inviting=True)
+    await house.start()
+    callers = []
+    try:
+        for _ in range(house.pace.connections_each_max):
+            opened = asyncio.open_connection(
+                "127.0.0.1", house.port, ssl=house.context(None), server_hostname=PAIR_NAME
+            )
+            callers.append(await opened)
+        assert b"101 Switching" in await house.ask(house.context(None), PAIR_NAME, PAIR_PATH)
+        assert house.paired == 1
+    finally:
+        for _, writer in callers:
+            writer.transport.abort()
+        await house.listener.stop()
+
+
+async def test_where_members_take_every_place_one_more_is_told_that_there_is_none(tmp_path: Path):
+    house = House(tmp_path, replace(FULL, connections_max=1), hold=True)
+    await house.start()
+    member, other = house.someone("member"), house.someone("other")
+    house.admit(member, other)
+    try:
+        async with linked(house, member) as wire:
+            with pytest.raises(TurnedAway, match="too many callers") as seen:
+                async with linked(house, other):
+                    pass
+            assert seen.value.kind is Silence.BUSY
+            await wire.send(b"\0", LIMIT_S)
+    finally:
+        await house.listener.stop()
 
 
 async def test_whoever_joins_where_no_place_is_left_is_told_to_try_again(fleet: Fleet):

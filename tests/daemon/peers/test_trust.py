@@ -26,7 +26,7 @@ from daemon.peers.identity import Identity, load_or_create
 from daemon.peers.listener import LINK_PATH, PAIR_PATH, Listener
 from daemon.peers.pace import Pace
 from daemon.peers.trust import LINK_NAME, PAIR_NAME, Gate
-from daemon.peers.wire import Wire
+from daemon.peers.wire import LineLost, Wire
 from tests.daemon.peers.certificates import refused_by_openssl
 from tests.daemon.peers.fleet import GivenClock
 
@@ -346,10 +346,14 @@ async def test_members_of_one_network_keep_no_room_from_each_other_nor_one_from_
     try:
         # One at a time: what has not ended its handshake counts for the address that it came from.
         held = [await caller.member(place, shown) for caller in (*callers, callers[0])]
-        with pytest.raises(TurnedAway):
-            await callers[0].member(place, shown)
+        # It has its share: what it had first gives way, and nothing of anyone else's.
+        held.append(await callers[0].member(place, shown))
+        with pytest.raises(LineLost):
+            await held[0].receive(LIMIT_S)
         held.append(await callers[1].member(place, shown))
         assert house.listener.connections == len(members) + 2
+        for wire in held[1:]:
+            await wire.send(b"\0", LIMIT_S)
         idle = await house.idle("127.0.0.1", "127.0.0.1", "127.0.0.1")
         await closed(idle, 1)
         for _, writer in idle:
