@@ -269,6 +269,8 @@ async def write_old(device: Device, other: Device, fields: dict[str, Value]) -> 
     store = device.opened()
     with store.write() as transaction:
         transaction.db.execute("UPDATE standing SET stamp_ms = 0, stamp_n = 0")
+    # Read as a transaction begins.
+    with store.write() as transaction:
         transaction.commit([Write(roster.entity_of(other.id), roster.KIND, fields)], by=By.SYSTEM)
     store.close()
     device.clock.ahead_s += 300 * 86_400
@@ -295,21 +297,27 @@ async def test_a_commit_that_is_dated_long_ago_hides_nobody(fleet: Fleet, pair: 
     assert ((await entered(desk, lost))[2] or "") < before
 
 
+@pytest.mark.parametrize(
+    ("writer", "about", "reader"), [("tablet", "desk", "phone"), ("phone", "tablet", "desk")]
+)
 async def test_to_write_again_with_an_old_date_who_let_a_device_in_is_news_in_the_writers_name(
-    fleet: Fleet, pair: tuple[Device, Device]
+    fleet: Fleet, pair: tuple[Device, Device], writer: str, about: str, reader: str
 ):
     desk, phone = pair
     tablet = await fleet.start("tablet")
     later(tablet)
     await fleet.pair(desk, tablet)
     await in_step(desk, phone, tablet)
-    await noted(phone, tablet)
-    told = later(phone, desk, tablet, days=8)
-    await write_old(tablet, desk, {"added_by": phone.id})
+    called = {one.name: one for one in (desk, phone, tablet)}
+    await noted(called[reader], called[about])
+    told = later(desk, phone, tablet, days=8)
+    await write_old(called[writer], called[about], {"added_by": called[reader].id})
     await in_step(desk, phone, tablet)
-    assert iso(await noted(phone, desk)) >= told
-    assert (await entered(phone, desk))[:2] == ("tablet", tablet.id.hex())
-    assert iso(await noted(phone, tablet)) < told
+    assert iso(await noted(called[reader], called[about])) >= told
+    by, by_id, at = await entered(called[reader], called[about])
+    assert (by, by_id) == (writer, called[writer].id.hex())
+    assert (at or "") < iso(desk.clock.now_ms() - 200 * 86_400_000)
+    assert iso(await noted(called[reader], called[writer])) < told
 
 
 async def test_who_knows_nothing_of_the_vault_renames_no_inviter_with_an_old_date(
