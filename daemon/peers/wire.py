@@ -6,8 +6,8 @@ Never waits without a limit, and never reads what is in a frame.
 import asyncio
 import socket
 import struct
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 from aiohttp import ClientWebSocketResponse, WSMsgType
@@ -26,10 +26,30 @@ STOOD_STILL_S = 1.0
 """A limit that is seen so much too late tells of this process, which stood still, not of the other side."""
 UNREAD_S = 2.0
 """How long it may take then to see what happened meanwhile."""
+CLOSING_S = 4.0
+"""How long a line may take to close: what waits to be sent, and the other side's last word."""
 
 
 class LineLost(Exception):
     """The line ended or stalled; the message says how."""
+
+
+@contextmanager
+def _breaks_told() -> Iterator[None]:
+    """Turn what a broken line raises into LineLost.
+
+    Senders on one line share what they wait for: where the wait of one is cut short, so is that of all
+    others, which nobody cancelled. Who is cancelled, or has a limit that has passed, stays so.
+    """
+    try:
+        yield
+    except asyncio.CancelledError as fault:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        raise LineLost("the line broke: what waited before this was given up") from fault
+    except (OSError, RuntimeError) as fault:
+        raise LineLost(f"the line broke: {fault}") from fault
 
 
 def told_of(line: Socket | asyncio.BaseTransport, what: str) -> Any:
@@ -57,13 +77,12 @@ class Wire:
 
         Where `trickle_bytes` is given, the limit begins anew as long as so much was taken within it.
         """
-        try:
-            async with self._while_it_carries(_TAKEN, timeout_s, trickle_bytes):
-                await self._socket.send_bytes(frame)
-        except TimeoutError as fault:
-            raise LineLost(f"the other side took next to nothing for {timeout_s:g} s") from fault
-        except (OSError, RuntimeError) as fault:
-            raise LineLost(f"the line broke: {fault}") from fault
+        with _breaks_told():
+            try:
+                async with self._while_it_carries(_TAKEN, timeout_s, trickle_bytes):
+                    await self._socket.send_bytes(frame)
+            except TimeoutError as fault:
+                raise LineLost(f"the other side took next to nothing for {timeout_s:g} s") from fault
 
     async def receive(self, timeout_s: float, trickle_bytes: int = 0) -> bytes:
         """Return the next frame. Raises LineLost, also for what is no binary frame within the limit.
@@ -71,13 +90,13 @@ class Wire:
         Where `trickle_bytes` is given, the limit begins anew as long as so much came within it: a commit may
         take longer than that on a narrow line.
         """
-        try:
-            async with self._while_it_carries(_COME, timeout_s, trickle_bytes):
-                message = await self._socket.receive()
-        except TimeoutError as fault:
-            raise LineLost(f"next to nothing was heard for {timeout_s:g} s") from fault
-        except (OSError, RuntimeError) as fault:
-            raise LineLost(f"the line broke: {fault}") from fault
+        # It answers pings and a close by itself, and then waits as a sender does.
+        with _breaks_told():
+            try:
+                async with self._while_it_carries(_COME, timeout_s, trickle_bytes):
+                    message = await self._socket.receive()
+            except TimeoutError as fault:
+                raise LineLost(f"next to nothing was heard for {timeout_s:g} s") from fault
         if message.type is WSMsgType.BINARY:
             return bytes(message.data)
         if message.type is WSMsgType.ERROR:
@@ -135,10 +154,18 @@ class Wire:
     async def close(self) -> None:
         """Close the line; what has not yet been sent is dropped after a short while."""
         try:
-            await self._socket.close()
-        except (OSError, RuntimeError):
-            # It was broken already: what closing is for has happened.
+            # A limit of its own: it would wait without any for what the other side does not read.
+            with _breaks_told():
+                async with asyncio.timeout(CLOSING_S):
+                    await self._socket.close()
+        except LineLost:
+            # It was broken already, or is cut now: what closing is for has happened.
             pass
+        finally:
+            self._cut()
+
+    def _cut(self) -> None:
+        """End the connection, which also frees whoever waits until something is sent."""
         try:
             # TLS would wait for half a minute for the last word of a machine that is gone, or holds it back.
             self._connection.shutdown(socket.SHUT_RDWR)
