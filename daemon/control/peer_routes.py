@@ -111,7 +111,7 @@ class PeerRoutes:
         ]
 
     async def _invite(self, call: Call[Invite, Nothing]) -> Invited:
-        return self._peers.open_invitation(by_code=call.body.by == "code")
+        return await self._peers.invite(by_code=call.body.by == "code")
 
     async def _invitation(self, call: Call[Nothing, InvitationQuery]) -> InvitationState:
         return await self._peers.invitation(call.ref, call.query.wait)

@@ -5,6 +5,7 @@ Never joins a vault where that would mix or lose what a person did not mean to.
 
 import asyncio
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 
 import structlog
 
@@ -91,12 +92,23 @@ class Admission:
         device = device_of(joined.certificate)
         pending = table.Newcomer(device, joined.certificate, said.name, usable, expires_ms)
         await self._db.write(lambda transaction: table.await_newcomer(transaction, pending))
-        await self._members.refresh()
+        try:
+            await self._members.refresh()
+        except Exception:
+            # Both sides will hear that it was not kept, and it must not be let in by the next start.
+            await self._db.write(lambda transaction: table.settle_newcomer(transaction, device))
+            raise
         log.info("a device proved the secret", device=device.hex()[:16], name=said.name, brings=said.brings)
 
-    async def send_away(self, device: DeviceId) -> bool:
-        """Forget a device that proved a secret and has not come back; False where it is not waited for."""
-        gone = await self._db.write(lambda transaction: table.settle_newcomer(transaction, device))
+    async def send_away(self) -> AbstractSet[DeviceId]:
+        """Forget who proved a secret and has not come back, whichever it was; return who that was."""
+
+        def use(transaction: Transaction) -> AbstractSet[DeviceId]:
+            waiting = {one.device for one in table.newcomers(transaction, transaction.now_ms())}
+            table.forget_newcomers(transaction)
+            return waiting
+
+        gone = await self._db.write(use)
         await self._members.refresh()
         return gone
 
@@ -185,8 +197,9 @@ class Admission:
         if anew:
             # A member that has begun anew, under the key that it had, is known here and in no vault of these.
             self._require_alone(transaction, inviter)
-            # Those who were to come back were told of the vault that this device is leaving.
-            table.forget_newcomers(transaction)
+        # Those who were to come back were told of the vault that this device is leaving, or had been invited
+        # before it was removed.
+        table.forget_newcomers(transaction)
         writes = [
             roster.introduce(transaction, self._name, self._identity.certificate),
             roster.introduce(transaction, admitted.host.name, admitted.certificate),

@@ -136,8 +136,11 @@ def _with_beacon(transaction: Transaction, randomness: Callable[[int], bytes]) -
 
 
 def _let_in(transaction: Transaction, newcomer: Newcomer) -> bool:
-    """Make a newcomer a member; False where a person has called it off since."""
+    """Make a newcomer a member; False where a person has called it off since, or this device was removed."""
     if not table.settle_newcomer(transaction, newcomer.device):
+        return False
+    own = roster.read(transaction).get(transaction.device)
+    if own is not None and own.removed:
         return False
     write = roster.introduce(transaction, newcomer.name, newcomer.certificate, transaction.device)
     if write is not None:

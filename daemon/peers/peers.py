@@ -191,6 +191,22 @@ class Peers:
 
     # -- pairing --------------------------------------------------------------------------------------
 
+    async def invite(self, *, by_code: bool = False) -> Invited:
+        """Open an invitation, as `open_invitation` does; who proved one before and is not back is sent away.
+
+        So a person who begins again, after a restart too, lets in nobody whom they do not see.
+        """
+        self._require_door()
+        self._reception.close()
+        await self._send_away()
+        return self.open_invitation(by_code=by_code)
+
+    async def _send_away(self) -> None:
+        held = self._reception.last()
+        gone = await self._admission.send_away()
+        if held is not None and held.newcomer in gone:
+            held.take_back()
+
     def open_invitation(self, *, by_code: bool = False) -> Invited:
         """Offer one device, for five minutes and three tries, to join the vault, by a code or by a token.
 
@@ -236,14 +252,13 @@ class Peers:
         return state
 
     async def call_off(self, name: str) -> InvitationState:
-        """End an invitation; who proved its secret and has not come back yet is let in no more.
+        """End an invitation; who proved its secret, or an earlier one's, and is not back is let in no more.
 
         Raises Refused as `invitation` does.
         """
         held = self._held_invitation(name)
         held.call_off()
-        if held.newcomer is not None and await self._admission.send_away(held.newcomer):
-            held.take_back()
+        await self._send_away()
         self._on_invitation()
         return self._state_of(held)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from daemon.journal.errors import Code, Refused
-from daemon.peers import pairing, token
+from daemon.peers import membership, pairing, roster, token
 from daemon.peers.addresses import Address, parse
 from daemon.peers.dial import Dialling, Unreachable
 from daemon.peers.identity import Identity, load_or_create
@@ -238,6 +238,12 @@ async def pair_without_return(desk: Device, phone: Device, text: str, *places: s
         await dialling.close()
 
 
+async def is_removed(device: Device) -> bool:
+    """Say whether a device knows that it was removed."""
+    own = await device.sees(device)
+    return own is not None and own.removed
+
+
 async def returns(desk: Device, phone: Device) -> bool:
     """Connect as the phone, by mutual TLS; say whether the desk answers with its Hello."""
     dialling = Dialling(phone.identity, phone.pace)
@@ -345,6 +351,41 @@ async def test_calling_off_comes_too_late_for_a_newcomer_that_is_back(fleet: Fle
     await desk.until_linked(phone)
 
 
+@pytest.mark.parametrize("then", ["invites again", "calls the next one off"])
+@pytest.mark.parametrize("restarts", [False, True])
+async def test_whoever_begins_again_sends_away_who_proved_an_earlier_invitation(
+    fleet: Fleet, then: str, restarts: bool
+):
+    desk, phone = await fleet.start("desk"), fleet.make("phone")
+    invited = desk.peers.open_invitation()
+    assert invited.token is not None
+    await pair_without_return(desk, phone, invited.token)
+    if restarts:
+        await desk.restart()
+    if then == "invites again":
+        assert (await desk.peers.invite()).token is not None
+    else:
+        await desk.peers.call_off(desk.peers.open_invitation().id)
+    assert not await desk.read(lambda one: pending(one, desk))
+    assert not await returns(desk, phone)
+    assert await names(desk) == ["desk"]
+
+
+async def test_a_newcomer_that_was_not_kept_to_the_end_leaves_nothing(fleet: Fleet):
+    desk, phone = await fleet.start("desk"), fleet.make("phone")
+    invited = desk.peers.open_invitation()
+    assert invited.token is not None
+    # It is read once the newcomer was written.
+    await desk.execute("ALTER TABLE let_in RENAME TO away")
+    with pytest.raises(LineLost):
+        await pair_without_return(desk, phone, invited.token)
+    assert (await desk.peers.invitation(invited.id)).stage == "failed"
+    await desk.execute("ALTER TABLE away RENAME TO let_in")
+    assert not await desk.read(lambda one: pending(one, desk))
+    await desk.restart()
+    assert not await returns(desk, phone)
+
+
 async def test_one_that_is_called_off_in_the_middle_of_coming_back_is_either_in_or_out(fleet: Fleet):
     desk, phone = await fleet.start("desk"), fleet.make("phone")
     invited = desk.peers.open_invitation()
@@ -366,6 +407,30 @@ async def test_a_device_that_goes_elsewhere_lets_nobody_in_who_was_to_come_back(
         await desk.peers.join(laptop.token())
     assert not await returns(desk, phone)
     assert "phone" not in await names(desk)
+
+
+async def test_a_removed_device_that_is_back_lets_nobody_in_who_was_to_come_back_before(fleet: Fleet):
+    desk, phone, tablet = await fleet.start("desk"), await fleet.start("phone"), fleet.make("tablet")
+    await fleet.pair(desk, phone)
+    await pair_without_return(phone, tablet, phone.token())
+    await desk.peers.remove(phone.id.hex())
+    await phone.until(is_removed)
+    await phone.peers.join(desk.token())
+    assert not await returns(phone, tablet)
+    assert not await phone.read(lambda one: pending(one, phone))
+    assert "tablet" not in await names(phone)
+
+
+async def test_a_device_that_hears_of_its_removal_in_that_moment_lets_nobody_in(fleet: Fleet):
+    desk, phone, tablet = await fleet.start("desk"), await fleet.start("phone"), fleet.make("tablet")
+    await fleet.pair(desk, phone)
+    await pair_without_return(phone, tablet, phone.token())
+    [newcomer] = await phone.read(lambda one: table.newcomers(one, phone.clock.now_ms()))
+    await desk.peers.remove(phone.id.hex())
+    await phone.until(is_removed)
+    # As where its membership was read a moment before.
+    assert not await phone.db.write(lambda one: membership._let_in(one, newcomer))
+    assert tablet.id not in await phone.read(roster.read)
 
 
 # -- what a person may not have meant ----------------------------------------------------------------------
