@@ -95,20 +95,34 @@ class Hearsay:
         return list(dict.fromkeys(place for heard in told for place in _places(heard)))[:ADDRESSES_MAX]
 
     def inviters(self) -> list[Inviting]:
-        """Return the devices that say that they invite."""
+        """Return the devices that say that they invite.
+
+        One that says so twice, as after a restart, is one, where both are to be had at one place, and it is
+        called there alone: whoever takes its name and its port elsewhere is another.
+        """
         now_s = self._clock.monotonic_s()
-        told: dict[tuple[str, int], _Heard] = {}
-        for heard in self._heard.values():
-            name = announcing.inviter(heard.properties)
-            if name is not None and now_s - heard.at_s < INVITING_S:
-                told[name, heard.port] = heard
+        said = [heard for heard in self._heard.values() if now_s - heard.at_s < INVITING_S]
+        inviting = [heard for heard in said if announcing.inviter(heard.properties) is not None]
         # A goodbye may be anyone's: whoever is said to be gone is asked where nobody else is.
-        here = {key: heard for key, heard in told.items() if not heard.gone} or told
-        return [Inviting(name, tuple(_places(heard))) for (name, _), heard in sorted(here.items(), key=_key)]
+        here = [heard for heard in inviting if not heard.gone] or inviting
+        return sorted(_told_apart([heard for heard in here if heard.addresses] or here), key=_key)
 
 
-def _key(told: tuple[tuple[str, int], _Heard]) -> tuple[str, int]:
-    return told[0]
+def _told_apart(said: Sequence[_Heard]) -> list[Inviting]:
+    """Return who invites, each with the places that all agree on who share one with it."""
+    told: list[Inviting] = []
+    for heard in said:
+        one = Inviting(announcing.inviter(heard.properties) or "", tuple(_places(heard)))
+        same = next((it for it in told if it.name == one.name and {*it.addresses} & {*one.addresses}), None)
+        if same is not None:
+            told.remove(same)
+            one = Inviting(one.name, tuple(it for it in one.addresses if it in same.addresses))
+        told.append(one)
+    return told
+
+
+def _key(inviting: Inviting) -> tuple[str, tuple[str, ...]]:
+    return inviting.name, inviting.addresses
 
 
 def is_usable(address: str, *, alone: bool) -> bool:

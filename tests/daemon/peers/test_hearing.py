@@ -7,9 +7,11 @@ import socket
 
 import pytest
 
-from daemon.peers import announcing, hearing
+from daemon.journal.errors import Refused
+from daemon.peers import announcing, hearing, joining
 from daemon.peers.announcing import Known
 from daemon.peers.hearing import HEARD_MAX, NEWS_S, Hearsay
+from daemon.peers.joining import Inviting, Offer
 from syncproto.ids import DeviceId
 from tests.daemon.peers.fleet import GivenClock
 
@@ -118,6 +120,25 @@ def test_a_goodbye_hides_an_inviter_only_behind_another(ear: Ear):
     assert [one.name for one in ear.hearsay.inviters()] == ["phone"]
     ear.hearsay.hear("y", 9, ["10.0.0.3"], announcing.of_inviter("tablet"))
     assert [one.name for one in ear.hearsay.inviters()] == ["tablet"]
+
+
+@pytest.mark.parametrize("first", ["10.0.0.2", "10.0.0.66"])
+def test_whoever_takes_an_inviters_name_and_port_elsewhere_is_another(ear: Ear, first: str):
+    for name, place in enumerate(sorted(("10.0.0.2", "10.0.0.66"), key=lambda one: one != first)):
+        ear.hearsay.hear(str(name), 9, [place], announcing.of_inviter("phone"))
+    told = [Inviting("phone", ("10.0.0.2:9",)), Inviting("phone", ("10.0.0.66:9",))]
+    assert ear.hearsay.inviters() == told
+    with pytest.raises(Refused, match="several devices on this network invite"):
+        joining.candidates(None, Offer(bytes(6)), told)
+
+
+def test_an_inviter_that_is_heard_twice_is_one_at_the_places_of_both(ear: Ear):
+    ear.hearsay.hear("x", 9, ["10.0.0.2", "10.0.0.3"], announcing.of_inviter("phone"))
+    ear.hearsay.hear("y", 9, ["10.0.0.4", "10.0.0.2"], announcing.of_inviter("phone"))
+    assert ear.hearsay.inviters() == [Inviting("phone", ("10.0.0.2:9",))]
+    # One that cannot be called stands in nobody's way.
+    ear.hearsay.hear("z", 9, ["127.0.0.1"], announcing.of_inviter("tablet"))
+    assert [one.name for one in ear.hearsay.inviters()] == ["phone"]
 
 
 def test_an_invitation_that_was_heard_long_ago_counts_no_more(ear: Ear):
