@@ -67,7 +67,7 @@ def connections(devices: Sequence[DeviceState], nearby: Nearby, *, paused: bool)
 def _mdns(nearby: Nearby, *, anyone_away: bool) -> Iterator[Check]:
     """Look at whether devices of the local network find each other."""
     trouble, alone, unheard_s = nearby.trouble, nearby.alone, nearby.unheard_s or 0.0
-    if trouble is not None and alone is not None:
+    if alone is not None and anyone_away:
         found = f"this device is not found on the local network: it listens on {alone} alone"
         remedy = "take listen.host out of the settings, or give an address there that others reach"
         yield Check("mdns", False, found, remedy, "mdns_alone", {"address": alone})
@@ -75,7 +75,7 @@ def _mdns(nearby: Nearby, *, anyone_away: bool) -> Iterator[Check]:
         found = f"this device is not found on the local network: {trouble}"
         remedy = "check the network; it goes on by itself"
         yield Check("mdns", False, found, remedy, "mdns_silent", {"fault": trouble})
-    elif anyone_away and nearby.online and alone is None and unheard_s >= UNHEARD_S:
+    elif anyone_away and nearby.online and unheard_s >= UNHEARD_S:
         # Nobody may be near: it is told as what was seen, and is no fault.
         found = f"nobody was heard on the local network by mDNS, in {length(round(unheard_s * 1000))}"
         given: dict[str, str | int] = {"minutes": int(unheard_s // 60)}
