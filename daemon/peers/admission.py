@@ -131,12 +131,13 @@ class Admission:
         """
         places = joining.candidates(first, offer, inviting)
         async with self._joining:
+            by_code = offer.device is None
             if offer.device is not None:
                 await self._may_join(offer.device, unite, own)
+            else:
+                self._tried.require(offer.secret)
             wire, certificate = await joining.knock(self._dialling, offer, places, self._pace)
             newcomer = await self._may_pair(wire, device_of(certificate), unite, own)
-            if offer.device is None:
-                await self._charge(wire, offer.secret)
             # Whoever came here now would be told of a vault that this device is about to exchange for
             # another, and two devices that joined each other would only change places.
             begins()
@@ -148,18 +149,11 @@ class Admission:
                 newcomer=newcomer,
                 randomness=self._clock.randomness,
                 pace=self._pace,
+                charge=lambda: self._tried.charge(offer.secret) if by_code else None,
             )
             await self._db.write(lambda transaction: self._adopt(transaction, admitted, wire.remote))
             await self._members.refresh()
         return admitted
-
-    async def _charge(self, wire: Wire, code: bytes) -> None:
-        """Take one of the tries that a code has; leave, with nothing said, where none is left."""
-        try:
-            self._tried.charge(code)
-        except Refused:
-            await wire.close()
-            raise
 
     async def _may_pair(self, wire: Wire, inviter: DeviceId, unite: bool, own: list[str]) -> Newcomer:
         """Leave again, with nothing said, where this device may not join the one that it found."""

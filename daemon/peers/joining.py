@@ -138,10 +138,12 @@ async def pair(
     newcomer: Newcomer,
     randomness: Callable[[int], bytes],
     pace: Pace,
+    charge: Callable[[], None],
 ) -> Admitted:
-    """Hold the joiner's side over a wire to the inviter. Raises Refused.
+    """Hold the joiner's side over a wire to the inviter; `charge` before that one can test the secret.
 
-    What must happen next: the outcome is made durable, and this device comes back over mutual TLS.
+    Raises Refused. What must happen next: the outcome is made durable, and this device comes back over mutual
+    TLS.
     """
     joiner = Joiner(
         secret=offer.secret,
@@ -156,6 +158,8 @@ async def pair(
             outcome = joiner.receive(await wire.receive(pace.pairing_s))
             if isinstance(outcome, Admitted):
                 return outcome
+            if joiner.proves:
+                charge()
             await wire.send(outcome, pace.pairing_s)
     except WrongSecret as fault:
         raise Refused(Code.FORBIDDEN, str(fault), _hint(offer, wire, _TRY_AGAIN)) from fault

@@ -264,6 +264,11 @@ class Joiner:
         self._finish: Callable[[bytes], bytes] | None = None
         self._keys: _Keys | None = None
 
+    @property
+    def proves(self) -> bool:
+        """Say whether the frame that `receive` returned last lets the other side test the secret."""
+        return self._turn is Turn.WELCOME
+
     def receive(self, frame: bytes) -> bytes | Admitted:
         """Take a frame; return the next one to send, or the outcome.
 

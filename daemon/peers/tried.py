@@ -18,13 +18,23 @@ class TriedCodes:
         # By the time of the last try: those that were tried longest ago make room.
         self._tries: dict[bytes, int] = {}
 
-    def charge(self, secret: bytes) -> None:
-        """Take one try, before anything is sent that tests it. Raises Refused where none is left."""
-        name = hashlib.sha256(secret).digest()
-        tries = self._tries.pop(name, 0)
-        self._tries[name] = min(tries + 1, TRIES_MAX)
-        if tries >= TRIES_MAX:
+    def require(self, secret: bytes) -> None:
+        """Raise Refused where no try is left."""
+        name = _name(secret)
+        if self._tries.get(name, 0) >= TRIES_MAX:
+            # Whoever goes on trying it keeps it from being forgotten.
+            self._tries[name] = self._tries.pop(name)
             seen = "this code was tried three times from here, and is worth nothing now"
             raise Refused(Code.FORBIDDEN, seen, "make a new invitation there: placet pair")
+
+    def charge(self, secret: bytes) -> None:
+        """Take one try, before that is sent which tests it. Raises Refused where none is left."""
+        self.require(secret)
+        name = _name(secret)
+        self._tries[name] = self._tries.pop(name, 0) + 1
         if len(self._tries) > KEPT_MAX:
             del self._tries[next(iter(self._tries))]
+
+
+def _name(secret: bytes) -> bytes:
+    return hashlib.sha256(secret).digest()

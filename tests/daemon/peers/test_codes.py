@@ -216,8 +216,13 @@ async def test_a_removed_device_invites_nobody_and_what_it_had_open_is_called_of
 
 
 @asynccontextmanager
-async def impostor(folder: Path, says: str, guesses: list[str]) -> AsyncIterator[str]:
-    """Run a device that answers as if it invited, with `says` as its code; note each guess, yield where."""
+async def impostor(
+    folder: Path, says: str, guesses: list[str], *, answers: bool = True
+) -> AsyncIterator[str]:
+    """Run a device that answers as if it invited, with `says` as its code; note each guess, yield where.
+
+    One that does not answer goes away before anything tests its code.
+    """
     clock = GivenClock("impostor")
     identity = load_or_create(folder, clock.randomness)
 
@@ -230,6 +235,9 @@ async def impostor(folder: Path, says: str, guesses: list[str]) -> AsyncIterator
         )
         await wire.send(inviter.greeting(), LIMIT_S)
         inviter.read_start(await wire.receive(LIMIT_S))
+        if not answers:
+            await wire.close()
+            return
         await wire.send(inviter.answer(), LIMIT_S)
         try:
             inviter.read_proof(await wire.receive(LIMIT_S))
@@ -261,6 +269,15 @@ async def test_who_answers_in_the_inviters_place_has_three_guesses_and_the_perso
     assert (await refusal(phone, typed, desk.place)).hint == "make a new invitation there: placet pair"
     assert (await desk.peers.invitation(invited.id)).tries_left == TRIES_MAX
     await phone.peers.join(invite(desk)[1], address=desk.place)
+
+
+async def test_a_try_that_tested_nothing_costs_none(fleet: Fleet, tmp_path: Path):
+    desk, phone = await fleet.start("desk"), await fleet.start("phone")
+    _, typed = invite(desk)
+    async with impostor(tmp_path / "impostor", another(typed), [], answers=False) as place:
+        for _ in range(TRIES_MAX):
+            assert "pairing broke off" in (await refusal(phone, typed, place)).message
+    await phone.peers.join(typed, address=desk.place)
 
 
 def test_of_many_codes_those_that_were_tried_last_are_counted():
