@@ -38,6 +38,7 @@ class Store:
         self._idle_readers: list[apsw.Connection] = []
         self._lock = threading.Lock()
         self._wal_pages = 0
+        self._unfolded: StoreError | None = None
 
     @classmethod
     def open(
@@ -134,14 +135,24 @@ class Store:
         self._wal_pages = pages
         return apsw.SQLITE_OK
 
-    def tend(self) -> None:
-        """Write the write-ahead log back where it is long. Call it after a write, when nobody waits."""
+    def tend(self) -> StoreError | None:
+        """Write the write-ahead log back where it is long; return what kept it from that, None where nothing.
+
+        Call it after a write, when nobody waits. What cannot be written back stays where it is, as durable,
+        and is tried again after the next commit.
+        """
         if self._wal_pages < WAL_PAGES:
-            return
-        self._wal_pages = 0
-        # What cannot be written back stays where it is, as durable; it is tried again after the next commit.
-        with suppress(apsw.Error):
-            self._writer.wal_checkpoint()
+            return self._unfolded
+        self._wal_pages, self._unfolded = 0, None
+        try:
+            # Whoever reads or writes it back beside this is in the way for a moment, and no fault.
+            with database.faults_in_words(self.path), suppress(apsw.BusyError, apsw.LockedError):
+                self._writer.wal_checkpoint()
+        except StoreError as fault:
+            self._unfolded = fault
+        except apsw.Error as fault:
+            self._unfolded = StoreError(f"{self.path}: {fault}")
+        return self._unfolded
 
     @contextmanager
     def read(self) -> Iterator[Snapshot]:

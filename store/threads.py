@@ -31,6 +31,7 @@ class StoreThreads:
         self._readers = ThreadPoolExecutor(READERS, "store-reader")
         self._pages = ThreadPoolExecutor(1, "store-pages")
         self._taking = 0
+        self._is_unfolded = False
         self.on_commit: list[Callable[[], None]] = []
         with store.read() as snapshot:
             self._feed_end = snapshot.feed_end()
@@ -128,7 +129,15 @@ class StoreThreads:
             if folded is not None:
                 folded.set()
         durable.get_loop().call_soon_threadsafe(self._done, durable, result, feed_end)
-        self._store.tend()
+        self._tend(durable.get_loop())
+
+    def _tend(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Have the write-ahead log written back; where that fails, say so once, until it does not."""
+        fault = self._store.tend()
+        if fault is not None and not self._is_unfolded:
+            seen = {"message": f"the write-ahead log stays as long as it is, which loses nothing: {fault}"}
+            loop.call_soon_threadsafe(loop.call_exception_handler, seen)
+        self._is_unfolded = fault is not None
 
     def _written(
         self, use: Callable[[Transaction], T], folded: threading.Event | None

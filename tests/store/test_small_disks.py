@@ -3,16 +3,20 @@
 Never stands in for the file system: it is a real one, of a few MiB.
 """
 
+import asyncio
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from store import backup
+from store import store as store_module
 from store.faults import DiskFull, ReadOnlyDatabase, StoreError
 from store.store import Store
-from store.transaction import Write
+from store.threads import StoreThreads
+from store.transaction import Transaction, Write
 from tests.mounts import SmallDisk, small_disk
 from tests.store.stores import Bench, entity_id, exchange, feed, grow, stands
 from tests.store.test_durability import whole
@@ -132,6 +136,45 @@ def test_a_checkpoint_without_room_loses_nothing(store: Store, disk: SmallDisk, 
     assert (again.doubt, stands(again)) == (None, held)
     grow(again, 1)
     sound(again)
+
+
+async def test_a_checkpoint_that_fails_is_told_once_and_what_was_committed_stands(
+    store: Store, disk: SmallDisk, bench: Bench, monkeypatch
+):
+    monkeypatch.setattr(store_module, "WAL_PAGES", 10)
+    seen: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: seen.append(context))
+    threads = StoreThreads(store)
+    with store.read() as reading:
+        # As long as somebody reads, nothing is written back, and that is no fault.
+        reading.feed_end()
+        for number in range(6):
+            await threads.write(partial(write_entry, number))
+        assert not await told(threads, seen)
+    for number in range(3):
+        # Room for the commit, not for what is to be written back.
+        disk.fill(leave_bytes=100_000)
+        await threads.write(partial(write_entry, number, text=""))
+        assert await threads.read(lambda snapshot: snapshot.counts().commits) == 9 + number
+        (said,) = await told(threads, seen)
+        assert "no space left" in said["message"]
+        disk.make_room()
+    await threads.write(partial(write_entry, 3, text=""))
+    held = stands(store)
+    threads.close()
+    again = bench.store("a", disk.path / "a.db", MACHINE)
+    assert (again.doubt, stands(again)) == (None, held)
+    sound(again)
+
+
+def write_entry(number: int, tx: Transaction, text: str = "y" * 60_000) -> None:
+    tx.commit([Write(entity_id(300 + number), "entry", {"text": text})])
+
+
+async def told(threads: StoreThreads, seen: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return what was told once the writer is done with all that was asked of it."""
+    await threads.write(lambda tx: None)
+    return seen
 
 
 def test_a_read_only_disk_is_told_at_the_start(store: Store, disk: SmallDisk, bench: Bench):
