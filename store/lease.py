@@ -57,6 +57,7 @@ BLOCK = 4096
 CLOSED_WITHIN_NS = 100_000_000  # a busy machine between two calls of the system
 OPEN_WITHIN_NS = 60_000_000_000
 WRITES_MAX = 10
+NOTES_MAX = 2
 _RECORD_BYTES = 512  # one sector: it is written whole or not at all
 _DIGEST_CHARS = 16
 
@@ -232,7 +233,8 @@ class Lease:
         """
         self._record = noted(self._record, own)
         try:
-            _write(self._file, self._record)
+            # Again once at most: the commit is told after it, and a minute is allowed to what was not closed.
+            _write(self._file, self._record, times=NOTES_MAX)
             if not self._noted:
                 os.fsync(self._file)
             self._noted, self.stale = True, False
@@ -252,12 +254,12 @@ class Lease:
             os.close(self._file)
 
 
-def _write(descriptor: int, record: Record) -> None:
+def _write(descriptor: int, record: Record, times: int = WRITES_MAX) -> None:
     """Write a record that holds the ctime of its file; again where too much time went by in between.
 
     A process may stand still between any two calls: its machine is busy, or sleeps.
     """
-    for _ in range(WRITES_MAX):
+    for _ in range(times):
         # Sets the ctime to now, so that it can be written down; the write that sets it again follows at once.
         os.utime(descriptor)
         now = structs.replace(record, ctime_ns=os.fstat(descriptor).st_ctime_ns)

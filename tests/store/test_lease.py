@@ -338,6 +338,26 @@ def test_a_note_that_cannot_be_written_does_not_fail_the_commit(bench: Bench, mo
     assert stands(again)[2].commits == 3
 
 
+def test_a_slow_mount_does_not_hold_a_commit_up_for_the_lease(bench: Bench, monkeypatch):
+    store = opened(bench, bench.folder)
+    grow(store, 1)
+    write, writes = os.pwrite, []
+
+    def counted(*asked) -> int:
+        writes.append(asked)
+        return write(*asked)
+
+    with monkeypatch.context() as patched:
+        # As where every call takes so long that no record ever holds the ctime of its file.
+        patched.setattr(lease, "CLOSED_WITHIN_NS", -1)
+        patched.setattr(os, "pwrite", counted)
+        grow(store, 1)
+        assert len(writes) == 2
+        store.close()
+        assert len(writes) == 2 + lease.WRITES_MAX
+    assert opened(bench, bench.folder).doubt is None
+
+
 def test_a_store_that_met_its_own_future_goes_on_as_a_new_replica_with_a_new_lease(bench: Bench):
     folder, before = worked(bench)
     shutil.copytree(folder, bench.folder / "copy")
