@@ -365,6 +365,14 @@ class Log:
             head = Head(self._names[replica], counter, hash8)
             yield FeedCommit(seq, head, branch, SignedCommit(body, signature or b""))
 
+    def sizes(self, after: int, limit: int) -> list[int]:
+        """Return how many bytes each commit of the feed after a position has; reads none of them."""
+        self.write_out()
+        rows = self._db.execute(
+            "SELECT length(body) FROM feed WHERE seq > ? ORDER BY seq LIMIT ?", (after, limit)
+        )
+        return [size for (size,) in rows]
+
     def head_at(self, seq: int) -> Head:
         """Return which commit stands at a feed position."""
         self.write_out()

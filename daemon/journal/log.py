@@ -220,9 +220,10 @@ def short_events(snapshot: Snapshot, after: int) -> list[Event] | None:
     What stood before is looked for among all writes to an entity, and why it changed among all that was
     proposed and decided.
     """
-    new = list(snapshot.log.commits(after, SHORT_COMMITS + 1))
-    if len(new) > SHORT_COMMITS or sum(len(one.signed.body) for one in new) > SHORT_BYTES:
+    sizes = snapshot.log.sizes(after, SHORT_COMMITS + 1)
+    if len(sizes) > SHORT_COMMITS or sum(sizes) > SHORT_BYTES:
         return None
+    new = snapshot.log.commits(after, SHORT_COMMITS)
     received = [(one.seq, snapshot.log.readable(one)) for one in new]
     operations = [operation for _, one in received for operation in one.commit.operations]
     rewritten = {one.entity for one in operations if one.base and one.fields}

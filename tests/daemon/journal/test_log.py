@@ -6,6 +6,7 @@ Never compares times but where the clock was set.
 from collections.abc import Callable
 from functools import partial
 
+import apsw
 import pytest
 
 from daemon.agents import decisions
@@ -336,6 +337,22 @@ def test_what_may_take_longer_to_show_is_not_shown_at_once(a: Home, task: Task):
     for turn in range(log.SHORT_PAST):
         edit(a, task, title=f"again {turn}")
     assert beyond(lambda: edit(a, task, title="last")) is None
+
+
+def test_what_is_too_long_to_be_shown_at_once_is_not_read_for_that(a: Home, task: Task):
+    for _ in range(log.SHORT_COMMITS):
+        a.write(lambda tx: entries.add(tx, task.id, NewEntry(text="x" * 120_000)))
+    end = a.read(lambda snapshot: snapshot.feed_end())
+
+    def look(snapshot: Snapshot) -> tuple[list[Event] | None, int]:
+        before = apsw.status(apsw.SQLITE_STATUS_MALLOC_SIZE, True)[0]
+        del before
+        shown = log.short_events(snapshot, end - log.SHORT_COMMITS)
+        return shown, apsw.status(apsw.SQLITE_STATUS_MALLOC_SIZE)[1]
+
+    shown, largest = a.read(look)
+    assert shown is None
+    assert largest < 100_000
 
 
 def test_what_a_compaction_dropped_is_said_to_be():
