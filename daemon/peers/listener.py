@@ -173,9 +173,10 @@ class Listener:
     def _has_room(self, network: str) -> bool:
         """Say whether one more of a network fits in; where places are taken, the oldest stranger gives way.
 
-        It is one of that network, or, where all are taken, of the one that has most: who means it is known
-        within moments, and idle strangers keep nobody out so, be they of many addresses or of the caller's
-        own network. Members keep what they have.
+        It is one of that network where that has its share, or, where all are taken, of the one that has most:
+        who means it is known within moments, and idle strangers keep nobody out so, be they of many addresses
+        or of the caller's own network. Members keep what they have, and no network gives way to one that has
+        as many.
         """
         if self._open[network] >= self._pace.connections_each_max:
             return _give_way(self._unknown, network)
@@ -183,7 +184,7 @@ class Listener:
             return True
         held = Counter(guard.counted for guard in self._unknown)
         most, count = max(held.items(), key=lambda one: one[1], default=("", 0))
-        return _give_way(self._unknown, most if count > self._open[network] else network)
+        return count > self._open[network] and _give_way(self._unknown, most)
 
     async def _shake(self, connection: socket.socket, guard: "_Guard") -> None:
         loop, pace = asyncio.get_running_loop(), self._pace
