@@ -208,3 +208,10 @@ def test_the_vector_of_what_is_held_has_every_branch_and_replica_in_order(store:
     ends = [MADE[name].head for name in ("3", "l3", "r3", "s1")]
     with store.read() as snapshot:
         assert snapshot.log.vector() == tuple(sorted([*ends, second.head]))
+
+
+def test_the_sizes_of_commits_are_known_without_reading_them(store: Store) -> None:
+    with store.read() as snapshot:
+        held = [len(entry.signed.body) for entry in snapshot.log.commits(0, 99)]
+        assert snapshot.log.sizes(0, 99) == held
+        assert snapshot.log.sizes(1, 2) == held[1:3]

@@ -157,3 +157,12 @@ def test_since_when_a_member_is_seen_is_kept_with_its_mark_until_it_is_forgotten
     assert held() == {ONE: (b"", 7), TWO: (b"\xff", 8)}
     put(store, lambda tx: peers.note_let_in(tx, ONE, b"again", 9), lambda tx: peers.forget_let_in(tx, TWO))
     assert held() == {ONE: (b"again", 9)}
+
+
+def test_a_peer_whose_state_differs_is_kept_as_such_until_it_does_not(store: Store) -> None:
+    put(store, lambda tx: peers.note_differing(tx, ONE, 7), lambda tx: peers.note_differing(tx, TWO, 8))
+    with store.read() as snapshot:
+        assert peers.differing(snapshot) == {ONE: 7, TWO: 8}
+    put(store, lambda tx: peers.note_differing(tx, ONE, 9), lambda tx: peers.note_differing(tx, TWO, None))
+    with store.read() as snapshot:
+        assert peers.differing(snapshot) == {ONE: 9}
