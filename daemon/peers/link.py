@@ -12,7 +12,7 @@ import structlog
 from daemon.notifier import Notifier, Watch
 from daemon.peers import roster
 from daemon.peers.allowance import Allowance
-from daemon.peers.pace import Pace
+from daemon.peers.pace import Pace, time_s
 from daemon.peers.wire import LineLost, Wire
 from store.faults import StoreError
 from store.pages import FeedPage
@@ -52,10 +52,6 @@ class _Left(Exception):
 def standing(snapshot: Snapshot) -> Standing:
     """Return what the store holds."""
     return Standing(snapshot.vector(), snapshot.state_hash())
-
-
-def _time_s() -> float:
-    return asyncio.get_running_loop().time()
 
 
 async def first(*events: asyncio.Event) -> None:
@@ -173,7 +169,7 @@ class Link:
     async def shows_life(self) -> bool:
         """Ask the peer for a sign of life; say whether anything came from it within the time for that."""
         seen, watch = self._frames, self._heard.watch()
-        asked_s = _time_s()
+        asked_s = time_s()
         try:
             async with asyncio.timeout(self._pace.life_s):
                 if self._session is not None and self.greeted.is_set():
@@ -183,7 +179,7 @@ class Link:
         except TimeoutError:
             # Its answer may wait behind a long page on a narrow line, or behind what the other side is doing.
             heard_ago_s = self._wire.heard_ago_s()
-            return heard_ago_s is not None and heard_ago_s < _time_s() - asked_s + KERNEL_TICK_S
+            return heard_ago_s is not None and heard_ago_s < time_s() - asked_s + KERNEL_TICK_S
         except LineLost:
             return False
         return not self.ended.is_set()
@@ -193,7 +189,7 @@ class Link:
         """Say whether the peer owes its first word, or an answer: to a page, or what it had time for."""
         if not (self.greeted.is_set() and self.idle):
             return True
-        waits = _time_s() - self._owed_since_s > self._pace.life_s
+        waits = time_s() - self._owed_since_s > self._pace.life_s
         return waits and self._pong_heard < self._pings
 
     async def answers(self) -> bool:
@@ -320,7 +316,7 @@ class Link:
             self._frames += 1
             self._came()
             self._heard.tell()
-            for event in session.receive(frame, _time_s()):
+            for event in session.receive(frame, time_s()):
                 await self._follow_up(session, event)
             await self._hear_pong(frame)
             # Frames that are here already come without a wait: the rest of the daemon gets its turn between.
@@ -450,7 +446,7 @@ class Link:
         if removed and not (page.commits and roster.removes(page.commits[-1], self.peer)):
             # Those who close the door are on their way; nothing that came after it may go out before them.
             raise _Asked(roster.NO_MEMBER)
-        frame = session.page(page.commits, page.end, held, _time_s(), whole=page.whole)
+        frame = session.page(page.commits, page.end, held, time_s(), whole=page.whole)
         self._compare(session)
         if frame is not None:
             await self._send(frame)
@@ -487,7 +483,7 @@ class Link:
 
     async def _ping(self, session: Session) -> int:
         if self._pong_heard == self._pings:
-            self._owed_since_s = _time_s()
+            self._owed_since_s = time_s()
         self._pings += 1
         await self._send(session.ping(self._pings))
         return self._pings

@@ -13,7 +13,7 @@ from daemon.notifier import Notifier
 from daemon.peers.allowance import Allowance
 from daemon.peers.findings import Findings
 from daemon.peers.link import Link
-from daemon.peers.pace import Pace
+from daemon.peers.pace import Pace, time_s
 from daemon.peers.twins import TWINS, Twins
 from daemon.peers.wire import Wire
 from store import peers as table
@@ -61,9 +61,9 @@ class Links:
         self._doubted: dict[Link, asyncio.Task[None]] = {}
         self._leaving: dict[Link, asyncio.Task[None]] = {}
         self._began_s: dict[DeviceId, float] = {}
-        self.twins = Twins(pace, _time_s)
+        self.twins = Twins(pace, time_s)
         self._came_ms: dict[DeviceId, int] = {}
-        self._allowance = Allowance(pace.stored_bytes, pace.stored_bytes_per_s, _time_s)
+        self._allowance = Allowance(pace.stored_bytes, pace.stored_bytes_per_s, time_s)
         self.changed = Notifier()
 
     def to(self, peer: DeviceId) -> Link | None:
@@ -147,7 +147,7 @@ class Links:
         return self._stood_s(rival) < self._pace.turn_s and await self.twins.tell(rival, link)
 
     def _stood_s(self, link: Link) -> float:
-        return _time_s() - self._began_s[link.peer]
+        return time_s() - self._began_s[link.peer]
 
     def _learn_version(self, link: Link) -> None:
         """Remember whether the two understand each other; a line that broke before says nothing of it."""
@@ -238,7 +238,7 @@ class Links:
                 task = asyncio.create_task(self._see_off(rival, link))
                 self._leaving[rival] = task
                 task.add_done_callback(partial(self._seen_off, rival))
-        self._live[link.peer], self._began_s[link.peer] = link, _time_s()
+        self._live[link.peer], self._began_s[link.peer] = link, time_s()
         return True
 
     def _preferred(self, link: Link) -> bool:
@@ -283,7 +283,3 @@ class Links:
         except StoreError as fault:
             # A hint that is lost; the next contact brings it again.
             log.warning("a peer's place could not be noted", peer=link.peer.hex()[:16], error=str(fault))
-
-
-def _time_s() -> float:
-    return asyncio.get_running_loop().time()

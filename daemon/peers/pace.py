@@ -3,6 +3,7 @@
 Never read from a file: these hold for every device, and tests shorten them.
 """
 
+import asyncio
 from dataclasses import dataclass
 
 from syncproto.messages import FRAME_BYTES_MAX
@@ -54,3 +55,8 @@ class Pace:
     near_s: float = 3.0
     leave_s: float = 5.0
     newcomer_ms: int = 60 * 60 * 1000
+
+
+def time_s() -> float:
+    """Return the event loop's time, in seconds of a clock that does not go back."""
+    return asyncio.get_running_loop().time()
