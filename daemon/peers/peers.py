@@ -192,26 +192,15 @@ class Peers:
     # -- pairing --------------------------------------------------------------------------------------
 
     async def invite(self, *, by_code: bool = False) -> Invited:
-        """Open an invitation, as `open_invitation` does; who proved one before and is not back is sent away.
+        """Offer one device, for five minutes and three tries, to join the vault, by a code or by a token.
 
-        So a person who begins again, after a restart too, lets in nobody whom they do not see.
+        Who proved an earlier one and is not back is sent away: so a person who begins again, after a restart
+        too, lets in nobody whom they do not see. Raises Refused where whoever came would find no way in.
         """
         self._require_door()
         self._reception.close()
         await self._send_away()
-        return self.open_invitation(by_code=by_code)
-
-    async def _send_away(self) -> None:
-        held = self._reception.last()
-        gone = await self._admission.send_away()
-        if held is not None and held.newcomer in gone:
-            held.take_back()
-
-    def open_invitation(self, *, by_code: bool = False) -> Invited:
-        """Offer one device, for five minutes and three tries, to join the vault, by a code or by a token.
-
-        Raises Refused where whoever came would find no way in.
-        """
+        # Asked again: it may have been removed, or have begun to join another, meanwhile.
         self._require_door()
         places = self._own_addresses()
         drawn = code.draw(self._clock.randomness) if by_code else None
@@ -224,6 +213,12 @@ class Peers:
         self._expiry = asyncio.get_running_loop().call_later(LIFETIME_S, self._on_invitation)
         text = token.write(places, self._identity.device, secret) if drawn is None else None
         return Invited(invitation.name, drawn, text, places[0], places, iso(invitation.expires_ms))
+
+    async def _send_away(self) -> None:
+        held = self._reception.last()
+        gone = await self._admission.send_away()
+        if held is not None and held.newcomer in gone:
+            held.take_back()
 
     def _require_door(self) -> None:
         """Refuse to invite into a vault that this device has left, is leaving, or does not exchange with."""

@@ -81,9 +81,9 @@ class Device:
         """Return where it listens."""
         return self.peers.address
 
-    def token(self) -> str:
+    async def token(self) -> str:
         """Invite a device; return the token."""
-        text = self.peers.open_invitation().token
+        text = (await self.peers.invite()).token
         assert text is not None
         return text
 
@@ -219,7 +219,7 @@ class Fleet:
 
     async def pair(self, inviter: Device, joiner: Device) -> None:
         """Pair two devices, and wait until both see the link."""
-        await joiner.peers.join(inviter.token())
+        await joiner.peers.join(await inviter.token())
         await inviter.until_linked(joiner)
         await joiner.until_linked(inviter)
 

@@ -26,9 +26,9 @@ from daemon.peers.wire import Wire
 from tests.daemon.peers.fleet import LIMIT_S, QUICK, Device, Fleet, GivenClock, in_step
 
 
-def invite(device: Device) -> tuple[Invited, str]:
+async def invite(device: Device) -> tuple[Invited, str]:
     """Return an invitation by code, and the code."""
-    invited = device.peers.open_invitation(by_code=True)
+    invited = await device.peers.invite(by_code=True)
     assert invited.code is not None
     assert invited.token is None
     return invited, invited.code
@@ -75,7 +75,7 @@ def test_what_is_no_code_is_not_taken_for_one(text: str):
 
 async def test_devices_pair_by_a_code(fleet: Fleet):
     desk, phone = await fleet.start("desk"), await fleet.start("phone")
-    invited, typed = invite(desk)
+    invited, typed = await invite(desk)
     joined = await phone.peers.join(typed.replace("-", " "), address=desk.place)
     assert (joined.device_id, joined.name) == (desk.id.hex(), "desk")
     await in_step(desk, phone)
@@ -87,7 +87,7 @@ async def test_devices_pair_by_a_code(fleet: Fleet):
 
 async def test_whoever_waits_for_an_invitation_is_told_of_each_step(fleet: Fleet):
     desk, phone = await fleet.start("desk"), await fleet.start("phone")
-    invited, typed = invite(desk)
+    invited, typed = await invite(desk)
     waiting = asyncio.create_task(desk.peers.invitation(invited.id, 20.0))
     await asyncio.sleep(0)
     assert (await refusal(phone, another(typed), desk.place)).code is Code.FORBIDDEN
@@ -99,7 +99,7 @@ async def test_whoever_waits_for_an_invitation_is_told_of_each_step(fleet: Fleet
 
 async def test_the_right_code_is_refused_after_three_wrong_ones(fleet: Fleet):
     desk, phone = await fleet.start("desk"), await fleet.start("phone")
-    invited, typed = invite(desk)
+    invited, typed = await invite(desk)
     for _ in range(TRIES_MAX):
         refused = await refusal(phone, another(typed), desk.place)
         assert refused.code is Code.FORBIDDEN
@@ -110,7 +110,7 @@ async def test_the_right_code_is_refused_after_three_wrong_ones(fleet: Fleet):
 
 async def test_of_fifty_guesses_at_once_at_most_three_are_charged_and_none_is_answered_beyond(fleet: Fleet):
     desk, phone = await fleet.start("desk"), await fleet.start("phone")
-    invited, typed = invite(desk)
+    invited, typed = await invite(desk)
     guesses = [joining.read_offer(f"{number:06}") for number in range(50) if f"{number:06}" != typed]
 
     async def guess(offer: Offer) -> None:
@@ -124,7 +124,7 @@ async def test_of_fifty_guesses_at_once_at_most_three_are_charged_and_none_is_an
 
 async def test_five_minutes_end_a_code(fleet: Fleet):
     desk, phone = await fleet.start("desk"), await fleet.start("phone")
-    invited, typed = invite(desk)
+    invited, typed = await invite(desk)
     desk.clock.ahead_s += LIFETIME_S
     assert (await refusal(phone, typed, desk.place)).code is Code.FORBIDDEN
     assert await stage(desk, invited) == "expired"
@@ -132,15 +132,15 @@ async def test_five_minutes_end_a_code(fleet: Fleet):
 
 async def test_an_invitation_that_is_called_off_lets_nobody_in(fleet: Fleet):
     desk, phone = await fleet.start("desk"), await fleet.start("phone")
-    invited, typed = invite(desk)
+    invited, typed = await invite(desk)
     assert (await desk.peers.call_off(invited.id)).stage == "called_off"
     assert (await refusal(phone, typed, desk.place)).code is Code.FORBIDDEN
 
 
 async def test_calling_off_an_invitation_does_not_touch_the_one_that_took_its_place(fleet: Fleet):
     desk, phone = await fleet.start("desk"), await fleet.start("phone")
-    old, _ = invite(desk)
-    _, typed = invite(desk)
+    old, _ = await invite(desk)
+    _, typed = await invite(desk)
     with pytest.raises(Refused) as seen:
         await desk.peers.call_off(old.id)
     assert seen.value.code is Code.NOT_FOUND
@@ -149,15 +149,15 @@ async def test_calling_off_an_invitation_does_not_touch_the_one_that_took_its_pl
 
 async def test_a_code_opens_no_invitation_by_token_nor_the_other_way_round(fleet: Fleet):
     desk, phone = await fleet.start("desk"), await fleet.start("phone")
-    text = desk.token()
+    text = await desk.token()
     assert (await refusal(phone, "493-027", desk.place)).code is Code.FORBIDDEN
-    invite(desk)
+    await invite(desk)
     assert (await refusal(phone, text, None)).code is Code.FORBIDDEN
 
 
 async def test_a_code_is_not_tried_on_this_very_device(fleet: Fleet):
     desk = await fleet.start("desk")
-    invited, typed = invite(desk)
+    invited, typed = await invite(desk)
     assert (await refusal(desk, typed, desk.place)).code is Code.USAGE
     assert (await desk.peers.invitation(invited.id)).tries_left == TRIES_MAX
 
@@ -165,7 +165,7 @@ async def test_a_code_is_not_tried_on_this_very_device(fleet: Fleet):
 async def test_a_device_with_entries_of_its_own_says_nothing_before_it_is_asked_to_unite(fleet: Fleet):
     desk, phone = await fleet.start("desk"), await fleet.start("phone")
     await phone.add("mine")
-    invited, typed = invite(desk)
+    invited, typed = await invite(desk)
     assert (await refusal(phone, typed, desk.place)).code is Code.NEEDS_CONFIRMATION
     assert (await desk.peers.invitation(invited.id)).tries_left == TRIES_MAX
     await phone.peers.join(typed, unite=True, address=desk.place)
@@ -173,14 +173,14 @@ async def test_a_device_with_entries_of_its_own_says_nothing_before_it_is_asked_
 
 async def test_two_devices_that_join_each_other_at_once_do_not_change_places(fleet: Fleet):
     desk, phone = await fleet.start("desk"), await fleet.start("phone")
-    (_, to_desk), (_, to_phone) = invite(desk), invite(phone)
+    (_, to_desk), (_, to_phone) = await invite(desk), await invite(phone)
     ends = await asyncio.gather(
         phone.peers.join(to_desk, address=desk.place),
         desk.peers.join(to_phone, address=phone.place),
         return_exceptions=True,
     )
     assert sum(isinstance(end, Refused) for end in ends) >= 1
-    _, typed = invite(desk)
+    _, typed = await invite(desk)
     await phone.peers.join(typed, address=desk.place)
     await in_step(desk, phone)
     await desk.until_linked(phone)
@@ -188,8 +188,8 @@ async def test_two_devices_that_join_each_other_at_once_do_not_change_places(fle
 
 async def test_whoever_joins_calls_the_own_invitation_off(fleet: Fleet):
     desk, phone = await fleet.start("desk"), await fleet.start("phone")
-    own, _ = invite(phone)
-    await phone.peers.join(invite(desk)[1], address=desk.place)
+    own, _ = await invite(phone)
+    await phone.peers.join((await invite(desk))[1], address=desk.place)
     assert await stage(phone, own) == "called_off"
 
 
@@ -197,18 +197,18 @@ async def test_a_paused_device_invites_nobody(fleet: Fleet):
     desk = await fleet.start("desk")
     desk.peers.pause()
     with pytest.raises(Refused) as seen:
-        desk.token()
+        (await desk.token())
     assert seen.value.hint == "go on first: placet sync --resume"
 
 
 async def test_a_removed_device_invites_nobody_and_what_it_had_open_is_called_off(fleet: Fleet):
     desk, phone = await fleet.start("desk"), await fleet.start("phone")
     await fleet.pair(desk, phone)
-    open_then, _ = invite(phone)
+    open_then, _ = await invite(phone)
     await phone.peers.leave()
     assert await stage(phone, open_then) == "called_off"
     with pytest.raises(Refused) as seen:
-        invite(phone)
+        await invite(phone)
     assert seen.value.code is Code.FORBIDDEN
 
 
@@ -257,7 +257,7 @@ async def test_who_answers_in_the_inviters_place_has_three_guesses_and_the_perso
     fleet: Fleet, tmp_path: Path
 ):
     desk, phone = await fleet.start("desk"), await fleet.start("phone")
-    invited, typed = invite(desk)
+    invited, typed = await invite(desk)
     guesses: list[str] = []
     async with impostor(tmp_path / "impostor", another(typed), guesses) as place:
         for _ in range(TRIES_MAX):
@@ -268,12 +268,12 @@ async def test_who_answers_in_the_inviters_place_has_three_guesses_and_the_perso
     # Nor elsewhere: which of the two is the right one, nobody knows here.
     assert (await refusal(phone, typed, desk.place)).hint == "make a new invitation there: placet pair"
     assert (await desk.peers.invitation(invited.id)).tries_left == TRIES_MAX
-    await phone.peers.join(invite(desk)[1], address=desk.place)
+    await phone.peers.join((await invite(desk))[1], address=desk.place)
 
 
 async def test_a_try_that_tested_nothing_costs_none(fleet: Fleet, tmp_path: Path):
     desk, phone = await fleet.start("desk"), await fleet.start("phone")
-    _, typed = invite(desk)
+    _, typed = await invite(desk)
     async with impostor(tmp_path / "impostor", another(typed), [], answers=False) as place:
         for _ in range(TRIES_MAX):
             assert "pairing broke off" in (await refusal(phone, typed, place)).message

@@ -20,7 +20,7 @@ NONCE = {b"v": b"1", b"n": b"A" * 22, b"h": b"A" * 22}
 
 
 async def code(device: Device) -> str:
-    made = device.peers.open_invitation(by_code=True).code
+    made = (await device.peers.invite(by_code=True)).code
     assert made is not None
     return made
 
@@ -38,7 +38,7 @@ async def test_a_code_alone_finds_the_device_that_invites(fleet: Fleet):
 async def test_an_invitation_by_token_says_no_name_to_the_network(fleet: Fleet):
     desk = await fleet.start("desk", mdns=True)
     phone = await fleet.start("phone", mdns=True, pace=replace(QUICK, near_s=0.5))
-    desk.token()
+    (await desk.token())
     with pytest.raises(Refused) as seen:
         await phone.peers.join("493-027")
     assert seen.value.code is Code.NOT_FOUND

@@ -156,7 +156,7 @@ async def test_where_members_take_every_place_one_more_is_told_that_there_is_non
 async def test_whoever_joins_where_no_place_is_left_is_told_to_try_again(fleet: Fleet):
     desk = await fleet.start("desk", pace=replace(fleets.QUICK, connections_max=0))
     phone = await fleet.start("phone")
-    text = desk.token()
+    text = await desk.token()
     with pytest.raises(Refused) as seen:
         await phone.peers.join(text)
     assert seen.value.code is Code.FAILED
@@ -164,4 +164,4 @@ async def test_whoever_joins_where_no_place_is_left_is_told_to_try_again(fleet: 
     assert seen.value.hint == "try again in a moment"
     # It was no try of the secret.
     await desk.restart(connections_max=fleets.QUICK.connections_max)
-    await phone.peers.join(desk.token())
+    await phone.peers.join(await desk.token())

@@ -135,7 +135,7 @@ async def test_invitations_and_tries_with_a_wrong_code_leave_nothing(fleet: Flee
     desk, phone = await fleet.start("desk"), await fleet.start("phone")
 
     async def once() -> None:
-        invited = desk.peers.open_invitation(by_code=True)
+        invited = await desk.peers.invite(by_code=True)
         with pytest.raises(Refused):
             await phone.peers.join("000-000" if invited.code != "000-000" else "000-001", address=desk.place)
         await desk.peers.call_off(invited.id)

@@ -449,7 +449,7 @@ async def test_who_is_no_member_any_more_is_noted_no_more(pair: tuple[Device, De
 async def test_when_a_device_joined_is_noted_where_nothing_says_so(pair: tuple[Device, Device]):
     desk, phone = pair
     assert (desk.id in await rows_of(desk), phone.id in await rows_of(phone)) == (False, True)
-    await desk.peers.join(phone.token())
+    await desk.peers.join(await phone.token())
     assert desk.id in await rows_of(desk)
 
 
@@ -460,7 +460,7 @@ async def test_who_joins_its_vault_again_is_told_what_it_was_told_before(
     await write_entry_of(desk, lost := fleet.make("lost"), {"certificate": lost.identity.certificate})
     await in_step(desk, phone)
     heard = await noted(phone, lost)
-    await phone.peers.join(desk.token())
+    await phone.peers.join(await desk.token())
     other = fleet.make("other")
     await write_entry_of(desk, other, {"certificate": other.identity.certificate})
     await in_step(desk, phone)

@@ -70,7 +70,7 @@ async def test_pages_that_fill_both_windows_cross_without_a_deadlock(fleet: Flee
             await device.write_entry(f"{number}" * 40_000)
 
     await asyncio.gather(fill(desk), fill(phone))
-    await phone.peers.join(desk.token(), unite=True)
+    await phone.peers.join((await desk.token()), unite=True)
     await in_step(desk, phone)
 
 

@@ -46,7 +46,7 @@ async def names(device: Device) -> list[str]:
 
 async def test_pairing_leaves_each_in_the_others_roster_and_one_vault(fleet: Fleet):
     desk, phone = await fleet.start("desk"), await fleet.start("phone")
-    joined = await phone.peers.join(desk.token())
+    joined = await phone.peers.join(await desk.token())
     assert (joined.device_id, joined.name) == (desk.id.hex(), "desk")
     await in_step(desk, phone)
     assert await names(desk) == ["desk", "phone"]
@@ -58,7 +58,7 @@ async def test_pairing_leaves_each_in_the_others_roster_and_one_vault(fleet: Fle
 
 async def test_an_address_of_the_token_that_is_silent_costs_no_wait(fleet: Fleet):
     desk, phone = await fleet.start("desk"), await fleet.start("phone", pace=replace(QUICK, dial_s=60.0))
-    read = token.read(desk.token())
+    read = token.read(await desk.token())
     with socket.create_server(("127.0.0.1", 0)) as silent:
         places = [f"127.0.0.1:{silent.getsockname()[1]}", *read.addresses]
         async with asyncio.timeout(LIMIT_S):
@@ -67,7 +67,7 @@ async def test_an_address_of_the_token_that_is_silent_costs_no_wait(fleet: Fleet
 
 async def test_an_invitation_lets_one_device_in_once(fleet: Fleet):
     desk, phone, tablet = [await fleet.start(name) for name in ("desk", "phone", "tablet")]
-    text = desk.token()
+    text = await desk.token()
     await phone.peers.join(text)
     for device in (tablet, phone):
         refused = await refusal(device, text)
@@ -78,15 +78,15 @@ async def test_an_invitation_lets_one_device_in_once(fleet: Fleet):
 
 async def test_a_new_invitation_calls_off_the_one_before(fleet: Fleet):
     desk, phone = await fleet.start("desk"), await fleet.start("phone")
-    old = desk.token()
-    new = desk.token()
+    old = await desk.token()
+    new = await desk.token()
     assert (await refusal(phone, old)).code is Code.FORBIDDEN
     await phone.peers.join(new)
 
 
 async def test_a_wrong_secret_is_charged_and_the_right_one_is_refused_after_the_third(fleet: Fleet):
     desk, phone = await fleet.start("desk"), await fleet.start("phone")
-    text = desk.token()
+    text = await desk.token()
     for _ in range(TRIES_MAX):
         refused = await refusal(phone, wrong(text))
         assert refused.code is Code.FORBIDDEN
@@ -99,7 +99,7 @@ async def test_a_wrong_secret_is_charged_and_the_right_one_is_refused_after_the_
 
 async def test_a_try_that_is_given_up_after_the_answer_is_charged_too(fleet: Fleet):
     desk, phone = await fleet.start("desk"), await fleet.start("phone")
-    text = desk.token()
+    text = await desk.token()
     for _ in range(TRIES_MAX):
         assert await guess(desk, phone, number=1)
     assert (await refusal(phone, text)).code is Code.FORBIDDEN
@@ -136,7 +136,7 @@ async def guess(desk: Device, stranger: Device, number: int) -> bool:
 async def test_of_fifty_tries_at_once_at_most_three_are_answered(fleet: Fleet):
     pace = replace(QUICK, connections_each_max=64)
     desk, phone = await fleet.start("desk", pace=pace), await fleet.start("phone")
-    text = desk.token()
+    text = await desk.token()
     answered = await asyncio.gather(*(guess(desk, phone, number) for number in range(1, 51)))
     assert 1 <= sum(answered) <= TRIES_MAX
     for _ in range(TRIES_MAX):
@@ -146,7 +146,7 @@ async def test_of_fifty_tries_at_once_at_most_three_are_answered(fleet: Fleet):
 
 async def test_after_five_minutes_the_right_secret_is_refused(fleet: Fleet):
     desk, phone = await fleet.start("desk"), await fleet.start("phone")
-    text = desk.token()
+    text = await desk.token()
     desk.clock.ahead_s += LIFETIME_S
     assert (await refusal(phone, text)).code is Code.FORBIDDEN
 
@@ -188,7 +188,7 @@ async def test_a_relay_with_the_right_secret_and_its_own_certificate_fails_on_bo
     fleet: Fleet, tmp_path: Path
 ):
     desk, phone = await fleet.start("desk"), await fleet.start("phone")
-    text = desk.token()
+    text = await desk.token()
     async with relay(tmp_path / "relay", desk) as (middle, place):
         # As with a code, which pins nobody: the token names the relay, and holds the right secret.
         lured = token.write([place], middle.device, token.read(text).secret)
@@ -201,7 +201,7 @@ async def test_a_relay_with_the_right_secret_and_its_own_certificate_fails_on_bo
 
 async def test_a_token_is_not_tried_on_a_device_that_it_does_not_name(fleet: Fleet, tmp_path: Path):
     desk, phone = await fleet.start("desk"), await fleet.start("phone")
-    text = desk.token()
+    text = await desk.token()
     async with relay(tmp_path / "relay", desk) as (_, place):
         refused = await refusal(phone, text, address=place)
     assert refused.code is Code.FAILED
@@ -260,7 +260,7 @@ async def returns(desk: Device, phone: Device) -> bool:
 
 async def test_a_newcomer_is_no_member_before_it_has_come_back(fleet: Fleet):
     desk, phone = await fleet.start("desk"), fleet.make("phone")
-    await pair_without_return(desk, phone, desk.token())
+    await pair_without_return(desk, phone, (await desk.token()))
     assert await names(desk) == ["desk"]
     assert await desk.read(lambda one: pending(one, desk)) == ["phone"]
     assert await returns(desk, phone)
@@ -271,14 +271,14 @@ async def test_a_newcomer_is_no_member_before_it_has_come_back(fleet: Fleet):
 async def test_a_newcomers_addresses_are_kept_as_this_device_writes_them(fleet: Fleet):
     desk, phone = await fleet.start("desk"), fleet.make("phone")
     said = (" phone:1", "[2001:db8:0::1]:7", "phone:1\n", "nowhere")
-    await pair_without_return(desk, phone, desk.token(), *said)
+    await pair_without_return(desk, phone, (await desk.token()), *said)
     kept = await desk.read(lambda one: table.newcomers(one, desk.clock.now_ms()))
     assert kept[0].addresses == ("phone:1", "[2001:db8::1]:7")
 
 
 async def test_a_newcomer_may_come_back_after_the_inviter_was_restarted(fleet: Fleet):
     desk, phone = await fleet.start("desk"), fleet.make("phone")
-    await pair_without_return(desk, phone, desk.token())
+    await pair_without_return(desk, phone, (await desk.token()))
     await desk.restart()
     assert await returns(desk, phone)
     assert await names(desk) == ["desk", "phone"]
@@ -286,7 +286,7 @@ async def test_a_newcomer_may_come_back_after_the_inviter_was_restarted(fleet: F
 
 async def test_a_newcomer_that_comes_back_too_late_is_a_stranger(fleet: Fleet):
     desk, phone = await fleet.start("desk"), fleet.make("phone")
-    await pair_without_return(desk, phone, desk.token())
+    await pair_without_return(desk, phone, (await desk.token()))
     desk.clock.ahead_s += desk.pace.newcomer_ms / 1000
     assert not await returns(desk, phone)
     assert await names(desk) == ["desk"]
@@ -298,20 +298,20 @@ async def test_a_device_whose_return_was_lost_pairs_again(fleet: Fleet):
     await desk.add("on the desk")
     phone.pace = replace(phone.pace, return_s=0.1)
     await phone.restart(return_s=0.1)
-    offered = desk.token()
+    offered = await desk.token()
     desk.peers.pause()
     await phone.peers.join(offered)
     desk.clock.ahead_s += desk.pace.newcomer_ms / 1000
     desk.peers.resume()
     assert await names(desk) == ["desk"]
-    await phone.peers.join(desk.token())
+    await phone.peers.join(await desk.token())
     await in_step(desk, phone)
     assert await names(desk) == ["desk", "phone"]
 
 
 async def test_an_invitation_ends_in_words_where_who_came_cannot_be_stored(fleet: Fleet):
     desk, phone = await fleet.start("desk"), await fleet.start("phone")
-    invited = desk.peers.open_invitation()
+    invited = await desk.peers.invite()
     assert invited.token is not None
     await desk.execute("PRAGMA max_page_count = 1")
     # More than fits in the room that the file still has.
@@ -323,12 +323,12 @@ async def test_an_invitation_ends_in_words_where_who_came_cannot_be_stored(fleet
     await desk.execute("PRAGMA max_page_count = 1000000")
     assert not await desk.read(lambda one: pending(one, desk))
     assert (await refusal(phone, invited.token)).code is Code.FORBIDDEN
-    await phone.peers.join(desk.token())
+    await phone.peers.join(await desk.token())
 
 
 async def test_calling_off_sends_a_newcomer_away_that_has_not_come_back(fleet: Fleet):
     desk, phone = await fleet.start("desk"), fleet.make("phone")
-    invited = desk.peers.open_invitation()
+    invited = await desk.peers.invite()
     assert invited.token is not None
     await pair_without_return(desk, phone, invited.token)
     ended = await desk.peers.call_off(invited.id)
@@ -343,7 +343,7 @@ async def test_calling_off_sends_a_newcomer_away_that_has_not_come_back(fleet: F
 
 async def test_calling_off_comes_too_late_for_a_newcomer_that_is_back(fleet: Fleet):
     desk, phone = await fleet.start("desk"), await fleet.start("phone")
-    invited = desk.peers.open_invitation()
+    invited = await desk.peers.invite()
     assert invited.token is not None
     await phone.peers.join(invited.token)
     ended = await desk.peers.call_off(invited.id)
@@ -357,7 +357,7 @@ async def test_whoever_begins_again_sends_away_who_proved_an_earlier_invitation(
     fleet: Fleet, then: str, restarts: bool
 ):
     desk, phone = await fleet.start("desk"), fleet.make("phone")
-    invited = desk.peers.open_invitation()
+    invited = await desk.peers.invite()
     assert invited.token is not None
     await pair_without_return(desk, phone, invited.token)
     if restarts:
@@ -365,7 +365,7 @@ async def test_whoever_begins_again_sends_away_who_proved_an_earlier_invitation(
     if then == "invites again":
         assert (await desk.peers.invite()).token is not None
     else:
-        await desk.peers.call_off(desk.peers.open_invitation().id)
+        await desk.peers.call_off((await desk.peers.invite()).id)
     assert not await desk.read(lambda one: pending(one, desk))
     assert not await returns(desk, phone)
     assert await names(desk) == ["desk"]
@@ -373,7 +373,7 @@ async def test_whoever_begins_again_sends_away_who_proved_an_earlier_invitation(
 
 async def test_a_newcomer_that_was_not_kept_to_the_end_leaves_nothing(fleet: Fleet):
     desk, phone = await fleet.start("desk"), fleet.make("phone")
-    invited = desk.peers.open_invitation()
+    invited = await desk.peers.invite()
     assert invited.token is not None
     # It is read once the newcomer was written.
     await desk.execute("ALTER TABLE let_in RENAME TO away")
@@ -388,7 +388,7 @@ async def test_a_newcomer_that_was_not_kept_to_the_end_leaves_nothing(fleet: Fle
 
 async def test_one_that_is_called_off_in_the_middle_of_coming_back_is_either_in_or_out(fleet: Fleet):
     desk, phone = await fleet.start("desk"), fleet.make("phone")
-    invited = desk.peers.open_invitation()
+    invited = await desk.peers.invite()
     assert invited.token is not None
     await pair_without_return(desk, phone, invited.token)
     came, ended = await asyncio.gather(returns(desk, phone), desk.peers.call_off(invited.id))
@@ -400,11 +400,11 @@ async def test_a_device_that_goes_elsewhere_lets_nobody_in_who_was_to_come_back(
     desk, phone, laptop = await fleet.start("desk"), fleet.make("phone"), await fleet.start("laptop")
     if goes == "is removed":
         await fleet.pair(laptop, desk)
-    await pair_without_return(desk, phone, desk.token())
+    await pair_without_return(desk, phone, (await desk.token()))
     if goes == "is removed":
         await desk.peers.leave()
     else:
-        await desk.peers.join(laptop.token())
+        await desk.peers.join(await laptop.token())
     assert not await returns(desk, phone)
     assert "phone" not in await names(desk)
 
@@ -412,10 +412,10 @@ async def test_a_device_that_goes_elsewhere_lets_nobody_in_who_was_to_come_back(
 async def test_a_removed_device_that_is_back_lets_nobody_in_who_was_to_come_back_before(fleet: Fleet):
     desk, phone, tablet = await fleet.start("desk"), await fleet.start("phone"), fleet.make("tablet")
     await fleet.pair(desk, phone)
-    await pair_without_return(phone, tablet, phone.token())
+    await pair_without_return(phone, tablet, (await phone.token()))
     await desk.peers.remove(phone.id.hex())
     await phone.until(is_removed)
-    await phone.peers.join(desk.token())
+    await phone.peers.join(await desk.token())
     assert not await returns(phone, tablet)
     assert not await phone.read(lambda one: pending(one, phone))
     assert "tablet" not in await names(phone)
@@ -424,7 +424,7 @@ async def test_a_removed_device_that_is_back_lets_nobody_in_who_was_to_come_back
 async def test_a_device_that_hears_of_its_removal_in_that_moment_lets_nobody_in(fleet: Fleet):
     desk, phone, tablet = await fleet.start("desk"), await fleet.start("phone"), fleet.make("tablet")
     await fleet.pair(desk, phone)
-    await pair_without_return(phone, tablet, phone.token())
+    await pair_without_return(phone, tablet, (await phone.token()))
     [newcomer] = await phone.read(lambda one: table.newcomers(one, phone.clock.now_ms()))
     await desk.peers.remove(phone.id.hex())
     await phone.until(is_removed)
@@ -440,7 +440,7 @@ async def test_a_device_with_entries_of_its_own_is_asked_before_anything_is_sent
     desk, phone = await fleet.start("desk"), await fleet.start("phone")
     await phone.add("mine")
     await desk.add("theirs")
-    text = desk.token()
+    text = await desk.token()
     for _ in range(TRIES_MAX + 1):
         assert (await refusal(phone, text)).code is Code.NEEDS_CONFIRMATION
     await phone.peers.join(text, unite=True)
@@ -451,7 +451,7 @@ async def test_a_device_with_entries_of_its_own_is_asked_before_anything_is_sent
 async def test_a_device_that_has_peers_must_leave_its_vault_first(fleet: Fleet):
     desk, phone, tablet = [await fleet.start(name) for name in ("desk", "phone", "tablet")]
     await fleet.pair(desk, phone)
-    refused = await refusal(phone, tablet.token(), unite=True)
+    refused = await refusal(phone, (await tablet.token()), unite=True)
     assert refused.code is Code.FORBIDDEN
     assert "desk" in refused.message
 
@@ -464,7 +464,7 @@ async def test_a_member_that_has_begun_anew_draws_nobody_out_of_the_vault(fleet:
     await desk.stop()
     (desk.folder / "placet.db").unlink()
     await desk.start()
-    refused = await refusal(phone, desk.token())
+    refused = await refusal(phone, (await desk.token()))
     assert (refused.code, "tablet" in refused.message) == (Code.FORBIDDEN, True)
     assert await phone.read(Snapshot.vault) == await tablet.read(Snapshot.vault)
     await fleet.pair(phone, desk)
@@ -473,7 +473,7 @@ async def test_a_member_that_has_begun_anew_draws_nobody_out_of_the_vault(fleet:
 
 async def test_a_device_does_not_join_itself(fleet: Fleet):
     desk = await fleet.start("desk")
-    assert (await refusal(desk, desk.token())).code is Code.USAGE
+    assert (await refusal(desk, (await desk.token()))).code is Code.USAGE
 
 
 @pytest.mark.parametrize("text", ["", "nonsense", "493-02", "A" * 200])
@@ -483,13 +483,13 @@ async def test_what_is_neither_code_nor_token_is_a_usage_error(fleet: Fleet, tex
 
 async def test_an_address_that_is_none_is_a_usage_error(fleet: Fleet):
     desk, phone = await fleet.start("desk"), await fleet.start("phone")
-    text = desk.token()
+    text = await desk.token()
     assert (await refusal(phone, text, address="nowhere")).code is Code.USAGE
 
 
 async def test_an_inviter_that_is_not_there_is_named(fleet: Fleet):
     desk, phone = await fleet.start("desk"), await fleet.start("phone")
-    text, place = desk.token(), desk.place
+    text, place = (await desk.token()), desk.place
     await desk.stop()
     refused = await refusal(phone, text)
     assert refused.code is Code.FAILED

@@ -68,7 +68,7 @@ async def test_an_invitation_that_ran_out_while_the_machine_slept_is_announced_n
 ):
     desk = await fleet.start("desk", mdns=True)
     await asyncio.sleep(0)  # it looks at the clock
-    name = desk.peers.open_invitation(by_code=True).id
+    name = (await desk.peers.invite(by_code=True)).id
     told = desk.peers.changed.watch()
     discovery = desk.peers._discovery
     assert discovery is not None
