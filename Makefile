@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo up test cover check bench bench-peers soak notes try-model histories teeth man words pins clean
+.PHONY: demo up test quick cover check bench bench-peers soak notes try-model histories teeth man picture reference words shapes pins clean
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -18,20 +18,25 @@ TRY := $(VENV)/try-model
 RUN := requirements/run.txt requirements/build.txt
 DEV := requirements/dev.txt
 CODE := $(wildcard syncproto store daemon tests bench)
+CATALOGS := $(wildcard daemon/locale/*/LC_MESSAGES/*.po)
 
-demo: $(VENV)/.run ## two daemons on this machine: import, propose, confirm, undo; ends by itself
+demo: $(VENV)/.run $(VENV)/.catalogs ## two daemons on this machine: import, propose, confirm, undo; ends by itself
 	@$(PY) -m daemon.demo
 
-up: $(VENV)/.run ## one daemon in the foreground, for use
+up: $(VENV)/.run $(VENV)/.catalogs ## one daemon in the foreground, for use
 	@exec $(VENV)/bin/placet up
 
-test: $(VENV)/.dev ## all tests
+test: $(VENV)/.dev $(VENV)/.catalogs ## all tests
 	@$(PY) -m pytest $(PYTEST)
+
+quick: export HYPOTHESIS_PROFILE := few
+quick: $(VENV)/.dev ## the fast tests, in less than a minute
+	@$(PY) -m pytest -q --maxfail=5 --quick -m "not slow and not e2e and not root and not network and not external" $(PYTEST)
 
 cover: export HYPOTHESIS_PROFILE := few
 cover: $(VENV)/.dev ## every branch of syncproto and store, taken by their own tests alone
 	@$(PY) -m coverage erase
-	@$(PY) -m coverage run -m pytest -q tests/syncproto tests/vectors tests/store
+	@$(PY) -m coverage run -m pytest -n0 -q tests/syncproto tests/vectors tests/store
 	@$(PY) -m coverage combine --quiet
 	@$(PY) -m coverage report --include='syncproto/*,store/*' --fail-under=100
 
@@ -43,7 +48,7 @@ check: $(VENV)/.dev ## style, types and import rules
 	$(VENV)/bin/lint-imports --no-cache --no-logo || failed+=(imports); \
 	[[ $${#failed[@]} == 0 ]] || { echo "check: failed: $${failed[*]}" >&2; exit 1; }
 
-bench: $(VENV)/.dev ## the figures, each beside its baseline
+bench: $(VENV)/.dev $(VENV)/.catalogs ## the figures, each beside its baseline
 	@$(PY) -m bench $(BENCH)
 
 bench-peers: $(VENV)/.dev ## the same work done by PouchDB, cr-sqlite, automerge-repo and Syncthing, installed beside
@@ -53,10 +58,10 @@ soak: $(VENV)/.dev ## a day of five devices in ten minutes, on networks of its o
 	@$(PY) -m bench.soak $(SOAK)
 
 notes: $(VENV)/.dev ## how often the rules model is right on notes of real life, by language and kind of proposal
-	@$(PY) -m tests.daemon.agents.models.measuring $(NOTES)
+	@$(PY) -m tests.daemon.agents.models.rules.accuracy $(NOTES)
 
 try-model: $(VENV)/.run $(TRY)/.installed ## a real, very small model behind a real server: what it proposes, and what is refused
-	@$(PY) -m tests.daemon.agents.models.try_model $(TRY)/bin/python
+	@$(PY) -m tests.daemon.agents.models.openai.try_model $(TRY)/bin/python
 
 histories: $(VENV)/.dev ## 20 000 histories of proposals and decisions on three devices, on all processors
 	@$(PY) -m tests.daemon.agents.histories
@@ -64,10 +69,19 @@ histories: $(VENV)/.dev ## 20 000 histories of proposals and decisions on three 
 teeth: $(VENV)/.dev ## take away each rule of decisions in a copy, and see that a history fails
 	@$(PY) -m tests.daemon.agents.teeth $(RULE)
 
-man: $(VENV)/.dev ## write the man page from the commands themselves
+man: $(VENV)/.dev ## write the man page and the completion scripts from the commands themselves
 	@$(PY) -m tests.man.page
 
-words: $(VENV)/.dev ## find the words of the command line, and compile their translations
+picture: $(VENV)/.dev $(VENV)/.catalogs ## record the picture of the README from the demonstration
+	@$(PY) -m tests.docs.picture
+
+reference: $(VENV)/.dev $(VENV)/.catalogs ## write the pages of docs/reference from the program itself
+	@$(PY) -m tests.docs.reference
+
+shapes: $(VENV)/.dev ## write the shapes of the API's answers for the command line from the daemon's structures
+	@$(PY) -m tests.daemon.cli.api.shapes
+
+words: $(VENV)/.dev ## find the words of the command line and the daemon, name what is not translated, and compile
 	@$(PY) -m tests.locale.catalogs
 
 # Pins anew. No index, no path and no command line may end up in the files: they serve every machine.
@@ -87,7 +101,12 @@ $(PY):
 	@if [ -z "$(PYTHON)" ]; then echo "make: no Python 3.11 or newer with venv was found; install python3 and python3-venv" >&2; exit 1; fi
 	@"$(PYTHON)" -m venv $(VENV)
 
-$(VENV)/.run: $(RUN) pyproject.toml | $(PY)
+# The installation compiles the catalogs too; this is for those that changed since.
+$(VENV)/.catalogs: $(CATALOGS) hatch_build.py | $(PY)
+	@$(PY) hatch_build.py
+	@touch $@
+
+$(VENV)/.run: $(RUN) pyproject.toml hatch_build.py | $(PY)
 	@echo "installing into $(VENV)" >&2
 	@$(PIP) install --require-hashes $(foreach file,$(RUN),-r $(file))
 	@$(PIP) install --no-deps --no-build-isolation --editable .

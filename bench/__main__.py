@@ -22,5 +22,5 @@ PARTS = {
 if __name__ == "__main__":
     words = sys.argv[1:]
     chosen = [name for name in PARTS if name in words] or list(PARTS)
-    found = [figure for name in chosen for figure in PARTS[name]("--quick" in words)]
-    show(found, Path("bench/results/figures.json"))
+    figures = [figure for name in chosen for figure in PARTS[name]("--quick" in words)]
+    show(figures, Path("bench/results/figures.json"))

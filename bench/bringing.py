@@ -1,6 +1,6 @@
 """Figures of devices that meet: bringing up a new one, meeting again, and a peer that stalls.
 
-Never measures inside the daemons: they are processes of their own, and stand where a user's stand.
+Never measures inside the daemons: they are processes of their own, placed as a user's would be.
 """
 
 import asyncio
@@ -19,18 +19,18 @@ import aiohttp
 from bench.raw import replay_s, rows_of
 from bench.stores import PAGE_BYTES, task_fields
 from bench.table import Figure
-from daemon.peers import identity
-from daemon.peers.addresses import parse
-from daemon.peers.dial import Dialling
-from daemon.peers.pace import Pace
-from daemon.peers.wire import Wire
+from daemon.peers.transport import identity
+from daemon.peers.transport.addresses import parse
+from daemon.peers.transport.connector import Connector
+from daemon.peers.transport.limits import PeerLimits
+from daemon.peers.transport.wire import Wire
 from store.store import Store
-from store.transaction import Write
+from store.transaction import EntityWrite
 from syncproto import messages
-from syncproto.heads import EMPTY
 from syncproto.messages import Commits, Hello, Ping, Pong
-from syncproto.session import Session, Standing
-from tests.e2e.devices import Device
+from syncproto.session import Session, StoreState
+from syncproto.vector_clock import EMPTY_CLOCK
+from tests.support.devices import Device
 
 FEW, MANY, MANY_QUICK, LIFE = 1_000, 100_000, 20_000, 1_000_000
 PER_TRANSACTION = 1_000
@@ -57,21 +57,21 @@ def _fill(device: Device, count: int) -> None:
     for first in range(0, count, PER_TRANSACTION):
         with store.write() as transaction:
             for number in range(first, first + PER_TRANSACTION):
-                transaction.commit([Write(transaction.new_id(), "task", task_fields(number))])
+                transaction.commit([EntityWrite(transaction.new_id(), "task", task_fields(number))])
     store.close()
 
 
 @contextmanager
 def _two(folder: Path, count: int) -> Iterator[tuple[Device, Device]]:
     """Give two devices that run, of which the first holds so much and the second nothing."""
-    here, there = Device("here", folder / "here"), Device("there", folder / "there")
-    _fill(here, count)
+    local_device, existing_device = Device("here", folder / "here"), Device("there", folder / "there")
+    _fill(local_device, count)
     try:
-        here.start()
-        there.start()
-        yield here, there
+        local_device.start()
+        existing_device.start()
+        yield local_device, existing_device
     finally:
-        for device in (here, there):
+        for device in (local_device, existing_device):
             if device.daemon is not None and device.daemon.poll() is None:
                 device.kill()
 
@@ -95,11 +95,11 @@ async def _in_step(session: aiohttp.ClientSession) -> None:
     await _post(session, "/v1/sync", {"wait": WAIT_S})
 
 
-def _bring_up_s(here: Device, there: Device) -> float:
-    token = here.do("pair", "--invite")["token"]
+def _bring_up_s(device: Device, existing_device: Device) -> float:
+    token = device.do("pair", "--invite")["token"]
 
     async def joined() -> float:
-        async with _api(there) as session:
+        async with _api(existing_device) as session:
             start = time.perf_counter()
             await _post(session, "/v1/join", {"token": token})
             await _in_step(session)
@@ -108,9 +108,9 @@ def _bring_up_s(here: Device, there: Device) -> float:
     return asyncio.run(joined())
 
 
-async def _meet_ms(here: Device, there: Device, changes: int) -> float:
+async def _meet_ms(device: Device, existing_device: Device, changes: int) -> float:
     """Part two devices, change something, and time until both hold the same again."""
-    async with _api(here) as mine, _api(there) as theirs:
+    async with _api(device) as mine, _api(existing_device) as theirs:
         await _post(mine, "/v1/sync", {"pause": True})
         for number in range(changes):
             await _post(mine, "/v1/tasks", {"title": f"change {number}"})
@@ -126,19 +126,20 @@ def _hello(device: Device) -> bytes:
     """Return what a stopped device says first."""
     store = _store(device)
     with store.read() as snapshot:
-        held = Standing(snapshot.vector(), snapshot.state_hash())
-        said = Session(snapshot.vault() or b"", snapshot.replica, held).hello()
+        store_state = StoreState(snapshot.vector(), snapshot.state_hash())
+        session = Session(snapshot.vault() or b"", snapshot.replica, store_state)
+        frames = b"".join(session.hello_frames())
     store.close()
-    return said
+    return frames
 
 
 @asynccontextmanager
-async def _wire_as(there: Device, here: Device) -> AsyncIterator[Wire]:
+async def _wire_as(device: Device, local_device: Device) -> AsyncIterator[Wire]:
     """Call the one as the other, which is stopped."""
-    held = identity.load_or_create(there.home, Random(0).randbytes)
-    own = identity.load_or_create(here.home, Random(0).randbytes).certificate
-    dialling = Dialling(held, Pace())
-    wire = await dialling.member(parse(f"127.0.0.1:{here.port}"), own)
+    or_create = identity.load_or_create(device.home, Random(0).randbytes)
+    own = identity.load_or_create(local_device.home, Random(0).randbytes).certificate
+    dialling = Connector(or_create, PeerLimits())
+    wire = await dialling.connect_to_member(parse(f"127.0.0.1:{local_device.port}"), own)
     try:
         yield wire
     finally:
@@ -146,16 +147,16 @@ async def _wire_as(there: Device, here: Device) -> AsyncIterator[Wire]:
         await dialling.close()
 
 
-async def _said_where_nothing_is_new(here: Device, there: Device) -> list[bytes]:
+async def _said_where_nothing_is_new(device: Device, existing_device: Device) -> list[bytes]:
     """Greet the one as the other, which is stopped; return all that it says until it has nothing to add."""
-    first, ping = _hello(there), messages.write(Ping(1))
-    said: list[bytes] = []
-    async with _wire_as(there, here) as wire:
+    first, ping = _hello(existing_device), messages.encode_message(Ping(1))
+    frames: list[bytes] = []
+    async with _wire_as(existing_device, device) as wire:
         await wire.send(first, WIRE_S)
         await wire.send(ping, WIRE_S)
-        while not said or said[-1] != messages.write(Pong(1)):
-            said.append(await wire.receive(WIRE_S))
-    return said[:-1]
+        while not frames or frames[-1] != messages.encode_message(Pong(1)):
+            frames.append(await wire.receive(WIRE_S))
+    return frames[:-1]
 
 
 def _resident_mib(device: Device) -> float:
@@ -164,20 +165,22 @@ def _resident_mib(device: Device) -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
 
 
-async def _stall_mib(here: Device, there: Device) -> float:
+async def _stall_mib(device: Device, existing_device: Device) -> float:
     """Greet the one as the other, which is stopped, take no page, and see what that costs the sender."""
-    before = _resident_mib(here)
-    async with _wire_as(there, here) as wire:
-        first = messages.read(await wire.receive(WIRE_S))
+    before = _resident_mib(device)
+    async with _wire_as(existing_device, device) as wire:
+        first = messages.decode_message(await wire.receive(WIRE_S))
         assert isinstance(first, Hello)
-        await wire.send(messages.write(Hello([1], first.vault, None, EMPTY, bytes(32), {})), WIRE_S)
-        assert isinstance(messages.read(await wire.receive(WIRE_S)), Commits)
+        await wire.send(
+            messages.encode_message(Hello([2], first.vault, None, EMPTY_CLOCK, bytes(32), {})), WIRE_S
+        )
+        assert isinstance(messages.decode_message(await wire.receive(WIRE_S)), Commits)
         await asyncio.sleep(STALLED_S)
-        return _resident_mib(here) - before
+        return _resident_mib(device) - before
 
 
-def _brought_up(folder: Path, count: int, taken_s: float, there: Device) -> Figure:
-    rows = rows_of(there.home / "placet.db")
+def _brought_up(folder: Path, count: int, taken_s: float, device: Device) -> Figure:
+    rows = rows_of(device.home / "placet.db")
     bodies = sum(len(row[5]) for row in rows["feed"] if isinstance(row[5], bytes))
     pages = -(-bodies // PAGE_BYTES)
     raw = replay_s(rows, folder / f"raw-{count}.db", -(-len(rows["feed"]) // pages))
@@ -185,46 +188,48 @@ def _brought_up(folder: Path, count: int, taken_s: float, there: Device) -> Figu
     return Figure(name, count / taken_s, count / raw, "/s", "raw apsw, same rows and pages", ">= 0.5")
 
 
-def _alone(folder: Path, count: int, taken_s: float, here: Device, there: Device) -> list[Figure]:
+def _alone(folder: Path, count: int, taken_s: float, device: Device, existing_device: Device) -> list[Figure]:
     """Measure what needs the second of two devices stopped; stop both."""
-    there.stop()
-    said = asyncio.run(_said_where_nothing_is_new(here, there))
-    stalled = asyncio.run(_stall_mib(here, there))
-    here.stop()
-    size, much = f"{count} entities", float(sum(map(len, said)))
+    existing_device.stop()
+    frames = asyncio.run(_said_where_nothing_is_new(device, existing_device))
+    stalled = asyncio.run(_stall_mib(device, existing_device))
+    device.stop()
+    size, much = f"{count} entities", float(sum(map(len, frames)))
     return [
-        _brought_up(folder, count, taken_s, there),
+        _brought_up(folder, count, taken_s, existing_device),
         Figure(f"said where nothing is new, {size}", much, HELLO_MAX_BYTES, "B", "1 KiB", "<= 1"),
-        Figure(f"frames where nothing is new, {size}", len(said), 1, "each way", "one Hello", "<= 1"),
+        Figure(f"frames where nothing is new, {size}", len(frames), 1, "each way", "one Hello", "<= 1"),
         Figure(f"grown by a stalled peer, {size}", stalled, STALLED_MAX_MIB, "MiB", "the budget", "<= 1"),
     ]
 
 
 def _meetings(pairs: dict[int, tuple[Device, Device]]) -> list[Figure]:
     """Time meetings of journals of each size in turn, so that a drifting machine drifts for all."""
-    taken: dict[tuple[int, int], list[float]] = {}
+    durations: dict[tuple[int, int], list[float]] = {}
     for _ in range(MEETINGS):
-        for size, (here, there) in pairs.items():
+        for size, (device, existing_device) in pairs.items():
             for changes in (0, CHANGES):
-                taken.setdefault((size, changes), []).append(asyncio.run(_meet_ms(here, there, changes)))
-    found = []
-    for (size, changes), times in taken.items():
+                durations.setdefault((size, changes), []).append(
+                    asyncio.run(_meet_ms(device, existing_device, changes))
+                )
+    found_figures = []
+    for (size, changes), times in durations.items():
         if size != FEW:
             name = f"meeting again, {changes or 'no'} changes, {size} entities"
-            few = median(taken[FEW, changes])
-            found.append(Figure(name, median(times), few, "ms", f"the same with {FEW}", "<= 1.5"))
-    return found
+            few = median(durations[FEW, changes])
+            found_figures.append(Figure(name, median(times), few, "ms", f"the same with {FEW}", "<= 1.5"))
+    return found_figures
 
 
 def figures(*, quick: bool) -> list[Figure]:
     """Measure everything here; `quick` leaves the large journal out."""
     sizes = [FEW, MANY_QUICK] if quick else [FEW, MANY, LIFE]
-    found: list[Figure] = []
+    found_figures: list[Figure] = []
     with tempfile.TemporaryDirectory(prefix="placet-bench-") as name, ExitStack() as running:
         folder = Path(name)
         pairs = {count: running.enter_context(_two(folder / str(count), count)) for count in sizes}
         taken_s = {count: _bring_up_s(*pair) for count, pair in pairs.items()}
-        found += _meetings(pairs)
+        found_figures += _meetings(pairs)
         for count, pair in pairs.items():
-            found += _alone(folder, count, taken_s[count], *pair)
-    return found
+            found_figures += _alone(folder, count, taken_s[count], *pair)
+    return found_figures

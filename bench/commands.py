@@ -1,6 +1,6 @@
 """Figures of the command line, and of an import through it, with one daemon of this machine.
 
-Never measures inside the daemon: it stands where a user stands.
+Never measures inside the daemon: it calls it as a user does.
 """
 
 import subprocess
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bench.raw import replay_s, rows_of
 from bench.table import Figure, paired
-from tests.e2e.devices import PLACET, Device
+from tests.support.devices import PLACET, Device
 
 COMMANDS, TASKS, IMPORTED = 21, 1000, 10_000
 IMPORT_COMMITS_AT_ONCE = 100
@@ -33,10 +33,10 @@ def _markdown(count: int) -> str:
 def _import(device: Device, name: str, count: int) -> None:
     file = device.home / f"{name}.md"
     file.write_text(_markdown(count), "utf-8")
-    done = subprocess.run(
+    result = subprocess.run(
         [PLACET, "import", "markdown", str(file)], env=device.environment, capture_output=True, check=False
     )
-    assert done.returncode == 0, done.stderr
+    assert result.returncode == 0, result.stderr
 
 
 def _command_ms(words: list[str], device: Device) -> float:
@@ -48,7 +48,7 @@ def _command_ms(words: list[str], device: Device) -> float:
 def _commands(device: Device) -> list[Figure]:
     _import(device, "few", TASKS)
     bare = [sys.executable, "-c", "pass"]
-    found = []
+    found_figures = []
     for words, goal in _MEASURED:
         command = [str(PLACET), *words]
         mine, theirs = paired(
@@ -57,21 +57,21 @@ def _commands(device: Device) -> list[Figure]:
             COMMANDS,
         )
         name = f"placet {' '.join(words)}" + (f", {TASKS} tasks" if words[0] == "list" else "")
-        found.append(Figure(name, mine, theirs, "ms", "python -c pass", goal))
-    return found
+        found_figures.append(Figure(name, mine, theirs, "ms", "python -c pass", goal))
+    return found_figures
 
 
 def _imported(device: Device, folder: Path) -> Figure:
     """Import many tasks, and write the rows that it left as fast as SQLite takes them."""
     start = time.perf_counter()
     _import(device, "many", IMPORTED)
-    taken = time.perf_counter() - start
+    seconds = time.perf_counter() - start
     device.stop()
     rows = rows_of(device.home / "placet.db")
     raw = replay_s(rows, folder / "raw-import.db", IMPORT_COMMITS_AT_ONCE)
     return Figure(
         f"placet import of {IMPORTED} tasks, {IMPORTED} checklists and items",
-        IMPORTED / taken,
+        IMPORTED / seconds,
         IMPORTED / raw,
         "tasks/s",
         "raw apsw, same rows",
@@ -83,14 +83,14 @@ def figures() -> list[Figure]:
     """Measure everything here."""
     with tempfile.TemporaryDirectory(prefix="placet-bench-") as name:
         folder = Path(name)
-        few, many = Device("few", folder / "few"), Device("many", folder / "many")
+        few, large = Device("few", folder / "few"), Device("many", folder / "many")
         try:
             few.start()
             commands = _commands(few)
             few.stop()
-            many.start()
-            return [*commands, _imported(many, folder)]
+            large.start()
+            return [*commands, _imported(large, folder)]
         finally:
-            for device in (few, many):
+            for device in (few, large):
                 if device.daemon is not None and device.daemon.poll() is None:
                     device.kill()

@@ -12,16 +12,16 @@ from typing import Any
 from bench.raw import single_commit_s
 from bench.stores import open_store, task_fields
 from bench.table import Figure, paired
-from daemon.agents import decisions
-from daemon.agents.decisions import Outcome
-from daemon.agents.proposals import Desk
-from daemon.agents.queueing import Limits, Run
-from daemon.agents.records import agent_id
-from daemon.agents.seeing import seen_of
+from daemon.agents.deciding import decisions
+from daemon.agents.deciding.decisions import DecisionOutcome
+from daemon.agents.proposing.baseline import baseline_of
+from daemon.agents.proposing.call_handler import ToolCallHandler
+from daemon.agents.proposing.change_set_builder import ProposalLimits, RunIdentity
+from daemon.agents.tools.agent_record import agent_id
 from store.store import Store
-from store.transaction import Transaction, Write
-from syncproto.commit import By
-from syncproto.ids import EntityId, text
+from store.transaction import EntityWrite, Transaction
+from syncproto.commit import AuthorKind
+from syncproto.ids import EntityId, id_to_text
 
 SETS, ROUNDS = 20, 3
 PROPOSED_BYTES = 600
@@ -37,7 +37,7 @@ def _calls(labels: list[EntityId]) -> list[tuple[str, dict[str, Any]]]:
         ("update_task_due_date", {"dueDate": "2027-04-01"}),
         ("update_task_priority", {"priority": "P1"}),
         ("set_task_status", {"status": "BLOCKED", "reason": "waits for Ann"}),
-        *(("assign_task_label", {"id": text(one), "confidence": "high"}) for one in labels),
+        *(("assign_task_label", {"id": id_to_text(label), "confidence": "high"}) for label in labels),
         *(("add_checklist_item", {"title": f"Step {number}"}) for number in range(3)),
     ]
 
@@ -45,15 +45,17 @@ def _calls(labels: list[EntityId]) -> list[tuple[str, dict[str, Any]]]:
 def _propose(tx: Transaction, labels: list[EntityId], run_key: str) -> list[EntityId]:
     """Make a task with some notes and an agent's set on it; return the items."""
     task = tx.new_id()
-    tx.commit([Write(task, "task", task_fields(1))])
+    tx.commit([EntityWrite(task, "task", task_fields(1))])
     for number in range(10):
-        tx.commit([Write(tx.new_id(), "entry", {"task_id": task, "text": f"note {number} " * 20})])
-    desk = Desk(Run(agent_id(task), task, run_key, tx.now_ms()), seen_of(tx, task), Limits())
+        tx.commit([EntityWrite(tx.new_id(), "entry", {"task_id": task, "text": f"note {number} " * 20})])
+    desk = ToolCallHandler(
+        RunIdentity(agent_id(task), task, run_key, tx.now_ms()), baseline_of(tx, task), ProposalLimits()
+    )
     for tool, arguments in _calls(labels):
-        desk.take(tool, arguments, tx)
-    sets = desk.writes(tx)
-    tx.commit(sets, by=By.AGENT, agent=agent_id(task))
-    items = [item.id for one in sets for item in tx.items_of_set(one.entity)]
+        desk.answer_call(tool, arguments, tx)
+    sets = desk.run_end_writes(tx)
+    tx.commit(sets, by=AuthorKind.AGENT, agent=agent_id(task))
+    items = [item.id for entity_write in sets for item in tx.items_of_set(entity_write.entity)]
     assert len(items) == 10
     return items
 
@@ -62,13 +64,13 @@ def _confirm(store: Store, items: list[EntityId]) -> None:
     for item in items:
         with store.write() as tx:
             result = decisions.confirm(tx, item, via="cli")
-        assert result.result is Outcome.APPLIED, result.message
+        assert result.result is DecisionOutcome.APPLIED, result.message
 
 
 def _bare(store: Store, count: int) -> None:
     for number in range(count):
         with store.write() as tx:
-            tx.commit([Write(tx.new_id(), "task", task_fields(number))])
+            tx.commit([EntityWrite(tx.new_id(), "task", task_fields(number))])
 
 
 def _sets_ms(store: Store, labels: list[EntityId]) -> float:
@@ -98,12 +100,12 @@ def figures() -> list[Figure]:
         store = open_store(folder)
         with store.write() as tx:
             labels = [tx.new_id() for _ in range(2)]
-            tx.commit([Write(one, "label", {"name": text(one)}) for one in labels])
-        named = "confirm of a set of 10, one durable commit each"
+            tx.commit([EntityWrite(label, "label", {"name": id_to_text(label)}) for label in labels])
+        text = "confirm of a set of 10, one durable commit each"
         mine, bare = paired(lambda: _sets_ms(store, labels), lambda: _ten_ms(store), ROUNDS)
         again, raw = paired(lambda: _sets_ms(store, labels), lambda: _raw_ms(folder), ROUNDS)
         store.close()
         return [
-            Figure(named, mine, bare, "ms", "ten bare durable commits of this store", "<= 3"),
-            Figure(named, again, raw, "ms", "ten rows by raw apsw, durable each", "(shown)"),
+            Figure(text, mine, bare, "ms", "ten bare durable commits of this store", "<= 3"),
+            Figure(text, again, raw, "ms", "ten rows by raw apsw, durable each", "(shown)"),
         ]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from aiohttp import web
 
-from store import database
+from store.file import database
 
 
 def _serve(folder: Path) -> None:

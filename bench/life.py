@@ -20,14 +20,16 @@ import apsw
 
 from bench.stores import open_store, task_fields
 from bench.table import Figure, paired
-from daemon.journal import listing, refs, search
-from daemon.peers import identity
-from store.folding import Folding
+from daemon.journal import search
+from daemon.journal.references import entities
+from daemon.journal.views import task_lines
+from daemon.peers.transport import identity
+from store.fold.table_writer import TableWriter
 from store.store import Store
-from store.transaction import Write
+from store.transaction import EntityWrite
 from syncproto import codec
-from syncproto.ids import text
-from tests.e2e.devices import Device
+from syncproto.ids import id_to_text
+from tests.support.devices import Device
 
 MILLION, QUICK = 1_000_000, 20_000
 AN_OPERATION_EACH, PER_COMMIT, PER_TRANSACTION = 50_000, 400, 4_000
@@ -38,7 +40,7 @@ STARTS, LOOKS, REST_S = 5, 25, 20.0
 RSS_MAX_MIB, CPU_MAX_PERCENT = 120.0, 0.5
 
 _THIRD_PARTY = (
-    "import sys, daemon.app.entry, daemon.app.root;"
+    "import sys, daemon.app.startup, daemon.app.composition;"
     "ours = ('daemon', 'store', 'syncproto', '__');"
     "print(*[name for name in list(sys.modules) if not name.startswith(ours)], sep='\\n')"
 )
@@ -50,7 +52,9 @@ def _fill(store: Store, count: int) -> None:
         with store.write() as transaction:
             for begin in range(first, min(first + PER_TRANSACTION, count), PER_COMMIT):
                 numbers = range(begin, min(begin + PER_COMMIT, count))
-                transaction.commit([Write(transaction.new_id(), "task", task_fields(one)) for one in numbers])
+                transaction.commit(
+                    [EntityWrite(transaction.new_id(), "task", task_fields(number)) for number in numbers]
+                )
 
 
 # -- disk ---------------------------------------------------------------------------------------------
@@ -62,7 +66,7 @@ def _disk(folder: Path) -> Figure:
     for first in range(0, AN_OPERATION_EACH, 1000):
         with store.write() as transaction:
             for number in range(first, first + 1000):
-                transaction.commit([Write(transaction.new_id(), "task", task_fields(number))])
+                transaction.commit([EntityWrite(transaction.new_id(), "task", task_fields(number))])
     with store.read() as snapshot:
         ids = [name for (name,) in snapshot.db.execute("SELECT id FROM entity ORDER BY no")]
     store.close()
@@ -94,25 +98,25 @@ def _search(folder: Path, entries: int) -> list[Figure]:
     store, draw = open_store(folder), Random(1)
     with store.write() as transaction:
         task = transaction.new_id()
-        transaction.commit([Write(task, "task", {"title": "notes"})])
+        transaction.commit([EntityWrite(task, "task", {"title": "notes"})])
     for _ in range(0, entries, 2000):
         with store.write() as transaction:
             for _ in range(2000 // 20):
                 task = transaction.new_id()
-                writes = [Write(task, "task", {"title": _words(draw)[:60]})]
+                writes = [EntityWrite(task, "task", {"title": _words(draw)[:60]})]
                 writes += [
-                    Write(transaction.new_id(), "entry", {"task_id": task, "text": _words(draw)})
+                    EntityWrite(transaction.new_id(), "entry", {"task_id": task, "text": _words(draw)})
                     for _ in range(19)
                 ]
                 transaction.commit(writes)
-    found = []
+    found_figures = []
     for name, word in (("a rare word", "w19"), ("a common word", "w2x")):
         with store.read() as snapshot:
             bare = f'"{word}"*'
 
             def ours(word: str = word) -> float:
                 start = time.perf_counter()
-                search.search(snapshot, word, removed=False, after=0, limit=20)
+                search.search_tasks(snapshot, word, removed=False, after=0, limit=20)
                 return 1e3 * (time.perf_counter() - start)
 
             def index(bare: str = bare) -> float:
@@ -123,46 +127,46 @@ def _search(folder: Path, entries: int) -> list[Figure]:
                 return 1e3 * (time.perf_counter() - start)
 
             mine, theirs = paired(ours, index, LOOKS)
-        found.append(
+        found_figures.append(
             Figure(
                 f"search, {entries} notes, {name}", mine, theirs, "ms", "FTS5 alone, same words", "(shown)"
             )
         )
     store.close()
-    return found
+    return found_figures
 
 
 def _looks(store: Store, small: Store) -> list[Figure]:
     """Compare what a person looks at in the large store and in a small one."""
 
-    def prefix(held: Store) -> float:
-        with held.read() as snapshot:
+    def prefix(stored_store: Store) -> float:
+        with stored_store.read() as snapshot:
             row = snapshot.db.execute("SELECT id FROM entity ORDER BY no LIMIT 1 OFFSET 999").fetchone()
             assert row is not None
-            one = bytes(row[0])
+            raw = bytes(row[0])
             start = time.perf_counter()
-            refs.task(snapshot, text(one)[:12])
+            entities.find_task(snapshot, id_to_text(raw)[:12])
             return 1e3 * (time.perf_counter() - start)
 
-    def titled(held: Store) -> float:
-        with held.read() as snapshot:
+    def titled(stored_store: Store) -> float:
+        with stored_store.read() as snapshot:
             start = time.perf_counter()
-            refs.task(snapshot, "Task 999: what")
+            entities.find_task(snapshot, "Task 999: what")
             return 1e3 * (time.perf_counter() - start)
 
-    def page(held: Store) -> float:
-        with held.read() as snapshot:
+    def page(stored_store: Store) -> float:
+        with stored_store.read() as snapshot:
             start = time.perf_counter()
-            listing.lines(snapshot, closed=False, removed=False)
+            task_lines.task_lines_page(snapshot, closed=False, removed=False)
             return 1e3 * (time.perf_counter() - start)
 
-    found = []
+    found_figures = []
     for name, look in (("id prefix", prefix), ("part of a title", titled), ("first page of the list", page)):
         mine, theirs = paired(lambda look=look: look(store), lambda look=look: look(small), LOOKS)  # type: ignore[misc]
-        found.append(
+        found_figures.append(
             Figure(f"{name}, the large store", mine, theirs, "ms", "the same in 1 k tasks", "(shown)")
         )
-    return found
+    return found_figures
 
 
 # -- the fold -----------------------------------------------------------------------------------------
@@ -175,19 +179,19 @@ def _refold(folder: Path) -> Figure:
         entity = transaction.new_id()
         for number in range(REFOLD):
             transaction.commit(
-                [Write(entity, "task", task_fields(number) if number < 1 else {"title": str(number)})]
+                [EntityWrite(entity, "task", task_fields(number) if number < 1 else {"title": str(number)})]
             )
     with store.write() as transaction:
-        folding = Folding(transaction.db, transaction.log)
-        taken = []
+        folding = TableWriter(transaction.db, transaction.log)
+        durations = []
         for _ in range(7):
             start = time.perf_counter()
-            folding.refolded(entity)
-            taken.append(1e3 * (time.perf_counter() - start))
+            folding.refold_entity(entity)
+            durations.append(1e3 * (time.perf_counter() - start))
     store.close()
     return Figure(
         f"refold of an entity with {REFOLD} operations",
-        median(taken),
+        median(durations),
         REFOLD_MAX_MS,
         "ms",
         "the budget",
@@ -201,20 +205,20 @@ def _refold(folder: Path) -> Figure:
 @contextmanager
 def _ready_socket(folder: Path) -> Iterator[tuple[socket.socket, str]]:
     path = folder / "notify.sock"
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as told:
-        told.bind(str(path))
-        told.settimeout(60.0)
-        yield told, str(path)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as ready_socket:
+        ready_socket.bind(str(path))
+        ready_socket.settimeout(60.0)
+        yield ready_socket, str(path)
     path.unlink()
 
 
 def ready_s(device: Device, folder: Path) -> float:
     """Start the daemon and wait until it says that it is ready."""
-    with _ready_socket(folder) as (told, path):
+    with _ready_socket(folder) as (ready_socket, path):
         device.settings["NOTIFY_SOCKET"] = path
         start = time.perf_counter()
         device.launch()
-        assert told.recv(64) == b"READY=1"
+        assert ready_socket.recv(64) == b"READY=1"
         return time.perf_counter() - start
 
 
@@ -226,13 +230,13 @@ def _imports_s(modules: str) -> float:
 
 def _third_party() -> str:
     """Return a program that imports what the daemon imports, without the daemon."""
-    held = subprocess.run(
+    parts = subprocess.run(
         [sys.executable, "-c", _THIRD_PARTY], check=True, capture_output=True, text=True
     ).stdout.split()
     # Some of those names are attributes that look like modules; what cannot be imported costs nothing.
     return (
         "import contextlib, importlib\n"
-        f"for name in {held}:\n"
+        f"for name in {parts}:\n"
         "    with contextlib.suppress(ImportError):\n"
         "        importlib.import_module(name)\n"
     )
@@ -242,9 +246,9 @@ def _daemon(device: Device, folder: Path) -> list[Figure]:
     modules = _third_party()
 
     def ours() -> float:
-        taken = ready_s(device, folder)
+        seconds = ready_s(device, folder)
         device.stop()
-        return 1e3 * taken
+        return 1e3 * seconds
 
     mine, theirs = paired(ours, lambda: 1e3 * _imports_s(modules), STARTS)
     start = Figure(
@@ -283,7 +287,7 @@ def figures(*, quick: bool) -> list[Figure]:
     count, entries = (QUICK, ENTRIES_QUICK) if quick else (MILLION, ENTRIES)
     with tempfile.TemporaryDirectory(prefix="placet-bench-") as name:
         folder = Path(name)
-        found = [_disk(folder), _refold(folder), *_search(folder, entries)]
+        found_figures = [_disk(folder), _refold(folder), *_search(folder, entries)]
         small = open_store(folder)
         _fill(small, 1000)
         device = Device("large", folder / "large")
@@ -296,26 +300,31 @@ def figures(*, quick: bool) -> list[Figure]:
             )
             start = time.perf_counter()
             _fill(large, count)
-            taken = time.perf_counter() - start
+            seconds = time.perf_counter() - start
             size = path.stat().st_size / count
-            found += [
+            found_figures += [
                 Figure(
                     f"{count} entities, {PER_COMMIT} a commit",
-                    count / taken,
+                    count / seconds,
                     1.0,
                     "/s",
                     "a second",
                     "(shown)",
                 ),
                 Figure(
-                    "disk an entity, many to a commit", size, found[0].baseline, "B", "raw documents", "<= 4"
+                    "disk an entity, many to a commit",
+                    size,
+                    found_figures[0].baseline,
+                    "B",
+                    "raw documents",
+                    "<= 4",
                 ),
                 *_looks(large, small),
             ]
             large.close()
-            found += _daemon(device, folder)
+            found_figures += _daemon(device, folder)
         small.close()
-    return found
+    return found_figures
 
 
 @contextmanager

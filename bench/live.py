@@ -1,6 +1,6 @@
 """Figures of the running program: commit on one device to visible on another, and a write.
 
-Never measures inside the daemon: it stands where a user stands.
+Never measures inside the daemon: it calls it as a user does.
 """
 
 import asyncio
@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 import aiohttp
 
 from bench.table import Figure
-from tests.e2e.devices import Device, pair, wait_until
+from tests.support.devices import Device, pair
+from tests.support.patience import wait_until
 
 LIVE, WARM = 300, 30
 PAYLOAD = b"x" * 300
@@ -37,7 +38,7 @@ def _echo_served(folder: Path) -> Iterator[Path]:
 
 
 async def _nothing() -> None:
-    """Stand in for the echo where it is not asked for."""
+    """Replace the echo if none was asked for."""
 
 
 @asynccontextmanager
@@ -65,12 +66,12 @@ async def _api(device: Device) -> AsyncIterator[aiohttp.ClientSession]:
         yield session
 
 
-async def _positions(session: aiohttp.ClientSession, seen: asyncio.Queue[float]) -> None:
+async def _positions(session: aiohttp.ClientSession, queue: asyncio.Queue[float]) -> None:
     """Note when each event arrives."""
     async with session.get("http://placet/v1/events", timeout=aiohttp.ClientTimeout(total=None)) as stream:
         async for line in stream.content:
             if line.startswith(b"data:"):
-                await seen.put(time.perf_counter())
+                await queue.put(time.perf_counter())
 
 
 async def _note(session: aiohttp.ClientSession, task: str, number: int) -> float:
@@ -94,34 +95,36 @@ class Took(NamedTuple):
     echo: float
 
 
-async def live_s(here: Device, there: Device, echo: Path | None = None) -> list[Took]:
+async def live_s(device: Device, existing_device: Device, echo: Path | None = None) -> list[Took]:
     """Write on one device and wait for the event on the other; each time, the bare echo in turn with it."""
-    task = here.do("add", "measured")["id"]
-    there.do("sync", "--wait")
+    task = device.do("add", "measured")["id"]
+    existing_device.do("sync", "--wait")
     took = []
-    async with _api(here) as mine, _api(there) as theirs, _echo(echo) as round_trip:
-        seen: asyncio.Queue[float] = asyncio.Queue()
-        reader = asyncio.create_task(_positions(theirs, seen))
-        await _settled(seen)
+    async with _api(device) as mine, _api(existing_device) as theirs, _echo(echo) as round_trip:
+        queue: asyncio.Queue[float] = asyncio.Queue()
+        reader = asyncio.create_task(_positions(theirs, queue))
+        await _settled(queue)
         for number in range(LIVE + WARM):
-            asked = time.perf_counter()
+            perf_counter = time.perf_counter()
             write = asyncio.create_task(_note(mine, task, number))
-            visible = await asyncio.wait_for(seen.get(), WAIT_S)
+            visible = await asyncio.wait_for(queue.get(), WAIT_S)
             answered = await write
-            await _settled(seen, 0.002)
+            await _settled(queue, 0.002)
             began = time.perf_counter()
             await round_trip()
             echoed = time.perf_counter() - began
-            took.append(Took(answered - asked, visible - asked, max(visible - answered, 0.0), echoed))
+            took.append(
+                Took(answered - perf_counter, visible - perf_counter, max(visible - answered, 0.0), echoed)
+            )
         reader.cancel()
     return took[WARM:]
 
 
-async def _settled(seen: asyncio.Queue[float], quiet_s: float = 0.5) -> None:
+async def _settled(queue: asyncio.Queue[float], quiet_s: float = 0.5) -> None:
     """Wait until no event has come for a while."""
     try:
         while True:
-            await asyncio.wait_for(seen.get(), quiet_s)
+            await asyncio.wait_for(queue.get(), quiet_s)
     except TimeoutError:
         return
 
@@ -129,35 +132,40 @@ async def _settled(seen: asyncio.Queue[float], quiet_s: float = 0.5) -> None:
 def figures() -> list[Figure]:
     """Measure everything here, with two daemons of this machine."""
     with tempfile.TemporaryDirectory(prefix="placet-bench-") as name, _echo_served(Path(name)) as echo:
-        here, there = Device("here", Path(name) / "here"), Device("there", Path(name) / "there")
+        local_device, existing_device = (
+            Device("here", Path(name) / "here"),
+            Device("there", Path(name) / "there"),
+        )
         try:
-            here.start()
-            there.start()
-            pair(here, there)
-            took = asyncio.run(live_s(here, there, echo))
+            local_device.start()
+            existing_device.start()
+            pair(local_device, existing_device)
+            took = asyncio.run(live_s(local_device, existing_device, echo))
         finally:
-            for device in (here, there):
+            for device in (local_device, existing_device):
                 if device.daemon is not None:
                     device.kill()
-    answered, asked, written = (
+    answered, asked_label, written_label = (
         "answered here to seen there",
         "asked here to seen there",
         "a person's write, asked",
     )
     return [
-        _row(f"{answered}, p50", [one.answered_to_seen for one in took], took, _p50, "<= 2"),
-        _row(f"{answered}, p99", [one.answered_to_seen for one in took], took, _p99, "(shown)"),
-        _row(f"{asked}, p50", [one.asked_to_seen for one in took], took, _p50, "(shown)"),
-        _row(f"{asked}, p99", [one.asked_to_seen for one in took], took, _p99, "(shown)"),
-        _row(f"{written} to answered, p50", [one.written for one in took], took, _p50, "<= 5"),
+        _row(f"{answered}, p50", [timing.answered_to_seen for timing in took], took, _p50, "<= 2"),
+        _row(f"{answered}, p99", [timing.answered_to_seen for timing in took], took, _p99, "(shown)"),
+        _row(f"{asked_label}, p50", [timing.asked_to_seen for timing in took], took, _p50, "(shown)"),
+        _row(f"{asked_label}, p99", [timing.asked_to_seen for timing in took], took, _p99, "(shown)"),
+        _row(f"{written_label} to answered, p50", [timing.written for timing in took], took, _p50, "<= 5"),
     ]
 
 
 def _row(
-    name: str, ours: list[float], took: list[Took], of: Callable[[list[float]], float], goal: str
+    name: str, ours: list[float], took: list[Took], statistic: Callable[[list[float]], float], goal: str
 ) -> Figure:
     against = "bare WebSocket round trip, one durable commit"
-    return Figure(name, 1e3 * of(ours), 1e3 * of([one.echo for one in took]), "ms", against, goal)
+    return Figure(
+        name, 1e3 * statistic(ours), 1e3 * statistic([timing.echo for timing in took]), "ms", against, goal
+    )
 
 
 def _p50(times: list[float]) -> float:

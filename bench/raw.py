@@ -6,9 +6,9 @@ Never folds, signs or checks anything; it copies what a store wrote, as fast as 
 import time
 from pathlib import Path
 
-from store import database
-from store.fold import load
-from store.search import document
+from store.file import database
+from store.fold.entity_state import load_state
+from store.fold.word_index import words_of_entity
 
 TABLES = (
     "replica",
@@ -28,12 +28,17 @@ _STATES = "SELECT no, id, state FROM entity"
 def rows_of(path: Path) -> dict[str, list[tuple[object, ...]]]:
     """Read every row that a store wrote."""
     source = database.connect(path, writes=False)
-    found = {table: list(source.execute(f"SELECT * FROM {table}")) for table in TABLES}
+    rows_by_table = {table: list(source.execute(f"SELECT * FROM {table}")) for table in TABLES}
     # The index of words keeps no rows of its own to be read again.
-    words = [(no, document(one, load(state))) for no, one, state in source.execute(_STATES)]
-    found["search (rowid, name, title, text, tags, label)"] = [(no, *one) for no, one in words if one]
+    words = [
+        (no, words_of_entity(entity_id, load_state(state)))
+        for no, entity_id, state in source.execute(_STATES)
+    ]
+    rows_by_table["search (rowid, name, title, text, tags, label)"] = [
+        (no, *entity_id) for no, entity_id in words if entity_id
+    ]
     source.close()
-    return found
+    return rows_by_table
 
 
 def replay_s(rows: dict[str, list[tuple[object, ...]]], into: Path, per_transaction: int) -> float:
@@ -48,22 +53,24 @@ def replay_s(rows: dict[str, list[tuple[object, ...]]], into: Path, per_transact
     commits = max(1, len(rows["feed"]))
     transactions = -(-commits // per_transaction)
     inserts = {
-        table: f"INSERT INTO {table} VALUES ({', '.join('?' * len(held[0]))})"
-        for table, held in rows.items()
-        if held
+        table: f"INSERT INTO {table} VALUES ({', '.join('?' * len(row[0]))})"
+        for table, row in rows.items()
+        if row
     }
     start = time.perf_counter()
     for turn in range(transactions):
         target.execute("BEGIN IMMEDIATE")
         for table, insert in inserts.items():
-            held = rows[table]
-            share = slice(len(held) * turn // transactions, len(held) * (turn + 1) // transactions)
-            target.executemany(insert, held[share])
+            stored_rows = rows[table]
+            share = slice(
+                len(stored_rows) * turn // transactions, len(stored_rows) * (turn + 1) // transactions
+            )
+            target.executemany(insert, stored_rows[share])
         target.execute("UPDATE standing SET stamp_ms = ?, entities = ?", (turn, turn))
         target.execute("COMMIT")
-    taken = time.perf_counter() - start
+    seconds = time.perf_counter() - start
     target.close()
-    return taken
+    return seconds
 
 
 def single_commit_s(path: Path, payload: bytes, count: int) -> float:
@@ -74,6 +81,6 @@ def single_commit_s(path: Path, payload: bytes, count: int) -> float:
     for _ in range(count):
         with target:
             target.execute("INSERT INTO one (body) VALUES (?)", (payload,))
-    taken = time.perf_counter() - start
+    seconds = time.perf_counter() - start
     target.close()
-    return taken
+    return seconds

@@ -6,7 +6,7 @@ What makes a day, here: each device comes, goes, moves or is cut off every quart
 its person writes 400 times. The soak does these one after the other without the hours between them, so that
 its length is told as days of that kind. What passes with time alone is not made faster: lifetimes of mDNS
 records, the heart beat of a quiet link. Two of the five are never ended, so that their memory can be watched
-throughout; the others are also killed and restarted. It succeeds where at the end all hold the same commits
+throughout; the others are also killed and restarted. It succeeds if at the end all hold the same commits
 and show the same state, every write that was told to have been made is there, `doctor` finds no difference,
 no daemon has written of an error, and the memory of those two is flat.
 
@@ -16,7 +16,7 @@ the first disturbance does, and come within about 1500 of them: SQLite's pages o
 their cache (2 MiB), what libraries remember of the last few hundred names, and most of all what the allocator
 keeps, since what is freed between blocks in use does not go back to the system. So twelve minutes end with
 some six percent more than they had, and forty with two: a leak of a few KiB a disturbance shows in forty
-alone. `tests/daemon/peers/test_leftovers.py` counts what is left of each link and announcement: nothing.
+alone. `tests/daemon/peers/test_resource_leaks.py` counts what is left of each link and announcement: nothing.
 """
 
 import re
@@ -33,8 +33,9 @@ from random import Random
 from statistics import fmean
 from typing import NamedTuple
 
-from tests.e2e.devices import agree
-from tests.e2e.networks.residents import Resident, World, eventually, pair_by_code
+from tests.support.devices import have_equal_state
+from tests.support.networks.namespaces import remove_leftover_namespaces
+from tests.support.networks.residents import Resident, World, pair_by_code, wait_until_with_logs
 
 NAMES = ("desk", "server", "phone", "tablet", "laptop")
 STEADY = 2
@@ -87,11 +88,11 @@ class Soak:
             self._write()
             if at_s - sampled_s >= SAMPLE_S:
                 sampled_s = at_s
-                held = tuple(anonymous_mib(one) for one in self.devices[:STEADY])
-                self.memory.append(Sample(at_s, self.disturbances, held))
+                anonymous_mibs = tuple(anonymous_mib(resident) for resident in self.devices[:STEADY])
+                self.memory.append(Sample(at_s, self.disturbances, anonymous_mibs))
         self._heal(float("inf"))
         for device in self.devices:
-            eventually(f"{device.name} answers", device.answers, SETTLED_S, device)
+            wait_until_with_logs(f"{device.name} answers", device.answers, device, limit_s=SETTLED_S)
 
     def _heal(self, at_s: float) -> None:
         for name, (until_s, heal) in list(self.away.items()):
@@ -100,7 +101,7 @@ class Soak:
                 heal()
 
     def _disturb(self, at_s: float) -> None:
-        present = [one for one in self.devices if one.name not in self.away]
+        present = [resident for resident in self.devices if resident.name not in self.away]
         if len(present) < 2:
             return
         device = self.drawn.choice(present)
@@ -114,11 +115,11 @@ class Soak:
     def _cut(self, device: Resident) -> Callable[[], None]:
         plug = device.machine.plugs[0]
         plug.cut()
-        return plug.mend
+        return plug.reconnect
 
     def _silence(self, device: Resident) -> Callable[[], None]:
         plug = device.machine.plugs[0]
-        plug.swallow()
+        plug.drop_frames()
         return plug.forward
 
     def _move(self, device: Resident) -> Callable[[], None]:
@@ -139,12 +140,14 @@ class Soak:
 
     def _write(self) -> None:
         """Let people write on devices that run, several at once."""
-        running = [one for one in self.devices if one.daemon is not None and one.daemon.poll() is None]
+        running = [
+            device for device in self.devices if device.daemon is not None and device.daemon.poll() is None
+        ]
         drawn = [self.drawn.choice(running) for _ in range(WRITES_A_DAY // DISTURBANCES_A_DAY + 1)]
         with ThreadPoolExecutor() as people:
-            said = people.map(lambda device: device.run("add", f"a task of {device.name}"), drawn)
+            results = people.map(lambda device: device.run("add", f"a task of {device.name}"), drawn)
         # One that has only just been started does not answer yet.
-        self.done["write"] += sum(one.status == 0 for one in said)
+        self.done["write"] += sum(result.status == 0 for result in results)
 
 
 def anonymous_mib(device: Resident) -> float:
@@ -158,7 +161,7 @@ def errors(device: Resident) -> list[str]:
     """Return what a daemon and its libraries wrote of errors, tracebacks included, in killed runs too."""
     text = (device.home.parent / f"{device.name}.log").read_text("utf-8", "replace")
     entries = ENTRY.split(text)
-    return [one.rstrip() for one in entries if " level=error " in one or one.startswith("ERROR ")]
+    return [entry.rstrip() for entry in entries if " level=error " in entry or entry.startswith("ERROR ")]
 
 
 def growth(memory: list[Sample], which: int) -> tuple[float, float]:
@@ -170,13 +173,14 @@ def growth(memory: list[Sample], which: int) -> tuple[float, float]:
     if not quarter:
         return 0.0, 0.0
     second, last = memory[quarter : 2 * quarter], memory[-quarter:]
-    before, after = (fmean(one.held_mib[which] for one in part) for part in (second, last))
-    between = fmean(one.disturbances for one in last) - fmean(one.disturbances for one in second)
+    before, after = (fmean(sample.held_mib[which] for sample in part) for part in (second, last))
+    between = fmean(sample.disturbances for sample in last) - fmean(sample.disturbances for sample in second)
     return after / before - 1, (after - before) * KIB / max(between, 1.0)
 
 
 def soak(folder: Path, minutes: float, seed: int) -> int:
     """Run, and tell; return the exit status."""
+    remove_leftover_namespaces()
     world = World(folder)
     try:
         segment = world.networks.segment("lan")
@@ -187,36 +191,38 @@ def soak(folder: Path, minutes: float, seed: int) -> int:
         run = Soak(world, devices, Random(seed), addresses=addresses)
         run.run(minutes)
         began_s = time.monotonic()
-        eventually("all hold the same", lambda: agree(*devices), SETTLED_S, *devices)
+        wait_until_with_logs(
+            "all hold the same", lambda: have_equal_state(*devices), *devices, limit_s=SETTLED_S
+        )
         return tell(run, time.monotonic() - began_s, seed)
     finally:
         world.close()
 
 
 def tell(run: Soak, settled_s: float, seed: int) -> int:
-    """Print what was seen; return 0 where it is as it should be."""
+    """Print what was seen; return 0 if it is as it should be."""
     print(
         f"seed {seed}: {run.disturbances} disturbances and {run.done['write']} writes on {len(NAMES)} devices"
     )
     print(", ".join(f"{count} {what}" for what, count in sorted(run.done.items())))
     days = run.disturbances / DISTURBANCES_A_DAY, run.done["write"] / WRITES_A_DAY
     print(f"as many as {days[0]:.1f} days bring, and the writes of {days[1]:.1f}")
-    states = {one.do("status")["state_hash"] for one in run.devices}
-    commits = {one.do("status")["commits"] for one in run.devices}
+    states = {device.do("status")["state_hash"] for device in run.devices}
+    commits = {device.do("status")["commits"] for device in run.devices}
     print(f"in step {settled_s:.1f} s after the last: {commits} commits, state {states}")
     print("anonymous memory, MiB: " + ", ".join(run.devices[which].name for which in range(STEADY)))
     for at_s, disturbances, held_mib in run.memory[:: max(1, len(run.memory) // 20)]:
-        print(f"{at_s:6.0f} s {disturbances:6} " + " ".join(f"{one:7.1f}" for one in held_mib))
+        print(f"{at_s:6.0f} s {disturbances:6} " + " ".join(f"{mib:7.1f}" for mib in held_mib))
     grown = [growth(run.memory, which) for which in range(STEADY)]
-    told = ", ".join(f"{part:+.1%} ({each_kib:+.1f} KiB a disturbance)" for part, each_kib in grown)
-    print(f"growth from the second to the last quarter: {told}")
+    text = ", ".join(f"{part:+.1%} ({each_kib:+.1f} KiB a disturbance)" for part, each_kib in grown)
+    print(f"growth from the second to the last quarter: {text}")
     # A write whose answer a kill cut off may be there too.
     lost = max(0, run.done["write"] - len(run.devices[0].do("list")))
     print(f"writes that were lost: {lost}")
-    differ = [one.name for one in run.devices if "same changes" not in one.run("doctor").out]
+    differ = [device.name for device in run.devices if "same changes" not in device.run("doctor").out]
     print(f"differences that doctor tells of: {', '.join(differ) or 'none'}")
     apart = len(states) != 1 or len(commits) != 1 or bool(differ)
-    faults = [f"{one.name}: {line}" for one in run.devices for line in errors(one)]
+    faults = [f"{device.name}: {line}" for device in run.devices for line in errors(device)]
     print("\n".join([f"errors: {len(faults)}", *faults[:FAULTS_SHOWN]]))
     # Less than a day is all warming up.
     swollen = run.disturbances >= DISTURBANCES_A_DAY and max(part for part, _ in grown) > GROWTH_MAX

@@ -12,7 +12,7 @@ from random import Random
 from bench.raw import replay_s, rows_of
 from bench.table import Figure, paired
 from store.store import Store
-from store.transaction import Write
+from store.transaction import EntityWrite
 from syncproto.codec import Value
 from syncproto.commit import SignedCommit
 from syncproto.keys import Signer
@@ -53,7 +53,7 @@ def write(store: Store, count: int, per_transaction: int) -> float:
     for first in range(0, count, per_transaction):
         with store.write() as transaction:
             for number in range(first, min(first + per_transaction, count)):
-                transaction.commit([Write(transaction.new_id(), "task", task_fields(number))])
+                transaction.commit([EntityWrite(transaction.new_id(), "task", task_fields(number))])
     return time.perf_counter() - start
 
 
@@ -64,9 +64,9 @@ def _written(folder: Path, name: str, count: int, per_transaction: int, goal: st
     def ours() -> float:
         store = open_store(folder)
         last.append(store.path)
-        taken = write(store, count, per_transaction)
+        seconds = write(store, count, per_transaction)
         store.close()
-        return count / taken
+        return count / seconds
 
     def raw() -> float:
         return count / replay_s(rows_of(last[-1]), folder / f"raw-{next(_numbers)}.db", per_transaction)
@@ -79,7 +79,7 @@ def _pages(store: Store) -> list[list[SignedCommit]]:
     """Cut a store's feed into pages for a peer that holds nothing."""
     pages, after = [], 0
     with store.read() as snapshot:
-        while (page := snapshot.page((), after, PAGE_BYTES)).commits:
+        while (page := snapshot.page_lacking((), after, PAGE_BYTES)).commits:
             pages.append(page.commits)
             after = page.end
     return pages
@@ -98,10 +98,10 @@ def _taken(folder: Path) -> Figure:
         start = time.perf_counter()
         for page in pages:
             with store.write() as transaction:
-                transaction.take(page)
-        taken = time.perf_counter() - start
+                transaction.accept_page(page)
+        seconds = time.perf_counter() - start
         store.close()
-        return BULK / taken
+        return BULK / seconds
 
     def raw() -> float:
         return BULK / replay_s(rows_of(last[-1]), folder / f"raw-{next(_numbers)}.db", per_page)

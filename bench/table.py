@@ -30,7 +30,7 @@ class Figure:
 def paired(ours: Callable[[], float], baseline: Callable[[], float], rounds: int) -> tuple[float, float]:
     """Measure the two in turn and return both medians, so that a drifting machine drifts for both."""
     pairs = [(ours(), baseline()) for _ in range(rounds)]
-    return median(one for one, _ in pairs), median(other for _, other in pairs)
+    return median(first for first, _ in pairs), median(other for _, other in pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +49,9 @@ def show(figures: Sequence[Figure | Absent], to: Path) -> None:
     print(_HEAD)
     for figure in figures:
         print(_line(figure))
-    written = [asdict(one) | ({"ratio": one.ratio} if isinstance(one, Figure) else {}) for one in figures]
+    documents = [asdict(row) | ({"ratio": row.ratio} if isinstance(row, Figure) else {}) for row in figures]
     to.parent.mkdir(parents=True, exist_ok=True)
-    to.write_text(json.dumps(written, indent=1) + "\n")
+    to.write_text(json.dumps(documents, indent=1) + "\n")
 
 
 def _line(figure: Figure | Absent) -> str:

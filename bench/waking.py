@@ -17,20 +17,20 @@ from statistics import median
 from bench.life import CPU_MAX_PERCENT, RSS_MAX_MIB, ready_s, rest
 from bench.stores import open_store
 from bench.table import Figure, paired
-from daemon.agents import agents
-from daemon.agents.models.interface import RunContext, ToolCall, Turn
-from daemon.agents.records import state_id
-from daemon.agents.runner import Runner, Settings
-from daemon.agents.timetable import Start
-from daemon.peers import identity
-from store.item import clock_as_value
+from daemon.agents.person import lifecycle
+from daemon.agents.running.runner import Runner, RunnerSettings
+from daemon.agents.running.timetable import RunStart
+from daemon.agents.tools.agent_record import state_id
+from daemon.agents.tools.model_interface import ModelTurn, RunContext, ToolCall
+from daemon.peers.transport import identity
+from store.fold.item import clock_as_value
 from store.store import Store
 from store.threads import StoreThreads
-from store.transaction import Transaction, Write
+from store.transaction import EntityWrite, Transaction
 from syncproto.codec import Value
-from syncproto.commit import By
-from syncproto.ids import EntityId, text
-from tests.e2e.devices import Device
+from syncproto.commit import AuthorKind
+from syncproto.ids import EntityId, id_to_text
+from tests.support.devices import Device
 
 MESSAGES, WAKES, WAKE_MAX_MS = 1000, 25, 20.0
 AGENTS, STARTS = 1000, 5
@@ -41,12 +41,12 @@ class Instant:
 
     name = "instant"
 
-    async def turn(self, context: RunContext) -> Turn:
-        if context.exchanges:
-            return Turn(())
-        minutes = 1 + len(context.notes[-1].text) if context.notes else 1
+    async def turn(self, context: RunContext) -> ModelTurn:
+        if context.tool_exchanges:
+            return ModelTurn(())
+        minutes = 1 + len(context.new_entries[-1].text) if context.new_entries else 1
         estimate = ToolCall("update_task_estimate", {"minutes": minutes})
-        return Turn((estimate, ToolCall("update_report", {"tldr": f"It takes {minutes} minutes."})))
+        return ModelTurn((estimate, ToolCall("update_report", {"tldr": f"It takes {minutes} minutes."})))
 
 
 class Clock:
@@ -69,14 +69,14 @@ def _with_history(store: Store) -> tuple[EntityId, EntityId]:
     """Make a task whose agent has a thousand messages behind it, in commits of two as turns leave them."""
     with store.write() as tx:
         task = tx.new_id()
-        tx.commit([Write(task, "task", {"title": "Plan the party", "status": "OPEN"})])
-        agent = agents.create(tx, text(task), "instant")
+        tx.commit([EntityWrite(task, "task", {"title": "Plan the party", "status": "OPEN"})])
+        agent = lifecycle.create_agent(tx, id_to_text(task), "instant")
         for number in range(0, MESSAGES, 2):
             shared: dict[str, Value] = {"agent_id": agent, "thread_id": f"run {number}"}
             shared |= {"text": "what was said " * 10}
             kinds = ("action", "tool_result")
-            writes = [Write(tx.new_id(), "message", {**shared, "kind": kind}) for kind in kinds]
-            tx.commit(writes, by=By.AGENT, agent=agent)
+            writes = [EntityWrite(tx.new_id(), "message", {**shared, "kind": kind}) for kind in kinds]
+            tx.commit(writes, by=AuthorKind.AGENT, agent=agent)
     return task, agent
 
 
@@ -84,37 +84,39 @@ async def _wake_ms(folder: Path) -> float:
     store = open_store(folder)
     threads = StoreThreads(store)
     task, agent = _with_history(store)
-    runner = Runner(threads, {"instant": Instant()}, Clock(), Settings(zone=UTC))
-    taken = []
+    runner = Runner(threads, {"instant": Instant()}, Clock(), RunnerSettings(zone=UTC))
+    durations_ms = []
     for number in range(WAKES):
 
         def note(tx: Transaction, number: int = number) -> None:
-            tx.commit([Write(tx.new_id(), "entry", {"task_id": task, "text": "x" * number})])
+            tx.commit([EntityWrite(tx.new_id(), "entry", {"task_id": task, "text": "x" * number})])
 
         await threads.write(note)
         start = time.perf_counter()
-        run = await runner.run(Start(agent, None))
-        taken.append(1e3 * (time.perf_counter() - start))
+        run = await runner.claim_and_run(RunStart(agent, None))
+        durations_ms.append(1e3 * (time.perf_counter() - start))
         assert run is not None
         assert run.status == "completed"
     threads.close()
-    return median(taken)
+    return median(durations_ms)
 
 
 def _fill(store: Store) -> None:
     """Make agents that have run and have nothing to do, each with a task of its own."""
     with store.write() as tx:
-        made = []
+        identifiers = []
         for number in range(AGENTS):
             task = tx.new_id()
-            writes = [Write(task, "task", {"title": f"Task {number}", "status": "OPEN"})]
-            writes += [Write(tx.new_id(), "entry", {"task_id": task, "text": "a note"}) for _ in range(5)]
+            writes = [EntityWrite(task, "task", {"title": f"Task {number}", "status": "OPEN"})]
+            writes += [
+                EntityWrite(tx.new_id(), "entry", {"task_id": task, "text": "a note"}) for _ in range(5)
+            ]
             tx.commit(writes)
-            made.append(agents.create(tx, text(task), "rules"))
-        seen = clock_as_value(tx.vector())
-        for agent in made:
-            fields: dict[str, Value] = {"agent_id": agent, "watermark": seen, "last_wake_at": 1}
-            tx.commit([Write(state_id(agent), "agent_state", fields)], by=By.AGENT, agent=agent)
+            identifiers.append(lifecycle.create_agent(tx, id_to_text(task), "rules"))
+        clock = clock_as_value(tx.vector())
+        for agent in identifiers:
+            fields: dict[str, Value] = {"agent_id": agent, "watermark": clock, "last_wake_at": 1}
+            tx.commit([EntityWrite(state_id(agent), "agent_state", fields)], by=AuthorKind.AGENT, agent=agent)
 
 
 @contextmanager
@@ -128,22 +130,22 @@ def _device(folder: Path, name: str) -> Iterator[Device]:
 
 
 def _sleeping(folder: Path) -> list[Figure]:
-    with _device(folder, "many") as many, _device(folder, "none") as none:
-        signer = identity.load_or_create(many.home, Random(1).randbytes).signer
+    with _device(folder, "many") as device, _device(folder, "none") as none:
+        signer = identity.load_or_create(device.home, Random(1).randbytes).signer
         clock = itertools.count(1_700_000_000_000)
         store = Store.open(
-            many.home / "placet.db",
+            device.home / "placet.db",
             signer=signer,
             now_ms=lambda: next(clock),
             randomness=Random(2).randbytes,
         )
         _fill(store)
         store.close()
-        mine, theirs = paired(lambda: _started_ms(many, folder), lambda: _started_ms(none, folder), STARTS)
-        ready_s(many, folder)
-        assert many.do("status")["agents"]["active"] == AGENTS
-        rss, cpu = rest(many)
-        many.stop()
+        mine, theirs = paired(lambda: _started_ms(device, folder), lambda: _started_ms(none, folder), STARTS)
+        ready_s(device, folder)
+        assert device.do("status")["agents"]["active"] == AGENTS
+        rss, cpu = rest(device)
+        device.stop()
     what = f"{AGENTS} sleeping agents"
     return [
         Figure(f"start to a first answer, {what}", mine, theirs, "ms", "the same without agents", "<= 1.5"),
@@ -157,9 +159,9 @@ def _started_ms(device: Device, folder: Path) -> float:
     start = time.perf_counter()
     ready_s(device, folder)
     device.do("status")
-    taken = 1e3 * (time.perf_counter() - start)
+    durations_ms = 1e3 * (time.perf_counter() - start)
     device.stop()
-    return taken
+    return durations_ms
 
 
 def figures() -> list[Figure]:

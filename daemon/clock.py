@@ -1,6 +1,6 @@
-"""Where time and randomness come from.
+"""The sources of time and randomness.
 
-Never imported for the system's own clock below the composition root: everything else is handed a `Clock`.
+Never imported for the system's own clock below the composition root: everything else receives a `Clock`.
 """
 
 import os
@@ -50,7 +50,7 @@ def since_boot_s() -> float:
 
 
 class ClockWatch:
-    """Sees whether the clock of the wall went further, or less far, than time did."""
+    """Detects whether the wall clock was set, by comparing it with the time since the machine started."""
 
     __slots__ = ("_began_ms", "_began_s", "_elapsed_s", "_now_ms")
 

@@ -1,6 +1,8 @@
 """The settings: flag before environment before `config.toml` before default.
 
 Never reads the model's key, writes a file, or accepts a key that it does not know.
+
+The docstrings of the classes become docs/reference/settings.md (`make reference`).
 """
 
 import difflib
@@ -13,9 +15,11 @@ from typing import Annotated, Any, Literal, get_args, get_type_hints
 import msgspec
 from msgspec import Meta, Struct
 
-ENVIRONMENT = "PLACET_"
-NOT_SETTINGS = frozenset({"PLACET_HOME", "PLACET_MODEL_KEY"})
-"""Variables that mean something else: where everything lives, and the secret that is no setting."""
+from store.sentence import Sentence, foreign_text, json_params, sentence
+
+VARIABLE_PREFIX = "PLACET_"
+OTHER_VARIABLES = frozenset({"PLACET_HOME", "PLACET_MODEL_KEY"})
+"""Variables that are no settings: the folder of all files, and the key of the model, which is secret."""
 
 Port = Annotated[int, Meta(ge=0, le=65535)]
 # Numbers have an end: `inf` is one to TOML, and no time that can be counted to.
@@ -27,26 +31,26 @@ class _Section(Struct, frozen=True, forbid_unknown_fields=True):
     """A table of `config.toml`."""
 
 
-class Device(_Section, frozen=True):
+class DeviceSettings(_Section, frozen=True):
     """This device, as people see it. An empty name means the host's."""
 
     name: Annotated[str, Meta(max_length=64)] = ""
 
 
-class Listen(_Section, frozen=True):
+class ListenSettings(_Section, frozen=True):
     """Where peers connect: an address of this machine, nothing for all of them. Port 0 means any free one."""
 
     host: str = ""
     port: Port = 0
 
 
-class Peers(_Section, frozen=True):
+class PeerSettings(_Section, frozen=True):
     """Peers that mDNS cannot find, as `host:port`."""
 
     static: tuple[str, ...] = ()
 
 
-class Mdns(_Section, frozen=True):
+class MdnsSettings(_Section, frozen=True):
     """Finding peers on the local network."""
 
     enabled: bool = True
@@ -55,7 +59,7 @@ class Mdns(_Section, frozen=True):
 Price = Annotated[float, Meta(ge=0, le=1e5)] | None
 
 
-class Model(_Section, frozen=True):
+class ModelSettings(_Section, frozen=True):
     """Who answers for an agent, and what a million tokens cost there; cached ones cost as much as input."""
 
     kind: Literal["rules", "openai"] = "rules"
@@ -68,7 +72,7 @@ class Model(_Section, frozen=True):
     price_cached: Price = None
 
 
-class Wake(_Section, frozen=True):
+class WakeSettings(_Section, frozen=True):
     """When an agent runs. No throttle given means 5 s with `rules` and 120 s with a remote model."""
 
     debounce_s: Seconds = 2.0
@@ -77,32 +81,32 @@ class Wake(_Section, frozen=True):
     run_max_s: Seconds = 600.0
 
 
-class Proposals(_Section, frozen=True):
+class ProposalSettings(_Section, frozen=True):
     """How long a proposal stays open, and how many fit in a set."""
 
     lifetime_s: Seconds = 7 * 86400.0
     per_set: Count = 10
 
 
-class Sovereignty(_Section, frozen=True):
+class SovereigntySettings(_Section, frozen=True):
     """How long a reason must be before an agent may propose against what a person set."""
 
     reason_min: Annotated[int, Meta(ge=0)] = 20
 
 
-class Budget(_Section, frozen=True):
+class BudgetSettings(_Section, frozen=True):
     """What models may cost this device a day, in the currency of their prices. Nothing given: no limit."""
 
     cost_per_day: Annotated[float, Meta(ge=0, le=1e9)] | None = None
 
 
-class History(_Section, frozen=True):
+class HistorySettings(_Section, frozen=True):
     """How long history is kept. Nothing given: for ever."""
 
     retention_days: Count | None = None
 
 
-class Disk(_Section, frozen=True):
+class DiskSettings(_Section, frozen=True):
     """The free space below which new writes are refused."""
 
     floor_mib: Annotated[int, Meta(ge=0, le=1 << 30)] = 64
@@ -111,27 +115,35 @@ class Disk(_Section, frozen=True):
 class Settings(_Section, frozen=True):
     """Everything that can be set."""
 
-    device: Device = Device()
-    listen: Listen = Listen()
-    peers: Peers = Peers()
-    mdns: Mdns = Mdns()
-    model: Model = Model()
-    wake: Wake = Wake()
-    proposals: Proposals = Proposals()
-    sovereignty: Sovereignty = Sovereignty()
-    budget: Budget = Budget()
-    history: History = History()
-    disk: Disk = Disk()
+    device: DeviceSettings = DeviceSettings()
+    listen: ListenSettings = ListenSettings()
+    peers: PeerSettings = PeerSettings()
+    mdns: MdnsSettings = MdnsSettings()
+    model: ModelSettings = ModelSettings()
+    wake: WakeSettings = WakeSettings()
+    proposals: ProposalSettings = ProposalSettings()
+    sovereignty: SovereigntySettings = SovereigntySettings()
+    budget: BudgetSettings = BudgetSettings()
+    history: HistorySettings = HistorySettings()
+    disk: DiskSettings = DiskSettings()
     language: Literal["", "en", "de", "es", "fr", "ro"] = ""
     """How people read and write here. Nothing given: as the locale says."""
 
 
 class ConfigError(Exception):
-    """A setting that cannot be used; the message names where it came from and what was seen."""
+    """A setting that cannot be used; the message names its origin and the value."""
+
+    def __init__(self, message: Sentence) -> None:
+        self.sentence = message
+        super().__init__(message.text)
+
+    def sentence_json(self) -> dict[str, Any]:
+        """Return the id and the parameters of the message, as an answer of the API contains them."""
+        return {"id": self.sentence.id, "params": json_params(self.sentence)}
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedSettings:
     """The settings, and for each key that was set the place that set it."""
 
     settings: Settings
@@ -143,7 +155,7 @@ def keys() -> tuple[str, ...]:
     return tuple(_TYPES)
 
 
-def load(file: Path, environment: Mapping[str, str], flags: Mapping[str, str]) -> Loaded:
+def load(file: Path, environment: Mapping[str, str], flags: Mapping[str, str]) -> LoadedSettings:
     """Read the settings. Raises ConfigError at the first key or value that cannot be used.
 
     `flags` maps keys to text; a missing file is an empty one.
@@ -157,7 +169,7 @@ def load(file: Path, environment: Mapping[str, str], flags: Mapping[str, str]) -
     for key, value in chosen.items():
         section, _, name = key.rpartition(".")
         (tree.setdefault(section, {}) if section else tree)[name] = value
-    return Loaded(msgspec.convert(tree, Settings), origins)
+    return LoadedSettings(msgspec.convert(tree, Settings), origins)
 
 
 def value_of(settings: Settings, key: str) -> object:
@@ -171,7 +183,7 @@ def check_key(key: str, origin: str) -> None:
     _known(key, _TYPES, origin)
 
 
-def from_text(key: str, text: str, origin: str) -> object:
+def parse_value(key: str, text: str, origin: str) -> object:
     """Read a value as it is written outside of the file. Raises ConfigError for what cannot be used."""
     return _from_text(_known(key, _TYPES, origin), text, origin)
 
@@ -180,6 +192,13 @@ def check_toml(text: str, origin: str) -> None:
     """Raise ConfigError at the first key or value of a file that cannot be used."""
     for _ in _from_toml(text, origin):
         pass
+
+
+def cannot_be_read(origin: str, reason: object) -> Sentence:
+    """Return that settings cannot be read; `reason` is what the system or the parser reported."""
+    return sentence(
+        "settings-unreadable", "{origin}: cannot be read: {reason}", origin=origin, reason=str(reason)
+    )
 
 
 def _leaves() -> Iterator[tuple[str, Any]]:
@@ -192,7 +211,7 @@ def _leaves() -> Iterator[tuple[str, Any]]:
 
 
 _TYPES: Mapping[str, Any] = dict(_leaves())
-_BY_VARIABLE = {ENVIRONMENT + key.upper().replace(".", "_"): key for key in _TYPES}
+_BY_VARIABLE = {VARIABLE_PREFIX + key.upper().replace(".", "_"): key for key in _TYPES}
 
 
 def _from_file(file: Path) -> Iterator[tuple[str, object, str]]:
@@ -201,7 +220,7 @@ def _from_file(file: Path) -> Iterator[tuple[str, object, str]]:
     except FileNotFoundError:
         return
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{file}: cannot be read: {error}") from error
+        raise ConfigError(cannot_be_read(str(file), error)) from error
     yield from _from_toml(text, str(file))
 
 
@@ -209,7 +228,7 @@ def _from_toml(text: str, origin: str) -> Iterator[tuple[str, object, str]]:
     try:
         tree = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{origin}: cannot be read: {error}") from error
+        raise ConfigError(cannot_be_read(origin, error)) from error
     for key, value in _flat(tree, ""):
         yield _known(key, _TYPES, origin), _checked(key, value, origin, strict=True), origin
 
@@ -224,7 +243,7 @@ def _flat(tree: Mapping[str, object], prefix: str) -> Iterator[tuple[str, object
 
 def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, object, str]]:
     for variable, text in sorted(environment.items()):
-        if variable.startswith(ENVIRONMENT) and variable not in NOT_SETTINGS:
+        if variable.startswith(VARIABLE_PREFIX) and variable not in OTHER_VARIABLES:
             key = _BY_VARIABLE[_known(variable, _BY_VARIABLE, "the environment")]
             yield key, _from_text(key, text, variable), variable
 
@@ -234,29 +253,45 @@ def _from_flags(flags: Mapping[str, str]) -> Iterator[tuple[str, object, str]]:
         yield _known(key, _TYPES, "the command line"), _from_text(key, text, "the command line"), "flag"
 
 
-def _known(name: str, known: Mapping[str, object], origin: str) -> str:
-    if name in known:
+def _known(name: str, settings: Mapping[str, object], origin: str) -> str:
+    if name in settings:
         return name
-    near = difflib.get_close_matches(name, known, n=1)
-    told = f"; the nearest known one is {near[0]!r}" if near else ""
-    raise ConfigError(f"{origin}: unknown setting {name!r}{told}")
+    near = difflib.get_close_matches(name, settings, n=1)
+    if not near:
+        raise ConfigError(
+            sentence("setting-unknown", "{origin}: unknown setting {name!r}", origin=origin, name=name)
+        )
+    raise ConfigError(
+        sentence(
+            "setting-unknown-nearest",
+            "{origin}: unknown setting {name!r}; the nearest known one is {near!r}",
+            origin=origin,
+            name=name,
+            near=near[0],
+        )
+    )
 
 
-_IN_WORDS = (("float", "a number"), ("int", "a whole number"), ("bool", "true or false"))
+_NEEDED = (
+    ("float", sentence("number-is-needed", "a number is needed")),
+    ("int", sentence("whole-number-is-needed", "a whole number is needed")),
+    ("bool", sentence("true-or-false-is-needed", "true or false is needed")),
+)
 
 
 def _from_text(key: str, text: str, origin: str) -> object:
-    if any("\ud800" <= one <= "\udfff" for one in text):  # bytes that are not UTF-8, as Python hands them on
-        raise ConfigError(f"{origin}: {key} = {text!r}: not UTF-8")
+    # Python represents bytes that are not UTF-8 as lone surrogates.
+    if any("\ud800" <= char <= "\udfff" for char in text):
+        raise ConfigError(_unusable(origin, key, text, sentence("setting-not-utf8", "not UTF-8")))
     listed = _TYPES[key] == tuple[str, ...]
     value = [part.strip() for part in text.split(",") if part.strip()] if listed else text
     try:
         return _checked(key, value, origin, strict=False)
     except ConfigError as error:
-        if needed := next(
-            (said for kind, said in _IN_WORDS if f"Expected `{kind}`, got `str`" in str(error)), ""
-        ):
-            raise ConfigError(f"{origin}: {key} = {text!r}: {needed} is needed") from error
+        needed = (words for kind, words in _NEEDED if f"Expected `{kind}`, got `str`" in str(error))
+        problem = next(needed, None)
+        if problem is not None:
+            raise ConfigError(_unusable(origin, key, text, problem)) from error
         raise
 
 
@@ -264,6 +299,21 @@ def _checked(key: str, value: object, origin: str, *, strict: bool) -> object:
     try:
         return msgspec.convert(value, _TYPES[key], strict=strict)
     except msgspec.ValidationError as error:
-        words = [one for one in get_args(_TYPES[key]) if isinstance(one, str) and one]
-        told = f"one of {', '.join(words)} is needed" if words else error
-        raise ConfigError(f"{origin}: {key} = {value!r}: {told}") from error
+        choices = [choice for choice in get_args(_TYPES[key]) if isinstance(choice, str) and choice]
+        problem = (
+            sentence("one-is-needed", "one of {choices} is needed", choices=", ".join(choices))
+            if choices
+            else foreign_text(str(error))
+        )
+        raise ConfigError(_unusable(origin, key, value, problem)) from error
+
+
+def _unusable(origin: str, key: str, value: object, problem: Sentence) -> Sentence:
+    return sentence(
+        "setting-unusable",
+        "{origin}: {key} = {value}: {problem}",
+        origin=origin,
+        key=key,
+        value=repr(value),
+        problem=problem,
+    )

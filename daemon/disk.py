@@ -1,6 +1,6 @@
 """The floor of free disk space below which new writes are refused.
 
-Never stops a read, and remembers nothing: space that comes back is noticed at the next question.
+Never stops a read, and keeps no state: the next call notices space that was freed.
 """
 
 import errno
@@ -8,29 +8,37 @@ import os
 from pathlib import Path
 from typing import Final
 
+from store.sentence import Sentence, foreign_text, sentence
+
+READING_STILL_WORKS: Final = sentence("reading-still-works", "free some space; reading still works")
+
+_FREE_SOME_SPACE: Final = sentence("free-some-space", "free some space")
 _HINTS: Final = {
-    errno.ENOSPC: "free some space",
-    errno.EDQUOT: "free some space",
-    errno.EROFS: "its file system is mounted read-only: make it writable, or use another folder",
-    errno.EACCES: "see who owns it, and its mode",
-    errno.EIO: "the disk may be failing: save what you can, elsewhere",
+    errno.ENOSPC: _FREE_SOME_SPACE,
+    errno.EDQUOT: _FREE_SOME_SPACE,
+    errno.EROFS: sentence(
+        "mounted-read-only",
+        "its file system is mounted read-only: make it writable, or use another folder",
+    ),
+    errno.EACCES: sentence("see-owner-and-mode", "see who owns it, and its mode"),
+    errno.EIO: sentence("disk-may-fail", "the disk may be failing: save what you can, elsewhere"),
 }
 
 
 def free_bytes(folder: Path) -> int:
     """Return the bytes that this user may still write in a folder."""
-    seen = os.statvfs(folder)
-    return seen.f_bavail * seen.f_frsize
+    statvfs_result = os.statvfs(folder)
+    return statvfs_result.f_bavail * statvfs_result.f_frsize
 
 
-def in_words(fault: OSError) -> tuple[str, str]:
-    """Say what the system refused, and what a person can do about it."""
-    where = f"{os.fsdecode(fault.filename)}: " if fault.filename else ""
-    return f"{where}{fault.strerror or fault}", _HINTS.get(fault.errno or 0, "")
+def os_error_sentences(fault: OSError) -> tuple[Sentence, Sentence | None]:
+    """Return what the system refused, in its own words, and what a person can do about it."""
+    prefix = f"{os.fsdecode(fault.filename)}: " if fault.filename else ""
+    return foreign_text(f"{prefix}{fault.strerror or fault}"), _HINTS.get(fault.errno or 0)
 
 
-class Floor:
-    """Knows whether the file system that holds `folder` still has the room that a write needs."""
+class DiskFloor:
+    """Knows whether the file system of `folder` has the free space that a write needs."""
 
     __slots__ = ("_bytes_min", "_folder")
 
@@ -50,10 +58,15 @@ class Floor:
         """Return the bytes that this user may still write there."""
         return free_bytes(self._folder)
 
-    def shortfall(self) -> str | None:
-        """Say in one line why a write must be refused; None where there is room."""
+    def shortfall(self) -> Sentence | None:
+        """Return why a write must be refused; None if there is room."""
         free = self.free_bytes()
         if free >= self._bytes_min:
             return None
-        floor = f"below the floor of {self._bytes_min >> 20} MiB"
-        return f"only {free >> 20} MiB are free in {self._folder}, {floor}"
+        return sentence(
+            "disk-low",
+            "only {free_mib} MiB are free in {folder}, below the floor of {floor_mib} MiB",
+            free_mib=free >> 20,
+            folder=str(self._folder),
+            floor_mib=self._bytes_min >> 20,
+        )

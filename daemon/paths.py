@@ -1,4 +1,4 @@
-"""Where Placet keeps things, and how a socket is reached whose path is too long.
+"""The folders of Placet, and how a socket is reached whose path is too long.
 
 Never opens a file, and imports only what starting Python has already loaded:
 the command line reads this before every answer.
@@ -16,17 +16,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 _FOLDER_MODE = 0o700
+UMASK = 0o077
+"""What Placet makes is for its owner alone."""
 # sockaddr_un has room for 108 bytes, one of which is the closing zero.
 _SOCKET_PATH_BYTES_MAX = 107
 
 
 class UnsafeFolder(Exception):
-    """A folder that others may write into cannot hold Placet's files."""
+    """A folder that others may write into, or own, cannot hold Placet's files.
 
-    def __init__(self, folder: str, mode: int) -> None:
-        super().__init__(
-            f"{folder} is open to other users (mode {mode:o}); name a folder of your own in PLACET_HOME"
-        )
+    `owner` is the uid of the other user that it belongs to, None if its mode is what is wrong.
+    """
+
+    def __init__(self, folder: str, mode: int, owner: int | None = None) -> None:
+        self.folder, self.mode, self.owner = folder, f"{mode:o}", owner
+        text = f"is open to other users (mode {mode:o})"
+        if owner is not None:
+            text = f"belongs to another user (uid {owner})"
+        super().__init__(f"{folder} {text}; name a folder of your own in PLACET_HOME")
 
 
 class Paths(NamedTuple):
@@ -53,7 +60,7 @@ class Paths(NamedTuple):
 
 
 def find_paths(environment: Mapping[str, str] = os.environ) -> Paths:
-    """Answer where things are: beneath `PLACET_HOME`, else in the XDG folders."""
+    """Return the folders: beneath `PLACET_HOME` if it is set, else the XDG folders."""
     home = environment.get("PLACET_HOME")
     if home:
         folder = os.path.abspath(os.path.expanduser(home))
@@ -78,7 +85,7 @@ def _xdg(environment: Mapping[str, str], name: str, default: str) -> str:
 def make_folders(paths: Paths) -> None:
     """Make the folders that are missing, all closed to other users.
 
-    Raises `UnsafeFolder` for one that others may write into, `OSError` where
+    Raises `UnsafeFolder` for one that others may write into, `OSError` if
     the system refuses.
     """
     for folder in paths.folders():
@@ -97,10 +104,13 @@ def _make_folder(folder: str) -> None:
 
 def _close_folder(folder: str) -> None:
     """Take other users' access away, but never from a folder that they share."""
-    found = os.stat(folder).st_mode
-    if not stat.S_ISDIR(found):
+    status = os.stat(folder)
+    if not stat.S_ISDIR(status.st_mode):
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), folder)
-    mode = stat.S_IMODE(found)
+    mode = stat.S_IMODE(status.st_mode)
+    if status.st_uid != os.geteuid():
+        # Its owner could read all, and replace it: root that starts this by mistake meets such a folder too.
+        raise UnsafeFolder(folder, mode, status.st_uid)
     if mode & stat.S_IWOTH:
         raise UnsafeFolder(folder, mode)
     if mode & ~_FOLDER_MODE:

@@ -9,32 +9,35 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from store import proposals
-from store.entity import Entity
-from store.fold import load
-from store.item import Decision, Item, decision, occurrence
-from store.log import Log
-from store.pages import FeedPage, page
-from store.search import NAME_DIGITS
-from store.verdicts import Standing, Status
-from syncproto.commit import By, Received
-from syncproto.heads import Clock
-from syncproto.ids import DeviceId, EntityId, ReplicaId, text
-from syncproto.keys import device_id
+from store.fold import proposal_index
+from store.fold.entity import Entity
+from store.fold.entity_state import load_state
+from store.fold.item import Decision, Item, read_decision, read_occurrence
+from store.fold.verdicts import DecisionStatus, ItemStatus
+from store.fold.word_index import ID_WORD_DIGITS
+from store.log.commit_log import CommitLog
+from store.log.pages import FeedPage, page_lacking
+from syncproto.commit import AuthorKind, DecodedCommit
+from syncproto.ids import DeviceId, EntityId, ReplicaId, id_to_text
+from syncproto.keys import device_id_of_key
+from syncproto.vector_clock import VectorClock
 
-PREFIX_MIN = 3
+ID_PREFIX_CHARS_MIN = 3
 COMMITS_READ = 32
 
 
-class Counts(NamedTuple):
-    """How much the store holds."""
+class StoreCounts(NamedTuple):
+    """How many entities and commits a store has."""
 
     entities: int
     commits: int
 
 
 class Snapshot:
-    """Reads on one connection, inside one transaction that the caller opened."""
+    """Reads on one connection, inside one transaction that the caller opened.
+
+    All that it returns belongs to one moment, whatever others write meanwhile.
+    """
 
     def __init__(self, db: apsw.Connection) -> None:
         self._db = db
@@ -45,9 +48,9 @@ class Snapshot:
         return self._db
 
     @cached_property
-    def log(self) -> Log:
+    def log(self) -> CommitLog:
         """Return the commit log."""
-        return Log(self.db)
+        return CommitLog(self.db)
 
     def _standing(self, column: str) -> object:
         row = self.db.execute(f"SELECT {column} FROM standing").fetchone()
@@ -63,122 +66,143 @@ class Snapshot:
 
     @property
     def replica(self) -> ReplicaId | None:
-        """Return the replica that this store writes as, None before its first write."""
+        """Return the replica under which this store writes, None before its first write."""
         return self._standing("replica")  # type: ignore[return-value]
 
     def vault(self) -> bytes | None:
-        """Return the id of the vault, None before the first start is over."""
+        """Return the id of the vault, None until the first start has ended."""
         return self._standing("vault")  # type: ignore[return-value]
 
-    def vector(self) -> Clock:
-        """Return what this store holds."""
-        return self.log.vector()
+    def vector(self) -> VectorClock:
+        """Return the heads of all commits of this store."""
+        return self.log.chains.vector()
 
     def state_hash(self) -> bytes:
-        """Return the hash over all folded entities: equal vectors mean equal hashes. 32 bytes."""
+        """Return the hash over all folded entities (32 bytes): equal vectors mean equal hashes."""
         return self._standing("state_sum")  # type: ignore[return-value]
 
-    def counts(self) -> Counts:
+    def counts(self) -> StoreCounts:
         """Return how many entities and commits there are."""
-        return Counts(int(self._standing("entities")), self.log.end())  # type: ignore[call-overload]
+        return StoreCounts(int(self._standing("entities")), self.log.feed_end())  # type: ignore[call-overload]
 
     def device_of(self, replica: ReplicaId) -> DeviceId:
-        """Return the device that wrote as `replica`."""
-        return device_id(self.log.key(replica))
+        """Return the device that a replica belongs to."""
+        return device_id_of_key(self.log.chains.public_key_of(replica))
 
     # -- the feed -------------------------------------------------------------------------------------
 
     def feed_end(self) -> int:
-        """Return the position of the newest commit, 0 where there is none."""
-        return self.log.end()
+        """Return the position of the newest commit, 0 if there is none."""
+        return self.log.feed_end()
 
-    def feed(self, after: int, limit: int) -> list[tuple[int, Received]]:
-        """Return commits after a feed position, each with its position, decoded."""
-        return [(entry.seq, self.log.readable(entry)) for entry in self.log.commits(after, limit)]
+    def read_feed(self, after: int, limit: int) -> list[tuple[int, DecodedCommit]]:
+        """Return at most `limit` commits after a feed position, each with its position."""
+        return [(entry.seq, self.log.decode_entry(entry)) for entry in self.log.feed_commits(after, limit)]
 
-    def page(self, vector: Clock, after: int, bytes_max: int) -> FeedPage:
+    def page_lacking(self, vector: VectorClock, after: int, bytes_max: int) -> FeedPage:
         """Return what a peer with this vector lacks beyond a feed position, up to about `bytes_max`."""
-        return page(self.log, vector, after, bytes_max)
+        return page_lacking(self.log, vector, after, bytes_max)
 
-    def lag(self, vector: Clock) -> int:
+    def count_behind(self, vector: VectorClock) -> int:
         """Return how many commits a peer with this vector is known to lack."""
-        return self.log.lag(vector)
+        return self.log.count_behind(vector)
 
     def watermark(self, consumer: str) -> int:
-        """Return how far a consumer on this device has read the feed."""
+        """Return the feed position up to which a consumer on this device has read, 0 for an unknown one."""
         row = self.db.execute("SELECT seq FROM watermark WHERE consumer = ?", (consumer,)).fetchone()
         return 0 if row is None else int(row[0])
 
     # -- entities -------------------------------------------------------------------------------------
 
     def entity(self, entity: EntityId) -> Entity | None:
-        """Return an entity, also one out of sight; None where no operation on it is held."""
+        """Return an entity, visible or not; None if the log has no operation on it."""
         row = self.db.execute("SELECT visible, state FROM entity WHERE id = ?", (entity,)).fetchone()
-        return None if row is None else Entity(entity, load(row[1]), bool(row[0]))
+        return None if row is None else Entity(entity, load_state(row[1]), bool(row[0]))
 
     def entities(self, kind: str, removed: bool = False) -> list[Entity]:
-        """Return the entities of a kind that are in sight (or, `removed`, those that are not), by id."""
+        """Return the visible entities of a kind, or those that are not if `removed`, by id."""
         rows = self.db.execute(
             "SELECT id, state FROM entity WHERE kind = ? AND visible = ? ORDER BY id",
             (kind, int(not removed)),
         )
-        return [Entity(name, load(state), not removed) for name, state in rows]
+        return [Entity(entity, load_state(state), not removed) for entity, state in rows]
 
-    def holds_kind(self, kind: str) -> bool:
-        """Say whether there is any entity of a kind, in sight or not."""
+    def kind_mark(self, kind: str) -> tuple[int, int]:
+        """Return how many entities of a kind there are, and when one changed last: it changes with them."""
+        row: Any = self.db.execute(
+            "SELECT count(*), coalesce(max(changed), 0) FROM entity WHERE kind = ?", (kind,)
+        ).fetchone()
+        return row[0], row[1]
+
+    def first_positions(self, kind: str) -> dict[EntityId, int]:
+        """Return the feed position of the first commit that wrote to each entity of a kind."""
+        rows: Any = self.db.execute(
+            "SELECT id, min(seq) FROM entity JOIN history ON entity = id WHERE kind = ? GROUP BY id", (kind,)
+        )
+        return dict(rows.fetchall())
+
+    def has_kind(self, kind: str) -> bool:
+        """Return whether there is any entity of a kind, visible or not."""
         row: Any = self.db.execute("SELECT EXISTS (SELECT 1 FROM entity WHERE kind = ?)", (kind,)).fetchone()
         return bool(row[0])
 
-    def disputed(self, kind: str) -> Iterator[Entity]:
-        """Yield the entities of a kind that are in sight with something to settle, by id."""
+    def disputed_entities(self, kind: str) -> Iterator[Entity]:
+        """Yield the visible entities of a kind that have something to settle, by id."""
         rows: Any = self.db.execute(
             "SELECT id, state FROM entity WHERE disputed AND kind = ? ORDER BY id", (kind,)
         )
-        for name, state in rows:
-            yield Entity(name, load(state), visible=True)
+        for entity, state in rows:
+            yield Entity(entity, load_state(state), visible=True)
 
     def disputed_kinds(self) -> list[str]:
-        """Return the kinds of which something is in sight with something to settle."""
+        """Return the kinds of the visible entities that have something to settle."""
         rows: Any = self.db.execute("SELECT DISTINCT kind FROM entity WHERE disputed ORDER BY kind")
         return [kind for (kind,) in rows]
 
-    def in_order(
+    def states_by_creation(
         self, kind: str, *, removed: bool, closed: bool, after: EntityId | None, limit: int
     ) -> list[tuple[EntityId, bytes]]:
-        """Return states of a kind in order of their making, those beyond `after`, at most `limit`.
+        """Return at most `limit` states of a kind in the order of creation, beginning after `after`.
 
-        In sight or else `removed`; `closed` takes those that are over too. Costs what it returns.
+        They are of visible entities, or of the others if `removed`; with `closed`, also of closed ones.
+        Costs what it returns.
         """
-        one = "SELECT made_ms, made_n, id, state FROM entity WHERE kind = ?1 AND visible = ?2 AND closed = "
+        # One query per value of `closed`: each is a range of the index, and the union stays ordered.
+        select = (
+            "SELECT made_ms, made_n, id, state FROM entity WHERE kind = ?1 AND visible = ?2 AND closed = "
+        )
         beyond = " AND (made_ms, made_n) >= (?3, ?4) AND (made_ms, made_n, id) > (?3, ?4, ?5)"
-        parts = [f"{one}{part}{beyond}" for part in ((0, 1) if closed else (0,))]
+        parts = [f"{select}{part}{beyond}" for part in ((0, 1) if closed else (0,))]
         rows: Any = self.db.execute(
             " UNION ALL ".join(parts) + " ORDER BY 1, 2, 3 LIMIT ?6",
-            (kind, int(not removed), *self._made(after), limit),
+            (kind, int(not removed), *self._creation_order(after), limit),
         )
-        return [(name, state) for _, _, name, state in rows]
+        return [(entity, state) for _, _, entity, state in rows]
 
-    def _made(self, entity: EntityId | None) -> tuple[int, int, EntityId]:
-        """Return an entity's place in the order of making; before the first for None or one not held."""
+    def _creation_order(self, entity: EntityId | None) -> tuple[int, int, EntityId]:
+        """Return the place of an entity in the order of creation; before the first if there is none."""
         row: Any = None
         if entity is not None:
             row = self.db.execute("SELECT made_ms, made_n, id FROM entity WHERE id = ?", (entity,)).fetchone()
         return row or (-1, 0, EntityId(b""))
 
-    def with_prefix(self, kinds: Sequence[str], prefix: str, limit: int) -> list[EntityId]:
-        """Return ids of these kinds whose text form begins with `prefix`, at most `limit`, by id."""
+    def ids_with_prefix(self, kinds: Sequence[str], prefix: str, limit: int) -> list[EntityId]:
+        """Return at most `limit` ids of these kinds whose text form begins with `prefix`, by id."""
         if not prefix.isalnum():
             return []
-        word, more = prefix[:NAME_DIGITS], "" if len(prefix) > NAME_DIGITS else "*"
+        # Only the first digits of an id are a word of the index; the rest of a prefix is compared here.
+        word, more = prefix[:ID_WORD_DIGITS], "" if len(prefix) > ID_WORD_DIGITS else "*"
         rows: Any = self.db.execute(
             "SELECT id, kind FROM search JOIN entity ON no = search.rowid WHERE search MATCH ?",
             (f'name : "{word}"{more}',),
         )
-        found = sorted(name for name, kind in rows if kind in kinds and text(name).startswith(prefix))
-        return found[:limit]
+        matches = sorted(
+            entity for entity, kind in rows if kind in kinds and id_to_text(entity).startswith(prefix)
+        )
+        return matches[:limit]
 
-    def referring(self, target: EntityId, relation: str, removed: bool = False) -> list[EntityId]:
-        """Return the entities in sight (`removed`: all) whose field points at `target`, by id."""
+    def ids_pointing_at(self, target: EntityId, relation: str, removed: bool = False) -> list[EntityId]:
+        """Return the visible entities (all, if `removed`) whose field points at `target`, by id."""
         rows = self.db.execute(
             "SELECT owner FROM relation JOIN entity ON entity.id = owner"
             " WHERE target = ? AND name = ? AND (visible OR ?) ORDER BY owner",
@@ -186,12 +210,12 @@ class Snapshot:
         )
         return [owner for (owner,) in rows]
 
-    def newest_referring(
+    def newest_ids_pointing_at(
         self, target: EntityId, relation: str, limit: int, before: EntityId | None = None
     ) -> list[EntityId]:
-        """Return what points at `target`, in sight or not, the newest ids (beyond `before`) first.
+        """Return the entities that point at `target`, visible or not, the newest first, older than `before`.
 
-        Costs what it returns: ids begin with the time of their making.
+        Costs what it returns: ids begin with the time of creation.
         """
         rows = self.db.execute(
             "SELECT owner FROM relation WHERE target = ?1 AND name = ?2 AND (?3 IS NULL OR owner < ?3)"
@@ -200,8 +224,10 @@ class Snapshot:
         )
         return [owner for (owner,) in rows]
 
-    def below(self, targets: Sequence[EntityId], relation: str) -> list[tuple[EntityId, Entity]]:
-        """Return the entities in sight that point at one of several, each with what it points at, by id."""
+    def entities_pointing_at_any(
+        self, targets: Sequence[EntityId], relation: str
+    ) -> list[tuple[EntityId, Entity]]:
+        """Return the visible entities that point at one of several targets, each with its target, by id."""
         if not targets:
             return []
         rows: Any = self.db.execute(
@@ -209,43 +235,49 @@ class Snapshot:
             " WHERE name = ? AND target IN carray(?) AND visible ORDER BY id",
             (relation, apsw.carray(tuple(targets))),
         )
-        return [(target, Entity(name, load(state), visible=True)) for target, name, state in rows]
+        return [(target, Entity(entity, load_state(state), visible=True)) for target, entity, state in rows]
 
     # -- change items ---------------------------------------------------------------------------------
 
     def item(self, item: EntityId) -> Item | None:
-        """Return a change item, None where it was never proposed.
+        """Return a change item, None if it was never proposed.
 
-        Its occurrences are in order of their stamps, which is the same on every device.
+        Its occurrences are in the order of their stamps, which is the same on every device.
         """
-        return self._item(item, lru_cache(COMMITS_READ)(self.log.at))
+        return self._item(item, lru_cache(COMMITS_READ)(self.log.commit_at))
 
-    def _item(self, item: EntityId, at: Callable[[int], Received]) -> Item | None:
+    def _item(self, item: EntityId, commit_at: Callable[[int], DecodedCommit]) -> Item | None:
         rows: Any = self.db.execute(
             "SELECT change_set, position, fingerprint, seq FROM proposal WHERE item = ?", (item,)
         )
-        found = []
+        proposals = []
         for change_set, position, fingerprint, seq in rows.fetchall():
-            received = at(seq)
-            operation = next(one for one in received.commit.operations if one.entity == change_set)
-            place = (received.commit.stamp, received.head, change_set, position)
-            found.append((place, fingerprint, occurrence(operation, position, received.commit.stamp.ms)))
-        if not found:
+            received = commit_at(seq)
+            operation = next(
+                candidate for candidate in received.commit.operations if candidate.entity == change_set
+            )
+            order = (received.commit.stamp, received.head, change_set, position)
+            occurrence = read_occurrence(operation, position, received.commit.stamp.ms)
+            proposals.append((order, fingerprint, occurrence))
+        if not proposals:
             return None
-        found.sort(key=lambda one: one[0])
-        standing = proposals.standing(self.db, item)
-        occurrences = tuple(one for _, _, one in found)
-        return Item(item, found[0][1], standing, occurrences, self._decisions(item, at))
+        proposals.sort(key=lambda proposal: proposal[0])
+        status = proposal_index.read_item_status(self.db, item)
+        occurrences = tuple(occurrence for _, _, occurrence in proposals)
+        return Item(item, proposals[0][1], status, occurrences, self._decisions(item, commit_at))
 
-    def _decisions(self, item: EntityId, at: Callable[[int], Received]) -> tuple[Decision, ...]:
+    def _decisions(self, item: EntityId, commit_at: Callable[[int], DecodedCommit]) -> tuple[Decision, ...]:
         rows: Any = self.db.execute("SELECT seq FROM opinion WHERE item = ? ORDER BY seq", (item,))
         seqs = [seq for (seq,) in rows]
-        held = proposals.opinions(self.db, item)
-        return tuple(decision(at(seq), one, self.log) for seq, one in zip(seqs, held, strict=True))
+        opinions = proposal_index.opinions_on(self.db, item)
+        return tuple(
+            read_decision(commit_at(seq), opinion, self.log)
+            for seq, opinion in zip(seqs, opinions, strict=True)
+        )
 
-    def standing(self, item: EntityId) -> Standing:
-        """Return what the decisions on an item amount to; undecided where nothing is known of it."""
-        return proposals.standing(self.db, item)
+    def item_status(self, item: EntityId) -> ItemStatus:
+        """Return the status of an item by its decisions; undecided if the item is unknown."""
+        return proposal_index.read_item_status(self.db, item)
 
     def items(self, task: EntityId | None = None) -> list[Item]:
         """Return the change items of a task, or all, in the order in which they were first proposed."""
@@ -256,10 +288,10 @@ class Snapshot:
         )
         return self._items([item for (item,) in rows])
 
-    def items_that_are(self, status: Status, task: EntityId) -> list[Item]:
-        """Return the change items of a task whose decisions amount to this, as `items` orders them.
+    def items_with_status(self, status: DecisionStatus, task: EntityId) -> list[Item]:
+        """Return the change items of a task with this status, in the order of `items`.
 
-        Costs those, and not all that was proposed.
+        Costs what it returns, and not all that was ever proposed.
         """
         rows = self.db.execute(
             "SELECT item FROM proposal CROSS JOIN item ON item = id WHERE task = ? AND status = ?"
@@ -269,9 +301,10 @@ class Snapshot:
         return self._items([item for (item,) in rows])
 
     def open_items(self, now_ms: int, task: EntityId | None = None) -> list[Item]:
-        """Return the items that wait (undecided and not expired, deferred, disputed), as `items` orders them.
+        """Return the items that wait for a person, in the order of `items`.
 
-        Costs those, or what was proposed on the task, and not all that was ever proposed.
+        These are the undecided ones that are not expired, the deferred ones and the disputed ones. Costs what
+        it returns, or what was proposed on the task, and not all that was ever proposed.
         """
         joined = "item CROSS JOIN proposal" if task is None else "proposal CROSS JOIN item"
         rows: Any = self.db.execute(
@@ -284,40 +317,40 @@ class Snapshot:
         return self._items([item for (item,) in rows])
 
     def settled_items(self, task: EntityId, now_ms: int, limit: int) -> list[Item]:
-        """Return the items of a task that a person decided last, and those that expired last, `limit` each.
+        """Return the items of a task that people decided last, and those that expired last, `limit` each.
 
-        Costs a look at each of the task's items, and reads only those that it returns.
+        Costs a look-up per item of the task; only the items that it returns are read.
         """
         of_task = "FROM (SELECT DISTINCT item AS name FROM proposal WHERE task = ?)"
         decided: Any = self.db.execute(
             f"SELECT name {of_task} JOIN opinion ON item = name WHERE by = ? GROUP BY name"
             " ORDER BY max(seq) DESC LIMIT ?",
-            (task, int(By.USER), limit),
+            (task, int(AuthorKind.USER), limit),
         )
-        found = [item for (item,) in decided]
+        decided_items = [item for (item,) in decided]
         expired: Any = self.db.execute(
             f"SELECT name {of_task} JOIN item ON id = name WHERE status = ? AND until_ms <= ?"
             " ORDER BY until_ms DESC LIMIT ?",
-            (task, Status.PENDING.value, now_ms, limit),
+            (task, DecisionStatus.PENDING.value, now_ms, limit),
         )
-        return self._items([*found, *(item for (item,) in expired)])
+        return self._items([*decided_items, *(item for (item,) in expired)])
 
     def items_of_set(self, change_set: EntityId) -> list[Item]:
-        """Return the items of a change set, in its order."""
+        """Return the items of a change set, in the order of the set."""
         rows = self.db.execute(
             "SELECT item FROM proposal WHERE change_set = ? GROUP BY item ORDER BY min(position)",
             (change_set,),
         )
         return self._items([item for (item,) in rows])
 
-    def items_like(self, fingerprint: bytes) -> list[EntityId]:
-        """Return the items that say that they propose the same, in the order of the first times."""
+    def items_with_fingerprint(self, fingerprint: bytes) -> list[EntityId]:
+        """Return the items with a fingerprint, which propose the same, in the order of first proposals."""
         rows: Any = self.db.execute(
             "SELECT item FROM proposal WHERE fingerprint = ? GROUP BY item ORDER BY min(seq)", (fingerprint,)
         )
         return [item for (item,) in rows]
 
     def _items(self, ids: list[EntityId]) -> list[Item]:
-        # Those of a set are in one commit: it is read once for all of them.
-        at = lru_cache(COMMITS_READ)(self.log.at)
-        return [item for name in ids if (item := self._item(name, at)) is not None]
+        # The items of a change set are in one commit, which is read once for all of them.
+        commit_at = lru_cache(COMMITS_READ)(self.log.commit_at)
+        return [item for item_id in ids if (item := self._item(item_id, commit_at)) is not None]

@@ -10,35 +10,37 @@ from pathlib import Path
 
 import apsw
 
-from store import database, lease
-from store.faults import StoreError
-from store.lease import Doubt, Lease
-from store.log import Log
+from store.file import database, lease
+from store.file.errors import StoreError, file_failed
+from store.file.lease import Lease, ReplicaDoubt
+from store.log.commit_log import CommitLog
+from store.sentence import sentence
 from store.snapshot import Snapshot
-from store.transaction import Transaction, World
-from syncproto.commit import head_of
-from syncproto.heads import Head
+from store.transaction import StoreEnvironment, Transaction
 from syncproto.keys import Signer
+from syncproto.vector_clock import Head
 
 WAL_PAGES = 1000
-"""How long the write-ahead log may grow before it is written back, as SQLite itself has it."""
+"""The pages that the write-ahead log may have before it is written back: the default of SQLite itself."""
 
 
 class Store:
     """An open store. Its writer belongs to one thread at a time; snapshots may be taken from any."""
 
-    def __init__(self, path: Path, writer: apsw.Connection, world: World, machine: bytes | None) -> None:
+    def __init__(
+        self, path: Path, writer: apsw.Connection, world: StoreEnvironment, machine: bytes | None
+    ) -> None:
         self.path = path
         self._writer = writer
         self._world = world
-        self._log = Log(writer)
-        self.doubt: Doubt | None = None
-        """Why this store has begun a new replica at its opening, None where it has not."""
+        self._log = CommitLog(writer)
+        self.doubt: ReplicaDoubt | None = None
+        """Why this store began a new replica when it was opened, None if it did not."""
         self._lease = None if machine is None else self._take_lease(machine)
         self._idle_readers: list[apsw.Connection] = []
         self._lock = threading.Lock()
         self._wal_pages = 0
-        self._unfolded: StoreError | None = None
+        self._wal_error: StoreError | None = None
 
     @classmethod
     def open(
@@ -50,26 +52,26 @@ class Store:
         randomness: Callable[[int], bytes],
         machine: bytes | None = None,
     ) -> "Store":
-        """Open the file, or make it; bring its schema to this version.
+        """Open the file, or create it; bring its schema to this version.
 
-        With `machine`, which tells this machine from others, a lease beside the file guards against copies:
-        see `store.lease`.
+        With `machine`, an id of this machine, a lease beside the file guards against copies of the file: see
+        `store.file.lease`.
 
-        Raises StoreError: DamagedDatabase, NewerDatabase, ReadOnlyDatabase, DiskFull, or where the file
-        belongs to another device's key.
+        Raises StoreError: DamagedDatabase, NewerDatabase, OldFormat, ReadOnlyDatabase, DiskFull, or a plain
+        one if the file belongs to the key of another device.
         """
         writer = database.connect(path, writes=True)
         try:
             database.migrate(writer, path)
-            with database.faults_in_words(path):
+            with database.translate_sqlite_errors(path):
                 _establish(writer, path, signer)
-                return cls(path, writer, World(signer, now_ms, randomness), machine)
+                return cls(path, writer, StoreEnvironment(signer, now_ms, randomness), machine)
         except BaseException:
             writer.close()
             raise
 
     def close(self) -> None:
-        """Close every connection; the write-ahead log is folded into the file."""
+        """Close every connection; SQLite then writes the write-ahead log back into the file."""
         for reader in self._idle_readers:
             reader.close()
         self._writer.close()
@@ -80,39 +82,44 @@ class Store:
     # -- the lease ------------------------------------------------------------------------------------
 
     def _own_tip(self) -> Head | None:
-        """Return the last commit of the replica that this store writes as, None where it is to begin one."""
+        """Return the last commit of the replica of this store, None if it has to begin one."""
         row = self._writer.execute("SELECT replica FROM standing").fetchone()
         assert row is not None
-        tip = None if row[0] is None else self._log.tip(row[0])
-        return None if tip is None else head_of(row[0], tip.tip, tip.tip_hash)
+        tip = None if row[0] is None else self._log.chains.own_tip(row[0])
+        return None if tip is None else Head(row[0], tip.tip, tip.tip_hash)
 
     def _take_lease(self, machine: bytes) -> Lease:
-        """Judge the file by its lease, and begin a new replica where it may be a copy."""
+        """Compare the file with its lease, and begin a new replica if the file may be a copy."""
         own = self._own_tip()
-        said, here = lease.read(self.path, machine)
+        record, database_location = lease.read_lease(self.path, machine)
         if own is not None:
-            self.doubt = said if isinstance(said, Doubt) else lease.doubt(said, here, own, self._log.holds)
+            self.doubt = (
+                record
+                if isinstance(record, ReplicaDoubt)
+                else lease.find_doubt(record, database_location, own, self._log.has_commit)
+            )
         if self.doubt is not None:
             self._writer.execute("UPDATE standing SET replica = NULL")
             own = None
-        return Lease(self.path, lease.opened(here, own))
+        return Lease(self.path, lease.record_on_open(database_location, own))
 
     @property
     def lease_is_stale(self) -> bool:
-        """Say whether the lease could not be written of late."""
+        """Return whether the last write of the lease failed."""
         return self._lease is not None and self._lease.stale
 
     # -- writing and reading --------------------------------------------------------------------------
 
     @contextmanager
     def write(self) -> Iterator[Transaction]:
-        """Run a writing transaction: durable when the block has ended, undone where it raised."""
-        with database.faults_in_words(self.path):
+        """Run a writing transaction: durable when the block has ended, undone if the block raised."""
+        with database.translate_sqlite_errors(self.path):
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 transaction = Transaction(self._writer, self._log, self._world)
                 yield transaction
                 transaction.finish()
+                # The order is that of the table in `store.file.lease`: reserve, COMMIT, note.
                 own = self._own_tip() if self._lease is not None and transaction.committed else None
                 if self._lease is not None and own is not None:
                     self._lease.reserve(own.replica, own.counter)
@@ -122,42 +129,42 @@ class Store:
                     self._writer.execute("ROLLBACK")
                 self._log.reload()
                 raise
-            if transaction.overtaken:
-                self.doubt = Doubt.PEER
+            if transaction.own_replica_ahead:
+                self.doubt = ReplicaDoubt.PEER
             if self._lease is not None and transaction.committed:
-                self._lease.note(own)
+                self._lease.note_durable(own)
 
-    def tend_apart(self) -> None:
-        """Leave writing the write-ahead log back to `tend`: else one commit in some fifty waits for that."""
+    def defer_wal_write_back(self) -> None:
+        """Leave the write-ahead log to `write_back_wal`: otherwise one commit in some fifty waits for it."""
         self._writer.set_wal_hook(self._note_wal)
 
     def _note_wal(self, _connection: apsw.Connection, _name: str, pages: int) -> int:
         self._wal_pages = pages
         return apsw.SQLITE_OK
 
-    def tend(self) -> StoreError | None:
-        """Write the write-ahead log back where it is long; return what kept it from that, None where nothing.
+    def write_back_wal(self) -> StoreError | None:
+        """Write the write-ahead log back if it is long; return the error that prevented it, None if none did.
 
-        Call it after a write, when nobody waits. What cannot be written back stays where it is, as durable,
-        and is tried again after the next commit.
+        Call it after a write, when nobody waits. What cannot be written back stays in the log, which is as
+        durable, and is tried again after the next commit.
         """
         if self._wal_pages < WAL_PAGES:
-            return self._unfolded
-        self._wal_pages, self._unfolded = 0, None
+            return self._wal_error
+        self._wal_pages, self._wal_error = 0, None
         try:
-            # Whoever reads or writes it back beside this is in the way for a moment, and no fault.
-            with database.faults_in_words(self.path), suppress(apsw.BusyError, apsw.LockedError):
+            # A reader, or another process that writes it back, blocks this for a moment: no fault.
+            with database.translate_sqlite_errors(self.path), suppress(apsw.BusyError, apsw.LockedError):
                 self._writer.wal_checkpoint()
         except StoreError as fault:
-            self._unfolded = fault
+            self._wal_error = fault
         except apsw.Error as fault:
-            self._unfolded = StoreError(f"{self.path}: {fault}")
-        return self._unfolded
+            self._wal_error = file_failed(self.path, fault)
+        return self._wal_error
 
     @contextmanager
     def read(self) -> Iterator[Snapshot]:
         """Take a snapshot: it sees what was durable when the block began, and nothing newer."""
-        with database.faults_in_words(self.path):
+        with database.translate_sqlite_errors(self.path):
             with self._lock:
                 reader = self._idle_readers.pop() if self._idle_readers else None
             reader = reader or database.connect(self.path, writes=False)
@@ -173,11 +180,17 @@ class Store:
 
 
 def _establish(writer: apsw.Connection, path: Path, signer: Signer) -> None:
-    """Make the standing row at the first start; refuse a file that another device's key made."""
+    """Insert the row of the store at the first start; refuse a file of another device."""
     row = writer.execute("SELECT device FROM standing").fetchone()
     if row is None:
         writer.execute(
             "INSERT INTO standing VALUES (1, ?, NULL, NULL, ?, 0, 0, 0)", (signer.device, bytes(32))
         )
     elif row[0] != signer.device:
-        raise StoreError(f"{path} belongs to another device: its key is not this one's")
+        raise StoreError(
+            sentence(
+                "database-of-another-device",
+                "{path} belongs to another device: its key is not this one's",
+                path=str(path),
+            )
+        )

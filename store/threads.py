@@ -1,6 +1,6 @@
 """The store seen from asyncio: one writer thread, a few readers, and a call when the feed has grown.
 
-Never hands a transaction across threads, and tells of a commit only after it is durable.
+Never passes a transaction across threads, and calls `on_commit` only after a commit is durable.
 """
 
 import asyncio
@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from store.lease import Doubt
+from store.file.lease import ReplicaDoubt
 from store.snapshot import Snapshot
 from store.store import Store
 from store.transaction import Transaction
-from syncproto.commit import Received, SignedCommit, read_page
+from syncproto.commit import DecodedCommit, SignedCommit, decode_page
 
-READERS = 2
+READER_THREADS = 2
 
 T = TypeVar("T")
 
@@ -26,82 +26,82 @@ class StoreThreads:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        store.tend_apart()
+        store.defer_wal_write_back()
         self._writer = ThreadPoolExecutor(1, "store-writer")
-        self._readers = ThreadPoolExecutor(READERS, "store-reader")
+        self._readers = ThreadPoolExecutor(READER_THREADS, "store-reader")
         self._pages = ThreadPoolExecutor(1, "store-pages")
-        self._taking = 0
-        self._is_unfolded = False
+        self._pages_waiting = 0
+        self._wal_error_reported = False
         self.on_commit: list[Callable[[], None]] = []
         with store.read() as snapshot:
             self._feed_end = snapshot.feed_end()
 
     @property
-    def doubt(self) -> Doubt | None:
-        """Return why the store began a new replica when it was opened, None where it did not."""
+    def replica_doubt(self) -> ReplicaDoubt | None:
+        """Return why the store began a new replica when it was opened, None if it did not."""
         return self._store.doubt
 
     @property
     def lease_is_stale(self) -> bool:
-        """Say whether the lease could not be written of late."""
+        """Return whether the last write of the lease failed."""
         return self._store.lease_is_stale
 
     @property
     def feed_end(self) -> int:
-        """Return the feed position of the newest commit that was told of: a reader there has read all."""
+        """Return the feed position of the newest commit that `on_commit` was called for."""
         return self._feed_end
 
     async def write(self, use: Callable[[Transaction], T]) -> T:
         """Run `use` in a transaction of its own; return when what it wrote is durable.
 
-        What `use` raises undoes the transaction and is raised here. A caller that is cancelled does not stop
-        a transaction that has begun, and what it wrote is told all the same. The caller goes on before anyone
-        who is told: a link knows by then who brought what it wrote.
+        An exception of `use` undoes the transaction and is raised here. Cancelling the caller does not stop a
+        transaction that has begun; `on_commit` is called for it all the same. The caller continues before
+        `on_commit` is called: by then, a link knows which peer sent what it wrote.
         """
         durable: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._writer.submit(self._in_transaction, use, durable)
         try:
             return await durable
         finally:
-            # What was raised holds this frame: together they would stay until the collector comes.
+            # An exception refers to this frame, and the frame to it: break the cycle here.
             del durable
 
-    def take(
-        self, commits: Sequence[SignedCommit], use: Callable[[Transaction, Sequence[Received]], T]
+    def accept_page(
+        self, commits: Sequence[SignedCommit], use: Callable[[Transaction, Sequence[DecodedCommit]], T]
     ) -> "asyncio.Future[T]":
-        """Read a page of commits and run `use` on it in a transaction, pages in the order of the calls.
+        """Decode a page of commits and run `use` on it in a transaction, pages in the order of the calls.
 
-        A page is read while the one before it becomes durable; no more than these two are held as objects,
-        whoever brings pages. The future is told what `write` returns and raises; cancelled before its turn, a
-        page is not taken.
+        A page is decoded while the one before it becomes durable; at most these two are in memory as objects,
+        however many peers send. The future gets what `write` would return or raise. If it is cancelled before
+        its turn, the page is not accepted.
         """
         durable: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        first, self._taking = self._taking == 0, self._taking + 1
-        durable.add_done_callback(self._taken)
+        first, self._pages_waiting = self._pages_waiting == 0, self._pages_waiting + 1
+        durable.add_done_callback(self._page_ended)
         if first:
-            # There is none to read it beside, and every thread that is asked costs a live change its time.
-            self._writer.submit(self._in_transaction, lambda tx: use(tx, read_page(commits)), durable)
+            # No other page is being folded, and going through one more thread would delay a live change.
+            self._writer.submit(self._in_transaction, lambda tx: use(tx, decode_page(commits)), durable)
         else:
-            self._pages.submit(self._read_ahead, commits, use, durable)
+            self._pages.submit(self._decode_ahead, commits, use, durable)
         return durable
 
-    def _taken(self, durable: "asyncio.Future[T]") -> None:
-        self._taking -= 1
+    def _page_ended(self, durable: "asyncio.Future[T]") -> None:
+        self._pages_waiting -= 1
         if not durable.cancelled():
-            # Looked at here: a link that ends over one page waits for none of the others.
+            # Retrieved here, since a link that ends over one page does not wait for the others.
             durable.exception()
 
-    def _read_ahead(
+    def _decode_ahead(
         self,
         commits: Sequence[SignedCommit],
-        use: Callable[[Transaction, Sequence[Received]], T],
+        use: Callable[[Transaction, Sequence[DecodedCommit]], T],
         durable: "asyncio.Future[T]",
     ) -> None:
-        """Read a page, leave it to the writer, and end when it is folded."""
+        """Decode a page, pass it to the writer, and return when it is folded."""
         if durable.cancelled():
             return
         try:
-            page = [read_page(commits)]
+            page = [decode_page(commits)]
         except BaseException as fault:
             self._failed(durable, fault)
             del durable
@@ -122,27 +122,27 @@ class StoreThreads:
             result, feed_end = self._written(use, folded)
         except BaseException as fault:
             self._failed(durable, fault)
-            # The fault holds this frame, and the executor what it was given unless it sees the fault too.
+            # The exception refers to this frame; the executor drops its arguments only if it sees it too.
             del durable, use
             raise
         finally:
             if folded is not None:
                 folded.set()
         durable.get_loop().call_soon_threadsafe(self._done, durable, result, feed_end)
-        self._tend(durable.get_loop())
+        self._write_back_wal(durable.get_loop())
 
-    def _tend(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Have the write-ahead log written back; where that fails, say so once, until it does not."""
-        fault = self._store.tend()
-        if fault is not None and not self._is_unfolded:
-            seen = {"message": f"the write-ahead log stays as long as it is, which loses nothing: {fault}"}
-            loop.call_soon_threadsafe(loop.call_exception_handler, seen)
-        self._is_unfolded = fault is not None
+    def _write_back_wal(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Write the write-ahead log back; report a failure once, and again only after a success."""
+        fault = self._store.write_back_wal()
+        if fault is not None and not self._wal_error_reported:
+            event = {"message": f"the write-ahead log stays as long as it is, which loses nothing: {fault}"}
+            loop.call_soon_threadsafe(loop.call_exception_handler, event)
+        self._wal_error_reported = fault is not None
 
     def _written(
         self, use: Callable[[Transaction], T], folded: threading.Event | None
     ) -> tuple[T, int | None]:
-        """Return what `use` returned, and where the feed ends if it has grown."""
+        """Return what `use` returned, and the end of the feed if it has grown."""
         with self._store.write() as transaction:
             result = use(transaction)
             if folded is not None:
@@ -154,20 +154,20 @@ class StoreThreads:
             durable.set_result(result)
         if feed_end is not None:
             self._feed_end = feed_end
-            for tell in self.on_commit:
-                tell()
+            for notify in self.on_commit:
+                notify()
 
     def _failed(self, durable: "asyncio.Future[T]", fault: BaseException) -> None:
-        """Tell whoever waits, and keep nothing of what was under way but where it failed."""
+        """Report a failure to the caller; of its traceback only the places are kept, not their variables."""
         traceback.clear_frames(fault.__traceback__)
-        durable.get_loop().call_soon_threadsafe(self._tell_fault, durable, fault)
+        durable.get_loop().call_soon_threadsafe(self._report_fault, durable, fault)
 
-    def _tell_fault(self, durable: "asyncio.Future[T]", fault: BaseException) -> None:
+    def _report_fault(self, durable: "asyncio.Future[T]", fault: BaseException) -> None:
         if not durable.done():
             durable.set_exception(fault)
         else:
-            seen = {"message": "a write failed after its caller had gone", "exception": fault}
-            durable.get_loop().call_exception_handler(seen)
+            fields = {"message": "a write failed after its caller had gone", "exception": fault}
+            durable.get_loop().call_exception_handler(fields)
 
     async def read(self, use: Callable[[Snapshot], T]) -> T:
         """Run `use` on a snapshot."""
@@ -175,7 +175,7 @@ class StoreThreads:
         return await loop.run_in_executor(self._readers, self._on_snapshot, use)
 
     def read_now(self, use: Callable[[Snapshot], T]) -> T:
-        """Run `use` on a snapshot at once, on the event loop: only what is short in any store."""
+        """Run `use` on a snapshot at once, on the event loop: only for reads that are short in any store."""
         return self._on_snapshot(use)
 
     def _on_snapshot(self, use: Callable[[Snapshot], T]) -> T:
@@ -183,7 +183,7 @@ class StoreThreads:
             return use(snapshot)
 
     def close(self) -> None:
-        """Wait for what is under way, then close the store."""
+        """Wait for what has begun, then close the store."""
         self._pages.shutdown(wait=True, cancel_futures=True)
         self._writer.shutdown(wait=True)
         self._readers.shutdown(wait=True)

@@ -1,117 +1,148 @@
-"""Writing: one transaction makes commits of this device's own, or takes a page from a peer.
+"""Writing: one transaction makes commits of this device, or accepts a page of a peer.
 
-Never tells anyone: what it did is durable only when the store has committed it.
+Never informs anyone: what it wrote is durable only when the store has committed it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import apsw
 
-from store.folding import HASH_MODULUS, Folding
-from store.log import Branch, Log
+from store.fold.entity_state import EntityState
+from store.fold.table_writer import HASH_MODULUS, TableWriter
+from store.log.chains import Branch
+from store.log.commit_log import CommitLog
 from store.snapshot import Snapshot
 from syncproto import commit as commits
 from syncproto import hlc
 from syncproto.codec import Value
-from syncproto.commit import Author, By, Commit, Operation, Received, SignedCommit
-from syncproto.faults import LocalProtocolError, RemoteProtocolError
-from syncproto.heads import Clock, Head
+from syncproto.commit import (
+    BASE_HEADS_MAX,
+    Author,
+    AuthorKind,
+    Commit,
+    DecodedCommit,
+    Operation,
+    SignedCommit,
+)
+from syncproto.errors import LocalProtocolError, RemoteProtocolError
 from syncproto.hlc import Stamp
 from syncproto.ids import EntityId, ReplicaId, replica_id, uuid7
 from syncproto.keys import Signer
+from syncproto.messages import STATE_HASH_BYTES
+from syncproto.vector_clock import Head, VectorClock
 
 RANDOM_BYTES = 10
-HASH_BYTES = 32
-UNSIGNED_BYTES_MAX = 32 * 1024  # a run without signature is sent whole, on the narrowest line too
+UNSIGNED_BYTES_MAX = 32 * 1024  # a run is sent whole, on the slowest line too: it must stay short
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
-    """One operation to make: `base` and `by` default to the store's clock of the entity and the author."""
+class EntityWrite:
+    """One operation to make: `base` defaults to the current clock of the entity, `by` to the author."""
 
     entity: EntityId
     kind: str
     fields: dict[str, Value]
-    base: Clock | None = None
+    base: VectorClock | None = None
     effect: EntityId | None = None
-    by: By | None = None
+    by: AuthorKind | None = None
     origin: dict[str, Any] | None = None
 
 
-class Taken(NamedTuple):
-    """What a page brought: how many commits were new, their heads, and whether a replica was seen to fork.
+class AcceptedPage(NamedTuple):
+    """The result of a page: how many commits were new, their heads, and whether a replica turned out forked.
 
-    `overtaken`: it brought commits of the replica that this store wrote as, of which it did not know.
+    With `own_replica_ahead`, the page contained commits of this store's own replica that the store lacked.
     """
 
-    new: int
+    new_commits: int
     heads: tuple[Head, ...]
     forked: bool
-    overtaken: bool = False
+    own_replica_ahead: bool = False
 
 
-class World(NamedTuple):
-    """What a store is given of the world: a key, a clock (Unix time in milliseconds) and randomness."""
+class StoreEnvironment(NamedTuple):
+    """What a store needs from outside: a key, a clock (Unix time in milliseconds) and randomness."""
 
     signer: Signer
     now_ms: Callable[[], int]
     randomness: Callable[[int], bytes]
 
 
+def _bounded_base(base: VectorClock, state: EntityState, fields: Mapping[str, Value]) -> VectorClock:
+    """Return as much of a clock as an operation may name; first what covers the best versions of its fields.
+
+    Only an entity that somebody wrote as more than a thousand replicas has a longer clock. What is left out
+    stays a concurrent version, and the next write covers more of them.
+    """
+    if len(base) <= BASE_HEADS_MAX:
+        return base
+    versions = [version for field in fields for version in state.fields.get(field, ())]
+    wanted = dict.fromkeys(version.source.head.replica for version in versions[:BASE_HEADS_MAX])
+    first = [head for head in base if head.replica in wanted]
+    others = [head for head in base if head.replica not in wanted]
+    return tuple(sorted([*first, *others][:BASE_HEADS_MAX]))
+
+
 class Transaction(Snapshot):
     """A snapshot that also writes; it lives inside one SQLite transaction."""
 
-    def __init__(self, db: apsw.Connection, log: Log, world: World) -> None:
+    def __init__(self, db: apsw.Connection, log: CommitLog, world: StoreEnvironment) -> None:
         super().__init__(db)
         self.__dict__["log"] = log
         self._world = world
-        self._folding = Folding(db, log)
+        self._folding = TableWriter(db, log)
         self._unwritten = False
         self._writes_as = self.replica
         self._last = self._stamp()
-        self._unsigned: tuple[Received, int] | None = None
+        self._unsigned: tuple[DecodedCommit, int] | None = None
         self._unsigned_bytes = 0
         self.committed = 0
-        self.overtaken = False
+        self.own_replica_ahead = False
 
     @property
     def db(self) -> apsw.Connection:
-        """Return the connection, on which all that this transaction did so far is to be seen.
+        """Return the connection, after writing to it all that this transaction did so far.
 
-        What it did is folded and written when somebody looks, or at its end: a thousand commits at once.
+        A transaction folds and writes only when somebody reads, or at its end: a thousand commits at once.
         """
         if self._unwritten:
             self._write_out()
         return self._db
 
     def now_ms(self) -> int:
-        """Return the device's clock, Unix time in milliseconds."""
+        """Return the time by the clock of the device, Unix time in milliseconds."""
         return self._world.now_ms()
 
     def stamp_ms(self) -> int:
-        """Return the time that the next commit is stamped with, which no clock that is set back leads."""
+        """Return the time in the stamp of the next commit: it never goes back, even if the clock does."""
         return hlc.tick(self._last, self._world.now_ms()).ms
 
     def new_id(self) -> EntityId:
-        """Make an id."""
+        """Return a new id."""
         return uuid7(self._world.now_ms(), self._world.randomness(RANDOM_BYTES))
 
     # -- own commits ----------------------------------------------------------------------------------
 
-    def commit(self, writes: Sequence[Write], *, by: By = By.USER, agent: EntityId | None = None) -> Head:
-        """Make one commit of at least one write, at most one an entity, and fold it.
+    def commit(
+        self,
+        writes: Sequence[EntityWrite],
+        *,
+        by: AuthorKind = AuthorKind.USER,
+        agent: EntityId | None = None,
+    ) -> Head:
+        """Make one commit of at least one write, at most one per entity, and fold it; return its head.
 
-        Raises CommitTooLarge where its bytes exceed the limit, LocalProtocolError where a base that it names
-        is not held (a page left open while the store was put back). It is durable, and may be told, only once
-        the transaction has ended.
+        Raises CommitTooLarge if its bytes exceed the limit. Raises LocalProtocolError if the log lacks a base
+        that a write names, such as that of a web page opened before a backup was restored. The commit is
+        durable, and others may learn of it, only once the transaction has ended.
         """
         assert writes
         replica, tip, previous = self._own_chain()
         stamp = hlc.tick(self._last, self._world.now_ms())
         commit = Commit(
-            format=commits.FORMAT,
+            format=commits.COMMIT_FORMAT,
             replica=replica,
             counter=1 if tip is None else tip.tip + 1,
             previous=previous,
@@ -120,19 +151,21 @@ class Transaction(Snapshot):
             key=self._world.signer.public_key if tip is None else None,
             operations=[self._operation(write, by) for write in writes],
         )
-        received = commits.seal(commit)
+        received = commits.encode_commit(commit)
         seq = self.log.append(received, 0)
         self._writes_as = replica
         self._sign_later(received, seq)
-        self._folding.take(received, seq)
+        self._folding.add_commit(received, seq)
         self._settle(stamp)
         return received.head
 
-    def _sign_later(self, received: Received, seq: int) -> None:
-        """Leave a commit to be vouched for by the signature at the end of its run."""
+    def _sign_later(self, received: DecodedCommit, seq: int) -> None:
+        """Leave a commit to the signature at the end of its run, which vouches for it."""
         size = len(received.signed.body)
-        other = self._unsigned is not None and self._unsigned[0].head.replica != received.head.replica
-        if other or self._unsigned_bytes + size > UNSIGNED_BYTES_MAX:
+        replica_changed = (
+            self._unsigned is not None and self._unsigned[0].head.replica != received.head.replica
+        )
+        if replica_changed or self._unsigned_bytes + size > UNSIGNED_BYTES_MAX:
             self._sign_run()
         self._unsigned = (received, seq)
         self._unsigned_bytes += size
@@ -140,32 +173,33 @@ class Transaction(Snapshot):
     def _sign_run(self) -> None:
         if self._unsigned is not None:
             received, seq = self._unsigned
-            self.log.keep_signature(seq, commits.sign(received, self._world.signer))
+            self.log.store_signature(seq, commits.sign_commit(received, self._world.signer))
         self._unsigned, self._unsigned_bytes = None, 0
 
     def finish(self) -> None:
-        """Sign the last commit made and write what is unwritten; the store calls it before the end."""
+        """Sign the last commit and write what is unwritten; the store calls it before the end."""
         self._sign_run()
         if self._unwritten:
             self._write_out()
-        self.log.settle()
+        self.log.flush()
 
-    def _operation(self, write: Write, by: By) -> Operation:
-        current = self._folding.row(write.entity).clock
-        base = current if write.base is None else write.base
-        if base != current and not all(self.log.holds(head) for head in base):
+    def _operation(self, write: EntityWrite, by: AuthorKind) -> Operation:
+        state = self._folding.state_of(write.entity)
+        current = state.clock
+        base = _bounded_base(current if write.base is None else write.base, state, write.fields)
+        if base != current and not all(self.log.has_commit(head) for head in base):
             raise LocalProtocolError("a write that rests on a commit not held: no peer would take it")
         author = by if write.by is None else write.by
         return Operation(write.entity, write.kind, base, write.fields, write.effect, author, write.origin)
 
     def _own_chain(self) -> tuple[ReplicaId, Branch | None, bytes]:
-        """Return the replica to write as, its tip, and what the next commit names as `previous`.
+        """Return the replica to write under, its tip, and what the next commit names as `previous`.
 
-        Where there is none to go on from, that is a new replica and the nonce that its id follows from; both
-        last only if the commit does.
+        If there is no replica to continue, these are a new replica, None, and the nonce from which its id is
+        derived. They are stored with the commit alone.
         """
         replica = self._writes_as
-        tip = None if replica is None else self.log.tip(replica)
+        tip = None if replica is None else self.log.chains.own_tip(replica)
         if replica is not None and tip is not None:
             return replica, tip, tip.tip_hash
         nonce = self._world.randomness(commits.NONCE_BYTES)
@@ -177,82 +211,96 @@ class Transaction(Snapshot):
         return Stamp(*row)
 
     def _settle(self, stamp: Stamp) -> None:
-        """Note that there is something to write: rows that were touched, and the one that sums them up."""
+        """Record that rows have changed, and so the row with their sum; `_write_out` writes them."""
         self._last = stamp
         self._unwritten = True
         self.committed += 1
 
     def _write_out(self) -> None:
         self._unwritten = False
-        self.log.write_out()
+        self.log.flush_commits()
         grown, added = self._folding.flush()
         total = (int.from_bytes(self.state_hash(), "big") + grown) % HASH_MODULUS
         self._db.execute(
             "UPDATE standing SET replica = ?, state_sum = ?, entities = entities + ?, stamp_ms = ?,"
             " stamp_n = ?",
-            (self._writes_as, total.to_bytes(HASH_BYTES, "big"), added, *self._last),
+            (self._writes_as, total.to_bytes(STATE_HASH_BYTES, "big"), added, *self._last),
         )
 
     # -- a peer's commits -----------------------------------------------------------------------------
 
-    def take(self, page: Sequence[SignedCommit]) -> Taken:
-        """Read a page of commits and take it: see `take_read`."""
-        return self.take_read(commits.read_page(page))
+    def accept_page(self, page: Sequence[SignedCommit]) -> AcceptedPage:
+        """Decode a page of commits and accept it: see `accept_decoded_page`."""
+        return self.accept_decoded_page(commits.decode_page(page))
 
-    def take_read(self, page: Sequence[Received]) -> Taken:
-        """Take a page of commits that were read, all or nothing.
+    def accept_decoded_page(self, page: Sequence[DecodedCommit]) -> AcceptedPage:
+        """Accept a page of decoded commits, all or nothing; commits that the log has are skipped.
 
-        Raises RemoteProtocolError for a commit that does not follow what is held, rests on what is not, or
-        whose run does not end in a signature that holds; the caller must then roll the transaction back.
+        Raises RemoteProtocolError if a commit follows or rests on one that the log lacks, or if its run does
+        not end in a valid signature. The caller must then roll the transaction back.
         """
-        ends: dict[tuple[ReplicaId, int], tuple[Received, int]] = {}
-        new: list[Received] = []
+        ends: dict[tuple[ReplicaId, int], tuple[DecodedCommit, int]] = {}
+        new: list[DecodedCommit] = []
         forked, now_ms = False, self._world.now_ms()
         for received in page:
-            branch = self.log.place(received)
+            branch = self.log.find_branch(received)
             if branch is None:
+                self._take_dropped_values(received)
                 continue
             self._require_bases(received)
             replica = received.commit.replica
             forked = forked or (branch > 0 and not self.log.forked(replica))
             seq = self.log.append(received, branch)
             ends[replica, branch] = (received, seq)
-            self._folding.take(received, seq)
+            self._folding.add_commit(received, seq)
             new.append(received)
         self._check_signatures(ends)
         if any(replica == self._writes_as for replica, _ in ends):
-            # A peer has seen this replica's future (a clone, a rollback): go on as a new one.
+            # A peer has later commits of this replica: this store is a copy, or was restored.
             self._writes_as = None
-            self.overtaken = True
+            self.own_replica_ahead = True
         if new:
-            self._settle(hlc.follow(self._last, (one.commit.stamp for one in new), now_ms))
-        return Taken(len(new), tuple(one.head for one in new), forked, self.overtaken)
+            self._settle(hlc.follow(self._last, (received.commit.stamp for received in new), now_ms))
+        return AcceptedPage(
+            len(new), tuple(received.head for received in new), forked, self.own_replica_ahead
+        )
 
-    def _require_bases(self, received: Received) -> None:
+    def _take_dropped_values(self, received: DecodedCommit) -> None:
+        """Take values of a held commit that only this spelling has, and fold again what they change."""
+        seq = self.log.dropped_spelling(received.head)
+        if seq is None:
+            return
+        body = commits.restore_values(self.log.commit_at(seq).commit, received.commit)
+        if body is not None:
+            self.log.replace_body(seq, body)
+            self._folding.fold_again(received)
+            self._settle(self._last)
+
+    def _require_bases(self, received: DecodedCommit) -> None:
         for operation in received.commit.operations:
             for head in operation.base:
                 if head.replica == received.commit.replica and head.counter >= received.commit.counter:
                     raise RemoteProtocolError("an operation that rests on its own future")
-                if not self.log.holds(head):
+                if not self.log.has_commit(head):
                     raise RemoteProtocolError("an operation that rests on a commit not held")
 
-    def _check_signatures(self, ends: dict[tuple[ReplicaId, int], tuple[Received, int]]) -> None:
-        """Check the signature at the end of every run, which vouches for the chain below it."""
+    def _check_signatures(self, ends: dict[tuple[ReplicaId, int], tuple[DecodedCommit, int]]) -> None:
+        """Check and store the signature at the end of every run: it vouches for the chain below it."""
         for (replica, _), (received, seq) in ends.items():
-            if not commits.signature_holds(received, self.log.key(replica)):
+            if not commits.signature_holds(received, self.log.chains.public_key_of(replica)):
                 raise RemoteProtocolError(
                     f"commit {received.commit.counter} is not signed by its replica's device"
                 )
-            self.log.keep_signature(seq, received.signed.signature)
+            self.log.store_signature(seq, received.signed.signature)
 
     # -- bookkeeping ----------------------------------------------------------------------------------
 
     def set_vault(self, vault: bytes) -> None:
-        """Say which vault this store belongs to."""
+        """Store the id of the vault that this store belongs to."""
         self.db.execute("UPDATE standing SET vault = ?", (vault,))
 
     def set_watermark(self, consumer: str, seq: int) -> None:
-        """Say how far a consumer has read the feed."""
+        """Store the feed position up to which a consumer has read."""
         self.db.execute(
             "INSERT INTO watermark VALUES (?, ?) ON CONFLICT (consumer) DO UPDATE SET seq = excluded.seq",
             (consumer, seq),

@@ -1,9 +1,9 @@
-"""Commits: what one transaction did, signed by the device that did it, kept and passed on verbatim.
+"""Commits: what one transaction wrote, signed by its device, and passed on byte for byte.
 
-Never looks at what their operations mean.
+Never interprets operations; the fold does.
 
-Long values count in a commit's hash by their own hashes, so that they may be dropped later: what is left is
-the same commit, with the same signature.
+The hash of a commit contains long values by their own hashes. They may therefore be dropped later: what is
+left is the same commit, with the same signature.
 """
 
 import hashlib
@@ -16,32 +16,35 @@ import msgspec
 
 from syncproto import codec
 from syncproto.codec import Redacted, Value
-from syncproto.faults import CommitTooLarge, LocalProtocolError, RemoteProtocolError
-from syncproto.heads import HASH8_BYTES, Clock, Head
+from syncproto.errors import CommitTooLarge, LocalProtocolError, RemoteProtocolError
 from syncproto.hlc import COUNT_MAX, MS_MAX, Stamp
 from syncproto.ids import ID_BYTES, TIME_BYTES, EntityId, ReplicaId, replica_id
-from syncproto.keys import KEY_BYTES, SIGNATURE_BYTES, Signer, verify
+from syncproto.keys import KEY_BYTES, SIGNATURE_BYTES, Signer, verify_signature
+from syncproto.vector_clock import COMMIT_HASH_BYTES, Head, VectorClock
 
-FORMAT = 1
+COMMIT_FORMAT = 2
 COMMIT_BYTES_MAX = 256 * 1024
-ITEMS_MAX = 32 * 1024
+COMMIT_ITEMS_MAX = 32 * 1024
 OPERATIONS_MAX = 2048
 NAME_CHARS_MAX = 128
 BASE_HEADS_MAX = 1024
-HASH_BYTES = 32
-NONCE_BYTES = HASH_BYTES
+NONCE_BYTES = COMMIT_HASH_BYTES
 COUNTER_MAX = (1 << 63) - 1
 
-LONG_BYTES = 128
+LONG_VALUE_BYTES = 128
 
+WHOLE_KINDS = frozenset({"change_set", "decision", "device"})
+"""The kinds whose values are never dropped: who is a member and what was decided is read from the log."""
+
+# What a signature is over, not the format of commits: it stays although COMMIT_FORMAT is 2.
 _SIGNED_AS = b"placet commit 1\0"
-_LONG_TEXT_BYTES = LONG_BYTES - 2  # beside the header of a text of that length, or of bytes
-_SHORT_TEXT_CHARS = _LONG_TEXT_BYTES // 4  # not long, whatever the characters
-_CUT_MAX = 4  # beyond that, looking for each costs more than encoding all again
+_LONG_TEXT_BYTES = LONG_VALUE_BYTES - 2  # without the header of a text, or of bytes, of that length
+_SHORT_TEXT_CHARS = _LONG_TEXT_BYTES // 4  # never long: a character has four bytes at most
+_CUT_MAX = 4  # for more values, searching each costs more than encoding the commit again
 
 
-class By(IntEnum):
-    """Whose write it is."""
+class AuthorKind(IntEnum):
+    """Who decided on a write."""
 
     SYSTEM = 0
     AGENT = 1
@@ -49,43 +52,43 @@ class By(IntEnum):
 
 
 class Author(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """Who made the commit: a kind of author and, where an agent did, which."""
+    """Who made the commit: a kind of author, and which agent if it was one."""
 
-    by: By
+    by: AuthorKind
     agent: EntityId | None = None
 
 
 class Operation(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One write to one entity.
 
-    `base` is the entity's clock as its author saw it before writing, empty where it creates the entity.
-    `effect` names the change item whose confirmation caused the write. `origin` is provenance from before
-    Placet (an import), a map of free form.
+    `base` is the clock of the entity as the author saw it before writing; it is empty if the operation
+    creates the entity. `effect` is the change item whose confirmation caused the write. `origin` is
+    provenance from before Placet (an import), a map without a fixed form.
     """
 
     entity: EntityId
     kind: str
-    base: Clock
+    base: VectorClock
     fields: dict[str, Value]
     effect: EntityId | None
-    by: By
+    by: AuthorKind
     origin: dict[str, Value] | None
 
     @property
     def creates(self) -> bool:
-        """Say whether this operation brings its entity into being."""
+        """Return whether this operation creates its entity."""
         return not self.base
 
     @property
     def deletes(self) -> bool:
-        """Say whether this operation is a tombstone."""
+        """Return whether this operation is a tombstone."""
         return self.fields.get("deleted") is True
 
 
 class Commit(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """The content of a commit; `key` is there in a replica's first commit only and binds it to a device.
+    """The content of a commit. Only the first commit of a replica has a `key`, which binds it to a device.
 
-    In that first commit `previous` is no hash but a nonce: from it and the key follows the replica's id.
+    In that first commit, `previous` is a nonce instead of a hash; the replica id is derived from both.
     """
 
     format: int
@@ -99,151 +102,186 @@ class Commit(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class SignedCommit(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A commit as it travels and rests: its canonical bytes and the signature (64 bytes) over them.
+    """A commit as it is sent and stored: its canonical bytes and the signature (64 bytes) over them.
 
-    The signature is empty inside a run: the signature at the run's end vouches for what it chains, and a
-    store keeps and passes on only signatures that it has checked.
+    The signature is empty inside a run: the one at the end vouches for the chain below it. A store keeps and
+    sends only signatures that it has checked.
     """
 
     body: bytes
     signature: bytes
 
 
-class Received(NamedTuple):
-    """A commit that has been read and found well-formed; its signature has not been checked."""
+class DecodedCommit(NamedTuple):
+    """A commit that was decoded and is well-formed; its signature has not been checked."""
 
     commit: Commit
     head: Head
-    hash: bytes
     signed: SignedCommit
 
+    @property
+    def hash(self) -> bytes:
+        """Return what the next commit of the replica names as `previous` (32 bytes)."""
+        return self.head.hash
 
-_decoder = msgspec.msgpack.Decoder(Commit, ext_hook=codec.read_extension)
+
+_decoder = msgspec.msgpack.Decoder(Commit, ext_hook=codec.decode_extension)
 
 
 def _hash(commit: Commit, body: bytes, long: list[Value]) -> bytes:
-    """Return what the next commit of its replica names as `previous`: SHA-256 of a commit's hash form.
+    """Return the hash of a commit: SHA-256 of its hash form.
 
-    That is its bytes, with every long value of a field dropped; which those are is known.
+    `long` are the long values of the fields of this commit.
     """
     return hashlib.sha256(_hash_form(commit, body, long)).digest()
 
 
 def _hash_form(commit: Commit, body: bytes, long: list[Value]) -> bytes:
-    """Return a commit's bytes with every long value of a field dropped.
+    """Return the bytes of a commit with every long value of a field dropped.
 
-    A few are cut out where they stand, as long as their bytes stand there alone; otherwise all is encoded
-    again, whose cost does not grow with what the values hold.
+    A few values are cut out of the bytes, which is faster than encoding the commit again. If the bytes of a
+    value occur twice, or if there are many values, the whole commit is encoded again.
     """
     if len(long) > _CUT_MAX:
-        return codec.encode(_shortened(commit))
+        return codec.encode(_commit_without_long(commit))
     form = body
     for value in long:
         encoded = codec.encode(value)
-        at = form.find(encoded)
-        # Forwards too: a search from the end compares over and over what repeats itself.
-        if form.find(encoded, at + 1) >= 0:
-            return codec.encode(_shortened(commit))
-        left = codec.DIGEST_LEAD + hashlib.sha256(encoded).digest()
-        form = b"".join((form[:at], left, form[at + len(encoded) :]))
+        index = form.find(encoded)
+        # Searched forwards: `rfind` is quadratic on text that repeats itself, which a peer could send.
+        if form.find(encoded, index + 1) >= 0:
+            return codec.encode(_commit_without_long(commit))
+        redacted = codec.DIGEST_LEAD + hashlib.sha256(encoded).digest()
+        form = b"".join((form[:index], redacted, form[index + len(encoded) :]))
     return form
 
 
-def _shortened(commit: Commit) -> Commit:
+def _commit_without_long(commit: Commit) -> Commit:
     """Return a commit with every long value of a field dropped."""
-    return msgspec.structs.replace(commit, operations=[_short(one) for one in commit.operations])
+    return msgspec.structs.replace(
+        commit, operations=[_operation_without_long(operation) for operation in commit.operations]
+    )
 
 
 def is_long(value: Value) -> bool:
-    """Say whether a field's value is long enough to be dropped later: more than 128 bytes as encoded."""
+    """Return whether a value is long enough to be dropped later: more than 128 bytes when encoded."""
     kind = type(value)
     if kind is str:
         return len(value.encode()) > _LONG_TEXT_BYTES  # type: ignore[union-attr]
     if kind is bytes:
         return len(value) > _LONG_TEXT_BYTES  # type: ignore[arg-type]
-    return (kind is list or kind is dict) and len(codec.encode(value)) > LONG_BYTES
+    return (kind is list or kind is dict) and len(codec.encode(value)) > LONG_VALUE_BYTES
 
 
-def _short(operation: Operation, names: Container[str] | None = None) -> Operation:
-    """Return an operation with its long values dropped, or those of some fields; itself where it has none."""
+def _operation_without_long(operation: Operation, names: Container[str] | None = None) -> Operation:
+    """Return an operation without its long values, or without those of the fields `names`."""
     fields: dict[str, Value] | None = None
     for name, value in operation.fields.items():
         if type(value) is str and len(value) <= _SHORT_TEXT_CHARS:
             continue
         if is_long(value) and (names is None or name in names):
             fields = operation.fields.copy() if fields is None else fields
-            fields[name] = codec.redacted(value)
+            fields[name] = codec.redaction_of(value)
     return operation if fields is None else msgspec.structs.replace(operation, fields=fields)
 
 
-def redact(commit: Commit, dropped: Mapping[EntityId, Container[str]]) -> bytes:
-    """Return a commit's bytes without its long values in these fields: same hash, same signature."""
-    shortened = [_short(one, dropped.get(one.entity, ())) for one in commit.operations]
+def redact_values(commit: Commit, dropped: Mapping[EntityId, Container[str]]) -> bytes:
+    """Return the bytes of a commit without the long values of these fields: same hash, same signature."""
+    shortened = [
+        _operation_without_long(operation, dropped.get(operation.entity, ()))
+        for operation in commit.operations
+    ]
     return codec.encode(msgspec.structs.replace(commit, operations=shortened))
 
 
-def head_of(replica: ReplicaId, counter: int, digest: bytes) -> Head:
-    """Return the head that a commit is."""
-    return Head(replica, counter, digest[:HASH8_BYTES])
+def restore_values(commit: Commit, other: Commit) -> bytes | None:
+    """Return the bytes of a commit with the values that only its other spelling has, None if there are none.
+
+    Both have the same hash. None also if the bytes would exceed the limits of a commit.
+    """
+    operations = [
+        _operation_restored(operation, other_operation)
+        for operation, other_operation in zip(commit.operations, other.operations, strict=True)
+    ]
+    if all(fuller is operation for fuller, operation in zip(operations, commit.operations, strict=True)):
+        return None
+    body = codec.encode(msgspec.structs.replace(commit, operations=operations))
+    # Two spellings within the limits can exceed them together, and then every peer would refuse the commit.
+    return None if len(body) > COMMIT_BYTES_MAX or codec.items_exceed(body, COMMIT_ITEMS_MAX) else body
 
 
-def seal(commit: Commit) -> Received:
-    """Encode a commit of this device; its signature is empty until `sign` has made one.
+def _operation_restored(operation: Operation, other: Operation) -> Operation:
+    """Return an operation with the values that are dropped in it and not in the other."""
+    restored = {
+        name: other.fields[name]
+        for name, value in operation.fields.items()
+        if type(value) is Redacted and type(other.fields[name]) is not Redacted
+    }
+    if not restored:
+        return operation
+    return msgspec.structs.replace(operation, fields=operation.fields | restored)
 
-    Raises CommitTooLarge where its bytes or items exceed the limits, and LocalProtocolError for other content
-    that no peer would take.
+
+def encode_commit(commit: Commit) -> DecodedCommit:
+    """Encode a commit of this device; it is not signed yet (see `sign_commit`).
+
+    Raises CommitTooLarge if its bytes or items exceed the limits, and LocalProtocolError for other content
+    that a peer would refuse.
     """
     try:
         body = codec.encode(commit)
-        long = _check(commit, whole=True)
+        long = _checked_long_values(commit, whole=True)
     except (RemoteProtocolError, TypeError, ValueError, OverflowError, RecursionError) as fault:
         raise LocalProtocolError(str(fault)) from fault
+    # Before it is signed: a commit that its peers refuse would stop its replica for good (PROTOCOL.md §14).
     if len(body) > COMMIT_BYTES_MAX:
         raise CommitTooLarge(f"a commit of {len(body)} bytes exceeds {COMMIT_BYTES_MAX} bytes")
-    if codec.items_exceed(body, ITEMS_MAX):
-        raise CommitTooLarge(f"a commit of more than {ITEMS_MAX} items")
+    if codec.items_exceed(body, COMMIT_ITEMS_MAX):
+        raise CommitTooLarge(f"a commit of more than {COMMIT_ITEMS_MAX} items")
     digest = _hash(commit, body, long)
-    return Received(commit, head_of(commit.replica, commit.counter, digest), digest, SignedCommit(body, b""))
+    return DecodedCommit(commit, Head(commit.replica, commit.counter, digest), SignedCommit(body, b""))
 
 
-def sign(sealed: Received, signer: Signer) -> bytes:
-    """Return the signature (64 bytes) over a commit, which vouches for the chain that ends in it."""
-    return signer.sign(_SIGNED_AS + sealed.hash)
+def sign_commit(commit: DecodedCommit, signer: Signer) -> bytes:
+    """Return the signature (64 bytes) over a commit: it vouches for the whole chain up to it."""
+    return signer.sign(_SIGNED_AS + commit.hash)
 
 
-def read(signed: SignedCommit) -> Received:
+def decode_commit(signed: SignedCommit) -> DecodedCommit:
     """Decode a commit from elsewhere. Raises RemoteProtocolError for anything but its one canonical form.
 
-    What has not happened yet: its signature and its place on the chain are unchecked.
+    The signature of the commit and its place on the chain are not checked yet.
     """
     if len(signed.body) > COMMIT_BYTES_MAX:
         raise RemoteProtocolError(f"a commit of {len(signed.body)} bytes exceeds {COMMIT_BYTES_MAX} bytes")
+    # Empty inside a run: the signature at its end vouches for this commit too (docs/decisions/0004).
     if len(signed.signature) not in (0, SIGNATURE_BYTES):
         raise RemoteProtocolError(f"a signature of {len(signed.signature)} bytes")
-    commit = codec.decode(signed.body, _decoder, ITEMS_MAX)
-    digest = _hash(commit, signed.body, _check(commit, whole=False))
-    return Received(commit, head_of(commit.replica, commit.counter, digest), digest, signed)
+    commit = codec.decode(signed.body, _decoder, COMMIT_ITEMS_MAX)
+    digest = _hash(commit, signed.body, _checked_long_values(commit, whole=False))
+    return DecodedCommit(commit, Head(commit.replica, commit.counter, digest), signed)
 
 
-def read_page(page: Iterable[SignedCommit]) -> list[Received]:
-    """Decode commits from elsewhere, in their order. Raises RemoteProtocolError as `read` does."""
-    return [read(signed) for signed in page]
+def decode_page(page: Iterable[SignedCommit]) -> list[DecodedCommit]:
+    """Decode commits from elsewhere, in their order. Raises RemoteProtocolError as `decode_commit` does."""
+    return [decode_commit(signed) for signed in page]
 
 
-def signature_holds(received: Received, public_key: bytes) -> bool:
-    """Check the signature over a commit, which vouches for the chain that ends in it."""
-    return verify(public_key, received.signed.signature, _SIGNED_AS + received.hash)
+def signature_holds(received: DecodedCommit, public_key: bytes) -> bool:
+    """Return whether the signature over a commit is valid: it vouches for the whole chain up to it."""
+    return verify_signature(public_key, received.signed.signature, _SIGNED_AS + received.hash)
 
 
-def _check(commit: Commit, *, whole: bool) -> list[Value]:
-    """Raise RemoteProtocolError where a commit breaks a rule of PROTOCOL.md (Commits); return the long values
-    of its fields. `whole`: none may be dropped, which its own author never does.
+def _checked_long_values(commit: Commit, *, whole: bool) -> list[Value]:
+    """Check a commit against the rules of syncproto/PROTOCOL.md §4; return the long values of its fields.
+
+    Raises RemoteProtocolError. With `whole`, no value may be dropped: an author never drops its own.
     """
-    if commit.format != FORMAT:
-        raise RemoteProtocolError(f"commit format {commit.format}, expected {FORMAT}")
-    wrong = _out_of_range(commit)
-    if wrong is not None:
-        raise RemoteProtocolError(f"out of range: {wrong}")
+    if commit.format != COMMIT_FORMAT:
+        raise RemoteProtocolError(f"commit format {commit.format}, expected {COMMIT_FORMAT}")
+    part = _out_of_range(commit)
+    if part is not None:
+        raise RemoteProtocolError(f"out of range: {part}")
     long: list[Value] = []
     for operation in commit.operations:
         _check_operation(operation, long, whole=whole)
@@ -255,7 +293,7 @@ def _check(commit: Commit, *, whole: bool) -> list[Value]:
 
 
 def _out_of_range(commit: Commit) -> str | None:
-    """Name what of a commit, its operations aside, is out of range; None where nothing is."""
+    """Return which part of a commit, its operations aside, is out of range; None if none is."""
     key, agent, stamp = commit.key, commit.author.agent, commit.stamp
     return (
         "replica id"
@@ -263,7 +301,7 @@ def _out_of_range(commit: Commit) -> str | None:
         else "counter"
         if not 1 <= commit.counter <= COUNTER_MAX
         else "hash of the previous commit, or nonce"
-        if len(commit.previous) != HASH_BYTES
+        if len(commit.previous) != COMMIT_HASH_BYTES
         else "stamp"
         if not (0 <= stamp.ms <= MS_MAX and 0 <= stamp.n <= COUNT_MAX)
         else "agent id"
@@ -271,48 +309,55 @@ def _out_of_range(commit: Commit) -> str | None:
         else "key"
         if (key is None) is (commit.counter == 1) or (key is not None and len(key) != KEY_BYTES)
         else "replica id"
-        if key is not None and commit.replica != _following(commit, key)
+        if key is not None and commit.replica != _required_replica_id(commit, key)
         else "number of operations"
         if not 0 < len(commit.operations) <= OPERATIONS_MAX
         else None
     )
 
 
-def _following(first: Commit, key: bytes) -> ReplicaId:
-    """Return the id that a first commit's replica must have: that of its key and nonce, at its own time."""
+def _required_replica_id(first: Commit, key: bytes) -> ReplicaId:
+    """Return the only replica id that a first commit may have: derived from its key, nonce and time."""
     return replica_id(int.from_bytes(first.replica[:TIME_BYTES], "big"), key, first.previous)
 
 
 def _check_operation(operation: Operation, long: list[Value], *, whole: bool) -> None:
-    """Raise RemoteProtocolError where an operation is malformed; note the long values of its fields."""
+    """Raise RemoteProtocolError if an operation is malformed; add the long values of its fields to `long`."""
     effect, base = operation.effect, operation.base
     if len(operation.entity) != ID_BYTES or not 0 < len(operation.kind) <= NAME_CHARS_MAX:
         raise RemoteProtocolError("out of range: entity id or kind")
-    if (effect is not None and len(effect) != ID_BYTES) or (base and not is_clock(base)):
+    if (effect is not None and len(effect) != ID_BYTES) or (base and not is_valid_clock(base)):
         raise RemoteProtocolError("out of range: effect or base")
+    _check_fields(operation, long, is_whole=whole or operation.kind in WHOLE_KINDS)
+    if operation.origin is not None:
+        codec.check_value(operation.origin)
+
+
+def _check_fields(operation: Operation, long: list[Value], *, is_whole: bool) -> None:
+    """Raise RemoteProtocolError if a name or value is malformed, or dropped although all must be `whole`."""
     for name, value in operation.fields.items():
         if not 0 < len(name) <= NAME_CHARS_MAX:
             raise RemoteProtocolError("out of range: field name")
         if type(value) is str:
             if len(value) > _SHORT_TEXT_CHARS and is_long(value):
                 long.append(value)
-        elif whole or type(value) is not Redacted:
+        # `check_value` refuses a dropped value: nobody may hide who is a member or what was decided.
+        elif is_whole or type(value) is not Redacted:
             codec.check_value(value)
             if is_long(value):
                 long.append(value)
-    if operation.origin is not None:
-        codec.check_value(operation.origin)
 
 
-def is_clock(clock: Clock) -> bool:
-    """Say whether heads from outside are in range, in order, and without repetition."""
+def is_valid_clock(clock: VectorClock, heads_max: int = BASE_HEADS_MAX) -> bool:
+    """Return whether heads from outside are in range, in order, without repetition, and not too many."""
     if not clock:
         return True
-    if len(clock) > BASE_HEADS_MAX:
+    if len(clock) > heads_max:
         return False
     for head in clock:
-        if len(head.replica) != ID_BYTES or len(head.hash8) != HASH8_BYTES:
+        if len(head.replica) != ID_BYTES or len(head.hash) != COMMIT_HASH_BYTES:
             return False
         if not 1 <= head.counter <= COUNTER_MAX:
             return False
+    # `covers` searches long clocks by bisection, so their order must be certain.
     return all(a < b for a, b in itertools.pairwise(clock))

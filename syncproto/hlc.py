@@ -1,6 +1,6 @@
-"""Hybrid logical clock stamps (Kulkarni et al. 2014): they break ties between concurrent versions.
+"""Stamps of a hybrid logical clock (Kulkarni et al. 2014): they break ties between concurrent versions.
 
-Never decides what came first: causality lies in the clocks of entities.
+Never decides what came first: the vector clocks of entities do.
 """
 
 from collections.abc import Iterable
@@ -12,25 +12,26 @@ LEAD_MS_MAX = 10 * 60 * 1000
 
 
 class Stamp(NamedTuple):
-    """Unix time in milliseconds, then a count of stamps within it."""
+    """Unix time in milliseconds, then a counter for stamps within one millisecond."""
 
     ms: int
     n: int
 
 
 def tick(last: Stamp, now_ms: int) -> Stamp:
-    """Return the stamp for a new commit: after `last`, and not before the local clock."""
+    """Return the stamp of a new commit: after `last`, and not before the local clock."""
     if now_ms > last.ms:
         return Stamp(min(now_ms, MS_MAX), 0)
     if last.n < COUNT_MAX:
         return Stamp(last.ms, last.n + 1)
+    # The counter is full: another device may have sent such a stamp, and writing must go on.
     return Stamp(min(last.ms + 1, MS_MAX), 0)
 
 
-def follow(last: Stamp, seen: Iterable[Stamp], now_ms: int) -> Stamp:
-    """Return what the local clock becomes after taking commits with these stamps.
+def follow(last: Stamp, stamps: Iterable[Stamp], now_ms: int) -> Stamp:
+    """Return the last stamp of this device after it accepted commits with these stamps.
 
-    A stamp more than 10 minutes ahead of the local clock is not followed: one wrong clock must not drag
-    every device's with it.
+    Stamps more than 10 minutes ahead of the local clock are ignored: one wrong clock must not move the
+    clocks of all devices.
     """
-    return max([last, *(stamp for stamp in seen if stamp.ms <= now_ms + LEAD_MS_MAX)])
+    return max([last, *(stamp for stamp in stamps if stamp.ms <= now_ms + LEAD_MS_MAX)])

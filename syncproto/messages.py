@@ -1,6 +1,6 @@
-"""The frames of a conversation: what two devices say to each other, in one canonical form each.
+"""The messages of a conversation between two devices, each with one canonical form as a frame.
 
-Never decides what to say next; the session does.
+Never decides what to send next; the session does.
 """
 
 from typing import Annotated
@@ -9,50 +9,56 @@ import msgspec
 
 from syncproto import codec
 from syncproto.codec import Value
-from syncproto.commit import SignedCommit, is_clock
-from syncproto.faults import RemoteProtocolError
-from syncproto.heads import Clock
+from syncproto.commit import BASE_HEADS_MAX, SignedCommit, is_valid_clock
+from syncproto.errors import RemoteProtocolError
 from syncproto.ids import ID_BYTES, ReplicaId
+from syncproto.vector_clock import VectorClock
 
-VERSIONS = (1,)
+VERSIONS = (2,)
 VERSIONS_MAX = 64
 FRAME_BYTES_MAX = 1 << 20
 FRAME_ITEMS_MAX = 64 * 1024
 PAGE_BYTES_MIN = 4 * 1024
 PAGE_BYTES_MAX = 768 * 1024
-HASH_BYTES = 32
+STATE_HASH_BYTES = 32
+VECTOR_PART_HEADS = BASE_HEADS_MAX
 REASON_CHARS_MAX = 200
 
 
 class Hello(msgspec.Struct, frozen=True, array_like=True, tag=1):
-    """The first frame of each side: what it speaks, which vault it is in, and what it holds.
+    """The first frame of each side: its protocol versions, its vault, and which commits it has.
 
-    `more` is empty in version 1; a reader passes over what it does not know in it.
+    `vector` is the first part of its vector: if it has VECTOR_PART_HEADS heads, further parts follow. `more`
+    is empty in version 2; a reader ignores what it does not know in it.
     """
 
     versions: list[int]
     vault: bytes
     replica: ReplicaId | None
-    vector: Clock
+    vector: VectorClock
     state_hash: bytes
     more: dict[str, Value]
 
 
 class Commits(msgspec.Struct, frozen=True, array_like=True, tag=2):
-    """A page of commits in the sender's feed order; each run in it ends in a signature."""
+    """A page of commits in the feed order of the sender; each run in it ends in a signature."""
 
     commits: list[SignedCommit]
 
 
 class Ack(msgspec.Struct, frozen=True, array_like=True, tag=3):
-    """The answer to one page, once it is durable: what the receiver now holds."""
+    """The answer to one page, once it is durable: how the vector of its sender changed since it last told.
 
-    vector: Clock
+    `heads` came to it, `gone` left it. `state_hash` belongs to the vector after that.
+    """
+
+    heads: VectorClock
+    gone: VectorClock
     state_hash: bytes
 
 
 class Ping(msgspec.Struct, frozen=True, array_like=True, tag=4):
-    """A question whether the other side still lives."""
+    """A question whether the other side is still there."""
 
     nonce: int
 
@@ -64,49 +70,61 @@ class Pong(msgspec.Struct, frozen=True, array_like=True, tag=5):
 
 
 class Bye(msgspec.Struct, frozen=True, array_like=True, tag=6):
-    """The last frame: why the sender closes."""
+    """The last frame: why the sender closes the link."""
 
     reason: str
 
 
+class Heads(msgspec.Struct, frozen=True, array_like=True, tag=7):
+    """A further part of the vector in a Hello, or an earlier part of the change in an Ack."""
+
+    heads: VectorClock
+    gone: VectorClock
+
+
 class _AnyHello(msgspec.Struct, frozen=True, array_like=True):
-    """What is looked at in the Hello of another version: members that come after are passed over."""
+    """The part of a Hello that every version has in common; what comes after it is ignored."""
 
     kind: int
     versions: Annotated[list[int], msgspec.Meta(max_length=VERSIONS_MAX)]
 
 
-Message = Hello | Commits | Ack | Ping | Pong | Bye
+Message = Hello | Commits | Ack | Ping | Pong | Bye | Heads
 
 _any_hello = msgspec.msgpack.Decoder(_AnyHello)
 _decoder: msgspec.msgpack.Decoder[Message] = msgspec.msgpack.Decoder(Message)
 
 
-def write(message: Message) -> bytes:
-    """Return a message's one canonical form."""
+def encode_message(message: Message) -> bytes:
+    """Return the frame of a message: its only canonical form."""
     return codec.encode(message)
 
 
-def read(frame: bytes) -> Message:
-    """Read a frame. Raises RemoteProtocolError for anything malformed, too large or out of range."""
+def decode_message(frame: bytes) -> Message:
+    """Return the message in a frame. Raises RemoteProtocolError if malformed, too large, out of range."""
     if len(frame) > FRAME_BYTES_MAX:
         raise RemoteProtocolError(f"a frame of {len(frame)} bytes exceeds {FRAME_BYTES_MAX} bytes")
     message = codec.decode(frame, _decoder, FRAME_ITEMS_MAX)
     match message:
         case Hello():
             _check_hello(message)
-            _check_standing(message)
+            _check_vector(message.vector)
+            _check_state_hash(message.state_hash)
         case Ack():
-            _check_standing(message)
+            _check_vector(message.heads, message.gone)
+            _check_state_hash(message.state_hash)
+        case Heads():
+            _check_vector(message.heads, message.gone)
         case Ping() | Pong():
             codec.check_value(message.nonce)
     return message
 
 
-def versions_in(frame: bytes) -> list[int] | None:
-    """Return the versions that a Hello of whatever version names, None where the frame is no Hello at all.
+def versions_in_hello(frame: bytes) -> list[int] | None:
+    """Return the versions in a Hello of any version, None if the frame is no Hello.
 
-    Of all that a Hello says, this part stays where it is: else nobody could say what keeps two devices apart.
+    Every version keeps this part of a Hello in its place. Otherwise two devices without a common version
+    could not report that as the reason.
     """
     try:
         hello = _any_hello.decode(frame) if len(frame) <= FRAME_BYTES_MAX else None
@@ -124,8 +142,11 @@ def _check_hello(hello: Hello) -> None:
         raise RemoteProtocolError("out of range: replica id")
 
 
-def _check_standing(message: Hello | Ack) -> None:
-    if not is_clock(message.vector):
+def _check_vector(*parts: VectorClock) -> None:
+    if not all(is_valid_clock(part) for part in parts):
         raise RemoteProtocolError("out of range: version vector")
-    if len(message.state_hash) != HASH_BYTES:
+
+
+def _check_state_hash(state_hash: bytes) -> None:
+    if len(state_hash) != STATE_HASH_BYTES:
         raise RemoteProtocolError("out of range: state hash")

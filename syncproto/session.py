@@ -1,24 +1,24 @@
 """The session: the conversation on one link, as a state machine without I/O.
 
-Never waits, stores or sends: it says what to send and what to store, and is told what came of it.
+Never waits, stores or sends: it returns what to send and what to store, and its caller reports the result.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from enum import Enum
 from typing import NamedTuple
 
 from syncproto import messages
 from syncproto.commit import SignedCommit
-from syncproto.faults import LocalProtocolError, OtherVersion, RemoteProtocolError
-from syncproto.flight import WINDOW_PAGES, Flight
-from syncproto.heads import EMPTY, Clock, Head
+from syncproto.errors import LocalProtocolError, RemoteProtocolError, UnsupportedVersion
 from syncproto.ids import ReplicaId
-from syncproto.messages import Ack, Bye, Commits, Hello, Message, Ping, Pong
+from syncproto.messages import Ack, Bye, Commits, Heads, Hello, Message, Ping, Pong
+from syncproto.peer_vector import PeerVector, changes, parts_of, single_counters
+from syncproto.send_window import WINDOW_PAGES, SendWindow
+from syncproto.vector_clock import Head, VectorClock
 
 
-class State(Enum):
-    """Where the conversation is."""
+class SessionState(Enum):
+    """The stage of the conversation."""
 
     NEW = "new"
     GREETING = "greeting"
@@ -26,308 +26,328 @@ class State(Enum):
     CLOSED = "closed"
 
 
-class Standing(NamedTuple):
-    """What a store holds at one moment: its vector and the state hash that belongs to it."""
+class StoreState(NamedTuple):
+    """What a store contains at one moment: its vector and the state hash for it."""
 
-    vector: Clock
+    vector: VectorClock
     state_hash: bytes
 
 
-class Send(NamedTuple):
+class SendFrame(NamedTuple):
     """Send this frame."""
 
     frame: bytes
 
 
-class Take(NamedTuple):
-    """Store these commits as one transaction, then call `taken`."""
+class StoreCommits(NamedTuple):
+    """Store these commits in one transaction, then call `ack_frames`."""
 
     commits: list[SignedCommit]
 
 
-class Compared(NamedTuple):
-    """Both sides held the same commits; `agree` says whether their state hashes were equal."""
+class StatesCompared(NamedTuple):
+    """Both sides had the same commits; `agree` if their state hashes were equal."""
 
     agree: bool
-    vector: Clock
+    vector: VectorClock
 
 
-class Greeted(NamedTuple):
-    """The peer's first frame has come: from now on pages may be wanted."""
+class HelloReceived(NamedTuple):
+    """The first frame of the peer has come: `next_page_request` may return a request from now on."""
 
-    vector: Clock
-
-
-class Acked(NamedTuple):
-    """The peer has made a page durable and told what it holds."""
-
-    vector: Clock
+    vector: VectorClock
 
 
-class Closed(NamedTuple):
-    """The peer has said goodbye."""
+class AckReceived(NamedTuple):
+    """The peer has stored a page durably, and has these commits now."""
+
+    vector: VectorClock
+
+
+class ByeReceived(NamedTuple):
+    """The peer closes the conversation."""
 
     reason: str
 
 
-Event = Send | Take | Compared | Greeted | Acked | Closed
+SessionEvent = SendFrame | StoreCommits | StatesCompared | HelloReceived | AckReceived | ByeReceived
 
 
-class PageWanted(NamedTuple):
-    """What to read from the feed: beyond a position, what the peer lacks, up to about so many bytes."""
+class PageRequest(NamedTuple):
+    """A page to read from the feed: what the peer lacks beyond a position, up to about `bytes_max`."""
 
     after: int
-    peer_vector: Clock
+    peer_vector: VectorClock
     bytes_max: int
 
 
-def _chains(vector: Clock) -> dict[ReplicaId, int]:
-    """Return how far a vector goes in each replica that is one chain in it."""
-    heads = Counter(head.replica for head in vector)
-    return {head.replica: head.counter for head in vector if heads[head.replica] == 1}
-
-
-def _with_ends(vector: Clock, taken: Sequence[Head], own: Clock) -> Clock:
-    """Return a peer's vector with commits in it that it sent, and that were new to this side.
-
-    Each lies below one of them that is now a head of this side's own. Where a replica has forked, heads that
-    these supersede stay beside them: that says nothing untrue, and the next Ack says it shorter.
-    """
-    chains, heads = _chains(own), set(vector)
-    for end in set(taken) & set(own):
-        older = [head for head in heads if head.replica == end.replica]
-        if len(older) > 1 or end.replica not in chains:
-            heads.add(end)
-        elif not older or older[0].counter < end.counter:
-            heads = heads - set(older) | {end}
-    return tuple(sorted(heads))
-
-
-def _require_spoken(versions: Sequence[int]) -> None:
-    """Raise OtherVersion where none of these versions is spoken here."""
+def _require_shared_version(versions: Sequence[int]) -> None:
+    """Raise UnsupportedVersion if this side speaks none of these versions."""
     if not set(versions) & set(messages.VERSIONS):
-        raise OtherVersion(versions, newer=max(versions, default=0) > max(messages.VERSIONS))
+        raise UnsupportedVersion(versions, newer=max(versions, default=0) > max(messages.VERSIONS))
 
 
 class Session:
     """One side of a conversation.
 
-    Call `hello` once and send what it returns; give every frame to `receive`; after each change of the feed
-    call `grew`; whenever `wanted` names a page, read it and call `page`.
+    Call `hello_frames` once and send what it returns, in order, before anything else. Pass every frame of the
+    peer to `receive`. Call `feed_grew` after each change of the feed. Whenever `next_page_request` returns a
+    request, read that page and call `page_frame`.
 
-    `now_s` is the moment by a clock that does not go back, of which only differences count: pages are as long
-    as the line takes in about a second. To who tells no moments every line is a fast one.
+    `now_s` is the time by a clock that does not go back; only differences count. The session makes pages as
+    long as the line transfers in about a second. Without `now_s`, it assumes a fast line.
     """
 
-    def __init__(self, vault: bytes, replica: ReplicaId | None, standing: Standing) -> None:
-        self.state = State.NEW
+    def __init__(self, vault: bytes, replica: ReplicaId | None, own: StoreState) -> None:
+        self.state = SessionState.NEW
         self._vault = vault
         self._replica = replica
-        self._own = standing
-        self._peer_vector: Clock = EMPTY
-        self._said: Standing | None = None
+        self._own = own
+        self._own_heads = set(own.vector)
+        self._told: set[Head] = set()
+        """The vector of this side, as the peer knows it once it has read what was sent."""
+        self._peer = PeerVector()
+        self._hello: Hello | None = None
+        self._peer_state_hash: bytes | None = None
+        """What belongs to the vector that the peer reported, None if it was compared already."""
         self._cursor = 0
-        self._flight = Flight()
-        self._untaken = 0
+        self._window = SendWindow()
+        self._unanswered = 0
         self._grown = False
         self._asked = False
         self._stale = False
 
     @property
-    def peer_vector(self) -> Clock:
-        """Return what the peer is known to hold."""
-        return self._peer_vector
+    def peer_vector(self) -> VectorClock:
+        """Return the commits that the peer is known to have."""
+        return self._peer.clock
 
     @property
-    def idle(self) -> bool:
-        """Say whether everything sent was acknowledged and nothing more is known to be wanted."""
-        waiting = self._flight.pages or self._untaken or self._grown or self._asked
-        return self.state is State.STREAMING and not waiting
+    def is_idle(self) -> bool:
+        """Return whether everything sent was acknowledged and nothing more is known to be missing."""
+        waiting = self._window.pages_in_flight or self._unanswered or self._grown or self._asked
+        return self.state is SessionState.STREAMING and not waiting
 
     @property
-    def level(self) -> bool:
-        """Say whether the peer is known to hold exactly what this side held last."""
-        return self.state is not State.NEW and self._peer_vector == self._own.vector
+    def is_level(self) -> bool:
+        """Return whether the peer is known to have exactly the commits of this side."""
+        return self.state is not SessionState.NEW and self._peer.heads == self._own_heads
 
     @property
-    def under_way(self) -> int:
+    def pages_in_flight(self) -> int:
         """Return how many pages were sent and are not yet acknowledged."""
-        return self._flight.pages
+        return self._window.pages_in_flight
 
     # -- sending --------------------------------------------------------------------------------------
 
-    def hello(self) -> bytes:
-        """Return the first frame."""
-        if self.state is not State.NEW:
+    def hello_frames(self) -> list[bytes]:
+        """Return the first frame, and those that tell the rest of a vector that one frame cannot tell."""
+        if self.state is not SessionState.NEW:
             raise LocalProtocolError("hello was said already")
-        self.state = State.GREETING
+        self.state = SessionState.GREETING
         own = self._own
-        greeting = Hello(list(messages.VERSIONS), self._vault, self._replica, own.vector, own.state_hash, {})
-        return messages.write(greeting)
+        first, *parts = parts_of(own.vector)
+        greeting = Hello(list(messages.VERSIONS), self._vault, self._replica, first, own.state_hash, {})
+        self._told = set(own.vector)
+        return [
+            messages.encode_message(greeting),
+            *(messages.encode_message(Heads(part, ())) for part in parts),
+        ]
 
-    def grew(self) -> None:
-        """Note that the feed may hold more than at the last page."""
+    def feed_grew(self) -> None:
+        """Record that the feed may contain more than at the last page."""
         self._grown = True
 
-    def wanted(self) -> PageWanted | None:
-        """Name the next page to send; None while there is nothing to send or the window is full."""
-        ready = self.state is State.STREAMING and self._grown and not self._asked
-        page_bytes = self._flight.page_bytes if ready else 0
+    def next_page_request(self) -> PageRequest | None:
+        """Return the next page to read and send, None while nothing is to send or the window is full."""
+        ready = self.state is SessionState.STREAMING and self._grown and not self._asked
+        page_bytes = self._window.next_page_bytes if ready else 0
         if not page_bytes:
             return None
+        # Cleared before the page is read: what comes to the feed meanwhile sets it again, and is not missed.
         self._grown, self._asked = False, True
-        return PageWanted(self._cursor, self._peer_vector, page_bytes)
+        return PageRequest(self._cursor, self._peer.clock, page_bytes)
 
-    def page(
+    def page_frame(
         self,
         commits: Sequence[SignedCommit],
         end: int,
-        standing: Standing,
+        own: StoreState,
         now_s: float = 0.0,
         *,
         whole: bool = False,
     ) -> bytes | None:
-        """Return the frame for the page that was wanted, None where there is nothing to send now.
+        """Return the frame of the page that was requested, None if there is nothing to send now.
 
-        `end` is the feed position up to which the peer now has, or is being sent, everything; `standing` is
-        what the store held when the page was read. Where it is `whole`, beyond it the feed held nothing then,
-        and no page is wanted until the feed grows.
+        `end` is the feed position up to which the peer now has, or is being sent, everything. `own` is the
+        state of the store when the page was read. If the page is `whole`, the feed contained nothing beyond
+        it, and the next request comes after the feed has grown.
         """
         if not self._asked:
             raise LocalProtocolError("a page that was not wanted")
         stale, self._asked, self._stale = self._stale, False, False
-        surprised = self._stand(standing)
-        if self.state is not State.STREAMING or surprised or stale:
+        restarted = self._update_own(own)
+        # A page that was read before the feed is gone through again may lack what the peer lacks.
+        if self.state is not SessionState.STREAMING or restarted or stale:
             return None
         self._cursor = end
         if not commits:
-            self._flight.rested()
+            self._window.note_idle()
             return None
-        frame = messages.write(Commits(list(commits)))
-        self._flight.sent(len(frame), now_s)
+        frame = messages.encode_message(Commits(list(commits)))
+        self._window.note_sent(len(frame), now_s)
         if whole:
-            self._flight.rested()
+            self._window.note_idle()
         else:
             self._grown = True
         return frame
 
-    def taken(self, heads: Sequence[Head], forked: bool, standing: Standing) -> bytes:
-        """Return the Ack for the oldest page not yet answered, once it is durable.
+    def ack_frames(self, heads: Sequence[Head], forked: bool, own: StoreState) -> list[bytes]:
+        """Return the Ack for the oldest page that is not yet answered; call it once the page is durable.
 
-        `heads` are the commits that were new. Where a replica was seen to fork, the peer's vector means less
-        than was thought: the feed is gone through again for what it lacks.
+        If the vector changed by more than one frame can tell, other frames come before the Ack.
+
+        `heads` are the commits that were new. If a replica has `forked`, the vector of the peer covers fewer
+        commits than its counters suggested: the session goes through the feed again for what the peer lacks.
         """
-        if not self._untaken:
+        if not self._unanswered:
             raise LocalProtocolError("no page waits for an Ack")
-        self._untaken -= 1
-        self._stand(standing)
+        self._unanswered -= 1
+        self._update_own(own)
         if forked:
-            self._go_through_again()
-        self._peer_vector = _with_ends(self._peer_vector, heads, standing.vector)
-        return messages.write(Ack(standing.vector, standing.state_hash))
+            self._restart_feed()
+        # What the peer sent, it has: it is not sent back.
+        self._peer.add_sent(heads, own.vector)
+        *parts, last = changes(self._told, self._own_heads)
+        self._told = self._own_heads
+        frames = [messages.encode_message(Heads(came, left)) for came, left in parts]
+        return [*frames, messages.encode_message(Ack(*last, own.state_hash))]
 
-    def _stand(self, standing: Standing) -> bool:
-        """Note what this side holds; say whether the feed must be gone through again for the peer.
+    def _update_own(self, own: StoreState) -> bool:
+        """Record the state of this side; return whether the feed must be gone through again for the peer.
 
-        Counters stood for chains as long as one chain a replica was known. They do so no longer where a
-        replica is seen to have forked, or where this side has come past a head of the peer's without it.
+        Counters stand for chains as long as each replica has one chain. They no longer do if a replica has
+        forked, or if this side has passed the counter of a head of the peer without having that commit.
         """
-        before, now = _chains(self._own.vector), _chains(standing.vector)
-        self._own = standing
-        forked = any(head.replica not in now for head in standing.vector if head.replica in before)
+        before, now = single_counters(self._own.vector), single_counters(own.vector)
+        self._own, self._own_heads = own, set(own.vector)
+        forked = any(head.replica not in now for head in own.vector if head.replica in before)
+        # Such a head was beyond this side's commits, and so counted as proof that the peer has all before it.
         passed = any(
             before.get(replica, counter) < counter <= now.get(replica, 0)
-            for replica, counter, _ in set(self._peer_vector) - set(standing.vector)
+            for replica, counter, _ in self._peer.heads - self._own_heads
         )
         if forked or passed:
-            self._go_through_again()
+            self._restart_feed()
         return forked or passed
 
-    def _go_through_again(self) -> None:
-        """Read the feed from its beginning for what the peer lacks; it skips what it has."""
+    def _restart_feed(self) -> None:
+        """Go through the feed from its beginning for what the peer lacks; the peer skips what it has."""
         self._cursor, self._grown, self._stale = 0, True, self._asked
 
-    def ping(self, nonce: int) -> bytes:
-        """Return a frame that asks for a sign of life."""
-        return messages.write(Ping(nonce))
+    def ping_frame(self, nonce: int) -> bytes:
+        """Return a frame that the peer answers at once if it is still there."""
+        return messages.encode_message(Ping(nonce))
 
-    def bye(self, reason: str) -> bytes:
-        """Return the last frame and close."""
-        self.state = State.CLOSED
-        return messages.write(Bye(reason[: messages.REASON_CHARS_MAX]))
+    def bye_frame(self, reason: str) -> bytes:
+        """Return the last frame, and close the session."""
+        self.state = SessionState.CLOSED
+        return messages.encode_message(Bye(reason[: messages.REASON_CHARS_MAX]))
 
     # -- receiving ------------------------------------------------------------------------------------
 
-    def receive(self, frame: bytes, now_s: float = 0.0) -> list[Event]:
-        """Take in a frame; return what follows from it, in order.
+    def receive(self, frame: bytes, now_s: float = 0.0) -> list[SessionEvent]:
+        """Process a frame of the peer; return the events that follow from it, in order.
 
-        Raises RemoteProtocolError where the peer breaks the protocol: say `bye` and close this link.
+        Raises RemoteProtocolError if the peer breaks the protocol: send `bye_frame` and close the link.
         """
-        if self.state is State.CLOSED:
+        if self.state is SessionState.CLOSED:
             return []
         message = self._read(frame)
         if isinstance(message, Bye):
-            self.state = State.CLOSED
-            return [Closed(message.reason[: messages.REASON_CHARS_MAX])]
-        if self.state is State.GREETING:
-            return self._greeted(message)
-        if self.state is not State.STREAMING:
+            self.state = SessionState.CLOSED
+            return [ByeReceived(message.reason[: messages.REASON_CHARS_MAX])]
+        if self.state is SessionState.GREETING:
+            return self._receive_hello(message)
+        if self.state is not SessionState.STREAMING:
             raise RemoteProtocolError(f"{type(message).__name__} before this side said hello")
-        return self._streamed(message, now_s)
+        return self._receive_message(message, now_s)
 
     def _read(self, frame: bytes) -> Message:
-        """Read a frame; where the first one is the Hello of a version that is not spoken here, say so."""
+        """Decode a frame; raise UnsupportedVersion if it is a Hello without a common version."""
         try:
-            return messages.read(frame)
+            return messages.decode_message(frame)
         except RemoteProtocolError:
-            versions = messages.versions_in(frame) if self.state is State.GREETING else None
+            versions = messages.versions_in_hello(frame) if self.state is SessionState.GREETING else None
             if versions is not None:
-                _require_spoken(versions)
+                _require_shared_version(versions)
             raise
 
-    def _greeted(self, message: Message) -> list[Event]:
-        if not isinstance(message, Hello):
-            raise RemoteProtocolError(f"{type(message).__name__} before Hello")
-        _require_spoken(message.versions)
-        if message.vault != self._vault:
-            raise RemoteProtocolError("another vault")
-        self.state = State.STREAMING
-        self._peer_vector = message.vector
+    def _receive_hello(self, message: Message) -> list[SessionEvent]:
+        if self._hello is None:
+            if not isinstance(message, Hello):
+                raise RemoteProtocolError(f"{type(message).__name__} before Hello")
+            # Before the vault: only the versions mean the same in every version (PROTOCOL.md §11).
+            _require_shared_version(message.versions)
+            if message.vault != self._vault:
+                raise RemoteProtocolError("another vault")
+            self._hello, part = message, message.vector
+        # A vector that is told for the first time has nothing that could be gone.
+        elif isinstance(message, Heads) and not message.gone:
+            part = message.heads
+        else:
+            raise RemoteProtocolError(f"{type(message).__name__} inside the vector of a Hello")
+        self._peer.report(part, (), len(self._own_heads))
+        # A full part: another one follows, and until then it is not known what the peer lacks.
+        if len(part) == messages.VECTOR_PART_HEADS:
+            return []
+        self.state = SessionState.STREAMING
+        self._peer.settle()
         self._grown = True
-        return [Greeted(message.vector), *self._heard(message)]
+        return [HelloReceived(self._peer.clock), *self._note_peer_state(self._hello.state_hash)]
 
-    def _streamed(self, message: Message, now_s: float) -> list[Event]:
+    def _receive_message(self, message: Message, now_s: float) -> list[SessionEvent]:
         match message:
             case Commits(commits=commits):
-                if not commits or self._untaken >= WINDOW_PAGES:
+                # The window bounds what waits here for the store, however fast a peer sends.
+                if not commits or self._unanswered >= WINDOW_PAGES:
                     raise RemoteProtocolError("a page that is empty or beyond the window")
-                self._untaken += 1
-                return [Take(commits)]
-            case Ack(vector=vector):
-                if not self._flight.pages:
+                self._unanswered += 1
+                return [StoreCommits(commits)]
+            case Heads(heads=heads, gone=removed):
+                self._peer.report(heads, removed, len(self._own_heads))
+                # The state hash that was kept belongs to the vector before this part of a change.
+                self._peer_state_hash = None
+                return []
+            case Ack(heads=heads, gone=removed, state_hash=state_hash):
+                # Otherwise a peer could acknowledge more than was sent, and the window would count wrong.
+                if not self._window.pages_in_flight:
                     raise RemoteProtocolError("an Ack for no page")
-                self._flight.acked(now_s)
-                self._peer_vector = vector
-                return [Acked(vector), *self._heard(message)]
+                self._window.note_acked(now_s)
+                self._peer.report(heads, removed, len(self._own_heads))
+                self._peer.settle()
+                return [AckReceived(self._peer.clock), *self._note_peer_state(state_hash)]
             case Ping(nonce=nonce):
-                return [Send(messages.write(Pong(nonce)))]
+                return [SendFrame(messages.encode_message(Pong(nonce)))]
             case Pong():
                 return []
         raise RemoteProtocolError(f"{type(message).__name__} after Hello")
 
-    def _heard(self, message: Hello | Ack) -> list[Event]:
-        """Keep what the peer says that it holds, until it can be compared."""
-        self._said = Standing(message.vector, message.state_hash)
-        compared = self.compare()
+    def _note_peer_state(self, state_hash: bytes) -> list[SessionEvent]:
+        """Keep the state that the peer reports until both sides have the same commits."""
+        self._peer_state_hash = state_hash
+        compared = self.compare_states()
         return [] if compared is None else [compared]
 
-    def compare(self) -> Compared | None:
-        """Compare state hashes once both sides hold the same commits (law 3); None where nothing is new.
+    def compare_states(self) -> StatesCompared | None:
+        """Compare state hashes once both sides have the same commits (law 3); None if nothing is to compare.
 
-        Call it after `taken` and `page`: what the peer said a moment ago may be what is held only now.
+        Call it after `ack_frames` and `page_frame`: this side may have reached only now what the peer
+        reported a moment ago.
         """
-        said, own = self._said, self._own
-        if said is None or said.vector != own.vector:
+        state_hash, own = self._peer_state_hash, self._own
+        # Not what the peer is known to have by now: its hash belongs to the vector that it reported.
+        if state_hash is None or self._peer.reported != self._own_heads:
             return None
-        self._said = None
-        return Compared(said.state_hash == own.state_hash, own.vector)
+        self._peer_state_hash = None
+        return StatesCompared(state_hash == own.state_hash, own.vector)

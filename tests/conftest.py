@@ -5,8 +5,21 @@ Never holds a fixture that only one folder needs; that folder has a conftest of 
 
 import os
 import signal
+from collections.abc import Iterator
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, Phase, settings
+
+import hatch_build
+from tests.support.devices import Device, MakeDevice
+from tests.support.environment import forget_settings, in_ci, keep_compiled
+from tests.support.source_tree import ROOT
+
+pytest_plugins = ["tests.support.needs", "tests.support.distribution"]
+
+forget_settings()
+keep_compiled()
 
 # A machine under load is no counterexample, so no example has a deadline; pytest-timeout bounds the test.
 settings.register_profile("dev", deadline=None, print_blob=True)
@@ -22,8 +35,29 @@ settings.register_profile(
     "few", settings.get_profile("ci"), max_examples=20, phases=[Phase.explicit, Phase.generate]
 )
 
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if "CI" in os.environ else "dev"))
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if in_ci() else "dev"))
+
+# Without its catalogs the command line is silently English.
+if not hatch_build.is_compiled(ROOT):
+    hatch_build.compile_all(ROOT)
 
 # A shell that starts the tests in the background has them, and every daemon they start, ignore interrupts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def device(tmp_path: Path) -> Iterator[MakeDevice]:
+    """Return what makes devices with running daemons; whatever the test does, the daemons end with it."""
+    devices: list[Device] = []
+
+    def make(name: str, **settings: str) -> Device:
+        device = Device(name, tmp_path / name, settings)
+        devices.append(device)
+        device.start()
+        return device
+
+    yield make
+    for device in devices:
+        if device.daemon is not None and device.daemon.poll() is None:
+            device.kill()

@@ -7,12 +7,13 @@ import subprocess
 import sysconfig
 from pathlib import Path
 
-from tests.source import ROOT
+from tests.support.patience import LIMIT_S
+from tests.support.source_tree import ROOT
 
 
 def test_imports_go_one_way_and_each_third_party_has_one_owner() -> None:
     linter = Path(sysconfig.get_path("scripts")) / "lint-imports"
-    done = subprocess.run(
-        [linter, "--no-cache"], cwd=ROOT, capture_output=True, text=True, timeout=50, check=False
+    result = subprocess.run(
+        [linter, "--no-cache"], cwd=ROOT, capture_output=True, text=True, timeout=LIMIT_S, check=False
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert result.returncode == 0, result.stdout + result.stderr

@@ -4,6 +4,7 @@ Never imports the code that it measures, and never fixes what it finds.
 """
 
 import ast
+import builtins
 import json
 import re
 from collections.abc import Iterator
@@ -13,7 +14,16 @@ from statistics import median, quantiles
 
 import pytest
 
-from tests.source import PACKAGES, ROOT, functions, length, modules, text_of, tracked, tree_of
+from tests.support.source_tree import (
+    PACKAGES,
+    ROOT,
+    function_length,
+    functions,
+    modules,
+    project_files,
+    text_of,
+    tree_of,
+)
 
 BANNED_WORDS = {"manager", "helper", "helpers", "util", "utils", "common", "misc"}
 # As the noun of a name these say nothing; `data_folder` is a folder.
@@ -32,7 +42,7 @@ FOREIGN = [
     "--" + "find-links",
 ]
 # Files that a document names because the reader has or makes them, not because the project does.
-READERS_FILES = {"config.toml", "todo.md", "todo.txt", "export.json", "control.sock", "placet.db"}
+READERS_FILES = {"config.toml", "todo.md", "todo.txt", "export.json", "control.sock", "placet.db", "group/"}
 
 
 def words(name: str) -> list[str]:
@@ -40,7 +50,7 @@ def words(name: str) -> list[str]:
     return [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+", name)]
 
 
-def named() -> Iterator[tuple[str, str]]:
+def names_by_place() -> Iterator[tuple[str, str]]:
     """Yield (where, name) of every module, class and function; a test's name is a sentence, not a name."""
     for path in modules(*PACKAGES, "tests", "bench"):
         yield str(path), path.parent.name if path.name == "__init__.py" else path.stem
@@ -66,17 +76,17 @@ def sentences(text: str) -> int:
 
 
 def test_functions_are_short() -> None:
-    lengths = [length(node) for path in modules(*PACKAGES) for node in functions(path)]
+    lengths = [function_length(node) for path in modules(*PACKAGES) for node in functions(path)]
     assert median(lengths) <= 8
     assert quantiles(lengths, n=20)[-1] <= 40
 
 
 def test_no_function_is_longer_than_60_lines() -> None:
     long = {
-        f"{path}: {node.name}": length(node)
+        f"{path}: {node.name}": function_length(node)
         for path in modules(*PACKAGES)
         for node in functions(path)
-        if length(node) > 60
+        if function_length(node) > 60
     }
     assert not long
 
@@ -91,8 +101,10 @@ def test_most_files_are_short_and_none_is_longer_than_500_lines() -> None:
 def test_every_module_says_what_it_is_and_what_it_must_never_do() -> None:
     silent = []
     for path in modules(*PACKAGES):
-        said = ast.get_docstring(tree_of(path)) or ""
-        if sentences(said) < 2 or not re.search(r"\b(never|no|not|nothing|nobody)\b", said, re.IGNORECASE):
+        docstring = ast.get_docstring(tree_of(path)) or ""
+        if sentences(docstring) < 2 or not re.search(
+            r"\b(never|no|not|nothing|nobody)\b", docstring, re.IGNORECASE
+        ):
             silent.append(str(path))
     assert not silent
 
@@ -108,18 +120,18 @@ def test_a_name_that_only_looks_like_a_banned_one_is_free(name: str) -> None:
 
 
 def test_no_name_is_banned() -> None:
-    assert not [where for where, name in named() if is_banned(name) and name not in IMPOSED]
+    assert not [where for where, name in names_by_place() if is_banned(name) and name not in IMPOSED]
 
 
 def test_no_file_names_a_machine_or_a_registry() -> None:
-    found = {
+    result = {
         str(path): mark
-        for path in tracked()
+        for path in project_files()
         for mark in FOREIGN
         # The Makefile keeps such options out of the requirement files, and has to name the switches.
         if mark in text_of(path).replace("--no-emit-" + mark.removeprefix("--"), "")
     }
-    assert not found
+    assert not result
 
 
 @pytest.mark.parametrize("name", ["run", "build", "dev", "try-model", "try-build", "try-weights"])
@@ -135,10 +147,14 @@ def test_every_requirement_is_pinned_and_hashed_and_names_no_source(name: str) -
 
 
 def test_every_program_measured_beside_ours_is_pinned_and_hashed_and_names_no_source() -> None:
-    held = json.loads(text_of(Path("bench/peers/package-lock.json")))["packages"]
-    del held[""]
-    assert held
-    assert not [name for name, one in held.items() if "resolved" in one or "sha512-" not in one["integrity"]]
+    packages = json.loads(text_of(Path("bench/peers/package-lock.json")))["packages"]
+    del packages[""]
+    assert packages
+    assert not [
+        name
+        for name, package in packages.items()
+        if "resolved" in package or "sha512-" not in package["integrity"]
+    ]
 
 
 def test_the_requirement_files_agree() -> None:
@@ -168,14 +184,14 @@ def test_every_silenced_rule_names_itself_and_its_reason() -> None:
 
 def documents() -> list[Path]:
     """Return every document of the project."""
-    return [path for path in tracked() if path.suffix == ".md" and path.parts[0] != "tests"]
+    return [path for path in project_files() if path.suffix == ".md" and path.parts[0] != "tests"]
 
 
 def exists(name: str, document: Path) -> bool:
     """Say whether a document's path leads to a file or folder of the project."""
     if (ROOT / name).exists() or (ROOT / document.parent / name).exists():
         return True
-    return any(str(path).endswith("/" + name) for path in tracked())
+    return any(str(path).endswith("/" + name) for path in project_files())
 
 
 def bound_by(node: ast.AST) -> Iterator[str]:
@@ -190,24 +206,24 @@ def bound_by(node: ast.AST) -> Iterator[str]:
 @cache
 def identifiers() -> frozenset[str]:
     """Return what the code calls things: `function`, `module.function`, `Class.member`."""
-    found = set()
+    result = set()
     for path in modules(*PACKAGES):
         for node in tree_of(path).body:
             owners = {path.stem: [node], **({node.name: node.body} if isinstance(node, ast.ClassDef) else {})}
             for owner, statements in owners.items():
                 names = {name for statement in statements for name in bound_by(statement)}
-                found |= {owner, *names} | {f"{owner}.{name}" for name in names}
-    return frozenset(found)
+                result |= {owner, *names} | {f"{owner}.{name}" for name in names}
+    return frozenset(result)
 
 
 @pytest.mark.parametrize("document", documents(), ids=str)
 def test_documents_name_files_that_exist(document: Path) -> None:
     prose = re.sub(r"^```.*?^```", "", text_of(document), flags=re.MULTILINE | re.DOTALL)
     paths = re.findall(r"`([\w.-]+(?:/[\w.*-]+)*(?:\.(?:py|md|sql|toml|service|txt|json)|/))`", prose)
-    gone = [
+    names = [
         name for name in paths if name not in READERS_FILES and "*" not in name and not exists(name, document)
     ]
-    assert not gone
+    assert not names
 
 
 @pytest.mark.parametrize("document", documents(), ids=str)
@@ -224,23 +240,24 @@ def test_documents_name_no_line_of_a_file(document: Path) -> None:
 
 
 def test_documents_name_targets_that_make_knows() -> None:
-    known = set(re.findall(r"^([a-z-]+):", text_of(Path("Makefile")), re.MULTILINE))
+    matches = set(re.findall(r"^([a-z-]+):", text_of(Path("Makefile")), re.MULTILINE))
     for document in documents():
-        said = set(re.findall(r"(?:^|`)make ([a-z-]+)", text_of(document), re.MULTILINE))
-        assert said <= known, document
+        stated_matches = set(re.findall(r"(?:^|`)make ([a-z-]+)", text_of(document), re.MULTILINE))
+        assert stated_matches <= matches, document
 
 
-def test_the_map_of_the_architecture_names_what_is_there() -> None:
-    block = re.search(
-        r"^```\n(syncproto/.*?)^```", text_of(Path("ARCHITECTURE.md")), re.MULTILINE | re.DOTALL
-    )
-    assert block
-    folder, gone = ROOT, list[str]()
-    for line in block[1].splitlines():
-        names = re.split(r"\s{2,}", line.strip())[0].split()
-        if not line.startswith(" "):
-            folder = ROOT / names[0]
-            gone += [] if folder.is_dir() else names[:1]
-        else:
-            gone += [n for n in names if not any((folder / form).exists() for form in (n, f"{n}.py"))]
-    assert not gone
+def test_a_docstring_names_exceptions_that_exist() -> None:
+    """A docstring keeps the old name when an exception is renamed: no other check reads it."""
+    paths = list(modules(*PACKAGES, "tests", "bench"))
+    classes = {
+        node.name for path in paths for node in ast.walk(tree_of(path)) if isinstance(node, ast.ClassDef)
+    }
+    removed = []
+    for path in paths:
+        imports = [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.Import | ast.ImportFrom)]
+        known_names = classes | set(dir(builtins)) | {alias.name for node in imports for alias in node.names}
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                names = re.findall(r"\b[Rr]aises? ([A-Z]\w+)", ast.get_docstring(node) or "")
+                removed += [f"{path}: {node.name}: {name}" for name in names if name not in known_names]
+    assert not removed

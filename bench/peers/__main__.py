@@ -16,7 +16,7 @@ from statistics import median, quantiles
 from bench.peers import installing, placet, scripted, syncthing
 from bench.peers.outcome import Outcome, Unavailable
 from bench.table import Absent, Figure, show
-from tests.e2e.devices import Device
+from tests.support.devices import Device
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Peer:
     measured: Callable[[str], Outcome]
     bootstrap_goal: str = "(shown)"
     live_goal: str = ""
-    """Of our p99 against its p50, where there is one."""
+    """Of our p99 against its p50, if there is one."""
 
 
 PEERS = {
@@ -80,7 +80,7 @@ def figures(peer: Peer, ours: Outcome, theirs: Outcome) -> Iterator[Figure]:
         peer.bootstrap_goal,
     )
     mine, other = median(ours.live_ms), median(theirs.live_ms)
-    late, later = (quantiles(one.live_ms, n=100)[98] for one in (ours, theirs))
+    late, later = (quantiles(outcome.live_ms, n=100)[98] for outcome in (ours, theirs))
     yield Figure(f"{peer.name}: live, p50", mine, other, "ms", peer.how, "(shown)")
     yield Figure(f"{peer.name}: live, p99", late, later, "ms", peer.how, "(shown)")
     if peer.live_goal:
@@ -91,8 +91,8 @@ def _installed(install: Callable[[], str]) -> str | Unavailable:
     print(f"installing what {install.__name__} needs", file=sys.stderr)
     try:
         return install()
-    except Unavailable as why:
-        return why
+    except Unavailable as error:
+        return error
 
 
 def _measured(peer: Peer, program: str | Unavailable) -> Outcome | Unavailable:
@@ -101,8 +101,8 @@ def _measured(peer: Peer, program: str | Unavailable) -> Outcome | Unavailable:
     print(f"measuring {peer.name}", file=sys.stderr)
     try:
         return peer.measured(program)
-    except Unavailable as why:
-        return why
+    except Unavailable as error:
+        return error
 
 
 def measured(chosen: list[Peer]) -> Iterator[Figure | Absent]:
@@ -130,6 +130,6 @@ if __name__ == "__main__":
     if unknown:
         sys.exit(f"bench.peers: unknown: {', '.join(sorted(unknown))}; there are {', '.join(PEERS)}")
     before = os.getloadavg()[0]
-    found = list(measured([PEERS[name] for name in words or PEERS]))
-    show(found, Path("bench/results/peers.json"))
+    outcomes = list(measured([PEERS[name] for name in words or PEERS]))
+    show(outcomes, Path("bench/results/peers.json"))
     print(f"load before {before:.1f}, after {os.getloadavg()[0]:.1f}, on {os.cpu_count()} processors")

@@ -24,24 +24,24 @@ def node() -> str:
         # What is compiled comes along in the packages; none of their scripts is run.
         _run("npm", "ci", "--ignore-scripts", "--loglevel=error", folder=HERE)
         marked.touch()
-    found = shutil.which("node")
-    if found is None:
+    text = shutil.which("node")
+    if text is None:
         raise Unavailable("nodejs and npm were installed, but node is not on the PATH")
-    return found
+    return text
 
 
 def syncthing(into: Path = HERE / "installed") -> str:
     """Return Debian's Syncthing, unpacked into a folder unless the machine has one."""
     unpacked = into / "usr" / "bin" / "syncthing"
-    found = shutil.which("syncthing")
-    if found is None and not unpacked.exists():
+    text = shutil.which("syncthing")
+    if text is None and not unpacked.exists():
         with tempfile.TemporaryDirectory(prefix="placet-peers-") as name:
             folder = Path(name)
             folder.chmod(0o755)  # apt downloads as a user of its own
             _apt("download", "syncthing", folder=folder)
             package = next(folder.glob("syncthing_*.deb"))
             _run("dpkg-deb", "--extract", str(package), str(into), folder=folder)
-    return found or str(unpacked)
+    return text or str(unpacked)
 
 
 def _apt(*words: str, folder: Path) -> None:
@@ -75,5 +75,5 @@ def _run(*command: str, folder: Path) -> None:
         raise Unavailable(f"{command[0]} did not end within {INSTALL_S:.0f} s") from None
     except subprocess.CalledProcessError as failed:
         lines = [line.removeprefix("npm error").strip() for line in failed.stderr.splitlines()]
-        said = "; ".join([line for line in lines if line][:2]) or "it said nothing"
-        raise Unavailable(f"{command[0]} failed: {said[:160]}") from None
+        text = "; ".join([line for line in lines if line][:2]) or "it said nothing"
+        raise Unavailable(f"{command[0]} failed: {text[:160]}") from None

@@ -1,6 +1,6 @@
 """Ours: daemons of this machine, one that holds the entities and a new one for each measurement.
 
-Never measures inside the daemon: it stands where a user stands.
+Never measures inside the daemon: it calls it as a user does.
 """
 
 import asyncio
@@ -15,9 +15,9 @@ from random import Random
 from bench.live import live_s
 from bench.peers.outcome import Outcome
 from bench.stores import write
-from daemon.peers import identity
+from daemon.peers.transport import identity
 from store.store import Store
-from tests.e2e.devices import PLACET, Device, agree, pair
+from tests.support.devices import PLACET, Device, have_equal_state, pair
 
 ENTITIES, PER_TRANSACTION = 100_000, 1_000
 WAIT_S = 300
@@ -51,13 +51,13 @@ def filled(folder: Path) -> Device:
 
 def measured(full: Device, folder: Path) -> Outcome:
     """Bring a new device up from the full one, then measure two small ones live."""
-    fresh, here, there = (Device(name, folder / name) for name in ("fresh", "here", "there"))
+    fresh, device, existing_device = (Device(name, folder / name) for name in ("fresh", "here", "there"))
     with running(full, fresh):
         seconds = _bootstrap_s(full, fresh)
-    with running(here, there):
-        pair(here, there)
-        took = asyncio.run(live_s(here, there))
-    return Outcome(ENTITIES, seconds, [1e3 * one.asked_to_seen for one in took])
+    with running(device, existing_device):
+        pair(device, existing_device)
+        took = asyncio.run(live_s(device, existing_device))
+    return Outcome(ENTITIES, seconds, [1e3 * timing.asked_to_seen for timing in took])
 
 
 def _bootstrap_s(full: Device, fresh: Device) -> float:
@@ -66,8 +66,8 @@ def _bootstrap_s(full: Device, fresh: Device) -> float:
     start = time.perf_counter()
     fresh.do("join", typed=token)
     waiting = [str(PLACET), "sync", "--wait", str(WAIT_S)]
-    done = subprocess.run(waiting, env=fresh.environment, capture_output=True, text=True, check=False)
-    taken = time.perf_counter() - start
-    assert done.returncode == 0, f"{done.stdout} {done.stderr} {fresh.log()}"
-    assert agree(full, fresh), "the two say that they are done, and hold different things"
-    return taken
+    result = subprocess.run(waiting, env=fresh.environment, capture_output=True, text=True, check=False)
+    seconds = time.perf_counter() - start
+    assert result.returncode == 0, f"{result.stdout} {result.stderr} {fresh.log()}"
+    assert have_equal_state(full, fresh), "the two say that they are done, and hold different things"
+    return seconds

@@ -35,7 +35,7 @@ def outcome_of(command: list[str], limit_s: float) -> Outcome:
         ) as peer,
     ):
         try:
-            said, complained = peer.communicate(timeout=limit_s)
+            raw, complained = peer.communicate(timeout=limit_s)
         except subprocess.TimeoutExpired:
             raise Unavailable(f"it did not end within {limit_s:g} s") from None
         finally:
@@ -43,9 +43,9 @@ def outcome_of(command: list[str], limit_s: float) -> Outcome:
     if peer.returncode != 0:
         raise Unavailable(f"it ended with {peer.returncode}: {_last(complained)}")
     try:
-        return msgspec.json.decode(said, type=Outcome)
+        return msgspec.json.decode(raw, type=Outcome)
     except msgspec.DecodeError:
-        raise Unavailable(f"it printed no outcome: {_last(said)}") from None
+        raise Unavailable(f"it printed no outcome: {_last(raw)}") from None
 
 
 def end(peer: subprocess.Popen[bytes]) -> None:

@@ -17,7 +17,7 @@ from bench.peers.outcome import Outcome, Unavailable
 from bench.peers.scripted import end
 from bench.stores import task_fields
 from syncproto import codec
-from tests.e2e.devices import free_port
+from tests.support.devices import free_port
 
 SIZES, ENOUGH_S = (400, 1_600, 6_400), 4.0
 LIVE, WARM = 30, 3
@@ -70,7 +70,7 @@ class Node:
 
     def command(self, *words: str) -> str:
         """Run one of its short commands."""
-        done = subprocess.run(
+        result = subprocess.run(
             [self.program, *words, f"--home={self.home}"],
             env={"HOME": str(self.home)},
             capture_output=True,
@@ -78,9 +78,9 @@ class Node:
             timeout=LIMIT_S,
             check=False,
         )
-        if done.returncode != 0:
-            raise Unavailable(f"syncthing {words[0]} failed: {done.stderr[-120:].strip()}")
-        return done.stdout.strip()
+        if result.returncode != 0:
+            raise Unavailable(f"syncthing {words[0]} failed: {result.stderr[-120:].strip()}")
+        return result.stdout.strip()
 
     def configure(self, other: "Node", *, paused: bool) -> None:
         """Tell it of the other one, and of nobody else."""
@@ -109,8 +109,8 @@ class Node:
             headers={"X-API-Key": KEY, "Content-Type": "application/json"},
         )
         with urllib.request.urlopen(request, timeout=LIMIT_S) as answer:
-            said: bytes = answer.read()
-        return said
+            raw: bytes = answer.read()
+        return raw
 
     def answers(self) -> bool:
         """Say whether it serves, and has read its folder once."""
@@ -139,14 +139,16 @@ def _wait(what: str, holds: Callable[[], bool]) -> None:
 @contextmanager
 def _two(program: str, folder: Path, entities: int) -> Iterator[tuple[Node, Node]]:
     """Run two, of which the first holds the entities, and the second has not been let to it yet."""
-    here, there = (Node.made(program, folder / f"{name}-{entities}") for name in ("here", "there"))
+    local_node, existing_node = (
+        Node.made(program, folder / f"{name}-{entities}") for name in ("here", "there")
+    )
     for number in range(entities):
-        here.put(number)
-    here.configure(there, paused=False)
-    there.configure(here, paused=True)
+        local_node.put(number)
+    local_node.configure(existing_node, paused=False)
+    existing_node.configure(local_node, paused=True)
     started: list[subprocess.Popen[bytes]] = []
     try:
-        for node in (here, there):
+        for node in (local_node, existing_node):
             words = ["serve", f"--home={node.home}", "--no-browser", "--no-restart", "--no-upgrade"]
             with (node.home / "log").open("wb") as log:
                 running = subprocess.Popen(
@@ -157,28 +159,28 @@ def _two(program: str, folder: Path, entities: int) -> Iterator[tuple[Node, Node
                     start_new_session=True,  # it starts itself once more
                 )
             started.append(running)
-        for node in (here, there):
+        for node in (local_node, existing_node):
             _wait(f"{node.home.name} has read its folder", node.answers)
-        yield here, there
+        yield local_node, existing_node
     finally:
         for running in started:
             end(running)
 
 
-def _bootstrap_s(here: Node, there: Node, entities: int) -> float:
+def _bootstrap_s(node: Node, existing_node: Node, entities: int) -> float:
     """Let the second to the first, and time until it has as many files."""
     start = time.perf_counter()
-    there.asked(f"config/devices/{here.name()}", "PATCH", '{"paused": false}')
-    _wait(f"{entities} files", lambda: len(list(there.folder.glob("[0-9a-f]*"))) >= entities)
+    existing_node.asked(f"config/devices/{node.name()}", "PATCH", '{"paused": false}')
+    _wait(f"{entities} files", lambda: len(list(existing_node.folder.glob("[0-9a-f]*"))) >= entities)
     return time.perf_counter() - start
 
 
-def _live_ms(here: Node, there: Node, number: int) -> float:
+def _live_ms(node: Node, existing_node: Node, number: int) -> float:
     """Write a file, have it looked at at once, and time until the other has it."""
-    awaited = there.folder / f"{1_700_000_000_000 + number:012x}"
+    awaited = existing_node.folder / f"{1_700_000_000_000 + number:012x}"
     start = time.perf_counter()
-    path = here.put(number)
-    here.asked(f"db/scan?folder=tasks&sub={path.name}", "POST")
+    path = node.put(number)
+    node.asked(f"db/scan?folder=tasks&sub={path.name}", "POST")
     _wait("one file", awaited.exists)
     return 1e3 * (time.perf_counter() - start)
 
@@ -187,9 +189,11 @@ def measured(program: str) -> Outcome:
     """Bring up folders, each four times the last, until one takes long; then write files one by one."""
     with tempfile.TemporaryDirectory(prefix="placet-peers-") as name:
         for entities in SIZES:
-            with _two(program, Path(name), entities) as (here, there):
-                seconds = _bootstrap_s(here, there, entities)
+            with _two(program, Path(name), entities) as (node, existing_node):
+                seconds = _bootstrap_s(node, existing_node, entities)
                 if seconds > ENOUGH_S or entities == SIZES[-1]:
-                    taken = [_live_ms(here, there, entities + turn) for turn in range(LIVE + WARM)]
-                    return Outcome(entities, seconds, taken[WARM:])
+                    live_mses = [
+                        _live_ms(node, existing_node, entities + turn) for turn in range(LIVE + WARM)
+                    ]
+                    return Outcome(entities, seconds, live_mses[WARM:])
     raise AssertionError("the last size is always measured")

@@ -3,6 +3,6 @@
 Never holds a rule of the journal, the agents or the peers.
 """
 
-from daemon.app.entry import main
+from daemon.app.startup import main
 
 __all__ = ["main"]

@@ -1,6 +1,6 @@
-"""Where the daemon's own words go: standard error, one line an event.
+"""The daemon's log: standard error, one line per event.
 
-Never told what is in the journal: who logs gives ids and counts, no titles, texts or keys.
+Never contains content of the journal: a caller logs ids and counts, no titles, texts or keys.
 """
 
 import logging
@@ -14,19 +14,20 @@ from structlog.typing import EventDict, WrappedLogger
 _Raised = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
 
-def configure() -> None:
-    """Send all logging to standard error: drawn for a terminal, `key=value` for everything else."""
-    drawn = sys.stderr.isatty()
+def configure_logging() -> None:
+    """Send all logging to standard error: in colour for a terminal, else as `key=value`."""
+    is_terminal = sys.stderr.isatty()
     renderer: structlog.typing.Processor = (
         structlog.dev.ConsoleRenderer()
-        if drawn
+        if is_terminal
         else structlog.processors.LogfmtRenderer(key_order=["timestamp", "level", "event"])
     )
     structlog.configure(
         processors=[
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
-            _told,
+            _with_traceback_words,
+            _escaped_values,
             renderer,
         ],
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
@@ -35,36 +36,58 @@ def configure() -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Formatter("%(levelname)s %(name)s %(message)s"))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
-    # It warns, with tracebacks, of every socket whose interface went; interfaces come and go.
+    # It warns, with tracebacks, of every socket whose interface disappeared, which is normal.
     logging.getLogger("zeroconf").setLevel(logging.ERROR)
 
 
-def where(fault: BaseException) -> str:
-    """Tell what kind of fault it is and where it arose, with what it came from; only the world's say more.
+def traceback_words(fault: BaseException) -> str:
+    """Return the type of a fault and its traceback, after those of its cause.
 
-    Others may quote what they failed on, and that may be a note.
+    Only the message of an OSError is included: others may quote their input, which may be a note.
     """
     before = fault.__cause__ or (None if fault.__suppress_context__ else fault.__context__)
-    parts = [where(before)] if before is not None else []
+    parts = [traceback_words(before)] if before is not None else []
     if isinstance(fault, BaseExceptionGroup):
-        parts += [where(one) for one in fault.exceptions]
-    words = f": {fault}" if isinstance(fault, OSError) else ""
+        parts += [traceback_words(part) for part in fault.exceptions]
+    words = f": {escape(str(fault))}" if isinstance(fault, OSError) else ""
     parts.append("".join(traceback.format_tb(fault.__traceback__)) + type(fault).__qualname__ + words)
     return "\n".join(parts)
 
 
-def _told(logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
-    """Put a traceback into words."""
+def escape(text: str) -> str:
+    """Return the text with every character that is not printable in the form of a Python literal.
+
+    So no reason, name or address that another device sent can begin a line or drive a terminal.
+    """
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+
+
+def _escaped_values(logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
+    """Escape every value of an event but its traceback, whose lines are this program's."""
+    del logger, method
+    for key, value in event.items():
+        if key != "exception" and not isinstance(value, int | float | None):
+            event[key] = escape(str(value))
+    return event
+
+
+def _with_traceback_words(logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
+    """Replace the exception of an event by its type and traceback as text."""
     del logger, method
     raised = event.pop("exc_info", None)
     fault = sys.exc_info()[1] if raised is True else raised[1] if isinstance(raised, tuple) else raised
     if isinstance(fault, BaseException):
-        event["exception"] = where(fault)
+        event["exception"] = traceback_words(fault)
     return event
 
 
 class _Formatter(logging.Formatter):
-    """Tells faults of libraries in the same way."""
+    """Formats messages and faults of libraries in the same way."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the name is the library's
+        return escape(super().formatMessage(record))
 
     def formatException(self, raised: _Raised) -> str:  # noqa: N802 - the name is the library's
-        return "" if raised[1] is None else where(raised[1])
+        return "" if raised[1] is None else traceback_words(raised[1])

@@ -13,73 +13,78 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 import click
 
 from daemon import __version__
-from daemon.cli import refusals, words
-from daemon.cli.grammar import COMPLETE, LazyGroup, Listed
-from daemon.cli.output import JSON, JSONL, PLAIN, Output, write_json
-from daemon.cli.refusals import Refusal
-from daemon.cli.text import shown
-from daemon.cli.words import _, later
-from daemon.language import DEFAULT
+from daemon.cli import translation
+from daemon.cli.api import command_error
+from daemon.cli.api.command_error import CommandError
+from daemon.cli.framework.declaration import COMPLETION_VARIABLE, CommandEntry, LazyGroup
+from daemon.cli.terminal.output import JSON, JSONL, PLAIN, Output, write_json
+from daemon.cli.terminal.text import escape
+from daemon.cli.translation import _, gettext_noop
+from daemon.language import DEFAULT_LANGUAGE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _SECTIONS: Final = {
-    later("Every day"): {
-        "add": Listed("task", "Add a task."),
-        "list": Listed("task", "List the open tasks."),
-        "show": Listed("task", "Show a task with all that belongs to it."),
-        "search": Listed("search", "Find tasks by words in them."),
-        "done": Listed("task", "Mark a task as done."),
-        "note": Listed("note", "Add a note to a task."),
-        "check": Listed("check", "Checklists: add, tick, edit, move, remove."),
-        "entry": Listed("note", "Notes: add, edit, list, show, remove."),
-        "timer": Listed("timer", "Time: start, stop, status, list, edit, remove."),
-        "link": Listed("link", "Links between tasks: add, list, remove."),
-        "label": Listed("label", "Labels: add, list, edit, remove, restore."),
-        "category": Listed("category", "Categories: add, list, edit, remove, restore."),
-        "task": Listed("task", "Tasks: add, list, show, edit, done, remove, restore."),
+    gettext_noop("Every day"): {
+        "add": CommandEntry("journal.task", "Add a task."),
+        "list": CommandEntry("journal.task", "List the open tasks."),
+        "show": CommandEntry("journal.task", "Show a task with all that belongs to it."),
+        "search": CommandEntry("journal.search", "Find tasks by words in them."),
+        "done": CommandEntry("journal.task", "Mark a task as done."),
+        "note": CommandEntry("journal.note", "Add a note to a task."),
+        "check": CommandEntry("journal.check", "Checklists: add, tick, edit, move, remove."),
+        "entry": CommandEntry("journal.note", "Notes: add, edit, list, show, remove."),
+        "timer": CommandEntry("journal.timer", "Time: start, stop, status, list, edit, remove."),
+        "link": CommandEntry("journal.link", "Links between tasks: add, list, remove."),
+        "label": CommandEntry("journal.label", "Labels: add, list, edit, remove, restore."),
+        "category": CommandEntry("journal.category", "Categories: add, list, edit, remove, restore."),
+        "task": CommandEntry("journal.task", "Tasks: add, list, show, edit, done, remove, restore."),
     },
-    later("Agents propose, you decide"): {
-        "agent": Listed("agent", "Agents: create, show, wake, pause, move, destroy."),
-        "pending": Listed("pending", "Show what is proposed."),
-        "review": Listed("review", "Decide on what is proposed, one by one."),
-        "confirm": Listed("decide", "Let proposals happen."),
-        "reject": Listed("decide", "Turn proposals down."),
-        "defer": Listed("decide", "Put proposals off."),
-        "undo": Listed("decide", "Take confirmations back."),
-        "reopen": Listed("decide", "Take any decisions back, to decide again."),
-        "decisions": Listed("decisions", "Show what was decided."),
+    gettext_noop("Agents propose, you decide"): {
+        "agent": CommandEntry("proposals.agent", "Agents: create, show, wake, pause, move, destroy."),
+        "pending": CommandEntry("proposals.pending", "Show what is proposed."),
+        "review": CommandEntry("proposals.review", "Decide on what is proposed, one by one."),
+        "confirm": CommandEntry("proposals.decide", "Confirm proposals."),
+        "reject": CommandEntry("proposals.decide", "Reject proposals."),
+        "defer": CommandEntry("proposals.decide", "Defer proposals."),
+        "undo": CommandEntry("proposals.decide", "Undo confirmations."),
+        "reopen": CommandEntry("proposals.decide", "Reopen proposals, to decide again."),
+        "decisions": CommandEntry("proposals.decisions", "Show what was decided."),
     },
-    later("Your devices"): {
-        "pair": Listed("pairing", "Invite a device."),
-        "join": Listed("pairing", "Accept an invitation."),
-        "devices": Listed("peers", "List, rename and remove devices."),
-        "sync": Listed("peers", "Exchange with the other devices now."),
+    gettext_noop("Your devices"): {
+        "pair": CommandEntry("devices.pairing", "Invite a device."),
+        "join": CommandEntry("devices.pairing", "Accept an invitation."),
+        "devices": CommandEntry("devices.membership", "List, rename and remove devices."),
+        "sync": CommandEntry("devices.membership", "Exchange with the other devices now."),
     },
-    later("History and files"): {
-        "log": Listed("log", "Show who changed what, and why."),
-        "conflicts": Listed("conflicts", "Show and settle what was said twice."),
-        "events": Listed("log", "Follow what happens."),
-        "import": Listed("imports", "Take tasks from a file."),
-        "export": Listed("exports", "Write the journal to a file."),
-        "backup": Listed("keep", "Save the whole journal to a file."),
-        "restore": Listed("keep", "Put a backup in place of the journal."),
-        "verify": Listed("keep", "Check the journal down to the last signature."),
-        "compact": Listed("keep", "Let long texts go that were overwritten long ago."),
+    gettext_noop("History and files"): {
+        "log": CommandEntry("journal.log", "Show who changed what, and why."),
+        "conflicts": CommandEntry("journal.conflicts", "Show and settle conflicts."),
+        "events": CommandEntry("journal.log", "Follow what happens."),
+        "import": CommandEntry("files.imports", "Import tasks from a file."),
+        "export": CommandEntry("files.exports", "Write the journal to a file."),
+        "backup": CommandEntry("files.backups", "Save the whole journal to a file."),
+        "restore": CommandEntry("files.backups", "Replace the journal by a backup."),
+        "verify": CommandEntry("files.backups", "Check the journal down to the last signature."),
+        "compact": CommandEntry("files.backups", "Drop long texts that were overwritten long ago."),
     },
-    later("The daemon"): {
-        "up": Listed("here", "Run the daemon."),
-        "status": Listed("status", "Show where things stand."),
-        "doctor": Listed("status", "Check that all is well."),
-        "config": Listed("config", "Settings: get, set, unset, show, edit."),
-        "metrics": Listed("metrics", "Print the metrics."),
-        "service": Listed("service", "The daemon as a service: install, uninstall, status."),
-        "completion": Listed("completion", "Print the script by which a shell completes placet."),
-        "paths": Listed("here", "Show where files are."),
-        "web": Listed("here", "Open the journal in a browser (not in this version)."),
-        "version": Listed("here", "Show the version."),
-        "demo": Listed("here", "Play the main story on this machine."),
+    gettext_noop("The daemon"): {
+        "up": CommandEntry("operation.local", "Run the daemon."),
+        "status": CommandEntry(
+            "operation.status", "Show the state of this device, the others and the agents."
+        ),
+        "doctor": CommandEntry("operation.status", "Check that everything works."),
+        "config": CommandEntry("operation.config", "Settings: get, set, unset, show, edit."),
+        "metrics": CommandEntry("operation.metrics", "Print the metrics."),
+        "service": CommandEntry("operation.service", "The daemon as a service: install, uninstall, status."),
+        "completion": CommandEntry(
+            "operation.completion", "Print the script by which a shell completes commands."
+        ),
+        "paths": CommandEntry("operation.local", "Show where files are."),
+        "web": CommandEntry("operation.local", "Open the journal in a browser (not in this version)."),
+        "version": CommandEntry("operation.local", "Show the version."),
+        "demo": CommandEntry("operation.local", "Play the main story on this machine."),
     },
 }
 
@@ -115,40 +120,40 @@ def run(args: Sequence[str]) -> int:
     """Run one command line and return its exit status."""
     output = Output()
     # What scripts read never depends on who runs them.
-    words.speak(DEFAULT if _is_for_scripts(args) else words.language_of_person())
+    translation.use_language(DEFAULT_LANGUAGE if _is_for_scripts(args) else translation.preferred_language())
     try:
         status = _invoke(list(args), output)
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader has seen enough (`placet list | head`): nothing failed.
         _drop_output()
-        return refusals.DONE
+        return command_error.EXIT_DONE
     except OSError as error:
         _drop_output()
-        seen = _("output cannot be written: {reason}").format(reason=error.strerror or error)
-        return _report(Refusal("failed", seen), as_json=False)
+        message = _("output cannot be written: {reason}").format(reason=error.strerror or error)
+        return _report(CommandError("failed", message), as_json=False)
     return status
 
 
 def _invoke(args: list[str], output: Output) -> int:
     try:
         status = _call(args, output)
-    except Refusal as refusal:
+    except CommandError as refusal:
         return _report(refusal, _wants_json(args, output))
     except click.UsageError as error:
         return _report(_usage_refusal(error), _wants_json(args, output))
     except (click.Abort, KeyboardInterrupt):
-        return refusals.INTERRUPTED
+        return command_error.EXIT_INTERRUPTED
     except OSError:
         raise
     except Exception as error:  # noqa: BLE001 - a bug here is told in one line, with its place
         return _report(_bug(error), _wants_json(args, output))
-    return status if isinstance(status, int) else refusals.DONE
+    return status if isinstance(status, int) else command_error.EXIT_DONE
 
 
 def _call(args: list[str], output: Output) -> object:
     placet = program()
-    if COMPLETE in os.environ:
+    if COMPLETION_VARIABLE in os.environ:
         return _complete(placet)
     # Not `main`: it answers a broken pipe and an interrupt by itself, each in its own way.
     try:
@@ -165,25 +170,25 @@ def _complete(placet: LazyGroup) -> int:
     from click.shell_completion import shell_complete
 
     with suppress(Exception):
-        return shell_complete(placet, {}, "placet", COMPLETE, os.environ[COMPLETE])
-    return refusals.FAILED
+        return shell_complete(placet, {}, "placet", COMPLETION_VARIABLE, os.environ[COMPLETION_VARIABLE])
+    return command_error.EXIT_FAILED
 
 
-def _usage_refusal(error: click.UsageError) -> Refusal:
+def _usage_refusal(error: click.UsageError) -> CommandError:
     if isinstance(error, click.BadParameter) and isinstance(error.param, click.Argument):
         # By its name alone: click would list all that it may be, and then say so again.
         error.param_hint = repr(error.param.human_readable_name)
     message = " ".join(error.format_message().split())
     path = error.ctx.command_path if error.ctx else "placet"
-    return Refusal("usage", message, _("see `{command} --help`").format(command=path))
+    return CommandError("usage", message, _("see `{command} --help`").format(command=path))
 
 
-def _bug(error: Exception) -> Refusal:
+def _bug(error: Exception) -> CommandError:
     trace = error.__traceback__
     while trace and trace.tb_next:
         trace = trace.tb_next
     place = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace else "unknown"
-    return Refusal(
+    return CommandError(
         "failed",
         _("a bug in placet: {error} at {place}").format(error=repr(error), place=place),
         _("please report it"),
@@ -204,12 +209,15 @@ def _has_option(args: Sequence[str], *names: str) -> bool:
     return not {f"--{name}" for name in names}.isdisjoint(options)
 
 
-def _report(refusal: Refusal, as_json: bool) -> int:
+def _report(refusal: CommandError, as_json: bool) -> int:
     if as_json:
         write_json(refusal.as_json())
-    for line in (refusal.as_line(), *refusal.detail_lines()):
-        _say(f"placet: {shown(line)}")
-    return refusal.status
+    # Most commands are not refused: the words of refusals are imported for those that are.
+    from daemon.cli.wording.sentences import detail_lines, error_line
+
+    for line in (error_line(refusal), *detail_lines(refusal)):
+        _say(f"placet: {escape(line)}")
+    return refusal.exit_status
 
 
 def _say(line: str) -> None:

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from daemon.control.errors import Envelope
-from daemon.control.routes import Nothing, Route, Streams
+from daemon.control.error_body import Envelope
+from daemon.control.route import Nothing, Route, StreamHandler
 
 type_json = dict[str, Any]
 
@@ -26,7 +26,7 @@ _KEY = {
 }
 
 
-def describe(routes: Sequence[Route], version: str) -> type_json:
+def openapi_document(routes: Sequence[Route], version: str) -> type_json:
     """Return the OpenAPI 3.1 document of `routes`."""
     types = [Envelope, *dict.fromkeys(_types(routes))]
     schemas, components = msgspec.json.schema_components(types, ref_template=_REF)
@@ -47,8 +47,8 @@ def _types(routes: Sequence[Route]) -> list[Any]:
 
 
 def _answers(route: Route) -> list[Any]:
-    also = route.how.also if isinstance(route.how, Streams) else None
-    return [route.answer] if also is None else [route.answer, also]
+    also = route.handler.other_response if isinstance(route.handler, StreamHandler) else None
+    return [route.response] if also is None else [route.response, also]
 
 
 def _answered(route: Route, schema: type_json) -> Any:
@@ -62,7 +62,7 @@ def _operation(route: Route, schema: type_json, components: type_json) -> type_j
     operation: type_json = {
         "operationId": _operation_id(route),
         "summary": route.summary,
-        "parameters": parameters + ([_KEY] if route.keeps_answers else []),
+        "parameters": parameters + ([_KEY] if route.stores_responses else []),
         "responses": {
             str(int(route.status)): _content(
                 HTTPStatus(route.status).phrase, _answered(route, schema), _media(route)
@@ -75,8 +75,8 @@ def _operation(route: Route, schema: type_json, components: type_json) -> type_j
             "required": any(field.required for field in msgspec.structs.fields(route.body)),
             "content": {"application/json": {"schema": schema[repr(route.body)]}},
         }
-    if isinstance(route.how, Streams) and route.how.takes is not None:
-        content = {route.how.takes: {"schema": {"type": "string"}}}
+    if isinstance(route.handler, StreamHandler) and route.handler.request_media is not None:
+        content = {route.handler.request_media: {"schema": {"type": "string"}}}
         operation["requestBody"] = {"required": True, "content": content}
     return operation
 
@@ -87,7 +87,7 @@ def _operation_id(route: Route) -> str:
 
 
 def _media(route: Route) -> str:
-    return route.how.media if isinstance(route.how, Streams) else "application/json"
+    return route.handler.response_media if isinstance(route.handler, StreamHandler) else "application/json"
 
 
 def _content(description: str, schema: type_json, media: str) -> type_json:

@@ -12,11 +12,11 @@ from pathlib import Path
 from aiohttp import web
 
 from daemon import paths
-from daemon.control import own_routes
-from daemon.control.boundary import answer_refusals, only_user
-from daemon.control.dispatch import Dispatch
-from daemon.control.events import Events
-from daemon.control.routes import Route
+from daemon.control.dispatcher import Dispatcher
+from daemon.control.middleware import refusal_middleware, single_user_middleware
+from daemon.control.route import Route
+from daemon.control.routes import self_description
+from daemon.control.routes.events import EventStreams
 
 SOCKET_MODE = 0o600
 BACKLOG = 128
@@ -24,10 +24,10 @@ STOP_WITHIN_S = 1.0
 """How long requests under way may take once the daemon stops; streams are cut."""
 
 
-class Control:
+class ControlServer:
     """A running control API. `stop` leaves no socket behind."""
 
-    def __init__(self, path: Path, runner: web.AppRunner, events: Events) -> None:
+    def __init__(self, path: Path, runner: web.AppRunner, events: EventStreams) -> None:
         self._path = path
         self._runner = runner
         self._events = events
@@ -37,19 +37,19 @@ class Control:
         cls,
         path: Path,
         routes: Sequence[Route],
-        dispatch: Dispatch,
-        events: Events,
+        dispatch: Dispatcher,
+        events: EventStreams,
         *,
         uid: int | None = None,
-    ) -> "Control":
+    ) -> "ControlServer":
         """Listen on `path` for processes of one user (default: this process's). Raises OSError.
 
         `routes` are those of the use cases; the API's own come with it.
         """
-        middlewares = [answer_refusals(), only_user(os.getuid() if uid is None else uid)]
-        # The routes bound what is read of a body themselves, each by its own limit.
+        middlewares = [refusal_middleware(), single_user_middleware(os.getuid() if uid is None else uid)]
+        # Each route limits the size of its bodies itself.
         app = web.Application(middlewares=middlewares, client_max_size=0)
-        for route in [*own_routes.routes(events, routes), *routes]:
+        for route in [*self_description.routes(events, routes), *routes]:
             app.router.add_route(route.method, route.path, dispatch.handler(route))
         runner = web.AppRunner(
             app,
@@ -59,24 +59,25 @@ class Control:
         )
         await runner.setup()
         try:
-            await web.SockSite(runner, listen(path), backlog=BACKLOG).start()
+            await web.SockSite(runner, open_socket(path), backlog=BACKLOG).start()
         except BaseException:
             await runner.cleanup()
             raise
         return cls(path, runner, events)
 
     async def stop(self) -> None:
-        """Take no more requests, let those under way end, remove the socket."""
+        """Accept no more requests, let the current ones end, remove the socket."""
         self._path.unlink(missing_ok=True)
         self._events.close()
         await self._runner.cleanup()
 
 
-def listen(path: Path) -> socket.socket:
+def open_socket(path: Path) -> socket.socket:
     """Open the socket at `path` for its owner alone, in place of one that a killed daemon left.
 
-    Raises OSError, also where another daemon answers there: one with data elsewhere holds another lock.
+    Raises OSError, also if another daemon answers there: a daemon with another data folder has another lock.
     """
+    # A socket file outlives a daemon that was killed, so its existence proves nothing.
     if _is_answered(path):
         raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE), str(path))
     path.unlink(missing_ok=True)
@@ -99,6 +100,7 @@ def _is_answered(path: Path) -> bool:
             with paths.short_address(str(path)) as address:
                 caller.connect(address)
         except BlockingIOError:
+            # Its queue of callers is full: somebody listens, and is busy.
             return True
         except OSError:
             return False

@@ -7,17 +7,20 @@ from typing import Annotated, Final
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from daemon.journal import named, names, values
-from daemon.journal.colors import color
-from daemon.journal.show import Shown, vector_clock
-from daemon.journal.tasks import Base
-from daemon.journal.values import folded
-from daemon.journal.views import Conflict, VectorClock
-from store.entity import Entity
+from daemon.journal import named_entities
+from daemon.journal.fields import validation
+from daemon.journal.fields.colors import checked_color
+from daemon.journal.references import names
+from daemon.journal.references.entities import BaseClock
+from daemon.journal.views.lookup import clock_json
+from daemon.journal.views.presenter import JournalPresenter
+from daemon.journal.views.structures import ClockJson, Conflict
+from daemon.text_comparison import comparison_key
+from store.fold.entity import Entity
 from store.snapshot import Snapshot
 from store.transaction import Transaction
 from syncproto.codec import Value
-from syncproto.ids import EntityId, text
+from syncproto.ids import EntityId, id_to_text
 
 KIND: Final = "category"
 EXAMPLES_MAX = 100
@@ -38,7 +41,7 @@ class Category(Struct, frozen=True, kw_only=True):
     correction_examples: list[str]
     is_double: bool
     conflicts: list[Conflict]
-    vector_clock: VectorClock
+    vector_clock: ClockJson
     removed: bool = False
 
 
@@ -58,43 +61,43 @@ class CategoryEdit(Struct, frozen=True, forbid_unknown_fields=True):
     color: str | UnsetType | None = UNSET
     default_language: str | UnsetType | None = UNSET
     correction_examples: Examples | UnsetType | None = UNSET
-    base: Base = None
+    base: BaseClock = None
 
 
-def listed(snapshot: Snapshot, *, removed: bool) -> list[Category]:
+def list_categories(snapshot: Snapshot, *, removed: bool) -> list[Category]:
     """List categories by name."""
-    held = snapshot.entities(KIND, removed=removed)
-    return _shown(snapshot, [one for one in held if one.exists])
+    entities = snapshot.entities(KIND, removed=removed)
+    return _shown(snapshot, [entity for entity in entities if entity.exists])
 
 
 def show(snapshot: Snapshot, ref: str) -> Category:
     """Show one category."""
-    return _shown(snapshot, [names.find(snapshot, KIND, ref)])[0]
+    return _shown(snapshot, [names.find_named(snapshot, KIND, ref)])[0]
 
 
 def add(tx: Transaction, new: NewCategory) -> Category:
     """Make a category; one that is there already, and as it is asked for, stays as it is."""
     fields = _fields(new.color, new.default_language, new.correction_examples or None)
-    return _again(tx, named.add(tx, KIND, new.name, fields))
+    return _again(tx, named_entities.add(tx, KIND, new.name, fields))
 
 
 def edit(tx: Transaction, ref: str, change: CategoryEdit) -> Category:
     """Change a category; a name that another one has is refused."""
-    category = names.find(tx, KIND, ref)
+    category = names.find_named(tx, KIND, ref)
     fields = _fields(change.color, change.default_language, change.correction_examples)
     if change.name is not UNSET:
-        fields["name"] = named.free_name(tx, category, change.name)
-    return _again(tx, named.edit(tx, category, fields, change.base))
+        fields["name"] = named_entities.require_free_name(tx, category, change.name)
+    return _again(tx, named_entities.edit(tx, category, fields, change.base))
 
 
 def remove(tx: Transaction, ref: str) -> Category:
     """Take a category out of sight, also on the tasks that have it."""
-    return _again(tx, named.remove(tx, KIND, ref))
+    return _again(tx, named_entities.remove(tx, KIND, ref))
 
 
 def restore(tx: Transaction, ref: str) -> Category:
     """Bring a removed category back, also on the tasks that have it."""
-    return _again(tx, named.restore(tx, KIND, ref))
+    return _again(tx, named_entities.restore(tx, KIND, ref))
 
 
 def _fields(
@@ -102,41 +105,43 @@ def _fields(
 ) -> dict[str, Value]:
     fields: dict[str, Value] = {}
     if shade is not UNSET:
-        fields["color"] = None if shade is None else color(shade)
+        fields["color"] = None if shade is None else checked_color(shade)
     if language is not UNSET:
-        fields["default_language"] = None if language is None else values.language(language)
+        fields["default_language"] = None if language is None else validation.checked_language(language)
     if examples is not UNSET:
-        lines = [line for one in examples or () if (line := values.remark(one)) is not None]
+        lines = [
+            line for example in examples or () if (line := validation.checked_remark(example)) is not None
+        ]
         fields["correction_examples"] = [*lines] if lines else None
     return fields
 
 
 def _again(tx: Transaction, category: EntityId) -> Category:
-    held = tx.entity(category)
-    assert held is not None
-    return _shown(tx, [held])[0]
+    entity = tx.entity(category)
+    assert entity is not None
+    return _shown(tx, [entity])[0]
 
 
-def _shown(snapshot: Snapshot, held: list[Entity]) -> list[Category]:
-    shown = Shown(snapshot)
-    doubles = named.doubles(snapshot, KIND)
+def _shown(snapshot: Snapshot, entities: list[Entity]) -> list[Category]:
+    presenter = JournalPresenter(snapshot)
+    doubles = named_entities.duplicate_name_keys(snapshot, KIND)
     categories = [
         Category(
-            id=text(one.id),
-            name=one.text("name"),
-            color=one.text("color") or None,
-            default_language=one.text("default_language") or None,
-            correction_examples=_examples(one),
-            is_double=one.visible and folded(one.text("name")) in doubles,
-            conflicts=shown.conflicts(one),
-            vector_clock=vector_clock(one.clock),
-            removed=not one.visible,
+            id=id_to_text(entity.id),
+            name=entity.text("name"),
+            color=entity.text("color") or None,
+            default_language=entity.text("default_language") or None,
+            correction_examples=_examples(entity),
+            is_double=entity.visible and comparison_key(entity.text("name")) in doubles,
+            conflicts=presenter.conflicts(entity),
+            vector_clock=clock_json(entity.clock),
+            removed=not entity.visible,
         )
-        for one in held
+        for entity in entities
     ]
-    return sorted(categories, key=lambda one: (one.name.casefold(), one.id))
+    return sorted(categories, key=lambda category: (category.name.casefold(), category.id))
 
 
 def _examples(category: Entity) -> list[str]:
-    kept = category.value("correction_examples")
-    return [one for one in kept if isinstance(one, str)] if isinstance(kept, list) else []
+    stored = category.value("correction_examples")
+    return [example for example in stored if isinstance(example, str)] if isinstance(stored, list) else []

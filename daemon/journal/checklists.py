@@ -1,203 +1,146 @@
-"""The items of checklists: add, tick, reword, archive, remove, restore.
+"""Whole checklists: make, rename, move, remove, restore, and look at those of a task.
 
-Never writes an item without an empty operation on its checklist and its task: what was deleted elsewhere
-meanwhile stays in sight with what a person did in it.
+Never takes an item along with its checklist: a removed one hides its items, and brings the same ones back.
 """
 
-import itertools
+from msgspec import Struct
 
-from msgspec import UNSET, Struct, UnsetType
-
-from daemon.journal import refs, values
-from daemon.journal.errors import Code, Refused
-from daemon.journal.order import end_of, sorted_by_place
-from daemon.journal.show import Shown
-from daemon.journal.tasks import Base, stands
-from daemon.journal.values import folded
-from daemon.journal.views import ChecklistItem
-from store.entity import Entity
-from store.fold import DELETED
+from daemon.journal.checklist_items import checklist_by_title, visible_children
+from daemon.journal.fields import validation
+from daemon.journal.fields.placement import (
+    TargetPlace,
+    is_placed_at,
+    positions_to_write,
+    require_one_target,
+    sorted_by_position,
+    target_index,
+)
+from daemon.journal.fields.provenance import is_set_by_person
+from daemon.journal.references import entities
+from daemon.journal.references.entities import BaseClock
+from daemon.journal.tasks import require_visible_task, touch_task
+from daemon.journal.views.presenter import JournalPresenter
+from daemon.journal.views.structures import Checklist
+from store.fold.entity import Entity
+from store.fold.entity_state import DELETED
 from store.snapshot import Snapshot
-from store.transaction import Transaction, Write
+from store.transaction import EntityWrite, Transaction
 from syncproto.codec import Value
-from syncproto.ids import EntityId, derived_id, text
-
-TODOS = "Todos"
+from syncproto.ids import EntityId
 
 
-class NewItem(Struct, frozen=True, forbid_unknown_fields=True):
-    """An item to add, to the checklist of that title where one is named, else to the task's first."""
+class NewChecklist(Struct, frozen=True, forbid_unknown_fields=True):
+    """A checklist to make."""
 
     title: str
-    checklist: str | None = None
-    is_checked: bool = False
 
 
-class ItemEdit(Struct, frozen=True, forbid_unknown_fields=True):
-    """What to change of an item; what is left out stays."""
+class ChecklistEdit(Struct, frozen=True, forbid_unknown_fields=True):
+    """What to change of a checklist."""
 
-    is_checked: bool | UnsetType = UNSET
-    title: str | UnsetType = UNSET
-    is_archived: bool | UnsetType = UNSET
-    base: Base = None
+    title: str
+    base: BaseClock = None
 
 
-def todos_id(task: EntityId, number: int = 0) -> EntityId:
-    """Return the id of the checklist that is made where a task has none: one, on every device.
+class ChecklistMove(Struct, frozen=True, forbid_unknown_fields=True):
+    """Where to put a checklist among those of its task."""
 
-    `number` counts those before it that were removed, or are called something else now.
-    """
-    parts = (text(task), number) if number else (text(task),)
-    return derived_id("checklist", *parts, time_of=task)
-
-
-# -- writing ------------------------------------------------------------------------------------------
+    before: str | None = None
+    after: str | None = None
+    first: bool = False
+    last: bool = False
+    base: BaseClock = None
 
 
-def add_item(tx: Transaction, ref: str, new: NewItem) -> ChecklistItem:
-    """Add an item at the end of a checklist of the task that `ref` names."""
-    task = refs.task(tx, ref)
-    checklist, writes = checklist_for(tx, task, new.checklist)
-    item = tx.new_id()
-    fields: dict[str, Value] = {
-        "checklist_id": checklist,
-        "title": values.title(new.title),
-        "is_checked": new.is_checked,
-        "is_archived": False,
-        "position": end_of(held(tx, checklist, "checklist_item"), item),
-    }
-    above = writes or [Write(checklist, "checklist", {})]
-    tx.commit([*above, Write(item, "checklist_item", fields), touch(task)])
-    return shown(tx, item, task.id)
+def list_checklists(snapshot: Snapshot, ref: str, *, removed: bool) -> list[Checklist]:
+    """Show the checklists of a task; or `removed`, those and their items that are out of sight."""
+    task = entities.find_task(snapshot, ref)
+    presenter = JournalPresenter(snapshot)
+    if not removed:
+        return presenter.task(task).checklists
+    children = [
+        snapshot.entity(identifier)
+        for identifier in snapshot.ids_pointing_at(task.id, "task_checklist", removed=True)
+    ]
+    checklists = [
+        presenter.removed_part_of_checklist(entity, task.id)
+        for entity in sorted_by_position([child for child in children if child])
+    ]
+    return [checklist for checklist in checklists if checklist.removed or checklist.items]
 
 
-def edit_item(tx: Transaction, ref: str, change: ItemEdit) -> ChecklistItem:
-    """Change an item; what already stands as the person's own is not written again."""
-    item, task = editable(tx, ref)
-    clock = refs.base_shown(tx, item, change.base)
-    changed = {name: value for name, value in _fields(change).items() if not stands(item, name, value)}
-    if changed:
-        tx.commit([Write(item.id, "checklist_item", changed, base=clock), *_above(tx, item)])
-    return shown(tx, item.id, task.id if task else None)
+def add(tx: Transaction, ref: str, new: NewChecklist) -> Checklist:
+    """Make a checklist at the end; one of that title that is there already is the answer."""
+    task = entities.find_task(tx, ref)
+    checklist, writes = checklist_by_title(tx, task, new.title)
+    if writes:
+        tx.commit([*writes, touch_task(task)])
+    return _shown(tx, checklist)
 
 
-def remove_item(tx: Transaction, ref: str) -> ChecklistItem:
-    """Take an item out of sight."""
-    item = refs.entity(tx, ["checklist_item"], ref, removed=True)
-    task = task_of(tx, item)
-    if item.visible:
-        tx.commit([Write(item.id, "checklist_item", {DELETED: True})])
-    return shown(tx, item.id, task.id if task else None)
+def edit(tx: Transaction, ref: str, change: ChecklistEdit) -> Checklist:
+    """Rename a checklist."""
+    checklist, task = _editable(tx, ref)
+    clock = entities.resolve_base_clock(tx, checklist, change.base)
+    title = validation.checked_title(change.title)
+    if not is_set_by_person(checklist, "title", title):
+        write = EntityWrite(checklist.id, "checklist", {"title": title}, base=clock)
+        tx.commit([write, *([touch_task(task)] if task else [])])
+    return _shown(tx, checklist.id)
 
 
-def restore_item(tx: Transaction, ref: str) -> ChecklistItem:
-    """Bring a removed item back, with its checklist where that was removed too."""
-    item = refs.entity(tx, ["checklist_item"], ref, removed=True)
-    task = require_task(task_of(tx, item))
-    checklist = _pointed(tx, item, "checklist_id")
-    back: dict[str, Value] = {DELETED: False}
-    if not stands(item, DELETED, False) or (checklist is not None and not checklist.visible):
-        writes = [Write(item.id, "checklist_item", back)]
-        if checklist is not None:
-            writes.append(Write(checklist.id, checklist.kind, {} if checklist.visible else back))
-        tx.commit([*writes, *([touch(task)] if task else [])])
-    return shown(tx, item.id, task.id if task else None)
+def move(tx: Transaction, ref: str, wanted: ChecklistMove) -> Checklist:
+    """Move a checklist among those of its task."""
+    checklist, task = _editable(tx, ref)
+    spot = TargetPlace(wanted.before, wanted.after, wanted.first, wanted.last)
+    require_one_target(spot)
+    clock = entities.resolve_base_clock(tx, checklist, wanted.base)
+    beside = spot.before if spot.before is not None else spot.after
+    other = None if beside is None else entities.find_entity(tx, ["checklist"], beside)
+    if task is None:
+        return _shown(tx, checklist.id)
+    everyone = sorted_by_position(visible_children(tx, task.id, "task_checklist"))
+    neighbours = [entity for entity in everyone if entity.id != checklist.id]
+    index = target_index(neighbours, spot, other)
+    if not is_placed_at(everyone, checklist, index):
+        places = positions_to_write(neighbours, index, checklist.id)
+        own = EntityWrite(checklist.id, "checklist", {"position": places.pop(checklist.id)}, base=clock)
+        others = [
+            EntityWrite(identifier, "checklist", {"position": place}) for identifier, place in places.items()
+        ]
+        tx.commit([own, *others, touch_task(task)])
+    return _shown(tx, checklist.id)
 
 
-# -- what a write rests on ----------------------------------------------------------------------------
+def remove(tx: Transaction, ref: str) -> Checklist:
+    """Take a checklist out of sight, and its items with it."""
+    checklist = entities.find_entity(tx, ["checklist"], ref, removed=True)
+    if checklist.visible:
+        tx.commit([EntityWrite(checklist.id, "checklist", {DELETED: True})])
+    return _shown(tx, checklist.id)
 
 
-def touch(task: Entity) -> Write:
-    """Return the empty operation by which a person's write to a child rests on its task."""
-    return Write(task.id, task.kind, {})
+def restore(tx: Transaction, ref: str) -> Checklist:
+    """Bring a removed checklist back with the items that it had; those removed on their own stay removed."""
+    checklist = entities.find_entity(tx, ["checklist"], ref, removed=True)
+    task = require_visible_task(_task(tx, checklist))
+    fields: dict[str, Value] = {DELETED: False}
+    if not is_set_by_person(checklist, DELETED, False):
+        tx.commit([EntityWrite(checklist.id, "checklist", fields), *([touch_task(task)] if task else [])])
+    return _shown(tx, checklist.id)
 
 
-def _above(snapshot: Snapshot, item: Entity) -> list[Write]:
-    """Return the empty operations on what an item belongs to."""
-    checklist = _pointed(snapshot, item, "checklist_id")
-    task = None if checklist is None else _pointed(snapshot, checklist, "task_id")
-    return [touch(one) for one in (checklist, task) if one is not None]
+def _editable(tx: Transaction, ref: str) -> tuple[Entity, Entity | None]:
+    checklist = entities.find_entity(tx, ["checklist"], ref)
+    return checklist, require_visible_task(_task(tx, checklist))
 
 
-def task_of(snapshot: Snapshot, item: Entity) -> Entity | None:
-    """Return the task that an item belongs to, None where an end is missing."""
-    checklist = _pointed(snapshot, item, "checklist_id")
-    return None if checklist is None else _pointed(snapshot, checklist, "task_id")
-
-
-def require_task(task: Entity | None) -> Entity | None:
-    """Refuse what belongs to a task that was removed."""
-    if task is not None and not task.visible:
-        title = refs.candidate(task).title
-        raise Refused(Code.NOT_FOUND, f"the task {title!r} was removed", "restore it first")
-    return task
-
-
-def editable(tx: Transaction, ref: str) -> tuple[Entity, Entity | None]:
-    """Find an item that a person can write to, and its task."""
-    item = refs.entity(tx, ["checklist_item"], ref)
-    task = require_task(task_of(tx, item))
-    checklist = _pointed(tx, item, "checklist_id")
-    if checklist is not None and not checklist.visible:
-        title = refs.candidate(checklist).title
-        raise Refused(Code.NOT_FOUND, f"the checklist {title!r} of this item was removed", "restore it first")
-    return item, task
-
-
-def _pointed(snapshot: Snapshot, entity: Entity, field: str) -> Entity | None:
-    target = entity.value(field)
+def _task(snapshot: Snapshot, checklist: Entity) -> Entity | None:
+    target = checklist.value("task_id")
     return snapshot.entity(EntityId(target)) if isinstance(target, bytes) else None
 
 
-def _fields(change: ItemEdit) -> dict[str, Value]:
-    fields: dict[str, Value] = {}
-    if change.title is not UNSET:
-        fields["title"] = values.title(change.title)
-    if change.is_checked is not UNSET:
-        fields["is_checked"] = change.is_checked
-    if change.is_archived is not UNSET:
-        fields["is_archived"] = change.is_archived
-    return fields
-
-
-# -- where an item goes -------------------------------------------------------------------------------
-
-
-def checklist_for(tx: Transaction, task: Entity, wanted: str | None) -> tuple[EntityId, list[Write]]:
-    """Return the checklist of that title, or else the first, and the write that makes a missing one."""
-    lists = sorted_by_place(held(tx, task.id, "task_checklist"))
-    title = TODOS if wanted is None else values.title(wanted)
-    meant = lists if wanted is None else [one for one in lists if folded(one.text("title")) == folded(title)]
-    if meant:
-        return meant[0].id, []
-    shared = folded(title) == folded(TODOS)
-    identifier = _unused_todos(tx, task.id) if shared else tx.new_id()
-    # One thing on every device has one title, however it was typed: two would be a conflict.
-    title = TODOS if shared else title
-    place = end_of(lists, identifier)
-    return identifier, [
-        Write(identifier, "checklist", {"task_id": task.id, "title": title, "position": place})
-    ]
-
-
-def _unused_todos(tx: Transaction, task: EntityId) -> EntityId:
-    """Return the first id of "Todos" that no checklist has: one that was removed stays removed."""
-    for number in itertools.count():
-        identifier = todos_id(task, number)
-        known = tx.entity(identifier)
-        if known is None or not known.exists:
-            return identifier
-    raise AssertionError("counting does not end")
-
-
-def held(snapshot: Snapshot, target: EntityId, relation: str) -> list[Entity]:
-    """Return what is in sight of the children of one relation."""
-    found = (snapshot.entity(one) for one in snapshot.referring(target, relation))
-    return [one for one in found if one is not None]
-
-
-def shown(tx: Transaction, item: EntityId, task: EntityId | None) -> ChecklistItem:
-    """Show an item as it is after a write."""
-    found = tx.entity(item)
-    assert found is not None
-    return Shown(tx).item(found, task)
+def _shown(tx: Transaction, checklist: EntityId) -> Checklist:
+    held_now = tx.entity(checklist)
+    assert held_now is not None
+    return JournalPresenter(tx).checklist(held_now)

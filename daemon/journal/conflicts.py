@@ -1,4 +1,4 @@
-"""What stands in conflict, and settling it: a person chooses one value, which is written over all of them.
+"""Conflicts and how they are settled: a person chooses one value, which is written over all of them.
 
 Never drops a value: the others are in the history.
 """
@@ -9,56 +9,83 @@ from typing import Annotated
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from daemon.journal import disputes, refs
-from daemon.journal.errors import Code, Refused, usage
-from daemon.journal.kinds import OTHERS, is_shown
-from daemon.journal.show import Shown, vector_clock
-from daemon.journal.tasks import Base
-from daemon.journal.views import Conflict, ConflictVersion
-from store.entity import Entity
-from store.fold import DELETED
+from daemon.journal.fields.schema import OTHER_LOGGED_KINDS, is_logged_kind
+from daemon.journal.references import entities
+from daemon.journal.references.entities import BaseClock
+from daemon.journal.views import conflict_versions
+from daemon.journal.views.lookup import clock_json
+from daemon.journal.views.presenter import JournalPresenter
+from daemon.journal.views.structures import Conflict, ConflictVersion
+from daemon.refusal import RefusalCode, Refused, usage_error
+from store.fold.entity import Entity
+from store.fold.entity_state import DELETED
+from store.sentence import sentence
 from store.snapshot import Snapshot
-from store.transaction import Transaction, Write
+from store.transaction import EntityWrite, Transaction
 from syncproto.codec import Redacted
-from syncproto.ids import EntityId, text
+from syncproto.ids import EntityId, id_to_text
 
-KINDS = ("task", "checklist", "checklist_item", "entry", "time_record", "link", "label", "category", "agent")
-SHOWN_MAX = 500
+CONFLICT_KINDS = (
+    "task",
+    "checklist",
+    "checklist_item",
+    "entry",
+    "time_record",
+    "link",
+    "label",
+    "category",
+    "agent",
+)
+CONFLICTS_MAX = 500
+ANSWER_CHARS_MAX = 4 << 20
 _UP = ("checklist_id", "task_id", "from_id")
 _DEPTH_MAX = 4
 _SAID = {"position": "place", "deleted": "deletion"}
 
 
 class Keep(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which value to keep: the n-th that was shown, counted from 1; `base` is the vector_clock shown."""
+    """Which value to keep: the n-th that was shown, counted from 1.
+
+    `base` is the `vector_clock` that was shown with it.
+    """
 
     entity: str
     field: str
     n: Annotated[int, Meta(ge=1)]
-    base: Base = None
+    base: BaseClock = None
 
 
-def conflicts(snapshot: Snapshot, ref: str | None) -> list[Conflict]:
-    """Show what is in conflict on a task and what belongs to it, or everywhere; at most 500."""
-    task = None if ref is None else refs.task(snapshot, ref).id
-    shown = Shown(snapshot)
-    found: list[Conflict] = []
+def list_conflicts(snapshot: Snapshot, ref: str | None) -> list[Conflict]:
+    """Show what is in conflict on a task and what belongs to it, or everywhere; at most 500, or 4 MiB."""
+    task = None if ref is None else entities.find_task(snapshot, ref).id
+    presenter = JournalPresenter(snapshot)
+    conflicts: list[Conflict] = []
     for entity, top in _disputed(snapshot):
         if task is None or (top is not None and top.id == task):
-            found += [_placed(one, top) for one in shown.conflicts(entity)]
-        if len(found) >= SHOWN_MAX:
+            conflicts += [_placed(conflict, top) for conflict in presenter.conflicts(entity)]
+        if len(conflicts) >= CONFLICTS_MAX:
             break
-    return found[:SHOWN_MAX]
+    return _within_bytes(conflicts[:CONFLICTS_MAX])
 
 
-def count(snapshot: Snapshot) -> int:
+def _within_bytes(conflicts: list[Conflict]) -> list[Conflict]:
+    """Return the first conflicts whose values fit into an answer together."""
+    size = 0
+    for count, conflict in enumerate(conflicts):
+        size += sum(len(str(version.value)) for version in conflict.versions)
+        if size > ANSWER_CHARS_MAX and count:
+            return conflicts[:count]
+    return conflicts
+
+
+def count_conflicts(snapshot: Snapshot) -> int:
     """Return how many fields are in conflict, as far as they are shown."""
-    found = 0
+    count = 0
     for entity, _ in _disputed(snapshot):
-        found += len(disputes.choices(snapshot, entity))
-        if found >= SHOWN_MAX:
+        count += len(conflict_versions.conflicting_values(snapshot, entity))
+        if count >= CONFLICTS_MAX:
             break
-    return min(found, SHOWN_MAX)
+    return min(count, CONFLICTS_MAX)
 
 
 class Kept(Struct, frozen=True, kw_only=True):
@@ -73,23 +100,34 @@ class Kept(Struct, frozen=True, kw_only=True):
     left: list[Conflict]
 
 
-def keep(tx: Transaction, wanted: Keep) -> Kept:
+def keep_version(tx: Transaction, wanted: Keep) -> Kept:
     """Write the chosen value over all of a field's."""
     entity = _named(tx, wanted.entity)
     _require_in_sight(_above(tx, entity))
-    if wanted.base is not None and vector_clock(entity.clock) != dict(wanted.base):
-        raise Refused(Code.STALE, "it has changed since it was shown", "look again: placet conflicts")
-    shown = Shown(tx)
-    field, several = _field(shown, disputes.choices(tx, entity), entity, wanted.field)
+    if wanted.base is not None and clock_json(entity.clock) != dict(wanted.base):
+        raise Refused(
+            RefusalCode.STALE,
+            sentence("changed-since-shown", "it has changed since it was shown"),
+            sentence("look-at-conflicts", "look again: placet conflicts"),
+        )
+    presenter = JournalPresenter(tx)
+    field, several = _field(presenter, conflict_versions.conflicting_values(tx, entity), entity, wanted.field)
     if wanted.n > len(several):
-        raise usage(f"there is no version {wanted.n}", f"{field} has {len(several)}")
+        raise usage_error(
+            sentence("no-such-version", "there is no version {n}", n=wanted.n),
+            sentence("version-count", "{field} has {count}", field=field, count=len(several)),
+        )
     value = several[wanted.n - 1].value
-    settled = next(one for one in shown.conflicts(entity) if one.field == field)
+    settled = next(conflict for conflict in presenter.conflicts(entity) if conflict.field == field)
     if isinstance(value, Redacted):
-        raise Refused(Code.CONFLICT, "this value was dropped by a compaction", "keep another one")
+        raise Refused(
+            RefusalCode.CONFLICT,
+            sentence("value-dropped", "this value was dropped by a compaction"),
+            sentence("keep-another", "keep another one"),
+        )
     keeps = field != DELETED or value is not True
-    above = [Write(one.id, one.kind, {}) for one in _above(tx, entity) if keeps]
-    tx.commit([Write(entity.id, entity.kind, {field: value}), *above])
+    above = [EntityWrite(ancestor.id, ancestor.kind, {}) for ancestor in _above(tx, entity) if keeps]
+    tx.commit([EntityWrite(entity.id, entity.kind, {field: value}), *above])
     now = tx.entity(entity.id)
     assert now is not None
     return Kept(
@@ -99,14 +137,16 @@ def keep(tx: Transaction, wanted: Keep) -> Kept:
         field=field,
         name=settled.name,
         kept=settled.versions[wanted.n - 1],
-        left=[_placed(one, _top(tx, now)) for one in Shown(tx).conflicts(now)],
+        left=[_placed(conflict, _top(tx, now)) for conflict in JournalPresenter(tx).conflicts(now)],
     )
 
 
 def _kinds(snapshot: Snapshot) -> list[str]:
     """Return the kinds whose conflicts are shown: those known here, then those of a newer version."""
-    newer = [kind for kind in snapshot.disputed_kinds() if kind not in OTHERS and is_shown(kind)]
-    return [*KINDS, *(kind for kind in newer if kind not in KINDS)]
+    newer = [
+        kind for kind in snapshot.disputed_kinds() if kind not in OTHER_LOGGED_KINDS and is_logged_kind(kind)
+    ]
+    return [*CONFLICT_KINDS, *(kind for kind in newer if kind not in CONFLICT_KINDS)]
 
 
 def _disputed(snapshot: Snapshot) -> Iterator[tuple[Entity, Entity | None]]:
@@ -114,63 +154,75 @@ def _disputed(snapshot: Snapshot) -> Iterator[tuple[Entity, Entity | None]]:
 
     Kinds of a newer version come last: what a person wrote there must not go unseen either.
     """
-    for entity in (one for kind in _kinds(snapshot) for one in snapshot.disputed(kind)):
+    for entity in (disputed for kind in _kinds(snapshot) for disputed in snapshot.disputed_entities(kind)):
         above = [entity, *_above(snapshot, entity)]
-        if all(one.visible for one in above):
-            yield entity, next((one for one in above if one.kind == "task"), None)
+        if all(ancestor.visible for ancestor in above):
+            yield entity, next((ancestor for ancestor in above if ancestor.kind == "task"), None)
 
 
 def _above(snapshot: Snapshot, entity: Entity) -> list[Entity]:
-    """Return what an entity belongs to, step by step; where ends are missing, it stops."""
-    found: list[Entity] = []
-    at: Entity | None = entity
-    while at is not None and at.kind != "task" and len(found) < _DEPTH_MAX:
-        targets = [value for field in _UP if isinstance(value := at.value(field), bytes)]
-        at = snapshot.entity(EntityId(targets[0])) if targets else None
-        if at is not None:
-            found.append(at)
-    return found
+    """Return what an entity belongs to, step by step; it stops if an end is missing."""
+    ancestors: list[Entity] = []
+    current: Entity | None = entity
+    while current is not None and current.kind != "task" and len(ancestors) < _DEPTH_MAX:
+        targets = [value for field in _UP if isinstance(value := current.value(field), bytes)]
+        current = snapshot.entity(EntityId(targets[0])) if targets else None
+        if current is not None:
+            ancestors.append(current)
+    return ancestors
 
 
 def _require_in_sight(above: Iterable[Entity]) -> None:
     """Refuse to settle what is out of sight with what it belongs to: nobody was shown it."""
-    for one in above:
-        if not one.visible:
-            seen = f"the {one.kind.replace('_', ' ')} {refs.candidate(one).title!r} was removed"
-            raise Refused(Code.NOT_FOUND, seen, "restore it first")
+    for ancestor in above:
+        if not ancestor.visible:
+            raise entities.removed_here(ancestor.kind.replace("_", " "), ancestor)
 
 
 def _top(snapshot: Snapshot, entity: Entity) -> Entity | None:
-    return next((one for one in [entity, *_above(snapshot, entity)] if one.kind == "task"), None)
+    return next(
+        (ancestor for ancestor in [entity, *_above(snapshot, entity)] if ancestor.kind == "task"), None
+    )
 
 
 def _placed(conflict: Conflict, task: Entity | None) -> Conflict:
     if task is None:
         return conflict
-    return replace(conflict, task_id=text(task.id), task_title=task.text("title"))
+    return replace(conflict, task_id=id_to_text(task.id), task_title=task.text("title"))
 
 
 def _named(snapshot: Snapshot, ref: str) -> Entity:
     """Find a task by id or title, or anything else by its id."""
     try:
-        return refs.task(snapshot, ref)
+        return entities.find_task(snapshot, ref)
     except Refused as refused:
-        if refused.code is not Code.NOT_FOUND:
+        if refused.code is not RefusalCode.NOT_FOUND:
             raise
-    return refs.entity(snapshot, _kinds(snapshot), ref, what="entity")
+    return entities.find_entity(snapshot, _kinds(snapshot), ref, noun="entity")
 
 
 def _field(
-    shown: Shown, found: dict[str, list[disputes.Choice]], entity: Entity, wanted: str
-) -> tuple[str, list[disputes.Choice]]:
+    presenter: JournalPresenter,
+    conflicting_values: dict[str, list[conflict_versions.ConflictingValue]],
+    entity: Entity,
+    wanted: str,
+) -> tuple[str, list[conflict_versions.ConflictingValue]]:
     """Return the field that is meant, by its name in the store or in words."""
-    for field, several in found.items():
-        if wanted in (field, disputes.field_name(shown, field)) or _short(field) == wanted.casefold():
+    for field, several in conflicting_values.items():
+        if wanted in (field, presenter.names.field_label(field)) or _short(field) == wanted.casefold():
             return field, several
-    title = refs.candidate(entity).title
-    others = ", ".join(found) or "nothing"
+    title = entities.as_candidate(entity).title
+    hint = (
+        sentence("in-conflict-is", "these are in conflict: {fields}", fields=", ".join(conflicting_values))
+        if conflicting_values
+        else sentence("nothing-in-conflict", "nothing is in conflict")
+    )
     raise Refused(
-        Code.NOT_FOUND, f"{wanted[:80]!r} of {title!r} is not in conflict", f"in conflict is {others}"
+        RefusalCode.NOT_FOUND,
+        sentence(
+            "not-in-conflict", "{field!r} of {title!r} is not in conflict", field=wanted[:80], title=title
+        ),
+        hint,
     )
 
 

@@ -1,27 +1,29 @@
 """Entries: the notes and texts on a task: add, list, show, edit, remove, restore.
 
-Never shortens or rewords a text: what is too long is refused where it is entered.
+Never shortens or rewords a text: what is too long is refused when it is entered.
 """
 
 from typing import Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-from daemon.journal import refs, values
-from daemon.journal.checklists import require_task, touch
-from daemon.journal.provenance import iso
-from daemon.journal.show import Shown
-from daemon.journal.tasks import Base, stands
-from daemon.journal.views import Entry
-from store.entity import Entity
-from store.fold import DELETED
+from daemon.journal.fields import validation
+from daemon.journal.fields.provenance import is_set_by_person
+from daemon.journal.references import entities
+from daemon.journal.references.entities import BaseClock
+from daemon.journal.tasks import require_visible_task, touch_task
+from daemon.journal.views.presenter import JournalPresenter
+from daemon.journal.views.structures import Entry
+from daemon.timestamps import iso_utc
+from store.fold.entity import Entity
+from store.fold.entity_state import DELETED
 from store.snapshot import Snapshot
-from store.transaction import Transaction, Write
+from store.transaction import EntityWrite, Transaction
 from syncproto.codec import Value
 from syncproto.ids import EntityId
 
 SourceName = Literal["note", "transcript"]
-"""Where a text comes from, as far as a person says it; imports have a word of their own."""
+"""The origins of a text that a person can choose; imports use an origin of their own."""
 
 
 class NewEntry(Struct, frozen=True, forbid_unknown_fields=True):
@@ -38,69 +40,75 @@ class EntryEdit(Struct, frozen=True, forbid_unknown_fields=True):
     text: str | UnsetType = UNSET
     happened_at: str | UnsetType = UNSET
     source: SourceName | UnsetType = UNSET
-    base: Base = None
+    base: BaseClock = None
 
 
 def add(tx: Transaction, ref: str, new: NewEntry) -> Entry:
     """Add a note to the task that `ref` names."""
-    task = refs.task(tx, ref)
-    happened_at = iso(tx.now_ms()) if new.happened_at is None else values.moment(new.happened_at)
+    task = entities.find_task(tx, ref)
+    happened_at = (
+        iso_utc(tx.now_ms()) if new.happened_at is None else validation.checked_moment(new.happened_at)
+    )
     entry = tx.new_id()
     fields: dict[str, Value] = {
         "task_id": task.id,
-        "text": values.entry_text(new.text),
+        "text": validation.checked_entry_text(new.text),
         "source": new.source,
         "happened_at": happened_at,
     }
-    tx.commit([Write(entry, "entry", fields), touch(task)])
+    tx.commit([EntityWrite(entry, "entry", fields), touch_task(task)])
     return _shown(tx, entry)
 
 
-def entries(snapshot: Snapshot, ref: str, *, removed: bool) -> list[Entry]:
+def list_entries(snapshot: Snapshot, ref: str, *, removed: bool) -> list[Entry]:
     """Show the entries of a task in order of their times; or `removed`, those that are out of sight."""
-    return Shown(snapshot).entries(refs.task(snapshot, ref), removed=removed)
+    return JournalPresenter(snapshot).entries(entities.find_task(snapshot, ref), removed=removed)
 
 
 def show(snapshot: Snapshot, ref: str) -> Entry:
     """Show one entry, also one that was removed."""
-    return Shown(snapshot).entry(refs.entity(snapshot, ["entry"], ref, removed=True))
+    return JournalPresenter(snapshot).entry(entities.find_entity(snapshot, ["entry"], ref, removed=True))
 
 
 def edit(tx: Transaction, ref: str, change: EntryEdit) -> Entry:
-    """Change an entry; what already stands as the person's own is not written again."""
-    entry = refs.entity(tx, ["entry"], ref)
-    task = require_task(_task(tx, entry))
-    clock = refs.base_shown(tx, entry, change.base)
-    changed = {name: value for name, value in _fields(change).items() if not stands(entry, name, value)}
+    """Change an entry; a value that is already the person's own is not written again."""
+    entry = entities.find_entity(tx, ["entry"], ref)
+    task = require_visible_task(_task(tx, entry))
+    clock = entities.resolve_base_clock(tx, entry, change.base)
+    changed = {
+        name: value for name, value in _fields(change).items() if not is_set_by_person(entry, name, value)
+    }
     if changed:
-        tx.commit([Write(entry.id, "entry", changed, base=clock), *([touch(task)] if task else [])])
+        tx.commit(
+            [EntityWrite(entry.id, "entry", changed, base=clock), *([touch_task(task)] if task else [])]
+        )
     return _shown(tx, entry.id)
 
 
 def remove(tx: Transaction, ref: str) -> Entry:
     """Take an entry out of sight; its text stays in the history."""
-    entry = refs.entity(tx, ["entry"], ref, removed=True)
+    entry = entities.find_entity(tx, ["entry"], ref, removed=True)
     if entry.visible:
-        tx.commit([Write(entry.id, "entry", {DELETED: True})])
+        tx.commit([EntityWrite(entry.id, "entry", {DELETED: True})])
     return _shown(tx, entry.id)
 
 
 def restore(tx: Transaction, ref: str) -> Entry:
     """Bring a removed entry back."""
-    entry = refs.entity(tx, ["entry"], ref, removed=True)
-    task = require_task(_task(tx, entry))
+    entry = entities.find_entity(tx, ["entry"], ref, removed=True)
+    task = require_visible_task(_task(tx, entry))
     fields: dict[str, Value] = {DELETED: False}
-    if not stands(entry, DELETED, False):
-        tx.commit([Write(entry.id, "entry", fields), *([touch(task)] if task else [])])
+    if not is_set_by_person(entry, DELETED, False):
+        tx.commit([EntityWrite(entry.id, "entry", fields), *([touch_task(task)] if task else [])])
     return _shown(tx, entry.id)
 
 
 def _fields(change: EntryEdit) -> dict[str, Value]:
     fields: dict[str, Value] = {}
     if change.text is not UNSET:
-        fields["text"] = values.entry_text(change.text)
+        fields["text"] = validation.checked_entry_text(change.text)
     if change.happened_at is not UNSET:
-        fields["happened_at"] = values.moment(change.happened_at)
+        fields["happened_at"] = validation.checked_moment(change.happened_at)
     if change.source is not UNSET:
         fields["source"] = change.source
     return fields
@@ -112,6 +120,6 @@ def _task(snapshot: Snapshot, entry: Entity) -> Entity | None:
 
 
 def _shown(tx: Transaction, entry: EntityId) -> Entry:
-    held = tx.entity(entry)
-    assert held is not None
-    return Shown(tx).entry(held)
+    entity = tx.entity(entry)
+    assert entity is not None
+    return JournalPresenter(tx).entry(entity)

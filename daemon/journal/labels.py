@@ -12,24 +12,27 @@ from typing import Final
 
 from msgspec import UNSET, Struct, UnsetType
 
-from daemon.journal import named, names, refs, values
-from daemon.journal.colors import color
-from daemon.journal.names import SCOPE
-from daemon.journal.show import Shown, vector_clock
-from daemon.journal.tasks import Base
-from daemon.journal.values import folded
-from daemon.journal.views import Conflict, VectorClock
-from store.entity import Entity
+from daemon.journal import named_entities
+from daemon.journal.fields import validation
+from daemon.journal.fields.colors import checked_color
+from daemon.journal.references import entities, names
+from daemon.journal.references.entities import BaseClock
+from daemon.journal.references.names import LABEL_CATEGORIES
+from daemon.journal.views.lookup import clock_json
+from daemon.journal.views.presenter import JournalPresenter
+from daemon.journal.views.structures import ClockJson, Conflict
+from daemon.text_comparison import comparison_key
+from store.fold.entity import Entity
+from store.fold.verdicts import DecisionStatus
 from store.snapshot import Snapshot
 from store.transaction import Transaction
-from store.verdicts import Status
 from syncproto.codec import Value
-from syncproto.commit import By
-from syncproto.ids import ID_BYTES, EntityId, from_text, text
+from syncproto.commit import AuthorKind
+from syncproto.ids import ID_BYTES, EntityId, id_from_text, id_to_text
 
 KIND: Final = "label"
 
-ASSIGN: Final = "assign_task_label"
+ASSIGN_LABEL_TOOL: Final = "assign_task_label"
 """The tool by which agents propose a label; its argument `id` is the label."""
 
 
@@ -46,7 +49,7 @@ class Label(Struct, frozen=True, kw_only=True):
     categories: list[str]
     is_double: bool
     conflicts: list[Conflict]
-    vector_clock: VectorClock
+    vector_clock: ClockJson
     removed: bool = False
 
 
@@ -68,142 +71,156 @@ class LabelEdit(Struct, frozen=True, forbid_unknown_fields=True):
     categories: list[str] | UnsetType = UNSET
     add_categories: list[str] = []
     remove_categories: list[str] = []
-    base: Base = None
+    base: BaseClock = None
 
 
 # -- a person's use cases -----------------------------------------------------------------------------
 
 
-def listed(snapshot: Snapshot, *, task: str | None, removed: bool) -> list[Label]:
+def list_labels(snapshot: Snapshot, *, task: str | None, removed: bool) -> list[Label]:
     """List labels by name; of a `task`, those that it may be given and has not."""
-    held = snapshot.entities(KIND, removed=removed)
+    label_entities = snapshot.entities(KIND, removed=removed)
     if task is not None:
-        held = offered(snapshot, refs.task(snapshot, task))
-    return _shown(snapshot, [one for one in held if one.exists])
+        label_entities = assignable_labels(snapshot, entities.find_task(snapshot, task))
+    return _shown(snapshot, [label_entity for label_entity in label_entities if label_entity.exists])
 
 
 def show(snapshot: Snapshot, ref: str) -> Label:
     """Show one label."""
-    return _shown(snapshot, [names.find(snapshot, KIND, ref)])[0]
+    return _shown(snapshot, [names.find_named(snapshot, KIND, ref)])[0]
 
 
 def add(tx: Transaction, new: NewLabel) -> Label:
     """Make a label; one that is there already, and as it is asked for, stays as it is."""
-    fields = {"color": _color(new.color), "description": values.remark(new.description)}
-    scope = {f"{SCOPE}/{text(names.find(tx, 'category', one).id)}": True for one in new.categories}
-    return _again(tx, named.add(tx, KIND, new.name, {**fields, **scope}))
+    fields = {"color": _color(new.color), "description": validation.checked_remark(new.description)}
+    scope = {
+        f"{LABEL_CATEGORIES}/{id_to_text(names.find_named(tx, 'category', category).id)}": True
+        for category in new.categories
+    }
+    return _again(tx, named_entities.add(tx, KIND, new.name, {**fields, **scope}))
 
 
 def edit(tx: Transaction, ref: str, change: LabelEdit) -> Label:
     """Change a label; a name that another one has is refused."""
-    label = names.find(tx, KIND, ref)
+    label = names.find_named(tx, KIND, ref)
     fields: dict[str, Value] = {}
     if change.name is not UNSET:
-        fields["name"] = named.free_name(tx, label, change.name)
+        fields["name"] = named_entities.require_free_name(tx, label, change.name)
     if change.color is not UNSET:
         fields["color"] = _color(change.color)
     if change.description is not UNSET:
-        fields["description"] = values.remark(change.description)
-    return _again(tx, named.edit(tx, label, fields | _scope_fields(tx, label, change), change.base))
+        fields["description"] = validation.checked_remark(change.description)
+    return _again(tx, named_entities.edit(tx, label, fields | _scope_fields(tx, label, change), change.base))
 
 
 def remove(tx: Transaction, ref: str) -> Label:
     """Take a label out of sight, also on the tasks that have it."""
-    return _again(tx, named.remove(tx, KIND, ref))
+    return _again(tx, named_entities.remove(tx, KIND, ref))
 
 
 def restore(tx: Transaction, ref: str) -> Label:
     """Bring a removed label back, also on the tasks that have it."""
-    return _again(tx, named.restore(tx, KIND, ref))
+    return _again(tx, named_entities.restore(tx, KIND, ref))
 
 
-def _color(given: str | None) -> str | None:
-    return None if given is None else color(given)
+def _color(color: str | None) -> str | None:
+    return None if color is None else checked_color(color)
 
 
 def _scope_fields(tx: Transaction, label: Entity, change: LabelEdit) -> dict[str, Value]:
     """Return one field for each category that comes or goes: concurrent additions both stay."""
-    now = wanted = set(names.members(label, SCOPE))
+    now = wanted = set(names.member_ids(label, LABEL_CATEGORIES))
     if change.categories is not UNSET:
-        seen = names.members_seen(tx, label, SCOPE, refs.base_shown(tx, label, change.base))
-        wanted = (now - seen) | _categories(tx, change.categories)
+        identifiers = names.member_ids_seen_at(
+            tx, label, LABEL_CATEGORIES, entities.resolve_base_clock(tx, label, change.base)
+        )
+        wanted = (now - identifiers) | _categories(tx, change.categories)
     wanted = (wanted | _categories(tx, change.add_categories)) - _categories(tx, change.remove_categories)
-    return {f"{SCOPE}/{text(one)}": one in wanted for one in sorted(now ^ wanted)}
+    return {
+        f"{LABEL_CATEGORIES}/{id_to_text(identifier)}": identifier in wanted
+        for identifier in sorted(now ^ wanted)
+    }
 
 
-def _categories(tx: Transaction, given: list[str]) -> set[EntityId]:
-    return {names.find(tx, "category", one, removed=True).id for one in given}
+def _categories(tx: Transaction, refs: list[str]) -> set[EntityId]:
+    return {names.find_named(tx, "category", ref, removed=True).id for ref in refs}
 
 
 def _again(tx: Transaction, label: EntityId) -> Label:
-    held = tx.entity(label)
-    assert held is not None
-    return _shown(tx, [held])[0]
+    stored = tx.entity(label)
+    assert stored is not None
+    return _shown(tx, [stored])[0]
 
 
-def _shown(snapshot: Snapshot, held: list[Entity]) -> list[Label]:
-    shown = Shown(snapshot)
-    doubles = named.doubles(snapshot, KIND)
+def _shown(snapshot: Snapshot, label_entities: list[Entity]) -> list[Label]:
+    presenter = JournalPresenter(snapshot)
+    doubles = named_entities.duplicate_name_keys(snapshot, KIND)
     labels = [
         Label(
-            id=text(one.id),
-            name=one.text("name"),
-            color=one.text("color") or None,
-            description=one.text("description") or None,
-            categories=named.called(shown.categories, names.members(one, SCOPE)),
-            is_double=one.visible and folded(one.text("name")) in doubles,
-            conflicts=shown.conflicts(one),
-            vector_clock=vector_clock(one.clock),
-            removed=not one.visible,
+            id=id_to_text(label_entity.id),
+            name=label_entity.text("name"),
+            color=label_entity.text("color") or None,
+            description=label_entity.text("description") or None,
+            categories=named_entities.names_of(
+                presenter.names.categories, names.member_ids(label_entity, LABEL_CATEGORIES)
+            ),
+            is_double=label_entity.visible and comparison_key(label_entity.text("name")) in doubles,
+            conflicts=presenter.conflicts(label_entity),
+            vector_clock=clock_json(label_entity.clock),
+            removed=not label_entity.visible,
         )
-        for one in held
+        for label_entity in label_entities
     ]
-    return sorted(labels, key=lambda one: (one.name.casefold(), one.id))
+    return sorted(labels, key=lambda label: (label.name.casefold(), label.id))
 
 
 # -- what a task may be given -------------------------------------------------------------------------
 
 
-def offered(snapshot: Snapshot, task: Entity) -> list[Entity]:
+def assignable_labels(snapshot: Snapshot, task: Entity) -> list[Entity]:
     """Return the labels in sight that a task has not, and that are for its category."""
-    has, category = set(names.members(task, names.SET)), names.category_of(task)
-    return [one for one in snapshot.entities(KIND) if one.id not in has and names.is_for(one, category)]
+    has, category = set(names.member_ids(task, names.TASK_LABELS)), names.category_id_of(task)
+    return [
+        entity
+        for entity in snapshot.entities(KIND)
+        if entity.id not in has and names.label_allows_category(entity, category)
+    ]
 
 
-def suppressed(snapshot: Snapshot, task: Entity, *, besides: EntityId | None = None) -> set[EntityId]:
+def denied_label_ids(snapshot: Snapshot, task: Entity, *, besides: EntityId | None = None) -> set[EntityId]:
     """Return the labels that a person denied a task: what no agent may propose for it again.
 
-    A label is denied where a person rejected it, or took its confirmation back, and that verdict stands; and
-    where a person took it off by hand. One that the task has (again) is not denied. The verdict on the
+    A label is denied if a person rejected it, or took its confirmation back, and that verdict stands; and
+    if a person took it off by hand. One that the task has (again) is not denied. The verdict on the
     proposal `besides` does not count: it is the one that is about to change.
     """
     rejected = {
         label
-        for item in snapshot.items_that_are(Status.REJECTED, task.id)
-        if item.tool == ASSIGN and item.id != besides
+        for item in snapshot.items_with_status(DecisionStatus.REJECTED, task.id)
+        if item.tool == ASSIGN_LABEL_TOOL and item.id != besides
         if (label := _label_of(item.args.get("id"))) is not None
     }
-    return (rejected | _taken_off(task)) - set(names.members(task, names.SET))
+    return (rejected | _taken_off(task)) - set(names.member_ids(task, names.TASK_LABELS))
 
 
-def _label_of(given: object) -> EntityId | None:
-    if not isinstance(given, str) or len(given) != 2 * ID_BYTES:
+def _label_of(value: object) -> EntityId | None:
+    if not isinstance(value, str) or len(value) != 2 * ID_BYTES:
         return None
     try:
-        return from_text(given)
+        return id_from_text(value)
     except ValueError:
         return None
 
 
 def _taken_off(task: Entity) -> set[EntityId]:
     """Return the labels whose absence from a task is a person's own word."""
-    found = set()
+    identifiers = set()
     for field in task.fields():
         prefix, _, member = field.partition("/")
         version = task.version(field)
-        if prefix != names.SET or version is None or version.value is not False:
+        if prefix != names.TASK_LABELS or version is None or version.value is not False:
             continue
         label = _label_of(member)
-        if label is not None and version.source.by is By.USER and version.source.effect is None:
-            found.add(label)
-    return found
+        if label is not None and version.source.by is AuthorKind.USER and version.source.effect is None:
+            identifiers.add(label)
+    return identifiers

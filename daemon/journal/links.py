@@ -10,18 +10,20 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from daemon.journal import refs, ties
-from daemon.journal.checklists import touch
-from daemon.journal.errors import Code, Refused, not_found, usage
-from daemon.journal.ties import BLOCKS, TYPES, Circles, Tie
-from daemon.journal.values import folded
-from daemon.journal.views import Link
-from store.entity import Entity
-from store.fold import DELETED
+from daemon.journal.references import entities
+from daemon.journal.tasks import touch_task
+from daemon.journal.views import task_graph
+from daemon.journal.views.structures import Link
+from daemon.journal.views.task_graph import BLOCKS, LINK_TYPES, BlockingCycles, LinkKey
+from daemon.refusal import RefusalCode, Refused, not_found, one_of, usage_error
+from daemon.text_comparison import comparison_key
+from store.fold.entity import Entity
+from store.fold.entity_state import DELETED
+from store.sentence import sentence
 from store.snapshot import Snapshot
-from store.transaction import Transaction, Write
+from store.transaction import EntityWrite, Transaction
 from syncproto.codec import Value
-from syncproto.ids import EntityId, derived_id, text
+from syncproto.ids import EntityId, derived_id, id_to_text
 
 KIND = "link"
 
@@ -35,99 +37,109 @@ class NewLink(Struct, frozen=True, forbid_unknown_fields=True):
     to: str
 
 
-def link_id(said: Tie) -> EntityId:
-    """Return the id of the link that says this, the same on every device."""
-    return derived_id(KIND, text(said.begins), said.type, text(said.ends), time_of=said.begins)
+def link_id_of(key: LinkKey) -> EntityId:
+    """Return the id of the link with this meaning, the same on every device."""
+    return derived_id(KIND, id_to_text(key.begins), key.type, id_to_text(key.ends), time_of=key.begins)
 
 
-def listed(snapshot: Snapshot, ref: str) -> list[Link]:
+def list_links(snapshot: Snapshot, ref: str) -> list[Link]:
     """List the links of a task, each seen from it."""
-    return ties.links_of(snapshot, refs.task(snapshot, ref).id, Circles(snapshot))
+    return task_graph.present_task_links(
+        snapshot, entities.find_task(snapshot, ref).id, BlockingCycles(snapshot)
+    )
 
 
 def add(tx: Transaction, ref: str, new: NewLink) -> Link:
     """Link a task to another; a link that is there already stays as it is."""
-    begins, ends = refs.task(tx, ref), refs.task(tx, new.to)
-    said = ties.tie(begins.id, checked_type(new.type), ends.id)
+    begins, ends = entities.find_task(tx, ref), entities.find_task(tx, new.to)
+    key = task_graph.link_key(begins.id, checked_type(new.type), ends.id)
     if begins.id == ends.id:
-        raise usage(f"{begins.text('title')!r} cannot be linked to itself", "name another task")
-    held = _saying(tx, said)
-    if not held:
-        _require_open_end(tx, said)
-        tx.commit([_write(tx, said), touch(begins), touch(ends)])
-        held = _saying(tx, said)
-    return _shown(tx, held[0], begins.id)
+        raise usage_error(
+            sentence("link-to-itself", "{title!r} cannot be linked to itself", title=begins.text("title")),
+            sentence("name-another-task", "name another task"),
+        )
+    links = _saying(tx, key)
+    if not links:
+        _require_open_end(tx, key)
+        tx.commit([_write(tx, key), touch_task(begins), touch_task(ends)])
+        links = _saying(tx, key)
+    return _shown(tx, links[0], begins.id)
 
 
 def remove(tx: Transaction, ref: str) -> Link:
-    """Take a link out of sight, and with it any other that says the same."""
-    link = refs.entity(tx, [KIND], ref, removed=True)
-    said = ties.tie_of(link)
-    if said is None:
-        raise not_found("link", ref, "it has no ends")
-    writes = [Write(one.id, KIND, {DELETED: True}) for one in _saying(tx, said)]
+    """Remove a link from sight, and with it any other that means the same."""
+    link = entities.find_entity(tx, [KIND], ref, removed=True)
+    key = task_graph.link_key_of(link)
+    if key is None:
+        raise not_found("link", ref, sentence("link-without-ends", "it has no ends"))
+    writes = [EntityWrite(entity.id, KIND, {DELETED: True}) for entity in _saying(tx, key)]
     if writes:
         tx.commit(writes)
-    held = tx.entity(link.id)
-    assert held is not None
-    return _shown(tx, held, said.begins)
+    stored_entity = tx.entity(link.id)
+    assert stored_entity is not None
+    return _shown(tx, stored_entity, key.begins)
 
 
-def unlink(tx: Transaction, ref: str, new: NewLink) -> Link:
-    """Take the link that says this out of sight; one that was taken away already stays so."""
-    begins, ends = refs.task(tx, ref, removed=True), refs.task(tx, new.to, removed=True)
-    said = ties.tie(begins.id, checked_type(new.type), ends.id)
-    held = _saying(tx, said)
-    made = held[0] if held else tx.entity(link_id(said))
-    if made is None:
-        raise not_found("link", f"{said.type} {new.to}", f"see `link list {ref[:40]}`")
-    return remove(tx, text(made.id))
+def remove_matching(tx: Transaction, ref: str, new: NewLink) -> Link:
+    """Remove the link with this meaning from sight; a link that is already removed stays so."""
+    begins, ends = entities.find_task(tx, ref, removed=True), entities.find_task(tx, new.to, removed=True)
+    key = task_graph.link_key(begins.id, checked_type(new.type), ends.id)
+    links = _saying(tx, key)
+    removed_link = links[0] if links else tx.entity(link_id_of(key))
+    if removed_link is None:
+        raise not_found(
+            "link", f"{key.type} {new.to}", sentence("see-link-list", "see `link list {ref}`", ref=ref[:40])
+        )
+    return remove(tx, id_to_text(removed_link.id))
 
 
-def checked_type(given: str) -> str:
+def checked_type(text: str) -> str:
     """Check a type of link, in any case, with spaces, hyphens or underscores."""
-    wanted = re.sub(r"[\s-]+", "_", folded(given))
-    if wanted not in TYPES:
-        raise usage(f"no link is called {given[:80]!r}", f"one of {', '.join(TYPES).replace('_', '-')}")
+    wanted = re.sub(r"[\s-]+", "_", comparison_key(text))
+    if wanted not in LINK_TYPES:
+        raise usage_error(
+            sentence("unknown-link-type", "no link is called {name!r}", name=text[:80]),
+            one_of(name.replace("_", "-") for name in LINK_TYPES),
+        )
     return wanted
 
 
-def _saying(snapshot: Snapshot, said: Tie) -> list[Entity]:
-    """Return the links in sight that say this, whatever their ids: an import derives them from its file."""
-    out = ties.links_at(snapshot, said.begins, ties.OUT)
-    back = ties.links_at(snapshot, said.begins, ties.IN)
-    found = {link.id: link for links in (out, back) for link, one in links if one == said}
-    return [found[one] for one in sorted(found)]
+def _saying(snapshot: Snapshot, key: LinkKey) -> list[Entity]:
+    """Return the links in sight that mean this, whatever their ids: an import derives ids from its file."""
+    out = task_graph.links_at(snapshot, key.begins, task_graph.OUTGOING)
+    back = task_graph.links_at(snapshot, key.begins, task_graph.INCOMING)
+    matching_links = {link.id: link for links in (out, back) for link, other_key in links if other_key == key}
+    return [matching_links[identifier] for identifier in sorted(matching_links)]
 
 
-def _write(tx: Transaction, said: Tie) -> Write:
-    identifier = link_id(said)
-    fields: dict[str, Value] = {"from_id": said.begins, "to_id": said.ends, "type": said.type}
+def _write(tx: Transaction, key: LinkKey) -> EntityWrite:
+    identifier = link_id_of(key)
+    fields: dict[str, Value] = {"from_id": key.begins, "to_id": key.ends, "type": key.type}
     if tx.entity(identifier) is not None:
         fields[DELETED] = False
-    return Write(identifier, KIND, fields)
+    return EntityWrite(identifier, KIND, fields)
 
 
-def _require_open_end(tx: Transaction, said: Tie) -> None:
+def _require_open_end(tx: Transaction, key: LinkKey) -> None:
     """Refuse a link by which tasks would block each other in a circle, naming it."""
-    if said.type != BLOCKS:
+    if key.type != BLOCKS:
         return
-    path = ties.path_blocking(tx, said.ends, said.begins)
+    path = task_graph.blocking_path(tx, key.ends, key.begins)
     if path:
         raise Refused(
-            Code.CONFLICT,
-            f"this would close a circle: {_in_words(tx, path)}",
-            "remove one of these links first, or use another type",
+            RefusalCode.CONFLICT,
+            sentence("link-circle", "this would close a circle: {path}", path=_in_words(tx, path)),
+            sentence("break-link-circle", "remove one of these links first, or use another type"),
         )
 
 
 def _in_words(snapshot: Snapshot, path: Sequence[EntityId]) -> str:
-    held = [snapshot.entity(one) for one in path]
-    titles = [repr("?" if one is None else one.text("title")[:40]) for one in held]
+    tasks = [snapshot.entity(identifier) for identifier in path]
+    titles = [repr("?" if task is None else task.text("title")[:40]) for task in tasks]
     if len(titles) > _TITLES_SHOWN_MAX:
         titles = [*titles[: _TITLES_SHOWN_MAX - 1], f"{len(titles) - _TITLES_SHOWN_MAX} more", titles[-1]]
     return " blocks ".join(titles)
 
 
 def _shown(snapshot: Snapshot, link: Entity, task: EntityId) -> Link:
-    return ties.link_shown(snapshot, link, task, set())
+    return task_graph.present_link(snapshot, link, task, set())

@@ -8,25 +8,26 @@ from typing import Annotated, NamedTuple
 
 from msgspec import Meta, Struct
 
-from daemon.journal.errors import usage
-from store.entity import Entity
-from store.finding import Finder, Snippet, Term
-from store.search import CATEGORY, LABELS, text_fields
+from daemon.refusal import usage_error
+from store.fold.entity import Entity
+from store.fold.word_index import CATEGORY_FIELD, LABEL_FIELD_PREFIX, searchable_fields
+from store.queries.word_search import SearchTerm, Snippet, WordSearch
+from store.sentence import sentence
 from store.snapshot import Snapshot
-from syncproto.ids import ID_BYTES, EntityId, from_text, text
+from syncproto.ids import ID_BYTES, EntityId, id_from_text, id_to_text
 
 LIMIT_MAX = 100
 LIMIT_DEFAULT = 20
 PLACES_MAX = 3
-LOOKED_AT_MAX = 2000
+MATCHES_SEARCHED_MAX = 2000
 """So many places are looked at for one answer: all that was found may lie in one task's notes."""
 
 _UP = {"checklist": "task_id", "entry": "task_id", "time_record": "task_id", "checklist_item": "checklist_id"}
-_WORDS_MISSING = "give at least one word to look for"
+_WORDS_MISSING = sentence("give-a-word", "give at least one word to look for")
 
 
 class Piece(Struct, frozen=True):
-    """A piece of a snippet; `hit` where it is what was looked for."""
+    """A piece of a snippet; `hit` if it is what was looked for."""
 
     text: str
     hit: bool
@@ -60,48 +61,51 @@ class Found(Struct, frozen=True):
 
 
 class _Hit(NamedTuple):
-    """An entity that holds what was looked for, its task, and whether either is out of sight."""
+    """An entity that matches the query, its task, and whether either is out of sight."""
 
     entity: Entity
     task: Entity
     removed: bool
 
 
-def search(snapshot: Snapshot, query: str, *, removed: bool, after: int, limit: int) -> Found:
+def search_tasks(snapshot: Snapshot, query: str, *, removed: bool, after: int, limit: int) -> Found:
     """Find tasks by words in them: in titles, reasons, items, notes, and by names of labels and categories.
 
     `removed` looks among what is out of sight too. Raises Refused (usage) for a query without a word.
     """
-    finder = Finder(snapshot)
-    terms = finder.terms(query)
+    finder = WordSearch(snapshot)
+    terms = finder.parse_query(query)
     if all(term.excluded for term in terms):
-        raise usage(f"nothing to search for in {query[:80]!r}", _WORDS_MISSING)
+        raise usage_error(
+            sentence("nothing-to-search", "nothing to search for in {query!r}", query=query[:80]),
+            _WORDS_MISSING,
+        )
     words = _Words(snapshot, finder, terms)
-    found: dict[EntityId, tuple[_Hit, list[Place]]] = {}
+    hits_by_task: dict[EntityId, tuple[_Hit, list[Place]]] = {}
     looked_at, more = 0, False
-    for hit in _hits(snapshot, finder.ids(terms, after)):
-        new = hit is not None and (removed or not hit.removed) and hit.task.id not in found
-        more = looked_at >= LOOKED_AT_MAX or (new and len(found) >= limit)
+    for hit in _hits(snapshot, finder.matching_ids(terms, after)):
+        new = hit is not None and (removed or not hit.removed) and hit.task.id not in hits_by_task
+        more = looked_at >= MATCHES_SEARCHED_MAX or (new and len(hits_by_task) >= limit)
         if more:
             break
         looked_at += 1
         if hit is not None and (removed or not hit.removed):
-            _, places = found.setdefault(hit.task.id, (hit, []))
+            _, places = hits_by_task.setdefault(hit.task.id, (hit, []))
             if len(places) < PLACES_MAX:
                 places += words.places(hit)
-    shown = [_shown(hit.task, places[:PLACES_MAX]) for hit, places in found.values()]
-    return Found(shown, after + looked_at if more else None)
+    tasks_found = [_shown(hit.task, places[:PLACES_MAX]) for hit, places in hits_by_task.values()]
+    return Found(tasks_found, after + looked_at if more else None)
 
 
 def _shown(task: Entity, places: list[Place]) -> FoundTask:
     status = task.text("status") or "OPEN"
-    return FoundTask(text(task.id), task.text("title"), status, places, not task.visible)
+    return FoundTask(id_to_text(task.id), task.text("title"), status, places, not task.visible)
 
 
 def _hits(snapshot: Snapshot, ids: Iterator[EntityId]) -> Iterator[_Hit | None]:
     """Yield what was found with its task; None for what belongs to none."""
-    for one in ids:
-        entity = snapshot.entity(one)
+    for identifier in ids:
+        entity = snapshot.entity(identifier)
         top, removed = entity, False
         while top is not None and top.kind in _UP:
             removed = removed or not top.visible
@@ -114,44 +118,50 @@ def _hits(snapshot: Snapshot, ids: Iterator[EntityId]) -> Iterator[_Hit | None]:
 
 
 class _Words:
-    """Says where in an entity the words of a query stand."""
+    """Locates the words of a query in the fields of an entity."""
 
-    def __init__(self, snapshot: Snapshot, finder: Finder, terms: list[Term]) -> None:
+    def __init__(self, snapshot: Snapshot, finder: WordSearch, terms: list[SearchTerm]) -> None:
         self._snapshot = snapshot
         self._finder = finder
         self._terms = terms
-        self._tags = {one for term in terms if not term.excluded for one in finder.named(term)}
+        self._tags = {
+            identifier for term in terms if not term.excluded for identifier in finder.labels_matching(term)
+        }
 
     def places(self, hit: _Hit) -> list[Place]:
-        """Return the fields of what was found that hold a word, each with its snippet."""
+        """Return the fields of the matched entity that contain a word, each with its snippet."""
         entity = hit.entity
-        fields = ("title", "reason") if entity.kind == "task" else text_fields(entity.kind)
-        found = [
+        fields = ("title", "reason") if entity.kind == "task" else searchable_fields(entity.kind)
+        places = [
             _place(entity, entity.kind, field, snippet, hit.removed)
             for field in fields
             if (snippet := self._finder.snippet(entity.text(field), self._terms)) is not None
         ]
-        return found + [self._tag(one, hit.removed) for one in _tags_of(entity) if one in self._tags]
+        return places + [self._tag(tag, hit.removed) for tag in _tags_of(entity) if tag in self._tags]
 
     def _tag(self, tag: EntityId, removed: bool) -> Place:
-        held = self._snapshot.entity(tag)
-        assert held is not None, "a name was found, so what bears it is held"
-        snippet = self._finder.snippet(held.text("name"), self._terms)
+        entity = self._snapshot.entity(tag)
+        assert entity is not None, "a name was found, so what bears it is held"
+        snippet = self._finder.snippet(entity.text("name"), self._terms)
         assert snippet is not None
-        return _place(held, held.kind, "name", snippet, removed)
+        return _place(entity, entity.kind, "name", snippet, removed)
 
 
 def _place(entity: Entity, kind: str, field: str, snippet: Snippet, removed: bool) -> Place:
-    pieces = [Piece(part.text, part.hit) for part in snippet.parts]
+    pieces = [Piece(part.text, part.is_match) for part in snippet.parts]
     before = [Piece("… ", hit=False)] if snippet.cut_before else []
     behind = [Piece(" …", hit=False)] if snippet.cut_after else []
-    return Place(text(entity.id), kind, field, before + pieces + behind, removed)
+    return Place(id_to_text(entity.id), kind, field, before + pieces + behind, removed)
 
 
 def _tags_of(task: Entity) -> Iterator[EntityId]:
     """Yield the labels and the category of a task."""
     if task.kind == "task":
-        yield from (from_text(one) for one in task.members(LABELS[:-1]) if len(one) == 2 * ID_BYTES)
-        category = task.value(CATEGORY)
+        yield from (
+            id_from_text(member)
+            for member in task.members(LABEL_FIELD_PREFIX[:-1])
+            if len(member) == 2 * ID_BYTES
+        )
+        category = task.value(CATEGORY_FIELD)
         if isinstance(category, bytes):
             yield EntityId(category)

@@ -8,40 +8,40 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from daemon.journal import refs, values
-from daemon.journal.errors import Code, Refused, usage
-from daemon.journal.filters import Wanted
-from daemon.journal.listing import PAGE_MAX, page
-from daemon.journal.names import (
-    SCOPE,
-    SET,
-    Names,
-    by_id,
-    category_of,
-    ids_called,
-    is_for,
-    members,
-    members_seen,
+from daemon.journal.fields import validation
+from daemon.journal.fields.provenance import is_set_by_person
+from daemon.journal.references import entities
+from daemon.journal.references.entities import BaseClock
+from daemon.journal.references.names import (
+    LABEL_CATEGORIES,
+    TASK_LABELS,
+    NameRegistry,
+    category_id_of,
+    ids_named,
+    label_allows_category,
+    member_ids,
+    member_ids_seen_at,
+    names_by_id,
 )
-from daemon.journal.show import Shown
-from daemon.journal.views import Task
-from store.entity import Entity
-from store.fold import DELETED, load
+from daemon.journal.references.task_filters import ResolvedFilter
+from daemon.journal.views.presenter import JournalPresenter
+from daemon.journal.views.structures import Task
+from daemon.journal.views.task_lines import PAGE_MAX, task_states_page
+from daemon.refusal import RefusalCode, Refused, usage_error
+from store.fold.entity import Entity
+from store.fold.entity_state import DELETED, load_state
+from store.sentence import sentence
 from store.snapshot import Snapshot
-from store.transaction import Transaction, Write
+from store.transaction import EntityWrite, Transaction
 from syncproto.codec import Value
-from syncproto.commit import By
-from syncproto.heads import Clock
-from syncproto.ids import EntityId, from_text, text
+from syncproto.ids import EntityId, id_from_text, id_to_text
+from syncproto.vector_clock import VectorClock
 
 LABELS_MAX = 100
 
-Day = Annotated[str, Meta(description="YYYY-MM-DD, or words such as friday; answered as YYYY-MM-DD.")]
-Minutes = Annotated[int | str, Meta(description="Minutes, or words such as 2h.")]
+TypedDay = Annotated[str, Meta(description="YYYY-MM-DD, or words such as friday; answered as YYYY-MM-DD.")]
+TypedMinutes = Annotated[int | str, Meta(description="Minutes, or words such as 2h.")]
 LabelNames = Annotated[list[str], Meta(max_length=LABELS_MAX)]
-Base = Annotated[
-    dict[str, int] | None, Meta(description="The vector_clock that was shown; without it, the current one.")
-]
 
 
 class NewTask(Struct, frozen=True, forbid_unknown_fields=True):
@@ -50,9 +50,9 @@ class NewTask(Struct, frozen=True, forbid_unknown_fields=True):
     title: str
     status: str = "OPEN"
     reason: str | None = None
-    priority: str = values.PRIORITY_DEFAULT
-    due: Day | None = None
-    estimate_minutes: Minutes | None = None
+    priority: str = validation.PRIORITY_DEFAULT
+    due: TypedDay | None = None
+    estimate_minutes: TypedMinutes | None = None
     language: str | None = None
     labels: LabelNames = []
     category: str | None = None
@@ -65,20 +65,20 @@ class TaskEdit(Struct, frozen=True, forbid_unknown_fields=True):
     status: str | UnsetType = UNSET
     reason: str | UnsetType | None = UNSET
     priority: str | UnsetType = UNSET
-    due: Day | UnsetType | None = UNSET
-    estimate_minutes: Minutes | UnsetType | None = UNSET
+    due: TypedDay | UnsetType | None = UNSET
+    estimate_minutes: TypedMinutes | UnsetType | None = UNSET
     language: str | UnsetType | None = UNSET
     labels: LabelNames | UnsetType = UNSET
     add_labels: LabelNames = []
     remove_labels: LabelNames = []
     category: str | UnsetType | None = UNSET
-    base: Base = None
+    base: BaseClock = None
 
 
 class Shift(Struct, frozen=True, forbid_unknown_fields=True):
     """A change of state that needs no more than the clock that was shown."""
 
-    base: Base = None
+    base: BaseClock = None
 
 
 # -- reading ------------------------------------------------------------------------------------------
@@ -86,10 +86,12 @@ class Shift(Struct, frozen=True, forbid_unknown_fields=True):
 
 def show(snapshot: Snapshot, ref: str, *, provenance: bool = False) -> Task:
     """Show the task that `ref` names; `provenance` adds who wrote each value, and its statuses so far."""
-    return Shown(snapshot, provenance=provenance).whole_task(refs.task(snapshot, ref))
+    return JournalPresenter(snapshot, provenance=provenance).task_with_provenance(
+        entities.find_task(snapshot, ref)
+    )
 
 
-def tasks(
+def list_tasks(
     snapshot: Snapshot,
     *,
     closed: bool,
@@ -97,12 +99,13 @@ def tasks(
     brief: bool,
     after: str | None = None,
     limit: int = PAGE_MAX,
-    wanted: Wanted | None = None,
+    wanted: ResolvedFilter | None = None,
 ) -> list[Task]:
-    """List open tasks in order of their making, a page of them; `closed` and `removed` as in `lines`."""
-    rows = page(snapshot, closed=closed, removed=removed, after=after, limit=limit, wanted=wanted)
-    shown = Shown(snapshot).expect([task for task, _ in rows], texts=not brief)
-    return [shown.task(Entity(task, load(state), not removed), brief=brief) for task, state in rows]
+    """List a page of open tasks in order of their making; `closed` and `removed` as in `task_lines_page`."""
+    rows = task_states_page(snapshot, closed=closed, removed=removed, after=after, limit=limit, wanted=wanted)
+    presenter = JournalPresenter(snapshot)
+    presenter.children.preload([task for task, _ in rows], texts=not brief)
+    return [presenter.task(Entity(task, load_state(state), not removed), brief=brief) for task, state in rows]
 
 
 # -- writing ------------------------------------------------------------------------------------------
@@ -110,7 +113,7 @@ def tasks(
 
 def add(tx: Transaction, new: NewTask) -> Task:
     """Make a task."""
-    labels, categories = Names(tx, "label"), Names(tx, "category")
+    labels, categories = NameRegistry(tx, "label"), NameRegistry(tx, "category")
     edit = TaskEdit(
         title=new.title,
         status=new.status,
@@ -124,40 +127,42 @@ def add(tx: Transaction, new: NewTask) -> Task:
     fields = _plain_fields(edit)
     fields |= _status_fields(edit, None)
     fields |= _category_field(edit, categories)
-    fields |= {f"{SET}/{text(one)}": True for one in labels.ids_of(new.labels)}
+    fields |= {
+        f"{TASK_LABELS}/{id_to_text(identifier)}": True for identifier in labels.ids_to_use(new.labels)
+    }
     _require_scope(tx, fields, None)
     task = tx.new_id()
-    tx.commit([*labels.writes, *categories.writes, Write(task, "task", fields)])
+    tx.commit([*labels.writes, *categories.writes, EntityWrite(task, "task", fields)])
     return _shown(tx, task)
 
 
 def edit(tx: Transaction, ref: str, change: TaskEdit) -> Task:
-    """Change a task; what already stands as the person's own is not written again."""
-    task = refs.task(tx, ref)
-    clock = refs.base_shown(tx, task, change.base)
-    labels, categories = Names(tx, "label"), Names(tx, "category")
+    """Change a task; a value that is already the person's own is not written again."""
+    task = entities.find_task(tx, ref)
+    clock = entities.resolve_base_clock(tx, task, change.base)
+    labels, categories = NameRegistry(tx, "label"), NameRegistry(tx, "category")
     fields = _plain_fields(change)
     fields |= _status_fields(change, task)
     fields |= _category_field(change, categories)
     fields |= _label_fields(tx, change, task, labels, clock)
-    _require_scope(tx, fields, category_of(task))
+    _require_scope(tx, fields, category_id_of(task))
     return _write(tx, task, fields, clock, [*labels.writes, *categories.writes])
 
 
-def done(tx: Transaction, ref: str, shift: Shift) -> Task:
+def finish(tx: Transaction, ref: str, shift: Shift) -> Task:
     """Finish a task; one that is done already stays as it is."""
     return edit(tx, ref, TaskEdit(status="DONE", base=shift.base))
 
 
 def remove(tx: Transaction, ref: str) -> Task:
     """Take a task out of sight; its history stays, and so does what others write to it meanwhile."""
-    task = refs.task(tx, ref, removed=True)
+    task = entities.find_task(tx, ref, removed=True)
     return _write(tx, task, {DELETED: True}, None) if task.visible else _shown(tx, task.id)
 
 
 def restore(tx: Transaction, ref: str) -> Task:
-    """Bring a removed task back; where a deletion and an edit met, keep the task."""
-    task = refs.task(tx, ref, removed=True)
+    """Bring a removed task back; if a deletion and an edit conflict, keep the task."""
+    task = entities.find_task(tx, ref, removed=True)
     return _write(tx, task, {DELETED: False}, None)
 
 
@@ -165,51 +170,53 @@ def _write(
     tx: Transaction,
     task: Entity,
     fields: dict[str, Value],
-    clock: Clock | None,
-    before: list[Write] | None = None,
+    clock: VectorClock | None,
+    before: list[EntityWrite] | None = None,
 ) -> Task:
-    changed = {name: value for name, value in fields.items() if not stands(task, name, value)}
+    changed = {name: value for name, value in fields.items() if not is_set_by_person(task, name, value)}
     # A status and its reason are one word: whichever status wins, it wins with the reason given for it.
     if "status" in changed and fields.get("reason") is not None:
         changed["reason"] = fields["reason"]
-    writes = [*(before or []), *([Write(task.id, "task", changed, base=clock)] if changed else [])]
+    writes = [*(before or []), *([EntityWrite(task.id, "task", changed, base=clock)] if changed else [])]
     if writes:
         tx.commit(writes)
     return _shown(tx, task.id)
 
 
-def stands(entity: Entity, field: str, value: Value) -> bool:
-    """Say whether a field already has this value, undisputed and by a person's own word."""
-    versions = entity.versions(field)
-    if not versions:
-        return value is None or value is False
-    source = versions[0].source
-    own = source.by is By.USER and source.effect is None
-    return own and all(version.value == value for version in versions)
-
-
 def _shown(tx: Transaction, task: EntityId) -> Task:
-    held = tx.entity(task)
-    assert held is not None
-    return Shown(tx).task(held)
+    stored = tx.entity(task)
+    assert stored is not None
+    return JournalPresenter(tx).task(stored)
+
+
+def touch_task(task: Entity) -> EntityWrite:
+    """Return the empty operation by which a person's write to a child rests on its task."""
+    return EntityWrite(task.id, task.kind, {})
+
+
+def require_visible_task(task: Entity | None) -> Entity | None:
+    """Refuse what belongs to a task that was removed."""
+    if task is not None and not task.visible:
+        raise entities.removed_here("task", task)
+    return task
 
 
 # -- fields -------------------------------------------------------------------------------------------
 
 _CHECKS: Mapping[str, Any] = {
-    "title": values.title,
-    "priority": values.priority,
-    "due": values.due,
-    "estimate_minutes": values.estimate,
-    "language": values.language,
+    "title": validation.checked_title,
+    "priority": validation.checked_priority,
+    "due": validation.checked_due_day,
+    "estimate_minutes": validation.checked_estimate,
+    "language": validation.checked_language,
 }
 
 
 def _plain_fields(change: TaskEdit) -> dict[str, Value]:
-    given = {name: getattr(change, name) for name in _CHECKS}
+    fields = {name: getattr(change, name) for name in _CHECKS}
     return {
         name: None if value is None else _CHECKS[name](value)
-        for name, value in given.items()
+        for name, value in fields.items()
         if value is not UNSET
     }
 
@@ -218,39 +225,56 @@ def _status_fields(change: TaskEdit, task: Entity | None) -> dict[str, Value]:
     """Return status and reason: BLOCKED and ON HOLD keep one, and a change of status drops an old one."""
     before = task.text("status") if task else ""
     old = task.text("reason") if task else ""
-    status = before if change.status is UNSET else values.status(change.status)
+    status = before if change.status is UNSET else validation.checked_status(change.status)
     if change.reason is not UNSET:
-        reason = values.reason(change.reason)
+        reason = validation.checked_reason(change.reason)
     else:
         reason = old or None if status == before else None
-    asked = change.status is not UNSET or change.reason is not UNSET
-    if asked and status in values.NEEDS_REASON and reason is None:
-        raise usage(f"{status} needs a reason", "say what it waits for (--reason)")
+    has_change = change.status is not UNSET or change.reason is not UNSET
+    if has_change and status in validation.NEEDS_REASON and reason is None:
+        raise usage_error(
+            sentence("reason-needed", "{status} needs a reason", status=status),
+            sentence("give-reason", "say what it waits for (--reason)"),
+        )
     fields: dict[str, Value] = {} if change.status is UNSET else {"status": status}
-    if reason != (old or None) or (asked and reason is not None):
+    if reason != (old or None) or (has_change and reason is not None):
         fields["reason"] = reason
     return fields
 
 
-def _category_field(change: TaskEdit, categories: Names) -> dict[str, Value]:
+def _category_field(change: TaskEdit, categories: NameRegistry) -> dict[str, Value]:
     if change.category is UNSET:
         return {}
-    return {"category_id": None if change.category is None else categories.id_of(change.category)}
+    return {"category_id": None if change.category is None else categories.id_to_use(change.category)}
 
 
 def _label_fields(
-    tx: Transaction, change: TaskEdit, task: Entity, labels: Names, clock: Clock | None
+    tx: Transaction, change: TaskEdit, task: Entity, labels: NameRegistry, clock: VectorClock | None
 ) -> dict[str, Value]:
     """Return one field for each label that comes or goes: concurrent additions both stay."""
-    now = wanted = set(task.members(SET))
+    now = wanted = set(task.members(TASK_LABELS))
     if change.labels is not UNSET:
-        seen = {text(one) for one in members_seen(tx, task, SET, clock)}
-        wanted = (now - seen) | {text(one) for one in labels.ids_of(change.labels)}
-    wanted = wanted | {text(one) for one in labels.ids_of(change.add_labels)}
-    wanted -= {text(one) for name in change.remove_labels for one in ids_called(tx, "label", name)}
+        seen_labels = {
+            id_to_text(identifier) for identifier in member_ids_seen_at(tx, task, TASK_LABELS, clock)
+        }
+        wanted = (now - seen_labels) | {
+            id_to_text(identifier) for identifier in labels.ids_to_use(change.labels)
+        }
+    wanted = wanted | {id_to_text(identifier) for identifier in labels.ids_to_use(change.add_labels)}
+    wanted -= {
+        id_to_text(identifier) for name in change.remove_labels for identifier in ids_named(tx, "label", name)
+    }
     if len(wanted) > LABELS_MAX:
-        raise Refused(Code.USAGE, f"{len(wanted)} labels are more than a task takes ({LABELS_MAX})")
-    return {f"{SET}/{member}": member in wanted for member in sorted(now ^ wanted)}
+        raise Refused(
+            RefusalCode.USAGE,
+            sentence(
+                "too-many-labels",
+                "{count} labels are more than a task may have ({most})",
+                count=len(wanted),
+                most=LABELS_MAX,
+            ),
+        )
+    return {f"{TASK_LABELS}/{member}": member in wanted for member in sorted(now ^ wanted)}
 
 
 def _require_scope(tx: Transaction, fields: dict[str, Value], before: EntityId | None) -> None:
@@ -259,10 +283,20 @@ def _require_scope(tx: Transaction, fields: dict[str, Value], before: EntityId |
     category = EntityId(value) if isinstance(value, bytes) else None
     for field, is_in in fields.items():
         prefix, _, member = field.partition("/")
-        label = tx.entity(from_text(member)) if prefix == SET and is_in else None
-        if label is not None and not is_for(label, category):
-            scope = sorted(by_id(tx, "category").get(one, "one removed") for one in members(label, SCOPE))
-            raise usage(
-                f"the label {label.text('name')!r} is for the category {' or '.join(scope)}",
-                "choose another label or category, or widen it: `label edit --category`",
+        label = tx.entity(id_from_text(member)) if prefix == TASK_LABELS and is_in else None
+        if label is not None and not label_allows_category(label, category):
+            scope = sorted(
+                names_by_id(tx, "category").get(member_id, "one removed")
+                for member_id in member_ids(label, LABEL_CATEGORIES)
+            )
+            raise usage_error(
+                sentence(
+                    "label-for-category",
+                    "the label {name!r} is for the category {categories}",
+                    name=label.text("name"),
+                    categories=" or ".join(scope),
+                ),
+                sentence(
+                    "widen-label", "choose another label or category, or widen it: `label edit --category`"
+                ),
             )

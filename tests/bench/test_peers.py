@@ -44,15 +44,15 @@ def test_a_peer_that_cannot_be_had_is_a_row_of_the_table_and_no_crash(
 
 
 @pytest.mark.parametrize(
-    ("script", "why"),
+    ("script", "reason"),
     [
         ("echo working; exec sleep 60", "did not end within"),
         ("echo 'Error: no such port' >&2; echo at a line >&2; exit 3", "ended with 3: Error: no such port"),
         ("echo nothing of use", "printed no outcome: nothing of use"),
     ],
 )
-def test_a_peer_that_fails_says_how(script: str, why: str):
-    with pytest.raises(Unavailable, match=why):
+def test_a_peer_that_fails_says_how(script: str, reason: str):
+    with pytest.raises(Unavailable, match=reason):
         scripted.outcome_of(["/bin/sh", "-c", script], 1.0)
 
 
@@ -63,12 +63,12 @@ def test_nothing_that_a_peer_started_outlives_it(tmp_path: Path):
     with pytest.raises(Unavailable):
         scripted.outcome_of(["/bin/sh", "-c", f"(echo up; exec sleep 600) > {line} & wait"], 0.5)
     os.set_blocking(reading, True)
-    with os.fdopen(reading) as held:
-        assert held.read() == "up\n"  # which ends once nobody has the other end open
+    with os.fdopen(reading) as file:
+        assert file.read() == "up\n"  # which ends once nobody has the other end open
 
 
 def test_ours_is_held_against_a_peer_by_rate_and_by_latency():
     ours, theirs = Outcome(1000, 1.0, [4.0] * 10), Outcome(100, 1.0, [2.0] * 10)
-    found = list(running.figures(running.PEERS["pouchdb-http"], ours, theirs))
-    assert [one.ratio for one in found] == [10, 2, 2, 2]
-    assert all(isinstance(one, Figure | Absent) for one in found)
+    figures = list(running.figures(running.PEERS["pouchdb-http"], ours, theirs))
+    assert [figure.ratio for figure in figures] == [10, 2, 2, 2]
+    assert all(isinstance(figure, Figure | Absent) for figure in figures)

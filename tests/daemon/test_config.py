@@ -8,21 +8,23 @@ from pathlib import Path
 import pytest
 
 from daemon import config
-from daemon.config import ConfigError, Loaded
+from daemon.config import ConfigError, LoadedSettings
 
 KEYS = config.keys()
 
 
-def load(tmp_path: Path, toml: str = "", environment: dict[str, str] | None = None, **flags: str) -> Loaded:
+def load(
+    tmp_path: Path, toml: str = "", environment: dict[str, str] | None = None, **flags: str
+) -> LoadedSettings:
     file = tmp_path / "config.toml"
     file.write_text(toml, encoding="utf-8")
     return config.load(file, environment or {}, {key.replace("__", "."): text for key, text in flags.items()})
 
 
 def refusal(tmp_path: Path, toml: str = "", environment: dict[str, str] | None = None, **flags: str) -> str:
-    with pytest.raises(ConfigError) as caught:
+    with pytest.raises(ConfigError) as error:
         load(tmp_path, toml, environment, **flags)
-    words = str(caught.value)
+    words = str(error.value)
     assert "\n" not in words
     return words
 
@@ -124,7 +126,7 @@ def test_variables_that_are_no_settings_are_left_alone(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("toml", "seen"),
+    ("toml", "observed"),
     [
         ("[listen]\nport = 65536", "65536"),
         ("[listen]\nport = -1", "-1"),
@@ -144,8 +146,8 @@ def test_variables_that_are_no_settings_are_left_alone(tmp_path: Path):
         ("language = 'xx'", "'xx'"),
     ],
 )
-def test_a_value_that_cannot_be_used_is_named_with_its_key(tmp_path: Path, toml, seen):
-    assert seen in refusal(tmp_path, toml)
+def test_a_value_that_cannot_be_used_is_named_with_its_key(tmp_path: Path, toml, observed):
+    assert observed in refusal(tmp_path, toml)
 
 
 def test_a_word_that_is_none_of_those_that_may_be_is_told_them(tmp_path: Path):

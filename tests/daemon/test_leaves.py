@@ -11,56 +11,58 @@ from pathlib import Path
 import pytest
 
 from daemon.clock import SystemClock, local_zone
-from daemon.disk import Floor
-from daemon.notifier import Lull, Notifier
+from daemon.disk import DiskFloor
+from daemon.notifier import BurstNotifier, Notifier
 
 
 async def test_every_watch_hears_of_growth_once_however_often_it_was_told():
     notifier = Notifier()
-    one, other = notifier.watch(), notifier.watch()
-    notifier.tell()
-    notifier.tell()
-    assert await one.grown()
-    assert await other.grown()
-    assert not await one.grown(timeout_s=0)
+    notifier_watch, other = notifier.watch(), notifier.watch()
+    notifier.notify()
+    notifier.notify()
+    assert await notifier_watch.wait_for_growth()
+    assert await other.wait_for_growth()
+    assert not await notifier_watch.wait_for_growth(timeout_s=0)
 
 
 async def test_what_is_told_while_a_consumer_is_busy_is_not_lost():
     notifier = Notifier()
     watch = notifier.watch()
-    notifier.tell()
-    assert await watch.grown(timeout_s=0)
+    notifier.notify()
+    assert await watch.wait_for_growth(timeout_s=0)
 
 
 async def test_a_watch_hears_nothing_of_what_was_before_it():
     notifier = Notifier()
-    notifier.tell()
-    assert not await notifier.watch().grown(timeout_s=0)
+    notifier.notify()
+    assert not await notifier.watch().wait_for_growth(timeout_s=0)
 
 
 async def test_all_who_wait_wake_together():
     notifier = Notifier()
-    waiting = [asyncio.create_task(notifier.watch().grown()) for _ in range(50)]
+    waiting = [asyncio.create_task(notifier.watch().wait_for_growth()) for _ in range(50)]
     await asyncio.sleep(0)
-    notifier.tell()
+    notifier.notify()
     assert await asyncio.gather(*waiting) == [True] * 50
 
 
 async def test_a_burst_is_passed_on_once_and_what_comes_after_it_again():
-    told: asyncio.Queue[None] = asyncio.Queue()
-    lull = Lull(lambda: told.put_nowait(None), 0.001)
+    queue: asyncio.Queue[None] = asyncio.Queue()
+    lull = BurstNotifier(lambda: queue.put_nowait(None), 0.001)
     for _ in range(2):
-        lull.tell()
-        lull.tell()
-        assert told.empty()
-        await told.get()
+        lull.notify()
+        lull.notify()
+        assert queue.empty()
+        await queue.get()
     await asyncio.sleep(0)
-    assert told.empty()
+    assert queue.empty()
 
 
 def test_the_floor_says_why_a_write_must_wait_and_notices_room_by_itself(tmp_path: Path):
-    assert Floor(tmp_path, 0).shortfall() is None
-    assert "below the floor" in (Floor(tmp_path, 1 << 62).shortfall() or "")
+    assert DiskFloor(tmp_path, 0).shortfall() is None
+    shortfall = DiskFloor(tmp_path, 1 << 62).shortfall()
+    assert shortfall is not None
+    assert "below the floor" in shortfall.text
 
 
 def test_the_system_clock_is_the_systems():

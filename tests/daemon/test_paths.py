@@ -3,6 +3,7 @@
 Never touches this user's own folders.
 """
 
+import os
 import socket
 import stat
 from pathlib import Path
@@ -56,6 +57,15 @@ def test_a_folder_that_everyone_may_write_into_is_refused_and_left_alone(tmp_pat
     with pytest.raises(UnsafeFolder, match="PLACET_HOME"):
         make_folders(find_paths({"PLACET_HOME": str(shared)}))
     assert stat.S_IMODE(shared.stat().st_mode) == 0o1777
+
+
+def test_a_folder_of_another_user_is_refused_and_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    folder = tmp_path / "home"
+    folder.mkdir(mode=0o755)
+    monkeypatch.setattr(os, "geteuid", lambda: folder.stat().st_uid + 1)
+    with pytest.raises(UnsafeFolder, match=r"belongs to another user \(uid \d+\); .* PLACET_HOME"):
+        make_folders(find_paths({"PLACET_HOME": str(folder)}))
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o755
 
 
 def test_a_file_in_the_way_is_named(tmp_path: Path):

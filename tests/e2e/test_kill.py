@@ -7,11 +7,11 @@ import time
 
 import pytest
 
-from tests.e2e.conftest import Make
-from tests.e2e.devices import START_S, Device, agree, pair, wait_until
+from tests.support.devices import Device, MakeDevice, have_equal_state, pair
+from tests.support.patience import LIMIT_S, wait_until
 
-SEED = int(os.environ.get("PLACET_TEST_SEED", "20261121"))
-KILLS = int(os.environ.get("PLACET_TEST_KILLS", "8"))
+SEED = int(os.environ.get("SEED", "20261121"))
+KILLS = int(os.environ.get("KILLS", "8"))
 PAUSE_S = (0.2, 1.2)
 
 
@@ -41,31 +41,31 @@ class Person(threading.Thread):
                 self._decide()
 
     def _add(self) -> None:
-        done = self.device.run("add", f"{self.device.name} task {self._count}", "--json")
-        if done.status == 0:
-            self.tasks.append(done.json["id"])
-            self.device.run("agent", "create", done.json["id"])
+        result = self.device.run("add", f"{self.device.name} task {self._count}", "--json")
+        if result.status == 0:
+            self.tasks.append(result.json["id"])
+            self.device.run("agent", "create", result.json["id"])
 
     def _note(self, task: str) -> None:
         minutes = 5 + self._count % 200
-        done = self.device.run(
+        result = self.device.run(
             "note", task, f"It takes about {minutes} minutes. Note {self._count}.", "--json"
         )
-        if done.status == 0:
-            self.notes.append((task, done.json["id"]))
+        if result.status == 0:
+            self.notes.append((task, result.json["id"]))
 
     def _decide(self) -> None:
         pending = self.device.run("pending", "--json")
         if pending.status != 0 or not pending.json:
             return
         item = self._random.choice(pending.json)["item_id"]
-        done = self.device.run(self._random.choice(["confirm", "reject"]), item, "--json")
-        if done.status == 0:
+        result = self.device.run(self._random.choice(["confirm", "reject"]), item, "--json")
+        if result.status == 0:
             self.decided.append(item)
 
 
-@pytest.mark.timeout(300)
-def test_killing_daemons_at_random_moments_loses_nothing_that_was_acknowledged(device: Make) -> None:
+@pytest.mark.slow
+def test_killing_daemons_at_random_moments_loses_nothing_that_was_acknowledged(device: MakeDevice) -> None:
     chance = random.Random(SEED)
     print(f"seed {SEED}")
     laptop, phone = device("laptop"), device("phone")
@@ -78,20 +78,20 @@ def test_killing_daemons_at_random_moments_loses_nothing_that_was_acknowledged(d
         victim = chance.choice([laptop, phone])
         victim.kill()
         victim.launch()
-        wait_until(f"{victim.name} is back", victim.answers, START_S)
+        wait_until(f"{victim.name} is back", victim.answers, LIMIT_S)
     for person in people:
         person.over.set()
     for person in people:
         person.join()
     phone.do("sync", "--wait")
-    wait_until("both hold the same", lambda: agree(laptop, phone), START_S)
+    wait_until("both hold the same", lambda: have_equal_state(laptop, phone), LIMIT_S)
     for person in people:
         assert person.tasks
         assert person.notes
     for where in (laptop, phone):
-        held = {task["id"]: task for task in where.do("list", "--all")}
+        stored = {task["id"]: task for task in where.do("list", "--all")}
         for person in people:
-            assert set(person.tasks) <= set(held)
+            assert set(person.tasks) <= set(stored)
             for task, note in person.notes:
                 assert note in {entry["id"] for entry in where.do("show", task)["entries"]}
         decided = {

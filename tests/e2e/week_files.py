@@ -66,8 +66,8 @@ END:VCALENDAR
 """
 
 
-def _stamp(at: datetime) -> str:
-    return at.strftime("%Y%m%dT%H%M%SZ")
+def _stamp(moment: datetime) -> str:
+    return moment.strftime("%Y%m%dT%H%M%SZ")
 
 
 def _uuid(chance: random.Random) -> str:
@@ -148,7 +148,7 @@ class Files:
         return [task for task in self.tasks if task["status"] in statuses]
 
 
-def written(folder: Path, seed: int, count: int) -> Files:
+def written_files(folder: Path, seed: int, count: int) -> Files:
     """Write the files."""
     files = Files(folder, taskwarrior(seed, count))
     texts = {

@@ -60,20 +60,20 @@ def mutated(chance: random.Random, corpus: list[bytes]) -> bytes:
 
 
 def _once(chance: random.Random, raw: bytes, corpus: list[bytes]) -> bytes:
-    at = chance.randrange(len(raw) + 1)
-    to = min(len(raw), at + chance.choice((1, 1, 1, 2, 8, 64)))
+    index = chance.randrange(len(raw) + 1)
+    to = min(len(raw), index + chance.choice((1, 1, 1, 2, 8, 64)))
     match chance.randrange(7):
         case 0:
-            return raw[:at] + chance.randbytes(to - at) + raw[to:]
+            return raw[:index] + chance.randbytes(to - index) + raw[to:]
         case 1:
-            return raw[:at] + raw[to:]
+            return raw[:index] + raw[to:]
         case 2:
-            return raw[:at] + chance.choice(TOKENS) + raw[at:]
+            return raw[:index] + chance.choice(TOKENS) + raw[index:]
         case 3:
-            return raw[:at] + chance.choice(TOKENS) + raw[to:]
+            return raw[:index] + chance.choice(TOKENS) + raw[to:]
         case 4:
-            return raw[:to] + raw[at:]
+            return raw[:to] + raw[index:]
         case 5:
             other = chance.choice(corpus)
-            return raw[:at] + other[chance.randrange(len(other) + 1) :]
-    return raw[:at]
+            return raw[:index] + other[chance.randrange(len(other) + 1) :]
+    return raw[:index]

@@ -9,25 +9,36 @@ import io
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import cache
 from inspect import cleandoc
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from babel import Locale
 from babel.messages.catalog import Catalog, Message
-from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
-from daemon.language import DEFAULT, LANGUAGES
-from tests.source import ROOT
+from daemon.language import DEFAULT_LANGUAGE, LANGUAGES
+from hatch_build import compile_all
+from tests.support.source_tree import ROOT
 
 DOMAIN: Final = "placet"
 FOLDER: Final = ROOT / "daemon" / "locale"
 SOURCE: Final = ROOT / "daemon" / "cli"
-TRANSLATED: Final = tuple(one for one in LANGUAGES if one != DEFAULT)
+TRANSLATED: Final = tuple(text for text in LANGUAGES if text != DEFAULT_LANGUAGE)
 
 MODULES: Final = tuple(sorted(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py")))
 """All that the command line consists of."""
+
+DAEMON_MODULES: Final = tuple(
+    path
+    for folder in ("daemon", "store")
+    for path in sorted((ROOT / folder).rglob("*.py"))
+    if SOURCE not in path.parents
+)
+"""What the sentences come from that reach the command line as ids."""
+ID_CONTEXT: Final = "id:"
+"""How the context of such a sentence begins in the catalogs; its id follows."""
 
 CLICKS_OWN: Final = (
     "Usage:",
@@ -54,22 +65,27 @@ CLICKS_OWN: Final = (
 _DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 # A date in the file would change it at every run.
-_ALWAYS: Final = datetime(2026, 1, 1, tzinfo=UTC)
+ALWAYS: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class Found(NamedTuple):
-    """A message, or the two that differ by a count; what it is said of, where that matters."""
+    """A message, or the two that differ by a count; and its context, if that matters."""
 
     words: str | tuple[str, str]
     said_of: str | None = None
 
 
+@cache
 def messages() -> Catalog:
-    """Find every message of the command line, with the file that it is in."""
+    """Find every message of the command line, with the file that it is in; never change what this returns."""
     template = _catalog(None)
     for name in MODULES:
         path = SOURCE / name
         for message in in_source(path.read_text(encoding="utf-8")):
+            places = [(path.relative_to(ROOT).as_posix(), 0)]
+            template.add(message.words, locations=places, context=message.said_of)
+    for path in DAEMON_MODULES:
+        for message in sentences_in(path.read_text(encoding="utf-8")):
             places = [(path.relative_to(ROOT).as_posix(), 0)]
             template.add(message.words, locations=places, context=message.said_of)
     for own in CLICKS_OWN:
@@ -78,11 +94,11 @@ def messages() -> Catalog:
 
 
 def _catalog(language: str | None) -> Catalog:
-    made = Catalog(
-        language, DOMAIN, project=DOMAIN, version="1", creation_date=_ALWAYS, revision_date=_ALWAYS
+    catalog = Catalog(
+        language, DOMAIN, project=DOMAIN, version="1", creation_date=ALWAYS, revision_date=ALWAYS
     )
-    made.header_comment = f"# Placet's words in {language}; `make words` keeps this file."
-    return made
+    catalog.header_comment = f"# Placet's words in {language}; `make words` keeps this file."
+    return catalog
 
 
 def in_source(text: str) -> Iterator[Found]:
@@ -96,10 +112,18 @@ def in_source(text: str) -> Iterator[Found]:
             yield Found(words)
 
 
+def sentences_in(text: str) -> Iterator[Found]:
+    """Find the sentences with ids that a module makes; both id and template have to be literals."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Call) and _name(node) == "sentence":
+            sentence_id, template = (ast.literal_eval(argument) for argument in node.args)
+            yield Found(template, ID_CONTEXT + sentence_id)
+
+
 def _declares(decorator: ast.expr) -> bool:
     """Say whether a decorator makes a command of a function."""
-    made = decorator.func if isinstance(decorator, ast.Call) else None
-    name = made.attr if isinstance(made, ast.Attribute) else getattr(made, "id", "")
+    func = decorator.func if isinstance(decorator, ast.Call) else None
+    name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
     return name in ("command", "group")
 
 
@@ -108,15 +132,23 @@ def _name(call: ast.Call) -> str:
 
 
 def _in_call(call: ast.Call) -> Iterator[Found]:
-    words = [one.value for one in call.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    words = [arg.value for arg in call.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
     match _name(call):
-        case "_" | "later" | "joined" | "typed" | "piped" | "piped_bytes" | "missing":
+        case (
+            "_"
+            | "gettext_noop"
+            | "joined_words"
+            | "prompted_secret"
+            | "piped_text"
+            | "piped_bytes"
+            | "missing_input"
+        ):
             yield from map(Found, words)
         case "ngettext":
             yield Found((words[0], words[1]))
-        case "named" | "said_of":
+        case "pgettext_noop" | "pgettext":
             yield from (Found(word, words[0]) for word in words[1:])
-        case "Listed" | "_form" if words:
+        case "CommandEntry" | "_form" if words:
             yield Found(words[-1])
     for keyword in call.keywords:
         value = keyword.value.value if isinstance(keyword.value, ast.Constant) else None
@@ -125,7 +157,7 @@ def _in_call(call: ast.Call) -> Iterator[Found]:
 
 
 def read(language: str) -> Catalog:
-    """Read the translations of one language; none where there is no file yet."""
+    """Read the translations of one language; none if there is no file yet."""
     file = po_file(language)
     if not file.exists():
         return _catalog(language)
@@ -143,8 +175,12 @@ def updated(language: str) -> Catalog:
     before, after = read(language), _catalog(language)
     for message in messages():
         if message.id:
-            known = before.get(message.id[0] if message.pluralizable else message.id, message.context)
-            text = known.string if known and not known.fuzzy and known.id == message.id else None
+            known_message = before.get(message.id[0] if message.pluralizable else message.id, message.context)
+            text = (
+                known_message.string
+                if known_message and not known_message.fuzzy and known_message.id == message.id
+                else None
+            )
             text = text or _calendar(message, language)
             after.add(message.id, text, locations=message.locations, context=message.context)
     return after
@@ -160,23 +196,16 @@ def _calendar(message: Message, language: str) -> str | None:
     return None
 
 
-def written(catalog: Catalog) -> bytes:
+def catalog_bytes(catalog: Catalog) -> bytes:
     """Return the text form of a catalog."""
     file = io.BytesIO()
     write_po(file, catalog, width=100, sort_output=True, include_lineno=False)
     return file.getvalue()
 
 
-def compiled(catalog: Catalog) -> bytes:
-    """Return the form that gettext reads."""
-    file = io.BytesIO()
-    write_mo(file, catalog)
-    return file.getvalue()
-
-
 def missing(catalog: Catalog) -> list[str]:
     """Name the messages without a translation."""
-    return [str(one.id) for one in catalog if one.id and not all(_texts(one))]
+    return [str(message.id) for message in catalog if message.id and not all(_texts(message))]
 
 
 def _texts(message: Message) -> tuple[str, ...]:
@@ -184,17 +213,17 @@ def _texts(message: Message) -> tuple[str, ...]:
 
 
 def main() -> int:
-    """Bring every catalog up to date; fail where a message is not translated."""
+    """Bring every catalog up to date; fail if a message is not translated."""
     left = 0
     for language in TRANSLATED:
         catalog = updated(language)
         file = po_file(language)
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(written(catalog))
-        file.with_suffix(".mo").write_bytes(compiled(catalog))
+        file.write_bytes(catalog_bytes(catalog))
         for message in missing(catalog):
             left += 1
             print(f"{language}: not translated: {message}")
+    compile_all(ROOT)
     return min(left, 1)
 
 

@@ -1,16 +1,22 @@
-"""The translations: complete, with every placeholder in its place, and compiled from what is written.
+"""The translations: complete, with every placeholder in its place, and compiled as gettext reads them.
 
 Never judges a translation by its meaning.
 """
 
+import io
 import re
 import string
+from gettext import GNUTranslations
 from pathlib import Path
 
 import click
 import pytest
-from babel.messages.catalog import Message
+from babel.messages.catalog import Catalog, Message
+from babel.messages.mofile import write_mo
+from hypothesis import given
+from hypothesis import strategies as st
 
+import hatch_build
 from tests.locale import catalogs
 
 _COMMANDS = re.compile(r"`[^`]+`")
@@ -28,8 +34,8 @@ def originals(message: Message) -> list[str]:
 
 def placeholders(text: str) -> set[tuple[str, str]]:
     """Return the names between braces, each with how it is shown."""
-    found = string.Formatter().parse(text)
-    return {(name, conversion or "") for _, name, _, conversion in found if name is not None}
+    result = string.Formatter().parse(text)
+    return {(name, conversion or "") for _, name, _, conversion in result if name is not None}
 
 
 def typed(text: str) -> list[str]:
@@ -40,32 +46,107 @@ def typed(text: str) -> list[str]:
 def faults(message: Message, plural_forms: int) -> list[str]:
     """Say what is wrong with a translation."""
     originals_, forms = originals(message), texts(message)
-    found = [f"not translated: {message.id}"] * (not all(forms)) + [f"fuzzy: {message.id}"] * message.fuzzy
+    result = [f"not translated: {message.id}"] * (not all(forms)) + [f"fuzzy: {message.id}"] * message.fuzzy
     if len(originals_) > 1 and len(forms) != plural_forms:
-        found.append(f"{len(forms)} forms: {message.id}")
-    for at, form in enumerate(filter(None, forms)):
-        original = originals_[min(at, len(originals_) - 1)]
+        result.append(f"{len(forms)} forms: {message.id}")
+    for index, form in enumerate(filter(None, forms)):
+        original = originals_[min(index, len(originals_) - 1)]
         if placeholders(form) != placeholders(original):
-            found.append(f"placeholders: {original!r}: {form!r}")
+            result.append(f"placeholders: {original!r}: {form!r}")
         if typed(form) != typed(original):
-            found.append(f"what is typed: {original!r}: {form!r}")
+            result.append(f"what is typed: {original!r}: {form!r}")
         if (form[:1].isspace(), form[-1:].isspace()) != (original[:1].isspace(), original[-1:].isspace()):
-            found.append(f"blanks: {original!r}: {form!r}")
-    return found
+            result.append(f"blanks: {original!r}: {form!r}")
+    return result
 
 
 @pytest.mark.parametrize("language", catalogs.TRANSLATED)
 def test_every_message_is_translated_with_its_placeholders(language: str):
     catalog = catalogs.updated(language)
-    assert [fault for one in catalog if one.id for fault in faults(one, catalog.num_plurals)] == []
+    assert [
+        fault for message in catalog if message.id for fault in faults(message, catalog.num_plurals)
+    ] == []
 
 
 @pytest.mark.parametrize("language", catalogs.TRANSLATED)
 def test_the_catalog_holds_what_the_source_says_now(language: str):
     """If this fails, run `make words`, translate what it names, and run it again."""
     file = catalogs.po_file(language)
-    assert file.read_bytes() == catalogs.written(catalogs.updated(language))
-    assert file.with_suffix(".mo").read_bytes() == catalogs.compiled(catalogs.read(language))
+    assert file.read_bytes() == catalogs.catalog_bytes(catalogs.updated(language))
+
+
+def ours(catalog: Catalog) -> dict[object, str]:
+    """Return what gettext reads from a catalog that our compiler wrote."""
+    text = catalogs.catalog_bytes(catalog).decode()
+    return _read(hatch_build.mo_bytes(hatch_build.translations(text)))
+
+
+def babels(catalog: Catalog) -> dict[object, str]:
+    """Return what gettext reads from a catalog that Babel wrote, with the sentences of the daemon by id."""
+    file = io.BytesIO()
+    write_mo(file, catalog)
+    return {_key_by_id(key): text for key, text in _read(file.getvalue()).items()}
+
+
+def _read(compiled: bytes) -> dict[object, str]:
+    result: dict[object, str] = vars(GNUTranslations(io.BytesIO(compiled)))["_catalog"]
+    return result
+
+
+def _key_by_id(key: object) -> object:
+    context, end, _ = str(key).partition("\x04")
+    if not end or not context.startswith(catalogs.ID_CONTEXT):
+        return key
+    return f"sentence\x04{context.removeprefix(catalogs.ID_CONTEXT)}"
+
+
+@pytest.mark.parametrize("language", catalogs.TRANSLATED)
+def test_our_compiler_writes_what_babels_does(language: str):
+    catalog = catalogs.read(language)
+    assert len(catalog) > 1000
+    assert ours(catalog) == babels(catalog)
+
+
+TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\x00\x04\r"), min_size=1, max_size=30)
+"""Babel itself reads a carriage return back as a line's end."""
+MESSAGES = st.tuples(
+    TEXTS | st.tuples(TEXTS, TEXTS),
+    st.tuples(TEXTS, TEXTS),
+    st.none() | st.sampled_from(["task", "id:no-such-task"]),
+    st.booleans(),
+)
+
+
+@given(st.lists(MESSAGES, max_size=5))
+def test_any_catalog_is_compiled_as_babel_compiles_it(messages):
+    catalog = Catalog("de", "placet", creation_date=catalogs.ALWAYS, revision_date=catalogs.ALWAYS)
+    sentences: dict[str, object] = {}
+    for message, forms, context, is_fuzzy in messages:
+        is_sentence = context is not None and context.startswith(catalogs.ID_CONTEXT)
+        words = message[0] if is_sentence and isinstance(message, tuple) else message
+        if is_sentence and sentences.setdefault(context, words) != words:
+            continue  # An id belongs to one template.
+        text = forms if isinstance(words, tuple) else forms[0]
+        catalog.add(words, text, context=context, flags=["fuzzy"] * is_fuzzy)
+    assert ours(catalog) == babels(catalog)
+
+
+def test_english_has_a_template_for_each_sentence_of_the_daemon():
+    text = catalogs.po_file("de").read_text(encoding="utf-8")
+    sentences = {
+        message.context.removeprefix(catalogs.ID_CONTEXT): message.id
+        for message in catalogs.messages()
+        if message.context and message.context.startswith(catalogs.ID_CONTEXT)
+    }
+    english = GNUTranslations(io.BytesIO(hatch_build.mo_bytes(hatch_build.english_templates(text))))
+    assert sentences["not-found"] == "no {kind} matches {ref!r}"
+    assert {name: english.pgettext("sentence", name) for name in sentences} == sentences
+
+
+def test_no_id_belongs_to_two_templates():
+    contexts = [message.context for message in catalogs.messages() if message.context]
+    ids = [context for context in contexts if context.startswith(catalogs.ID_CONTEXT)]
+    assert len(ids) == len(set(ids))
 
 
 @pytest.mark.parametrize(
@@ -80,8 +161,8 @@ def test_the_catalog_holds_what_the_source_says_now(language: str):
     ],
 )
 def test_what_is_wrong_with_a_translation_is_found(original, translation, fault: str):
-    (found,) = faults(Message(original, translation), 2)
-    assert found.startswith(fault)
+    (text,) = faults(Message(original, translation), 2)
+    assert text.startswith(fault)
 
 
 def test_a_guessed_translation_is_not_taken_for_one():
@@ -91,6 +172,6 @@ def test_a_guessed_translation_is_not_taken_for_one():
 
 def test_the_words_of_click_are_what_click_says():
     folder = Path(click.__file__).parent
-    found = (catalogs.in_source(file.read_text("utf-8")) for file in folder.glob("*.py"))
-    said = {message.words for messages in found for message in messages}
-    assert set(catalogs.CLICKS_OWN) <= said
+    catalogs_found = (catalogs.in_source(file.read_text("utf-8")) for file in folder.glob("*.py"))
+    words = {message.words for messages in catalogs_found for message in messages}
+    assert set(catalogs.CLICKS_OWN) <= words

@@ -10,7 +10,7 @@ import pytest
 
 from tests.locale import catalogs
 
-_SPEAK = {"Refusal": 1, "UsageError": 0, "say": 0, "prompt": 0, "Column": 0}
+_SPEAK = {"CommandError": 1, "UsageError": 0, "write_remark": 0, "prompt": 0, "Column": 0}
 """What speaks to people, and from which argument on."""
 _TYPED = {"journalctl --user -u placet"}
 """Hints that are nothing but a command."""
@@ -44,16 +44,16 @@ def _bare(node: ast.AST) -> Iterator[str]:
 
 @pytest.mark.parametrize("name", catalogs.MODULES)
 def test_no_words_are_said_as_they_are_written(name: str):
-    found = unmarked((catalogs.SOURCE / name).read_text(encoding="utf-8"))
-    assert set(found) <= _TYPED
+    texts = unmarked((catalogs.SOURCE / name).read_text(encoding="utf-8"))
+    assert set(texts) <= _TYPED
 
 
 @pytest.mark.parametrize(
-    ("source", "found"),
+    ("source", "texts"),
     [
-        ("Refusal('usage', 'no such thing')", ["no such thing"]),
-        ("Refusal('usage', _('no such thing'), f'see {what}')", ["see "]),
-        ("output.say('a' if b else _('c'))", ["a"]),
+        ("CommandError('usage', 'no such thing')", ["no such thing"]),
+        ("CommandError('usage', _('no such thing'), f'see {what}')", ["see "]),
+        ("output.write_remark('a' if b else _('c'))", ["a"]),
         ("click.UsageError(_('{a}').format(a=1), context)", []),
         ("Column('ID', width_max=3)", ["ID"]),
         ("Column(later('ID')), Column('')", []),
@@ -61,5 +61,5 @@ def test_no_words_are_said_as_they_are_written(name: str):
         ("option('--x', help='or so')", []),
     ],
 )
-def test_what_is_not_marked_is_found(source: str, found: list[str]):
-    assert unmarked(source) == found
+def test_what_is_not_marked_is_found(source: str, texts: list[str]):
+    assert unmarked(source) == texts

@@ -1,25 +1,31 @@
-"""The man page, made of the commands themselves.
+"""The man page and the completion scripts of the package, made of the commands themselves.
 
-`make man` writes it. Never says of a command what its own help does not.
+`make man` writes them. Never says of a command what its own help does not.
 """
 
 import inspect
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
 import click
 
 from daemon import __version__
-from daemon.cli.grammar import LazyGroup
+from daemon.cli.commands.operation.completion import completion_script
+from daemon.cli.framework.declaration import LazyGroup
 from daemon.cli.main import program
-from tests.source import ROOT
+from tests.support.source_tree import ROOT
 
 FILE: Final = ROOT / "man" / "placet.1"
+COMPLETIONS: Final = {
+    "bash": ROOT / "completions" / "placet.bash",
+    "zsh": ROOT / "completions" / "_placet",
+    "fish": ROOT / "completions" / "placet.fish",
+}
+"""The script of each shell that the package installs."""
 
-_EXIT: Final = {
-    "0": "Done, also where it already was so.",
+EXIT: Final = {
+    "0": "Done, also if it already was so.",
     "1": "Failed.",
     "2": "The command line could not be understood, or what it names is ambiguous.",
     "3": "No daemon runs.",
@@ -30,7 +36,7 @@ _EXIT: Final = {
     "8": "Partly done.",
     "9": "It took too long.",
 }
-_ENVIRONMENT: Final = {
+ENVIRONMENT: Final = {
     "PLACET_HOME": "One folder for settings, journal and socket, instead of the XDG folders.",
     "PLACET_SECTION_NAME": "A setting: PLACET_LISTEN_PORT is listen.port.",
     "PLACET_LANGUAGE, LC_ALL, LC_MESSAGES, LANG": "The language that is spoken, the first that is set.",
@@ -63,7 +69,7 @@ def _lines(root: LazyGroup) -> Iterator[str]:
             command = root.get_command(context, name)
             assert command is not None
             yield from _command(command, f"placet {name}", context)
-    for title, table in (("EXIT STATUS", _EXIT), ("ENVIRONMENT", _ENVIRONMENT), ("FILES", _FILES)):
+    for title, table in (("EXIT STATUS", EXIT), ("ENVIRONMENT", ENVIRONMENT), ("FILES", _FILES)):
         yield f".SH {title}"
         for name, about in table.items():
             yield from (".TP", f"\\fB{_plain(name)}\\fR", *_text(about))
@@ -73,9 +79,9 @@ def _command(command: click.Command, path: str, parent: click.Context) -> Iterat
     context = click.Context(command, parent=parent, info_name=path.rpartition(" ")[2])
     if isinstance(command, click.Group):
         for verb in command.list_commands(context):
-            found = command.get_command(context, verb)
-            assert found is not None
-            yield from _command(found, f"{path} {verb}", context)
+            found_command = command.get_command(context, verb)
+            assert found_command is not None
+            yield from _command(found_command, f"{path} {verb}", context)
         return
     usage = [piece for piece in command.collect_usage_pieces(context) if piece != "[OPTIONS]"]
     yield from (".TP", f"\\fB{_plain(path)}\\fR {' '.join(map(_plain, usage))}".rstrip())
@@ -96,8 +102,8 @@ def _options(command: click.Command, context: click.Context, own: bool = False) 
 
 def _text(text: str) -> Iterator[str]:
     """Tell paragraphs, so that nothing in them is taken for a request of roff's."""
-    for at, paragraph in enumerate(text.strip().split("\n\n")):
-        if at:
+    for index, paragraph in enumerate(text.strip().split("\n\n")):
+        if index:
             yield ".sp"
         plain = _plain(" ".join(paragraph.split()))
         yield f"\\&{plain}" if plain.startswith((".", "'")) else plain
@@ -107,9 +113,17 @@ def _plain(text: str) -> str:
     return text.replace("\\", "\\e").replace("-", "\\-")
 
 
+def completion_text(shell: str) -> str:
+    """Return a completion script as it stands in its file."""
+    return completion_script(shell).strip() + "\n"
+
+
 def main() -> int:
-    """Write the page."""
-    Path(FILE).write_text(page(), encoding="utf-8")
+    """Write the page and the scripts."""
+    FILE.write_text(page(), encoding="utf-8")
+    for shell, file in COMPLETIONS.items():
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(completion_text(shell), encoding="utf-8")
     return 0
 
 

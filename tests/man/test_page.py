@@ -4,7 +4,6 @@ Never compares more than what the page is made of.
 """
 
 import re
-import shutil
 import subprocess
 
 import click
@@ -12,11 +11,18 @@ import pytest
 
 from daemon.cli.main import program
 from tests.man import page
+from tests.support.patience import LIMIT_S
 
 
 def test_the_page_says_what_the_commands_say_now():
     """If this fails, run `make man`."""
     assert page.FILE.read_text(encoding="utf-8") == page.page()
+
+
+@pytest.mark.parametrize("shell", page.COMPLETIONS)
+def test_the_completion_script_is_what_the_command_prints_now(shell: str):
+    """If this fails, run `make man`."""
+    assert page.COMPLETIONS[shell].read_text(encoding="utf-8") == page.completion_text(shell)
 
 
 def test_every_command_and_verb_has_its_place():
@@ -29,31 +35,31 @@ def test_every_command_and_verb_has_its_place():
             assert f"\\fB{f'placet {name} {verb}'.strip()}\\fR".replace("-", "\\-") in text
 
 
-@pytest.mark.skipif(not shutil.which("man"), reason="man is not installed")
+@pytest.mark.external("man")
 def test_man_renders_it_without_a_warning():
-    done = subprocess.run(
+    result = subprocess.run(
         ["man", "--warnings", "--local-file", page.FILE],
         env={"PATH": "/usr/bin:/bin", "MANWIDTH": "80", "LC_ALL": "C.UTF-8", "MANROFFOPT": "-ww"},
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=LIMIT_S,
         check=True,
     )
-    assert done.stderr == ""
-    plain = re.sub(".\b", "", done.stdout)
+    assert result.stderr == ""
+    plain = re.sub(".\b", "", result.stdout)
     assert "placet add" in plain
     assert "--due DATE" in plain
 
 
-@pytest.mark.skipif(not shutil.which("mandoc"), reason="mandoc is not installed")
+@pytest.mark.external("mandoc")
 def test_mandoc_finds_no_fault():
-    done = subprocess.run(
+    result = subprocess.run(
         ["mandoc", "-T", "lint", "-W", "warning", page.FILE],
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=LIMIT_S,
         check=False,
     )
     # A page that is made anew for each version has no date of its own.
-    faults = [line for line in done.stdout.splitlines() if "missing date" not in line]
+    faults = [line for line in result.stdout.splitlines() if "missing date" not in line]
     assert faults == []

@@ -7,18 +7,18 @@ judged on histories of the right shape.
 from dataclasses import dataclass
 from typing import Any
 
-from store.entity import Entity
-from store.item import Item, Occurrence, clock_as_value
+from store.fold.entity import Entity
+from store.fold.item import Item, Occurrence, clock_as_value
+from store.fold.verdicts import DecisionStatus, Verdict, maximal_opinions
 from store.snapshot import Snapshot
-from store.transaction import Transaction, Write
-from store.verdicts import Status, Verdict, maximal
-from syncproto.commit import By
-from syncproto.heads import Head, covers
-from syncproto.ids import EntityId, derived_id, digest, text
-from tests.simulation.device import Device, View
+from store.transaction import EntityWrite, Transaction
+from syncproto.commit import AuthorKind
+from syncproto.ids import EntityId, derived_id, id_to_text, tagged_digest
+from syncproto.vector_clock import Head, covers
+from tests.simulation.device import OpenPage, SimulatedDevice
 
 TASK = EntityId(bytes.fromhex("0197700000007000800000000000000a"))
-AGENT = derived_id("agent", text(TASK), time_of=TASK)
+AGENT = derived_id("agent", id_to_text(TASK), time_of=TASK)
 LABELS = (derived_id("label", 1, time_of=TASK), derived_id("label", 2, time_of=TASK))
 WEEK_MS = 7 * 24 * 3600 * 1000
 
@@ -45,7 +45,7 @@ TOOLS = {tool.name: tool for tool in (SET_TITLE, SET_ESTIMATE, ASSIGN_LABEL, ADD
 
 def label_field(label: EntityId) -> str:
     """Return the field that says whether a label is on the task."""
-    return f"label_ids/{text(label)}"
+    return f"label_ids/{id_to_text(label)}"
 
 
 def rendered(entity: Entity | None) -> Any:
@@ -61,34 +61,34 @@ def rendered(entity: Entity | None) -> Any:
 class Author:
     """One person with their agent, at one device, in one transaction."""
 
-    def __init__(self, device: Device, tx: Transaction) -> None:
+    def __init__(self, device: SimulatedDevice, tx: Transaction) -> None:
         self.device = device
         self.tx = tx
 
     # -- reading ----------------------------------------------------------------------------------------
 
     def shown(self, entity: EntityId) -> bool:
-        """Say whether an entity is in sight, and its task with it."""
-        found, task = self.tx.entity(entity), self.tx.entity(TASK)
-        return found is not None and found.visible and task is not None and task.visible
+        """Return whether an entity is visible, and its task with it."""
+        found_entity, task = self.tx.entity(entity), self.tx.entity(TASK)
+        return found_entity is not None and found_entity.visible and task is not None and task.visible
 
     def children(self) -> list[EntityId]:
         """Return the items and entries in sight."""
         if not self.shown(TASK):
             return []
-        return [one.id for kind in ("checklist_item", "entry") for one in self.tx.entities(kind)]
+        return [entity.id for kind in ("checklist_item", "entry") for entity in self.tx.entities(kind)]
 
     def target(self, item: Item) -> EntityId:
         """Return the entity that an item writes."""
         if TOOLS[item.tool].creates:
-            return derived_id("entity", text(item.id), time_of=item.id)
+            return derived_id("entity", id_to_text(item.id), time_of=item.id)
         target = item.args["target"]
         assert isinstance(target, bytes)
         return EntityId(target)
 
     def _entity(self, entity: EntityId) -> Entity | None:
-        found = self.tx.entity(entity)
-        return found if found is not None and found.exists else None
+        found_entity = self.tx.entity(entity)
+        return found_entity if found_entity is not None and found_entity.exists else None
 
     # -- a person's own writes --------------------------------------------------------------------------
 
@@ -99,38 +99,38 @@ class Author:
         fields: dict[str, Any],
         *,
         touch: bool = False,
-        view: View | None = None,
+        view: OpenPage | None = None,
     ) -> Head:
         """Write as a person; a write to a child touches its task."""
-        writes = [Write(entity, kind, fields, base=None if view is None else view.clock)]
+        writes = [EntityWrite(entity, kind, fields, base=None if view is None else view.clock)]
         if touch:
-            writes.append(Write(TASK, "task", {}))
+            writes.append(EntityWrite(TASK, "task", {}))
         return self.device.commit(self.tx, writes, view=view)
 
     def agent_writes(self, entity: EntityId, kind: str, fields: dict[str, Any]) -> Head:
         """Write at once as the agent."""
-        return self.device.commit(self.tx, [Write(entity, kind, fields)], by=By.AGENT)
+        return self.device.commit(self.tx, [EntityWrite(entity, kind, fields)], by=AuthorKind.AGENT)
 
     # -- proposing --------------------------------------------------------------------------------------
 
     def proposal(self, tool: Tool, target: EntityId, field: str, value: Any) -> dict[str, Any] | None:
-        """Return the change item for what an agent wants, None where it is so already or was asked before."""
+        """Return the change item for what an agent wants, None if it is so already or was proposed before."""
         now = self._entity(target)
         if not tool.creates and now is not None and now.value(field) == value:
             return None
         args = {"target": target, "field": field, "value": value}
-        shown = {"target": text(target), "field": field, "value": value}
-        fingerprint = digest("fp", text(TASK), tool.name, shown)
-        like = self.tx.items_like(fingerprint)
-        over = (Status.CONFIRMED, Status.RETRACTED)
-        if any(self.tx.standing(item).status not in over for item in like):
+        fields = {"target": id_to_text(target), "field": field, "value": value}
+        fingerprint = tagged_digest("fp", id_to_text(TASK), tool.name, fields)
+        like = self.tx.items_with_fingerprint(fingerprint)
+        over = (DecisionStatus.CONFIRMED, DecisionStatus.RETRACTED)
+        if any(self.tx.item_status(item).status not in over for item in like):
             return None
-        previous = text(like[-1]) if like else ""
+        previous = id_to_text(like[-1]) if like else ""
         item_id = derived_id("item", fingerprint.hex(), previous, len(like), time_of=TASK)
-        entity = derived_id("entity", text(item_id), time_of=item_id) if tool.creates else target
-        found = self.tx.entity(entity)
+        entity = derived_id("entity", id_to_text(item_id), time_of=item_id) if tool.creates else target
+        found_entity = self.tx.entity(entity)
         base = {
-            "clock": clock_as_value(found.clock if found else ()),
+            "clock": clock_as_value(found_entity.clock if found_entity else ()),
             "value": now.value(field) if now else None,
         }
         return {"item_id": item_id, "fingerprint": fingerprint, "tool": tool.name, "args": args, "base": base}
@@ -141,48 +141,48 @@ class Author:
         fields: dict[str, Any] = {
             "agent_id": AGENT,
             "task_id": TASK,
-            "run_key": text(change_set),
+            "run_key": id_to_text(change_set),
             "items": items,
             "expires_at": self.tx.now_ms() + WEEK_MS,
         }
-        self.device.commit(self.tx, [Write(change_set, "change_set", fields)], by=By.AGENT)
+        self.device.commit(self.tx, [EntityWrite(change_set, "change_set", fields)], by=AuthorKind.AGENT)
         return change_set
 
     # -- deciding ---------------------------------------------------------------------------------------
 
-    def decision(self, item: Item, verdict: Verdict, by: By, more: dict[str, Any]) -> Write:
+    def decision(self, item: Item, verdict: Verdict, by: AuthorKind, more: dict[str, Any]) -> EntityWrite:
         """Return the write of a decision, which names the decisions on the item that are known."""
-        seen = [one.id for one in item.decisions]
-        fields: dict[str, Any] = {"item_id": item.id, "verdict": verdict.value, "seen": seen, **more}
-        return Write(self.tx.new_id(), "decision", fields, by=by)
+        identifiers = [decision.id for decision in item.decisions]
+        fields: dict[str, Any] = {"item_id": item.id, "verdict": verdict.value, "seen": identifiers, **more}
+        return EntityWrite(self.tx.new_id(), "decision", fields, by=by)
 
     def decide(self, item: Item, verdict: Verdict) -> str:
         """Write a decision that has no effect of its own; return what came of it."""
         refusal = _refusal(item, verdict)
         if refusal:
             return refusal
-        by = By.AGENT if verdict is Verdict.RETRACTED else By.USER
+        by = AuthorKind.AGENT if verdict is Verdict.RETRACTED else AuthorKind.USER
         self.device.commit(self.tx, [self.decision(item, verdict, by, {})], by=by)
         after = _item(self.tx, item.id)
-        if by is By.USER:
+        if by is AuthorKind.USER:
             assert not after.disputed, f"{verdict} leaves the dispute standing"
         return "settled" if item.disputed else "done"
 
     def overtaken(self, item: Item) -> bool:
-        """Say whether an item is confirmed, and something else now stands where its effect was."""
+        """Return whether an item is confirmed, and something else has replaced its effect."""
         entity = self._entity(self.target(item))
         version = entity.version(item.args["field"]) if entity else None
         return version is not None and version.source.effect != item.id
 
     def stale(self, item: Item) -> bool:
-        """Say whether something stands there now that no proposal of the item had seen."""
+        """Return whether something stands there now that no proposal of the item had seen."""
         entity = self._entity(self.target(item))
         if entity is None:
             return False
         if TOOLS[item.tool].creates:
             fields = (TITLE, CHECKED)
             return any(v.source.effect != item.id for name in fields for v in entity.versions(name))
-        return not any(self._fresh(item, one, entity) for one in item.occurrences)
+        return not any(self._fresh(item, occurrence, entity) for occurrence in item.occurrences)
 
     def _fresh(self, item: Item, occurrence: Occurrence, entity: Entity) -> bool:
         versions = entity.versions(item.args["field"])
@@ -197,12 +197,12 @@ class Author:
 
     def confirm(self, item: Item, *, force: bool = False, again: bool = False, edit: Any = None) -> str:
         """Confirm an item: decision and effect in one commit; return what came of it."""
-        over = item.status is Status.CONFIRMED and self.overtaken(item)
-        if item.status is Status.CONFIRMED and not (over and force):
+        over = item.status is DecisionStatus.CONFIRMED and self.overtaken(item)
+        if item.status is DecisionStatus.CONFIRMED and not (over and force):
             return "already"
-        if item.status is Status.REJECTED and not item.disputed and not again:
+        if item.status is DecisionStatus.REJECTED and not item.disputed and not again:
             return "conflict"
-        if item.status is Status.RETRACTED:
+        if item.status is DecisionStatus.RETRACTED:
             return "gone"
         target, tool = self.target(item), TOOLS[item.tool]
         existing = self._entity(target)
@@ -219,66 +219,77 @@ class Author:
         """Return the edited words that a disputed item's confirmations carry: they are confirmed again."""
         if not item.disputed:
             return None
-        tops = {one.decision for one in maximal([d.opinion for d in item.decisions if d.by is By.USER])}
-        edits = [one for one in item.decisions if one.id in tops and one.edited_args]
+        tops = {
+            maximal_opinion.decision
+            for maximal_opinion in maximal_opinions(
+                [d.opinion for d in item.decisions if d.by is AuthorKind.USER]
+            )
+        }
+        edits = [decision for decision in item.decisions if decision.id in tops and decision.edited_args]
         if not edits:
             return None
-        newest = max(edits, key=lambda one: (one.stamp_ms, one.n, one.id))
+        newest = max(edits, key=lambda decision: (decision.stamp_ms, decision.n, decision.id))
         return (newest.edited_args or {})["value"]
 
     def _apply(self, item: Item, words: Any, *, forced: bool) -> None:
         tool, target, field = TOOLS[item.tool], self.target(item), item.args["field"]
         value = item.args["value"] if words is None else words
-        by = By.AGENT if words is None else By.USER
+        by = AuthorKind.AGENT if words is None else AuthorKind.USER
         edited = {} if words is None else {"edited_args": {"value": words}}
         fields: dict[str, Any] = {field: value}
-        writes = [self.decision(item, Verdict.CONFIRMED, By.USER, edited)]
+        writes = [self.decision(item, Verdict.CONFIRMED, AuthorKind.USER, edited)]
         if tool.creates:
             fields[CHECKED] = False
-            checklist, made = self._todos()
+            checklist, entity_writes = self._todos()
             fields["checklist_id"] = checklist
-            writes += made
-        writes.append(Write(target, tool.kind, fields, effect=item.id, by=by))
+            writes += entity_writes
+        writes.append(EntityWrite(target, tool.kind, fields, effect=item.id, by=by))
         self.device.commit(self.tx, writes, forced=forced)
         after, entity = _item(self.tx, item.id), self.tx.entity(target)
-        assert after.status is Status.CONFIRMED, "a confirmation does not confirm"
+        assert after.status is DecisionStatus.CONFIRMED, "a confirmation does not confirm"
         assert entity is not None
         assert entity.value(field) == value, "what was just confirmed does not show"
 
-    def _todos(self) -> tuple[EntityId, list[Write]]:
+    def _todos(self) -> tuple[EntityId, list[EntityWrite]]:
         """Return the checklist that a created item goes to, with the plain write that makes it if need be."""
         lists = self.tx.entities("checklist")
         if lists:
             return lists[0].id, []
         number = 0
         while True:
-            made = derived_id("checklist", text(TASK), *([number] if number else []), time_of=TASK)
-            if self.tx.entity(made) is None:
+            identifier = derived_id(
+                "checklist", id_to_text(TASK), *([number] if number else []), time_of=TASK
+            )
+            if self.tx.entity(identifier) is None:
                 fields: dict[str, Any] = {"task_id": TASK, TITLE: "Todos"}
-                return made, [Write(made, "checklist", fields, by=By.SYSTEM)]
+                return identifier, [EntityWrite(identifier, "checklist", fields, by=AuthorKind.SYSTEM)]
             number += 1
 
 
 def _item(snapshot: Snapshot, item: EntityId) -> Item:
-    found = snapshot.item(item)
-    assert found is not None
-    return found
+    found_item = snapshot.item(item)
+    assert found_item is not None
+    return found_item
 
 
 def _refusal(item: Item, verdict: Verdict) -> str:
-    """Return why a verdict is not written, empty where it is."""
+    """Return why a verdict is not written, empty if it is."""
     status = item.status
-    open_now = status in (Status.PENDING, Status.DEFERRED)
+    open_now = status in (DecisionStatus.PENDING, DecisionStatus.DEFERRED)
     match verdict:
         case Verdict.REJECTED if not (open_now or item.disputed):
-            return {Status.REJECTED: "already", Status.CONFIRMED: "conflict"}.get(status, "gone")
-        case Verdict.UNDONE if status is not Status.CONFIRMED:
+            return {DecisionStatus.REJECTED: "already", DecisionStatus.CONFIRMED: "conflict"}.get(
+                status, "gone"
+            )
+        case Verdict.UNDONE if status is not DecisionStatus.CONFIRMED:
             return "not confirmed"
-        case Verdict.REOPENED if status is not Status.REJECTED:
+        case Verdict.REOPENED if status is not DecisionStatus.REJECTED:
             return "not rejected"
-        case Verdict.DEFERRED if status is not Status.PENDING:
-            return "already" if status is Status.DEFERRED else "conflict"
-        case Verdict.RETRACTED if not open_now or any(one.by is By.USER for one in item.decisions):
+        case Verdict.DEFERRED if status is not DecisionStatus.PENDING:
+            return "already" if status is DecisionStatus.DEFERRED else "conflict"
+        case Verdict.RETRACTED if not open_now or any(
+            decision.by is AuthorKind.USER for decision in item.decisions
+        ):
             return "decided by a person"
     return ""
 
@@ -290,6 +301,6 @@ def _outcome(item: Item, edited: bool, stale: bool, over: bool) -> str:
         return "forced"
     if item.disputed:
         return "settled, edited" if edited else "settled"
-    if any(one.verdict in (Verdict.UNDONE, Verdict.REJECTED) for one in item.decisions):
+    if any(decision.verdict in (Verdict.UNDONE, Verdict.REJECTED) for decision in item.decisions):
         return "confirmed again"
     return "edited" if edited else "done"

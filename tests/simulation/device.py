@@ -13,18 +13,18 @@ from pathlib import Path
 import apsw
 
 from store.store import Store
-from store.transaction import Taken, Transaction, Write
-from syncproto.commit import By, Received, SignedCommit
-from syncproto.heads import Clock, Head
+from store.transaction import AcceptedPage, EntityWrite, Transaction
+from syncproto.commit import AuthorKind, DecodedCommit, SignedCommit
 from syncproto.ids import EntityId, ReplicaId
 from syncproto.keys import Signer
+from syncproto.vector_clock import Head, VectorClock
 
 START_MS = 1_750_000_000_000
 
-Held = frozenset[Head]
+HeldCommits = frozenset[Head]
 
 
-class World:
+class SimulatedWorld:
     """Time and randomness for a whole fleet, both from one seed."""
 
     def __init__(self, seed: int) -> None:
@@ -39,14 +39,14 @@ class World:
 
 
 @dataclass
-class Truth:
+class GroundTruth:
     """What really happened: each commit, and for each operation exactly which commits its author had seen.
 
     `forced` are commits by which a person put a proposal through over something newer, knowing it.
     """
 
-    received: dict[Head, Received] = field(default_factory=dict)
-    past: dict[tuple[Head, EntityId], Held] = field(default_factory=dict)
+    received: dict[Head, DecodedCommit] = field(default_factory=dict)
+    past: dict[tuple[Head, EntityId], HeldCommits] = field(default_factory=dict)
     forced: set[Head] = field(default_factory=set)
     signers: dict[ReplicaId, Signer] = field(default_factory=dict)
 
@@ -55,50 +55,52 @@ class Truth:
         commit = self.received[head].commit
         if commit.counter == 1:
             return None
-        return Head(head.replica, head.counter - 1, commit.previous[:8])
+        return Head(head.replica, head.counter - 1, commit.previous)
 
     def descends(self, later: Head, earlier: Head) -> bool:
-        """Say whether `later` comes after `earlier` on one chain."""
+        """Return whether `later` comes after `earlier` on one chain."""
         if later.replica != earlier.replica:
             return False
-        at: Head | None = self.parent(later)
-        while at is not None and at.counter >= earlier.counter:
-            if at == earlier:
+        head: Head | None = self.parent(later)
+        while head is not None and head.counter >= earlier.counter:
+            if head == earlier:
                 return True
-            at = self.parent(at)
+            head = self.parent(head)
         return False
 
 
 @dataclass(frozen=True)
-class View:
+class OpenPage:
     """A page that was opened on an entity and left open: its clock, and what had been seen by then."""
 
     entity: EntityId
-    clock: Clock
-    held: Held
+    clock: VectorClock
+    held: HeldCommits
 
 
 @dataclass(frozen=True)
-class Backup:
+class FileBackup:
     """A copy of a device's file, and what it held."""
 
     path: Path
-    held: Held
+    held: HeldCommits
 
 
-class Device:
+class SimulatedDevice:
     """A store with its world and the record of what it holds."""
 
-    def __init__(self, name: str, folder: Path, world: World, truth: Truth, skew_ms: int) -> None:
+    def __init__(
+        self, name: str, folder: Path, world: SimulatedWorld, truth: GroundTruth, skew_ms: int
+    ) -> None:
         self.name = name
         self.folder = folder
         self.world = world
         self.truth = truth
         self.skew_ms = skew_ms
         self.signer = Signer(hashlib.sha256(name.encode()).digest())
-        self.held: Held = frozenset()
-        self.view: View | None = None
-        self.backup: Backup | None = None
+        self.held: HeldCommits = frozenset()
+        self.view: OpenPage | None = None
+        self.backup: FileBackup | None = None
         self.path = folder / f"{name}.db"
         self.store = self._opened()
 
@@ -111,7 +113,7 @@ class Device:
 
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:
-        """Write; what the device holds is as before where the block raises."""
+        """Write; the device is as before if the block raises."""
         before = self.held
         try:
             with self.store.write() as tx:
@@ -123,33 +125,33 @@ class Device:
     def commit(
         self,
         tx: Transaction,
-        writes: Sequence[Write],
+        writes: Sequence[EntityWrite],
         *,
-        by: By = By.USER,
-        view: View | None = None,
+        by: AuthorKind = AuthorKind.USER,
+        view: OpenPage | None = None,
         forced: bool = False,
     ) -> Head:
         """Commit, and record what the author had seen: all that is held, or what an open page showed."""
         head = tx.commit(writes, by=by)
-        self.truth.received[head] = tx.log.at(tx.feed_end())
+        self.truth.received[head] = tx.log.commit_at(tx.feed_end())
         self.truth.signers[head.replica] = self.signer
         for write in writes:
-            shown = view is not None and view.entity == write.entity
-            self.truth.past[head, write.entity] = view.held if view and shown else self.held
+            displayed = view is not None and view.entity == write.entity
+            self.truth.past[head, write.entity] = view.held if view and displayed else self.held
         if forced:
             self.truth.forced.add(head)
         self.held |= {head}
         return head
 
-    def take(self, page: Sequence[SignedCommit]) -> Taken:
-        """Take a page from a peer."""
+    def take(self, page: Sequence[SignedCommit]) -> AcceptedPage:
+        """Accept a page of a peer."""
         with self.transaction() as tx:
-            taken = tx.take(page)
-            new = frozenset(taken.heads)
-            assert len(new) == taken.new
+            accepted_page = tx.accept_page(page)
+            new = frozenset(accepted_page.heads)
+            assert len(new) == accepted_page.new_commits
             assert not new & self.held, "a commit was taken twice"
             self.held |= new
-        return taken
+        return accepted_page
 
     # -- what befalls a file ----------------------------------------------------------------------------
 
@@ -163,11 +165,11 @@ class Device:
         self.store.close()
         path = self.folder / f"{self.name}.backup"
         shutil.copyfile(self.path, path)
-        self.backup = Backup(path, self.held)
+        self.backup = FileBackup(path, self.held)
         self.store = self._opened()
 
     def roll_back(self, *, noticed: bool) -> bool:
-        """Put the backup in the file's place; where that is noticed, begin a new replica."""
+        """Replace the file by the backup; if that is noticed, begin a new replica."""
         if self.backup is None:
             return False
         self.store.close()
@@ -179,10 +181,10 @@ class Device:
         self.store = self._opened()
         return True
 
-    def clone(self, name: str) -> "Device":
+    def clone(self, name: str) -> "SimulatedDevice":
         """Return a second device from a copy of the file, with the same key and the same replica."""
         self.store.close()
-        twin = object.__new__(Device)
+        twin = object.__new__(SimulatedDevice)
         twin.__dict__.update(self.__dict__)
         twin.name, twin.backup, twin.view = name, None, None
         twin.path = self.folder / f"{name}.db"

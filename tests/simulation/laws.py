@@ -8,33 +8,33 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from store import search
-from store.fold import dump
-from store.folding import HASH_MODULUS, Folding, entity_hash
-from store.listed import listed
-from store.relations import relations_of
+from store.fold import word_index
+from store.fold.entity_state import dump_state
+from store.fold.list_columns import columns_of
+from store.fold.relations import relations_of
+from store.fold.table_writer import HASH_MODULUS, TableWriter, entity_hash
+from store.fold.verdicts import DecisionStatus
 from store.snapshot import Snapshot
 from store.store import Store
-from store.verdicts import Status
 from syncproto import commit as commits
-from syncproto.commit import By, SignedCommit
-from syncproto.heads import Head
+from syncproto.commit import AuthorKind, SignedCommit
 from syncproto.ids import EntityId
 from syncproto.keys import Signer
+from syncproto.vector_clock import Head
 from tests.simulation.author import TASK
-from tests.simulation.device import Held, Truth
-from tests.simulation.oracle import Deed, Oracle
+from tests.simulation.device import GroundTruth, HeldCommits
+from tests.simulation.oracle import FoldOracle, WitnessedOperation
 
 Contents = dict[str, list[Any]]
 
 
-class Judged(Protocol):
+class JudgedDevice(Protocol):
     """A device, as far as it is judged: what it really holds, and what its store makes of that."""
 
     @property
-    def truth(self) -> Truth: ...
+    def truth(self) -> GroundTruth: ...
     @property
-    def held(self) -> Held: ...
+    def held(self) -> HeldCommits: ...
     @property
     def store(self) -> Store: ...
 
@@ -64,50 +64,54 @@ def contents(snapshot: Snapshot) -> Contents:
 
 def refold_is_the_same(snapshot: Snapshot) -> None:
     """Fold every entity from its history: the same bytes, the same relations, the same sum."""
-    folding, total, relations = Folding(snapshot.db, snapshot.log), 0, set()
-    held = entities_of(snapshot)
-    for entity in held:
-        found = snapshot.entity(entity)
-        assert found is not None
-        row = folding.refolded(entity)
-        assert dump(row) == dump(found.row), "the incremental path and the full one differ"
-        total += entity_hash(entity, dump(row))
+    folding, total, relations = TableWriter(snapshot.db, snapshot.log), 0, set()
+    entities = entities_of(snapshot)
+    for entity in entities:
+        found_entity = snapshot.entity(entity)
+        assert found_entity is not None
+        row = folding.refold_entity(entity)
+        assert dump_state(row) == dump_state(found_entity.state), (
+            "the incremental path and the full one differ"
+        )
+        total += entity_hash(entity, dump_state(row))
         relations |= {(target, name, entity) for target, name in relations_of(row)}
     assert total % HASH_MODULUS == int.from_bytes(snapshot.state_hash(), "big")
-    assert snapshot.counts().entities == len(held)
+    assert snapshot.counts().entities == len(entities)
     assert relations == set(snapshot.db.execute("SELECT target, name, owner FROM relation"))
     columns: Any = snapshot.db.execute(
         "SELECT id, kind, visible, closed, disputed, made_ms, made_n FROM entity"
     )
-    for entity, *kept in columns:
-        assert tuple(kept) == listed(folding.refolded(entity), snapshot.log), "a column not of its state"
-    assert search.faults(snapshot.db) == []
+    for entity, *remaining in columns:
+        assert tuple(remaining) == columns_of(folding.refold_entity(entity), snapshot.log), (
+            "a column not of its state"
+        )
+    assert word_index.index_faults(snapshot.db) == []
 
 
-def agrees(snapshot: Snapshot, oracle: Oracle) -> None:
+def check_against_oracle(snapshot: Snapshot, oracle: FoldOracle) -> None:
     """Compare a store with what the documents say that these commits fold to."""
     assert set(entities_of(snapshot)) == set(oracle.deeds)
     for entity in oracle.deeds:
-        found = snapshot.entity(entity)
-        assert found is not None
-        assert found.clock == oracle.clock(entity), "the clock is not what touched the entity"
-        assert found.exists == oracle.exists(entity)
-        assert found.visible == oracle.visible(entity)
-        assert set(found.fields()) == oracle.fields(entity)
-        for field in found.fields():
-            shown = [(version.source.head, version.value) for version in found.versions(field)]
+        found_entity = snapshot.entity(entity)
+        assert found_entity is not None
+        assert found_entity.clock == oracle.clock(entity), "the clock is not what touched the entity"
+        assert found_entity.exists == oracle.exists(entity)
+        assert found_entity.visible == oracle.visible(entity)
+        assert set(found_entity.fields()) == oracle.fields(entity)
+        for field in found_entity.fields():
+            displayed = [(version.source.head, version.value) for version in found_entity.versions(field)]
             meant = [(deed.head, deed.value(field)) for deed in oracle.maximal(entity, field)]
-            assert shown == meant, f"{found.kind}.{field}"
+            assert displayed == meant, f"{found_entity.kind}.{field}"
         creations = [deed for deed in oracle.live(entity) if deed.creates]
         if not creations:
-            assert (found.kind, found.created) == ("", None)
+            assert (found_entity.kind, found_entity.created) == ("", None)
             continue
         born = min(creations, key=lambda deed: (-deed.rank, deed.stamp, deed.head))
-        assert found.created is not None
-        assert (found.kind, found.created.head) == (born.operation.kind, born.head)
+        assert found_entity.created is not None
+        assert (found_entity.kind, found_entity.created.head) == (born.operation.kind, born.head)
     for item in snapshot.items():
-        assert item.standing == oracle.standing(item.id)
-        assert {one.head for one in item.decisions} == {
+        assert item.item_status == oracle.item_status(item.id)
+        assert {decision.head for decision in item.decisions} == {
             deed.head for deed in oracle.decisions.get(item.id, [])
         }
 
@@ -115,27 +119,29 @@ def agrees(snapshot: Snapshot, oracle: Oracle) -> None:
 # -- law 4 -----------------------------------------------------------------------------------------------
 
 
-def nothing_lost(snapshot: Snapshot, oracle: Oracle) -> None:
+def nothing_lost(snapshot: Snapshot, oracle: FoldOracle) -> None:
     """Every value that a person wrote is current, in a conflict, or covered by someone who had seen it."""
     for entity, deeds in oracle.deeds.items():
-        found = snapshot.entity(entity)
-        assert found is not None
+        found_entity = snapshot.entity(entity)
+        assert found_entity is not None
         for deed in deeds:
             if not deed.person or deed.deletes:
                 continue
-            assert found.exists, "a person wrote on it, but it does not exist"
-            assert found.visible or _buried(oracle, deed, entity), "hidden by a deletion that had not seen it"
-            _under_its_task(snapshot, oracle, deed, found.visible)
+            assert found_entity.exists, "a person wrote on it, but it does not exist"
+            assert found_entity.visible or _buried(oracle, deed, entity), (
+                "hidden by a deletion that had not seen it"
+            )
+            _under_its_task(snapshot, oracle, deed, found_entity.visible)
             for field in deed.operation.fields:
-                _kept(oracle, deed, field, [v.source.head for v in found.versions(field)])
+                _kept(oracle, deed, field, [v.source.head for v in found_entity.versions(field)])
 
 
-def _buried(oracle: Oracle, deed: Deed, entity: EntityId) -> bool:
-    """Say whether a deletion had seen what a person did."""
+def _buried(oracle: FoldOracle, deed: WitnessedOperation, entity: EntityId) -> bool:
+    """Return whether a deletion had seen what a person did."""
     return any(other.deletes and deed.head in other.past for other in oracle.deeds[entity])
 
 
-def _under_its_task(snapshot: Snapshot, oracle: Oracle, deed: Deed, visible: bool) -> None:
+def _under_its_task(snapshot: Snapshot, oracle: FoldOracle, deed: WitnessedOperation, visible: bool) -> None:
     kind = deed.operation.kind
     if kind not in ("checklist_item", "entry") or not visible:
         return
@@ -144,12 +150,14 @@ def _under_its_task(snapshot: Snapshot, oracle: Oracle, deed: Deed, visible: boo
     assert task.visible or _buried(oracle, deed, TASK), "hidden with a task whose deletion had not seen it"
 
 
-def _kept(oracle: Oracle, deed: Deed, field: str, maximal: list[Head]) -> None:
+def _kept(oracle: FoldOracle, deed: WitnessedOperation, field: str, maximal: list[Head]) -> None:
     entity = deed.operation.entity
     assert maximal, "a field that a person wrote is gone"
     if deed.head in maximal:
-        winner = next(one for one in oracle.deeds[entity] if one.head == maximal[0])
+        winner = next(operation for operation in oracle.deeds[entity] if operation.head == maximal[0])
         assert winner.rank == 3, "a person's word lies beneath a concurrent word of an agent's"
+        return
+    if oracle.is_overtaken(deed, field):
         return
     covering = [
         other for other in oracle.live(entity) if field in other.operation.fields and deed.head in other.past
@@ -162,8 +170,8 @@ def _kept(oracle: Oracle, deed: Deed, field: str, maximal: list[Head]) -> None:
     )
 
 
-def _had_shown(oracle: Oracle, effect: Deed, deed: Deed) -> bool:
-    """Say whether the proposal behind an effect had seen a person's write, or was forced through over it."""
+def _had_shown(oracle: FoldOracle, effect: WitnessedOperation, deed: WitnessedOperation) -> bool:
+    """Return if the proposal of an effect had seen a person's write, or was forced through over it."""
     if effect.head in oracle.truth.forced:
         return True
     item = effect.operation.effect
@@ -175,35 +183,39 @@ def _had_shown(oracle: Oracle, effect: Deed, deed: Deed) -> bool:
     )
 
 
-def _proposed(deed: Deed) -> list[bytes]:
+def _proposed(deed: WitnessedOperation) -> list[bytes]:
     items: Any = deed.operation.fields["items"]
-    return [one["item_id"] for one in items]
+    return [item["item_id"] for item in items]
 
 
 # -- law 5 -----------------------------------------------------------------------------------------------
 
 
-def nothing_rejected_in_effect(snapshot: Snapshot, oracle: Oracle) -> None:
+def nothing_rejected_in_effect(snapshot: Snapshot, oracle: FoldOracle) -> None:
     """What is not confirmed shows nowhere, unless a person's own write rests on it."""
     for entity in oracle.deeds:
-        found = snapshot.entity(entity)
-        assert found is not None
-        shown = {version.source.head for name in found.fields() for version in found.versions(name)}
+        found_entity = snapshot.entity(entity)
+        assert found_entity is not None
+        heads = {
+            version.source.head for name in found_entity.fields() for version in found_entity.versions(name)
+        }
         for deed in oracle.deeds[entity]:
             item = deed.operation.effect
-            if item is None or deed.head not in shown or oracle.confirmed(item):
+            if item is None or deed.head not in heads or oracle.confirmed(item):
                 continue
             assert deed.creates, "not confirmed, yet in effect"
             assert oracle.rested_on(deed), "not confirmed, yet in effect, and nobody wrote on it"
-    for known in snapshot.items():
-        if known.status is Status.CONFIRMED:
-            _confirmed_rightly(oracle, known.id)
-        if any(one.by is By.USER for one in known.decisions):
-            assert known.status is not Status.RETRACTED, "an agent took back what a person had decided"
+    for known_item in snapshot.items():
+        if known_item.status is DecisionStatus.CONFIRMED:
+            _confirmed_rightly(oracle, known_item.id)
+        if any(decision.by is AuthorKind.USER for decision in known_item.decisions):
+            assert known_item.status is not DecisionStatus.RETRACTED, (
+                "an agent took back what a person had decided"
+            )
 
 
-def _confirmed_rightly(oracle: Oracle, item: EntityId) -> None:
-    persons = [deed for deed in oracle.decisions[item] if deed.operation.by is By.USER]
+def _confirmed_rightly(oracle: FoldOracle, item: EntityId) -> None:
+    persons = [deed for deed in oracle.decisions[item] if deed.operation.by is AuthorKind.USER]
     for refusal in persons:
         if refusal.value("verdict") in ("rejected", "undone"):
             assert any(refusal.head in other.past for other in persons), "rejected, and nobody took it back"
@@ -220,7 +232,7 @@ def _confirmed_rightly(oracle: Oracle, item: EntityId) -> None:
             )
 
 
-def checklists_stand(snapshot: Snapshot, oracle: Oracle) -> None:
+def checklists_stand(snapshot: Snapshot, oracle: FoldOracle) -> None:
     """No undo takes the common checklist from the others, and nobody gets two without having deleted one."""
     lists = snapshot.entities("checklist")
     deleted = any(
@@ -233,28 +245,30 @@ def checklists_stand(snapshot: Snapshot, oracle: Oracle) -> None:
     for item in snapshot.entities("checklist_item"):
         holder = item.value("checklist_id")
         assert isinstance(holder, bytes)
-        found = snapshot.entity(EntityId(holder))
-        assert found is not None
-        assert found.exists
+        entity = snapshot.entity(EntityId(holder))
+        assert entity is not None
+        assert entity.exists
 
 
 # -- law 3 -----------------------------------------------------------------------------------------------
 
 
-def equal_vectors_equal_states(devices: Iterable[Judged]) -> int:
+def equal_vectors_equal_states(devices: Iterable[JudgedDevice]) -> int:
     """Compare devices that hold the same; return how many pairs there were."""
     met: dict[object, Contents] = {}
     pairs = 0
     for device in devices:
         with device.store.read() as snapshot:
             now, vector = contents(snapshot), snapshot.vector()
-            assert {entry.head for entry in snapshot.log.commits(0, 1 << 30)} == device.held
+            assert {entry.head for entry in snapshot.log.feed_commits(0, 1 << 30)} == device.held
         pairs += vector in met
         assert met.setdefault(vector, now) == now, "equal vectors, different states"
     return pairs
 
 
-def any_order_of_arrival(truth: Truth, held: Iterable[Head], folder: Path, dice: random.Random) -> Contents:
+def any_order_of_arrival(
+    truth: GroundTruth, heads: Iterable[Head], folder: Path, dice: random.Random
+) -> Contents:
     """Bring commits to a fresh store in some order that keeps causes first, in pages of any size."""
     fresh = Store.open(
         folder / f"fresh{dice.getrandbits(64)}.db",
@@ -263,9 +277,9 @@ def any_order_of_arrival(truth: Truth, held: Iterable[Head], folder: Path, dice:
         randomness=bytes,
     )
     try:
-        for page in _pages(truth, _causal_order(truth, list(held), dice), dice):
+        for page in _pages(truth, _causal_order(truth, list(heads), dice), dice):
             with fresh.write() as tx:
-                assert tx.take(page).new == len(page)
+                assert tx.accept_page(page).new_commits == len(page)
         with fresh.read() as snapshot:
             refold_is_the_same(snapshot)
             return contents(snapshot)
@@ -273,8 +287,8 @@ def any_order_of_arrival(truth: Truth, held: Iterable[Head], folder: Path, dice:
         fresh.close()
 
 
-def _causal_order(truth: Truth, held: Sequence[Head], dice: random.Random) -> list[Head]:
-    waiting = {head: _causes(truth, head) for head in held}
+def _causal_order(truth: GroundTruth, heads: Sequence[Head], dice: random.Random) -> list[Head]:
+    waiting = {head: _causes(truth, head) for head in heads}
     order: list[Head] = []
     while waiting:
         ready = sorted(head for head, causes in waiting.items() if not causes & waiting.keys())
@@ -283,14 +297,14 @@ def _causal_order(truth: Truth, held: Sequence[Head], dice: random.Random) -> li
     return order
 
 
-def _causes(truth: Truth, head: Head) -> set[Head]:
+def _causes(truth: GroundTruth, head: Head) -> set[Head]:
     """Return the commit before, and every commit that an operation names in its base."""
     parent = truth.parent(head)
-    bases = {cause for one in truth.received[head].commit.operations for cause in one.base}
+    bases = {cause for operation in truth.received[head].commit.operations for cause in operation.base}
     return bases | ({parent} if parent else set())
 
 
-def _pages(truth: Truth, order: list[Head], dice: random.Random) -> list[list[SignedCommit]]:
+def _pages(truth: GroundTruth, order: list[Head], dice: random.Random) -> list[list[SignedCommit]]:
     """Cut an order into pages; inside a page only the ends of chains keep their signatures."""
     pages = []
     while order:
@@ -300,23 +314,23 @@ def _pages(truth: Truth, order: list[Head], dice: random.Random) -> list[list[Si
     return pages
 
 
-def _signed(truth: Truth, head: Head, page: list[Head]) -> SignedCommit:
+def _signed(truth: GroundTruth, head: Head, page: list[Head]) -> SignedCommit:
     received = truth.received[head]
-    children = [one for one in page if truth.parent(one) == head]
+    children = [listed_head for listed_head in page if truth.parent(listed_head) == head]
     if len(children) == 1 and page.index(children[0]) > page.index(head):
         return SignedCommit(received.signed.body, b"")
-    return SignedCommit(received.signed.body, commits.sign(received, truth.signers[head.replica]))
+    return SignedCommit(received.signed.body, commits.sign_commit(received, truth.signers[head.replica]))
 
 
 # -- all of them -----------------------------------------------------------------------------------------
 
 
-def hold(device: Judged) -> Oracle:
+def check_laws(device: JudgedDevice) -> FoldOracle:
     """Judge one device by every law; return the judge."""
-    oracle = Oracle(device.truth, device.held)
+    oracle = FoldOracle(device.truth, device.held)
     with device.store.read() as snapshot:
         refold_is_the_same(snapshot)
-        agrees(snapshot, oracle)
+        check_against_oracle(snapshot, oracle)
         nothing_lost(snapshot, oracle)
         nothing_rejected_in_effect(snapshot, oracle)
         checklists_stand(snapshot, oracle)

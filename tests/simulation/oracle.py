@@ -6,45 +6,45 @@ Never looks at a base, a `seen` list or anything that the store has folded.
 from dataclasses import dataclass
 from functools import cached_property
 
-from store.verdicts import Standing, Status
+from store.fold.verdicts import DecisionStatus, ItemStatus
 from syncproto.codec import Value
-from syncproto.commit import By, Operation
-from syncproto.heads import Head
+from syncproto.commit import AuthorKind, Operation
 from syncproto.hlc import Stamp
 from syncproto.ids import EntityId
-from tests.simulation.device import Held, Truth
+from syncproto.vector_clock import Head
+from tests.simulation.device import GroundTruth, HeldCommits
 
 DELETED = "deleted"
 
 
 @dataclass(frozen=True, eq=False)
-class Deed:
+class WitnessedOperation:
     """One operation, with what its author had truly seen."""
 
     head: Head
     operation: Operation
     stamp: Stamp
-    past: Held
+    past: HeldCommits
 
     @property
     def person(self) -> bool:
-        """Say whether a person wrote this directly."""
-        return self.operation.by is By.USER and self.operation.effect is None
+        """Return whether a person wrote this directly."""
+        return self.operation.by is AuthorKind.USER and self.operation.effect is None
 
     @property
     def deletes(self) -> bool:
-        """Say whether it is a tombstone."""
+        """Return whether it is a tombstone."""
         return self.operation.fields.get(DELETED) is True
 
     @property
     def creates(self) -> bool:
-        """Say whether it is a creating operation, which names no base."""
+        """Return whether it is a creating operation, which names no base."""
         return self.operation.base == ()
 
     @property
     def rank(self) -> int:
         """Return what it weighs: own write 3, edited confirmation 2, confirmation 1, all else 0."""
-        by_user = self.operation.by is By.USER
+        by_user = self.operation.by is AuthorKind.USER
         if self.operation.effect is not None:
             return 2 if by_user else 1
         return 3 if by_user else 0
@@ -59,22 +59,22 @@ class Deed:
         return self.operation.fields[field]
 
 
-class Oracle:
+class FoldOracle:
     """What a store that holds these commits must show."""
 
-    def __init__(self, truth: Truth, held: Held) -> None:
+    def __init__(self, truth: GroundTruth, heads: HeldCommits) -> None:
         self.truth = truth
-        self.held = held
-        self.deeds: dict[EntityId, list[Deed]] = {}
-        self.decisions: dict[bytes, list[Deed]] = {}
-        self.effects: dict[bytes, list[Deed]] = {}
-        for head in sorted(held):
+        self.held = heads
+        self.deeds: dict[EntityId, list[WitnessedOperation]] = {}
+        self.decisions: dict[bytes, list[WitnessedOperation]] = {}
+        self.effects: dict[bytes, list[WitnessedOperation]] = {}
+        for head in sorted(heads):
             commit = truth.received[head].commit
             for operation in commit.operations:
                 past = truth.past[head, operation.entity]
-                self._add(Deed(head, operation, commit.stamp, past))
+                self._add(WitnessedOperation(head, operation, commit.stamp, past))
 
-    def _add(self, deed: Deed) -> None:
+    def _add(self, deed: WitnessedOperation) -> None:
         self.deeds.setdefault(deed.operation.entity, []).append(deed)
         if deed.operation.kind == "decision":
             item = deed.operation.fields["item_id"]
@@ -85,55 +85,66 @@ class Oracle:
 
     # -- verdicts ---------------------------------------------------------------------------------------
 
-    def deciding(self, item: bytes) -> list[Deed]:
+    def deciding(self, item: bytes) -> list[WitnessedOperation]:
         """Return the decisions that count: people's if any, and of those the ones that no other had seen."""
-        every = self.decisions.get(item, [])
-        pool = [one for one in every if one.operation.by is By.USER] or every
-        return [one for one in pool if not any(one.head in other.past for other in pool)]
+        operations = self.decisions.get(item, [])
+        pool = [
+            operation for operation in operations if operation.operation.by is AuthorKind.USER
+        ] or operations
+        return [operation for operation in pool if not any(operation.head in other.past for other in pool)]
 
     def verdicts(self, item: bytes) -> list[str]:
         """Return the verdicts that count."""
-        return sorted(str(one.value("verdict")) for one in self.deciding(item))
+        return sorted(str(operation.value("verdict")) for operation in self.deciding(item))
 
     @cached_property
-    def _standings(self) -> dict[bytes, Standing]:
+    def _standings(self) -> dict[bytes, ItemStatus]:
         return {item: self._standing(item) for item in self.decisions}
 
-    def _standing(self, item: bytes) -> Standing:
+    def _standing(self, item: bytes) -> ItemStatus:
         verdicts = self.verdicts(item)
         if "rejected" in verdicts or "undone" in verdicts:
-            return Standing(Status.REJECTED, "confirmed" in verdicts)
-        for status in (Status.CONFIRMED, Status.DEFERRED, Status.RETRACTED):
+            return ItemStatus(DecisionStatus.REJECTED, "confirmed" in verdicts)
+        for status in (DecisionStatus.CONFIRMED, DecisionStatus.DEFERRED, DecisionStatus.RETRACTED):
             if status.value in verdicts:
-                return Standing(status, disputed=False)
-        return Standing(Status.PENDING, disputed=False)
+                return ItemStatus(status, disputed=False)
+        return ItemStatus(DecisionStatus.PENDING, disputed=False)
 
-    def standing(self, item: bytes) -> Standing:
+    def item_status(self, item: bytes) -> ItemStatus:
         """Return an item's status and whether it is disputed."""
-        return self._standings.get(item, Standing(Status.PENDING, disputed=False))
+        return self._standings.get(item, ItemStatus(DecisionStatus.PENDING, disputed=False))
 
     def confirmed(self, item: bytes) -> bool:
-        """Say whether an item is in effect."""
-        return self.standing(item).status is Status.CONFIRMED
+        """Return whether an item is in effect."""
+        return self.item_status(item).status is DecisionStatus.CONFIRMED
+
+    def is_in_effect(self, item: bytes, entity: EntityId) -> bool:
+        """Return whether an item is confirmed, and the entity among the 24 that count for it."""
+        entities = {deed.operation.entity for deed in self.effects.get(item, [])}
+        return self.confirmed(item) and entity in sorted(entities)[:24]
 
     # -- entities ---------------------------------------------------------------------------------------
 
-    def rested_on(self, deed: Deed) -> bool:
-        """Say whether a person wrote on the entity having seen this operation."""
+    def rested_on(self, deed: WitnessedOperation) -> bool:
+        """Return whether a person wrote on the entity having seen this operation."""
         return any(other.person and deed.head in other.past for other in self.deeds[deed.operation.entity])
 
-    def is_live(self, deed: Deed) -> bool:
-        """Say whether an operation counts."""
+    def is_live(self, deed: WitnessedOperation) -> bool:
+        """Return whether an operation counts."""
         effect = deed.operation.effect
-        return effect is None or self.confirmed(effect) or (deed.creates and self.rested_on(deed))
+        return (
+            effect is None
+            or self.is_in_effect(effect, deed.operation.entity)
+            or (deed.creates and self.rested_on(deed))
+        )
 
     @cached_property
-    def _live(self) -> dict[EntityId, list[Deed]]:
+    def _live(self) -> dict[EntityId, list[WitnessedOperation]]:
         return {
             entity: [deed for deed in deeds if self.is_live(deed)] for entity, deeds in self.deeds.items()
         }
 
-    def live(self, entity: EntityId) -> list[Deed]:
+    def live(self, entity: EntityId) -> list[WitnessedOperation]:
         """Return the operations of an entity that count."""
         return self._live.get(entity, [])
 
@@ -141,22 +152,40 @@ class Oracle:
         """Return the fields that have a version."""
         return {name for deed in self.live(entity) for name in deed.operation.fields}
 
-    def maximal(self, entity: EntityId, field: str) -> list[Deed]:
-        """Return the versions of a field that no other version's author had seen, best first."""
+    def maximal(self, entity: EntityId, field: str) -> list[WitnessedOperation]:
+        """Return the versions of a field that stand, best first.
+
+        No other version's author had seen them, and their own chain has not overtaken them.
+        """
         having = [deed for deed in self.live(entity) if field in deed.operation.fields]
         tops = [deed for deed in having if not any(deed.head in other.past for other in having)]
-        return sorted(tops, key=lambda deed: deed.weight, reverse=True)
+        standing = [deed for deed in tops if not self.is_overtaken(deed, field)]
+        return sorted(standing, key=lambda deed: deed.weight, reverse=True)
+
+    def is_overtaken(self, deed: WitnessedOperation, field: str) -> bool:
+        """Return whether four versions of its rank or a higher one follow a version on one chain."""
+        after = [
+            other
+            for other in self.live(deed.operation.entity)
+            if field in other.operation.fields
+            and other.rank >= deed.rank
+            and self.truth.descends(other.head, deed.head)
+        ]
+        return any(
+            sum(other is end or self.truth.descends(end.head, other.head) for other in after) >= 4
+            for end in after
+        )
 
     def exists(self, entity: EntityId) -> bool:
-        """Say whether a creating operation counts."""
+        """Return whether a creating operation counts."""
         return any(deed.creates for deed in self.live(entity))
 
-    def tombstones(self, entity: EntityId) -> list[Deed]:
+    def tombstones(self, entity: EntityId) -> list[WitnessedOperation]:
         """Return the maximal tombstones."""
         return [deed for deed in self.maximal(entity, DELETED) if deed.deletes]
 
     def visible(self, entity: EntityId) -> bool:
-        """Say whether an entity is in sight."""
+        """Return whether an entity is visible."""
         if not self.exists(entity):
             return False
         tombs = self.tombstones(entity)

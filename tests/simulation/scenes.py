@@ -5,7 +5,7 @@ Never asserts: a scene that does not fit the moment simply comes to less.
 
 from collections.abc import Callable
 
-from store.verdicts import Verdict
+from store.fold.verdicts import Verdict
 from syncproto.ids import EntityId
 from tests.simulation.author import (
     ADD_ITEM,
@@ -22,9 +22,9 @@ from tests.simulation.author import (
     Tool,
     label_field,
 )
-from tests.simulation.device import Device
-from tests.simulation.fates import cloned
-from tests.simulation.fleet import Fleet, Step
+from tests.simulation.device import SimulatedDevice
+from tests.simulation.fleet import HistoryStep, StoreFleet
+from tests.simulation.mishaps import cloned
 
 ACTS = {
     Verdict.REJECTED: "reject",
@@ -38,7 +38,7 @@ ACTS = {
 class Cast:
     """Three roles, played by the devices of a fleet in some order."""
 
-    def __init__(self, fleet: Fleet, first: Device, step: Step) -> None:
+    def __init__(self, fleet: StoreFleet, first: SimulatedDevice, step: HistoryStep) -> None:
         self.fleet = fleet
         place = fleet.devices.index(first)
         count = len(fleet.devices)
@@ -63,39 +63,41 @@ class Cast:
         self.meet()
         return item["item_id"] if item else EntityId(bytes(16))
 
-    def confirm(self, device: Device, item: EntityId, *, edit: bool = False, force: bool = False) -> None:
+    def confirm(
+        self, device: SimulatedDevice, item: EntityId, *, edit: bool = False, force: bool = False
+    ) -> None:
         """Confirm an item."""
         with self.fleet.at(device) as author:
-            found = author.tx.item(item)
-            if found is not None:
-                outcome = author.confirm(found, force=force, edit=self.fleet.word() if edit else None)
+            found_item = author.tx.item(item)
+            if found_item is not None:
+                outcome = author.confirm(found_item, force=force, edit=self.fleet.word() if edit else None)
                 self.fleet.counts[f"confirm: {outcome}"] += 1
 
-    def decide(self, device: Device, item: EntityId, verdict: Verdict) -> None:
+    def decide(self, device: SimulatedDevice, item: EntityId, verdict: Verdict) -> None:
         """Decide on an item."""
         with self.fleet.at(device) as author:
-            found = author.tx.item(item)
-            if found is not None:
+            found_item = author.tx.item(item)
+            if found_item is not None:
                 act = ACTS[verdict]
-                self.fleet.counts[f"{act}: {author.decide(found, verdict)}"] += 1
+                self.fleet.counts[f"{act}: {author.decide(found_item, verdict)}"] += 1
 
-    def edit(self, device: Device, field: str, value: object = None) -> None:
+    def edit(self, device: SimulatedDevice, field: str, value: object = None) -> None:
         """Write on the task as a person."""
         with self.fleet.at(device) as author:
             if author.shown(TASK):
                 author.write(TASK, "task", {field: self.fleet.word() if value is None else value})
 
-    def delete(self, device: Device) -> None:
+    def delete(self, device: SimulatedDevice) -> None:
         """Delete the task."""
         with self.fleet.at(device) as author:
             if author.shown(TASK):
                 author.write(TASK, "task", {"deleted": True})
 
-    def write_on_created(self, device: Device, item: EntityId) -> None:
+    def write_on_created(self, device: SimulatedDevice, item: EntityId) -> None:
         """Write as a person on what an item created."""
         with self.fleet.at(device) as author:
-            found = author.tx.item(item)
-            target = None if found is None else author.target(found)
+            found_item = author.tx.item(item)
+            target = None if found_item is None else author.target(found_item)
             if target is not None and author.shown(target):
                 author.write(target, "checklist_item", {TITLE: self.fleet.word()}, touch=True)
 
@@ -106,7 +108,7 @@ def _in_sight(author: Author) -> None:
 
 
 def two_creations(cast: Cast) -> None:
-    """Create one thing on two devices, write on it where only one creation is known, then undo."""
+    """Create one thing on two devices, write on it while only one creation is known, then undo."""
     item = cast.proposed(ADD_ITEM)
     cast.confirm(cast.one, item)
     cast.confirm(cast.two, item)
@@ -207,8 +209,8 @@ def ticked_and_undone(cast: Cast) -> None:
     item = cast.proposed(ADD_ITEM)
     cast.confirm(cast.one, item)
     with cast.fleet.at(cast.one) as author:
-        made = author.tx.item(item)
-        target = None if made is None else author.target(made)
+        new_item = author.tx.item(item)
+        target = None if new_item is None else author.target(new_item)
         tick = author.proposal(CHECK_ITEM, target, CHECKED, True) if target and author.shown(target) else None
         if tick is not None:
             author.propose([tick])
@@ -225,7 +227,11 @@ def languages(cast: Cast) -> None:
     cast.meet()
     with cast.fleet.at(cast.one) as author:
         task = author.tx.entity(TASK)
-        if task and task.visible and not any(one.source.rank == 3 for one in task.versions("language")):
+        if (
+            task
+            and task.visible
+            and not any(version.source.rank == 3 for version in task.versions("language"))
+        ):
             author.agent_writes(TASK, "task", {"language": "de"})
     cast.edit(cast.two, "language")
 
@@ -330,17 +336,19 @@ SCENES: tuple[Callable[[Cast], None], ...] = (
 )
 
 
-def scene(fleet: Fleet, device: Device, step: Step) -> str:
+def scene(fleet: StoreFleet, device: SimulatedDevice, step: HistoryStep) -> str:
     """Play one scene."""
     return _played(SCENES, fleet, device, step)
 
 
-def fork(fleet: Fleet, device: Device, step: Step) -> str:
+def fork(fleet: StoreFleet, device: SimulatedDevice, step: HistoryStep) -> str:
     """Play one scene in which a replica may fork."""
     return _played(FORKING, fleet, device, step)
 
 
-def _played(scenes: tuple[Callable[[Cast], None], ...], fleet: Fleet, device: Device, step: Step) -> str:
+def _played(
+    scenes: tuple[Callable[[Cast], None], ...], fleet: StoreFleet, device: SimulatedDevice, step: HistoryStep
+) -> str:
     chosen = scenes[step.one % len(scenes)]
     chosen(Cast(fleet, device, step._replace(one=step.one // len(scenes))))
     return chosen.__name__

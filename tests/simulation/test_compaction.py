@@ -8,54 +8,62 @@ from contextlib import suppress
 
 import pytest
 
-from store import compaction
 from store.snapshot import Snapshot
 from store.store import Store
-from store.verifying import verify
+from store.upkeep import compaction
+from store.upkeep.verification import verify_store
 from syncproto.codec import Redacted
 from syncproto.commit import SignedCommit
 from syncproto.keys import Signer
 from tests.simulation import laws
-from tests.simulation.device import Device
-from tests.simulation.fleet import Fleet
-from tests.simulation.histories import FORKS, PEACE, History, dice_of, fleet_of, for_each_history, thrown
+from tests.simulation.device import SimulatedDevice
+from tests.simulation.fleet import StoreFleet
+from tests.simulation.history_generator import (
+    WEIGHTS_WITH_FORKS,
+    WEIGHTS_WITHOUT_FORKS,
+    SimulatedHistory,
+    dice_of,
+    fleet_of,
+    for_each_history,
+    random_history,
+)
 
 PADDING = " and more of the same" * 10
 OFTEN = {"compacted": 25, "child": 12, "edit": 16, "write page": 5, "open page": 5}
 WEAK_HISTORIES = 60
 
 
-def live_through(fleet: Fleet, history: History, met: set[str]) -> None:
+def live_through(fleet: StoreFleet, history: SimulatedHistory, met: set[str]) -> None:
     """Take the steps of a history with long words; judge every device, and new ones brought up from each."""
     dice, fleet.padding = dice_of(history), PADDING
     for step in history.steps:
         fleet.play(step)
         if dice.random() < 0.15:
-            laws.hold(fleet.devices[step.device % len(fleet.devices)])
+            laws.check_laws(fleet.devices[step.device % len(fleet.devices)])
     fleet.sync_all()
     fleet.sync_all()
     for device in fleet.devices:
-        laws.hold(device)
+        laws.check_laws(device)
     assert laws.equal_vectors_equal_states(fleet.devices) == len(fleet.devices) - 1
     met.update(fleet.counts)
     logs = [_log(device) for device in fleet.devices]
-    if len({frozenset(one.body for one in log) for log in logs}) > 1:
+    if len({frozenset(commit.body for commit in log) for log in logs}) > 1:
         met.add("compacted on some, not on others")
     with fleet.devices[0].store.read() as snapshot:
-        held = laws.contents(snapshot)
-        assert verify(snapshot, lambda *_: None).sound
+        contents = laws.contents(snapshot)
+        assert verify_store(snapshot, lambda *_: None).is_sound
     for number, log in enumerate(logs):
-        met.update(_brought_up(fleet, f"new{number}", [log], held, dice))
-    met.update(_brought_up(fleet, "mixed", logs, held, dice))
+        met.update(_brought_up(fleet, f"new{number}", [log], contents, dice))
+    met.update(_brought_up(fleet, "mixed", logs, contents, dice))
 
 
-def _log(device: Device) -> list[SignedCommit]:
+def _log(device: SimulatedDevice) -> list[SignedCommit]:
     with device.store.read() as snapshot:
-        return [entry.signed for entry in snapshot.log.commits(0, 1 << 30)]
+        return [entry.signed for entry in snapshot.log.feed_commits(0, 1 << 30)]
 
 
 def _brought_up(
-    fleet: Fleet, name: str, logs: list[list[SignedCommit]], held: laws.Contents, dice: random.Random
+    fleet: StoreFleet, name: str, logs: list[list[SignedCommit]], stored: laws.Contents, dice: random.Random
 ) -> set[str]:
     """Bring a new store up, from one log or a page from each in turn; it must show the same."""
     store = Store.open(
@@ -67,13 +75,13 @@ def _brought_up(
             vector = snapshot.vector()
         source = fleet.devices[dice.randrange(len(logs)) if len(logs) > 1 else int(name[3:])]
         with source.store.read() as feed:
-            page = feed.page(vector, 0, dice.choice((300, 900, 1 << 20)))
+            page = feed.page_lacking(vector, 0, dice.choice((300, 900, 1 << 20)))
         if not page.commits:
             break
         with store.write() as tx:
-            assert tx.take(page.commits).new
+            assert tx.accept_page(page.commits).new_commits
     with store.read() as snapshot:
-        assert laws.contents(snapshot) == held, "a new device shows something else"
+        assert laws.contents(snapshot) == stored, "a new device shows something else"
         laws.refold_is_the_same(snapshot)
         if _dropped(snapshot):
             met.add("a new device brought up without what was dropped")
@@ -84,7 +92,7 @@ def _brought_up(
 def _dropped(snapshot: Snapshot) -> bool:
     return any(
         isinstance(value, Redacted)
-        for _, received in snapshot.feed(0, 1 << 30)
+        for _, received in snapshot.read_feed(0, 1 << 30)
         for operation in received.commit.operations
         for value in operation.fields.values()
     )
@@ -100,25 +108,31 @@ MUST_MEET = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_the_laws_hold_wherever_and_whenever_is_compacted() -> None:
     met: set[str] = set()
-    for_each_history(PEACE | OFTEN, lambda fleet, history: live_through(fleet, history, met), share=0.4)
+    for_each_history(
+        WEIGHTS_WITHOUT_FORKS | OFTEN, lambda fleet, history: live_through(fleet, history, met), share=0.4
+    )
     assert met >= MUST_MEET, MUST_MEET - met
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_the_laws_hold_where_replicas_fork_too() -> None:
     met: set[str] = set()
-    for_each_history(FORKS | OFTEN, lambda fleet, history: live_through(fleet, history, met), share=0.2)
+    for_each_history(
+        WEIGHTS_WITH_FORKS | OFTEN, lambda fleet, history: live_through(fleet, history, met), share=0.2
+    )
     assert "compacted: dropped something" in met
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.slow
 def test_the_same_histories_fail_where_anyones_word_would_cover(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compaction, "is_person", lambda operation: True)
+    monkeypatch.setattr(compaction, "is_direct_user_write", lambda operation: True)
     for number in range(WEAK_HISTORIES):
-        history = thrown(PEACE | OFTEN, f"weak/{number}")
+        history = random_history(WEIGHTS_WITHOUT_FORKS | OFTEN, f"weak/{number}")
         with suppress(AssertionError), fleet_of(history.skews) as fleet:
             live_through(fleet, history, set())
             continue

@@ -6,9 +6,15 @@ Never takes a clean run for a proof: each rule must have been at work, or the pr
 import pytest
 
 from tests.simulation import laws
-from tests.simulation.census import DONE, SEEN, Census
-from tests.simulation.fleet import Fleet
-from tests.simulation.histories import FORKS, PEACE, History, dice_of, for_each_history
+from tests.simulation.fleet import StoreFleet
+from tests.simulation.history_generator import (
+    WEIGHTS_WITH_FORKS,
+    WEIGHTS_WITHOUT_FORKS,
+    SimulatedHistory,
+    dice_of,
+    for_each_history,
+)
+from tests.simulation.rule_coverage import RULES_IN_ACTIONS, RULES_IN_ORACLE, RuleCoverage
 
 FORK_CLAUSES = (
     "rolled back: done",
@@ -21,42 +27,44 @@ FORK_CLAUSES = (
 )
 
 
-def live_through(fleet: Fleet, history: History, census: Census) -> None:
+def live_through(fleet: StoreFleet, history: SimulatedHistory, census: RuleCoverage) -> None:
     """Take the steps of a history, judging now and then, and at the end with all devices in agreement."""
     dice, oracles = dice_of(history), []
     for step in history.steps:
         fleet.play(step)
         if step.action == "scene" or dice.random() < 0.05:
-            oracles.append(laws.hold(fleet.devices[step.device % len(fleet.devices)]))
+            oracles.append(laws.check_laws(fleet.devices[step.device % len(fleet.devices)]))
     fleet.sync_all()
     fleet.sync_all()
-    oracles += [laws.hold(device) for device in fleet.devices]
+    oracles += [laws.check_laws(device) for device in fleet.devices]
     assert laws.equal_vectors_equal_states(fleet.devices) == len(fleet.devices) - 1, "the vectors never meet"
     census.add(fleet, oracles)
     device = fleet.devices[0]
     with device.store.read() as snapshot:
-        held = laws.contents(snapshot)
+        contents = laws.contents(snapshot)
     again = laws.any_order_of_arrival(fleet.truth, device.held, fleet.folder, dice)
-    assert again == held, "the order of arrival changes the state"
+    assert again == contents, "the order of arrival changes the state"
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_the_laws_hold_in_every_history_and_every_rule_is_at_work() -> None:
-    census = Census()
-    for_each_history(PEACE, lambda fleet, history: live_through(fleet, history, census))
-    clauses = [*SEEN, *DONE]
+    census = RuleCoverage()
+    for_each_history(WEIGHTS_WITHOUT_FORKS, lambda fleet, history: live_through(fleet, history, census))
+    clauses = [*RULES_IN_ORACLE, *RULES_IN_ACTIONS]
     print(census.report(clauses))
     assert not census.missing(clauses), "the histories never met these rules"
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_the_laws_hold_where_replicas_fork_and_both_branches_stay() -> None:
-    census = Census()
+    census = RuleCoverage()
 
-    def judge(fleet: Fleet, history: History) -> None:
+    def judge(fleet: StoreFleet, history: SimulatedHistory) -> None:
         live_through(fleet, history, census)
         census.add_forks(fleet)
 
-    for_each_history(FORKS, judge, share=0.5)
+    for_each_history(WEIGHTS_WITH_FORKS, judge, share=0.5)
     print(census.report(FORK_CLAUSES))
     assert not census.missing(FORK_CLAUSES), "the histories never met these"

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.store.stores import Bench
+from tests.support.stores import StoreBench
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
+def bench(tmp_path: Path) -> Iterator[StoreBench]:
     """Return what opens stores, and closes them after the test."""
-    made = Bench(tmp_path)
-    yield made
-    made.close()
+    store_bench = StoreBench(tmp_path)
+    yield store_bench
+    store_bench.close()

@@ -15,14 +15,15 @@ import pytest_asyncio
 from store.snapshot import Snapshot
 from store.store import WAL_PAGES, Store
 from store.threads import StoreThreads
-from store.transaction import Transaction, Write
-from tests.store.stores import Bench, entity_id, feed, grow
+from store.transaction import EntityWrite, Transaction
+from tests.support.patience import LIMIT_S
+from tests.support.stores import StoreBench, entity_id, feed, write_entities
 
 TASK = entity_id(1)
 
 
 def note(tx: Transaction, title: str = "x") -> str:
-    tx.commit([Write(TASK, "task", {"title": title})])
+    tx.commit([EntityWrite(TASK, "task", {"title": title})])
     return title
 
 
@@ -31,24 +32,26 @@ def commits(snapshot: Snapshot) -> int:
 
 
 @pytest.fixture
-def store(bench: Bench) -> Store:
+def store(bench: StoreBench) -> Store:
     return bench.store("a")
 
 
 @pytest_asyncio.fixture
 async def threads(store: Store) -> AsyncIterator[StoreThreads]:
-    made = StoreThreads(store)
-    yield made
-    made.close()
+    store_threads = StoreThreads(store)
+    yield store_threads
+    store_threads.close()
 
 
 async def test_writes_happen_in_the_order_asked_for(threads: StoreThreads, store: Store) -> None:
     titles = [f"t{number}" for number in range(20)]
-    done = await asyncio.gather(*(threads.write(partial(note, title=title)) for title in titles))
-    assert done == titles
+    texts = await asyncio.gather(*(threads.write(partial(note, title=title)) for title in titles))
+    assert texts == titles
     with store.read() as snapshot:
-        written = [received.commit.operations[0].fields["title"] for _, received in snapshot.feed(0, 99)]
-    assert written == titles
+        written_titles = [
+            received.commit.operations[0].fields["title"] for _, received in snapshot.read_feed(0, 99)
+        ]
+    assert written_titles == titles
 
 
 async def test_all_writes_run_in_one_thread_that_is_not_the_loops(threads: StoreThreads) -> None:
@@ -60,18 +63,20 @@ async def test_all_writes_run_in_one_thread_that_is_not_the_loops(threads: Store
 async def test_a_commit_is_told_only_when_another_connection_sees_it(
     threads: StoreThreads, store: Store
 ) -> None:
-    seen: list[tuple[int, bool]] = []
+    observed: list[tuple[int, bool]] = []
 
     def tell() -> None:
         other = apsw.Connection(str(store.path), flags=apsw.SQLITE_OPEN_READONLY)
-        seen.append((len(list(other.execute("SELECT seq FROM feed"))), threading.current_thread() is main))
+        observed.append(
+            (len(list(other.execute("SELECT seq FROM feed"))), threading.current_thread() is main)
+        )
         other.close()
 
     main = threading.current_thread()
     threads.on_commit.append(tell)
     await threads.write(note)
     await threads.write(note)
-    assert seen == [(1, True), (2, True)]
+    assert observed == [(1, True), (2, True)]
 
 
 async def test_who_wrote_goes_on_before_anyone_is_told(threads: StoreThreads) -> None:
@@ -91,29 +96,29 @@ async def test_who_wrote_goes_on_before_anyone_is_told(threads: StoreThreads) ->
     assert order == ["writer", "consumer"]
 
 
-async def test_whoever_is_told_knows_how_far_the_feed_goes(threads: StoreThreads, bench: Bench) -> None:
-    seen: list[int] = []
-    threads.on_commit.append(lambda: seen.append(threads.feed_end))
+async def test_whoever_is_told_knows_how_far_the_feed_goes(threads: StoreThreads, bench: StoreBench) -> None:
+    observed: list[int] = []
+    threads.on_commit.append(lambda: observed.append(threads.feed_end))
     assert threads.feed_end == 0
     await threads.write(note)
     await threads.write(lambda tx: [note(tx), note(tx)])
     await threads.write(lambda tx: tx.set_watermark("page", 1))
-    assert (seen, threads.feed_end) == ([1, 3], 3)
+    assert (observed, threads.feed_end) == ([1, 3], 3)
     again = StoreThreads(bench.store("a"))
     assert again.feed_end == 3
 
 
 async def test_a_write_that_nobody_waits_for_any_more_is_not_begun(threads: StoreThreads) -> None:
-    begun, go_on = asyncio.Event(), threading.Event()
+    event, go_on = asyncio.Event(), threading.Event()
     loop = asyncio.get_running_loop()
 
     def slow(tx: Transaction) -> None:
         note(tx)
-        loop.call_soon_threadsafe(begun.set)
-        assert go_on.wait(30)
+        loop.call_soon_threadsafe(event.set)
+        assert go_on.wait(LIMIT_S)
 
     first = asyncio.create_task(threads.write(slow))
-    await begun.wait()
+    await event.wait()
     second = asyncio.create_task(threads.write(note))
     await asyncio.sleep(0)
     second.cancel()
@@ -133,47 +138,47 @@ async def test_the_log_is_written_back_when_the_write_was_told_of(
     threads: StoreThreads, store: Store
 ) -> None:
     before = store.path.stat().st_size
-    seen: list[int] = []
+    observed: list[int] = []
 
     def much(tx: Transaction) -> None:
         for number in range(WAL_PAGES // 10):
-            tx.commit([Write(entity_id(2 + number), "entry", {"text": "x" * 60_000})])
+            tx.commit([EntityWrite(entity_id(2 + number), "entry", {"text": "x" * 60_000})])
 
     def tend(tx: Transaction) -> None:
-        seen.append(store.path.stat().st_size)
+        observed.append(store.path.stat().st_size)
 
     with store.write() as tx:
         much(tx)
     assert store.path.stat().st_size == before
     await threads.write(note)
     await threads.write(tend)
-    assert seen[0] > before + 10 * WAL_PAGES
+    assert observed[0] > before + 10 * WAL_PAGES
 
 
 async def test_what_made_no_commit_is_not_told(threads: StoreThreads) -> None:
-    told: list[int] = []
-    threads.on_commit.append(lambda: told.append(1))
+    answer: list[int] = []
+    threads.on_commit.append(lambda: answer.append(1))
     await threads.write(lambda tx: tx.set_watermark("page", 1))
     assert await threads.read(lambda snapshot: snapshot.watermark("page")) == 1
-    assert told == []
+    assert answer == []
 
 
 async def test_commits_taken_from_a_peer_are_told_and_those_held_are_not(
-    threads: StoreThreads, bench: Bench
+    threads: StoreThreads, bench: StoreBench
 ) -> None:
-    told: list[int] = []
-    threads.on_commit.append(lambda: told.append(1))
+    answer: list[int] = []
+    threads.on_commit.append(lambda: answer.append(1))
     peer = bench.store("b")
-    grow(peer, 2)
+    write_entities(peer, 2)
     page = feed(peer)
-    assert (await threads.write(lambda tx: tx.take(page))).new == 2
-    assert (await threads.write(lambda tx: tx.take(page))).new == 0
-    assert told == [1]
+    assert (await threads.write(lambda tx: tx.accept_page(page))).new_commits == 2
+    assert (await threads.write(lambda tx: tx.accept_page(page))).new_commits == 0
+    assert answer == [1]
 
 
 async def test_an_error_undoes_the_write_is_raised_and_is_not_told(threads: StoreThreads) -> None:
-    told: list[int] = []
-    threads.on_commit.append(lambda: told.append(1))
+    answer: list[int] = []
+    threads.on_commit.append(lambda: answer.append(1))
 
     def fails(tx: Transaction) -> None:
         note(tx)
@@ -182,42 +187,42 @@ async def test_an_error_undoes_the_write_is_raised_and_is_not_told(threads: Stor
     with pytest.raises(ValueError, match="seen"):
         await threads.write(fails)
     assert await threads.read(commits) == 0
-    assert told == []
+    assert answer == []
     await threads.write(note)
-    assert told == [1]
+    assert answer == [1]
 
 
 async def test_a_caller_that_goes_away_does_not_keep_a_commit_from_being_told(threads: StoreThreads) -> None:
-    begun, go_on, told = asyncio.Event(), threading.Event(), asyncio.Event()
+    event, go_on, reported_event = asyncio.Event(), threading.Event(), asyncio.Event()
     loop = asyncio.get_running_loop()
-    threads.on_commit.append(told.set)
+    threads.on_commit.append(reported_event.set)
 
     def slow(tx: Transaction) -> None:
         note(tx)
-        loop.call_soon_threadsafe(begun.set)
-        assert go_on.wait(30)
+        loop.call_soon_threadsafe(event.set)
+        assert go_on.wait(LIMIT_S)
 
     caller = asyncio.create_task(threads.write(slow))
-    await begun.wait()
+    await event.wait()
     caller.cancel()
     with pytest.raises(asyncio.CancelledError):
         await caller
     go_on.set()
-    await asyncio.wait_for(told.wait(), 30)
+    await asyncio.wait_for(reported_event.wait(), LIMIT_S)
     assert await threads.read(commits) == 1
 
 
 async def test_reads_go_on_while_a_write_is_under_way(threads: StoreThreads) -> None:
-    begun, go_on = asyncio.Event(), threading.Event()
+    event, go_on = asyncio.Event(), threading.Event()
     loop = asyncio.get_running_loop()
 
     def slow(tx: Transaction) -> None:
         note(tx)
-        loop.call_soon_threadsafe(begun.set)
-        assert go_on.wait(30)
+        loop.call_soon_threadsafe(event.set)
+        assert go_on.wait(LIMIT_S)
 
     writing = asyncio.create_task(threads.write(slow))
-    await begun.wait()
+    await event.wait()
     assert await threads.read(commits) == 0
     go_on.set()
     await writing
@@ -225,10 +230,10 @@ async def test_reads_go_on_while_a_write_is_under_way(threads: StoreThreads) -> 
 
 
 async def test_what_became_of_the_lease_is_told(threads: StoreThreads) -> None:
-    assert (threads.doubt, threads.lease_is_stale) == (None, False)
+    assert (threads.replica_doubt, threads.lease_is_stale) == (None, False)
 
 
-async def test_closing_waits_for_the_write_under_way(bench: Bench) -> None:
+async def test_closing_waits_for_the_write_under_way(bench: StoreBench) -> None:
     threads = StoreThreads(bench.store("z"))
     writing = asyncio.create_task(threads.write(note))
     await asyncio.sleep(0)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from syncproto.hlc import COUNT_MAX, LEAD_MS_MAX, MS_MAX, Stamp, follow, tick
-from tests.syncproto import strategies as draw
+from tests.support import strategies as draw
 
 times = st.integers(0, MS_MAX)
 near = st.integers(-3, 3)
@@ -34,9 +34,9 @@ def test_the_last_stamp_of_all_is_not_exceeded():
 
 @given(draw.stamps, times, st.integers(0, LEAD_MS_MAX), st.integers(0, COUNT_MAX))
 def test_a_stamp_within_ten_minutes_of_the_clock_is_followed(last, now_ms, lead_ms, n):
-    seen = Stamp(min(now_ms + lead_ms, MS_MAX), n)
-    assert follow(last, [seen], now_ms) == max(last, seen)
-    assert follow(last, [seen, Stamp(0, 0)], now_ms) == max(last, seen)
+    stamp = Stamp(min(now_ms + lead_ms, MS_MAX), n)
+    assert follow(last, [stamp], now_ms) == max(last, stamp)
+    assert follow(last, [stamp, Stamp(0, 0)], now_ms) == max(last, stamp)
 
 
 @given(draw.stamps, times, st.integers(1, MS_MAX), st.integers(0, COUNT_MAX))
@@ -47,8 +47,8 @@ def test_a_stamp_more_than_ten_minutes_ahead_is_not_followed(last, now_ms, beyon
 @given(st.lists(st.tuples(st.booleans(), draw.stamps, st.integers(0, 1 << 41)), max_size=20))
 def test_however_stamps_come_the_local_clock_never_goes_back(events):
     last, latest_ms = Stamp(0, 0), 0
-    for made, seen, now_ms in events:
-        after = tick(last, now_ms) if made else follow(last, [seen], now_ms)
+    for created, observed, now_ms in events:
+        after = tick(last, now_ms) if created else follow(last, [observed], now_ms)
         assert after >= last
         latest_ms = max(latest_ms, now_ms)
         assert after.ms <= latest_ms + LEAD_MS_MAX

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from store.pages import COMMIT_OVERHEAD_BYTES
+from store.log.pages import COMMIT_OVERHEAD_BYTES
 from syncproto import codec, messages
-from syncproto.commit import SignedCommit, seal
-from syncproto.faults import RemoteProtocolError
+from syncproto.commit import SignedCommit, encode_commit
+from syncproto.errors import RemoteProtocolError
 from syncproto.keys import SIGNATURE_BYTES
-from syncproto.messages import Ack, Bye, Commits, Hello, Ping, Pong
-from tests.syncproto import strategies as draw
+from syncproto.messages import Ack, Bye, Commits, Heads, Hello, Ping, Pong
+from tests.support import strategies as draw
 from tests.vectors import wire
 
 ids = st.binary(min_size=16, max_size=16)
@@ -30,11 +30,12 @@ hellos = st.builds(
     more=st.dictionaries(draw.text, draw.values, max_size=2),
 )
 pages = st.builds(Commits, st.lists(st.builds(SignedCommit, st.binary(max_size=20), signatures), max_size=3))
-acks = st.builds(Ack, draw.clocks, hashes)
+acks = st.builds(Ack, draw.clocks, draw.clocks, hashes)
 frames = st.one_of(
     hellos,
     pages,
     acks,
+    st.builds(Heads, draw.clocks, draw.clocks),
     st.builds(Ping, draw.integers),
     st.builds(Pong, draw.integers),
     st.builds(Bye, draw.text),
@@ -43,34 +44,35 @@ frames = st.one_of(
 
 @given(frames)
 def test_a_frame_is_read_as_it_was_written(message):
-    frame = messages.write(message)
-    assert messages.read(frame) == message
+    frame = messages.encode_message(message)
+    assert messages.decode_message(frame) == message
     assert wire.pack(wire.read_frame(frame)) == frame
 
 
 @given(frames, st.data())
 def test_an_altered_frame_is_refused_or_says_something_else(message, data):
-    frame = messages.write(message)
+    frame = messages.encode_message(message)
     offset = data.draw(st.integers(0, len(frame) - 1))
     other = data.draw(st.integers(0, 255).filter(lambda byte: byte != frame[offset]))
     altered = frame[:offset] + bytes([other]) + frame[offset + 1 :]
     try:
-        read = messages.read(altered)
+        read = messages.decode_message(altered)
     except RemoteProtocolError:
         return
-    assert messages.write(read) == altered != frame
+    assert messages.encode_message(read) == altered != frame
 
 
 @pytest.mark.parametrize(
     ("message", "wrong"),
     [
-        (Hello([1], bytes(16), None, (), bytes(32), {}), {"vault": bytes(15)}),
-        (Hello([1], bytes(16), None, (), bytes(32), {}), {"replica": bytes(17)}),
-        (Hello([1], bytes(16), None, (), bytes(32), {}), {"state_hash": b""}),
+        (Hello([2], bytes(16), None, (), bytes(32), {}), {"vault": bytes(15)}),
+        (Hello([2], bytes(16), None, (), bytes(32), {}), {"replica": bytes(17)}),
+        (Hello([2], bytes(16), None, (), bytes(32), {}), {"state_hash": b""}),
         (Hello([1 << 63], bytes(16), None, (), bytes(32), {}), {}),
-        (Hello([1], bytes(16), None, (), bytes(32), {"n": 1 << 63}), {}),
-        (Ack((), bytes(32)), {"state_hash": bytes(31)}),
-        (Ack((), bytes(32)), {"vector": ((bytes(16), 0, bytes(8)),)}),
+        (Hello([2], bytes(16), None, (), bytes(32), {"n": 1 << 63}), {}),
+        (Ack((), (), bytes(32)), {"state_hash": bytes(31)}),
+        (Heads((), ()), {"gone": ((bytes(16), 0, bytes(32)),)}),
+        (Ack((), (), bytes(32)), {"heads": ((bytes(16), 0, bytes(32)),)}),
         (Ping(1 << 63), {}),
         (Pong(1 << 63), {}),
     ],
@@ -78,35 +80,35 @@ def test_an_altered_frame_is_refused_or_says_something_else(message, data):
 )
 def test_a_frame_out_of_range_is_the_peers_fault(message, wrong):
     with pytest.raises(RemoteProtocolError):
-        messages.read(messages.write(msgspec.structs.replace(message, **wrong)))
+        messages.decode_message(messages.encode_message(msgspec.structs.replace(message, **wrong)))
 
 
 def test_a_frame_may_have_a_mebibyte_and_not_a_byte_more():
-    largest = messages.write(Bye("x" * (messages.FRAME_BYTES_MAX - 7)))
+    largest = messages.encode_message(Bye("x" * (messages.FRAME_BYTES_MAX - 7)))
     assert len(largest) == messages.FRAME_BYTES_MAX
-    assert isinstance(messages.read(largest), Bye)
+    assert isinstance(messages.decode_message(largest), Bye)
     with pytest.raises(RemoteProtocolError, match="1048577 bytes"):
-        messages.read(messages.write(Bye("x" * (messages.FRAME_BYTES_MAX - 6))))
+        messages.decode_message(messages.encode_message(Bye("x" * (messages.FRAME_BYTES_MAX - 6))))
 
 
 def test_a_full_page_of_the_smallest_commits_fits_a_frame():
-    smallest = seal(draw.first_commit(draw.operation())).signed.body
+    smallest = encode_commit(draw.first_commit(draw.operation())).signed.body
     counted = len(smallest) + SIGNATURE_BYTES + COMMIT_OVERHEAD_BYTES
-    many = [SignedCommit(smallest, bytes(SIGNATURE_BYTES))] * (messages.PAGE_BYTES_MAX // counted)
-    frame = messages.write(Commits(many))
+    commits = [SignedCommit(smallest, bytes(SIGNATURE_BYTES))] * (messages.PAGE_BYTES_MAX // counted)
+    frame = messages.encode_message(Commits(commits))
     assert len(frame) <= messages.PAGE_BYTES_MAX
-    assert messages.read(frame) == Commits(many)
+    assert messages.decode_message(frame) == Commits(commits)
 
 
 @given(hellos)
 def test_the_versions_of_a_hello_are_read_without_the_rest_of_it(hello):
     versions = [version for version in hello.versions if -(1 << 63) <= version < 1 << 63]
-    frame = messages.write(msgspec.structs.replace(hello, versions=versions))
-    assert messages.versions_in(frame) == versions
+    frame = messages.encode_message(msgspec.structs.replace(hello, versions=versions))
+    assert messages.versions_in_hello(frame) == versions
 
 
 @pytest.mark.parametrize(
-    ("told", "versions"),
+    ("answer", "versions"),
     [
         ([1, [2, 3]], [2, 3]),
         ([1, [], None, {"a": [1]}, 5], []),
@@ -119,12 +121,12 @@ def test_the_versions_of_a_hello_are_read_without_the_rest_of_it(hello):
         ({"kind": 1}, None),
     ],
 )
-def test_versions_are_read_from_a_hello_of_any_form_and_from_nothing_else(told, versions):
-    assert messages.versions_in(codec.encode(told)) == versions
+def test_versions_are_read_from_a_hello_of_any_form_and_from_nothing_else(answer, versions):
+    assert messages.versions_in_hello(codec.encode(answer)) == versions
 
 
 @pytest.mark.parametrize(
     "frame", [b"", b"\xc1", b"\x92\x01", b"\x93\x01\x91\x02" + b"\x91" * 5000, bytes(1 << 21)]
 )
 def test_a_frame_that_is_no_hello_has_no_versions(frame):
-    assert messages.versions_in(frame) is None
+    assert messages.versions_in_hello(frame) is None

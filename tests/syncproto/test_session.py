@@ -9,91 +9,94 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from syncproto import codec, messages
-from syncproto.commit import SignedCommit, seal
-from syncproto.faults import LocalProtocolError, OtherVersion, ProtocolError, RemoteProtocolError
-from syncproto.flight import FLIGHT_BYTES_FIRST, WINDOW_PAGES
-from syncproto.heads import Clock, Head
+from syncproto.commit import SignedCommit, encode_commit
+from syncproto.errors import LocalProtocolError, ProtocolError, RemoteProtocolError, UnsupportedVersion
 from syncproto.ids import ReplicaId
-from syncproto.messages import Ack, Bye, Commits, Hello, Ping, Pong, read, write
+from syncproto.messages import Ack, Bye, Commits, Heads, Hello, Ping, Pong, decode_message, encode_message
+from syncproto.send_window import WINDOW_BYTES_FIRST, WINDOW_PAGES
 from syncproto.session import (
-    Acked,
-    Closed,
-    Compared,
-    Greeted,
-    PageWanted,
-    Send,
+    AckReceived,
+    ByeReceived,
+    HelloReceived,
+    PageRequest,
+    SendFrame,
     Session,
-    Standing,
-    State,
-    Take,
+    SessionState,
+    StatesCompared,
+    StoreCommits,
+    StoreState,
 )
-from tests.syncproto import strategies as draw
+from syncproto.vector_clock import Head, VectorClock
+from tests.support import strategies as draw
 
 VAULT, OTHER_VAULT = bytes(16), bytes([1]) * 16
 OWN, PEERS = ReplicaId(b"o" * 16), ReplicaId(b"p" * 16)
-COMMIT = draw.signed(seal(draw.first_commit())).signed
-PAGE_BYTES_FIRST = FLIGHT_BYTES_FIRST // 2
+COMMIT = draw.signed(encode_commit(draw.first_commit())).signed
+PAGE_BYTES_FIRST = WINDOW_BYTES_FIRST // 2
 
 
 def head(replica: ReplicaId, counter: int, branch: int = 0) -> Head:
     """Return a head; `branch` tells apart commits of one counter."""
-    return Head(replica, counter, bytes([branch]) * 8)
+    return Head(replica, counter, bytes([branch]) * 32)
 
 
-def standing(*heads: Head, state: int = 0) -> Standing:
+def standing(*heads: Head, state: int = 0) -> StoreState:
     """Return what a store holds."""
-    return Standing(tuple(sorted(heads)), bytes([state]) * 32)
+    return StoreState(tuple(sorted(heads)), bytes([state]) * 32)
 
 
-def hello(vault: bytes = VAULT, versions: Sequence[int] = (1,), vector: Clock = (), state: int = 0) -> bytes:
+def hello(
+    vault: bytes = VAULT, versions: Sequence[int] = (2,), vector: VectorClock = (), state: int = 0
+) -> bytes:
     """Write a peer's Hello."""
-    return write(Hello(list(versions), vault, None, vector, bytes([state]) * 32, {}))
+    return encode_message(Hello(list(versions), vault, None, vector, bytes([state]) * 32, {}))
 
 
-def ack(*vector: Head, state: int = 0) -> bytes:
-    """Write a peer's Ack."""
-    return write(Ack(tuple(sorted(vector)), bytes([state]) * 32))
+def ack(*heads: Head, sample_heads: tuple[Head, ...] = (), state: int = 0) -> bytes:
+    """Write a peer's Ack: these heads came to it, and those are gone."""
+    return encode_message(Ack(tuple(sorted(heads)), tuple(sorted(sample_heads)), bytes([state]) * 32))
 
 
-def new(own: Standing | None = None) -> Session:
+def new(own: StoreState | None = None) -> Session:
     """Return a session that has said nothing."""
     return Session(VAULT, OWN, own or standing())
 
 
-def streaming(own: Standing | None = None, vector: Clock = (), state: int = 0) -> Session:
+def streaming(own: StoreState | None = None, vector: VectorClock = (), state: int = 0) -> Session:
     """Return a session that has greeted and was greeted."""
-    made = new(own)
-    made.hello()
-    made.receive(hello(vector=vector, state=state))
-    return made
+    session = new(own)
+    session.hello_frames()
+    session.receive(hello(vector=vector, state=state))
+    return session
 
 
 # -- the table ------------------------------------------------------------------------------------------
 
-# What a peer or the owner of a session may do; where it depends on what is outstanding, the name says so.
+# What a peer or the owner of a session may do; if it depends on what is outstanding, the name says so.
 EVENTS: dict[str, Callable[[Session], object]] = {
-    "peer: hello": lambda one: one.receive(hello()),
-    "peer: hello of another vault": lambda one: one.receive(hello(vault=OTHER_VAULT)),
-    "peer: hello without a common version": lambda one: one.receive(hello(versions=[0, 2])),
-    "peer: a page": lambda one: one.receive(write(Commits([COMMIT]))),
-    "peer: a page beyond the window": lambda one: one.receive(write(Commits([COMMIT]))),
-    "peer: an empty page": lambda one: one.receive(write(Commits([]))),
-    "peer: an ack that is owed": lambda one: one.receive(ack(head(OWN, 9))),
-    "peer: an ack for no page": lambda one: one.receive(ack()),
-    "peer: ping": lambda one: one.receive(write(Ping(7))),
-    "peer: pong": lambda one: one.receive(write(Pong(7))),
-    "peer: bye": lambda one: one.receive(write(Bye("tired"))),
-    "peer: bytes that are no frame": lambda one: one.receive(b"\xc1"),
-    "own: hello": lambda one: one.hello(),
-    "own: bye": lambda one: one.bye("done"),
-    "own: wanted, with nothing new": lambda one: one.wanted(),
-    "own: wanted, with something new": lambda one: one.wanted(),
-    "own: wanted, with a full window": lambda one: one.wanted(),
-    "own: a page that was wanted": lambda one: one.page([COMMIT], 5, standing()),
-    "own: a page with nothing in it": lambda one: one.page([], 5, standing()),
-    "own: a page that was not wanted": lambda one: one.page([COMMIT], 5, standing()),
-    "own: taken, with a page to answer": lambda one: one.taken([], False, standing()),
-    "own: taken, with no page to answer": lambda one: one.taken([], False, standing()),
+    "peer: hello": lambda session: session.receive(hello()),
+    "peer: hello of another vault": lambda session: session.receive(hello(vault=OTHER_VAULT)),
+    "peer: hello without a common version": lambda session: session.receive(hello(versions=[0, 3])),
+    "peer: a page": lambda session: session.receive(encode_message(Commits([COMMIT]))),
+    "peer: a page beyond the window": lambda session: session.receive(encode_message(Commits([COMMIT]))),
+    "peer: an empty page": lambda session: session.receive(encode_message(Commits([]))),
+    "peer: an ack that is owed": lambda session: session.receive(ack(head(OWN, 9))),
+    "peer: an ack for no page": lambda session: session.receive(ack()),
+    "peer: ping": lambda session: session.receive(encode_message(Ping(7))),
+    "peer: pong": lambda session: session.receive(encode_message(Pong(7))),
+    "peer: bye": lambda session: session.receive(encode_message(Bye("tired"))),
+    "peer: heads": lambda session: session.receive(encode_message(Heads((), ()))),
+    "peer: bytes that are no frame": lambda session: session.receive(b"\xc1"),
+    "own: hello": lambda session: session.hello_frames(),
+    "own: bye": lambda session: session.bye_frame("done"),
+    "own: wanted, with nothing new": lambda session: session.next_page_request(),
+    "own: wanted, with something new": lambda session: session.next_page_request(),
+    "own: wanted, with a full window": lambda session: session.next_page_request(),
+    "own: a page that was wanted": lambda session: session.page_frame([COMMIT], 5, standing()),
+    "own: a page with nothing in it": lambda session: session.page_frame([], 5, standing()),
+    "own: a page that was not wanted": lambda session: session.page_frame([COMMIT], 5, standing()),
+    "own: taken, with a page to answer": lambda session: session.ack_frames([], False, standing()),
+    "own: taken, with no page to answer": lambda session: session.ack_frames([], False, standing()),
 }
 
 # Which states an event can meet at all: nothing is outstanding before the greeting.
@@ -107,24 +110,25 @@ OUTSTANDING = {
 }
 
 FAULT, BUG = RemoteProtocolError.__name__, LocalProtocolError.__name__
-OTHER = OtherVersion.__name__
-N, G, S, C = State.NEW, State.GREETING, State.STREAMING, State.CLOSED
+OTHER = UnsupportedVersion.__name__
+N, G, S, C = SessionState.NEW, SessionState.GREETING, SessionState.STREAMING, SessionState.CLOSED
 
 # event: for each state that it can meet, what comes of it and the state after it.
-TABLE: dict[str, dict[State, tuple[str, State]]] = {
-    "peer: hello": {N: (FAULT, N), G: ("Greeted Compared", S), S: (FAULT, S), C: ("", C)},
+TABLE: dict[str, dict[SessionState, tuple[str, SessionState]]] = {
+    "peer: hello": {N: (FAULT, N), G: ("HelloReceived StatesCompared", S), S: (FAULT, S), C: ("", C)},
     "peer: hello of another vault": {N: (FAULT, N), G: (FAULT, G), S: (FAULT, S), C: ("", C)},
     "peer: hello without a common version": {N: (FAULT, N), G: (OTHER, G), S: (FAULT, S), C: ("", C)},
-    "peer: a page": {N: (FAULT, N), G: (FAULT, G), S: ("Take", S), C: ("", C)},
+    "peer: a page": {N: (FAULT, N), G: (FAULT, G), S: ("StoreCommits", S), C: ("", C)},
     "peer: a page beyond the window": {S: (FAULT, S), C: ("", C)},
     "peer: an empty page": {N: (FAULT, N), G: (FAULT, G), S: (FAULT, S), C: ("", C)},
-    "peer: an ack that is owed": {S: ("Acked", S), C: ("", C)},
+    "peer: an ack that is owed": {S: ("AckReceived", S), C: ("", C)},
     "peer: an ack for no page": {N: (FAULT, N), G: (FAULT, G), S: (FAULT, S), C: ("", C)},
-    "peer: ping": {N: (FAULT, N), G: (FAULT, G), S: ("Send", S), C: ("", C)},
+    "peer: ping": {N: (FAULT, N), G: (FAULT, G), S: ("SendFrame", S), C: ("", C)},
     "peer: pong": {N: (FAULT, N), G: (FAULT, G), S: ("", S), C: ("", C)},
-    "peer: bye": {N: ("Closed", C), G: ("Closed", C), S: ("Closed", C), C: ("", C)},
+    "peer: bye": {N: ("ByeReceived", C), G: ("ByeReceived", C), S: ("ByeReceived", C), C: ("", C)},
+    "peer: heads": {N: (FAULT, N), G: (FAULT, G), S: ("", S), C: ("", C)},
     "peer: bytes that are no frame": {N: (FAULT, N), G: (FAULT, G), S: (FAULT, S), C: ("", C)},
-    "own: hello": {N: ("frame", G), G: (BUG, G), S: (BUG, S), C: (BUG, C)},
+    "own: hello": {N: ("frames", G), G: (BUG, G), S: (BUG, S), C: (BUG, C)},
     "own: bye": {N: ("frame", C), G: ("frame", C), S: ("frame", C), C: ("frame", C)},
     "own: wanted, with nothing new": {
         N: ("nothing", N),
@@ -142,60 +146,62 @@ TABLE: dict[str, dict[State, tuple[str, State]]] = {
     "own: a page that was wanted": {S: ("frame", S), C: ("nothing", C)},
     "own: a page with nothing in it": {S: ("nothing", S), C: ("nothing", C)},
     "own: a page that was not wanted": {N: (BUG, N), G: (BUG, G), S: (BUG, S), C: (BUG, C)},
-    "own: taken, with a page to answer": {S: ("frame", S), C: ("frame", C)},
+    "own: taken, with a page to answer": {S: ("frames", S), C: ("frames", C)},
     "own: taken, with no page to answer": {N: (BUG, N), G: (BUG, G), S: (BUG, S), C: (BUG, C)},
 }
 
 
-def outcome(one: Session, event: str) -> tuple[str, State]:
+def outcome(session: Session, event: str) -> tuple[str, SessionState]:
     """Let an event happen; return what came of it in the table's words, and the state after it."""
     try:
-        found = EVENTS[event](one)
+        result = EVENTS[event](session)
     except ProtocolError as fault:
-        return type(fault).__name__, one.state
-    match found:
+        return type(fault).__name__, session.state
+    match result:
         case None:
-            return "nothing", one.state
+            return "nothing", session.state
         case bytes():
-            return "frame", one.state
-        case PageWanted():
-            return "page", one.state
+            return "frame", session.state
+        case PageRequest():
+            return "page", session.state
+        case [bytes(), *_]:
+            return "frames", session.state
         case list():
-            return " ".join(type(each).__name__ for each in found), one.state
-    raise AssertionError(found)
+            return " ".join(type(element).__name__ for element in result), session.state
+    raise AssertionError(result)
 
 
-def prepared(event: str, state: State) -> Session:
+def prepared(event: str, state: SessionState) -> Session:
     """Return a session in a state, with outstanding what the event's name says."""
-    one = new()
+    session = new()
     if state is not N:
-        one.hello()
+        session.hello_frames()
     if state in {S, C}:
-        one.receive(hello())
-        one.wanted()
-        one.page([], 0, standing())
-        _make_outstanding(one, event)
+        session.receive(hello())
+        session.next_page_request()
+        session.page_frame([], 0, standing())
+        _make_outstanding(session, event)
     if "something new" in event:
-        one.grew()
+        session.feed_grew()
     if state is C:
-        one.bye("done")
-    return one
+        session.bye_frame("done")
+    return session
 
 
-def _make_outstanding(one: Session, event: str) -> None:
+def _make_outstanding(session: Session, event: str) -> None:
     sent = {"peer: an ack that is owed": 1, "own: wanted, with a full window": WINDOW_PAGES}.get(event, 0)
     came = {"peer: a page beyond the window": WINDOW_PAGES, "own: taken, with a page to answer": 1}.get(
         event, 0
     )
     for _ in range(sent):
-        one.grew()
-        one.wanted()
-        one.page([COMMIT], 1, standing())
+        session.feed_grew()
+        session.next_page_request()
+        session.page_frame([COMMIT], 1, standing())
     for _ in range(came):
-        one.receive(write(Commits([COMMIT])))
+        session.receive(encode_message(Commits([COMMIT])))
     if event in {"own: a page that was wanted", "own: a page with nothing in it"}:
-        one.grew()
-        assert one.wanted()
+        session.feed_grew()
+        assert session.next_page_request()
 
 
 ROWS = [(event, state, row) for event, rows in TABLE.items() for state, row in rows.items()]
@@ -203,9 +209,9 @@ ROWS = [(event, state, row) for event, rows in TABLE.items() for state, row in r
 
 @pytest.mark.parametrize(("event", "state", "row"), ROWS, ids=[f"{s.value}, {e}" for e, s, _ in ROWS])
 def test_each_row_of_the_table_holds(event, state, row):
-    one = prepared(event, state)
-    assert one.state is state
-    assert outcome(one, event) == row
+    session = prepared(event, state)
+    assert session.state is state
+    assert outcome(session, event) == row
 
 
 def test_the_table_has_every_event_in_every_state_that_it_can_meet():
@@ -222,7 +228,7 @@ class Count:
         self.asked = self.grown = False
 
     def name(self, event: str) -> bool:
-        """Say whether an event's name is true now."""
+        """Return whether an event's name is true now."""
         full = self.unacked >= WINDOW_PAGES
         return {
             "peer: a page": self.untaken < WINDOW_PAGES,
@@ -243,11 +249,11 @@ class Count:
         """Note what came of an event."""
         if event == "own: taken, with a page to answer":
             self.untaken -= 1
-        elif came == "Greeted Compared":
+        elif came == "HelloReceived StatesCompared":
             self.grown = True
-        elif came == "Take":
+        elif came == "StoreCommits":
             self.untaken += 1
-        elif came == "Acked":
+        elif came == "AckReceived":
             self.unacked -= 1
         elif came == "page":
             self.asked, self.grown = True, False
@@ -261,14 +267,14 @@ class Count:
 def test_whatever_happens_to_a_session_is_in_the_table(seed):
     chance, met = random.Random(seed), set()
     for _ in range(60):
-        one, count = new(), Count()
+        session, count = new(), Count()
         for _ in range(40):
             event = chance.choice([name for name in EVENTS if count.name(name) and _likely(chance, name)])
-            before = one.state
+            before = session.state
             if event == "own: wanted, with something new" and before in {N, G}:
-                one.grew()
+                session.feed_grew()
                 count.grown = True
-            came, after = outcome(one, event)
+            came, after = outcome(session, event)
             assert TABLE[event][before] == (came, after), (event, before)
             count.note(event, came)
             met.add((event, before))
@@ -284,10 +290,10 @@ def _likely(chance: random.Random, event: str) -> bool:
 
 
 def test_commits_before_hello_are_the_peers_fault():
-    one = new()
-    one.hello()
+    session = new()
+    session.hello_frames()
     with pytest.raises(RemoteProtocolError, match="Commits before Hello"):
-        one.receive(write(Commits([COMMIT])))
+        session.receive(encode_message(Commits([COMMIT])))
 
 
 def test_a_frame_before_this_side_said_hello_is_refused():
@@ -297,106 +303,106 @@ def test_a_frame_before_this_side_said_hello_is_refused():
 
 def test_the_greeting_says_who_speaks_and_what_is_held():
     own = standing(head(OWN, 3), state=9)
-    said = read(Session(VAULT, OWN, own).hello())
-    assert said == Hello([1], VAULT, OWN, own.vector, own.state_hash, {})
+    message = decode_message(Session(VAULT, OWN, own).hello_frames()[0])
+    assert message == Hello([2], VAULT, OWN, own.vector, own.state_hash, {})
 
 
 def test_a_peer_that_speaks_a_newer_version_too_is_welcome():
-    one = new()
-    one.hello()
-    assert isinstance(one.receive(hello(versions=[7, 1]))[0], Greeted)
+    session = new()
+    session.hello_frames()
+    assert isinstance(session.receive(hello(versions=[7, 2]))[0], HelloReceived)
 
 
 @pytest.mark.parametrize(
     ("frame", "newer"),
     [
-        (hello(versions=[0, 2]), True),
-        (hello(versions=[0]), False),
+        (hello(versions=[0, 3]), True),
+        (hello(versions=[1]), False),
         (hello(versions=[]), False),
-        (codec.encode([1, [2], "in another form"]), True),
+        (codec.encode([1, [3], "in another form"]), True),
         (codec.encode([1, [-1]]), False),
     ],
 )
 def test_a_peer_without_a_common_version_is_known_for_newer_or_older(frame, newer):
-    one = new()
-    one.hello()
-    with pytest.raises(OtherVersion, match="no common version: it speaks") as fault:
-        one.receive(frame)
+    session = new()
+    session.hello_frames()
+    with pytest.raises(UnsupportedVersion, match="no common version: it speaks") as fault:
+        session.receive(frame)
     assert fault.value.newer is newer
 
 
 def test_a_hello_of_this_version_in_another_form_is_a_fault_as_any_other():
     for frame in (codec.encode([1, [1, 2], "in another form"]), b"\xc1"):
-        one = new()
-        one.hello()
+        session = new()
+        session.hello_frames()
         with pytest.raises(RemoteProtocolError) as fault:
-            one.receive(frame)
-        assert not isinstance(fault.value, OtherVersion)
+            session.receive(frame)
+        assert not isinstance(fault.value, UnsupportedVersion)
     with pytest.raises(RemoteProtocolError) as fault:
-        streaming().receive(codec.encode([1, [2], "in another form"]))
-    assert not isinstance(fault.value, OtherVersion)
+        streaming().receive(codec.encode([1, [3], "in another form"]))
+    assert not isinstance(fault.value, UnsupportedVersion)
 
 
 def test_two_that_hold_the_same_compare_their_states_at_once():
     own = standing(head(OWN, 3), state=9)
     for state, agree in ((9, True), (8, False)):
-        one = Session(VAULT, OWN, own)
-        one.hello()
-        found = one.receive(hello(vector=own.vector, state=state))
-        assert found == [Greeted(own.vector), Compared(agree, own.vector)]
+        session = Session(VAULT, OWN, own)
+        session.hello_frames()
+        result = session.receive(hello(vector=own.vector, state=state))
+        assert result == [HelloReceived(own.vector), StatesCompared(agree, own.vector)]
 
 
 def test_two_that_hold_different_commits_compare_nothing():
-    one = Session(VAULT, OWN, standing(head(OWN, 3)))
-    one.hello()
-    assert one.receive(hello()) == [Greeted(())]
+    session = Session(VAULT, OWN, standing(head(OWN, 3)))
+    session.hello_frames()
+    assert session.receive(hello()) == [HelloReceived(())]
 
 
 # -- sending --------------------------------------------------------------------------------------------
 
 
 def test_after_the_greeting_the_first_page_is_wanted_once():
-    one = streaming(vector=(head(PEERS, 2),))
-    assert one.wanted() == PageWanted(0, (head(PEERS, 2),), PAGE_BYTES_FIRST)
-    assert one.wanted() is None
-    rested = [one.idle]
-    assert one.page([], 7, standing()) is None
-    rested.append(one.idle)
-    one.grew()
-    assert [*rested, one.idle] == [False, True, False]
-    assert one.wanted() == PageWanted(7, (head(PEERS, 2),), PAGE_BYTES_FIRST)
+    session = streaming(vector=(head(PEERS, 2),))
+    assert session.next_page_request() == PageRequest(0, (head(PEERS, 2),), PAGE_BYTES_FIRST)
+    assert session.next_page_request() is None
+    rested = [session.is_idle]
+    assert session.page_frame([], 7, standing()) is None
+    rested.append(session.is_idle)
+    session.feed_grew()
+    assert [*rested, session.is_idle] == [False, True, False]
+    assert session.next_page_request() == PageRequest(7, (head(PEERS, 2),), PAGE_BYTES_FIRST)
 
 
 LONG = SignedCommit(bytes(64 * 1024 - 200), b"")
 
 
-def exchange(one: Session, count: int, took_s: float, rest: bool = True) -> list[int]:
+def exchange(session: Session, count: int, took_s: float, rest: bool = True) -> list[int]:
     """Let so many pages be sent and acknowledged, each so much later; return their sizes in KiB."""
     sizes: list[int] = []
     for end in range(count):
-        wanted = one.wanted()
+        wanted = session.next_page_request()
         assert wanted is not None
         sizes.append(wanted.bytes_max // 1024)
         commits = [LONG] * max(wanted.bytes_max // len(LONG.body), 1)
-        assert one.page(commits, end, standing(), 100.0 * end)
-        one.receive(ack(), 100.0 * end + took_s)
+        assert session.page_frame(commits, end, standing(), 100.0 * end)
+        session.receive(ack(), 100.0 * end + took_s)
     if rest:
-        assert one.wanted()
-        one.page([], count, standing())
-        one.grew()
+        assert session.next_page_request()
+        session.page_frame([], count, standing())
+        session.feed_grew()
     return sizes
 
 
 def test_pages_grow_while_they_come_through_in_time_and_begin_anew_after_a_rest():
-    one = streaming()
-    assert exchange(one, 5, 0.1) == [64, 127, 255, 510, 768]
-    assert exchange(one, 3, 0.1) == [64, 127, 255]
+    session = streaming()
+    assert exchange(session, 5, 0.1) == [64, 127, 255, 510, 768]
+    assert exchange(session, 3, 0.1) == [64, 127, 255]
 
 
 def test_pages_of_a_line_that_is_narrow_stay_short_after_a_rest_too():
-    one = streaming()
-    assert exchange(one, 1, 10.0) == [64]
-    assert exchange(one, 1, 10.0) == [6]
+    session = streaming()
+    assert exchange(session, 1, 10.0) == [64]
+    assert exchange(session, 1, 10.0) == [6]
 
 
 def test_to_who_tells_no_moments_every_line_is_a_fast_one():
@@ -404,224 +410,230 @@ def test_to_who_tells_no_moments_every_line_is_a_fast_one():
 
 
 def test_four_pages_go_unanswered_and_a_fifth_waits_for_an_ack():
-    one = streaming()
+    session = streaming()
     for end in range(WINDOW_PAGES):
-        assert one.wanted()
-        assert one.page([COMMIT], end, standing())
-    assert one.wanted() is None
-    assert one.receive(ack(head(OWN, 1))) == [Acked((head(OWN, 1),))]
-    assert one.wanted()
-    assert not one.idle
+        assert session.next_page_request()
+        assert session.page_frame([COMMIT], end, standing())
+    assert session.next_page_request() is None
+    assert session.receive(ack(head(OWN, 1))) == [AckReceived((head(OWN, 1),))]
+    assert session.next_page_request()
+    assert not session.is_idle
 
 
 def test_an_ack_says_what_the_peer_holds_and_states_are_compared():
     own = standing(head(OWN, 1), state=5)
-    one = streaming()
-    one.wanted()
-    one.page([COMMIT], 1, own)
-    assert one.receive(ack(*own.vector, state=5)) == [Acked(own.vector), Compared(True, own.vector)]
-    assert one.peer_vector == own.vector
+    session = streaming()
+    session.next_page_request()
+    session.page_frame([COMMIT], 1, own)
+    assert session.receive(ack(*own.vector, state=5)) == [
+        AckReceived(own.vector),
+        StatesCompared(True, own.vector),
+    ]
+    assert session.peer_vector == own.vector
 
 
 @pytest.mark.parametrize("state", [5, 6])
 def test_what_a_peer_said_is_compared_once_this_side_has_come_to_hold_it(state):
     """Both sides write at once: the peer's Ack is here before its own page was stored."""
     both = standing(head(OWN, 1), head(PEERS, 1), state=5)
-    one = streaming()
-    one.wanted()
-    one.page([COMMIT], 1, standing(head(OWN, 1)))
-    one.receive(write(Commits([COMMIT])))
-    assert one.receive(ack(*both.vector, state=state)) == [Acked(both.vector)]
-    assert one.compare() is None
-    one.taken([head(PEERS, 1)], False, both)
-    assert one.compare() == Compared(state == 5, both.vector)
-    assert one.compare() is None
+    session = streaming()
+    session.next_page_request()
+    session.page_frame([COMMIT], 1, standing(head(OWN, 1)))
+    session.receive(encode_message(Commits([COMMIT])))
+    assert session.receive(ack(*both.vector, state=state)) == [AckReceived(both.vector)]
+    assert session.compare_states() is None
+    session.ack_frames([head(PEERS, 1)], False, both)
+    assert session.compare_states() == StatesCompared(state == 5, both.vector)
+    assert session.compare_states() is None
 
 
 def test_what_a_peer_said_is_compared_with_what_is_held_when_a_page_is_read():
-    held = standing(head(OWN, 1), state=5)
-    one = streaming(vector=held.vector, state=5)
-    assert one.compare() is None
-    one.wanted()
-    one.page([], 1, held)
-    assert one.compare() == Compared(True, held.vector)
+    store_state = standing(head(OWN, 1), state=5)
+    session = streaming(vector=store_state.vector, state=5)
+    assert session.compare_states() is None
+    session.next_page_request()
+    session.page_frame([], 1, store_state)
+    assert session.compare_states() == StatesCompared(True, store_state.vector)
 
 
 def test_the_grown_feed_is_not_forgotten_while_a_page_is_being_read():
-    one = streaming()
-    assert one.wanted()
-    one.grew()
-    assert one.page([], 3, standing()) is None
-    wanted = one.wanted()
+    session = streaming()
+    assert session.next_page_request()
+    session.feed_grew()
+    assert session.page_frame([], 3, standing()) is None
+    wanted = session.next_page_request()
     assert wanted is not None
     assert wanted.after == 3
 
 
 def test_after_a_whole_page_nothing_is_wanted_until_the_feed_grows():
-    one = streaming()
-    assert one.wanted()
-    assert one.page([COMMIT], 1, standing(), whole=True)
-    assert (one.wanted(), one.under_way) == (None, 1)
-    one.grew()
-    wanted = one.wanted()
+    session = streaming()
+    assert session.next_page_request()
+    assert session.page_frame([COMMIT], 1, standing(), whole=True)
+    assert (session.next_page_request(), session.pages_in_flight) == (None, 1)
+    session.feed_grew()
+    wanted = session.next_page_request()
     assert wanted is not None
-    one.grew()
-    assert one.page([COMMIT], 2, standing(), whole=True)
-    assert one.wanted() is not None
+    session.feed_grew()
+    assert session.page_frame([COMMIT], 2, standing(), whole=True)
+    assert session.next_page_request() is not None
 
 
 def test_a_long_reason_is_cut_on_both_sides():
     long = "x" * 1000
-    assert read(new().bye(long)) == Bye("x" * messages.REASON_CHARS_MAX)
-    assert streaming().receive(write(Bye(long))) == [Closed("x" * messages.REASON_CHARS_MAX)]
+    assert decode_message(new().bye_frame(long)) == Bye("x" * messages.REASON_CHARS_MAX)
+    assert streaming().receive(encode_message(Bye(long))) == [ByeReceived("x" * messages.REASON_CHARS_MAX)]
 
 
 def test_a_ping_is_answered_with_its_nonce():
-    assert streaming().receive(write(Ping(-5))) == [Send(write(Pong(-5)))]
-    assert read(streaming().ping(6)) == Ping(6)
+    assert streaming().receive(encode_message(Ping(-5))) == [SendFrame(encode_message(Pong(-5)))]
+    assert decode_message(streaming().ping_frame(6)) == Ping(6)
 
 
 # -- taking ---------------------------------------------------------------------------------------------
 
 
 def test_a_page_is_stored_before_it_is_acknowledged():
-    one = streaming()
-    assert one.receive(write(Commits([COMMIT, SignedCommit(b"", b"")]))) == [
-        Take([COMMIT, SignedCommit(b"", b"")])
+    session = streaming()
+    assert session.receive(encode_message(Commits([COMMIT, SignedCommit(b"", b"")]))) == [
+        StoreCommits([COMMIT, SignedCommit(b"", b"")])
     ]
-    assert not one.idle
+    assert not session.is_idle
     after = standing(head(PEERS, 1), state=3)
-    assert read(one.taken([head(PEERS, 1)], False, after)) == Ack(after.vector, after.state_hash)
-    assert one.peer_vector == after.vector
+    (frame,) = session.ack_frames([head(PEERS, 1)], False, after)
+    assert decode_message(frame) == Ack(after.vector, (), after.state_hash)
+    assert session.peer_vector == after.vector
 
 
 def test_what_a_peer_sent_it_is_known_to_hold():
-    one = streaming(vector=(head(PEERS, 1),))
-    one.receive(write(Commits([COMMIT])))
-    one.receive(write(Commits([COMMIT])))
-    one.taken([head(PEERS, 2), head(PEERS, 3), head(OWN, 1)], False, standing(head(PEERS, 3), head(OWN, 1)))
-    assert one.peer_vector == (head(OWN, 1), head(PEERS, 3))
-    one.taken([], False, standing(head(PEERS, 3), head(OWN, 1)))
-    assert one.peer_vector == (head(OWN, 1), head(PEERS, 3))
+    session = streaming(vector=(head(PEERS, 1),))
+    session.receive(encode_message(Commits([COMMIT])))
+    session.receive(encode_message(Commits([COMMIT])))
+    session.ack_frames(
+        [head(PEERS, 2), head(PEERS, 3), head(OWN, 1)], False, standing(head(PEERS, 3), head(OWN, 1))
+    )
+    assert session.peer_vector == (head(OWN, 1), head(PEERS, 3))
+    session.ack_frames([], False, standing(head(PEERS, 3), head(OWN, 1)))
+    assert session.peer_vector == (head(OWN, 1), head(PEERS, 3))
 
 
 def test_a_peer_is_not_taken_back_by_its_own_older_commits():
-    one = streaming(vector=(head(PEERS, 9),))
-    one.receive(write(Commits([COMMIT])))
-    one.taken([head(PEERS, 2)], False, standing(head(PEERS, 2)))
-    assert one.peer_vector == (head(PEERS, 9),)
+    session = streaming(vector=(head(PEERS, 9),))
+    session.receive(encode_message(Commits([COMMIT])))
+    session.ack_frames([head(PEERS, 2)], False, standing(head(PEERS, 2)))
+    assert session.peer_vector == (head(PEERS, 9),)
 
 
 # -- forks ----------------------------------------------------------------------------------------------
 
 
-def caught_up(own: Standing, vector: Clock) -> Session:
+def caught_up(own: StoreState, vector: VectorClock) -> Session:
     """Return a session that has read the feed to position 50 and found nothing that the peer lacks."""
-    one = streaming(own, vector)
-    one.wanted()
-    one.page([], 50, own)
-    return one
+    session = streaming(own, vector)
+    session.next_page_request()
+    session.page_frame([], 50, own)
+    return session
 
 
-@pytest.mark.parametrize("told", [True, False])
-def test_a_fork_that_a_page_brings_sends_the_feed_again_from_its_beginning(told):
-    one = caught_up(standing(head(OWN, 5)), (head(OWN, 7, 1),))
-    one.receive(write(Commits([COMMIT])))
+@pytest.mark.parametrize("answer", [True, False])
+def test_a_fork_that_a_page_brings_sends_the_feed_again_from_its_beginning(answer):
+    session = caught_up(standing(head(OWN, 5)), (head(OWN, 7, 1),))
+    session.receive(encode_message(Commits([COMMIT])))
     heads = [head(OWN, 6, 1), head(OWN, 7, 1)]
-    one.taken(heads, told, standing(head(OWN, 5), head(OWN, 7, 1)))
-    assert one.peer_vector == (head(OWN, 7, 1),)
-    wanted = one.wanted()
+    session.ack_frames(heads, answer, standing(head(OWN, 5), head(OWN, 7, 1)))
+    assert session.peer_vector == (head(OWN, 7, 1),)
+    wanted = session.next_page_request()
     assert wanted is not None
     assert wanted.after == 0
 
 
 def test_a_fork_of_which_only_the_store_knows_sends_the_feed_again_from_its_beginning():
-    one = streaming()
-    one.receive(write(Commits([COMMIT])))
-    one.wanted()
-    one.page([], 50, standing())
-    one.taken([head(PEERS, 1)], True, standing(head(PEERS, 1)))
-    wanted = one.wanted()
+    session = streaming()
+    session.receive(encode_message(Commits([COMMIT])))
+    session.next_page_request()
+    session.page_frame([], 50, standing())
+    session.ack_frames([head(PEERS, 1)], True, standing(head(PEERS, 1)))
+    wanted = session.next_page_request()
     assert wanted is not None
     assert wanted.after == 0
 
 
 def test_a_fork_that_another_link_brought_sends_the_feed_again_too():
-    one = caught_up(standing(head(OWN, 5)), (head(OWN, 7, 1),))
-    one.grew()
-    assert one.wanted()
+    session = caught_up(standing(head(OWN, 5)), (head(OWN, 7, 1),))
+    session.feed_grew()
+    assert session.next_page_request()
     # The page was read with counters that no longer mean what they did: it may leave out causes.
-    assert one.page([COMMIT], 60, standing(head(OWN, 5), head(OWN, 7, 1))) is None
-    wanted = one.wanted()
+    assert session.page_frame([COMMIT], 60, standing(head(OWN, 5), head(OWN, 7, 1))) is None
+    wanted = session.next_page_request()
     assert wanted is not None
     assert wanted.after == 0
 
 
 def test_a_fork_met_while_a_page_is_being_read_sends_the_feed_again_too():
-    one = caught_up(standing(head(OWN, 5)), (head(OWN, 7, 1),))
-    one.receive(write(Commits([COMMIT])))
-    one.grew()
-    assert one.wanted()
+    session = caught_up(standing(head(OWN, 5)), (head(OWN, 7, 1),))
+    session.receive(encode_message(Commits([COMMIT])))
+    session.feed_grew()
+    assert session.next_page_request()
     both = standing(head(OWN, 5), head(OWN, 7, 1))
-    one.taken([head(OWN, 7, 1)], True, both)
-    assert one.page([COMMIT], 60, both) is None
-    wanted = one.wanted()
+    session.ack_frames([head(OWN, 7, 1)], True, both)
+    assert session.page_frame([COMMIT], 60, both) is None
+    wanted = session.next_page_request()
     assert wanted is not None
     assert wanted.after == 0
-    assert one.page([COMMIT], 60, both)
+    assert session.page_frame([COMMIT], 60, both)
 
 
 def test_coming_past_a_head_of_the_peers_without_it_sends_the_feed_again():
     own, peers = head(OWN, 5), head(OWN, 7, 1)
-    one = caught_up(standing(own), (peers,))
-    one.grew()
-    one.wanted()
-    assert one.page([], 60, standing(head(OWN, 6))) is None
-    one.grew()
-    assert one.wanted() == PageWanted(60, (peers,), PAGE_BYTES_FIRST)
-    assert one.page([COMMIT], 70, standing(head(OWN, 8))) is None
-    assert one.wanted() == PageWanted(0, (peers,), PAGE_BYTES_FIRST)
+    session = caught_up(standing(own), (peers,))
+    session.feed_grew()
+    session.next_page_request()
+    assert session.page_frame([], 60, standing(head(OWN, 6))) is None
+    session.feed_grew()
+    assert session.next_page_request() == PageRequest(60, (peers,), PAGE_BYTES_FIRST)
+    assert session.page_frame([COMMIT], 70, standing(head(OWN, 8))) is None
+    assert session.next_page_request() == PageRequest(0, (peers,), PAGE_BYTES_FIRST)
 
 
 def test_coming_to_the_very_head_of_the_peers_is_no_surprise():
-    one = caught_up(standing(head(OWN, 5)), (head(OWN, 7),))
-    one.grew()
-    one.wanted()
-    assert one.page([], 60, standing(head(OWN, 7))) is None
-    one.grew()
-    assert one.wanted() == PageWanted(60, (head(OWN, 7),), PAGE_BYTES_FIRST)
+    session = caught_up(standing(head(OWN, 5)), (head(OWN, 7),))
+    session.feed_grew()
+    session.next_page_request()
+    assert session.page_frame([], 60, standing(head(OWN, 7))) is None
+    session.feed_grew()
+    assert session.next_page_request() == PageRequest(60, (head(OWN, 7),), PAGE_BYTES_FIRST)
 
 
 def test_coming_to_another_commit_of_the_number_of_the_peers_head_sends_the_feed_again():
     peers = head(OWN, 7, 1)
-    one = caught_up(standing(head(OWN, 5)), (peers,))
-    one.grew()
-    one.wanted()
-    assert one.page([COMMIT], 60, standing(head(OWN, 7))) is None
-    assert one.wanted() == PageWanted(0, (peers,), PAGE_BYTES_FIRST)
+    session = caught_up(standing(head(OWN, 5)), (peers,))
+    session.feed_grew()
+    session.next_page_request()
+    assert session.page_frame([COMMIT], 60, standing(head(OWN, 7))) is None
+    assert session.next_page_request() == PageRequest(0, (peers,), PAGE_BYTES_FIRST)
 
 
 def test_a_commit_of_the_number_of_the_peers_head_does_not_take_its_place():
-    one = streaming(vector=(head(PEERS, 4, 1),))
-    one.receive(write(Commits([COMMIT])))
-    one.taken([head(PEERS, 4)], False, standing(head(PEERS, 4)))
-    assert one.peer_vector == (head(PEERS, 4, 1),)
+    session = streaming(vector=(head(PEERS, 4, 1),))
+    session.receive(encode_message(Commits([COMMIT])))
+    session.ack_frames([head(PEERS, 4)], False, standing(head(PEERS, 4)))
+    assert session.peer_vector == (head(PEERS, 4, 1),)
 
 
 def test_where_a_replica_forked_all_heads_of_the_peers_are_kept():
     both = (head(PEERS, 4), head(PEERS, 4, 1))
-    one = streaming(standing(*both), both)
-    one.receive(write(Commits([COMMIT])))
-    one.taken([head(PEERS, 5)], False, standing(head(PEERS, 5), head(PEERS, 4, 1)))
-    assert set(one.peer_vector) == {*both, head(PEERS, 5)}
+    session = streaming(standing(*both), both)
+    session.receive(encode_message(Commits([COMMIT])))
+    session.ack_frames([head(PEERS, 5)], False, standing(head(PEERS, 5), head(PEERS, 4, 1)))
+    assert set(session.peer_vector) == {*both, head(PEERS, 5)}
 
 
 def test_where_only_the_peer_knows_of_a_fork_none_of_its_heads_is_dropped():
     both = (head(PEERS, 4, 1), head(PEERS, 6))
-    one = streaming(vector=both)
-    one.receive(write(Commits([COMMIT])))
-    one.taken([head(PEERS, 4), head(PEERS, 5)], False, standing(head(PEERS, 5)))
-    assert set(one.peer_vector) == {*both, head(PEERS, 5)}
+    session = streaming(vector=both)
+    session.receive(encode_message(Commits([COMMIT])))
+    session.ack_frames([head(PEERS, 4), head(PEERS, 5)], False, standing(head(PEERS, 5)))
+    assert set(session.peer_vector) == {*both, head(PEERS, 5)}
 
 
 def test_the_window_is_the_one_that_the_protocol_states():
@@ -629,15 +641,15 @@ def test_the_window_is_the_one_that_the_protocol_states():
 
 
 def test_where_this_side_knows_of_a_fork_a_peers_one_head_stays_beside_the_new_one():
-    one = streaming(standing(head(PEERS, 4)), (head(PEERS, 4),))
-    one.receive(write(Commits([COMMIT])))
-    one.taken([head(PEERS, 6, 1)], True, standing(head(PEERS, 4), head(PEERS, 6, 1)))
-    assert set(one.peer_vector) == {head(PEERS, 4), head(PEERS, 6, 1)}
+    session = streaming(standing(head(PEERS, 4)), (head(PEERS, 4),))
+    session.receive(encode_message(Commits([COMMIT])))
+    session.ack_frames([head(PEERS, 6, 1)], True, standing(head(PEERS, 4), head(PEERS, 6, 1)))
+    assert set(session.peer_vector) == {head(PEERS, 4), head(PEERS, 6, 1)}
 
 
 def test_a_replica_that_is_met_for_the_first_time_is_no_surprise():
-    one = caught_up(standing(), (head(PEERS, 5),))
-    one.grew()
-    one.wanted()
-    assert one.page([COMMIT], 60, standing(head(PEERS, 7)))
-    assert one.wanted() == PageWanted(60, (head(PEERS, 5),), PAGE_BYTES_FIRST)
+    session = caught_up(standing(), (head(PEERS, 5),))
+    session.feed_grew()
+    session.next_page_request()
+    assert session.page_frame([COMMIT], 60, standing(head(PEERS, 7)))
+    assert session.next_page_request() == PageRequest(60, (head(PEERS, 5),), PAGE_BYTES_FIRST)

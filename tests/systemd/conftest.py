@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-HIERARCHIES = [Path("/sys/fs/cgroup", name) for name in ("systemd", "unified", "")]
+from tests.support.systemd import HIERARCHIES
 
 
 @pytest.fixture
 def group(tmp_path: Path) -> Iterator[str]:
     """Name a control group, and remove it with all that systemd made in it."""
-    name = f"placet-{tmp_path.parent.name}-{tmp_path.name}"
+    # The process is part of the name: folders of two runs, or of two workers, have the same names.
+    name = f"placet-{os.getpid()}-{tmp_path.name}"
     yield name
     for hierarchy in HIERARCHIES:
         for folder, _, _ in os.walk(hierarchy / name, topdown=False):

@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from daemon.cli import unit
-from daemon.cli.refusals import Refusal
-from tests.source import ROOT
-from tests.systemd.test_unit import ISOLATED, SCRIPT, UNIT, can_start_systemd
+from daemon.cli.api.command_error import CommandError
+from daemon.cli.commands.operation import systemd_unit
+from tests.support.patience import LIMIT_S
+from tests.support.source_tree import ROOT
+from tests.support.systemd import ISOLATED, SCRIPT, UNIT
 
 SYSTEMCTL = """#!/bin/bash
 # Remembers what it was asked, and whether the service is enabled and active.
@@ -52,15 +53,15 @@ class Machine:
             env={"PATH": f"{self.home}/bin:{os.defpath}", "HOME": str(self.home), **environment},
             capture_output=True,
             text=True,
-            timeout=50,
+            timeout=LIMIT_S,
             check=False,
         )
 
     def changes(self) -> list[str]:
         """Return what systemctl was asked to change since this was last asked."""
-        asked = self.home / "asked"
-        words = asked.read_text().splitlines() if asked.exists() else []
-        asked.write_text("")
+        path = self.home / "asked"
+        words = path.read_text().splitlines() if path.exists() else []
+        path.write_text("")
         return [line for line in words if line.startswith(CHANGES)]
 
 
@@ -70,8 +71,8 @@ def machine(tmp_path: Path) -> Machine:
 
 
 def test_it_is_installed_once_and_for_all(machine: Machine):
-    done = machine.run("install")
-    assert done.returncode == 0, done.stderr
+    result = machine.run("install")
+    assert result.returncode == 0, result.stderr
     assert machine.changes() == ["daemon-reload", "enable --now placet.service"]
     assert machine.unit.read_text().startswith("# Placet for one user.")
     assert (machine.home / ".local/share/placet").is_dir()
@@ -91,37 +92,37 @@ def test_a_unit_of_another_version_is_replaced_and_the_daemon_restarted(machine:
 def test_a_unit_that_is_not_ours_is_left_alone(machine: Machine):
     machine.unit.parent.mkdir(parents=True)
     machine.unit.write_text("[Service]\nExecStart=/bin/true\n")
-    done = machine.run("install")
-    assert (done.returncode, machine.changes()) == (6, [])
+    result = machine.run("install")
+    assert (result.returncode, machine.changes()) == (6, [])
     assert machine.unit.read_text().startswith("[Service]")
 
 
 def test_without_systemd_nothing_is_written_and_the_way_without_it_is_said(machine: Machine):
     (machine.home / "no-systemd").touch()
-    done = machine.run("install")
-    assert done.returncode == 1
-    assert "placet up" in done.stderr
+    result = machine.run("install")
+    assert result.returncode == 1
+    assert "placet up" in result.stderr
     assert not machine.unit.exists()
     assert machine.run("install", PATH="/nonexistent").returncode == 1
 
 
 def test_what_systemd_says_against_it_is_one_line(machine: Machine):
     (machine.home / "broken").touch()
-    done = machine.run("install")
-    assert (done.returncode, done.stderr.count("placet: ")) == (1, 1)
-    assert "it is broken" in done.stderr
+    result = machine.run("install")
+    assert (result.returncode, result.stderr.count("placet: ")) == (1, 1)
+    assert "it is broken" in result.stderr
 
 
 def test_uninstalling_leaves_the_journal_and_is_done_once(machine: Machine):
     machine.run("install")
-    kept = machine.home / ".local/share/placet/placet.db"
-    kept.write_text("journal")
+    path = machine.home / ".local/share/placet/placet.db"
+    path.write_text("journal")
     machine.changes()
-    done = machine.run("uninstall")
-    assert done.returncode == 0, done.stderr
+    result = machine.run("uninstall")
+    assert result.returncode == 0, result.stderr
     assert machine.changes() == ["disable --now placet.service", "daemon-reload"]
     assert not machine.unit.exists()
-    assert kept.read_text() == "journal"
+    assert path.read_text() == "journal"
     again = machine.run("uninstall")
     assert (again.returncode, again.stderr, machine.changes()) == (0, "It was so already.\n", [])
 
@@ -144,12 +145,12 @@ def test_settings_of_the_shell_are_named_as_left_behind(machine: Machine):
 
 
 def test_the_models_key_is_taken_along_as_a_credential_and_is_in_no_unit(machine: Machine):
-    done = machine.run("install", PLACET_MODEL_KEY=KEY)
-    kept = machine.home / ".config/placet/model_key"
-    assert (done.returncode, kept.read_text(), kept.stat().st_mode & 0o777) == (0, KEY, 0o600)
-    assert f"LoadCredential=model_key:{kept}\n" in machine.unit.read_text()
-    assert KEY not in machine.unit.read_text() + done.stdout + done.stderr
-    assert str(kept) in done.stderr
+    result = machine.run("install", PLACET_MODEL_KEY=KEY)
+    path = machine.home / ".config/placet/model_key"
+    assert (result.returncode, path.read_text(), path.stat().st_mode & 0o777) == (0, KEY, 0o600)
+    assert f"LoadCredential=model_key:{path}\n" in machine.unit.read_text()
+    assert KEY not in machine.unit.read_text() + result.stdout + result.stderr
+    assert str(path) in result.stderr
     machine.changes()
     assert machine.run("install").stderr.splitlines()[-1:] == ["It was so already."]
     assert machine.run("install", PLACET_MODEL_KEY=KEY).stderr.splitlines()[-1:] == ["It was so already."]
@@ -165,19 +166,19 @@ def test_another_key_replaces_it_and_the_daemon_is_restarted(machine: Machine):
 
 
 def test_a_key_that_is_none_is_refused_and_never_shown(machine: Machine):
-    done = machine.run("install", PLACET_MODEL_KEY="geheim und\nzweizeilig")
-    assert (done.returncode, "geheim" in done.stderr, machine.changes()) == (2, False, [])
+    result = machine.run("install", PLACET_MODEL_KEY="geheim und\nzweizeilig")
+    assert (result.returncode, "geheim" in result.stderr, machine.changes()) == (2, False, [])
     assert not machine.unit.exists()
 
 
 def test_uninstalling_leaves_no_key_behind(machine: Machine):
     machine.run("install", PLACET_MODEL_KEY=KEY)
-    done = machine.run("uninstall")
-    assert "key" in done.stderr
+    result = machine.run("uninstall")
+    assert "key" in result.stderr
     assert not (machine.home / ".config/placet/model_key").exists()
 
 
-@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd is not installed")
+@pytest.mark.external("systemd-analyze")
 @pytest.mark.parametrize(
     "folder", ["plain", "with blanks", "50%h", 'a "quote"', "back\\slash", "dollar$HOME", "ü;é"]
 )
@@ -189,12 +190,12 @@ def test_systemd_finds_no_fault_with_any_path(folder: str, machine: Machine, mon
     file = machine.home / "placet.service"
     (odd / "data").mkdir()
     (odd / "data/model_key").write_text(KEY)
-    text = unit.unit_text({"PLACET_HOME": str(odd / "data"), "HOME": str(machine.home)})
+    text = systemd_unit.unit_text({"PLACET_HOME": str(odd / "data"), "HOME": str(machine.home)})
     assert "LoadCredential=" in text
     file.write_text(text)
     runtime = machine.home / "runtime"
     runtime.mkdir()
-    done = subprocess.run(
+    result = subprocess.run(
         ["systemd-analyze", "verify", "--user", file],
         env={
             "PATH": os.defpath,
@@ -204,42 +205,67 @@ def test_systemd_finds_no_fault_with_any_path(folder: str, machine: Machine, mon
         },
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=LIMIT_S,
         check=False,
     )
-    assert (done.returncode, done.stdout + done.stderr) == (0, "")
+    assert (result.returncode, result.stdout + result.stderr) == (0, "")
 
 
 def test_folders_that_a_service_does_not_see_are_named():
-    assert unit.out_of_sight({"PLACET_HOME": "/tmp/placet", "HOME": "/home/a"})[0] == "/tmp/placet"
+    assert (
+        systemd_unit.homes_hidden_by_sandbox({"PLACET_HOME": "/tmp/placet", "HOME": "/home/a"})[0]
+        == "/tmp/placet"
+    )
 
 
-def test_a_folder_that_would_end_the_line_is_refused():
-    with pytest.raises(Refusal):
-        unit.unit_text({"PLACET_HOME": "/home/a\nExecStart=/bin/evil", "HOME": "/home/a"})
+@pytest.mark.parametrize("folder", ["/home/a\nExecStart=/bin/evil", "/home/a:/etc"])
+def test_a_folder_that_would_end_the_line_or_be_put_elsewhere_is_refused(folder: str):
+    with pytest.raises(CommandError, match="cannot be written in a systemd unit"):
+        systemd_unit.unit_text({"PLACET_HOME": folder, "HOME": "/home/a"})
+
+
+def test_of_the_home_the_service_sees_its_folders_and_its_program_alone(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("HOME", "/home/a")
+    monkeypatch.setattr(sys, "prefix", "/home/a/venv")
+    monkeypatch.setattr(sys, "base_prefix", "/home/a/python")
+    lines = systemd_unit.unit_text({"HOME": "/home/a"}).splitlines()
+    assert "ProtectHome=tmpfs" in lines
+    assert [line for line in lines if line.startswith("BindPaths=")] == [
+        "BindPaths=-/home/a/.config/placet",
+        "BindPaths=-/home/a/.local/share/placet",
+        "BindPaths=%t/placet",
+    ]
+    assert [line for line in lines if line.startswith("BindReadOnlyPaths=")] == [
+        "BindReadOnlyPaths=-/home/a/venv",
+        f"BindReadOnlyPaths=-{ROOT}",
+        "BindReadOnlyPaths=-/home/a/python",
+        "BindReadOnlyPaths=-%t/systemd/notify",
+    ]
 
 
 def test_a_relative_folder_counts_for_the_service_no_more_than_here():
     home = {"HOME": "/home/a"}
-    assert unit.unit_text({**home, "XDG_DATA_HOME": "data", "XDG_CONFIG_HOME": "~/c"}) == unit.unit_text(home)
+    assert systemd_unit.unit_text(
+        {**home, "XDG_DATA_HOME": "data", "XDG_CONFIG_HOME": "~/c"}
+    ) == systemd_unit.unit_text(home)
 
 
 @pytest.mark.e2e
-@pytest.mark.skipif(not can_start_systemd(), reason="needs root, namespaces and a control group")
+@pytest.mark.external("user manager")
 def test_a_real_user_manager_runs_what_was_installed(group: str) -> None:
-    done = subprocess.run(
+    result = subprocess.run(
         [*ISOLATED, "bash", SCRIPT, UNIT, sysconfig.get_path("scripts"), ROOT, group, "install"],
         env={"PATH": os.defpath + ":/usr/sbin:/sbin", "LANG": "C.UTF-8"},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=LIMIT_S,
         check=False,
     )
-    said = done.stdout + done.stderr
-    assert done.returncode == 0, said
-    facts = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
-    assert facts["Again"].endswith("It was so already."), said
-    assert "active:true" in facts["Facts"], said
-    assert facts["Key"].startswith("key: the credential model_key"), said
-    assert (facts["After"], facts["Unit"], facts["Data"]) == ("inactive", "gone", "there"), said
+    text = result.stdout + result.stderr
+    assert result.returncode == 0, text
+    facts = dict(line.split("=", 1) for line in result.stdout.splitlines() if "=" in line)
+    assert facts["Again"].endswith("It was so already."), text
+    assert "active:true" in facts["Facts"], text
+    assert facts["Key"].startswith("key: the credential model_key"), text
+    assert (facts["After"], facts["Unit"], facts["Data"]) == ("inactive", "gone", "there"), text

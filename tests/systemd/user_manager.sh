@@ -14,6 +14,8 @@ mkdir -p /run/systemd/{system,unit-root,propagate} /run/user/0
 export HOME=/home/tester XDG_RUNTIME_DIR=/run/user/0
 mkdir -p "$HOME/.config/systemd/user/placet.service.d" "$HOME/.local/bin" "$HOME/.local/share/placet"
 chmod 700 /run/user/0
+mkdir -m 700 "$HOME/.ssh"
+echo "a private key" >"$HOME/.ssh/id_ed25519"
 
 # A control group of our own, in each hierarchy that systemd may use; the caller removes it.
 for hierarchy in /sys/fs/cgroup/systemd /sys/fs/cgroup/unified /sys/fs/cgroup; do
@@ -27,15 +29,19 @@ if [[ -z $install ]]; then
     cp "$unit" "$HOME/.config/systemd/user/placet.service"
     ln -s "$scripts/placet" "$HOME/.local/bin/placet"
 fi
-# The tree under test may lie where the sandbox shows nothing.
+# The tree under test, and its interpreter, may lie where the sandbox shows nothing.
 cat >"$HOME/.config/systemd/user/placet.service.d/test.conf" <<END
 [Service]
 Environment=PLACET_MDNS_ENABLED=false PLACET_LISTEN_HOST=127.0.0.1 PYTHONDONTWRITEBYTECODE=1
-BindReadOnlyPaths=$root
+BindReadOnlyPaths=$root $("$scripts/python" -c 'import sys; print(sys.base_prefix)')
 END
+if [[ -z $install ]]; then
+    echo "ExecStartPost=/usr/bin/env python3 $root/tests/systemd/taken_over.py %h/.local/share/placet/reached" \
+        >>"$HOME/.config/systemd/user/placet.service.d/test.conf"
+fi
 
 /lib/systemd/systemd --user --log-target=console --log-level=notice >&2 &
-for _ in {1..100}; do
+for _ in {1..1200}; do
     systemctl --user show-environment >/dev/null 2>&1 && break
     read -r -t 0.1 <> <(:) || true
 done
@@ -62,10 +68,11 @@ pid=$(systemctl --user show --property=MainPID --value placet)
 echo "Filters=$(awk '/^Seccomp:/ {print $2}' "/proc/$pid/status")"
 "$scripts/placet" add "Written in the sandbox" >&2
 
-began=$(date +%s.%N)
+cat "$HOME/.local/share/placet/reached"
+echo "Escapes=$([[ -e $HOME/escaped ]] && echo there || echo none)"
+
+# Had it taken longer than the unit allows, the manager would have killed it, and the result would say so.
 systemctl --user stop placet
-ended=$(date +%s.%N)
-echo "Stopped_s=$(awk "BEGIN {print $ended - $began}")"
 echo "Result=$(systemctl --user show --property=Result --value placet)"
 
 systemctl --user start placet >&2

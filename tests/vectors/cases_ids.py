@@ -5,8 +5,8 @@ Never imports what they check.
 
 from typing import Any
 
-from tests.vectors import meaning, wire
-from tests.vectors.writers import START_MS, name_id
+from tests.vectors import semantics, wire
+from tests.vectors.commit_writer import START_MS, name_id
 
 Case = dict[str, Any]
 
@@ -16,15 +16,15 @@ _RANDOM = (bytes(10), bytes(range(10)), b"\xff" * 10)
 
 def ids() -> list[Case]:
     """Return ids made, written as text, and texts that are none."""
-    made = [
-        {"ms": ms, "randomness": random.hex(), "id": one.hex(), "text": wire.text(one), "outcome": "ok"}
+    created = [
+        {"ms": ms, "randomness": random.hex(), "id": raw.hex(), "text": wire.text(raw), "outcome": "ok"}
         for ms in _TIMES
         for random in _RANDOM
-        for one in [wire.uuid7(ms, random)]
+        for raw in [wire.uuid7(ms, random)]
     ]
     text = wire.text(name_id("an id"))
     wrong = ("", text[:-1], text + "0", text[:-2] + " a", text[:-1] + "g", " " + text[:-1], text[:-1] + "٠")
-    return made + [{"text": one, "outcome": "malformed"} for one in wrong]
+    return created + [{"text": element, "outcome": "malformed"} for element in wrong]
 
 
 _PARTS: tuple[tuple[str, list[Any]], ...] = (
@@ -80,8 +80,13 @@ def replica_ids() -> list[Case]:
 def devices() -> list[Case]:
     """Return device ids of keys."""
     return [
-        {"seed": one.seed.hex(), "public_key": one.public_key.hex(), "device": one.id.hex(), "outcome": "ok"}
-        for one in map(wire.device, ("anna", "bea", "carl"))
+        {
+            "seed": device.seed.hex(),
+            "public_key": device.public_key.hex(),
+            "device": device.id.hex(),
+            "outcome": "ok",
+        }
+        for device in map(wire.device, ("anna", "bea", "carl"))
     ]
 
 
@@ -89,20 +94,26 @@ def stamps() -> list[Case]:
     """Return how stamps go on and follow."""
     last = [START_MS, 5]
     ticks = [
-        {"op": "tick", "last": one, "now_ms": now, "stamp": meaning.tick(one, now), "outcome": "ok"}
-        for one in ([0, 0], last, [START_MS, 2**32 - 1], [START_MS + 9_999, 0])
+        {"op": "tick", "last": element, "now_ms": now, "stamp": semantics.tick(element, now), "outcome": "ok"}
+        for element in ([0, 0], last, [START_MS, 2**32 - 1], [START_MS + 9_999, 0])
         for now in (0, START_MS - 1, START_MS, START_MS + 1, 2**48)
     ]
-    seen = ([START_MS - 1, 9], [START_MS, 4], [START_MS, 6], [START_MS + 600_000, 0], [START_MS + 600_001, 0])
+    observed = (
+        [START_MS - 1, 9],
+        [START_MS, 4],
+        [START_MS, 6],
+        [START_MS + 600_000, 0],
+        [START_MS + 600_001, 0],
+    )
     follows = [
         {
             "op": "follow",
             "last": last,
-            "seen": one,
+            "seen": element,
             "now_ms": START_MS,
-            "stamp": meaning.follow(last, one, START_MS),
+            "stamp": semantics.follow(last, element, START_MS),
             "outcome": "ok",
         }
-        for one in (*seen, [2**48 - 1, 2**32 - 1])
+        for element in (*observed, [2**48 - 1, 2**32 - 1])
     ]
     return ticks + follows

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tests.vectors import portable, wire
-from tests.vectors.wire import Fault, pack
-from tests.vectors.writers import Writer, name_id, operation
+from tests.vectors.commit_writer import CommitWriter, name_id, operation
+from tests.vectors.wire import InvalidEncoding, pack
 
 Case = dict[str, Any]
 Labelled = Iterator[tuple[str, str, bytes]]
@@ -21,7 +21,7 @@ def outcome_of(read: Callable[[bytes], Any], raw: bytes) -> str:
     """Return the class of what a reader makes of bytes."""
     try:
         read(raw)
-    except Fault as fault:
+    except InvalidEncoding as fault:
         return fault.outcome
     return "ok"
 
@@ -31,9 +31,9 @@ def array(*parts: bytes) -> bytes:
     return bytes([0x90 + len(parts)]) + b"".join(parts)
 
 
-def put(values: list[Any], at: int, spelled: bytes) -> bytes:
+def put(values: list[Any], index: int, spelled: bytes) -> bytes:
     """Spell a short array with one member of it spelled otherwise."""
-    return array(*(spelled if place == at else pack(one) for place, one in enumerate(values)))
+    return array(*(spelled if place == index else pack(value) for place, value in enumerate(values)))
 
 
 # -- values -------------------------------------------------------------------------------------------
@@ -96,7 +96,8 @@ def _read_value(raw: bytes) -> None:
 def values() -> list[Case]:
     """Return values with their one form, and bytes that are no value's."""
     ok: list[Case] = [
-        {"value": portable.value(one), "bytes": portable.raw(pack(one)), "outcome": "ok"} for one in _VALUES
+        {"value": portable.value(element), "bytes": portable.raw(pack(element)), "outcome": "ok"}
+        for element in _VALUES
     ]
     spelled: list[Case] = []
     for name, outcome, digits in _SPELLINGS:
@@ -110,7 +111,7 @@ def values() -> list[Case]:
 
 def _good() -> list[tuple[str, list[Any]]]:
     """Return commits as they should be, each with a name."""
-    anna, bea = Writer("anna"), Writer("bea")
+    anna, bea = CommitWriter("anna"), CommitWriter("bea")
     first = anna.write(operation(TASK, {"title": "Fix the login", "status": "OPEN"}))
     base = [first.head]
     agent = bea.commit(
@@ -122,19 +123,19 @@ def _good() -> list[tuple[str, list[Any]]]:
     )
     agent[5] = [1, name_id("an agent")]
     title, bare = {"title": "x"}, operation(TASK, {})
-    highest = [1, anna.replica, 2**63 - 1, bytes(32), [2**48 - 1, 2**32 - 1], [0, None], None, [bare]]
-    early = Writer("anna").commit(bare)
+    highest = [2, anna.replica, 2**63 - 1, bytes(32), [2**48 - 1, 2**32 - 1], [0, None], None, [bare]]
+    early = CommitWriter("anna").commit(bare)
     early[1] = wire.replica_id(0, early[6], early[3])
     room = wire.COMMIT_BYTES_MAX - len(pack(anna.commit(operation(TASK, {"title": "x" * 70_000})))) + 70_000
     items = wire.COMMIT_ITEMS_MAX - wire.count(anna.commit(operation(TASK, {}))) - 3 * 2 - 2 * 4
     return [
-        ("a first commit", Writer("anna").commit(operation(TASK, {"title": "Fix", "status": "OPEN"}))),
+        ("a first commit", CommitWriter("anna").commit(operation(TASK, {"title": "Fix", "status": "OPEN"}))),
         ("a second commit", anna.commit(operation(TASK, title, base=base))),
         ("an agent's commit with an effect, and a kind from a newer version", agent),
         ("an operation that writes no field", anna.commit(bare)),
         ("the highest counter and stamp", highest),
         ("two heads of one replica in a base", anna.commit(
-            operation(TASK, {}, base=[(bea.replica, 2, b"\x01" * 8), (bea.replica, 2, b"\x02" * 8)]))),
+            operation(TASK, {}, base=[(bea.replica, 2, b"\x01" * 32), (bea.replica, 2, b"\x02" * 32)]))),
         ("as many bytes as a commit may have", anna.commit(operation(TASK, {"title": "x" * room}))),
         ("nearly as many items as a commit may have", anna.commit(operation(TASK, {"n": [None] * items}))),
         ("a stamp of zero", anna.commit(bare, ms=0)),
@@ -144,7 +145,7 @@ def _good() -> list[tuple[str, list[Any]]]:
 
 def _long() -> list[tuple[str, list[Any]]]:
     """Return commits with values of just more than 128 bytes, and of just not."""
-    anna = Writer("anna")
+    anna = CommitWriter("anna")
     short = {"a": "x" * 126, "b": b"x" * 126, "c": ["x" * 125], "d": {"k": "x" * 124}, "é": "é" * 63}
     return [
         ("values of 128 bytes, which are not long", anna.commit(operation(TASK, short))),
@@ -171,9 +172,9 @@ def _dropped() -> Iterator[tuple[str, bytes, bytes]]:
         body = pack(commit)
         if wire.redacted(body) != body:
             yield f"{name}: dropped", wire.redacted(body), body
-    whole = pack(Writer("anna").commit(operation(TASK, {"a": "x" * 200, "b": "y" * 200, "c": 1})))
-    yield "one of two long values dropped", wire.redacted(whole, "b"), whole
-    never = pack(Writer("anna").commit(operation(TASK, {"a": wire.dropped("short")})))
+    raw = pack(CommitWriter("anna").commit(operation(TASK, {"a": "x" * 200, "b": "y" * 200, "c": 1})))
+    yield "one of two long values dropped", wire.redacted(raw, "b"), raw
+    never = pack(CommitWriter("anna").commit(operation(TASK, {"a": wire.dropped("short")})))
     yield "a dropped value of which nobody ever saw more", never, never
 
 
@@ -184,9 +185,10 @@ def _bare_replica(first: list[Any]) -> bytes:
 
 def _beyond() -> Labelled:
     """Yield commits that are spelled rightly and break a rule."""
-    good = Writer("anna").commit(operation(TASK, {"title": "x"}))
+    good = CommitWriter("anna").commit(operation(TASK, {"title": "x"}))
     changed: list[tuple[str, str, int, Any]] = [
-        ("format 2", "out-of-range", 0, 2),
+        ("format 1, whose heads were shorter", "out-of-range", 0, 1),
+        ("format 3", "out-of-range", 0, 3),
         ("a replica of 15 bytes", "out-of-range", 1, bytes(15)),
         ("counter 0", "out-of-range", 2, 0),
         ("counter -1", "out-of-range", 2, -1),
@@ -199,7 +201,7 @@ def _beyond() -> Labelled:
         ("a nonce of 31 bytes", "out-of-range", 3, bytes(31)),
         ("another nonce", "foreign-replica", 3, bytes(32)),
         ("another device's key", "foreign-replica", 6, wire.device("bea").public_key),
-        ("another device's replica", "foreign-replica", 1, Writer("bea").replica),
+        ("another device's replica", "foreign-replica", 1, CommitWriter("bea").replica),
         ("a replica without version and variant", "foreign-replica", 1, _bare_replica(good)),
         ("a first commit without its key", "out-of-range", 6, None),
         ("a key of 31 bytes", "out-of-range", 6, bytes(31)),
@@ -216,8 +218,8 @@ def _beyond() -> Labelled:
         ("operations as a map", "malformed", 7, {}),
         ("two operations on one entity", "out-of-range", 7, [operation(TASK, {}), operation(TASK, {"a": 1})]),
     ]  # fmt: skip
-    for name, outcome, at, member in changed:
-        yield name, outcome, put(good, at, pack(member))
+    for name, outcome, index, member in changed:
+        yield name, outcome, put(good, index, pack(member))
     yield "a part too few", "malformed", array(*map(pack, good[:-1]))
     yield "a part too many", "malformed", array(*map(pack, [*good, None]))
     yield "a map", "malformed", pack({"format": 1})
@@ -228,16 +230,17 @@ def _beyond() -> Labelled:
 
 def _operations() -> Labelled:
     """Yield commits with an operation that breaks a rule."""
-    good = Writer("anna").commit(operation(TASK, {"title": "x"}))
-    head = [name_id("r"), 1, b"\x01" * 8]
-    one = good[7][0]
+    good = CommitWriter("anna").commit(operation(TASK, {"title": "x"}))
+    head = [name_id("r"), 1, b"\x01" * 32]
+    element = good[7][0]
     changed: list[tuple[str, str, int, Any]] = [
         ("an entity of 15 bytes", "out-of-range", 0, bytes(15)),
         ("an empty kind", "out-of-range", 1, ""),
         ("a kind of 129 characters", "out-of-range", 1, "k" * 129),
         ("a head with counter 0", "out-of-range", 2, [[head[0], 0, head[2]]]),
         ("a head with counter true", "malformed", 2, [[head[0], True, head[2]]]),
-        ("a head with a short hash of 7 bytes", "out-of-range", 2, [[head[0], 1, bytes(7)]]),
+        ("a head with a hash of 31 bytes", "out-of-range", 2, [[head[0], 1, bytes(31)]]),
+        ("a head with a hash of 8 bytes, as in format 1", "out-of-range", 2, [[head[0], 1, bytes(8)]]),
         ("a head with a replica of 15 bytes", "out-of-range", 2, [[bytes(15), 1, head[2]]]),
         ("a head twice", "out-of-range", 2, [head, head]),
         ("heads out of order", "out-of-range", 2, [[head[0], 2, head[2]], head]),
@@ -252,8 +255,8 @@ def _operations() -> Labelled:
         ("an origin that is a list", "malformed", 6, []),
         ("an origin with 2^63 in it", "out-of-range", 6, {"n": [2**63]}),
     ]
-    for name, outcome, at, member in changed:
-        yield name, outcome, put(good, 7, array(put(one, at, pack(member))))
+    for name, outcome, index, member in changed:
+        yield name, outcome, put(good, 7, array(put(element, index, pack(member))))
     for name, digits, outcome in (
         ("a field that is not a number", "81a16e" + NAN.hex(), "out-of-range"),
         ("a field with an integer as key", "81a16e810101", "malformed"),
@@ -273,17 +276,25 @@ def _operations() -> Labelled:
         ("a dropped value as the name of a field", "81c72001" + "00" * 32 + "01", "malformed"),
         ("a dropped value in place of the fields", "c72001" + "00" * 32, "malformed"),
     ):
-        yield name, outcome, put(good, 7, array(put(one, 3, bytes.fromhex(digits))))
+        yield name, outcome, put(good, 7, array(put(element, 3, bytes.fromhex(digits))))
 
-    for name, at in (("entity", 0), ("kind", 1), ("base", 2), ("effect", 4), ("writer", 5), ("origin", 6)):
-        yield f"a dropped {name}", "malformed", put(good, 7, array(put(one, at, pack(wire.dropped("x")))))
+    for name, index in (("entity", 0), ("kind", 1), ("base", 2), ("effect", 4), ("writer", 5), ("origin", 6)):
+        yield (
+            f"a dropped {name}",
+            "malformed",
+            put(good, 7, array(put(element, index, pack(wire.dropped("x"))))),
+        )
+    for kind in ("change_set", "decision", "device"):
+        by_name = [*element[:1], kind, *element[2:]]
+        of_kind = put(by_name, 3, pack({"n": wire.dropped("x")}))
+        yield f"a dropped value in a {kind}", "malformed", put(good, 7, array(of_kind))
     yield (
         "a dropped value in an origin",
         "malformed",
-        put(good, 7, array(put(one, 6, pack({"n": wire.dropped("x")})))),
+        put(good, 7, array(put(element, 6, pack({"n": wire.dropped("x")})))),
     )
-    for name, at in (("replica", 1), ("counter", 2), ("hash", 3), ("author", 5), ("key", 6), ("list", 7)):
-        yield f"a dropped {name}", "malformed", put(good, at, pack(wire.dropped("x")))
+    for name, index in (("replica", 1), ("counter", 2), ("hash", 3), ("author", 5), ("key", 6), ("list", 7)):
+        yield f"a dropped {name}", "malformed", put(good, index, pack(wire.dropped("x")))
 
 
 def _nested(depth: int) -> Any:
@@ -295,7 +306,7 @@ def _nested(depth: int) -> Any:
 
 def _spellings() -> Labelled:
     """Yield commits that are spelled wrongly, or are too large."""
-    anna = Writer("anna")
+    anna = CommitWriter("anna")
     good = anna.commit(operation(TASK, {"title": "x"}))
     raw = pack(good)
     yield "a wide counter", "not-canonical", put(good, 2, b"\xcc\x01")
@@ -318,9 +329,9 @@ def _spellings() -> Labelled:
 def commits() -> list[Case]:
     """Return commits with hash, head and signature, and bytes that are none."""
     cases = [_read(name, pack(commit)) for name, commit in (*_good(), *_long())]
-    for name, body, whole in _dropped():
-        assert wire.hash_of(body) == wire.hash_of(whole)
-        cases.append(_read(name, body) | {"whole": portable.raw(whole)})
+    for name, body, raw in _dropped():
+        assert wire.hash_of(body) == wire.hash_of(raw)
+        cases.append(_read(name, body) | {"whole": portable.raw(raw)})
     cases += _badly_signed(cases[0])
     for name, outcome, body in (*_beyond(), *_operations(), *_spellings()):
         assert outcome_of(wire.read_commit, body) == outcome, (name, outcome_of(wire.read_commit, body))
@@ -359,29 +370,35 @@ def _badly_signed(good: Case) -> Iterator[Case]:
         ("a signature with a bit changed", right[:-1] + bytes([right[-1] ^ 1])),
         ("a signature whose scalar is beyond the group's order", right[:32] + stretched),
     ):
-        kept = {key: good[key] for key in ("body", "hash", "head", "public_key")}
-        yield {"name": name, **kept, "signature": signature.hex(), "outcome": "bad-signature"}
+        fields = {key: good[key] for key in ("body", "hash", "head", "public_key")}
+        yield {"name": name, **fields, "signature": signature.hex(), "outcome": "bad-signature"}
 
 
 # -- frames -------------------------------------------------------------------------------------------
 
 VAULT, REPLICA, STATE = name_id("a vault"), name_id("a replica"), bytes(range(32))
-VECTOR = [[REPLICA, 3, b"\x03" * 8], [name_id("b replica"), 2**63 - 1, b"\xff" * 8]]
-HELLO: list[Any] = [1, [1], VAULT, REPLICA, sorted(VECTOR), STATE, {}]
+VECTOR = [[REPLICA, 3, b"\x03" * 32], [name_id("b replica"), 2**63 - 1, b"\xff" * 32]]
+HELLO: list[Any] = [1, [2], VAULT, REPLICA, sorted(VECTOR), STATE, {}]
 
 
 def _frames() -> Labelled:
     """Yield frames, good and bad."""
-    written = Writer("anna").write(operation(TASK, {"title": "x"}))
+    written_commit = CommitWriter("anna").write(operation(TASK, {"title": "x"}))
     good: list[tuple[str, list[Any]]] = [
         ("hello", HELLO),
-        ("hello before the first write", [1, [1, 2], VAULT, None, [], bytes(32), {}]),
-        ("hello with more to say", [1, [1], VAULT, None, [], bytes(32), {"later": [1, {"a": None}]}]),
-        ("commits", [2, [list(written.signed)]]),
-        ("commits, one without signature", [2, [[written.body, b""], [b"anything", bytes(64)]]]),
+        ("hello before the first write", [1, [2, 3], VAULT, None, [], bytes(32), {}]),
+        ("hello with more to say", [1, [2], VAULT, None, [], bytes(32), {"later": [1, {"a": None}]}]),
+        ("commits", [2, [list(written_commit.signed)]]),
+        ("commits, one without signature", [2, [[written_commit.body, b""], [b"anything", bytes(64)]]]),
         ("commits that are none: the session refuses them", [2, []]),
-        ("ack", [3, sorted(VECTOR), STATE]),
-        ("ack of an empty store", [3, [], bytes(32)]),
+        ("ack", [3, sorted(VECTOR), [], STATE]),
+        ("ack of a store to which nothing came", [3, [], [], bytes(32)]),
+        (
+            "ack of heads that took the place of another",
+            [3, sorted(VECTOR), [[REPLICA, 2, bytes(32)]], STATE],
+        ),
+        ("heads", [7, sorted(VECTOR), [[REPLICA, 2, bytes(32)]]]),
+        ("heads without any", [7, [], []]),
         ("ping", [4, 0]),
         ("ping with the least nonce", [4, -(2**63)]),
         ("pong", [5, 2**63 - 1]),
@@ -399,9 +416,9 @@ def _bad_frames() -> Labelled:
         ("a vault as text", "malformed", HELLO, 2, "AAAAAAAAAAAAAAAAAAAAAA=="),
         ("a replica of 17 bytes", "out-of-range", HELLO, 3, bytes(17)),
         ("a vector out of order", "out-of-range", HELLO, 4, sorted(VECTOR, reverse=True)),
-        ("a vector with counter 0", "out-of-range", HELLO, 4, [[REPLICA, 0, bytes(8)]]),
-        ("a vector with counter 2^63", "out-of-range", HELLO, 4, [[REPLICA, 2**63, bytes(8)]]),
-        ("a vector with counter true", "malformed", HELLO, 4, [[REPLICA, True, bytes(8)]]),
+        ("a vector with counter 0", "out-of-range", HELLO, 4, [[REPLICA, 0, bytes(32)]]),
+        ("a vector with counter 2^63", "out-of-range", HELLO, 4, [[REPLICA, 2**63, bytes(32)]]),
+        ("a vector with counter true", "malformed", HELLO, 4, [[REPLICA, True, bytes(32)]]),
         ("a state hash of 31 bytes", "out-of-range", HELLO, 5, bytes(31)),
         ("more that is no map", "malformed", HELLO, 6, []),
         ("more with 2^63 in it", "out-of-range", HELLO, 6, {"n": 2**63}),
@@ -411,21 +428,25 @@ def _bad_frames() -> Labelled:
         ("a dropped commit", "malformed", [2, []], 1, [[wire.dropped("x"), b""]]),
         ("a version true", "malformed", HELLO, 1, [True]),
         ("a version of 2^63", "out-of-range", HELLO, 1, [2**63]),
-        ("an ack with a state hash of 33 bytes", "out-of-range", [3, [], STATE], 2, bytes(33)),
-        ("an ack with a vector twice", "out-of-range", [3, [], STATE], 1, [VECTOR[0], VECTOR[0]]),
+        ("an ack with a state hash of 33 bytes", "out-of-range", [3, [], [], STATE], 3, bytes(33)),
+        ("an ack with a vector twice", "out-of-range", [3, [], [], STATE], 1, [VECTOR[0], VECTOR[0]]),
+        ("an ack as in version 1", "malformed", [3, [], STATE], 0, 3),
+        ("an ack with a head gone twice", "out-of-range", [3, [], [], STATE], 2, [VECTOR[0], VECTOR[0]]),
+        ("heads gone with counter 0", "out-of-range", [7, [], []], 2, [[REPLICA, 0, bytes(32)]]),
+        ("heads as nil", "malformed", [7, [], []], 1, None),
         ("commits of one part", "malformed", [2, []], 1, [[b"body"]]),
         ("commits as text", "malformed", [2, []], 1, [["body", b""]]),
         ("a ping of true", "malformed", [4, 0], 1, True),
         ("a ping of 0.0", "malformed", [4, 0], 1, 0.0),
         ("a ping of 2^63", "out-of-range", [4, 0], 1, 2**63),
         ("a bye of bytes", "malformed", [6, ""], 1, b""),
-        ("an unknown kind of frame", "malformed", [6, ""], 0, 7),
+        ("an unknown kind of frame", "malformed", [6, ""], 0, 8),
         ("kind 0", "malformed", [6, ""], 0, 0),
         ("a kind of true", "malformed", [1, ""], 0, True),
         ("a kind of text", "malformed", [6, ""], 0, "6"),
     ]
-    for name, outcome, frame, at, member in changed:
-        yield name, outcome, put(frame, at, pack(member))
+    for name, outcome, frame, index, member in changed:
+        yield name, outcome, put(frame, index, pack(member))
     yield "a ping with more to say", "malformed", pack([4, 0, 0])
     yield "a ping with nothing to say", "malformed", pack([4])
     yield "an empty array", "malformed", b"\x90"

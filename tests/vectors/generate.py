@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.vectors import cases_ids, cases_meaning, cases_states, cases_wire
+from tests.vectors import cases_ids, cases_pairing, cases_semantics, cases_states, cases_wire
 
 FOLDER = Path(__file__).parent
 FILES: dict[str, Callable[[], Any]] = {
@@ -16,24 +16,26 @@ FILES: dict[str, Callable[[], Any]] = {
     "derived_ids": cases_ids.derived_ids,
     "replica_ids": cases_ids.replica_ids,
     "devices": cases_ids.devices,
+    "certificates": cases_pairing.certificates,
+    "pairings": cases_pairing.pairings,
     "stamps": cases_ids.stamps,
     "values": cases_wire.values,
     "commits": cases_wire.commits,
     "frames": cases_wire.frames,
-    "clocks": cases_meaning.clocks,
-    "verdicts": cases_meaning.verdicts,
-    "pages": cases_meaning.pages,
+    "clocks": cases_semantics.clocks,
+    "verdicts": cases_semantics.verdicts,
+    "pages": cases_semantics.pages,
     "states": cases_states.states,
 }
 
 
 def text(name: str) -> str:
     """Return what a vector file should hold: one case a line."""
-    made = FILES[name]()
-    if isinstance(made, list):
-        lines = ",\n".join(json.dumps(case, ensure_ascii=True) for case in made)
+    created = FILES[name]()
+    if isinstance(created, list):
+        lines = ",\n".join(json.dumps(case, ensure_ascii=True) for case in created)
         return f"[\n{lines}\n]\n"
-    parts = ",\n".join(f"{json.dumps(key)}: {json.dumps(part)}" for key, part in made.items())
+    parts = ",\n".join(f"{json.dumps(key)}: {json.dumps(part)}" for key, part in created.items())
     return f"{{\n{parts}\n}}\n"
 
 

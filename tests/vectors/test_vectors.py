@@ -11,15 +11,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from store import proposals
+from store.fold import proposal_index
+from store.fold.verdicts import Opinion, Verdict, fold_verdicts
 from store.store import Store
 from store.transaction import Transaction
-from store.verdicts import Opinion, Verdict, fold_verdicts
-from syncproto import codec, commit, heads, hlc, ids, keys, messages
-from syncproto.commit import By, SignedCommit
-from syncproto.faults import RemoteProtocolError
-from syncproto.heads import Head
-from tests.syncproto.chains import ModelChains
+from syncproto import codec, commit, hlc, ids, keys, messages, vector_clock
+from syncproto.commit import AuthorKind, SignedCommit
+from syncproto.errors import RemoteProtocolError
+from syncproto.vector_clock import Head
+from tests.support.model_chains import ModelChains
 from tests.vectors import generate, portable
 
 _any = msgspec.msgpack.Decoder()
@@ -27,8 +27,8 @@ _any = msgspec.msgpack.Decoder()
 
 def cases(name: str, *, ok: bool | None = None) -> Callable[[Any], Any]:
     """Run a test for each case of a file; `ok` leaves out those of the other outcome."""
-    held = json.loads(generate.path(name).read_text("utf-8"))
-    chosen = [case for case in held if ok is None or (case["outcome"] == "ok") is ok]
+    document = json.loads(generate.path(name).read_text("utf-8"))
+    chosen = [case for case in document if ok is None or (case["outcome"] == "ok") is ok]
     assert chosen
     return pytest.mark.parametrize(
         "case", [pytest.param(case, id=str(case.get("name", place))) for place, case in enumerate(chosen)]
@@ -45,22 +45,22 @@ def test_the_second_implementation_writes_the_same_file_again(name):
 
 @cases("ids", ok=True)
 def test_an_id_is_made_and_written_as_specified(case):
-    made = ids.uuid7(case["ms"], bytes.fromhex(case["randomness"]))
-    assert made.hex() == case["id"]
-    assert ids.text(made) == case["text"]
-    assert ids.from_text(case["text"]) == made
+    identifier = ids.uuid7(case["ms"], bytes.fromhex(case["randomness"]))
+    assert identifier.hex() == case["id"]
+    assert ids.id_to_text(identifier) == case["text"]
+    assert ids.id_from_text(case["text"]) == identifier
 
 
 @cases("ids", ok=False)
 def test_a_text_that_is_no_id_is_refused(case):
     with pytest.raises(ValueError, match="not an id"):
-        ids.from_text(case["text"])
+        ids.id_from_text(case["text"])
 
 
 @cases("derived_ids")
 def test_an_id_is_derived_as_specified(case):
     time_of = ids.EntityId(bytes.fromhex(case["time_of"]))
-    assert ids.digest(case["tag"], *case["parts"]).hex() == case["digest"]
+    assert ids.tagged_digest(case["tag"], *case["parts"]).hex() == case["digest"]
     assert ids.derived_id(case["tag"], *case["parts"], time_of=time_of).hex() == case["id"]
 
 
@@ -74,17 +74,17 @@ def test_a_replica_is_named_by_its_key_and_nonce_as_specified(case):
 def test_a_device_is_named_by_its_key_as_specified(case):
     signer = keys.Signer(bytes.fromhex(case["seed"]))
     assert signer.public_key.hex() == case["public_key"]
-    assert signer.device.hex() == keys.device_id(signer.public_key).hex() == case["device"]
+    assert signer.device.hex() == keys.device_id_of_key(signer.public_key).hex() == case["device"]
 
 
 @cases("stamps")
 def test_a_stamp_goes_on_as_specified(case):
     last, now_ms = hlc.Stamp(*case["last"]), case["now_ms"]
     if case["op"] == "tick":
-        found = hlc.tick(last, now_ms)
+        stamp = hlc.tick(last, now_ms)
     else:
-        found = hlc.follow(last, [hlc.Stamp(*case["seen"])], now_ms)
-    assert list(found) == case["stamp"]
+        stamp = hlc.follow(last, [hlc.Stamp(*case["seen"])], now_ms)
+    assert list(stamp) == case["stamp"]
 
 
 # -- bytes --------------------------------------------------------------------------------------------
@@ -93,7 +93,7 @@ def test_a_stamp_goes_on_as_specified(case):
 @cases("values", ok=True)
 def test_a_value_has_its_one_form(case):
     raw = portable.from_raw(case["bytes"])
-    value = codec.decode(raw, _any, commit.ITEMS_MAX)
+    value = codec.decode(raw, _any, commit.COMMIT_ITEMS_MAX)
     codec.check_value(value)
     assert codec.encode(value) == raw
     if "value" in case:
@@ -106,12 +106,12 @@ def test_a_value_has_its_one_form(case):
 def test_bytes_that_are_no_value_are_refused(case):
     raw = portable.from_raw(case["bytes"])
     with pytest.raises(RemoteProtocolError):
-        codec.check_value(codec.decode(raw, _any, commit.ITEMS_MAX))
+        codec.check_value(codec.decode(raw, _any, commit.COMMIT_ITEMS_MAX))
 
 
-def _read_commit(case: dict[str, Any]) -> commit.Received:
+def _read_commit(case: dict[str, Any]) -> commit.DecodedCommit:
     signature = bytes.fromhex(case.get("signature", ""))
-    return commit.read(SignedCommit(portable.from_raw(case["body"]), signature))
+    return commit.decode_commit(SignedCommit(portable.from_raw(case["body"]), signature))
 
 
 @cases("commits", ok=True)
@@ -133,26 +133,35 @@ def _dropped(value: codec.Redacted) -> dict[str, str]:
 
 @cases("commits", ok=True)
 def test_a_commit_that_lost_values_is_the_same_commit(case):
-    whole = portable.from_raw(case.get("whole", case["body"]))
-    received = commit.read(SignedCommit(whole, b""))
+    raw = portable.from_raw(case.get("whole", case["body"]))
+    received = commit.decode_commit(SignedCommit(raw, b""))
     assert received.hash.hex() == case["hash"]
     if case["name"] != "a dropped value of which nobody ever saw more":
-        assert commit.seal(received.commit).hash == received.hash
-    names = {one.entity: _shrunk(one, _read_commit(case)) for one in received.commit.operations}
-    assert commit.redact(received.commit, names) == portable.from_raw(case["body"])
+        assert commit.encode_commit(received.commit).hash == received.hash
+    names = {
+        operation.entity: _shrunk(operation, _read_commit(case)) for operation in received.commit.operations
+    }
+    assert commit.redact_values(received.commit, names) == portable.from_raw(case["body"])
 
 
-def _shrunk(whole: commit.Operation, received: commit.Received) -> set[str]:
+def _shrunk(operation: commit.Operation, received: commit.DecodedCommit) -> set[str]:
     """Return the fields of an operation that another form of its commit lacks."""
-    (left,) = [one for one in received.commit.operations if one.entity == whole.entity]
-    return {name for name, value in left.fields.items() if value != whole.fields[name]}
+    (left,) = [
+        listed_operation
+        for listed_operation in received.commit.operations
+        if listed_operation.entity == operation.entity
+    ]
+    return {name for name, value in left.fields.items() if value != operation.fields[name]}
 
 
 def _with_tuples(layout: list[Any]) -> list[Any]:
     """Lay out a commit's stamp and bases as msgspec does: as tuples."""
     *head, stamp, author, key, operations = layout
-    written = [[one[0], one[1], tuple(map(tuple, one[2])), *one[3:]] for one in operations]
-    return [*head, tuple(stamp), author, key, written]
+    document = [
+        [operation[0], operation[1], tuple(map(tuple, operation[2])), *operation[3:]]
+        for operation in operations
+    ]
+    return [*head, tuple(stamp), author, key, document]
 
 
 @cases("commits", ok=False)
@@ -167,16 +176,16 @@ def test_a_commit_that_breaks_a_rule_is_refused(case):
 @cases("frames", ok=True)
 def test_a_frame_is_read_and_written_as_specified(case):
     raw = bytes.fromhex(case["bytes"])
-    message = messages.read(raw)
-    assert messages.write(message) == raw
-    plain = codec.plain(codec.encode(message))
+    message = messages.decode_message(raw)
+    assert messages.encode_message(message) == raw
+    plain = codec.decode_trusted(codec.encode(message))
     assert plain == portable.from_value(case["frame"])
 
 
 @cases("frames", ok=False)
 def test_a_frame_that_breaks_a_rule_is_refused(case):
     with pytest.raises(RemoteProtocolError):
-        messages.read(portable.from_raw(case["bytes"]))
+        messages.decode_message(portable.from_raw(case["bytes"]))
 
 
 # -- meaning ------------------------------------------------------------------------------------------
@@ -184,43 +193,43 @@ def test_a_frame_that_breaks_a_rule_is_refused(case):
 
 def _clocks() -> tuple[list[Head], ModelChains, dict[str, Any]]:
     case = json.loads(generate.path("clocks").read_text("utf-8"))
-    held = [Head(*one) for one in portable.from_value(case["heads"])]
-    before = [None if place is None else held[place] for place in case["before"]]
-    return held, ModelChains(dict(zip(held, before, strict=True))), case
+    heads = [Head(*element) for element in portable.from_value(case["heads"])]
+    before = [None if place is None else heads[place] for place in case["before"]]
+    return heads, ModelChains(dict(zip(heads, before, strict=True))), case
 
 
 def test_a_clock_covers_what_is_specified():
-    held, chains, case = _clocks()
-    for one in case["covers"]:
-        clock = tuple(held[place] for place in one["clock"])
-        found = [place for place, head in enumerate(held) if heads.covers(clock, head, chains)]
-        assert found == one["covers"]
+    heads, chains, case = _clocks()
+    for cover in case["covers"]:
+        clock = tuple(heads[place] for place in cover["clock"])
+        places = [place for place, head in enumerate(heads) if vector_clock.covers(clock, head, chains)]
+        assert places == cover["covers"]
 
 
 def test_clocks_unite_as_specified():
-    held, chains, case = _clocks()
-    for one in case["unions"]:
-        left, right = (tuple(held[place] for place in one[side]) for side in ("one", "other"))
-        expected = tuple(held[place] for place in one["union"])
-        assert heads.union(left, right, chains) == expected
-        assert heads.union(right, left, chains) == expected
-        assert heads.within(left, [expected], chains)
+    heads, chains, case = _clocks()
+    for union in case["unions"]:
+        left, right = (tuple(heads[place] for place in union[side]) for side in ("one", "other"))
+        expected = tuple(heads[place] for place in union["union"])
+        assert vector_clock.merge_clocks(left, right, chains) == expected
+        assert vector_clock.merge_clocks(right, left, chains) == expected
+        assert vector_clock.is_covered_by_any(left, [expected], chains)
 
 
 @cases("verdicts")
 def test_decisions_fold_as_specified(case):
-    names = {one["decision"] for one in case["decisions"]} | {
-        seen for one in case["decisions"] for seen in one["seen"]
+    names = {decision["decision"] for decision in case["decisions"]} | {
+        observed for decision in case["decisions"] for observed in decision["seen"]
     }
-    named = {name: ids.EntityId(name.encode().ljust(ids.ID_BYTES)) for name in names}
+    identifiers = {name: ids.EntityId(name.encode().ljust(ids.ID_BYTES)) for name in names}
     opinions = [
         Opinion(
-            named[one["decision"]],
-            Verdict(one["verdict"]),
-            By(one["by"]),
-            frozenset(named[seen] for seen in one["seen"]),
+            identifiers[decision["decision"]],
+            Verdict(decision["verdict"]),
+            AuthorKind(decision["by"]),
+            frozenset(identifiers[observed] for observed in decision["seen"]),
         )
-        for one in case["decisions"]
+        for decision in case["decisions"]
     ]
     for order in (opinions, opinions[::-1]):
         standing = fold_verdicts(order)
@@ -248,10 +257,10 @@ def test_pages_are_taken_or_refused_as_specified(case):
         before = _standing(store)
         if page["outcome"] == "ok":
             with store.write() as transaction:
-                assert transaction.take(_signed(page["commits"])).new == page["new"]
+                assert transaction.accept_page(_signed(page["commits"])).new_commits == page["new"]
         else:
             with pytest.raises(RemoteProtocolError), store.write() as transaction:
-                transaction.take(_signed(page["commits"]))
+                transaction.accept_page(_signed(page["commits"]))
             assert _standing(store) == before
     with store.write() as transaction:
         assert [list(head) for head in transaction.vector()] == portable.from_value(case["vector"])
@@ -265,28 +274,34 @@ def _standing(store: Store) -> tuple[Any, ...]:
 
 
 def _signatures(transaction: Transaction) -> dict[str, str]:
-    kept = transaction.log.commits(0, 100)
-    return {
-        f"{one.head.replica.hex()}:{one.head.counter}:{one.head.hash8.hex()}": one.signed.signature.hex()
-        for one in kept
-        if one.signed.signature
-    }
+    commits = transaction.log.feed_commits(0, 100)
+    signed = ((entry.head, entry.signed.signature) for entry in commits if entry.signed.signature)
+    return {_head_key(head): signature.hex() for head, signature in signed}
 
 
-@pytest.mark.parametrize("whole", [True, False], ids=["in one page", "a commit at a time"])
+def _head_key(head: Head) -> str:
+    return f"{head.replica.hex()}:{head.counter}:{head.hash.hex()}"
+
+
+@pytest.mark.parametrize("full", [True, False], ids=["in one page", "a commit at a time"])
 @cases("states")
-def test_a_log_folds_to_the_state_that_is_specified(case, whole):
+def test_a_log_folds_to_the_state_that_is_specified(case, full):
     store, log = memory_store(), _signed(case["commits"])
-    for page in [log] if whole else [[one] for one in log]:
+    for page in [log] if full else [[listed_commit] for listed_commit in log]:
         with store.write() as transaction:
-            transaction.take(page)
+            transaction.accept_page(page)
     with store.write() as transaction:
         assert [list(head) for head in transaction.vector()] == portable.from_value(case["vector"])
         rows: Any = transaction.db.execute("SELECT id, state, visible FROM entity ORDER BY id")
-        found = [{"id": one.hex(), "state": state.hex(), "visible": bool(seen)} for one, state, seen in rows]
-        assert found == case["entities"]
+        result = [
+            {"id": element.hex(), "state": state.hex(), "visible": bool(observed)}
+            for element, state, observed in rows
+        ]
+        assert result == case["entities"]
         for item in case["items"]:
-            standing = proposals.standing(transaction.db, ids.EntityId(bytes.fromhex(item["id"])))
+            standing = proposal_index.read_item_status(
+                transaction.db, ids.EntityId(bytes.fromhex(item["id"]))
+            )
             assert (standing.status.value, standing.disputed) == (item["status"], item["disputed"])
         assert transaction.state_hash().hex() == case["state_hash"]
     store.close()

@@ -21,7 +21,7 @@ OPERATIONS_MAX, HEADS_MAX, NAME_CHARS_MAX, DEPTH_MAX = 2_048, 1_024, 128, 16
 INT_MAX = 2**63 - 1
 
 
-class Fault(Exception):
+class InvalidEncoding(Exception):
     """What a reader must refuse; `outcome` is the class that the vector files name."""
 
     def __init__(self, outcome: str) -> None:
@@ -32,7 +32,7 @@ class Fault(Exception):
 def require(holds: bool, outcome: str) -> None:
     """Refuse with an outcome unless something holds."""
     if not holds:
-        raise Fault(outcome)
+        raise InvalidEncoding(outcome)
 
 
 # -- canonical MessagePack ----------------------------------------------------------------------------
@@ -96,7 +96,7 @@ def unpack(raw: bytes, items_max: int) -> Any:
     try:
         spelled = msgpack.unpackb(raw, raw=False, strict_map_key=False, object_pairs_hook=Map)
     except Exception as fault:
-        raise Fault("malformed") from fault
+        raise InvalidEncoding("malformed") from fault
     require(count(spelled) <= items_max, "too-large")
     value = _strict(spelled)
     require(pack(value) == raw, "not-canonical")
@@ -126,10 +126,10 @@ def _number(value: float) -> str:
     if value == 0:
         return "0"
     mantissa, _, exponent = repr(abs(value)).partition("e")
-    whole, _, fraction = mantissa.partition(".")
+    full, _, fraction = mantissa.partition(".")
     fraction = "" if fraction == "0" else fraction
-    digits = (whole + fraction).lstrip("0")
-    point = len(whole) + int(exponent or 0) - (len(whole + fraction) - len(digits))
+    digits = (full + fraction).lstrip("0")
+    point = len(full) + int(exponent or 0) - (len(full + fraction) - len(digits))
     digits = digits.rstrip("0")
     sign = "-" if value < 0 else ""
     if 0 < point <= 21:
@@ -189,8 +189,8 @@ def replica_id(ms: int, public_key: bytes, nonce: bytes) -> bytes:
 
 def text(identifier: bytes) -> str:
     """Write an id with its seven random bytes first."""
-    written = identifier.hex()
-    return written[18:] + written[:18]
+    document = identifier.hex()
+    return document[18:] + document[:18]
 
 
 # -- keys and commits ---------------------------------------------------------------------------------
@@ -244,7 +244,7 @@ def signature(owner: Device, body: bytes) -> bytes:
 
 def head(commit: list[Any], body: bytes) -> list[Any]:
     """Return the head that a commit is."""
-    return [commit[1], commit[2], hash_of(body)[:8]]
+    return [commit[1], commit[2], hash_of(body)]
 
 
 Check = Callable[[Any], bool]
@@ -272,13 +272,13 @@ def typed(values: Any, *types: type | tuple[type | None, ...]) -> bool:
 
 
 def check_clock_types(clock: Any) -> None:
-    """Refuse what is no array of [replica, counter, hash8]."""
-    require(all(typed(one, bytes, int, bytes) for one in clock), "malformed")
+    """Refuse what is no array of [replica, counter, hash]."""
+    require(all(typed(element, bytes, int, bytes) for element in clock), "malformed")
 
 
 def clock_in_range(clock: list[Any]) -> bool:
     """Say whether heads are in range, in order, each once, and not too many."""
-    fits = all(is_id(r) and 1 <= n <= INT_MAX and is_id(h, 8) for r, n, h in clock)
+    fits = all(is_id(r) and 1 <= n <= INT_MAX and is_id(h, 32) for r, n, h in clock)
     return fits and len(clock) <= HEADS_MAX and all(a < b for a, b in itertools.pairwise(clock))
 
 
@@ -304,6 +304,7 @@ def _check_operation(operation: list[Any]) -> None:
         require(0 < len(name) <= NAME_CHARS_MAX, "out-of-range")
         if not is_dropped(value):
             check_value(value)
+        require(not is_dropped(value) or kind not in ("change_set", "decision", "device"), "malformed")
     check_value(origin)
 
 
@@ -320,7 +321,7 @@ def read_commit(body: bytes, signed: bytes = bytes(64)) -> list[Any]:
     _check_types(commit)
     version, replica, counter, previous, (ms, n), (_, agent), key, operations = commit
     first = counter == 1
-    require(version == 1 and is_id(replica) and 1 <= counter <= INT_MAX, "out-of-range")
+    require(version == 2 and is_id(replica) and 1 <= counter <= INT_MAX, "out-of-range")
     require(is_id(previous, 32), "out-of-range")
     require(is_id(key, 32) if first else key is None, "out-of-range")
     require(not first or replica == _follows(replica, key, previous), "foreign-replica")
@@ -349,9 +350,15 @@ def _check_hello(frame: list[Any]) -> None:
 
 
 def _check_ack(frame: list[Any]) -> None:
-    require(typed(frame, int, list, bytes), "malformed")
-    check_clock_types(frame[1])
-    require(clock_in_range(frame[1]) and is_id(frame[2], 32), "out-of-range")
+    require(typed(frame, int, list, list, bytes), "malformed")
+    _check_heads(frame[1:3])
+    require(is_id(frame[3], 32), "out-of-range")
+
+
+def _check_heads(parts: list[Any]) -> None:
+    for part in parts:
+        check_clock_types(part)
+    require(all(map(clock_in_range, parts)), "out-of-range")
 
 
 def read_frame(raw: bytes) -> list[Any]:
@@ -365,7 +372,7 @@ def read_frame(raw: bytes) -> list[Any]:
             _check_hello(frame)
         case 2:
             require(typed(frame, int, list), "malformed")
-            require(all(typed(one, bytes, bytes) for one in frame[1]), "malformed")
+            require(all(typed(element, bytes, bytes) for element in frame[1]), "malformed")
         case 3:
             _check_ack(frame)
         case 4 | 5:
@@ -373,6 +380,9 @@ def read_frame(raw: bytes) -> list[Any]:
             check_value(frame[1])
         case 6:
             require(typed(frame, int, str), "malformed")
+        case 7:
+            require(typed(frame, int, list, list), "malformed")
+            _check_heads(frame[1:])
         case _:
-            raise Fault("malformed")
+            raise InvalidEncoding("malformed")
     return frame

@@ -1,4 +1,4 @@
-"""The commands, by noun: each reads its arguments, asks the daemon, and hands the answer to a view.
+"""The commands, by noun: each reads its arguments, asks the daemon, and passes the answer to a view.
 
-Never words an answer, and never holds what another command needs.
+Never words an answer, and never contains what another command needs.
 """

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from syncproto.ids import EntityId
-from tests.daemon.agents.fleet import Fleet, Home
+from tests.support.fleet import Fleet, Home
 
 
 @pytest.fixture
 def fleet(tmp_path: Path) -> Iterator[Fleet]:
-    made = Fleet(tmp_path)
-    yield made
-    made.close()
+    new_fleet = Fleet(tmp_path)
+    yield new_fleet
+    new_fleet.close()
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
-"""Take each rule away in a copy of the tree, and see that a history fails: `make teeth`.
+"""Removes each rule in a copy of the tree, and checks that a history fails: `make teeth`.
 
-Never touches the tree itself, and never takes a run that breaks off anyway for a bite: the whole tree must
-pass first.
+Never touches the tree itself, and never counts a run that fails anyway: the whole tree must pass first.
 """
 
 import os
@@ -12,7 +11,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
-from tests.daemon.agents.rules_removed import TABLE, Removed
+from tests.daemon.agents.removed_rules import TABLE, Removed
 
 ROOT = Path(__file__).parents[3]
 PARTS = ("syncproto", "store", "daemon", "tests")
@@ -26,7 +25,7 @@ live_through(int(sys.argv[1]), int(sys.argv[2]), shrink=False)
 
 
 def misses(removed: Removed) -> str:
-    """Return what a history said once the rule was gone, empty where none noticed."""
+    """Return the error of a history without the rule; empty if no history noticed."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         _copy(root)
@@ -34,9 +33,9 @@ def misses(removed: Removed) -> str:
         if removed.proof:
             return _ended(root, [sys.executable, "-m", "pytest", "-qx", removed.proof])
         for seed in SEEDS:
-            said = lived_through(root, seed)
-            if said:
-                return said
+            text = lived_through(root, seed)
+            if text:
+                return text
     return ""
 
 
@@ -47,7 +46,7 @@ def _copy(root: Path) -> None:
 
 
 def _remove(removed: Removed, root: Path) -> None:
-    """Change the text, or raise where the row does not fit the tree any more."""
+    """Change the text. Raise LookupError if the row does not fit the tree any more."""
     path = root / removed.file
     text = path.read_text("utf-8")
     count = text.count(removed.before)
@@ -57,12 +56,12 @@ def _remove(removed: Removed, root: Path) -> None:
 
 
 def lived_through(root: Path, seed: int) -> str:
-    """Live through histories in a copy; return the error that ended them, empty where all held."""
+    """Run histories in a copy; return the error that ended them, empty if all passed."""
     return _ended(root, [sys.executable, "-c", LIVE, str(HISTORIES), str(seed)])
 
 
 def _ended(root: Path, command: list[str]) -> str:
-    done = subprocess.run(
+    result = subprocess.run(
         command,
         cwd=root,
         env={**os.environ, "PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"},
@@ -70,33 +69,39 @@ def _ended(root: Path, command: list[str]) -> str:
         text=True,
         check=False,
     )
-    if not done.returncode:
+    if not result.returncode:
         return ""
-    lines = [line.strip() for line in (done.stdout + done.stderr).splitlines()]
-    told = [line for line in lines if "Error" in line]
-    return (told or lines or ["?"])[0]
+    lines = [line.strip() for line in (result.stdout + result.stderr).splitlines()]
+    matching_lines = [line for line in lines if "Error" in line]
+    return (matching_lines or lines or ["?"])[0]
 
 
 def main() -> int:
-    """Try all rules, or those whose name holds a word that is given."""
-    wanted = [one for one in TABLE if all(word in one.rule for word in sys.argv[1:])]
+    """Try all rules, or those whose name contains every given word."""
+    wanted = [
+        listed_removed
+        for listed_removed in TABLE
+        if all(word in listed_removed.rule for word in sys.argv[1:])
+    ]
     for removed in wanted:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / removed.file
             path.parent.mkdir(parents=True)
             shutil.copyfile(ROOT / removed.file, path)
             _remove(removed, Path(folder))
-    whole = lived_through(ROOT, SEEDS[0])
-    if whole:
-        print(f"the whole tree fails already: {whole}")
+    text = lived_through(ROOT, SEEDS[0])
+    if text:
+        print(f"the whole tree fails already: {text}")
         return 1
     toothless = 0
     with ThreadPoolExecutor(int(os.environ.get("JOBS") or os.cpu_count() or 1)) as pool:
         tried = {pool.submit(misses, removed): removed for removed in wanted}
-        for done in as_completed(tried):
-            said = done.result()
-            toothless += not said
-            print(f"{'missed' if said else 'NOT MISSED':10} {tried[done].rule}  [{said[:90]}]", flush=True)
+        for future in as_completed(tried):
+            words = future.result()
+            toothless += not words
+            print(
+                f"{'missed' if words else 'NOT MISSED':10} {tried[future].rule}  [{words[:90]}]", flush=True
+            )
     print(f"{len(wanted) - toothless} of {len(wanted)} rules were missed when they were gone")
     return 1 if toothless else 0
 

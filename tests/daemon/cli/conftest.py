@@ -3,36 +3,15 @@
 Never replaces a part of the command line: what is tested is what a person runs.
 """
 
-import json
-import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.daemon.cli.fake_control import FakeControl
-
-COMMAND_S = 30
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """What a command came to."""
-
-    status: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-
-Placet = Callable[..., Done]
+from tests.support.commands import COMMAND_S, CommandResult, Placet, command_environment
 
 
 @pytest.fixture
@@ -46,19 +25,12 @@ def control(home: Path) -> Iterator[FakeControl]:
         yield control
 
 
-def command_environment(home: Path, **more: str) -> dict[str, str]:
-    """Make the environment of a command: this one's, without what would change how it looks."""
-    dropped = ("PLACET_", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "TERM", "LC_", "LANG")
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(dropped)}
-    return {**kept, "PLACET_HOME": str(home), "LANG": "C.UTF-8", "TZ": "UTC", "TERM": "xterm", **more}
-
-
 @pytest.fixture
 def placet(home: Path) -> Placet:
     """Run `placet WORDS`; `typed` is its standard input, other keywords its environment."""
 
-    def run(*words: str, typed: str | bytes = b"", **environment: str) -> Done:
-        done = subprocess.run(
+    def run(*words: str, typed: str | bytes = b"", **environment: str) -> CommandResult:
+        result = subprocess.run(
             [sys.executable, "-m", "daemon", *words],
             env=command_environment(home, **environment),
             input=typed.encode() if isinstance(typed, str) else typed,
@@ -66,7 +38,7 @@ def placet(home: Path) -> Placet:
             timeout=COMMAND_S,
             check=False,
         )
-        assert b"Traceback" not in done.stderr, done.stderr.decode()
-        return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+        assert b"Traceback" not in result.stderr, result.stderr.decode()
+        return CommandResult(result.returncode, result.stdout.decode(), result.stderr.decode())
 
     return run

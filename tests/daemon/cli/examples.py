@@ -1,4 +1,4 @@
-"""Answers of the control API, in the shapes that INTERFACE and `daemon.cli.shapes` describe.
+"""Answers of the control API, in the shapes that INTERFACE and `daemon.cli.api.shapes` describe.
 
 Never random: views are compared with what they must show.
 """
@@ -108,6 +108,7 @@ DECISION: dict[str, Any] = {
     "counts": True,
     "status": "confirmed",
     "disputed": False,
+    "without_effect": False,
 }
 
 

@@ -18,6 +18,7 @@ from typing import Any, Self
 from aiohttp import web
 
 from daemon.paths import short_address
+from tests.support.patience import LIMIT_S
 
 # Every answer was given at this moment, so that relative times are the same for ever.
 DATE = "Wed, 04 Mar 2026 12:00:00 GMT"
@@ -92,7 +93,7 @@ class FakeControl:
         self._scripts[line].append(Scripted(chunks=list(chunks)))
 
     def asked(self, line: str) -> list[Asked]:
-        return [one for one in self.requests if one.line.partition("?")[0] == line]
+        return [request for request in self.requests if request.line.partition("?")[0] == line]
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -108,7 +109,7 @@ class FakeControl:
         self._loop.close()
 
     def _run(self, work: Any) -> None:
-        asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=10)
+        asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=LIMIT_S)
 
     async def _start(self) -> None:
         app = web.Application()
@@ -124,10 +125,10 @@ class FakeControl:
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
         text = await request.text()
-        asked = Asked(
+        requested_request = Asked(
             request.method, request.raw_path, dict(request.headers), json.loads(text) if text else None
         )
-        self.requests.append(asked)
+        self.requests.append(requested_request)
         scripts = self._scripts.get(f"{request.method} {request.path}")
         if not scripts:
             missing = {"error": {"code": "not_found", "message": f"nothing at {request.path}", "hint": ""}}

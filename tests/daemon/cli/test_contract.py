@@ -15,8 +15,9 @@ import pytest
 
 from daemon.cli.main import _SECTIONS
 from tests.daemon.cli import examples
-from tests.daemon.cli.conftest import Placet, command_environment
 from tests.daemon.cli.fake_control import FakeControl
+from tests.support.commands import Placet, command_environment
+from tests.support.patience import LIMIT_S
 
 LIST = "GET /v1/task-lines"
 WHOLE_LIST = "GET /v1/tasks"
@@ -37,11 +38,11 @@ VERBS = [
 
 @pytest.mark.parametrize("command", [*COMMANDS, *VERBS])
 def test_every_command_has_help_that_fits_eighty_columns(command: str, placet: Placet):
-    done = placet(*command.split(), "--help", COLUMNS="80")
-    assert (done.status, done.err) == (0, "")
-    assert done.out.startswith("Usage: placet ")
-    assert "--json" in done.out
-    assert max(map(len, done.out.splitlines())) <= 80
+    result = placet(*command.split(), "--help", COLUMNS="80")
+    assert (result.status, result.err) == (0, "")
+    assert result.out.startswith("Usage: placet ")
+    assert "--json" in result.out
+    assert max(map(len, result.out.splitlines())) <= 80
 
 
 def test_the_bare_name_shows_the_help(placet: Placet):
@@ -49,17 +50,17 @@ def test_the_bare_name_shows_the_help(placet: Placet):
 
 
 def test_the_help_names_every_command(placet: Placet):
-    shown = placet("--help").out
-    assert all(f"\n  {command}" in shown for command in COMMANDS)
+    out = placet("--help").out
+    assert all(f"\n  {command}" in out for command in COMMANDS)
 
 
 def test_without_a_daemon_one_line_says_how_to_start_it(placet: Placet, home: Path):
-    done = placet("list")
-    assert (done.status, done.out) == (3, "")
-    assert done.err.count("\n") == 1
-    assert "placet up" in done.err
-    assert "placet service install" in done.err
-    assert str(home / "control.sock") in done.err
+    result = placet("list")
+    assert (result.status, result.out) == (3, "")
+    assert result.err.count("\n") == 1
+    assert "placet up" in result.err
+    assert "placet service install" in result.err
+    assert str(home / "control.sock") in result.err
 
 
 def test_a_socket_that_nobody_listens_on_is_no_daemon(placet: Placet, home: Path):
@@ -88,28 +89,28 @@ def test_a_socket_that_nobody_listens_on_is_no_daemon(placet: Placet, home: Path
 )
 def test_each_refusal_has_its_exit_status(status, code, exit_status, placet: Placet, control: FakeControl):
     control.refuses(LIST, status, code, "it cannot be", "do that")
-    done = placet("list")
-    assert (done.status, done.out, done.err) == (exit_status, "", "placet: it cannot be; do that\n")
+    result = placet("list")
+    assert (result.status, result.out, result.err) == (exit_status, "", "placet: it cannot be; do that\n")
 
 
 def test_with_json_a_refusal_is_one_object_and_one_line(placet: Placet, control: FakeControl):
     control.refuses(WHOLE_LIST, 404, "not_found", "no such task", "look again")
-    done = placet("list", "--json")
-    assert done.json == {"error": {"code": "not_found", "message": "no such task", "hint": "look again"}}
-    assert done.err == "placet: no such task; look again\n"
+    result = placet("list", "--json")
+    assert result.json == {"error": {"code": "not_found", "message": "no such task", "hint": "look again"}}
+    assert result.err == "placet: no such task; look again\n"
 
 
 @pytest.mark.parametrize(
     "words", [["--json", "nonsense"], ["nonsense", "--json"], ["list", "--nonsense", "--json"]]
 )
 def test_even_a_command_line_that_cannot_be_read_answers_in_json(words, placet: Placet):
-    done = placet(*words)
-    assert done.status == 2
-    assert done.json["error"]["code"] == "usage"
+    result = placet(*words)
+    assert result.status == 2
+    assert result.json["error"]["code"] == "usage"
 
 
 @pytest.mark.parametrize(
-    ("words", "seen"),
+    ("words", "observed"),
     [
         (["lst"], "list"),
         (["add"], "TITLE"),
@@ -118,6 +119,7 @@ def test_even_a_command_line_that_cannot_be_read_answers_in_json(words, placet: 
         (["check", "tock"], "tock"),
         (["confirm"], "--set"),
         (["confirm", "a", "--set", "b"], "--set"),
+        (["confirm", "--set", "b", "--again"], "--again"),
         (["confirm", "a", "--edit", "{"], "--edit"),
         (["confirm", "a", "--edit", "[]"], "--edit"),
         (["confirm", "a", "--edit", '{"minutes": NaN}'], "--edit is not JSON: NaN is no number"),
@@ -145,12 +147,12 @@ def test_even_a_command_line_that_cannot_be_read_answers_in_json(words, placet: 
         (["label", "edit", "home"], "nothing to change"),
     ],
 )
-def test_a_usage_error_is_one_line_that_names_what_was_seen(words, seen, placet: Placet):
-    done = placet(*words)
-    assert (done.status, done.out) == (2, "")
-    assert done.err.startswith("placet: ")
-    assert done.err.count("\n") == 1
-    assert seen in done.err
+def test_a_usage_error_is_one_line_that_names_what_was_seen(words, observed, placet: Placet):
+    result = placet(*words)
+    assert (result.status, result.out) == (2, "")
+    assert result.err.startswith("placet: ")
+    assert result.err.count("\n") == 1
+    assert observed in result.err
 
 
 def test_json_is_accepted_before_and_after_the_command(placet: Placet, control: FakeControl):
@@ -161,17 +163,17 @@ def test_json_is_accepted_before_and_after_the_command(placet: Placet, control: 
 
 
 def test_json_and_plain_exclude_each_other(placet: Placet):
-    done = placet("list", "--json", "--plain")
-    assert done.status == 2
-    assert "--json and --plain exclude each other" in done.err
+    result = placet("list", "--json", "--plain")
+    assert result.status == 2
+    assert "--json and --plain exclude each other" in result.err
 
 
 @pytest.mark.parametrize("answer", [b"", b"{", b"<html>", b'"\xff"'])
 def test_an_answer_that_is_not_json_is_one_line(answer: bytes, placet: Placet, control: FakeControl):
     control.says("GET /v1/status", answer)
-    done = placet("status", "--json")
-    assert done.status == 1
-    assert done.err.count("\n") == 1
+    result = placet("status", "--json")
+    assert result.status == 1
+    assert result.err.count("\n") == 1
 
 
 def test_an_error_without_an_error_object_still_has_a_status(placet: Placet, control: FakeControl):
@@ -183,73 +185,73 @@ def test_an_error_without_an_error_object_still_has_a_status(placet: Placet, con
 
 def test_a_read_that_breaks_is_a_failure(placet: Placet, control: FakeControl):
     control.breaks(LIST)
-    done = placet("list")
-    assert done.status == 1
-    assert "went away" in done.err
+    result = placet("list")
+    assert result.status == 1
+    assert "ended while it answered" in result.err
 
 
 def test_an_answer_that_is_cut_short_is_none_even_where_it_reads_well(placet: Placet, control: FakeControl):
     control.cuts(WHOLE_LIST, b"[]")
-    done = placet("list", "--json")
-    assert done.status == 1
-    assert "2 of 999 bytes" in done.err
+    result = placet("list", "--json")
+    assert result.status == 1
+    assert "2 of 999 bytes" in result.err
 
 
 def test_a_write_whose_answer_was_lost_is_asked_again_with_the_same_key(placet: Placet, control: FakeControl):
     control.breaks("POST /v1/tasks")
     control.answers("POST /v1/tasks", examples.task(), status=201)
-    done = placet("add", "Renew the passport", "--json")
-    assert (done.status, done.json["id"]) == (0, examples.TASK)
-    keys = [asked.headers["Idempotency-Key"] for asked in control.asked("POST /v1/tasks")]
+    result = placet("add", "Renew the passport", "--json")
+    assert (result.status, result.json["id"]) == (0, examples.TASK)
+    keys = [request.headers["Idempotency-Key"] for request in control.asked("POST /v1/tasks")]
     assert len(keys) == 2
     assert len(set(keys)) == 1
 
 
 def test_a_write_that_is_never_answered_says_how_to_find_out(placet: Placet, control: FakeControl):
     control.breaks("POST /v1/tasks")
-    done = placet("add", "Renew the passport")
-    assert done.status == 1
-    assert "placet log" in done.err
+    result = placet("add", "Renew the passport")
+    assert result.status == 1
+    assert "placet log" in result.err
 
 
 def test_two_commands_do_not_share_a_key(placet: Placet, control: FakeControl):
     control.answers("POST /v1/tasks", examples.task())
     placet("add", "one")
     placet("add", "one")
-    one, other = control.asked("POST /v1/tasks")
-    assert one.headers["Idempotency-Key"] != other.headers["Idempotency-Key"]
+    request, other = control.asked("POST /v1/tasks")
+    assert request.headers["Idempotency-Key"] != other.headers["Idempotency-Key"]
 
 
 def test_a_reader_that_had_enough_is_no_error(home: Path, control: FakeControl):
-    control.answers(LIST, [examples.task(id=f"{at:032x}", title="x" * 200) for at in range(2000)])
+    control.answers(LIST, [examples.task(id=f"{moment:032x}", title="x" * 200) for moment in range(2000)])
     reads, writes = os.pipe()
     os.close(reads)
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "daemon", "list", "--plain"],
         env=command_environment(home),
         stdout=writes,
         stderr=subprocess.PIPE,
-        timeout=30,
+        timeout=LIMIT_S,
         check=False,
     )
     os.close(writes)
-    assert (done.returncode, done.stderr) == (0, b"")
+    assert (result.returncode, result.stderr) == (0, b"")
 
 
 def test_a_full_disk_behind_the_output_is_told(home: Path, control: FakeControl):
     control.answers(LIST, [examples.task()])
     with Path("/dev/full").open("wb") as full:
-        done = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-m", "daemon", "list"],
             env=command_environment(home),
             stdout=full,
             stderr=subprocess.PIPE,
-            timeout=30,
+            timeout=LIMIT_S,
             check=False,
         )
-    assert done.returncode == 1
-    assert done.stderr.startswith(b"placet: output cannot be written: ")
-    assert done.stderr.count(b"\n") == 1
+    assert result.returncode == 1
+    assert result.stderr.startswith(b"placet: output cannot be written: ")
+    assert result.stderr.count(b"\n") == 1
 
 
 def test_an_interrupt_ends_quietly_with_130(home: Path, control: FakeControl):
@@ -263,7 +265,7 @@ def test_an_interrupt_ends_quietly_with_130(home: Path, control: FakeControl):
     while not control.requests:
         assert running.poll() is None
     running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=30)
+    out, err = running.communicate(timeout=LIMIT_S)
     assert (running.returncode, out, err.strip()) == (130, b"", b"")
 
 
@@ -275,7 +277,7 @@ def _on_a_terminal(home: Path, *words: str, **environment: str) -> str:
         env=command_environment(home, **environment),
         stdin=subprocess.DEVNULL,
         stdout=theirs,
-        timeout=30,
+        timeout=LIMIT_S,
         check=True,
     )
     os.close(theirs)
@@ -317,157 +319,10 @@ def test_json_on_a_terminal_is_indented_and_still_json(home: Path, control: Fake
 
 def test_a_terminal_without_unicode_gets_ascii(placet: Placet, control: FakeControl):
     control.answers("POST /v1/tasks", examples.task(title="Übung"))
-    done = placet(
+    result = placet(
         "add", "x", LANG="C", LC_ALL="C", PYTHONIOENCODING="ascii", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0"
     )
-    assert done.out == "ok Added 3f2a  \\xdcbung\n"
-
-
-HOSTILE = "\x1b[2J\x1b]0;owned\x07 x\u202egnp.exe \x9b31m\u2066\x7f\r\nplacet: all is well"
-
-
-def _hostile_answers(control: FakeControl) -> list[list[str]]:
-    """Put hostile text everywhere that text can stand, and name the commands that show it."""
-    task = examples.task(
-        title=HOSTILE,
-        status=HOSTILE,
-        reason=HOSTILE,
-        category=HOSTILE,
-        labels=[HOSTILE],
-        label_colors={HOSTILE: HOSTILE},
-        times=[dict.fromkeys(examples.TIME_RECORD, HOSTILE)],
-        links=[dict.fromkeys(examples.LINK, HOSTILE)],
-        due=HOSTILE,
-        conflicts=[
-            {"field": HOSTILE, "versions": [{"value": HOSTILE, "by": HOSTILE, "device_name": HOSTILE}]}
-        ],
-        report={"tldr": HOSTILE, "achieved": [HOSTILE]},
-        entries=[{"text": HOSTILE, "author": HOSTILE, "device_name": HOSTILE, "happened_at": HOSTILE}],
-        checklists=[
-            {
-                "id": "c",
-                "title": HOSTILE,
-                "items": [
-                    {
-                        "id": HOSTILE,
-                        "title": HOSTILE,
-                        "checked_by": HOSTILE,
-                        "checked_at": HOSTILE,
-                        "checked_on": HOSTILE,
-                    }
-                ],
-            }
-        ],
-    )
-    peer = {"device_id": HOSTILE, "name": HOSTILE, "address": HOSTILE, "last_seen": HOSTILE}
-    everything = dict.fromkeys(examples.CHANGE, HOSTILE)
-    control.answers(LIST, [task])
-    control.answers(WHOLE_LIST, [task])
-    snippet = [{"text": HOSTILE, "hit": hit} for hit in (False, True)]
-    place = {"id": HOSTILE, "kind": HOSTILE, "field": HOSTILE, "snippet": snippet}
-    found = {"id": HOSTILE, "title": HOSTILE, "status": HOSTILE, "places": [place]}
-    control.answers("GET /v1/search", {"tasks": [found], "next": None})
-    control.answers(f"GET /v1/tasks/{examples.TASK}", task)
-    control.answers(f"GET /v1/tasks/{examples.TASK}/checklists", task["checklists"])
-    control.answers(f"GET /v1/tasks/{examples.TASK}/entries", task["entries"])
-    control.answers("GET /v1/entries/x", task["entries"][0])
-    control.answers(
-        "GET /v1/pending",
-        [
-            examples.pending(
-                summary=HOSTILE,
-                rationale=HOSTILE,
-                current=HOSTILE,
-                proposed=HOSTILE,
-                set_id=HOSTILE,
-                created_at=HOSTILE,
-                expires_at=HOSTILE,
-            )
-        ],
-    )
-    control.answers("GET /v1/decisions", [dict.fromkeys(examples.DECISION, HOSTILE)])
-    versions = [{"value": HOSTILE, "by": HOSTILE, "device_name": HOSTILE, "at": HOSTILE}]
-    hostile = dict.fromkeys(("entity", "kind", "field", "name", "title", "task_title"), HOSTILE)
-    control.answers("GET /v1/conflicts", [hostile | {"versions": versions}])
-    control.answers(
-        "GET /v1/status", examples.STATUS | {"name": HOSTILE, "peers": [peer], "agents": {HOSTILE: 1}}
-    )
-    control.answers("GET /v1/devices", [peer])
-    record = dict.fromkeys(examples.TIME_RECORD, HOSTILE)
-    control.answers("GET /v1/times", [record, record | {"is_running": False, "device": "x"}])
-    control.answers("GET /v1/timers", [record, record | {"is_here": False}])
-    link = dict.fromkeys(examples.LINK, HOSTILE)
-    control.answers("GET /v1/tasks/x/links", [link, link | {"task_removed": False}])
-    for kind, example in (("labels", examples.LABEL), ("categories", examples.CATEGORY)):
-        control.answers(f"GET /v1/{kind}", [dict.fromkeys(example, HOSTILE)])
-    control.answers("GET /v1/log", [everything])
-    holding = dict.fromkeys(examples.WHERE["devices"][0], HOSTILE) | {
-        "lacks": 0,
-        "this": False,
-        "removed": False,
-    }
-    where = dict.fromkeys(examples.WHERE, HOSTILE) | {"commits": 1, "devices": [holding]}
-    control.answers("GET /v1/where", where)
-    control.answers("GET /v1/agents", [dict.fromkeys(examples.AGENT_JSON, HOSTILE)])
-    control.answers(
-        "GET /v1/agents/x", dict.fromkeys((*examples.AGENT_JSON, HOSTILE), HOSTILE) | {"report": {}}
-    )
-    control.answers("POST /v1/decisions", [examples.verdict("applied", message=HOSTILE, item_id=HOSTILE)])
-    control.answers("POST /v1/join", {"device_id": HOSTILE, "name": HOSTILE})
-    control.answers("POST /v1/invitations", {"token": HOSTILE, "address": HOSTILE, "expires_at": HOSTILE})
-    control.answers("POST /v1/sync", {"peers": [peer]})
-    skipped = {"line": 1, "what": HOSTILE, "why": HOSTILE}
-    control.answers("POST /v1/import", {"tasks": 1, "skipped": [skipped]})
-    control.refuses(
-        "POST /v1/agents", 422, "failed", HOSTILE, details=[{"line": HOSTILE, "message": HOSTILE}]
-    )
-    control.refuses(
-        "POST /v1/tasks", 400, "usage", HOSTILE, HOSTILE, candidates=[{"id": HOSTILE, "title": HOSTILE}]
-    )
-    control.streams("GET /v1/events", f"id: {HOSTILE[:9]}\nevent: x\ndata: {HOSTILE[:20]}\n\n".encode())
-    return [
-        ["list"],
-        ["search", "x"],
-        ["show", examples.TASK],
-        ["check", "list", examples.TASK],
-        ["entry", "list", examples.TASK],
-        ["entry", "show", "x"],
-        ["pending"],
-        ["decisions"],
-        ["conflicts"],
-        ["status"],
-        ["devices"],
-        ["log"],
-        ["log", "--where", "x"],
-        ["timer", "status"],
-        ["timer", "list"],
-        ["link", "list", "x"],
-        ["label", "list"],
-        ["category", "list"],
-        ["agent", "list"],
-        ["agent", "show", "x"],
-        ["confirm", "x"],
-        ["join", "x"],
-        ["pair", "--invite"],
-        ["sync"],
-        ["import", "markdown", "-", "--name", HOSTILE.replace("\0", "")],
-        ["agent", "create", "x"],
-        ["add", "x"],
-        ["events", "--count", "1"],
-        ["nope" + HOSTILE],
-        ["doctor"],
-    ]
-
-
-@pytest.mark.parametrize("form", [[], ["--plain"], ["--json"]])
-def test_no_text_from_elsewhere_can_drive_the_terminal(form: list[str], placet: Placet, control: FakeControl):
-    for words in _hostile_answers(control):
-        done = placet(*words, *form, typed="x")
-        shown = done.out + done.err
-        assert shown, words
-        hidden = {letter for letter in shown if not letter.isprintable()} - {"\n", "\t"}
-        assert not hidden, (words, hidden)
-        assert not any(line.startswith("placet: all is well") for line in shown.splitlines()), words
+    assert result.out == "ok Added 3f2a  \\xdcbung\n"
 
 
 def test_a_socket_path_beyond_the_systems_limit_is_reached(tmp_path: Path):
@@ -475,46 +330,46 @@ def test_a_socket_path_beyond_the_systems_limit_is_reached(tmp_path: Path):
     home.mkdir(parents=True)
     with FakeControl(home) as control:
         control.answers(LIST, [examples.task()])
-        done = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-m", "daemon", "list", "--plain"],
             env=command_environment(home),
             capture_output=True,
-            timeout=30,
+            timeout=LIMIT_S,
             check=False,
         )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(examples.TASK.encode())
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith(examples.TASK.encode())
 
 
 def test_without_a_daemon_a_long_socket_path_is_no_daemon_either(tmp_path: Path):
     for home in (tmp_path / ("long" * 40), tmp_path / ("there" * 30)):
         if "there" in home.name:
             home.mkdir()
-        done = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-m", "daemon", "list"],
             env=command_environment(home),
             capture_output=True,
-            timeout=30,
+            timeout=LIMIT_S,
             check=False,
         )
-        assert done.returncode == 3, done.stderr
+        assert result.returncode == 3, result.stderr
 
 
 def test_a_bug_here_is_told_in_one_line(placet: Placet, control: FakeControl):
     control.answers(LIST, [17])
-    done = placet("list")
-    assert done.status == 1
-    assert done.err.startswith("placet: a bug in placet: ")
-    assert done.err.count("\n") == 1
+    result = placet("list")
+    assert result.status == 1
+    assert result.err.startswith("placet: a bug in placet: ")
+    assert result.err.count("\n") == 1
 
 
 def test_a_closed_standard_output_is_not_a_crash(home: Path, control: FakeControl):
     control.answers(LIST, [examples.task()])
-    done = subprocess.run(
+    result = subprocess.run(
         ["sh", "-c", f"exec {sys.executable} -m daemon list >&-"],
         env=command_environment(home),
         stderr=subprocess.PIPE,
-        timeout=30,
+        timeout=LIMIT_S,
         check=False,
     )
-    assert (done.returncode, done.stderr) == (0, b"")
+    assert (result.returncode, result.stderr) == (0, b"")

@@ -12,14 +12,14 @@ from typing import Any
 import click
 import pytest
 
-from daemon.cli import words
+from daemon.cli import translation
 from daemon.cli.main import program, run
-from daemon.cli.text import cells
+from daemon.cli.terminal.text import display_width
 from tests.daemon.cli import examples
-from tests.daemon.cli.conftest import command_environment
 from tests.daemon.cli.examples import AGENT, ITEM, OTHER, TASK
 from tests.daemon.cli.fake_control import FakeControl
 from tests.locale import catalogs
+from tests.support.commands import command_environment
 
 COLUMNS = 80
 _WORDS_OF_PEOPLE = {
@@ -71,13 +71,15 @@ _FULL = examples.task(
     provenance={"due": {"by": "agent", "at": "2026-03-04T11:00:00Z", "device": "de", "device_name": "Q"}},
 )
 _STATUSES = ("OPEN", "GROOMED", "IN PROGRESS", "BLOCKED", "ON HOLD", "DONE", "REJECTED")
-_EACH_STATUS = [examples.task(id=f"{at}{at}" * 16, status=one) for at, one in enumerate(_STATUSES)]
+_EACH_STATUS = [
+    examples.task(id=f"{moment}{moment}" * 16, status=text) for moment, text in enumerate(_STATUSES)
+]
 _RESULTS = ("applied", "already", "stale", "obsolete", "expired", "conflict", "not_found", "failed")
 
 _ON_ITEM = {"isChecked": True, "isArchived": True, "title": "Q"}
 _PROPOSED = [
-    examples.pending(item_id=f"{at}e" * 16, tool=tool, args=args, subject="Q")
-    for at, (tool, args) in enumerate(
+    examples.pending(item_id=f"{moment}e" * 16, tool=tool, args=args, subject="Q")
+    for moment, (tool, args) in enumerate(
         [
             ("set_task_status", {"status": "BLOCKED", "reason": "Q"}),
             ("set_task_status", {"status": "IN PROGRESS"}),
@@ -89,9 +91,19 @@ _PROPOSED = [
     )
 ]
 
+_ASLEEP = examples.AGENT_JSON | {
+    "lifecycle": "dormant",
+    "lifecycle_reason": "it is paused",
+    "lifecycle_reason_id": "agent-paused",
+    "lifecycle_reason_params": {},
+    "confirmed_without_effect": [ITEM],
+    "report_decisions_since": 2,
+    "report_changes_since": 3,
+}
+
 SCREENS: dict[tuple[str, ...], dict[str, Any]] = {
     ("list", "--all"): {"GET /v1/task-lines": _EACH_STATUS},
-    ("show", TASK): {f"GET /v1/tasks/{TASK}": _FULL, "GET /v1/pending": [examples.pending()]},
+    ("show", TASK): {f"GET /v1/tasks/{TASK}": _FULL, f"GET /v1/agents/{AGENT}": _ASLEEP},
     ("add", "Q"): {"POST /v1/tasks": examples.task()},
     ("done", TASK): {f"POST /v1/tasks/{TASK}/done": examples.task()},
     ("task", "edit", TASK, "--due", "q"): {f"PATCH /v1/tasks/{TASK}": examples.task()},
@@ -104,14 +116,14 @@ SCREENS: dict[tuple[str, ...], dict[str, Any]] = {
         ],
         "GET /v1/tasks": [examples.task()],
     },
-    ("confirm", ITEM): {"POST /v1/decisions": [examples.verdict(one) for one in _RESULTS]},
+    ("confirm", ITEM): {"POST /v1/decisions": [examples.verdict(text) for text in _RESULTS]},
     ("decisions",): {
         "GET /v1/decisions": [
-            examples.DECISION | {"verdict": one, "status": "confirmed", "disputed": one == "rejected"}
-            for one in ("confirmed", "rejected", "deferred", "undone", "reopened", "retracted")
+            examples.DECISION | {"verdict": element, "status": "confirmed", "disputed": element == "rejected"}
+            for element in ("confirmed", "rejected", "deferred", "undone", "reopened", "retracted")
         ]
     },
-    ("decisions", "--limit", "1"): {"GET /v1/decisions": [examples.DECISION]},
+    ("decisions", "--limit", "1"): {"GET /v1/decisions": [examples.DECISION | {"without_effect": True}]},
     ("review",): {"GET /v1/pending": [examples.pending()]},
     ("status",): {"GET /v1/status": examples.STATUS},
     ("devices",): {"GET /v1/devices": examples.DEVICES},
@@ -150,21 +162,23 @@ SCREENS: dict[tuple[str, ...], dict[str, Any]] = {
 }
 
 
-def _opaque(told: Any, key: str = "") -> Any:
+def _opaque(answer: Any, key: str = "") -> Any:
     """Take the words of people out of an answer, which are in whatever language they are."""
-    if isinstance(told, dict):
-        return {name: _opaque(value, name) for name, value in told.items()}
-    if isinstance(told, list):
-        return [_opaque(one, key) for one in told]
-    return re.sub(r"[^\W\d_]", "Q", told) if isinstance(told, str) and key in _WORDS_OF_PEOPLE else told
+    if isinstance(answer, dict):
+        return {name: _opaque(value, name) for name, value in answer.items()}
+    if isinstance(answer, list):
+        return [_opaque(element, key) for element in answer]
+    return re.sub(r"[^\W\d_]", "Q", answer) if isinstance(answer, str) and key in _WORDS_OF_PEOPLE else answer
 
 
 @cache
 def _english(language: str) -> tuple[str, ...]:
     """Return what the catalog has in English alone, in the pieces between placeholders."""
     catalog = catalogs.read(language)
-    theirs = " | ".join(text for one in catalog for text in _texts(one.string))
-    pieces = {piece for one in catalog if one.id for text in _texts(one.id) for piece in _pieces(text)}
+    theirs = " | ".join(text for message in catalog for text in _texts(message.string))
+    pieces = {
+        piece for message in catalog if message.id for text in _texts(message.id) for piece in _pieces(text)
+    }
     return tuple(piece for piece in pieces if not _holds(theirs, piece))
 
 
@@ -184,13 +198,13 @@ def _holds(text: str, piece: str) -> bool:
     return piece in text and re.search(rf"(?<![\w-]){re.escape(piece)}(?![\w-])", text) is not None
 
 
-def _without_commands(said: str) -> str:
+def _without_commands(text: str) -> str:
     """Leave out what is to be typed, which is the same in every language."""
-    return re.sub(r"\bplacet( --?[a-z-]+| [a-z-]+\b| [A-Z]+\b)+|'\{[^']*\}'", "placet", said)
+    return re.sub(r"\bplacet( --?[a-z-]+| [a-z-]+\b| [A-Z]+\b)+|'\{[^']*\}'", "placet", text)
 
 
-def _too_wide(said: str) -> list[str]:
-    return [line for line in said.splitlines() if cells(line) > COLUMNS]
+def _too_wide(text: str) -> list[str]:
+    return [line for line in text.splitlines() if display_width(line) > COLUMNS]
 
 
 @pytest.fixture
@@ -201,10 +215,10 @@ def spoken(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[st
 
     def speak(language: str) -> None:
         monkeypatch.setenv("PLACET_LANGUAGE", language)
-        words.speak(language)
+        translation.use_language(language)
 
     yield speak
-    words.speak("en")
+    translation.use_language("en")
 
 
 @pytest.mark.parametrize("language", catalogs.TRANSLATED)
@@ -220,11 +234,11 @@ def test_no_english_is_left_and_every_screen_fits_a_terminal(
         for line, answer in answers.items():
             control.answers(line, _opaque(answer))
         run(args)
-        done = capsys.readouterr()
-        assert done.out or done.err
-        said = _without_commands(done.out + done.err)
-        left += [f"{' '.join(args)}: {piece}" for piece in _english(language) if _holds(said, piece)]
-        left += [f"{' '.join(args)}: too wide: {one}" for one in _too_wide(done.out)]
+        capture_result = capsys.readouterr()
+        assert capture_result.out or capture_result.err
+        text = _without_commands(capture_result.out + capture_result.err)
+        left += [f"{' '.join(args)}: {piece}" for piece in _english(language) if _holds(text, piece)]
+        left += [f"{' '.join(args)}: too wide: {element}" for element in _too_wide(capture_result.out)]
     assert not left, "\n".join(left)
 
 
@@ -244,10 +258,10 @@ def test_all_help_is_in_one_language_and_fits_a_terminal(language: str, spoken: 
     spoken(language)
     sentences = [piece for piece in _english(language) if piece.count(" ") >= 2]
     left = []
-    for path, said in _helps(program(), "placet", None):
-        flat = " ".join(said.split())
+    for path, text in _helps(program(), "placet", None):
+        flat = " ".join(text.split())
         left += [f"{path}: {piece}" for piece in sentences if _holds(flat, " ".join(piece.split()))]
-        left += [f"{path}: too wide: {one}" for one in _too_wide(said)]
+        left += [f"{path}: too wide: {element}" for element in _too_wide(text)]
     assert not left, "\n".join(left)
 
 

@@ -12,20 +12,21 @@ import msgspec
 import pytest
 
 from daemon import paths
-from daemon.control import journal_routes, own_routes
-from daemon.control.dispatch import Dispatch
-from daemon.control.errors import Envelope
-from daemon.control.events import Events
-from daemon.control.routes import Asks, Reads, Route
-from daemon.control.server import Control
-from daemon.disk import Floor
-from daemon.journal.typed import Typed
+from daemon.control.dispatcher import Dispatcher
+from daemon.control.error_body import Envelope
+from daemon.control.route import AsyncHandler, ReadHandler, Route
+from daemon.control.routes import self_description
+from daemon.control.routes.events import EventStreams
+from daemon.control.routes.journal import tasks
+from daemon.control.server import ControlServer
+from daemon.disk import DiskFloor
+from daemon.journal.human_input import HumanInput
 from daemon.notifier import Notifier
 from store.store import Store
 from store.threads import StoreThreads
 from syncproto.ids import DeviceId
 from syncproto.keys import Signer
-from tests.daemon.agents.fleet import START_MS, Fleet
+from tests.support.fleet import START_MS, Fleet
 
 
 class Answer(NamedTuple):
@@ -54,17 +55,17 @@ class Api:
             )
         )
         self.notifier = Notifier()
-        self.store.on_commit.append(self.notifier.tell)
+        self.store.on_commit.append(self.notifier.notify)
         self.differing: dict[DeviceId, str] = {}
         self.agreeing: set[DeviceId] = set()
-        self.events = Events(self.store, self.notifier, lambda: self.differing, lambda: self.agreeing)
-        self.routes = [*journal_routes.routes(Typed(lambda: START_MS, UTC, "en")), *extra]
-        self.control: Control | None = None
+        self.events = EventStreams(self.store, self.notifier, lambda: self.differing, lambda: self.agreeing)
+        self.routes = [*tasks.routes(HumanInput(lambda: START_MS, UTC, "en")), *extra]
+        self.control: ControlServer | None = None
         self._opened = ExitStack()
 
     async def start(self, uid: int | None = None) -> None:
-        dispatch = Dispatch(self.store, Floor(self.folder, self.floor))
-        self.control = await Control.start(self.path, self.routes, dispatch, self.events, uid=uid)
+        dispatch = Dispatcher(self.store, DiskFloor(self.folder, self.floor))
+        self.control = await ControlServer.start(self.path, self.routes, dispatch, self.events, uid=uid)
         address = self._opened.enter_context(paths.short_address(str(self.path)))
         self.session = aiohttp.ClientSession("http://placet", connector=aiohttp.UnixConnector(address))
 
@@ -92,13 +93,13 @@ class Api:
 
     def _hold(self, method: str, path: str, answer: bytes) -> None:
         template = path.partition("?")[0].split("/")
-        for route in [*own_routes.routes(self.events, self.routes), *self.routes]:
+        for route in [*self_description.routes(self.events, self.routes), *self.routes]:
             pieces = route.path.split("/")
             alike = len(pieces) == len(template) and all(
-                piece in (seen, "{ref}") for piece, seen in zip(pieces, template, strict=True)
+                piece in (text, "{ref}") for piece, text in zip(pieces, template, strict=True)
             )
             if alike and route.method == method:
-                msgspec.json.decode(answer, type=route.answer)
+                msgspec.json.decode(answer, type=route.response)
                 return
         raise AssertionError(f"no route answers {method} {path}")
 
@@ -115,17 +116,19 @@ class Probe:
 
     def routes(self) -> list[Route]:
         return [
-            Route("GET", "/v1/bug", "Meet a bug", Reads(self._bug), int),
-            Route("POST", "/v1/count", "Count", Asks(self._count), int),
+            Route("GET", "/v1/bug", "Meet a bug", ReadHandler(self._bug), int),
+            Route("POST", "/v1/count", "Count", AsyncHandler(self._count), int),
             Route(
                 "POST",
                 "/v1/look",
                 "Count, and say that it writes nothing",
-                Asks(self._count),
+                AsyncHandler(self._count),
                 int,
-                only_looks=lambda _: True,
+                writes_nothing=lambda _: True,
             ),
-            Route("POST", "/v1/secret", "Count in secret", Asks(self._count, kept=False), int),
+            Route(
+                "POST", "/v1/secret", "Count in secret", AsyncHandler(self._count, stores_response=False), int
+            ),
         ]
 
     def _bug(self, snapshot: Any, call: Any) -> int:
@@ -143,7 +146,7 @@ def probe() -> Probe:
 
 @pytest.fixture
 async def api(tmp_path: Path, probe: Probe) -> AsyncIterator[Api]:
-    made = Api(tmp_path, probe.routes())
-    await made.start()
-    yield made
-    await made.stop()
+    new_api = Api(tmp_path, probe.routes())
+    await new_api.start()
+    yield new_api
+    await new_api.stop()

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from daemon.control.openapi import describe
-from daemon.control.routes import Asks, Nothing, Reads, Route, Streams, Writes
+from daemon.control.openapi import openapi_document
+from daemon.control.route import AsyncHandler, Nothing, ReadHandler, Route, StreamHandler, WriteHandler
 from tests.daemon.control.conftest import Api
 
 
@@ -26,38 +26,38 @@ async def description(api: Api) -> Any:
 
 
 async def test_every_route_is_described_and_every_reference_resolves(api: Api):
-    told = await description(api)
-    assert told["openapi"] == "3.1.0"
-    described = {(method.upper(), path) for path, methods in told["paths"].items() for method in methods}
+    answer = await description(api)
+    assert answer["openapi"] == "3.1.0"
+    described = {(method.upper(), path) for path, methods in answer["paths"].items() for method in methods}
     assert described >= {(route.method, route.path) for route in api.routes}
     assert {("GET", "/healthz"), ("GET", "/v1/openapi.json"), ("GET", "/v1/events")} <= described
-    names = {f"#/components/schemas/{name}" for name in told["components"]["schemas"]}
-    assert refs(told) <= names
+    names = {f"#/components/schemas/{name}" for name in answer["components"]["schemas"]}
+    assert refs(answer) <= names
 
 
 async def test_operations_have_names_of_their_own(api: Api):
-    told = await description(api)
-    names = [one["operationId"] for methods in told["paths"].values() for one in methods.values()]
+    answer = await description(api)
+    names = [method["operationId"] for methods in answer["paths"].values() for method in methods.values()]
     assert len(names) == len(set(names))
 
 
 async def test_what_a_request_must_hold_is_what_is_described(api: Api):
-    told = await description(api)
-    schemas = told["components"]["schemas"]
+    answer = await description(api)
+    schemas = answer["components"]["schemas"]
     assert schemas["NewTask"]["required"] == ["title"]
     assert schemas["NewTask"]["additionalProperties"] is False
-    add = told["paths"]["/v1/tasks"]["post"]
+    add = answer["paths"]["/v1/tasks"]["post"]
     assert add["requestBody"]["required"]
     assert set(add["responses"]) == {"201", "default"}
-    assert [one["name"] for one in add["parameters"]] == ["Idempotency-Key"]
-    listed = told["paths"]["/v1/tasks"]["get"]
-    names = {one["name"] for one in listed["parameters"]}
+    assert [parameter["name"] for parameter in add["parameters"]] == ["Idempotency-Key"]
+    listed = answer["paths"]["/v1/tasks"]["get"]
+    names = {parameter["name"] for parameter in listed["parameters"]}
     assert names >= {"all", "removed", "brief", "after", "limit", "label", "due_before"}
-    shown = told["paths"]["/v1/tasks/{ref}"]["get"]
-    names_in = [(one["name"], one["in"]) for one in shown["parameters"]]
+    displayed = answer["paths"]["/v1/tasks/{ref}"]["get"]
+    names_in = [(parameter["name"], parameter["in"]) for parameter in displayed["parameters"]]
     assert names_in == [("ref", "path"), ("provenance", "query")]
-    streamed = told["paths"]["/v1/events"]["get"]["responses"]["200"]["content"]["text/event-stream"]
-    kinds = [one["$ref"].rpartition("/")[2] for one in streamed["schema"]["anyOf"]]
+    streamed = answer["paths"]["/v1/events"]["get"]["responses"]["200"]["content"]["text/event-stream"]
+    kinds = [choice["$ref"].rpartition("/")[2] for choice in streamed["schema"]["anyOf"]]
     assert kinds == ["Event", "StateEvent"]
 
 
@@ -68,13 +68,15 @@ async def never(*_: Any) -> Any:
 @pytest.mark.parametrize(
     ("how", "is_heeded"),
     [
-        (Writes(never), True),
-        (Asks(never), True),
-        (Asks(never, kept=False), False),
-        (Streams(never, "application/json", takes="application/jsonl"), False),
+        (WriteHandler(never), True),
+        (AsyncHandler(never), True),
+        (AsyncHandler(never, stores_response=False), False),
+        (StreamHandler(never, "application/json", request_media="application/jsonl"), False),
     ],
 )
-def test_a_key_is_offered_where_it_is_heeded_alone(how: Reads | Writes | Asks | Streams, is_heeded: bool):
-    told = describe([Route("POST", "/v1/some", "Do something", how, Nothing)], "1")
-    offered = [one["name"] for one in told["paths"]["/v1/some"]["post"]["parameters"]]
+def test_a_key_is_offered_where_it_is_heeded_alone(
+    how: ReadHandler | WriteHandler | AsyncHandler | StreamHandler, is_heeded: bool
+):
+    document = openapi_document([Route("POST", "/v1/some", "Do something", how, Nothing)], "1")
+    offered = [parameter["name"] for parameter in document["paths"]["/v1/some"]["post"]["parameters"]]
     assert offered == ["Idempotency-Key"] * is_heeded

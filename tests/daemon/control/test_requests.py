@@ -12,25 +12,26 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from daemon.control.server import listen
-from daemon.journal.errors import Code, Refused
-from store.faults import DiskFull, ReadOnlyDatabase, StoreError
-from syncproto.faults import CommitTooLarge, LocalProtocolError
+from daemon.control.server import open_socket
+from daemon.refusal import RefusalCode, Refused
+from store.file.errors import DiskFull, ReadOnlyDatabase, StoreError
+from store.sentence import foreign_text
+from syncproto.errors import CommitTooLarge, LocalProtocolError
 from tests.daemon.control.conftest import Api, Probe
 
 TASK = {"title": "Renew the passport"}
 
 
 async def test_a_task_goes_in_and_comes_out(api: Api):
-    made = await api.ask("POST", "/v1/tasks", TASK | {"labels": ["family"], "due": "2026-03-06"})
-    assert made.status == 201
-    task = f"/v1/tasks/{made.json['id']}"
+    answer = await api.ask("POST", "/v1/tasks", TASK | {"labels": ["family"], "due": "2026-03-06"})
+    assert answer.status == 201
+    task = f"/v1/tasks/{answer.json['id']}"
     assert (await api.ask("POST", f"{task}/entries", {"text": "The photos are here"})).status == 201
     assert (await api.ask("POST", f"{task}/checklist", {"title": "Form"})).status == 201
-    shown = (await api.ask("GET", task)).json
-    assert (shown["labels"], shown["due"]) == (["family"], "2026-03-06")
-    assert [one["text"] for one in shown["entries"]] == ["The photos are here"]
-    item = shown["checklists"][0]["items"][0]
+    json = (await api.ask("GET", task)).json
+    assert (json["labels"], json["due"]) == (["family"], "2026-03-06")
+    assert [entry["text"] for entry in json["entries"]] == ["The photos are here"]
+    item = json["checklists"][0]["items"][0]
     ticked = await api.ask("PATCH", f"/v1/checklist-items/{item['id'][:6]}", {"is_checked": True})
     assert (ticked.json["is_checked"], ticked.json["checked_by"]) == (True, "user")
     assert (await api.ask("POST", f"{task}/done", {})).json["status"] == "DONE"
@@ -39,14 +40,18 @@ async def test_a_task_goes_in_and_comes_out(api: Api):
     assert (await api.ask("DELETE", task)).json["removed"]
     assert len((await api.ask("GET", "/v1/tasks?removed=true")).json) == 1
     assert not (await api.ask("POST", f"{task}/restore")).json["removed"]
-    assert {one["kind"] for one in (await api.ask("GET", "/v1/log")).json} >= {"task", "entry", "label"}
+    assert {change["kind"] for change in (await api.ask("GET", "/v1/log")).json} >= {
+        "task",
+        "entry",
+        "label",
+    }
 
 
 async def test_days_and_lengths_are_taken_in_words_and_answered_strictly(api: Api):
-    made = await api.ask("POST", "/v1/tasks", TASK | {"due": "in zwei Wochen", "estimate_minutes": "1h30"})
+    answer = await api.ask("POST", "/v1/tasks", TASK | {"due": "in zwei Wochen", "estimate_minutes": "1h30"})
     # The clock of these tests stands at Friday, 20 March 2026.
-    assert (made.json["due"], made.json["estimate_minutes"]) == ("2026-04-03", 90)
-    task = f"/v1/tasks/{made.json['id']}"
+    assert (answer.json["due"], answer.json["estimate_minutes"]) == ("2026-04-03", 90)
+    task = f"/v1/tasks/{answer.json['id']}"
     changed = await api.ask("PATCH", task, {"due": "vineri", "estimate_minutes": 20})
     assert (changed.json["due"], changed.json["estimate_minutes"]) == ("2026-03-27", 20)
     emptied = await api.ask("PATCH", task, {"due": "none", "estimate_minutes": None})
@@ -58,9 +63,9 @@ async def test_days_and_lengths_are_taken_in_words_and_answered_strictly(api: Ap
 
 
 async def test_a_task_is_found_by_a_part_of_its_title_with_any_signs_in_it(api: Api):
-    made = await api.ask("POST", "/v1/tasks", {"title": "50 % off / ä?#"})
-    found = await api.ask("GET", "/v1/tasks/50%20%25%20off%20%2F%20%C3%A4%3F%23")
-    assert found.json["id"] == made.json["id"]
+    answer = await api.ask("POST", "/v1/tasks", {"title": "50 % off / ä?#"})
+    found_answer = await api.ask("GET", "/v1/tasks/50%20%25%20off%20%2F%20%C3%A4%3F%23")
+    assert found_answer.json["id"] == answer.json["id"]
 
 
 async def test_an_ambiguous_reference_lists_the_candidates(api: Api):
@@ -68,7 +73,10 @@ async def test_an_ambiguous_reference_lists_the_candidates(api: Api):
         await api.ask("POST", "/v1/tasks", {"title": title})
     refused = await api.ask("GET", "/v1/tasks/buy")
     assert (refused.status, refused.code) == (409, "ambiguous")
-    assert {one["title"] for one in refused.json["error"]["candidates"]} == {"Buy milk", "Buy eggs"}
+    assert {listed_task["title"] for listed_task in refused.json["error"]["candidates"]} == {
+        "Buy milk",
+        "Buy eggs",
+    }
 
 
 @pytest.mark.parametrize(
@@ -143,15 +151,15 @@ async def test_a_bug_is_told_and_logged_without_its_words(api: Api):
 @pytest.mark.parametrize(
     ("fault", "status", "code"),
     [
-        (DiskFull("no space left"), 507, "disk"),
-        (ReadOnlyDatabase("read-only"), 422, "failed"),
-        (StoreError("locked"), 422, "failed"),
+        (DiskFull(foreign_text("no space left")), 507, "disk"),
+        (ReadOnlyDatabase(foreign_text("read-only")), 422, "failed"),
+        (StoreError(foreign_text("locked")), 422, "failed"),
         (CommitTooLarge("300000 bytes"), 400, "usage"),
         (LocalProtocolError("an integer beyond 64 bits"), 400, "usage"),
-        (Refused(Code.TIMEOUT, "not yet"), 504, "timeout"),
-        (Refused(Code.NEEDS_CONFIRMATION, "sure?"), 412, "needs_confirmation"),
-        (Refused(Code.STALE, "changed"), 409, "stale"),
-        (Refused(Code.PARTLY, "some"), 422, "partly"),
+        (Refused(RefusalCode.TIMEOUT, foreign_text("not yet")), 504, "timeout"),
+        (Refused(RefusalCode.NEEDS_CONFIRMATION, foreign_text("sure?")), 412, "needs_confirmation"),
+        (Refused(RefusalCode.STALE, foreign_text("changed")), 409, "stale"),
+        (Refused(RefusalCode.PARTLY, foreign_text("some")), 422, "partly"),
     ],
 )
 async def test_faults_of_the_world_are_answered_by_what_can_be_done(
@@ -251,12 +259,12 @@ async def test_another_user_is_refused_whatever_the_permissions(tmp_path: Path):
     api = Api(tmp_path, [])
     await api.start(uid=os.getuid() + 1)
     refused = await api.ask("GET", "/v1/tasks")
-    assert (refused.status, refused.code) == (403, Code.FORBIDDEN)
+    assert (refused.status, refused.code) == (403, RefusalCode.FORBIDDEN)
     await api.stop()
 
 
 async def test_a_socket_that_a_killed_daemon_left_is_replaced_and_none_is_left(tmp_path: Path):
-    left = listen(tmp_path / "control.sock")
+    left = open_socket(tmp_path / "control.sock")
     left.close()
     api = Api(tmp_path, [])
     await api.start()
@@ -276,7 +284,20 @@ async def test_a_socket_path_beyond_the_systems_limit_is_handled(tmp_path: Path)
 
 async def test_a_folder_that_is_not_there_is_an_error_of_the_system(tmp_path: Path):
     with pytest.raises(OSError, match="No such file"):
-        listen(tmp_path / "nowhere" / "control.sock")
+        open_socket(tmp_path / "nowhere" / "control.sock")
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
+async def test_a_body_that_is_not_compressed_as_it_says_is_refused(api: Api, encoding: str):
+    headers = {"Content-Encoding": encoding, "Content-Type": "application/json"}
+    async with api.session.post("/v1/tasks", data=b"\x1f\x8b not so " * 9, headers=headers) as response:
+        answer = await response.json()
+    assert (response.status, answer["error"]["code"], answer["error"]["id"]) == (
+        400,
+        "usage",
+        "body-unreadable",
+    )
+    assert (await api.ask("GET", "/healthz")).status == 200
 
 
 async def test_what_is_not_http_is_answered_and_harms_nobody(api: Api):

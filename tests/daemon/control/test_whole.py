@@ -13,14 +13,13 @@ import aiohttp
 import msgspec
 import pytest
 
-from daemon.app.root import Daemon
+from daemon.app.composition import Daemon
 from daemon.clock import SystemClock
-from daemon.config import Device as DeviceSettings
-from daemon.config import Listen, Mdns, Settings, Wake
-from daemon.control.errors import Envelope
+from daemon.config import DeviceSettings, ListenSettings, MdnsSettings, Settings, WakeSettings
+from daemon.control.error_body import Envelope
 from daemon.paths import Paths, make_folders
 
-WAIT_S = 20
+WAIT_S = 120
 NOTE = "This takes 2 hours. It is due 2031-05-17.\n- [ ] Find the photos\n- [ ] Fill in the form\n"
 
 
@@ -35,9 +34,9 @@ class Device:
     async def start(self) -> None:
         settings = Settings(
             device=DeviceSettings(name=self.name),
-            listen=Listen(host="127.0.0.1"),
-            mdns=Mdns(enabled=False),
-            wake=Wake(debounce_s=0.0, throttle_s=0.0),
+            listen=ListenSettings(host="127.0.0.1"),
+            mdns=MdnsSettings(enabled=False),
+            wake=WakeSettings(debounce_s=0.0, throttle_s=0.0),
         )
         self.daemon = Daemon(self._paths, settings, SystemClock())
         await self.daemon.start()
@@ -54,8 +53,8 @@ class Device:
         async with self._session.request(method, path, data=data, headers=headers) as response:
             answer = await response.read()
             if response.status >= 400:
-                told = msgspec.json.decode(answer, type=Envelope)
-                return response.status, told.error.code
+                envelope = msgspec.json.decode(answer, type=Envelope)
+                return response.status, envelope.error.code
             return response.status, msgspec.json.decode(answer)
 
     async def text(self, path: str) -> str:
@@ -70,10 +69,10 @@ class Device:
 
     async def decide(self, verdict: str, **fields: Any) -> list[str]:
         answer = await self.do("POST", "/v1/decisions", {"verdict": verdict, **fields})
-        return [one["result"] for one in answer]
+        return [decision["result"] for decision in answer]
 
     async def pending(self) -> dict[str, Any]:
-        return {one["tool"]: one for one in await self.do("GET", "/v1/pending")}
+        return {item["tool"]: item for item in await self.do("GET", "/v1/pending")}
 
     async def propose(self) -> dict[str, Any]:
         """Make a task whose agent proposes; return the open items by tool."""
@@ -90,16 +89,16 @@ Make = Callable[[str], Any]
 
 @pytest.fixture
 async def make(tmp_path: Path) -> AsyncIterator[Make]:
-    made: list[Device] = []
+    devices: list[Device] = []
 
-    async def one(name: str) -> Device:
+    async def start_device(name: str) -> Device:
         device = Device(tmp_path / name, name)
         await device.start()
-        made.append(device)
+        devices.append(device)
         return device
 
-    yield one
-    for device in made:
+    yield start_device
+    for device in devices:
         await device.stop()
 
 
@@ -129,18 +128,20 @@ async def test_what_one_device_proposes_the_other_confirms(make: Make, laptop: D
     task = await laptop.do("GET", f"/v1/tasks/{estimate['task_id']}")
     assert task["estimate_minutes"] == 120
     assert task["report"]["tldr"]
-    one, other = await laptop.do("GET", "/v1/status"), await phone.do("GET", "/v1/status")
-    assert (one["vector"], one["state_hash"]) == (other["vector"], other["state_hash"])
-    assert [(peer["name"], peer["connected"], peer["lag"]) for peer in one["peers"]] == [("phone", True, 0)]
-    assert one["agents"] == {"active": 1, "due": 0, "running": 0, "dormant": 0}
+    element, other = await laptop.do("GET", "/v1/status"), await phone.do("GET", "/v1/status")
+    assert (element["vector"], element["state_hash"]) == (other["vector"], other["state_hash"])
+    assert [(peer["name"], peer["connected"], peer["lag"]) for peer in element["peers"]] == [
+        ("phone", True, 0)
+    ]
+    assert element["agents"] == {"active": 1, "due": 0, "running": 0, "dormant": 0}
 
 
 async def test_giving_an_agent_to_a_task_that_has_one_elsewhere_shows_that_one(make: Make, laptop: Device):
     phone = await paired(make, laptop)
     estimate = (await laptop.propose())["update_task_estimate"]
     await laptop.do("POST", "/v1/sync", {"wait": WAIT_S})
-    shown = await phone.do("POST", "/v1/agents", {"task": estimate["task_id"]})
-    assert (shown["id"], shown["at_home"]) == (estimate["agent_id"], False)
+    displayed = await phone.do("POST", "/v1/agents", {"task": estimate["task_id"]})
+    assert (displayed["id"], displayed["at_home"]) == (estimate["agent_id"], False)
 
 
 async def test_a_link_that_is_cut_shows_both_words_and_heals(make: Make, laptop: Device):
@@ -163,7 +164,9 @@ async def test_a_link_that_is_cut_shows_both_words_and_heals(make: Make, laptop:
         assert "update_task_estimate" not in left
         task = await device.do("GET", "/v1/tasks/passport")
         assert (task["estimate_minutes"], task["due"], task["conflicts"]) == (120, None, [])
-    await phone.decide("confirmed", set=items["update_task_due_date"]["set_id"])
+    assert "left" in await phone.decide("confirmed", set=items["update_task_due_date"]["set_id"])
+    assert (await phone.pending())["update_task_due_date"]["disputed"]
+    await phone.decide("confirmed", items=[due])
     assert (await phone.do("GET", "/v1/tasks/passport"))["due"] == "2031-05-17"
     assert await phone.pending() == {}
 
@@ -171,12 +174,14 @@ async def test_a_link_that_is_cut_shows_both_words_and_heals(make: Make, laptop:
 async def test_a_set_is_decided_item_by_item_in_order_and_a_retry_says_already(laptop: Device):
     items = await laptop.propose()
     change_set = next(iter(items.values()))["set_id"]
-    shown = [one for one in await laptop.do("GET", "/v1/pending") if one["set_id"] == change_set]
+    displayed = [
+        decision for decision in await laptop.do("GET", "/v1/pending") if decision["set_id"] == change_set
+    ]
     before = (await laptop.do("GET", "/v1/status"))["commits"]
     answer = await laptop.do("POST", "/v1/decisions", {"verdict": "confirmed", "set": change_set[:8]})
-    assert [one["item_id"] for one in answer] == [one["item_id"] for one in shown]
-    assert {one["result"] for one in answer} == {"applied"}
-    assert (await laptop.do("GET", "/v1/status"))["commits"] == before + len(shown)
+    assert [decision["item_id"] for decision in answer] == [decision["item_id"] for decision in displayed]
+    assert {decision["result"] for decision in answer} == {"applied"}
+    assert (await laptop.do("GET", "/v1/status"))["commits"] == before + len(displayed)
     assert set(await laptop.decide("confirmed", set=change_set)) == {"already"}
     task = await laptop.do("GET", "/v1/tasks/passport")
     assert {item["title"] for item in task["checklists"][0]["items"]} == {
@@ -196,7 +201,7 @@ async def test_verdicts_go_back_and_forth(laptop: Device):
     assert await laptop.decide("confirmed", items=[item]) == ["conflict"]
     assert await laptop.decide("confirmed", items=[item], again=True) == ["applied"]
     assert await laptop.decide("reopened", items=[item]) == ["applied"]
-    kinds = {one["kind"] for one in await laptop.do("GET", "/v1/log?entity=passport&limit=500")}
+    kinds = {change["kind"] for change in await laptop.do("GET", "/v1/log?entity=passport&limit=500")}
     assert {"decision", "task", "entry"} <= kinds
 
 
@@ -248,8 +253,8 @@ async def test_what_cannot_be_done_is_refused(laptop: Device, method, path, body
 
 
 async def test_a_reference_that_is_no_id_is_told_what_one_looks_like(laptop: Device):
-    asked = {"verdict": "confirmed", "items": ["the first one", "abcdef"]}
-    other, unknown = await laptop.do("POST", "/v1/decisions", asked)
+    request = {"verdict": "confirmed", "items": ["the first one", "abcdef"]}
+    other, unknown = await laptop.do("POST", "/v1/decisions", request)
     assert [other["result"], unknown["result"]] == ["not_found", "not_found"]
     assert "0-9 and a-f" in other["message"]
     assert unknown["message"] == "there is no such proposal"
@@ -271,8 +276,8 @@ async def test_a_token_works_once(make: Make, laptop: Device):
 
 
 async def test_an_invitation_is_never_kept_for_a_retry(laptop: Device):
-    one, other = [await laptop.ask("POST", "/v1/invitations", {}, key="k1") for _ in range(2)]
-    assert one[1]["token"] != other[1]["token"]
+    element, other = [await laptop.ask("POST", "/v1/invitations", {}, key="k1") for _ in range(2)]
+    assert element[1]["token"] != other[1]["token"]
 
 
 async def test_an_import_is_one_request_and_twice_is_once(laptop: Device):
@@ -280,19 +285,19 @@ async def test_an_import_is_one_request_and_twice_is_once(laptop: Device):
     body = {"format": "markdown", "name": "todo.md", "text": text}
     tried = await laptop.do("POST", "/v1/import", body | {"dry_run": True})
     assert (tried["tasks"], await laptop.do("GET", "/v1/tasks")) == (2, [])
-    taken = await laptop.do("POST", "/v1/import", body)
-    assert (taken["tasks"], taken["checklist_items"]) == (2, 3)
+    used = await laptop.do("POST", "/v1/import", body)
+    assert (used["tasks"], used["checklist_items"]) == (2, 3)
     again = await laptop.do("POST", "/v1/import", body)
     assert (again["tasks"], again["updated"], again["unchanged"]) == (0, 0, 2)
-    titles = {one["title"] for one in await laptop.do("GET", "/v1/tasks")}
+    titles = {listed_task["title"] for listed_task in await laptop.do("GET", "/v1/tasks")}
     assert titles == {"Trip", "Home"}
 
 
 async def test_a_file_beyond_the_limit_of_other_requests_can_be_imported(laptop: Device):
     lines = "".join(f"# Task {n}\n\n{'word ' * 200}\n\n" for n in range(1100))
     assert len(lines) > 1 << 20
-    taken = await laptop.do("POST", "/v1/import", {"format": "markdown", "name": "big.md", "text": lines})
-    assert taken["tasks"] == 1100
+    used = await laptop.do("POST", "/v1/import", {"format": "markdown", "name": "big.md", "text": lines})
+    assert used["tasks"] == 1100
 
 
 async def test_nothing_is_taken_of_a_bad_file(laptop: Device):
@@ -302,23 +307,23 @@ async def test_nothing_is_taken_of_a_bad_file(laptop: Device):
 
 
 async def test_the_whole_table_is_described(laptop: Device):
-    told = await laptop.do("GET", "/v1/openapi.json")
+    answer = await laptop.do("GET", "/v1/openapi.json")
     assert {"/v1/status", "/v1/agents", "/v1/decisions", "/v1/import", "/v1/join", "/v1/sync"} <= set(
-        told["paths"]
+        answer["paths"]
     )
-    names = [one["operationId"] for methods in told["paths"].values() for one in methods.values()]
+    names = [method["operationId"] for methods in answer["paths"].values() for method in methods.values()]
     assert len(names) == len(set(names))
 
 
 async def test_the_metrics_tell_numbers_and_no_words(laptop: Device):
     await laptop.propose()
     text = await laptop.text("/metrics")
-    told = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
-    assert int(told["placet_commits"]) == int(told["placet_feed_position"]) > 0
-    assert int(told["placet_pending_items"]) > 0
-    assert told['placet_agents{state="active"}'] == "1"
-    assert int(told['placet_runs{status="completed"}']) >= 1
-    assert int(told['placet_requests_total{kind="write",result="done"}']) >= 3
-    assert int(told["placet_resident_bytes"]) > 1 << 20
+    answer = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
+    assert int(answer["placet_commits"]) == int(answer["placet_feed_position"]) > 0
+    assert int(answer["placet_pending_items"]) > 0
+    assert answer['placet_agents{state="active"}'] == "1"
+    assert int(answer['placet_runs{status="completed"}']) >= 1
+    assert int(answer['placet_requests_total{kind="write",result="done"}']) >= 3
+    assert int(answer["placet_resident_bytes"]) > 1 << 20
     assert "passport" not in text
     assert laptop.name not in text

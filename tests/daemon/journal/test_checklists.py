@@ -1,19 +1,17 @@
-"""A person's use cases on checklists and their items.
+"""Whole checklists, and what removing and restoring does to items.
 
-Never goes below the use cases, but for what an agent wrote.
+Never goes below the use cases.
 """
 
 import pytest
 
-from daemon.journal import checklists, tasks
-from daemon.journal.checklists import ItemEdit, NewItem, todos_id
-from daemon.journal.errors import Code, Refused
+from daemon.journal import checklist_items, checklists, tasks
+from daemon.journal.checklist_items import ItemEdit, NewItem
+from daemon.journal.checklists import ChecklistEdit, ChecklistMove, NewChecklist
 from daemon.journal.tasks import NewTask
-from daemon.journal.views import ChecklistItem, Task
-from store.transaction import Write
-from syncproto.commit import By
-from syncproto.ids import from_text, text
-from tests.daemon.agents.fleet import Fleet, Home
+from daemon.journal.views.structures import Checklist, ChecklistItem, Task
+from daemon.refusal import RefusalCode, Refused
+from tests.support.fleet import Fleet, Home
 
 
 @pytest.fixture
@@ -21,151 +19,154 @@ def task(a: Home) -> Task:
     return a.write(lambda tx: tasks.add(tx, NewTask(title="Renew the passport")))
 
 
-def add(home: Home, task: Task, title: str = "Photos", **fields) -> ChecklistItem:
-    return home.write(lambda tx: checklists.add_item(tx, task.id, NewItem(title=title, **fields)))
+def add(home: Home, task: Task, title: str, checklist: str | None = None) -> ChecklistItem:
+    return home.write(lambda tx: checklist_items.add_item(tx, task.id, NewItem(title, checklist)))
 
 
-def edit(home: Home, item: ChecklistItem, **fields) -> ChecklistItem:
-    return home.write(lambda tx: checklists.edit_item(tx, item.id, ItemEdit(**fields)))
+def new_checklist(home: Home, task: Task, title: str) -> Checklist:
+    return home.write(lambda tx: checklists.add(tx, task.id, NewChecklist(title)))
 
 
-def show(home: Home, task: Task) -> Task:
-    return home.read(lambda snapshot: tasks.show(snapshot, task.id))
+def move(home: Home, checklist: Checklist, **where) -> Checklist:
+    return home.write(lambda tx: checklists.move(tx, checklist.id, ChecklistMove(**where)))
+
+
+def titles(home: Home, task: Task) -> list[str]:
+    return [
+        checklist.title for checklist in home.read(lambda snapshot: tasks.show(snapshot, task.id)).checklists
+    ]
+
+
+def removed(home: Home, task: Task) -> list[tuple[str, list[str]]]:
+    reported_checklists = home.read(
+        lambda snapshot: checklists.list_checklists(snapshot, task.id, removed=True)
+    )
+    return [
+        (reported_checklist.title, [item.title for item in reported_checklist.items])
+        for reported_checklist in reported_checklists
+    ]
 
 
 def commits(home: Home) -> int:
     return home.read(lambda snapshot: snapshot.counts().commits)
 
 
-def test_the_first_item_makes_the_checklist_todos_under_an_id_that_follows_from_the_task(a: Home, task: Task):
-    item = add(a, task)
-    (checklist,) = show(a, task).checklists
-    assert (checklist.title, checklist.id) == ("Todos", text(todos_id(from_text(task.id))))
-    assert checklist.items == [item]
-    assert (item.title, item.is_checked, item.checked_by) == ("Photos", False, "user")
-
-
-def test_items_added_on_two_devices_before_they_met_share_one_checklist(
-    fleet: Fleet, a: Home, b: Home, task: Task
-):
-    fleet.sync()
-    add(a, task, "From a")
-    add(b, task, "From b")
-    fleet.sync()
-    (checklist,) = show(a, task).checklists
-    assert {item.title for item in checklist.items} == {"From a", "From b"}
-    assert show(a, task).conflicts == []
-
-
-def test_items_stay_in_the_order_in_which_they_were_added(a: Home, task: Task):
-    titles = [f"item {n}" for n in range(70)]
-    for title in titles:
-        add(a, task, title)
-    (checklist,) = show(a, task).checklists
-    assert [item.title for item in checklist.items] == titles
-
-
-def test_a_named_checklist_is_found_by_its_title_or_made(a: Home, task: Task):
-    first = add(a, task, "Passport", checklist="Packing")
-    assert add(a, task, "Tickets", checklist="packing").checklist_id == first.checklist_id
-    assert add(a, task, "No name given").checklist_id == first.checklist_id
-    assert [one.title for one in show(a, task).checklists] == ["Packing"]
-
-
-def test_adding_an_item_is_one_commit_that_also_touches_the_task(a: Home, task: Task):
+def test_a_task_may_have_several_checklists_in_an_order_of_ones_own(a: Home, task: Task):
+    checklist, two, three = (new_checklist(a, task, title) for title in ("One", "Two", "Three"))
+    assert (checklist.items, checklist.task_id, titles(a, task)) == ([], task.id, ["One", "Two", "Three"])
+    move(a, three, first=True)
+    move(a, checklist, after=two.id)
+    assert titles(a, task) == ["Three", "Two", "One"]
     before = commits(a)
-    add(a, task)
-    assert commits(a) == before + 1
-    assert show(a, task).vector_clock != task.vector_clock
+    move(a, three, before=two.id)
+    assert commits(a) == before
 
 
-def test_an_item_ticked_while_its_task_was_removed_elsewhere_keeps_the_task(
-    fleet: Fleet, a: Home, b: Home, task: Task
-):
-    item = add(a, task)
-    fleet.sync()
-    a.write(lambda tx: tasks.remove(tx, task.id))
-    edit(b, item, is_checked=True)
-    fleet.sync()
-    kept = show(a, task)
-    assert kept.checklists[0].items[0].is_checked
-    assert [one.field for one in kept.conflicts] == ["deleted"]
+def test_a_checklist_made_twice_is_made_once(a: Home, task: Task):
+    first = new_checklist(a, task, "Packing")
+    before = commits(a)
+    assert new_checklist(a, task, " packing ").id == first.id
+    assert commits(a) == before
 
 
-def test_the_item_of_a_task_that_is_removed_is_left_alone(a: Home, task: Task):
-    item = add(a, task)
-    a.write(lambda tx: tasks.remove(tx, task.id))
-    with pytest.raises(Refused) as caught:
-        edit(a, item, is_checked=True)
-    assert caught.value.code is Code.NOT_FOUND
-    assert "restore" in caught.value.hint
+def test_a_checklist_is_renamed(a: Home, task: Task):
+    checklist = new_checklist(a, task, "One")
+    renamed = a.write(
+        lambda tx: checklists.edit(tx, checklist.id, ChecklistEdit("Uno", base=checklist.vector_clock))
+    )
+    assert (renamed.title, titles(a, task)) == ("Uno", ["Uno"])
+    before = commits(a)
+    a.write(lambda tx: checklists.edit(tx, checklist.id, ChecklistEdit("Uno")))
+    assert commits(a) == before
 
 
-def test_ticking_shows_who_and_when(fleet: Fleet, a: Home, task: Task):
-    item = add(a, task)
-    fleet.now_ms += 60_000
-    ticked = edit(a, item, is_checked=True)
-    assert (ticked.is_checked, ticked.checked_by, ticked.checked_at) == (
+def test_a_removed_checklist_hides_its_items_and_brings_the_same_ones_back(a: Home, task: Task):
+    checklist_item, removed_item = add(a, task, "Kept", "Packing"), add(a, task, "Gone", "Packing")
+    a.write(lambda tx: checklist_items.remove_item(tx, removed_item.id))
+    assert removed(a, task) == [("Packing", ["Gone"])]
+    checklist = a.write(lambda tx: checklists.remove(tx, checklist_item.checklist_id))
+    assert (checklist.removed, titles(a, task), removed(a, task)) == (
         True,
-        "user",
-        "2026-03-20T09:47:40.000Z",
+        [],
+        [("Packing", ["Kept", "Gone"])],
     )
+    with pytest.raises(Refused) as refusal:
+        a.write(lambda tx: checklist_items.edit_item(tx, checklist_item.id, ItemEdit(is_checked=True)))
+    assert (refusal.value.code, "restore" in refusal.value.hint) == (RefusalCode.NOT_FOUND, True)
+    back = a.write(lambda tx: checklists.restore(tx, checklist_item.checklist_id))
+    assert [item.title for item in back.items] == ["Kept"]
 
 
-def test_ticking_twice_is_ticking_once_but_confirming_an_agents_tick_is_a_word_of_ones_own(
-    a: Home, task: Task
+def test_restoring_an_item_restores_its_checklist(a: Home, task: Task):
+    item = add(a, task, "Photos", "Packing")
+    a.write(lambda tx: checklist_items.remove_item(tx, item.id))
+    a.write(lambda tx: checklists.remove(tx, item.checklist_id))
+    assert not a.write(lambda tx: checklist_items.restore_item(tx, item.id)).removed
+    (checklist,) = a.read(lambda snapshot: tasks.show(snapshot, task.id)).checklists
+    assert [checklist_item.title for checklist_item in checklist.items] == ["Photos"]
+
+
+@pytest.mark.parametrize("full", [False, True])
+@pytest.mark.parametrize("restores", [False, True])
+def test_removing_and_restoring_twice_is_once(a: Home, task: Task, full: bool, restores: bool):
+    item = add(a, task, "Photos")
+    ref = item.checklist_id if full else item.id
+    remove = checklists.remove if full else checklist_items.remove_item
+    restore = checklists.restore if full else checklist_items.restore_item
+    a.write(lambda tx: remove(tx, ref))
+    if restores:
+        a.write(lambda tx: restore(tx, ref))
+    before = commits(a)
+    a.write(lambda tx: restore(tx, ref) if restores else remove(tx, ref))
+    assert commits(a) == before
+
+
+def test_what_belongs_to_a_removed_task_is_restored_with_it_and_not_by_itself(a: Home, task: Task):
+    item, checklist_item = add(a, task, "Photos"), add(a, task, "Form")
+    a.write(lambda tx: checklist_items.remove_item(tx, checklist_item.id))
+    a.write(lambda tx: tasks.remove(tx, task.id))
+    with pytest.raises(Refused, match="the task 'Renew the passport' was removed"):
+        a.write(lambda tx: checklist_items.restore_item(tx, checklist_item.id))
+    with pytest.raises(Refused, match="was removed"):
+        a.write(lambda tx: checklists.restore(tx, item.checklist_id))
+    with pytest.raises(Refused, match="was removed"):
+        a.write(lambda tx: checklists.edit(tx, item.checklist_id, ChecklistEdit("X")))
+    back = a.write(lambda tx: tasks.restore(tx, task.id))
+    assert [listed_item.title for listed_item in back.checklists[0].items] == ["Photos"]
+
+
+def test_a_new_item_does_not_bring_a_removed_checklist_back(a: Home, task: Task):
+    old = add(a, task, "Old")
+    a.write(lambda tx: checklists.remove(tx, old.checklist_id))
+    new = add(a, task, "New")
+    assert new.checklist_id != old.checklist_id
+    assert titles(a, task) == ["Todos"]
+    assert removed(a, task) == [("Todos", ["Old"])]
+
+
+def test_checklists_removed_and_filled_apart_stay_in_sight(fleet: Fleet, a: Home, b: Home, task: Task):
+    item = add(a, task, "Old", "Packing")
+    fleet.sync()
+    a.write(lambda tx: checklists.remove(tx, item.checklist_id))
+    add(b, task, "New", "Packing")
+    fleet.sync()
+    assert titles(a, task) == titles(b, task) == ["Packing"]
+
+
+def test_a_checklist_made_while_its_task_was_removed_elsewhere_keeps_the_task(
+    fleet: Fleet, a: Home, b: Home, task: Task
 ):
-    item = add(a, task)
-    a.write(
-        lambda tx: tx.commit([Write(from_text(item.id), "checklist_item", {"is_checked": True})], by=By.AGENT)
-    )
-    assert show(a, task).checklists[0].items[0].checked_by == "agent"
-    assert edit(a, item, is_checked=True).checked_by == "user"
-    before = commits(a)
-    edit(a, item, is_checked=True)
-    assert commits(a) == before
-
-
-def test_progress_counts_what_is_not_archived(a: Home, task: Task):
-    edit(a, add(a, task, "One"), is_checked=True)
-    edit(a, add(a, task, "Two"), is_archived=True)
-    add(a, task, "Three")
-    progress = show(a, task).checklist_progress
-    assert (progress.completed, progress.total) == (1, 2)
-
-
-def test_a_rewording_leaves_the_tick_and_its_provenance(fleet: Fleet, a: Home, task: Task):
-    ticked = edit(a, add(a, task), is_checked=True)
-    fleet.now_ms += 60_000
-    reworded = edit(a, ticked, title="Two photos")
-    assert (reworded.title, reworded.checked_at) == ("Two photos", ticked.checked_at)
-
-
-@pytest.mark.parametrize("title", ["", "  ", "x" * 401])
-def test_a_title_that_is_none_is_refused(a: Home, task: Task, title):
-    before = commits(a)
-    with pytest.raises(Refused) as caught:
-        add(a, task, title)
-    assert caught.value.code is Code.USAGE
-    assert commits(a) == before
-
-
-def test_todos_that_were_removed_come_back_with_the_next_item(a: Home, task: Task):
-    add(a, task, "Old")
-    a.set(todos_id(from_text(task.id)), deleted=True)
-    assert show(a, task).checklists == []
-    add(a, task, "New")
-    assert [one.title for one in show(a, task).checklists] == ["Todos"]
-
-
-def test_an_item_without_a_checklist_can_still_be_ticked(a: Home):
-    item = a.new("checklist_item", title="Stray", is_checked=False)
-    ticked = a.write(lambda tx: checklists.edit_item(tx, text(item), ItemEdit(is_checked=True)))
-    assert (ticked.is_checked, ticked.task_id) == (True, None)
-
-
-def test_todos_renamed_by_the_person_are_not_taken_for_todos(a: Home, task: Task):
-    add(a, task, "One")
-    a.set(todos_id(from_text(task.id)), title="Before the trip")
-    add(a, task, "Two", checklist="Todos")
-    assert sorted(one.title for one in show(a, task).checklists) == ["Before the trip", "Todos"]
+    first = new_checklist(a, task, "One")
+    fleet.sync()
+    a.write(lambda tx: tasks.remove(tx, task.id))
+    new_checklist(b, task, "Two")
+    fleet.sync()
+    assert titles(a, task) == ["One", "Two"]
+    a.write(lambda tx: tasks.remove(tx, task.id))
+    fleet.sync()
+    b.write(lambda tx: tasks.restore(tx, task.id))
+    fleet.sync()
+    a.write(lambda tx: tasks.remove(tx, task.id))
+    b.write(lambda tx: checklists.edit(tx, first.id, ChecklistEdit("Uno")))
+    fleet.sync()
+    assert titles(a, task) == ["Uno", "Two"]

@@ -7,13 +7,13 @@ import pytest
 
 from daemon.journal import entries, tasks
 from daemon.journal.entries import EntryEdit, NewEntry
-from daemon.journal.errors import Code, Refused
 from daemon.journal.tasks import NewTask
-from daemon.journal.views import Entry, Task
-from store.transaction import Write
+from daemon.journal.views.structures import Entry, Task
+from daemon.refusal import RefusalCode, Refused
+from store.transaction import EntityWrite
 from syncproto.codec import Value
-from syncproto.ids import EntityId, from_text
-from tests.daemon.agents.fleet import Fleet, Home
+from syncproto.ids import EntityId, id_from_text
+from tests.support.fleet import Fleet, Home
 
 LIMIT = 128 * 1024
 
@@ -51,7 +51,7 @@ def test_a_note_happens_now_unless_it_says_when(a: Home, task: Task):
         add(a, task, "then", happened_at="2026-03-01T10:00:00+02:00").happened_at
         == "2026-03-01T08:00:00.000Z"
     )
-    assert [one.text for one in show(a, task).entries] == ["then", "now"]
+    assert [entry.text for entry in show(a, task).entries] == ["then", "now"]
 
 
 @pytest.mark.parametrize(
@@ -67,9 +67,9 @@ def test_a_note_happens_now_unless_it_says_when(a: Home, task: Task):
     ],
 )
 def test_what_is_no_note_is_refused(a: Home, task: Task, fields):
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(Refused) as refusal:
         add(a, task, **fields)
-    assert caught.value.code is Code.USAGE
+    assert refusal.value.code is RefusalCode.USAGE
     assert show(a, task).entries == []
 
 
@@ -79,18 +79,18 @@ def test_a_note_of_128_kib_is_taken(a: Home, task: Task):
 
 def test_an_imported_note_shows_its_own_time(a: Home, task: Task):
     entry = EntityId(bytes(range(16)))
-    fields: dict[str, Value] = {"task_id": from_text(task.id), "text": "old", "source": "import"}
-    write = Write(entry, "entry", fields, origin={"at_ms": 1_000_000_000_000})
+    fields: dict[str, Value] = {"task_id": id_from_text(task.id), "text": "old", "source": "import"}
+    write = EntityWrite(entry, "entry", fields, origin={"at_ms": 1_000_000_000_000})
     a.write(lambda tx: tx.commit([write]))
-    (shown,) = show(a, task).entries
-    assert (shown.happened_at, shown.source) == ("2001-09-09T01:46:40.000Z", "import")
+    (shown_entry,) = show(a, task).entries
+    assert (shown_entry.happened_at, shown_entry.source) == ("2001-09-09T01:46:40.000Z", "import")
 
 
 def test_notes_of_the_same_moment_stay_in_the_order_in_which_they_were_written(a: Home, task: Task):
     texts = [f"note {n}" for n in range(20)]
     for text in texts:
         add(a, task, text)
-    assert [one.text for one in show(a, task).entries] == texts
+    assert [entry.text for entry in show(a, task).entries] == texts
 
 
 def edit(home: Home, entry: Entry, **fields) -> Entry:
@@ -98,8 +98,8 @@ def edit(home: Home, entry: Entry, **fields) -> Entry:
 
 
 def listed(home: Home, task: Task, *, removed: bool = False) -> list[str]:
-    told = home.read(lambda snapshot: entries.entries(snapshot, task.id, removed=removed))
-    return [one.text for one in told]
+    reported_entries = home.read(lambda snapshot: entries.list_entries(snapshot, task.id, removed=removed))
+    return [reported_entry.text for reported_entry in reported_entries]
 
 
 def commits(home: Home) -> int:
@@ -128,10 +128,10 @@ def test_a_transcript_is_told_from_a_note(a: Home, task: Task):
 @pytest.mark.parametrize("fields", [{"text": " "}, {"text": "x" * (LIMIT + 1)}, {"happened_at": "then"}])
 def test_a_change_into_no_note_is_refused_and_the_limit_is_named(a: Home, task: Task, fields):
     entry = add(a, task, "x")
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(Refused) as refusal:
         edit(a, entry, **fields)
-    assert caught.value.code is Code.USAGE
-    assert len(fields.get("text", "")) < LIMIT or "128 KiB (131072 bytes)" in caught.value.message
+    assert refusal.value.code is RefusalCode.USAGE
+    assert len(fields.get("text", "")) < LIMIT or "128 KiB (131072 bytes)" in refusal.value.message
     assert listed(a, task) == ["x"]
 
 
@@ -156,7 +156,9 @@ def test_the_entry_of_a_removed_task_is_left_alone(a: Home, task: Task):
         a.write(lambda tx: entries.restore(tx, entry.id))
     with pytest.raises(Refused, match="'Renew the passport' was removed"):
         edit(a, entry, text="x")
-    assert [one.text for one in a.write(lambda tx: tasks.restore(tx, task.id)).entries] == ["one"]
+    assert [listed_entry.text for listed_entry in a.write(lambda tx: tasks.restore(tx, task.id)).entries] == [
+        "one"
+    ]
 
 
 def test_an_entry_reworded_on_two_devices_keeps_both_texts(fleet: Fleet, a: Home, b: Home, task: Task):
@@ -166,7 +168,7 @@ def test_an_entry_reworded_on_two_devices_keeps_both_texts(fleet: Fleet, a: Home
     edit(b, entry, text="from b")
     fleet.sync()
     (conflict,) = show(a, task).conflicts
-    assert {one.value for one in conflict.versions} == {"from a", "from b"}
+    assert {version.value for version in conflict.versions} == {"from a", "from b"}
 
 
 def test_an_entry_edited_while_it_was_removed_elsewhere_stays(fleet: Fleet, a: Home, b: Home, task: Task):
@@ -186,8 +188,11 @@ def test_an_edit_of_an_entry_keeps_a_task_that_was_removed_elsewhere(
     a.write(lambda tx: tasks.remove(tx, task.id))
     edit(b, entry, text="y")
     fleet.sync()
-    shown = show(a, task)
-    assert ([one.text for one in shown.entries], [one.field for one in shown.conflicts]) == (
+    shown_task = show(a, task)
+    assert (
+        [listed_entry.text for listed_entry in shown_task.entries],
+        [conflict.field for conflict in shown_task.conflicts],
+    ) == (
         ["y"],
         ["deleted"],
     )

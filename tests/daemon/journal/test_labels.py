@@ -10,21 +10,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from daemon.agents.effects import change_set_id
+from daemon.agents.tools.effects import change_set_id
 from daemon.journal import categories, labels, tasks
 from daemon.journal.categories import Category, CategoryEdit, NewCategory
-from daemon.journal.errors import Code, Refused
-from daemon.journal.labels import ASSIGN, Label, LabelEdit, NewLabel
+from daemon.journal.labels import ASSIGN_LABEL_TOOL, Label, LabelEdit, NewLabel
 from daemon.journal.tasks import NewTask, TaskEdit
-from daemon.journal.views import Task
-from store.item import clock_as_value
+from daemon.journal.views.structures import Task
+from daemon.refusal import RefusalCode, Refused
+from store.fold.item import clock_as_value
+from store.fold.verdicts import Verdict
 from store.snapshot import Snapshot
-from store.transaction import Transaction, Write
-from store.verdicts import Verdict
+from store.transaction import EntityWrite, Transaction
 from syncproto.codec import Value
-from syncproto.commit import By
-from syncproto.ids import EntityId, derived_id, from_text, text
-from tests.daemon.agents.fleet import DAY_MS, Fleet, Home
+from syncproto.commit import AuthorKind
+from syncproto.ids import EntityId, derived_id, id_from_text, id_to_text
+from tests.support.fleet import DAY_MS, Fleet, Home
 
 
 def make(home: Home, title: str = "Renew the passport", **fields) -> Task:
@@ -56,7 +56,7 @@ def restore(home: Home, ref: str) -> Label:
 
 
 def listed(home: Home, *, task: str | None = None, removed: bool = False) -> list[str]:
-    return [one.name for one in home.read(lambda s: labels.listed(s, task=task, removed=removed))]
+    return [label.name for label in home.read(lambda s: labels.list_labels(s, task=task, removed=removed))]
 
 
 def category(home: Home, name: str, **fields) -> Category:
@@ -72,9 +72,9 @@ def commits(home: Home) -> int:
 
 
 def refusal(use, *args, **fields) -> Refused:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(Refused) as error:
         use(*args, **fields)
-    return caught.value
+    return error.value
 
 
 # -- sets that are replaced ---------------------------------------------------------------------------
@@ -106,19 +106,19 @@ def test_the_categories_of_a_label_that_are_replaced_leave_what_came_since(fleet
 
 
 def test_a_label_has_a_name_a_colour_and_words_and_its_colour_shows_on_its_tasks(a: Home):
-    made = add(a, " Home ", color="#0AF", description="Around the house")
-    assert (made.name, made.color, made.description) == ("Home", "#00aaff", "Around the house")
+    label = add(a, " Home ", color="#0AF", description="Around the house")
+    assert (label.name, label.color, label.description) == ("Home", "#00aaff", "Around the house")
     task = make(a, labels=["home", "other"])
     assert (task.labels, task.label_colors) == (["Home", "other"], {"Home": "#00aaff"})
-    assert a.read(lambda snapshot: labels.show(snapshot, "HOME")) == made
+    assert a.read(lambda snapshot: labels.show(snapshot, "HOME")) == label
 
 
 def test_adding_what_is_there_is_done_already_unless_it_should_look_otherwise(a: Home):
-    made = add(a, "home", color="red")
+    label = add(a, "home", color="red")
     before = commits(a)
-    assert add(a, "HOME") == add(a, "home", color="RED") == made
+    assert add(a, "HOME") == add(a, "home", color="RED") == label
     refused = refusal(add, a, "home", color="blue")
-    assert (refused.code, "label edit" in refused.hint) == (Code.CONFLICT, True)
+    assert (refused.code, "label edit" in refused.hint) == (RefusalCode.CONFLICT, True)
     assert commits(a) == before
 
 
@@ -127,29 +127,29 @@ def test_adding_what_is_there_is_done_already_unless_it_should_look_otherwise(a:
 )
 def test_what_is_no_name_or_colour_is_refused(a: Home, fields):
     before = commits(a)
-    assert refusal(add, a, **{"name": "x", **fields}).code is Code.USAGE
+    assert refusal(add, a, **{"name": "x", **fields}).code is RefusalCode.USAGE
     assert commits(a) == before
 
 
 def test_a_colour_that_only_a_newer_version_knows_is_kept_and_not_painted(a: Home):
-    made = add(a, "home")
-    a.set(from_text(made.id), color="ultraviolet")
+    label = add(a, "home")
+    a.set(id_from_text(label.id), color="ultraviolet")
     assert make(a, labels=["home"]).label_colors == {}
     assert a.read(lambda snapshot: labels.show(snapshot, "home")).color == "ultraviolet"
 
 
 def test_renaming_keeps_the_id_and_renames_it_on_every_task(a: Home):
-    made = add(a, "home")
+    label = add(a, "home")
     task = make(a, labels=["home"])
-    assert edit(a, "home", name="House").id == made.id
+    assert edit(a, "home", name="House").id == label.id
     assert show(a, task).labels == ["House"]
-    assert add(a, "home").id != made.id
+    assert add(a, "home").id != label.id
 
 
 def test_a_name_in_use_is_refused_but_another_spelling_of_its_own_is_not(a: Home):
     add(a, "home")
     add(a, "work")
-    assert refusal(edit, a, "work", name="HOME").code is Code.CONFLICT
+    assert refusal(edit, a, "work", name="HOME").code is RefusalCode.CONFLICT
     assert edit(a, "work", name="WORK").name == "WORK"
 
 
@@ -163,18 +163,18 @@ def test_an_edit_empties_with_null_and_writes_nothing_that_stands(a: Home):
 
 
 def test_a_removed_label_is_out_of_sight_on_tasks_until_it_is_restored(a: Home):
-    made = add(a, "home", color="red")
+    label = add(a, "home", color="red")
     task = make(a, labels=["home"])
     assert remove(a, "home").removed
     assert (show(a, task).labels, listed(a), listed(a, removed=True)) == ([], [], ["home"])
-    assert refusal(edit, a, "home", color="red").code is Code.NOT_FOUND
+    assert refusal(edit, a, "home", color="red").code is RefusalCode.NOT_FOUND
     before = commits(a)
     remove(a, "home")
     assert commits(a) == before
-    assert restore(a, "home").id == made.id
+    assert restore(a, "home").id == label.id
     assert show(a, task).labels == ["home"]
     before = commits(a)
-    restore(a, made.id[:6])
+    restore(a, label.id[:6])
     assert commits(a) == before
 
 
@@ -188,14 +188,14 @@ def test_a_removed_label_or_category_comes_back_where_it_is_given_to_a_task_that
 
 
 def test_what_was_renamed_and_removed_does_not_come_back_when_its_first_name_is_used(a: Home):
-    made = add(a, "home")
+    label = add(a, "home")
     task = make(a, labels=["home"])
     edit(a, "home", name="House")
     remove(a, "House")
-    assert add(a, "home").id != made.id
+    assert add(a, "home").id != label.id
     assert show(a, task).labels == []
-    assert add(a, "House").id != made.id
-    assert refusal(restore, a, made.id).code is Code.CONFLICT
+    assert add(a, "House").id != label.id
+    assert refusal(restore, a, label.id).code is RefusalCode.CONFLICT
 
 
 def test_two_labels_that_became_one_name_while_apart_are_both_kept_and_told(fleet: Fleet, a: Home, b: Home):
@@ -206,28 +206,28 @@ def test_two_labels_that_became_one_name_while_apart_are_both_kept_and_told(flee
     edit(a, "home", name="flat")
     edit(b, "house", name="Flat")
     fleet.sync()
-    both = a.read(lambda s: labels.listed(s, task=None, removed=False))
-    assert [(one.name.casefold(), one.is_double) for one in both] == [("flat", True)] * 2
+    both = a.read(lambda s: labels.list_labels(s, task=None, removed=False))
+    assert [(label.name.casefold(), label.is_double) for label in both] == [("flat", True)] * 2
     refused = refusal(edit, a, "flat", color="red")
-    assert (refused.code, len(refused.candidates)) == (Code.AMBIGUOUS, 2)
+    assert (refused.code, len(refused.candidates)) == (RefusalCode.AMBIGUOUS, 2)
     assert change(b, task, remove_labels=["flat"]).labels == []
     renamed = edit(a, both[0].id[:8], name="apartment")
     assert not renamed.is_double
 
 
 def test_two_devices_that_make_one_label_with_two_colours_are_told(fleet: Fleet, a: Home, b: Home):
-    one, two = add(a, "home", color="red"), add(b, "Home", color="blue")
+    label, two = add(a, "home", color="red"), add(b, "Home", color="blue")
     fleet.sync()
-    assert one.id == two.id
-    (held,) = a.read(lambda s: labels.listed(s, task=None, removed=False))
-    assert {conflict.field for conflict in held.conflicts} == {"color", "name"}
+    assert label.id == two.id
+    (stored_label,) = a.read(lambda s: labels.list_labels(s, task=None, removed=False))
+    assert {conflict.field for conflict in stored_label.conflicts} == {"color", "name"}
 
 
 @pytest.mark.parametrize("ref", ["nowhere", "ab", "", "zzzz"])
 def test_a_name_that_nothing_has_is_answered_with_where_names_are(a: Home, ref):
     refused = refusal(edit, a, ref, color="red")
-    assert (refused.code, "label list" in refused.hint) == (Code.NOT_FOUND, True)
-    assert refusal(edit, a, "abcdef", color="red").code is Code.NOT_FOUND
+    assert (refused.code, "label list" in refused.hint) == (RefusalCode.NOT_FOUND, True)
+    assert refusal(edit, a, "abcdef", color="red").code is RefusalCode.NOT_FOUND
 
 
 # -- scopes -------------------------------------------------------------------------------------------
@@ -250,7 +250,7 @@ def test_a_scoped_label_is_offered_to_and_taken_by_tasks_of_its_categories_only(
         refusal(make, a, "New", labels=["form"]),
     ):
         assert (refused.code, "'form'" in refused.message, "admin" in refused.message) == (
-            Code.USAGE,
+            RefusalCode.USAGE,
             True,
             True,
         )
@@ -277,7 +277,7 @@ def test_scopes_are_sets_so_additions_on_two_devices_both_stay(fleet: Fleet, a: 
     fleet.sync()
     assert a.read(lambda s: labels.show(s, "form")).categories == ["garden", "trip"]
     assert edit(a, "form", categories=[]).categories == []
-    assert refusal(edit, a, "form", add_categories=["nowhere"]).code is Code.NOT_FOUND
+    assert refusal(edit, a, "form", add_categories=["nowhere"]).code is RefusalCode.NOT_FOUND
 
 
 def test_a_label_for_a_removed_category_alone_is_not_for_every_task(a: Home):
@@ -292,51 +292,60 @@ def test_a_label_for_a_removed_category_alone_is_not_for_every_task(a: Home):
 
 
 def test_a_category_keeps_its_language_and_examples(a: Home):
-    made = category(
+    new_category = category(
         a, "Admin", color="grey", default_language="de", correction_examples=[" Bürgeramt ", "  ", "ELSTER"]
     )
-    assert (made.default_language, made.correction_examples) == ("de", ["Bürgeramt", "ELSTER"])
+    assert (new_category.default_language, new_category.correction_examples) == (
+        "de",
+        ["Bürgeramt", "ELSTER"],
+    )
     changed = edit_category(a, "admin", name="Office", default_language=None, correction_examples=None)
-    assert (changed.id, changed.default_language, changed.correction_examples) == (made.id, None, [])
-    assert refusal(edit_category, a, "office", default_language="German").code is Code.USAGE
-    assert refusal(edit_category, a, "admin").code is Code.NOT_FOUND
+    assert (changed.id, changed.default_language, changed.correction_examples) == (new_category.id, None, [])
+    assert refusal(edit_category, a, "office", default_language="German").code is RefusalCode.USAGE
+    assert refusal(edit_category, a, "admin").code is RefusalCode.NOT_FOUND
 
 
 def test_a_removed_category_is_out_of_sight_on_its_tasks_and_comes_back(a: Home):
     category(a, "admin")
     task = make(a, category="admin")
     a.write(lambda tx: categories.remove(tx, "admin"))
-    assert (show(a, task).category, a.read(lambda s: categories.listed(s, removed=False))) == (None, [])
-    assert [one.name for one in a.read(lambda s: categories.listed(s, removed=True))] == ["admin"]
+    assert (show(a, task).category, a.read(lambda s: categories.list_categories(s, removed=False))) == (
+        None,
+        [],
+    )
+    assert [
+        listed_category.name
+        for listed_category in a.read(lambda s: categories.list_categories(s, removed=True))
+    ] == ["admin"]
     a.write(lambda tx: categories.restore(tx, "admin"))
     assert show(a, task).category == a.read(lambda s: categories.show(s, "ADMIN")).name == "admin"
 
 
-@pytest.mark.parametrize("kept", [7, ["ok", 7, None], "x"])
-def test_examples_of_another_shape_from_elsewhere_are_passed_over(a: Home, kept):
-    made = category(a, "admin")
-    a.set(from_text(made.id), correction_examples=kept)
-    shown = a.read(lambda s: categories.show(s, "admin")).correction_examples
-    assert shown == (["ok"] if isinstance(kept, list) else [])
+@pytest.mark.parametrize("remaining", [7, ["ok", 7, None], "x"])
+def test_examples_of_another_shape_from_elsewhere_are_passed_over(a: Home, remaining):
+    new_category = category(a, "admin")
+    a.set(id_from_text(new_category.id), correction_examples=remaining)
+    correction_examples = a.read(lambda s: categories.show(s, "admin")).correction_examples
+    assert correction_examples == (["ok"] if isinstance(remaining, list) else [])
 
 
 # -- what a task was denied ---------------------------------------------------------------------------
 
 
-def propose(home: Home, task: Task, label: str, run: str = "run", tool: str = ASSIGN) -> EntityId:
+def propose(home: Home, task: Task, label: str, run: str = "run", tool: str = ASSIGN_LABEL_TOOL) -> EntityId:
     """Bring in a proposal of a label, as an agent of a version with that tool would."""
-    target = from_text(task.id)
+    target = id_from_text(task.id)
 
     def use(tx: Transaction) -> EntityId:
         args: dict[str, Value] = {"id": label, "confidence": "high"}
-        held = tx.entity(target)
-        assert held is not None
+        entity = tx.entity(target)
+        assert entity is not None
         item = derived_id("item", task.id, label, time_of=target)
         proposed: dict[str, Value] = {
             "item_id": item,
             "tool": tool,
             "args": args,
-            "base": {"clock": clock_as_value(held.clock), "value": {}},
+            "base": {"clock": clock_as_value(entity.clock), "value": {}},
             "rationale": "",
             "fingerprint": bytes(32),
         }
@@ -347,7 +356,7 @@ def propose(home: Home, task: Task, label: str, run: str = "run", tool: str = AS
             "items": [proposed],
             "expires_at": home.now_ms() + DAY_MS,
         }
-        tx.commit([Write(change_set_id(run, 0, target), "change_set", fields)], by=By.AGENT)
+        tx.commit([EntityWrite(change_set_id(run, 0, target), "change_set", fields)], by=AuthorKind.AGENT)
         return tx.items(target)[-1].id
 
     return home.write(use)
@@ -355,20 +364,20 @@ def propose(home: Home, task: Task, label: str, run: str = "run", tool: str = AS
 
 def decide(home: Home, item: EntityId, verdict: Verdict) -> None:
     def use(tx: Transaction) -> None:
-        held = tx.item(item)
-        assert held is not None
-        seen: list[Value] = [one.id for one in held.decisions]
-        fields: dict[str, Value] = {"item_id": item, "verdict": verdict.value, "seen": seen, "via": "api"}
-        tx.commit([Write(tx.new_id(), "decision", fields)])
+        stored_item = tx.item(item)
+        assert stored_item is not None
+        values: list[Value] = [decision.id for decision in stored_item.decisions]
+        fields: dict[str, Value] = {"item_id": item, "verdict": verdict.value, "seen": values, "via": "api"}
+        tx.commit([EntityWrite(tx.new_id(), "decision", fields)])
 
     home.write(use)
 
 
 def denied(home: Home, task: Task) -> set[str]:
     def use(snapshot: Snapshot) -> set[str]:
-        held = snapshot.entity(from_text(task.id))
-        assert held is not None
-        return {text(one) for one in labels.suppressed(snapshot, held)}
+        entity = snapshot.entity(id_from_text(task.id))
+        assert entity is not None
+        return {id_to_text(denied_label_id) for denied_label_id in labels.denied_label_ids(snapshot, entity)}
 
     return home.read(use)
 
@@ -411,12 +420,12 @@ def test_what_an_agent_took_off_or_named_wrongly_denies_nothing(a: Home):
         "label_ids/odd": False,
         "label_ids/" + "z" * 32: False,
     }
-    a.write(lambda tx: tx.commit([Write(from_text(task.id), "task", field)], by=By.AGENT))
+    a.write(lambda tx: tx.commit([EntityWrite(id_from_text(task.id), "task", field)], by=AuthorKind.AGENT))
     assert denied(a, task) == set()
     decide(a, propose(a, task, label.id, run="other", tool="update_checklist_item"), Verdict.REJECTED)
     for wrong in ("short", "z" * 32):
         decide(a, propose(a, task, wrong, run=wrong), Verdict.REJECTED)
-    a.set(from_text(task.id), **{"label_ids/" + "z" * 32: False})
+    a.set(id_from_text(task.id), **{"label_ids/" + "z" * 32: False})
     assert denied(a, task) == set()
 
 
@@ -434,19 +443,19 @@ def test_of_labels_that_two_devices_add_and_take_while_apart_each_ones_own_word_
         homes = [fleet.home("a"), fleet.home("b")]
         task = make(homes[0], labels=sorted(first))
         fleet.sync()
-        held = [set(first), set(first)]
+        stored = [set(first), set(first)]
         for who, adds, name in acts:
             change(homes[who], task, **{"add_labels" if adds else "remove_labels": [name]})
-            (held[who].add if adds else held[who].discard)(name)
+            (stored[who].add if adds else stored[who].discard)(name)
         fleet.sync()
-        shown = set(show(homes[0], task).labels)
-        added = (held[0] | held[1]) - first
-        gone = first - (held[0] & held[1])
+        shown_labels = set(show(homes[0], task).labels)
+        added = (stored[0] | stored[1]) - first
+        removed = first - (stored[0] & stored[1])
         # Nobody took what only one of them added, nor added what was there and one took: each is certain,
         # unless the other device wrote the same label both ways.
         for name in NAMES:
             both = {who for who, _, acted in acts if acted == name} == {0, 1}
             if not both:
-                assert (name in shown) == (name in added or name in first - gone)
-        assert shown <= first | held[0] | held[1]
+                assert (name in shown_labels) == (name in added or name in first - removed)
+        assert shown_labels <= first | stored[0] | stored[1]
         fleet.close()

@@ -6,22 +6,22 @@ Never tests the index itself; the store's tests do.
 import pytest
 
 from daemon.journal import search
-from daemon.journal.errors import Code, Refused
 from daemon.journal.search import Found
-from syncproto.ids import EntityId, text
-from tests.daemon.agents.fleet import Home
+from daemon.refusal import RefusalCode, Refused
+from syncproto.ids import EntityId, id_to_text
+from tests.support.fleet import Home
 
 
-def found(home: Home, query: str, *, removed: bool = False, after: int = 0, limit: int = 20) -> Found:
+def search_page(home: Home, query: str, *, removed: bool = False, after: int = 0, limit: int = 20) -> Found:
     return home.read(
-        lambda snapshot: search.search(snapshot, query, removed=removed, after=after, limit=limit)
+        lambda snapshot: search.search_tasks(snapshot, query, removed=removed, after=after, limit=limit)
     )
 
 
 def places(home: Home, query: str, *, removed: bool = False) -> list[tuple[str, str, str]]:
     """Return title of the task, kind and field of each place."""
-    tasks = found(home, query, removed=removed).tasks
-    return [(one.title, place.kind, place.field) for one in tasks for place in one.places]
+    tasks = search_page(home, query, removed=removed).tasks
+    return [(task.title, place.kind, place.field) for task in tasks for place in task.places]
 
 
 @pytest.fixture
@@ -34,16 +34,16 @@ def journey(a: Home) -> EntityId:
 
 
 def test_what_belongs_to_a_task_is_found_under_it(a: Home, journey: EntityId):
-    (task,) = found(a, "passport").tasks
-    assert (task.id, task.title, task.status) == (text(journey), "Plan the journey", "OPEN")
+    (task,) = search_page(a, "passport").tasks
+    assert (task.id, task.title, task.status) == (id_to_text(journey), "Plan the journey", "OPEN")
     assert {place.kind for place in task.places} == {"entry", "checklist_item"}
     assert places(a, "luggage") == [("Plan the journey", "checklist", "title")]
     assert places(a, "journ") == [("Plan the journey", "task", "title")]
 
 
 def test_the_matched_words_of_a_place_are_marked(a: Home, journey: EntityId):
-    ((place,),) = [one.places for one in found(a, "drawer").tasks]
-    assert [(one.text, one.hit) for one in place.snippet] == [
+    ((place,),) = [task.places for task in search_page(a, "drawer").tasks]
+    assert [(piece.text, piece.hit) for piece in place.snippet] == [
         ("The passport is in the ", False),
         ("drawer", True),
     ]
@@ -53,14 +53,14 @@ def test_the_matched_words_of_a_place_are_marked(a: Home, journey: EntityId):
 def test_an_eszett_is_found_as_ss_and_marked_as_it_is_written(a: Home, query: str):
     a.new("task", title="Fix the Straße sign")
     a.new("task", title="Sweep the Strasse")
-    both = [found.places[0].snippet for found in found(a, query).tasks]
-    assert sorted(piece.text for one in both for piece in one if piece.hit) == ["Strasse", "Straße"]
+    both = [task.places[0].snippet for task in search_page(a, query).tasks]
+    assert sorted(piece.text for pieces in both for piece in pieces if piece.hit) == ["Strasse", "Straße"]
 
 
 def test_labels_and_categories_find_their_tasks_by_name(a: Home):
     label, category = a.new("label", name="garden"), a.new("category", name="House")
     mow = a.new("task", title="Mow", category_id=category)
-    a.set(mow, **{f"label_ids/{text(label)}": True})
+    a.set(mow, **{f"label_ids/{id_to_text(label)}": True})
     assert places(a, "garden") == [("Mow", "label", "name")]
     assert places(a, "house garden") == [("Mow", "label", "name"), ("Mow", "category", "name")]
 
@@ -69,10 +69,10 @@ def test_labels_and_categories_find_their_tasks_by_name(a: Home):
 def test_what_is_beneath_something_removed_is_found_only_when_asked_for(
     a: Home, journey: EntityId, kind: str
 ):
-    (gone,) = [one.id for one in a.read(lambda snapshot: snapshot.entities(kind))]
-    a.set(gone, deleted=True)
+    (identifier,) = [entity.id for entity in a.read(lambda snapshot: snapshot.entities(kind))]
+    a.set(identifier, deleted=True)
     assert ("Plan the journey", "checklist_item", "title") not in places(a, "tickets")
-    ((place,),) = [one.places for one in found(a, "tickets", removed=True).tasks]
+    ((place,),) = [task.places for task in search_page(a, "tickets", removed=True).tasks]
     assert (place.kind, place.removed) == ("checklist_item", True)
 
 
@@ -80,32 +80,32 @@ def test_a_page_has_so_many_tasks_and_says_where_the_next_begins(a: Home):
     for number in range(5):
         task = a.new("task", title=f"apple {number}")
         a.new("entry", task_id=task, text="an apple a day")
-    seen: list[str] = []
+    texts: list[str] = []
     after: int | None = 0
     while after is not None:
-        page = found(a, "apple", after=after, limit=2)
+        page = search_page(a, "apple", after=after, limit=2)
         assert len(page.tasks) <= 2
-        seen += [one.title for one in page.tasks]
+        texts += [found_task.title for found_task in page.tasks]
         after = page.next
-    assert set(seen) == {f"apple {number}" for number in range(5)}
+    assert set(texts) == {f"apple {number}" for number in range(5)}
 
 
 def test_no_more_than_three_places_of_a_task_are_shown(a: Home):
     task = a.new("task", title="Read")
     for number in range(5):
         a.new("entry", task_id=task, text=f"page {number}")
-    (only,) = found(a, "page").tasks
+    (only,) = search_page(a, "page").tasks
     assert len(only.places) == search.PLACES_MAX
 
 
 def test_what_belongs_to_no_task_here_is_left_out(a: Home):
     a.new("entry", task_id=EntityId(bytes(16)), text="lost words")
     a.new("entry", text="lost words")
-    assert found(a, "lost") == Found([], None)
+    assert search_page(a, "lost") == Found([], None)
 
 
 @pytest.mark.parametrize("query", ["", "  ", "...", "-no", '-"no no"', '"'])
 def test_a_query_without_a_word_is_refused(a: Home, query: str):
     with pytest.raises(Refused) as refused:
-        found(a, query)
-    assert refused.value.code is Code.USAGE
+        search_page(a, query)
+    assert refused.value.code is RefusalCode.USAGE

@@ -1,4 +1,4 @@
-"""A fleet for each test that asks for one.
+"""A fleet of devices for each test that asks for one.
 
 Never leaves a socket or a thread behind.
 """
@@ -13,5 +13,5 @@ from tests.daemon.peers.fleet import Fleet, fleet_in
 
 @pytest.fixture
 async def fleet(tmp_path: Path) -> AsyncIterator[Fleet]:
-    async with fleet_in(tmp_path) as made:
-        yield made
+    async with fleet_in(tmp_path) as new_fleet:
+        yield new_fleet

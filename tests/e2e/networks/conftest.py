@@ -9,16 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.networks.namespaces import Segment
-from tests.e2e.networks.residents import STEP_S, Resident, World, in_step, pair_by_code
+from tests.support.networks.namespaces import Segment
+from tests.support.networks.residents import Resident, World, pair_by_code, wait_for_equal_state
+from tests.support.patience import LIMIT_S
 
 
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
     """Return an empty world."""
-    made = World(tmp_path)
-    yield made
-    made.close()
+    new_world = World(tmp_path)
+    yield new_world
+    new_world.close()
 
 
 @dataclass(frozen=True)
@@ -36,11 +37,11 @@ class Trio:
         """Return the three."""
         return self.desk, self.phone, self.tablet
 
-    def tell(self, title: str, limit_s: float = STEP_S) -> None:
+    def tell(self, title: str, limit_s: float = LIMIT_S) -> None:
         """Let each device write something, and wait until all hold it."""
         for device in self.all:
             device.do("add", f"{title}, said {device.name}")
-        in_step(*self.all, limit_s=limit_s)
+        wait_for_equal_state(*self.all, limit_s=limit_s)
 
     def links(self) -> int:
         """Return how many connections between the three are open, each counted at one of its two ends."""
@@ -54,13 +55,13 @@ def trio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trio]:
     try:
         segment = world.networks.segment("lan")
         names = ("desk", "phone", "tablet")
-        found = [
+        residents = [
             world.at(segment, name, f"10.77.0.{number}/24", f"fd77::{number}/64")
             for number, name in enumerate(names, start=1)
         ]
-        world.start(*found)
-        pair_by_code(found[0], *found[1:])
-        in_step(*found)
-        yield Trio(segment, world, *found)
+        world.start(*residents)
+        pair_by_code(residents[0], *residents[1:])
+        wait_for_equal_state(*residents)
+        yield Trio(segment, world, *residents)
     finally:
         world.close()

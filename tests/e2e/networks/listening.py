@@ -12,30 +12,30 @@ from queue import Empty, Queue
 from zeroconf import IPVersion, ServiceBrowser, ServiceInfo, ServiceStateChange, Zeroconf
 
 SERVICE = "_placet._tcp.local."
-LIMIT_S = 20.0
+LIMIT_S = 60.0
 ASKED_MS = 3000
 
 
 def main() -> None:
     """Listen; tell what was heard."""
-    named: Queue[str] = Queue()
-    heard: set[str] = set()
+    queue: Queue[str] = Queue()
+    names: set[str] = set()
 
     def on(zeroconf: Zeroconf, service_type: str, name: str, state_change: ServiceStateChange) -> None:
         del zeroconf, service_type, state_change
-        named.put(name)
+        queue.put(name)
 
     ends_s = time.monotonic() + LIMIT_S
     with Zeroconf(ip_version=IPVersion.All) as mdns:
         ServiceBrowser(mdns, SERVICE, handlers=[on])
-        while not heard.issuperset(sys.argv[1:]) and (left_s := ends_s - time.monotonic()) > 0:
+        while not names.issuperset(sys.argv[1:]) and (left_s := ends_s - time.monotonic()) > 0:
             try:
-                info = ServiceInfo(SERVICE, named.get(timeout=left_s))
+                info = ServiceInfo(SERVICE, queue.get(timeout=left_s))
             except Empty:
                 break
             if info.request(mdns, ASKED_MS):
-                heard.update(info.parsed_addresses())
-    print(json.dumps(sorted(heard)))
+                names.update(info.parsed_addresses())
+    print(json.dumps(sorted(names)))
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ def name_at(packet: bytes, offset: int) -> tuple[str, int]:
     return ".".join(labels), end or offset
 
 
-def written(name: str) -> bytes:
+def encoded_name(name: str) -> bytes:
     """Write a name."""
     labels = [label.encode() for label in name.split(".")]
     return b"".join(bytes([len(label)]) + label for label in labels) + b"\0"
@@ -47,7 +47,7 @@ def written(name: str) -> bytes:
 def record(name: str, kind: int, ttl_s: int, value: bytes, *, flush: bool = True) -> bytes:
     """Write a record."""
     fixed = struct.pack("!HHIH", kind, _FLUSH_IN if flush else 1, ttl_s, len(value))
-    return written(name) + fixed + value
+    return encoded_name(name) + fixed + value
 
 
 def answer(records: list[bytes]) -> bytes:
@@ -75,17 +75,17 @@ def services(packet: bytes) -> dict[str, tuple[int, bytes]]:
 
 def lies(instance: str, port: int, text: bytes, own: str, host: str) -> list[bytes]:
     """Return what is said in a member's name: its own words with another host and address; goodbye."""
-    said = [
-        record(SERVICE, _PTR, 4500, written(instance), flush=False),
-        record(instance, _SRV, 120, struct.pack("!HHH", 0, 0, port) + written(host)),
+    words = [
+        record(SERVICE, _PTR, 4500, encoded_name(instance), flush=False),
+        record(instance, _SRV, 120, struct.pack("!HHH", 0, 0, port) + encoded_name(host)),
         record(instance, _TXT, 4500, text),
         record(host, _A, 120, socket.inet_aton(own)),
     ]
-    gone = [
-        record(SERVICE, _PTR, 0, written(instance), flush=False),
-        record(instance, _SRV, 0, struct.pack("!HHH", 0, 0, port) + written(host)),
+    removed = [
+        record(SERVICE, _PTR, 0, encoded_name(instance), flush=False),
+        record(instance, _SRV, 0, struct.pack("!HHH", 0, 0, port) + encoded_name(host)),
     ]
-    return [answer(said), answer(gone), answer(said)]
+    return [answer(words), answer(removed), answer(words)]
 
 
 class Spoofer:
@@ -112,17 +112,17 @@ class Spoofer:
 
     def run(self) -> None:
         """Lie, again and again. Asks at first, so that those that are there already speak."""
-        question = struct.pack("!6H", 0, 0, 1, 0, 0, 0) + written(SERVICE) + struct.pack("!HH", _PTR, 1)
+        question = struct.pack("!6H", 0, 0, 1, 0, 0, 0) + encoded_name(SERVICE) + struct.pack("!HH", _PTR, 1)
         self._mdns.sendto(question, (GROUP, PORT))
         while True:
             ready = [key.fileobj for key, _ in self._waiting.select(AGAIN_S)]
-            for one in ready:
-                if one is sys.stdin:
+            for element in ready:
+                if element is sys.stdin:
                     return
-                if one is self._mdns:
+                if element is self._mdns:
                     self._hear(*self._mdns.recvfrom(9000))
-                elif isinstance(one, socket.socket):
-                    self._pick_up(one)
+                elif isinstance(element, socket.socket):
+                    self._pick_up(element)
             for instance in () if ready else self.spoofed:
                 self._lie(instance)
 
@@ -131,10 +131,10 @@ class Spoofer:
             return
         for instance, (port, text) in services(packet).items():
             self._lure(port)
-            known = instance in self.spoofed
+            expected = instance in self.spoofed
             self.spoofed[instance] = port, text
             self._lie(instance)
-            if not known:
+            if not expected:
                 self.tell()
 
     def _lie(self, instance: str) -> None:
@@ -145,8 +145,8 @@ class Spoofer:
 
     def tell(self) -> None:
         """Print what there is to tell so far."""
-        told = {"spoofed": len(self.spoofed), "calls": self.calls, "heard": self.heard.hex()}
-        print(json.dumps(told), flush=True)
+        fields = {"spoofed": len(self.spoofed), "calls": self.calls, "heard": self.heard.hex()}
+        print(json.dumps(fields), flush=True)
 
     def _lure(self, port: int) -> None:
         if port not in self.lured:

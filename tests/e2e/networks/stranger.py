@@ -13,13 +13,13 @@ import ssl
 import sys
 import time
 
-LIMIT_S = 8.0
+LIMIT_S = 60.0
 IDLE = 200
 SPREAD_S = 5.0
 SETTLED_S = 0.5
 AGAIN_S = 0.5
 """What was closed before it had settled was turned away, and is made anew no more often than this."""
-QUIET_S = 1.0
+QUIET_S = 2.0
 """Less than a daemon waits for a handshake to go on."""
 REQUEST = (
     b"GET /v1/link HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
@@ -27,11 +27,11 @@ REQUEST = (
 )
 
 
-def raw(place: tuple[str, int], said: bytes) -> str:
+def raw(place: tuple[str, int], words: bytes) -> str:
     """Say bytes that are no TLS; return what was answered."""
     with socket.create_connection(place, LIMIT_S) as line:
         try:
-            line.sendall(said)
+            line.sendall(words)
             return line.recv(4096).hex()
         except OSError as fault:
             return type(fault).__name__
@@ -86,15 +86,15 @@ def _again(place: tuple[str, int], context: ssl.SSLContext, session: ssl.SSLSess
 
 def crowd(place: tuple[str, int], sources: list[str]) -> list[socket.socket]:
     """Make very many connections, from one's several addresses."""
-    held = []
+    stored = []
     for number in range(IDLE):
         source = sources[number % len(sources)]
         try:
-            held.append(socket.create_connection(place, LIMIT_S, (source, 0)))
+            stored.append(socket.create_connection(place, LIMIT_S, (source, 0)))
         except OSError:
             # Turned away at once: so be it.
             continue
-    return held
+    return stored
 
 
 class Crowd:
@@ -113,7 +113,7 @@ class Crowd:
     def hold(self, wait_s: float) -> int:
         """Go on for a moment; return how many are open, or were until a moment ago."""
         now_s = time.monotonic()
-        for number in [one for one, due_s in self._due_s.items() if due_s <= now_s]:
+        for number in [element for element, due_s in self._due_s.items() if due_s <= now_s]:
             del self._due_s[number]
             self._call(number)
         for key, _ in self._lines.select(wait_s):
@@ -122,7 +122,9 @@ class Crowd:
             line.close()
             self._note_end(number)
         now_s = time.monotonic()
-        self._held |= {one for one in range(IDLE) if one not in self._due_s and self._settled(one, now_s)}
+        self._held |= {
+            index for index in range(IDLE) if index not in self._due_s and self._settled(index, now_s)
+        }
         return len(self._held)
 
     def _settled(self, number: int, now_s: float) -> bool:
@@ -150,21 +152,21 @@ def idle(place: tuple[str, int], sources: list[str]) -> None:
     """Hold very many connections, and say nothing to whom they lead."""
     calling, fewest = Crowd(place, sources), IDLE
     while True:
-        held = calling.hold(0.02)
-        fewest = min(fewest, held)
+        count = calling.hold(0.02)
+        fewest = min(fewest, count)
         if select.select([sys.stdin], [], [], 0)[0]:
             if not sys.stdin.readline():
                 return
             print(json.dumps(fewest), flush=True)
-            fewest = held
+            fewest = count
 
 
 def share(place: tuple[str, int], sources: list[str]) -> str:
     """Return how many of very many connections are still open once no more are closed."""
-    held = crowd(place, sources)
-    while ended := select.select(held, [], [], QUIET_S)[0]:
-        held = [one for one in held if one not in ended]
-    return str(len(held))
+    stored = crowd(place, sources)
+    while ended := select.select(stored, [], [], QUIET_S)[0]:
+        stored = [element for element in stored if element not in ended]
+    return str(len(stored))
 
 
 def main() -> None:
@@ -177,7 +179,7 @@ def main() -> None:
     if kind == "resumed":
         resumed(place, rest[0])
         return
-    told = {
+    text = {
         "garbage": lambda: raw(place, bytes(range(256)) * 16),
         "http": lambda: raw(place, REQUEST),
         "nobody": lambda: secret(place, "link.placet", None),
@@ -186,7 +188,7 @@ def main() -> None:
         "share": lambda: share(place, rest),
         "other name": lambda: secret(place, "localhost", None),
     }[kind]()
-    print(json.dumps(told))
+    print(json.dumps(text))
 
 
 if __name__ == "__main__":

@@ -8,9 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.networks.residents import Resident, World, eventually, in_step, pair_by_code
+from tests.support.networks.residents import (
+    Resident,
+    World,
+    pair_by_code,
+    wait_for_equal_state,
+    wait_until_with_logs,
+)
+from tests.support.patience import LIMIT_S
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(150)]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 COMMITS = 10_000
 
@@ -23,16 +30,16 @@ def _chain(world: World) -> tuple[Resident, Resident, Resident]:
     middle.machine.plug(right, "10.77.2.2/24")
     world.start(first, middle, last)
     pair_by_code(middle, first, last)
-    in_step(first, middle, last)
+    wait_for_equal_state(first, middle, last)
     return first, middle, last
 
 
 def test_two_that_never_meet_share_everything_through_a_third(world: World):
     first, middle, last = _chain(world)
     task = first.do("add", "call the plumber")["id"]
-    in_step(first, middle, last)
+    wait_for_equal_state(first, middle, last)
     last.do("note", task, "done by noon")
-    in_step(first, middle, last)
+    wait_for_equal_state(first, middle, last)
     assert not first.linked(last)
 
 
@@ -41,13 +48,13 @@ def test_what_an_agent_proposes_where_it_lives_is_confirmed_on_a_device_that_it_
     first.do("add", "Fix the login bug")
     first.do("note", "login", "due 2031-05-01; takes 2 hours")
     first.do("agent", "create", "login")
-    eventually("the agent proposes", lambda: bool(first.do("pending")), 30.0, first)
-    in_step(first, middle, last)
+    wait_until_with_logs("the agent proposes", lambda: bool(first.do("pending")), first)
+    wait_for_equal_state(first, middle, last)
     item = last.do("pending")[0]["item_id"]
     last.do("confirm", item)
-    in_step(first, middle, last)
+    wait_for_equal_state(first, middle, last)
     for device in (first, middle, last):
-        assert item not in [one["item_id"] for one in device.do("pending")]
+        assert item not in [element["item_id"] for element in device.do("pending")]
     assert not first.linked(last)
 
 
@@ -60,36 +67,38 @@ def test_two_that_call_each_other_at_once_settle_on_one_link(world: World):
     desk, phone = world.at(segment, "desk", "10.77.0.1/24"), world.at(segment, "phone", "10.77.0.2/24")
     world.start(desk, phone)
     pair_by_code(desk, phone)
-    in_step(desk, phone)
+    wait_for_equal_state(desk, phone)
     for number in range(5):
         for device in (desk, phone):
             device.do("sync", "--pause")
-        eventually("they are apart", lambda: not _connections(desk), 10.0, desk, phone)
+        wait_until_with_logs("they are apart", lambda: not _connections(desk), desk, phone)
         with ThreadPoolExecutor() as hands:
             list(hands.map(lambda device: device.do("sync", "--resume"), (desk, phone)))
         desk.do("add", f"round {number}")
-        in_step(desk, phone)
-        eventually("there is one link", lambda: _connections(desk) == _connections(phone) == 1, 10.0)
+        wait_for_equal_state(desk, phone)
+        wait_until_with_logs("there is one link", lambda: _connections(desk) == _connections(phone) == 1)
 
 
 def test_a_removed_device_gets_nothing_more_also_where_it_learns_of_it_late(world: World):
     segment = world.networks.segment("lan")
     names = ("desk", "phone", "tablet")
-    found = [world.at(segment, name, f"10.77.0.{number}/24") for number, name in enumerate(names, start=1)]
-    world.start(*found)
-    desk, phone, tablet = found
+    residents = [
+        world.at(segment, name, f"10.77.0.{number}/24") for number, name in enumerate(names, start=1)
+    ]
+    world.start(*residents)
+    desk, phone, tablet = residents
     pair_by_code(desk, phone, tablet)
-    in_step(*found)
+    wait_for_equal_state(*residents)
 
     # Removed while it is there: its links end, also that to the one that heard of the removal.
     desk.do("devices", "remove", "phone")
-    in_step(desk, tablet)
-    eventually("the phone has no link", lambda: not _connections(phone), 10.0, phone)
+    wait_for_equal_state(desk, tablet)
+    wait_until_with_logs("the phone has no link", lambda: not _connections(phone), phone)
     desk.do("add", "after the phone was removed")
     refused = phone.run("sync")
     assert refused.status
-    assert "no member of its vault any more" in refused.err
-    in_step(desk, tablet)
+    assert "no longer a member of its vault" in refused.err
+    wait_for_equal_state(desk, tablet)
     assert not phone.holds("after the phone was removed")
 
     # Removed while it is away: it comes back with what it wrote, knows nothing, and finds the door closed.
@@ -98,10 +107,9 @@ def test_a_removed_device_gets_nothing_more_also_where_it_learns_of_it_late(worl
     desk.do("add", "after the tablet was removed")
     tablet.start()
     tablet.do("add", "written in ignorance")
-    eventually(
+    wait_until_with_logs(
         "the tablet is turned away",
         lambda: "turned_away" in str(tablet.sees(desk)["unreached"]),
-        30.0,
         tablet,
         desk,
     )
@@ -114,7 +122,7 @@ def test_a_tls_session_that_was_saved_before_a_removal_opens_nothing(world: Worl
     desk, phone = world.at(segment, "desk", "10.77.0.1/24"), world.at(segment, "phone", "10.77.0.2/24")
     world.start(desk, phone)
     pair_by_code(desk, phone)
-    in_step(desk, phone)
+    wait_for_equal_state(desk, phone)
     assert phone.stop() == 0
     script = Path(__file__).with_name("stranger.py")
     place = ["10.77.0.1", str(desk.port_listened), str(phone.home / "identity.pem")]
@@ -125,8 +133,8 @@ def test_a_tls_session_that_was_saved_before_a_removal_opens_nothing(world: Worl
         assert "101 Switching" in json.loads(returning.stdout.readline())
         desk.do("devices", "remove", "phone")
     finally:
-        told = returning.communicate("go on\n", timeout=30)[0]
-    for answer in told.splitlines():
+        text = returning.communicate("go on\n", timeout=LIMIT_S)[0]
+    for answer in text.splitlines():
         assert "HTTP" not in json.loads(answer)
 
 
@@ -140,6 +148,6 @@ def test_a_device_that_was_away_for_ten_thousand_commits_catches_up(world: World
     listed.write_text("".join(f"task number {number}\n" for number in range(COMMITS)))
     desk.do("import", "todotxt", str(listed))
     phone.do("add", "written while away")
-    phone.machine.plugs[0].mend()
-    in_step(desk, phone, limit_s=90.0)
+    phone.machine.plugs[0].reconnect()
+    wait_for_equal_state(desk, phone)
     assert desk.holds("written while away")

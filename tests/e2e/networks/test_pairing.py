@@ -2,9 +2,15 @@
 
 import pytest
 
-from tests.e2e.networks.residents import Resident, World, eventually, in_step, pair_by_code
+from tests.support.networks.residents import (
+    Resident,
+    World,
+    pair_by_code,
+    wait_for_equal_state,
+    wait_until_with_logs,
+)
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(150)]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 ADDRESSES = {
     "IPv4": ("10.77.0.{}/24",),
@@ -16,15 +22,15 @@ ADDRESSES = {
 
 def _pair_of(world: World, kind: str) -> tuple[Resident, Resident]:
     segment = world.networks.segment("lan")
-    found = []
+    residents = []
     for number, name in enumerate(("desk", "phone"), start=1):
         device = world.device(name)
         if kind == "IPv4":
             device.machine.without(6)
         device.machine.plug(segment, *(form.format(number) for form in ADDRESSES[kind]))
-        found.append(device)
-    world.start(*found)
-    return found[0], found[1]
+        residents.append(device)
+    world.start(*residents)
+    return residents[0], residents[1]
 
 
 @pytest.mark.parametrize("kind", ADDRESSES)
@@ -32,7 +38,7 @@ def test_a_code_is_enough_to_pair_and_to_find_each_other_again(world: World, kin
     desk, phone = _pair_of(world, kind)
     desk.do("add", "water the plants")
     pair_by_code(desk, phone)
-    in_step(desk, phone)
+    wait_for_equal_state(desk, phone)
     assert phone.holds("water the plants")
     for device in (desk, phone):
         assert device.stop() == 0
@@ -40,7 +46,7 @@ def test_a_code_is_enough_to_pair_and_to_find_each_other_again(world: World, kin
     phone.start()
     phone.do("add", "while alone")
     desk.start()
-    in_step(desk, phone)
+    wait_for_equal_state(desk, phone)
     assert desk.holds("while alone")
 
 
@@ -56,5 +62,5 @@ def test_an_interface_that_comes_after_the_daemon_is_enough(world: World, kind: 
     for number, device in enumerate((desk, phone), start=1):
         device.machine.plug(segment, *(form.format(number) for form in ADDRESSES[kind]))
     code = desk.do("pair")["code"]
-    eventually("the code is enough", lambda: phone.run("join", typed=code).status == 0, 30.0, desk, phone)
-    in_step(desk, phone)
+    wait_until_with_logs("the code is enough", lambda: phone.run("join", typed=code).status == 0, desk, phone)
+    wait_for_equal_state(desk, phone)

@@ -8,17 +8,20 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.networks.conftest import Trio
-from tests.e2e.networks.residents import Resident, eventually
+from tests.support.networks.residents import Resident, wait_until_with_logs
+from tests.support.patience import LIMIT_S
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(150)]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 LIAR = "10.77.0.66"
 CLIENT_HELLO = "1603"
 
 
 def _secrets(device: Resident) -> list[str]:
-    listed = [device.name, *(one["device_id"] for one in device.do("devices"))]
-    return [text.encode().hex() for text in listed] + [one["device_id"] for one in device.do("devices")]
+    listed = [device.name, *(listed_device["device_id"] for listed_device in device.do("devices"))]
+    return [text.encode().hex() for text in listed] + [
+        listed_device["device_id"] for listed_device in device.do("devices")
+    ]
 
 
 def test_members_find_each_other_among_lies_and_nothing_reaches_the_liar(trio: Trio):
@@ -33,7 +36,7 @@ def test_members_find_each_other_among_lies_and_nothing_reaches_the_liar(trio: T
             assert lying.stdout.readline()
         # While the phone is away, whoever seeks it hears the liar alone.
         phone.kill()
-        eventually("the desk calls in vain", lambda: desk.sees(phone)["unreached"], 20.0, desk)
+        wait_until_with_logs("the desk calls in vain", lambda: desk.sees(phone)["unreached"], desk)
         # It comes back elsewhere, so that what others remember of it is of no use.
         plug = phone.machine.plugs[0]
         plug.remove("10.77.0.2/24")
@@ -42,12 +45,12 @@ def test_members_find_each_other_among_lies_and_nothing_reaches_the_liar(trio: T
         phone.start()
         trio.tell("among lies")
     finally:
-        told = json.loads(lying.communicate(timeout=30)[0].splitlines()[-1])
-    assert told["spoofed"] >= len(trio.all)
+        document = json.loads(lying.communicate(timeout=LIMIT_S)[0].splitlines()[-1])
+    assert document["spoofed"] >= len(trio.all)
     # Whoever was lured there began a handshake, which names nobody, and had nothing to say to whom it met.
     # Which of two answers to one name counts is up to mDNS: mostly somebody is lured, but not each time.
-    assert told["heard"].startswith(CLIENT_HELLO if told["calls"] else "")
+    assert document["heard"].startswith(CLIENT_HELLO if document["calls"] else "")
     for secret in _secrets(desk):
-        assert secret not in told["heard"]
+        assert secret not in document["heard"]
     for device in trio.all:
         assert LIAR not in str(device.do("devices")[0]["address"])

@@ -1,4 +1,4 @@
-"""Strangers at a device's port: they are told nothing, and keep nobody from syncing."""
+"""Strangers at a device's port: they learn nothing, and keep nobody from syncing."""
 
 import json
 import subprocess
@@ -8,18 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from daemon.peers.pace import Pace
+from daemon.peers.transport.limits import PeerLimits
 from tests.e2e.networks.conftest import Trio
-from tests.e2e.networks.namespaces import Host
-from tests.e2e.networks.residents import eventually, in_step
+from tests.support.networks.namespaces import Host
+from tests.support.networks.residents import wait_for_equal_state, wait_until_with_logs
+from tests.support.patience import LIMIT_S
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(150)]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 SCRIPT = Path(__file__).with_name("stranger.py")
 STRANGERS = [f"10.77.0.{number}" for number in range(200, 232)]
 """Many: one address gets few connections anyway."""
-SHARE = Pace().connections_each_max
-NEARLY_ALL = Pace().connections_max - 16
+SHARE = PeerLimits().connections_each_max
+NEARLY_ALL = PeerLimits().connections_max - 16
 """All but those of members, and of strangers that a member made give way and that have not come back yet."""
 STRANGERS_6 = [f"fd77::a:{number}" for number in range(32)]
 Ask = Callable[..., str]
@@ -43,11 +44,11 @@ def stranger(trio: Trio) -> Host:
 def ask(trio: Trio, stranger: Host) -> Ask:
     """Return what calls the desk's port as a stranger."""
 
-    def call(kind: str, *rest: str, at: str = "10.77.0.1") -> str:
-        place = [at, str(trio.desk.port_listened)]
+    def call(kind: str, *rest: str, host: str = "10.77.0.1") -> str:
+        place = [host, str(trio.desk.port_listened)]
         command = stranger.command(sys.executable, SCRIPT, kind, *place, *rest)
-        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)
-        return str(json.loads(done.stdout))
+        result = subprocess.run(command, capture_output=True, text=True, check=True, timeout=LIMIT_S)
+        return str(json.loads(result.stdout))
 
     return call
 
@@ -55,8 +56,8 @@ def ask(trio: Trio, stranger: Host) -> Ask:
 class Crowd:
     """A stranger that holds 200 connections to the desk, and says nothing."""
 
-    def __init__(self, held: subprocess.Popen[str]) -> None:
-        self._held = held
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._held = process
 
     def fewest(self) -> int:
         """Return how many were open at least since the last time that this was asked."""
@@ -67,7 +68,7 @@ class Crowd:
 
     def fill(self) -> None:
         """Wait until nearly every place at the port is taken."""
-        eventually("the crowd is in", lambda: self.fewest() >= NEARLY_ALL, 20.0)
+        wait_until_with_logs("the crowd is in", lambda: self.fewest() >= NEARLY_ALL)
 
 
 @pytest.fixture
@@ -77,7 +78,7 @@ def crowd(trio: Trio, stranger: Host) -> Iterator[Crowd]:
     command = stranger.command(sys.executable, SCRIPT, "idle", *place, *STRANGERS)
     holding = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     yield Crowd(holding)
-    holding.communicate(timeout=30)
+    holding.communicate(timeout=LIMIT_S)
 
 
 @pytest.mark.parametrize("kind", ["garbage", "http", "nobody", "foreign", "newcomer", "other name"])
@@ -86,7 +87,7 @@ def test_a_stranger_is_told_nothing(trio: Trio, ask: Ask, kind: str, tmp_path: P
     if kind == "foreign":
         other = trio.world.device("stranger", stranger_host(trio))
         other.launch()
-        eventually("a device of another vault is there", other.answers, 30.0, other)
+        wait_until_with_logs("a device of another vault is there", other.answers, other)
         other.stop()
         certificate = other.home / "identity.pem"
     answered = ask(kind, str(certificate))
@@ -109,21 +110,21 @@ def test_two_hundred_idle_connections_keep_no_member_and_no_newcomer_out(trio: T
     trio.world.start(laptop)
     place = f"10.77.0.1:{trio.desk.port_listened}"
     laptop.do("join", "--addr", place, typed=trio.desk.do("pair")["code"])
-    in_step(trio.desk, laptop)
+    wait_for_equal_state(trio.desk, laptop)
     # Not only links that stand already: one that comes anew gets in too.
     laptop.do("sync", "--pause")
-    eventually("it is away", lambda: not trio.desk.linked(laptop), 10.0, trio.desk)
+    wait_until_with_logs("it is away", lambda: not trio.desk.linked(laptop), trio.desk)
     trio.desk.do("add", "while the laptop was away")
     laptop.do("sync", "--resume")
-    in_step(trio.desk, laptop)
+    wait_for_equal_state(trio.desk, laptop)
     assert laptop.holds("while the laptop was away")
     # All that while the places were taken, but for those that a busy machine had not filled again yet.
     assert crowd.fewest() >= NEARLY_ALL // 2
     trio.desk.do("devices", "remove", "laptop")
     laptop.stop()
-    in_step(*trio.all)
+    wait_for_equal_state(*trio.all)
 
 
 def test_a_host_with_many_ipv6_addresses_gets_no_more_than_one(ask: Ask, trio: Trio):
-    assert 0 < int(ask("share", *STRANGERS_6, at="fd77::1")) <= SHARE
+    assert 0 < int(ask("share", *STRANGERS_6, host="fd77::1")) <= SHARE
     trio.tell("beside a host of many addresses")

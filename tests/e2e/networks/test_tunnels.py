@@ -1,4 +1,4 @@
-"""Tunnels: what a machine's networks are told of them."""
+"""Tunnels: what a machine's other networks learn of them."""
 
 import json
 import subprocess
@@ -7,24 +7,25 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.networks.namespaces import ip
-from tests.e2e.networks.residents import Resident, World
+from tests.support.networks.namespaces import ip
+from tests.support.networks.residents import Resident, World
+from tests.support.patience import LIMIT_S
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(150)]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 NEAR = ("10.77.0.1", "fd77::1")
 OF_TUNNEL = ("10.99.0.1", "fd99::1")
 ASK = (
-    "import json; from daemon.peers import interfaces as i; "
-    "print(json.dumps([sorted(i.near()), sorted(i.held())]))"
+    "import json; from daemon.peers.transport import network_interfaces as i; "
+    "print(json.dumps([sorted(i.multicast_addresses()), sorted(i.machine_addresses())]))"
 )
 
 
 def _json(device: Resident, *command: str | Path) -> list[list[str]] | list[str]:
     """Return what a command that runs on a device's machine prints."""
     words = device.machine.command(sys.executable, *command)
-    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=30)
-    return list(json.loads(done.stdout))
+    result = subprocess.run(words, capture_output=True, text=True, check=True, timeout=LIMIT_S)
+    return list(json.loads(result.stdout))
 
 
 def _with_tunnel(device: Resident) -> None:
@@ -42,11 +43,11 @@ def test_no_address_of_a_tunnel_is_told_to_a_network(world: World):
     neighbour = world.at(segment, "neighbour", "10.77.0.2/24", "fd77::2/64")
     _with_tunnel(desk)
     world.start(desk)
-    heard = _json(neighbour, Path(__file__).with_name("listening.py"), *NEAR)
-    assert set(NEAR) <= set(heard)
-    assert not set(OF_TUNNEL) & set(heard)
-    assert all(str(one).startswith(("10.77.", "fd77:", "fe80:")) for one in heard)
+    received = _json(neighbour, Path(__file__).with_name("listening.py"), *NEAR)
+    assert set(NEAR) <= set(received)
+    assert not set(OF_TUNNEL) & set(received)
+    assert all(str(message).startswith(("10.77.", "fd77:", "fe80:")) for message in received)
     # The machine itself knows of it: who is told of the address by hand reaches it there.
-    near, held = _json(desk, "-c", ASK)
+    near, stored = _json(desk, "-c", ASK)
     assert not set(OF_TUNNEL) & set(near)
-    assert set(OF_TUNNEL) <= set(held)
+    assert set(OF_TUNNEL) <= set(stored)

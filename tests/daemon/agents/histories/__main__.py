@@ -15,7 +15,7 @@ AT_ONCE = 100
 
 
 def share(histories: int, seed: int) -> tuple[Counter[str], str]:
-    """Live through the histories of one seed; return what they met, and the one that fails, if any."""
+    """Run the histories of one seed; return the cases that they met, and the one that fails, if any."""
     try:
         return live_through(histories, seed, shrink=False), ""
     except Exception:  # noqa: BLE001 - whatever it is, it is told, and the other seeds go on
@@ -23,16 +23,16 @@ def share(histories: int, seed: int) -> tuple[Counter[str], str]:
 
 
 def main() -> int:
-    """Draw the histories in shares of different seeds; tell of each, and of all at the end."""
+    """Draw the histories in shares of different seeds; report each share, and all of them at the end."""
     wanted, first = int(os.environ.get("HISTORIES") or 20_000), int(os.environ.get("SEED") or 1)
     seeds = range(first, first + -(-wanted // AT_ONCE))
     met: Counter[str] = Counter()
     failed = []
     with ProcessPoolExecutor(int(os.environ.get("JOBS") or os.cpu_count() or 1)) as pool:
-        shares = [pool.submit(share, min(AT_ONCE, wanted), one) for one in seeds]
-        for done in as_completed(shares):
-            found, failure = done.result()
-            met += found
+        shares = [pool.submit(share, min(AT_ONCE, wanted), seed) for seed in seeds]
+        for future in as_completed(shares):
+            result, failure = future.result()
+            met += result
             failed += [failure] if failure else []
             print(failure or f"{met['histories']} histories, {met['steps']} steps", flush=True)
     print(*(f"{count:9} {what}" for what, count in sorted(met.items())), sep="\n")

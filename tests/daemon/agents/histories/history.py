@@ -1,22 +1,22 @@
-"""One history: three devices with wrong clocks, what has become of them, and time and links between them.
+"""One history: three devices with wrong clocks, their state, and time and links between them.
 
-Never forgives a law: the devices that a step has touched are judged after it.
+Never tolerates a broken law: the devices that a step has touched are judged after it.
 """
 
 from collections import Counter
 from pathlib import Path
 from random import Random
 
-from syncproto.ids import text
-from tests.daemon.agents.histories import judges
+from syncproto.ids import id_to_text
+from tests.daemon.agents.histories import invariants
 from tests.daemon.agents.histories.reference import Past, Reference
 from tests.daemon.agents.histories.witness import Vault, Witness
 from tests.simulation.author import TASK
-from tests.simulation.device import Held
-from tests.simulation.links import take_pages
-from tests.simulation.oracle import Oracle
+from tests.simulation.device import HeldCommits
+from tests.simulation.oracle import FoldOracle
+from tests.simulation.page_exchange import take_pages
 
-REF = text(TASK)
+REF = id_to_text(TASK)
 SKEWS_MS = (0, 0, -300_000, 400_000, 5_000_000, -86_400_000)
 PAGE_BYTES = (300, 900, 3_000, 1 << 20)
 FAR = 10_000
@@ -41,8 +41,8 @@ class History:
         self.met: Counter[str] = Counter()
         self.touched: set[str] = set()
         self.runs: list[str] = []
-        self._oracles: dict[Held, Oracle] = {}
-        self._judged: set[tuple[Held, bytes]] = set()
+        self._oracles: dict[HeldCommits, FoldOracle] = {}
+        self._judged: set[tuple[HeldCommits, bytes]] = set()
         self._words = 0
 
     def close(self) -> None:
@@ -59,34 +59,34 @@ class History:
         return self._words
 
     def reference(self, home: Witness) -> Reference:
-        """Return what a device must tell now."""
+        """Return what a device must show now."""
         if home.held not in self._oracles:
-            self._oracles[home.held] = Oracle(self.vault.truth, home.held)
+            self._oracles[home.held] = FoldOracle(self.vault.truth, home.held)
         return Reference(self._oracles[home.held], self.past, home.now_ms())
 
     def judge(self) -> None:
         """Judge the devices that the last step has touched.
 
-        A state that was judged once is not judged again where another device has come to it.
+        A state that was judged once is not judged again if another device reaches it.
         """
-        judges.equal_vectors_equal_hashes(self.homes)
+        invariants.equal_vectors_equal_hashes(self.homes)
         for home in self.homes:
             if home.name in self.touched:
                 state = (home.held, home.read(lambda snapshot: snapshot.state_hash()))
-                judges.judge(home, self.reference(home), whole=state not in self._judged)
+                invariants.judge(home, self.reference(home), whole=state not in self._judged)
                 self._judged.add(state)
         self.touched.clear()
-        held = {home.held for home in self.homes}
-        self._oracles = {one: oracle for one, oracle in self._oracles.items() if one in held}
+        clocks = {home.held for home in self.homes}
+        self._oracles = {heads: oracle for heads, oracle in self._oracles.items() if heads in clocks}
 
     def end(self) -> None:
-        """Let all meet, and judge each."""
+        """Let all devices meet, and judge each."""
         self.meet()
         assert len({home.held for home in self.homes}) == 1, "they never hold the same"
         self.touched = {home.name for home in self.homes}
         self._judged.clear()
         self.judge()
-        judges.at_the_end(self.homes)
+        invariants.at_the_end(self.homes)
         reference = self.reference(self.homes[0])
         for item in reference.proposals:
             self.met[f"at the end: {'disputed' if reference.disputed(item) else reference.shown(item)}"] += 1
@@ -95,12 +95,12 @@ class History:
         self.met[f"{act}: {outcome}"] += 1
 
     def wait(self, dice: Random) -> None:
-        """Let time pass: often a little, now and then more than a proposal may wait."""
+        """Let time pass: often a little, sometimes more than a proposal may wait."""
         self.vault.now_ms += dice.choice((1, 1000, 60_000, 3_600_000, 4 * DAY_MS, 8 * DAY_MS, 8 * DAY_MS))
         self.touched = {home.name for home in self.homes}
 
     def pull(self, home: Witness, peer: Witness, dice: Random) -> None:
-        """Take what another has, perhaps not all of it."""
+        """Pull what another device has, perhaps not all of it."""
         vector = home.read(lambda snapshot: snapshot.vector())
         pages = FAR if dice.random() < 0.7 else 1 + dice.randrange(3)
         took = take_pages(home, peer, vector, dice.choice(PAGE_BYTES), pages)

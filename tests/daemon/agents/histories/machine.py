@@ -36,20 +36,20 @@ SETTLING = st.sampled_from(("reject", "undo", "reopen", "defer"))
 
 
 def memory() -> Path | None:
-    """Return a folder in memory where the system has one: durability is tested elsewhere."""
-    found = Path("/dev/shm")
-    return found if found.is_dir() else None
+    """Return a folder in memory if the system has one: durability is tested elsewhere."""
+    path = Path("/dev/shm")
+    return path if path.is_dir() else None
 
 
 @cache
 def original() -> tuple[Vault, "tempfile.TemporaryDirectory[str]"]:
-    """Return the vault that every history begins with a copy of, and the folder that it is in."""
+    """Return the vault that every history copies, and its folder."""
     folder = tempfile.TemporaryDirectory(dir=memory())
     return Vault(Path(folder.name), (0,) * len(NAMES)), folder
 
 
 def proposed(machine: "Histories") -> bool:
-    """Say whether there is anything to decide on."""
+    """Report whether there is anything to decide on."""
     return bool(machine.history.runs)
 
 
@@ -86,66 +86,68 @@ class Histories(RuleBasedStateMachine):
 
     # -- the agent ----------------------------------------------------------------------------------------
 
-    @rule(at=DEVICES, dice=DICE)
-    def propose(self, at: int, dice: int) -> None:
-        self.agent.propose(self.at(at), Random(dice))
+    @rule(index=DEVICES, dice=DICE)
+    def propose(self, index: int, dice: int) -> None:
+        self.agent.propose(self.at(index), Random(dice))
 
-    @rule(at=DEVICES, dice=DICE)
-    def propose_more(self, at: int, dice: int) -> None:
-        self.agent.propose(self.at(at), Random(dice))
+    @rule(index=DEVICES, dice=DICE)
+    def propose_more(self, index: int, dice: int) -> None:
+        self.agent.propose(self.at(index), Random(dice))
 
     @precondition(proposed)
-    @rule(at=DEVICES, dice=DICE)
-    def retract(self, at: int, dice: int) -> None:
-        self.agent.retract(self.at(at), Random(dice))
+    @rule(index=DEVICES, dice=DICE)
+    def retract(self, index: int, dice: int) -> None:
+        self.agent.retract(self.at(index), Random(dice))
 
     # -- a person decides ---------------------------------------------------------------------------------
 
     @precondition(proposed)
-    @rule(at=DEVICES, dice=DICE)
-    def confirm(self, at: int, dice: int) -> None:
-        home = self.at(at)
+    @rule(index=DEVICES, dice=DICE)
+    def confirm(self, index: int, dice: int) -> None:
+        home = self.at(index)
         self.decider.confirm(home, self.decider.pick(home, Random(dice)))
 
     @precondition(proposed)
-    @rule(at=DEVICES, dice=DICE)
-    def confirm_open(self, at: int, dice: int) -> None:
-        home = self.at(at)
+    @rule(index=DEVICES, dice=DICE)
+    def confirm_open(self, index: int, dice: int) -> None:
+        home = self.at(index)
         self.decider.confirm(home, self.decider.pick(home, Random(dice), "pending", "deferred"))
 
     @precondition(proposed)
-    @rule(at=DEVICES, dice=DICE, force=st.booleans(), again=st.booleans())
-    def confirm_edited(self, at: int, dice: int, force: bool, again: bool) -> None:
-        home = self.at(at)
+    @rule(index=DEVICES, dice=DICE, force=st.booleans(), again=st.booleans())
+    def confirm_edited(self, index: int, dice: int, force: bool, again: bool) -> None:
+        home = self.at(index)
         self.decider.confirm(home, self.decider.pick(home, Random(dice)), edit=True, force=force, again=again)
 
     @precondition(proposed)
-    @rule(at=DEVICES, dice=DICE, again=st.booleans())
-    def confirm_by_force(self, at: int, dice: int, again: bool) -> None:
-        home = self.at(at)
+    @rule(index=DEVICES, dice=DICE, again=st.booleans())
+    def confirm_by_force(self, index: int, dice: int, again: bool) -> None:
+        home = self.at(index)
         self.decider.confirm(home, self.decider.pick(home, Random(dice)), force=True, again=again)
 
     @precondition(proposed)
-    @rule(at=DEVICES, dice=DICE)
-    def confirm_again(self, at: int, dice: int) -> None:
-        home = self.at(at)
+    @rule(index=DEVICES, dice=DICE)
+    def confirm_again(self, index: int, dice: int) -> None:
+        home = self.at(index)
         self.decider.confirm(home, self.decider.pick(home, Random(dice), "rejected", "retracted"), again=True)
 
     @precondition(proposed)
-    @rule(at=DEVICES, dice=DICE)
-    def confirm_all(self, at: int, dice: int) -> None:
-        self.decider.confirm_all(self.at(at), Random(dice))
+    @rule(index=DEVICES, dice=DICE)
+    def confirm_all(self, index: int, dice: int) -> None:
+        self.decider.confirm_all(self.at(index), Random(dice))
 
     @precondition(proposed)
-    @rule(at=DEVICES, dice=DICE, verdict=SETTLING)
-    def settle(self, at: int, dice: int, verdict: str) -> None:
-        home = self.at(at)
+    @rule(index=DEVICES, dice=DICE, verdict=SETTLING)
+    def settle(self, index: int, dice: int, verdict: str) -> None:
+        home = self.at(index)
         self.decider.settle(home, self.decider.pick(home, Random(dice)), verdict)
 
     @precondition(proposed)
-    @rule(at=DEVICES, dice=DICE, verdict=st.sampled_from(("confirm", "confirm", "reject", "undo", "reopen")))
-    def settle_dispute(self, at: int, dice: int, verdict: str) -> None:
-        home = self.at(at)
+    @rule(
+        index=DEVICES, dice=DICE, verdict=st.sampled_from(("confirm", "confirm", "reject", "undo", "reopen"))
+    )
+    def settle_dispute(self, index: int, dice: int, verdict: str) -> None:
+        home = self.at(index)
         item = self.decider.disputed(home, Random(dice))
         if verdict == "confirm":
             self.decider.confirm(home, item)
@@ -153,21 +155,21 @@ class Histories(RuleBasedStateMachine):
             self.decider.settle(home, item, verdict)
 
     @precondition(proposed)
-    @rule(at=DEVICES, dice=DICE)
-    def undo(self, at: int, dice: int) -> None:
-        home = self.at(at)
+    @rule(index=DEVICES, dice=DICE)
+    def undo(self, index: int, dice: int) -> None:
+        home = self.at(index)
         self.decider.settle(home, self.decider.pick(home, Random(dice), "confirmed"), "undo")
 
     @precondition(proposed)
-    @rule(at=DEVICES, dice=DICE)
-    def defer(self, at: int, dice: int) -> None:
-        home = self.at(at)
+    @rule(index=DEVICES, dice=DICE)
+    def defer(self, index: int, dice: int) -> None:
+        home = self.at(index)
         self.decider.settle(home, self.decider.pick(home, Random(dice), "pending"), "defer")
 
     @precondition(proposed)
-    @rule(at=DEVICES, dice=DICE)
-    def reject(self, at: int, dice: int) -> None:
-        home = self.at(at)
+    @rule(index=DEVICES, dice=DICE)
+    def reject(self, index: int, dice: int) -> None:
+        home = self.at(index)
         self.decider.settle(home, self.decider.pick(home, Random(dice), "pending", "deferred"), "reject")
 
     @precondition(proposed)
@@ -176,16 +178,16 @@ class Histories(RuleBasedStateMachine):
         """Let everyone know the same, then let each act alone on one item; perhaps let them meet."""
         self.history.meet()
         item = self.decider.pick(self.history.homes[0], Random(dice))
-        for at, act in enumerate(acts):
-            self._act(act, self.at(at), item, Random(dice + at))
+        for index, act in enumerate(acts):
+            self._act(act, self.at(index), item, Random(dice + index))
         if meets:
             self.history.judge()
             self.history.meet()
 
-    @rule(at=DEVICES, acts=st.tuples(*[st.integers(0, 17)] * 4), dice=DICE)
-    def with_a_new_item(self, at: int, acts: tuple[int, ...], dice: int) -> None:
+    @rule(index=DEVICES, acts=st.tuples(*[st.integers(0, 17)] * 4), dice=DICE)
+    def with_a_new_item(self, index: int, acts: tuple[int, ...], dice: int) -> None:
         """Let an item be proposed, made and known to all; then it is touched, undone, taken up again."""
-        home = self.at(at)
+        home = self.at(index)
         item = self.agent.add(home)
         if item is None:
             return
@@ -194,10 +196,10 @@ class Histories(RuleBasedStateMachine):
         for number, act in enumerate(acts):
             self._act_on_new(act // 3, self.at(act % 3), item, Random(dice + number))
 
-    @rule(at=DEVICES, way=st.integers(1, 2), verdicts=st.sampled_from((("reject", "reopen"), ("defer",))))
-    def taken_back_apart(self, at: int, way: int, verdicts: tuple[str, ...]) -> None:
+    @rule(index=DEVICES, way=st.integers(1, 2), verdicts=st.sampled_from((("reject", "reopen"), ("defer",))))
+    def taken_back_apart(self, index: int, way: int, verdicts: tuple[str, ...]) -> None:
         """Let the agent take an item back here while a person decides on it there."""
-        home, peer = self.at(at), self.history.homes[(at + way) % len(NAMES)]
+        home, peer = self.at(index), self.history.homes[(index + way) % len(NAMES)]
         item = self.agent.add(home)
         if item is None:
             return
@@ -208,10 +210,10 @@ class Histories(RuleBasedStateMachine):
         self.history.meet()
 
     @precondition(proposed)
-    @rule(at=DEVICES, dice=DICE, force=st.booleans())
-    def confirm_after_an_edit(self, at: int, dice: int, force: bool) -> None:
+    @rule(index=DEVICES, dice=DICE, force=st.booleans())
+    def confirm_after_an_edit(self, index: int, dice: int, force: bool) -> None:
         """Write something on the task, and then confirm what may rest on what was there."""
-        home, throw = self.at(at), Random(dice)
+        home, throw = self.at(index), Random(dice)
         item = self.decider.pick(home, throw, "pending", "deferred")
         for _ in range(3):
             self.person.edit(home, throw)
@@ -245,34 +247,34 @@ class Histories(RuleBasedStateMachine):
 
     # -- a person writes ----------------------------------------------------------------------------------
 
-    @rule(at=DEVICES, dice=DICE)
-    def edit(self, at: int, dice: int) -> None:
-        self.person.edit(self.at(at), Random(dice))
+    @rule(index=DEVICES, dice=DICE)
+    def edit(self, index: int, dice: int) -> None:
+        self.person.edit(self.at(index), Random(dice))
 
-    @rule(at=DEVICES, dice=DICE)
-    def item(self, at: int, dice: int) -> None:
-        self.person.item(self.at(at), Random(dice))
+    @rule(index=DEVICES, dice=DICE)
+    def item(self, index: int, dice: int) -> None:
+        self.person.item(self.at(index), Random(dice))
 
-    @rule(at=DEVICES)
-    def note(self, at: int) -> None:
-        self.person.note(self.at(at))
+    @rule(index=DEVICES)
+    def note(self, index: int) -> None:
+        self.person.note(self.at(index))
 
-    @rule(at=DEVICES, dice=DICE)
-    def page(self, at: int, dice: int) -> None:
+    @rule(index=DEVICES, dice=DICE)
+    def page(self, index: int, dice: int) -> None:
         """Open a page, or write on one that was left open."""
-        home = self.at(at)
+        home = self.at(index)
         if home.page is None:
             self.person.open_page(home)
         else:
             self.person.write_page(home, Random(dice))
 
-    @rule(at=DEVICES, dice=DICE)
-    def remove(self, at: int, dice: int) -> None:
-        self.person.remove(self.at(at), Random(dice))
+    @rule(index=DEVICES, dice=DICE)
+    def remove(self, index: int, dice: int) -> None:
+        self.person.remove(self.at(index), Random(dice))
 
-    @rule(at=DEVICES, dice=DICE)
-    def restore(self, at: int, dice: int) -> None:
-        self.person.restore(self.at(at), Random(dice))
+    @rule(index=DEVICES, dice=DICE)
+    def restore(self, index: int, dice: int) -> None:
+        self.person.restore(self.at(index), Random(dice))
 
     # -- time, links and files ----------------------------------------------------------------------------
 
@@ -281,13 +283,13 @@ class Histories(RuleBasedStateMachine):
         self.met["steps"] += 1
         self.history.wait(Random(dice))
 
-    @rule(at=DEVICES, way=st.integers(1, 2), dice=DICE)
-    def pull(self, at: int, way: int, dice: int) -> None:
-        self.history.pull(self.at(at), self.history.homes[(at + way) % len(NAMES)], Random(dice))
+    @rule(index=DEVICES, way=st.integers(1, 2), dice=DICE)
+    def pull(self, index: int, way: int, dice: int) -> None:
+        self.history.pull(self.at(index), self.history.homes[(index + way) % len(NAMES)], Random(dice))
 
-    @rule(at=DEVICES, way=st.integers(1, 2), dice=DICE)
-    def exchange(self, at: int, way: int, dice: int) -> None:
-        home, peer = self.at(at), self.history.homes[(at + way) % len(NAMES)]
+    @rule(index=DEVICES, way=st.integers(1, 2), dice=DICE)
+    def exchange(self, index: int, way: int, dice: int) -> None:
+        home, peer = self.at(index), self.history.homes[(index + way) % len(NAMES)]
         self.history.pull(home, peer, Random(dice))
         self.history.pull(peer, home, Random(dice))
 
@@ -296,13 +298,13 @@ class Histories(RuleBasedStateMachine):
         self.met["steps"] += 1
         self.history.meet()
 
-    @rule(at=DEVICES)
-    def restart(self, at: int) -> None:
-        self.at(at).restart()
+    @rule(index=DEVICES)
+    def restart(self, index: int) -> None:
+        self.at(index).restart()
 
-    @rule(at=DEVICES)
-    def keep_copy(self, at: int) -> None:
-        self.at(at).keep_copy()
+    @rule(index=DEVICES)
+    def keep_copy(self, index: int) -> None:
+        self.at(index).keep_copy()
 
     @precondition(lambda self: any(home.copy for home in self.history.homes))
     @rule()
@@ -336,7 +338,7 @@ class Histories(RuleBasedStateMachine):
 
 
 def live_through(histories: int, throw: int, *, shrink: bool = True) -> Counter[str]:
-    """Live through so many histories of a seed; return what they met."""
+    """Run this many histories of a seed; return the cases that they met."""
 
     class Thrown(Histories):
         met: ClassVar[Counter[str]] = Counter()

@@ -1,6 +1,6 @@
 """What a person may write: the task's fields, its items, deletions, and pages that were left open.
 
-Never minds a refusal: what is out of sight cannot be written.
+Never minds a refusal: what is not visible cannot be written.
 """
 
 from collections.abc import Callable, Sequence
@@ -8,25 +8,25 @@ from contextlib import suppress
 from random import Random
 from typing import Any
 
-from daemon.journal import checklists, entries, tasks
-from daemon.journal.checklists import ItemEdit, NewItem
+from daemon.journal import checklist_items, entries, tasks
+from daemon.journal.checklist_items import ItemEdit, NewItem
 from daemon.journal.entries import NewEntry
-from daemon.journal.errors import Refused
 from daemon.journal.tasks import TaskEdit
-from syncproto.ids import EntityId, text
+from daemon.refusal import Refused
+from syncproto.ids import EntityId, id_to_text
 from tests.daemon.agents.histories.history import REF, STATUSES, TITLES, History
 from tests.daemon.agents.histories.witness import LABEL_NAMES, Page, Witness
 from tests.simulation.author import TASK
 
 
 class Person:
-    """A person who writes, at any device."""
+    """A person who writes, on any device."""
 
     def __init__(self, history: History) -> None:
         self.history = history
 
     def edit(self, home: Witness, dice: Random, page: Page | None = None) -> None:
-        """Change fields of the task, now and then to what has been proposed."""
+        """Change fields of the task, sometimes to what has been proposed."""
         choices: Sequence[dict[str, Any]] = (
             {"estimate_minutes": dice.choice((90, 200, 300))},
             {"title": dice.choice(("Trip", self.history.word()))},
@@ -73,10 +73,10 @@ class Person:
 
     def item(self, home: Witness, dice: Random) -> None:
         """Tick, reword or archive an item, or add one; most often one that a proposal has made."""
-        found = sorted(self.history.reference(home).items())
-        if not found or dice.random() < 0.15:
+        identifiers = sorted(self.history.reference(home).items())
+        if not identifiers or dice.random() < 0.15:
             title = dice.choice((*TITLES, self.history.word()))
-            self._person(home, lambda tx: checklists.add_item(tx, REF, NewItem(title)))
+            self._person(home, lambda tx: checklist_items.add_item(tx, REF, NewItem(title)))
             return
         changes: Sequence[dict[str, Any]] = (
             {"is_checked": dice.random() < 0.7},
@@ -85,15 +85,15 @@ class Person:
             {"is_archived": True},
             {"title": self.history.word(), "is_checked": True},
         )
-        change, chosen = dice.choice(changes), text(dice.choice(found))
-        self._person(home, lambda tx: checklists.edit_item(tx, chosen, ItemEdit(**change)))
+        change, chosen = dice.choice(changes), id_to_text(dice.choice(identifiers))
+        self._person(home, lambda tx: checklist_items.edit_item(tx, chosen, ItemEdit(**change)))
         self.history.met["item: touched"] += 1
 
     def touch(self, home: Witness, item: EntityId, dice: Random) -> None:
         """Tick or reword what a proposal has made."""
-        made = text(self.history.reference(home).target(item))
+        text = id_to_text(self.history.reference(home).target(item))
         change = ItemEdit(is_checked=True) if dice.random() < 0.6 else ItemEdit(title=self.history.word())
-        self._person(home, lambda tx: checklists.edit_item(tx, made, change))
+        self._person(home, lambda tx: checklist_items.edit_item(tx, text, change))
 
     def note(self, home: Witness) -> None:
         """Add an entry, which an agent may name as evidence."""
@@ -105,28 +105,30 @@ class Person:
         what = dice.choice(("task", "item", "item", "list"))
         if what == "task":
             self._person(home, lambda tx: tasks.remove(tx, REF))
-        elif what == "item" and (found := sorted(reference.items())):
-            chosen = text(dice.choice(found))
-            self._person(home, lambda tx: checklists.remove_item(tx, chosen))
+        elif what == "item" and (identifiers := sorted(reference.items())):
+            chosen = id_to_text(dice.choice(identifiers))
+            self._person(home, lambda tx: checklist_items.remove_item(tx, chosen))
         elif what == "list":
-            lists = home.read(lambda snapshot: snapshot.referring(TASK, "task_checklist"))
+            lists = home.read(lambda snapshot: snapshot.ids_pointing_at(TASK, "task_checklist"))
             if lists:
                 self.history.touched.add(home.name)
                 home.set(dice.choice(lists), deleted=True)
         self.history.count("remove", what)
 
     def restore(self, home: Witness, dice: Random) -> None:
-        """Take a deletion back: the task's where it is out of sight, else an item's."""
+        """Take a deletion back: the task's if it is removed, else an item's."""
         reference = self.history.reference(home)
         if not reference.visible(TASK):
             self._person(home, lambda tx: tasks.restore(tx, REF))
             self.history.met["restore: task"] += 1
             return
         hidden = home.read(
-            lambda snapshot: [one.id for one in snapshot.entities("checklist_item", removed=True)]
+            lambda snapshot: [
+                checklist_item.id for checklist_item in snapshot.entities("checklist_item", removed=True)
+            ]
         )
-        hidden = [one for one in hidden if reference.exists(one)]
+        hidden = [identifier for identifier in hidden if reference.exists(identifier)]
         if hidden:
-            chosen = text(dice.choice(hidden))
-            self._person(home, lambda tx: checklists.restore_item(tx, chosen))
+            chosen = id_to_text(dice.choice(hidden))
+            self._person(home, lambda tx: checklist_items.restore_item(tx, chosen))
             self.history.met["restore: item"] += 1

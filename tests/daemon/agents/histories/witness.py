@@ -1,4 +1,4 @@
-"""Devices whose every commit is remembered beside the store, with what its author had truly seen.
+"""Devices whose every commit is remembered beside the store, with what its author had really seen.
 
 Never asks a store what was seen: bases, clocks and `seen` lists are what is being judged.
 """
@@ -8,15 +8,15 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from daemon.journal.checklists import todos_id
-from store.transaction import Taken, Transaction, Write
+from daemon.journal.checklist_items import todos_id
+from store.transaction import AcceptedPage, EntityWrite, Transaction
 from syncproto.codec import Value
-from syncproto.commit import By, SignedCommit
-from syncproto.heads import Head
+from syncproto.commit import AuthorKind, SignedCommit
 from syncproto.ids import EntityId, derived_id
-from tests.daemon.agents.fleet import Fleet, Home
+from syncproto.vector_clock import Head
 from tests.simulation.author import LABELS, TASK
-from tests.simulation.device import Held, Truth, forget_replica
+from tests.simulation.device import GroundTruth, HeldCommits, forget_replica
+from tests.support.fleet import Fleet, Home
 
 NAMES = ("laptop", "phone", "desk")
 LABEL_NAMES = ("errand", "urgent")
@@ -31,22 +31,22 @@ class Page(NamedTuple):
 
     entity: EntityId
     clock: Mapping[str, int]
-    held: Held
+    held: HeldCommits
 
 
 class Copy(NamedTuple):
-    """A copy of a device's file, and what it held."""
+    """A copy of a device's file, and its contents."""
 
     path: Path
-    held: Held
+    held: HeldCommits
 
 
 class Witness(Home):
-    """A device with a record of what it really held and did."""
+    """A device with a record of what it really had and did."""
 
-    def __init__(self, fleet: Fleet, name: str, skew_ms: int, truth: Truth, held: Held) -> None:
+    def __init__(self, fleet: Fleet, name: str, skew_ms: int, truth: GroundTruth, heads: HeldCommits) -> None:
         self.truth = truth
-        self.held = held
+        self.held = heads
         self.page: Page | None = None
         self.copy: Copy | None = None
         super().__init__(fleet, name, skew_ms)
@@ -65,24 +65,24 @@ class Witness(Home):
             raise
 
     def _record(self, tx: Transaction, start: int, page: Page | None) -> None:
-        known = self.truth.received
-        for _, received in tx.feed(start, 1 << 30):
-            if received.head not in known:
-                known[received.head] = received
-                for one in received.commit.operations:
-                    shown = page is not None and page.entity == one.entity
-                    seen = page.held if page is not None and shown else self.held
-                    self.truth.past[received.head, one.entity] = seen
+        commits = self.truth.received
+        for _, received in tx.read_feed(start, 1 << 30):
+            if received.head not in commits:
+                commits[received.head] = received
+                for operation in received.commit.operations:
+                    displayed = page is not None and page.entity == operation.entity
+                    heads = page.held if page is not None and displayed else self.held
+                    self.truth.past[received.head, operation.entity] = heads
             assert received.head not in self.held, "a commit was taken twice"
             self.held |= {received.head}
 
-    def take(self, page: Sequence[SignedCommit]) -> Taken:
+    def take(self, page: Sequence[SignedCommit]) -> AcceptedPage:
         """Take a page from a peer."""
-        return self.write(lambda tx: tx.take(page))
+        return self.write(lambda tx: tx.accept_page(page))
 
     def last(self) -> Head:
         """Return the newest commit."""
-        return self.read(lambda snapshot: snapshot.log.at(snapshot.feed_end()).head)
+        return self.read(lambda snapshot: snapshot.log.commit_at(snapshot.feed_end()).head)
 
     # -- what befalls a file ----------------------------------------------------------------------------
 
@@ -116,16 +116,16 @@ class Vault(Fleet):
 
     def __init__(self, folder: Path, skews_ms: tuple[int, ...], original: "Vault | None" = None) -> None:
         super().__init__(folder)
-        self.truth = Truth()
-        held: Held = frozenset()
+        self.truth = GroundTruth()
+        heads: HeldCommits = frozenset()
         if original is not None:
             self.now_ms, self._drawn = original.now_ms, DRAWN_APART
-            self.truth = Truth(dict(original.truth.received), dict(original.truth.past))
-            held = original.witnesses[0].held
-            for one in original.witnesses:
-                shutil.copyfile(one.path, folder / one.path.name)
+            self.truth = GroundTruth(dict(original.truth.received), dict(original.truth.past))
+            heads = original.witnesses[0].held
+            for witness in original.witnesses:
+                shutil.copyfile(witness.path, folder / witness.path.name)
         self.witnesses: list[Witness] = [
-            Witness(self, name, skew, self.truth, held) for name, skew in zip(NAMES, skews_ms, strict=True)
+            Witness(self, name, skew, self.truth, heads) for name, skew in zip(NAMES, skews_ms, strict=True)
         ]
         self.homes = list(self.witnesses)
         if original is None:
@@ -136,14 +136,17 @@ class Vault(Fleet):
         task: dict[str, Value] = {"title": "Plan the trip", "status": "OPEN", "estimate_minutes": 60}
         todos = todos_id(TASK)
         listed: dict[str, Value] = {"task_id": TASK, "title": "Todos", "position": "V"}
-        first = [Write(TASK, "task", task), Write(todos, "checklist", listed)]
+        first = [EntityWrite(TASK, "task", task), EntityWrite(todos, "checklist", listed)]
         first += [
-            Write(label, "label", {"name": name}) for label, name in zip(LABELS, LABEL_NAMES, strict=True)
+            EntityWrite(label, "label", {"name": name})
+            for label, name in zip(LABELS, LABEL_NAMES, strict=True)
         ]
-        for place, (title, by) in enumerate((("Passport", By.USER), ("Tickets", By.AGENT))):
+        for place, (title, by) in enumerate((("Passport", AuthorKind.USER), ("Tickets", AuthorKind.AGENT))):
             item: dict[str, Value] = {"checklist_id": todos, "title": title, "is_checked": False}
-            made = derived_id("item of the vault", place, time_of=TASK)
-            first.append(Write(made, "checklist_item", {**item, "position": f"V{place + 1}"}, by=by))
+            identifier = derived_id("item of the vault", place, time_of=TASK)
+            first.append(
+                EntityWrite(identifier, "checklist_item", {**item, "position": f"V{place + 1}"}, by=by)
+            )
         self.witnesses[0].write(lambda tx: tx.commit(first))
         self.sync()
         self.close()

@@ -1,0 +1,187 @@
+"""What an agent knows from earlier runs: its report, its observations, its proposals, people's decisions.
+
+Never repeats a turn: the messages of earlier runs are kept for audit alone.
+"""
+
+from collections.abc import Iterable, Iterator
+from datetime import tzinfo
+from typing import Any, NamedTuple
+
+from daemon.agents.context.local_time import to_local
+from daemon.agents.proposing.authenticity import authentic_item
+from daemon.agents.tools import budgets
+from daemon.agents.tools.agent_record import Agent, current_report
+from daemon.agents.tools.model_interface import DecisionView, ObservationView, ProposalView
+from store.fold.entity import Entity
+from store.fold.item import Decision, Item
+from store.fold.verdicts import DecisionStatus, Verdict
+from store.snapshot import Snapshot
+from syncproto.codec import Value
+from syncproto.commit import AuthorKind
+from syncproto.ids import EntityId, id_from_text, id_to_text
+
+OBSERVATION_KIND = "agent_observation"
+EXPIRED_VERDICT = "expired"
+_REPORT_LISTS = ("learnings", "achieved", "remaining")
+_WORDS_CHARS_MAX = 120
+_SIGNS = {Verdict.CONFIRMED.value: "✓", Verdict.REJECTED.value: "✗", Verdict.UNDONE.value: "✗"}
+_UNQUOTED = frozenset({"dueDate", "priority", "status", "languageCode"})
+_NOT_SHOWN = frozenset({"reason", "evidenceIds", "confidence"})
+
+
+# -- the report ---------------------------------------------------------------------------------------
+
+
+def trimmed_report(snapshot: Snapshot, agent: Agent) -> dict[str, Any] | None:
+    """Return the current report, None before the first.
+
+    The lists of a very long one are cut at their ends.
+    """
+    content = current_report(snapshot, agent)
+    return None if content is None else trim_report(content, budgets.REPORT.tokens)
+
+
+def trim_report(content: dict[str, Any], tokens_max: int) -> dict[str, Any]:
+    """Return a report of at most this many tokens, with shorter lists if it is longer."""
+    fields = dict(content)
+    for name in _REPORT_LISTS:
+        while (
+            budgets.json_tokens(fields) > tokens_max and isinstance(lines := fields.get(name), list) and lines
+        ):
+            fields[name] = lines[: len(lines) // 2]
+    return fields
+
+
+# -- observations -------------------------------------------------------------------------------------
+
+
+def observation_views(snapshot: Snapshot, agent: Agent, zone: tzinfo | None) -> tuple[ObservationView, ...]:
+    """Return what the agent noted for itself, oldest first; if there is too much, the newest."""
+    newest = snapshot.newest_ids_pointing_at(agent.id, OBSERVATION_KIND, budgets.OBSERVATIONS.members)
+    messages = (message for name in newest if (message := snapshot.entity(name)) is not None)
+    # Two devices that both were the agent's home may have noted the same: the newest one is shown for both.
+    distinct: dict[str, Entity] = {}
+    for message in messages:
+        distinct.setdefault(message.text("text"), message)
+    entities = budgets.within_budget(
+        distinct.values(),
+        budgets.OBSERVATIONS,
+        lambda message: budgets.estimated_tokens(message.text("text")) + 10,
+    )
+    return tuple(_observation_view(message, zone) for message in reversed(entities))
+
+
+def _observation_view(message: Entity, zone: tzinfo | None) -> ObservationView:
+    return ObservationView(
+        message.text("text"), to_local(0 if message.created is None else message.created.ms, zone)
+    )
+
+
+# -- decisions ----------------------------------------------------------------------------------------
+
+
+class _Outcome(NamedTuple):
+    """One decision, or an expiry without one, with its position in time."""
+
+    place: tuple[int, int]
+    item: Item
+    decision: Decision | None
+
+
+def decision_views(snapshot: Snapshot, task: EntityId, now_ms: int) -> tuple[DecisionView, ...]:
+    """Return people's last decisions on the task's proposals, and expiries, oldest first."""
+    settled = _authentic(snapshot, snapshot.settled_items(task, now_ms, budgets.DECISIONS.members))
+    outcomes = sorted(
+        (outcome for item in settled for outcome in _outcomes(item)), key=lambda outcome: outcome.place
+    )
+    views = (_decision_view(snapshot, outcome) for outcome in reversed(outcomes))
+    within_budgets = budgets.within_budget(
+        views, budgets.DECISIONS, lambda outcome: budgets.estimated_tokens(outcome.prompt_line) - 7
+    )
+    return tuple(reversed(within_budgets))
+
+
+def _authentic(snapshot: Snapshot, items: Iterable[Item]) -> Iterator[Item]:
+    """Leave out items that no agent of this task ever proposed, but that another device wrote by hand."""
+    for item in items:
+        authentic = authentic_item(snapshot, item)
+        if authentic is not None:
+            yield authentic.item
+
+
+def _outcomes(item: Item) -> list[_Outcome]:
+    if not item.decisions:
+        return [_Outcome((item.expires_ms, 0), item, None)]
+    by_people = (decision for decision in item.decisions if decision.by is AuthorKind.USER)
+    return [_Outcome((decision.stamp_ms, decision.n), item, decision) for decision in by_people]
+
+
+def _decision_view(snapshot: Snapshot, outcome: _Outcome) -> DecisionView:
+    item, decision = outcome.item, outcome.decision
+    if decision is None:
+        line = f"- · {_call_text(snapshot, item.tool, item.args)} — no decision"
+        return DecisionView(item.tool, item.args, EXPIRED_VERDICT, "", line)
+    called = _call_text(snapshot, item.tool, decision.edited_args or item.args)
+    verdict, edited = decision.verdict.value, ""
+    if decision.edited_args is not None:
+        edited = f" (edited by the user; proposed: {_arguments(snapshot, item.args)})"
+    reason = f' (reason: "{_one_line(decision.reason)}")' if decision.reason else ""
+    line = f"- {_SIGNS.get(verdict, '·')} {called} — {verdict}{edited}{reason}"
+    named_id = item.args.get("id")
+    name = "" if named_id is None else _name_of(snapshot, str(named_id))
+    subject = "" if name == named_id else _one_line(name)
+    return DecisionView(item.tool, item.args, verdict, decision.reason, line, subject)
+
+
+def proposal_views(snapshot: Snapshot, agent: Agent, now_ms: int) -> tuple[ProposalView, ...]:
+    """Return the agent's undecided proposals, oldest first: those that it may retract."""
+    waiting = [
+        ProposalView(id_to_text(item.id), item.tool, item.args, _call_text(snapshot, item.tool, item.args))
+        for item in _authentic(snapshot, snapshot.open_items(now_ms, agent.task))
+        if item.status is DecisionStatus.PENDING
+        and any(occurrence.agent == agent.id for occurrence in item.occurrences)
+    ]
+    return tuple(
+        budgets.within_budget(
+            waiting, budgets.PROPOSALS, lambda view: budgets.estimated_tokens(view.prompt_line) + 12
+        )
+    )
+
+
+def _call_text(snapshot: Snapshot, tool: str, args: dict[str, Any]) -> str:
+    """Return a call as decision lines show it, such as `update_task_estimate(120 min)`."""
+    return f"{tool}({_arguments(snapshot, args)})"
+
+
+def _arguments(snapshot: Snapshot, args: dict[str, Value]) -> str:
+    parts = [_argument(snapshot, name, value) for name, value in args.items() if name not in _NOT_SHOWN]
+    ticked = args.get("isChecked")
+    if isinstance(ticked, bool) and (ticked or "id" in args):
+        parts.append("checked" if ticked else "not checked")
+    return ", ".join(part for part in parts if part)
+
+
+def _argument(snapshot: Snapshot, name: str, value: Value) -> str:
+    if value is None or name == "isChecked":
+        return ""
+    if name == "isArchived":
+        return "archived" if value is True else "not archived"
+    if name == "minutes":
+        return f"{value!s} min"
+    if name == "id":
+        return f'"{_one_line(_name_of(snapshot, str(value)))}"'
+    return _one_line(str(value)) if name in _UNQUOTED else f'"{_one_line(str(value))}"'
+
+
+def _name_of(snapshot: Snapshot, identifier: str) -> str:
+    """Return the name of an item or a label; its id if it is not known here."""
+    try:
+        entity = snapshot.entity(id_from_text(identifier))
+    except ValueError:
+        entity = None
+    return identifier if entity is None else entity.text("title") or entity.text("name") or identifier
+
+
+def _one_line(text: str) -> str:
+    """Return words on one line of bounded length."""
+    return budgets.truncated(" ".join(text.split()), _WORDS_CHARS_MAX)

@@ -1,0 +1,158 @@
+"""The history of decisions: who decided what, when, on which device, and whether the decision still counts.
+
+Never shows a model's words: a proposal is shown by its tool and arguments.
+"""
+
+from functools import cache
+from typing import Any, NamedTuple
+
+from msgspec import Struct
+
+from daemon.agents.deciding import item_state
+from daemon.agents.proposing import reach
+from daemon.agents.tools import summaries
+from daemon.agents.tools.arguments import Arguments
+from daemon.journal.fields.provenance import AUTHOR_NAMES
+from daemon.journal.references import entities
+from daemon.journal.views.agent_argument import Argument, argument_in
+from daemon.journal.views.lookup import NameLookup, json_value
+from daemon.journal.views.structures import Evidence
+from daemon.timestamps import iso_utc
+from store.fold.item import Decision, Item
+from store.fold.verdicts import deciding_opinions
+from store.queries.decisions import DecisionEntry, decisions_before
+from store.snapshot import Snapshot
+from syncproto.ids import EntityId, id_to_text
+
+DECISIONS_LISTED_MAX = 500
+
+
+class DecisionRecord(Struct, frozen=True, kw_only=True):
+    """One decision. `status` and `disputed` are the item's as they are now.
+
+    `counts` is True if this decision still makes that status: no later decision has seen it, and it is a
+    person's, or no person has decided. `without_effect` is True if the item is confirmed, but no device wrote
+    what that changes; confirming it again writes it. `seq` is the feed position of the decision. Given as
+    `before`, it asks for the next page. `args` are the agent's arguments. `edited_args` are those that the
+    person put in their place, or null. `subject` is the name of the checklist item or label, or null.
+    `agent_reason` and `evidence` are the reason and the notes by which the agent argued over a person's tick.
+    """
+
+    seq: int
+    decision_id: str
+    item_id: str
+    task_id: str
+    task_title: str
+    agent_id: str
+    tool: str
+    args: Any
+    subject: str | None
+    summary: str
+    verdict: str
+    by: str
+    device: str
+    device_name: str
+    at: str
+    reason: str | None
+    via: str | None
+    edited_args: Any
+    counts: bool
+    status: str
+    disputed: bool
+    without_effect: bool
+    agent_reason: str | None = None
+    evidence: list[Evidence] = []
+
+
+def list_decisions(
+    snapshot: Snapshot, now_ms: int, *, task: str | None = None, before: int | None = None, limit: int
+) -> list[DecisionRecord]:
+    """List about `limit` decisions, newest first: those on the items of the task that `task` names, or all.
+
+    They are in the order in which they arrived here. `before` is the `seq` of the last one of the previous
+    page. Raises Refused if the reference names no task.
+    """
+    task_id = None if task is None else entities.find_task(snapshot, task, removed=True).id
+    entries = decisions_before(
+        snapshot, task=task_id, before=before, limit=max(1, min(limit, DECISIONS_LISTED_MAX))
+    )
+    presenter = _DecisionPresenter(snapshot, now_ms)
+    return [presenter.record(entry) for entry in entries]
+
+
+class _ItemDetails(NamedTuple):
+    """An item, and what is shown of it beside each of its decisions."""
+
+    item: Item
+    task_title: str
+    args: Arguments
+    subject: str | None
+    decisions: dict[EntityId, Decision]
+    deciding: frozenset[EntityId]
+    status: str
+    without_effect: bool
+    argument: Argument
+
+
+class _DecisionPresenter:
+    """Turns decisions into records; reads each item once."""
+
+    def __init__(self, snapshot: Snapshot, now_ms: int) -> None:
+        self._snapshot = snapshot
+        self._now_ms = now_ms
+        self._names = NameLookup(snapshot)
+        self._item = cache(self._read)
+
+    def record(self, decision_entry: DecisionEntry) -> DecisionRecord:
+        """Return the record of one decision."""
+        details = self._item(decision_entry.item)
+        item, decision = details.item, details.decisions[decision_entry.decision]
+        return DecisionRecord(
+            seq=decision_entry.seq,
+            decision_id=id_to_text(decision.id),
+            item_id=id_to_text(item.id),
+            task_id=id_to_text(item.task),
+            task_title=details.task_title,
+            agent_id=id_to_text(item.occurrences[0].agent),
+            tool=item.tool,
+            args=json_value(details.args),
+            subject=details.subject,
+            summary=summaries.proposal_summary(item.tool, details.args, details.subject),
+            verdict=decision.verdict.value,
+            by=AUTHOR_NAMES[decision.by],
+            device=decision.device.hex(),
+            device_name=self._names.device_names.get(decision.device, ""),
+            at=iso_utc(decision.stamp_ms),
+            reason=decision.reason or None,
+            via=decision.via or None,
+            edited_args=json_value(decision.edited_args),
+            counts=decision.id in details.deciding,
+            status=details.status,
+            disputed=item.disputed,
+            without_effect=details.without_effect,
+            agent_reason=details.argument.reason,
+            evidence=details.argument.evidence,
+        )
+
+    def _read(self, identifier: EntityId) -> _ItemDetails:
+        stored = self._snapshot.item(identifier)
+        assert stored is not None
+        state = item_state.item_state_of(self._snapshot, stored)
+        item, args = (stored, stored.args) if state is None else (state.item, state.proposed)
+        task = self._snapshot.entity(item.task)
+        return _ItemDetails(
+            item,
+            "" if task is None else task.text("title"),
+            args,
+            None if state is None else reach.target_name(self._snapshot, item.tool, args),
+            {decision.id: decision for decision in stored.decisions},
+            frozenset(
+                opinion.decision
+                for opinion in deciding_opinions(decision.opinion for decision in stored.decisions)
+            ),
+            stored.status.value
+            if state is None
+            else item_state.displayed_status(self._snapshot, state, self._now_ms).value,
+            item_state.lacks_effect(self._snapshot, stored),
+            argument_in(self._snapshot, item.task, args),
+        )

@@ -1,0 +1,121 @@
+"""What waits for a person: open, deferred and disputed proposals, each with what it would change.
+
+Never writes, and never shows a model's words as the summary.
+"""
+
+from typing import Any
+
+from msgspec import Struct
+
+from daemon.agents.deciding import item_state, staleness
+from daemon.agents.deciding.item_state import DisplayedStatus, ItemState
+from daemon.agents.proposing import reach
+from daemon.agents.proposing.change_set_builder import CHANGE_SETS_MAX
+from daemon.agents.tools import summaries
+from daemon.agents.tools.effects import args_hash, change_set_id
+from daemon.timestamps import iso_utc
+from store.fold.item import Occurrence
+from store.snapshot import Snapshot
+from syncproto.ids import EntityId, id_to_text
+
+
+class PendingItem(Struct, frozen=True, kw_only=True):
+    """One proposal that waits: what is proposed, why, which values it replaces, and its status.
+
+    `args` are those that would be applied: the person's own (`edited`) if an edited confirmation is in
+    dispute. A decision that sends `args_hash` back can apply nothing else. `subject` is the name of the
+    checklist item or label, or null. `base` is what the agent saw, `current` what is there now, `proposed`
+    what the item would write. Each is a value, or a map from field to value if there are several. `stale`:
+    `current` has changed since the agent saw it. Times are ISO 8601 in UTC.
+    """
+
+    item_id: str
+    set_id: str
+    task_id: str
+    task_title: str
+    agent_id: str
+    tool: str
+    args: dict[str, Any]
+    args_hash: str
+    edited: bool
+    subject: str | None
+    summary: str
+    rationale: str | None
+    base: Any
+    current: Any
+    proposed: Any
+    status: str
+    disputed: bool
+    stale: bool
+    created_at: str
+    expires_at: str
+
+
+_WAITING = frozenset({DisplayedStatus.PENDING, DisplayedStatus.DEFERRED})
+
+
+def list_waiting_items(
+    snapshot: Snapshot, now_ms: int, *, task: EntityId | None = None, closed: bool = False
+) -> list[PendingItem]:
+    """List the proposals that wait, in the order in which they were made.
+
+    Expired and obsolete items do not wait any more. `closed` lists them too, with all that are decided.
+    """
+    items = snapshot.items(task) if closed else snapshot.open_items(now_ms, task)
+    states = (item_state.item_state_of(snapshot, item) for item in items)
+    with_status = [
+        (state, item_state.displayed_status(snapshot, state, now_ms)) for state in states if state is not None
+    ]
+    waiting = [(state, status) for state, status in with_status if closed or _waits(state, status)]
+    waiting.sort(key=lambda pair: _creation_order(pair[0]))
+    return [_pending_item(snapshot, state, status) for state, status in waiting]
+
+
+def _waits(state: ItemState, status: DisplayedStatus) -> bool:
+    return status in _WAITING or state.item.disputed
+
+
+def _creation_order(state: ItemState) -> tuple[int, str, int, int]:
+    """Return the key that sorts items in the order of their creation; it is the same on every device."""
+    return min(
+        (occurrence.created_ms, occurrence.run_key, _set_number(occurrence), occurrence.position)
+        for occurrence in state.item.occurrences
+    )
+
+
+def _set_number(occurrence: Occurrence) -> int:
+    """Return the number of the occurrence's set in its run: the sets of one run have the same time."""
+    numbers = range(CHANGE_SETS_MAX)
+    sets = [change_set_id(occurrence.run_key, number, occurrence.task) for number in numbers]
+    return sets.index(occurrence.change_set) if occurrence.change_set in sets else CHANGE_SETS_MAX
+
+
+def _pending_item(snapshot: Snapshot, state: ItemState, status: DisplayedStatus) -> PendingItem:
+    item = state.item
+    # Several runs may have proposed the item: what is shown is the reason of the last. The id breaks a tie in
+    # the same way on every device.
+    newest = max(item.occurrences, key=lambda occurrence: (occurrence.created_ms, occurrence.change_set))
+    compared = staleness.compare_values(state)
+    subject = reach.target_name(snapshot, item.tool, state.args)
+    return PendingItem(
+        item_id=id_to_text(item.id),
+        set_id=id_to_text(newest.change_set),
+        task_id=id_to_text(item.task),
+        task_title="" if state.task is None else state.task.text("title"),
+        agent_id=id_to_text(newest.agent),
+        tool=item.tool,
+        args=state.args,
+        args_hash=args_hash(item.tool, state.args).hex(),
+        edited=state.is_edited,
+        subject=subject,
+        summary=summaries.proposal_summary(item.tool, state.args, subject),
+        rationale=newest.rationale or None,
+        base=compared.base,
+        current=compared.current,
+        proposed=compared.proposed,
+        status=status.value,
+        disputed=item.disputed,
+        stale=staleness.is_stale(snapshot, state),
+        created_at=iso_utc(min(occurrence.created_ms for occurrence in item.occurrences)),
+        expires_at=iso_utc(item.expires_ms),
+    )

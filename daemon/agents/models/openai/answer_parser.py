@@ -1,0 +1,218 @@
+"""The content of a server's answer: the calls to make, in whatever shape a model gave them, and their cost.
+
+Never trusts a name, an argument or a number, and never mends one: the registry refuses what it does not know.
+"""
+
+import re
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import msgspec
+
+from daemon.agents.models.openai.endpoint import KeyRedactor
+from daemon.agents.models.openai.prompt import EXTRA_KEY
+from daemon.agents.tools.argument_recovery import recover_arguments
+from daemon.agents.tools.arguments import ArgumentFault
+from daemon.agents.tools.model_interface import (
+    AnswerFault,
+    ModelMisconfigured,
+    ModelTurn,
+    TokenUsage,
+    ToolCall,
+)
+from daemon.agents.tools.table import RECORD_OBSERVATIONS, UPDATE_REPORT
+from store.sentence import sentence
+
+CALLS_MAX = 200
+USAGE_TOKENS_MAX = 1 << 40
+EXTRA_CHARS_MAX = 64 * 1024
+_THOUGHT = "</think>"
+_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
+
+
+class _Made(NamedTuple):
+    """A call as it was found in an answer, of any shape."""
+
+    name: object
+    arguments: object
+    id: object = None
+    extra: object = None
+
+
+def parse_turn(body: bytes, number: int, redactor: KeyRedactor, *, by_tools: bool) -> ModelTurn:
+    """Read the answer of turn `number`. Raises AnswerFault or ModelMisconfigured if it is none."""
+    answer = _object(body)
+    message, ended = _message(answer)
+    written_content = message.get("content")
+    content = written_content if isinstance(written_content, str) else ""
+    mades = _called(message, content) if by_tools else _acted(content, ended)
+    calls = tuple(
+        _call(raw_call, number, index, redactor) for index, raw_call in enumerate(mades[:CALLS_MAX])
+    )
+    return ModelTurn(_with_ids_apart(calls, number), redactor.redact_text(content), parse_usage(answer))
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    if body.lstrip()[:1] == b"<":
+        raise ModelMisconfigured(
+            sentence(
+                "model-server-web-page",
+                "the server answered with a web page; model.base_url mostly ends in /v1,"
+                " see what the server says",
+            )
+        )
+    try:
+        text = msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError):
+        raise AnswerFault(sentence("model-answer-no-json", "the server's answer is no JSON")) from None
+    if not isinstance(text, dict):
+        raise AnswerFault(sentence("model-answer-no-object", "the server's answer is no JSON object"))
+    return text
+
+
+def _message(answer: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    """Return the message of the first choice, and why it ended there."""
+    choices = answer.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    message = choice.get("message") if isinstance(choice, dict) else None
+    if not isinstance(choice, dict) or not isinstance(message, dict):
+        raise AnswerFault(sentence("model-answer-no-message", "the server's answer holds no message"))
+    ended = str(choice.get("finish_reason") or "")
+    if ended == "content_filter" or message.get("refusal"):
+        raise AnswerFault(sentence("model-declined", "the model declined to answer"))
+    return message, ended
+
+
+# -- calls --------------------------------------------------------------------------------------------
+
+
+def _called(message: dict[str, Any], content: str) -> list[_Made]:
+    """Return each native call, or the one that a small model wrote as text."""
+    listed = message.get("tool_calls")
+    if isinstance(listed, list) and listed:
+        return [_native(listed_call) for listed_call in listed]
+    # Small models write the call as JSON text in place of a native one.
+    fields = _object_in(content) or {}
+    arguments = fields.get("arguments", fields.get("parameters"))
+    if isinstance(fields.get("name"), str) and isinstance(arguments, dict | str):
+        return [_Made(fields["name"], arguments)]
+    return []
+
+
+def _native(listed_call: object) -> _Made:
+    call = listed_call if isinstance(listed_call, dict) else {}
+    function = call.get("function")
+    function = function if isinstance(function, dict) else {}
+    return _Made(function.get("name"), function.get("arguments"), call.get("id"), call.get(EXTRA_KEY))
+
+
+def _acted(content: str, ended: str) -> list[_Made]:
+    """Return the calls of an answer by schema: its actions, then what it observed, then its report."""
+    fields = _object_in(content)
+    if fields is None:
+        if ended == "length":
+            raise AnswerFault(sentence("model-answer-cut-off", "the model's answer was cut off"))
+        raise AnswerFault(
+            sentence(
+                "model-answer-not-asked-for",
+                "the model's answer is not the JSON object that was asked for",
+            )
+        )
+    actions = fields.get("actions")
+    mades: list[_Made] = []
+    for written_action in actions if isinstance(actions, list) else ():
+        action = written_action if isinstance(written_action, dict) else {}
+        mades.append(_Made(action.get("tool", action.get("name")), action.get("arguments")))
+    if isinstance(fields.get("observations"), list) and fields["observations"]:
+        mades.append(_Made(RECORD_OBSERVATIONS, {"observations": fields["observations"]}))
+    if isinstance(fields.get("report"), dict):
+        mades.append(_Made(UPDATE_REPORT, fields["report"]))
+    return mades
+
+
+def _object_in(content: str) -> dict[str, Any] | None:
+    """Find the object of an answer in words; what a model thought aloud before it does not count."""
+    try:
+        return recover_arguments(content.rpartition(_THOUGHT)[2])
+    except ArgumentFault:
+        return None
+
+
+def _call(raw_call: _Made, number: int, index: int, redactor: KeyRedactor) -> ToolCall:
+    redact_text = redactor.redact_text(raw_call.id) if isinstance(raw_call.id, str) else ""
+    return ToolCall(
+        redactor.redact_text(raw_call.name) if isinstance(raw_call.name, str) else "",
+        _arguments(raw_call.arguments, redactor),
+        redact_text if _ID.fullmatch(redact_text) else _made_id(number, index),
+        _extra(raw_call.extra, redactor),
+    )
+
+
+def _extra(value: object, redactor: KeyRedactor) -> str:
+    """Return what the server wants back with a call, either unchanged or not at all."""
+    if not isinstance(value, dict):
+        return ""
+    text = msgspec.json.encode(value).decode()
+    # With the key in it, it must not be stored. Changed, the server would refuse it.
+    fits = len(text) <= EXTRA_CHARS_MAX and redactor.redact_text(text) == text
+    return text if fits else ""
+
+
+def _arguments(arguments: object, redactor: KeyRedactor) -> str | dict[str, Any]:
+    """Parse arguments if that is possible. The registry refuses the others, which are passed on unchanged."""
+    if not isinstance(arguments, str | dict):
+        return "{}" if arguments is None else f"a {type(arguments).__name__}"
+    try:
+        fields: dict[str, Any] = redactor.redact_json(recover_arguments(arguments))
+    except ArgumentFault as fault:
+        return redactor.redact_text(arguments if isinstance(arguments, str) else str(fault))
+    return fields
+
+
+def _with_ids_apart(calls: tuple[ToolCall, ...], number: int) -> tuple[ToolCall, ...]:
+    """Give every call an id of its own if two share one."""
+    if len({call.id for call in calls}) == len(calls):
+        return calls
+    return tuple(replace(call, id=_made_id(number, index)) for index, call in enumerate(calls))
+
+
+def _made_id(number: int, index: int) -> str:
+    return f"call_{number}_{index}"
+
+
+# -- usage --------------------------------------------------------------------------------------------
+
+
+def reported_usage(body: bytes) -> TokenUsage | None:
+    """Return the usage that a server reports for its answer; None if it reports none."""
+    try:
+        usage = parse_usage(_object(body))
+    except (AnswerFault, ModelMisconfigured):
+        return None
+    return usage if usage.input or usage.output else None
+
+
+def parse_usage(answer: dict[str, Any]) -> TokenUsage:
+    """Read what an answer cost; what is missing or no count is nothing.
+
+    What some servers count beside prompt and answer (a model's thoughts) is paid for as output.
+    """
+    usage = answer.get("usage")
+    if not isinstance(usage, dict):
+        return TokenUsage()
+    count = _count(usage, "prompt_tokens")
+    return TokenUsage(
+        count,
+        max(_count(usage, "completion_tokens"), _count(usage, "total_tokens") - count),
+        _count(usage.get("prompt_tokens_details"), "cached_tokens"),
+        _count(usage.get("completion_tokens_details"), "reasoning_tokens"),
+    )
+
+
+def _count(raw_count: object, name: str) -> int:
+    value = raw_count.get(name) if isinstance(raw_count, dict) else None
+    return (
+        value
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < USAGE_TOKENS_MAX
+        else 0
+    )

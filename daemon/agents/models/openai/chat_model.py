@@ -1,0 +1,236 @@
+"""A remote model behind Chat Completions: what a run asks of it, in the form that its server understands.
+
+Never sends a note before the address was checked, and never reports more of a fault than its kind.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Iterable
+from typing import Any
+
+from daemon.agents.models.openai.answer_parser import parse_turn, reported_usage
+from daemon.agents.models.openai.circuit_breaker import CircuitBreaker, Outage
+from daemon.agents.models.openai.client import ChatClient, HttpReply, ServerUnreached
+from daemon.agents.models.openai.device_services import DeviceServices
+from daemon.agents.models.openai.endpoint import Endpoint
+from daemon.agents.models.openai.http_errors import PromptTooLong, RequestNotUnderstood
+from daemon.agents.models.openai.prompt import chat_messages
+from daemon.agents.models.openai.request_forms import (
+    FORMS_BY_MODE,
+    PROBE_TOOL,
+    TOOLS_FORM,
+    RequestForm,
+    form_fields,
+    probe_request,
+    tools_as_text,
+)
+from daemon.agents.models.openai.retry_policy import RetryClock, RetryPolicy, post_with_retries
+from daemon.agents.tools.budgets import estimated_tokens
+from daemon.agents.tools.model_interface import (
+    AnswerFault,
+    BudgetSpent,
+    ModelMisconfigured,
+    ModelTurn,
+    ModelUnavailable,
+    RunContext,
+    TokenUsage,
+)
+from store.sentence import sentence
+
+PROMPT_TOKENS_MAX = 60_000
+TASK_TOKENS_MIN = 250
+
+
+class ChatCompletionsModel:
+    """One endpoint. What was learnt of its context size lasts until the daemon ends, its form for longer."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        clock: RetryClock,
+        patience: RetryPolicy | None = None,
+        around: DeviceServices | None = None,
+    ) -> None:
+        self.name = endpoint.model
+        self._endpoint = endpoint
+        self._redactor = endpoint.redactor
+        self._clock = clock
+        self._patience = patience or RetryPolicy()
+        self._around = around or DeviceServices()
+        self._wire = ChatClient(endpoint, self._patience.read_s)
+        self._gate = CircuitBreaker()
+        self._secret = clock.randomness(16)
+        self._budget = PROMPT_TOKENS_MAX
+        self._form: RequestForm | None = None
+        self._probing = asyncio.Lock()
+
+    @property
+    def outage(self) -> Outage | None:
+        """Return what keeps the server from answering; None if it answered last time, or was never asked."""
+        return self._gate.outage
+
+    @property
+    def known_form(self) -> RequestForm | None:
+        """Return the form in which the server is asked, None before that is known."""
+        return self._form
+
+    async def require_available(self, *, by_person: bool) -> None:
+        """Raise ModelUnavailable if no run may begin now. A person who asks skips a server's pause."""
+        await self._around.account.require_budget()
+        if not by_person:
+            self._gate.require_askable(self._clock.monotonic_s())
+
+    async def turn(self, context: RunContext) -> ModelTurn:
+        """Answer once. A form by schema allows one answer per run, and one more if a report is asked for."""
+        try:
+            model_turn = await self._turn(context)
+        # The person's own limit says nothing about the server, so it does not open the breaker.
+        except BudgetSpent:
+            raise
+        except ModelUnavailable as fault:
+            self._gate.record_failure(fault, self._clock.monotonic_s(), self._clock.now_ms())
+            raise
+        self._gate.record_answer()
+        return model_turn
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._wire.close()
+
+    async def _turn(self, context: RunContext) -> ModelTurn:
+        form = await self._settled_form()
+        try:
+            return await self._turn_in(form, context)
+        except RequestNotUnderstood:
+            other = await self._other_form(form)
+            if other is None:
+                raise
+        return await self._turn_in(other, context)
+
+    async def _turn_in(self, form: RequestForm, context: RunContext) -> ModelTurn:
+        by_tools = form == TOOLS_FORM
+        # An answer by schema contains all calls of the run at once: there is nothing more to ask for.
+        if not by_tools and context.tool_exchanges and not context.required_tool:
+            return ModelTurn(())
+        number = context.tool_exchanges[-1].turn + 1 if context.tool_exchanges else 1
+        body = await self._asked_within_room(context, form)
+        try:
+            return parse_turn(body, number, self._redactor, by_tools=by_tools)
+        except AnswerFault:
+            if not context.required_tool:
+                raise
+        # What was proposed before need not be lost because the last answer, a report, is none.
+        return ModelTurn((), usage=reported_usage(body) or TokenUsage())
+
+    async def _asked_within_room(self, context: RunContext, form: RequestForm) -> bytes:
+        """Ask. If the request is too long for the model, send half of the task, and remember that size.
+
+        The rules and the tools cannot be made shorter, so they do not count as part of what is halved.
+        """
+        while True:
+            request = self._request(context, form)
+            try:
+                return await self._ask(request)
+            except PromptTooLong:
+                total = sum(estimated_tokens(str(message["content"])) for message in request["messages"][1:])
+                if total < TASK_TOKENS_MIN:
+                    raise
+                self._budget = estimated_tokens(str(request)) - total + total // 2
+
+    def _request(self, context: RunContext, form: RequestForm) -> dict[str, Any]:
+        how = form_fields(form, context.required_tool, context.allowed_tools)
+        words = tools_as_text(form, context.required_tool, context.allowed_tools)
+        messages = chat_messages(
+            context,
+            tag=self._tag(context.run_key),
+            budget_tokens=self._budget,
+            by_tools=form == TOOLS_FORM,
+            extra=estimated_tokens(str(how) + words),
+        )
+        messages[0]["content"] += words
+        return {"messages": messages, **how}
+
+    def _tag(self, run_key: str) -> str:
+        """Return the name of a run's block: the same in every turn, and unknown to whoever writes notes."""
+        return "journal-" + hashlib.sha256(self._secret + run_key.encode()).hexdigest()[:16]
+
+    # -- asking ---------------------------------------------------------------------------------------
+
+    async def _ask(self, body: dict[str, Any]) -> bytes:
+        sent = {"model": self.name, **body}
+        reply = await post_with_retries(lambda: self._post(sent), self._patience, self._clock, self._redactor)
+        return reply.body
+
+    async def _post(self, sent: dict[str, Any]) -> HttpReply:
+        """Ask once, and book what it took: also an answer that never came whole, as it was asked for."""
+        account, weight = self._around.account, estimated_tokens(str(sent))
+        async with account.reserve(weight):
+            try:
+                reply = await self._wire.post(sent)
+            # The server has read nothing, so nothing is paid for.
+            except ServerUnreached:
+                raise
+            except BaseException:
+                await account.record_usage(TokenUsage(weight))
+                raise
+            if reply.status == 200:
+                await account.record_usage(
+                    reported_usage(reply.body)
+                    or TokenUsage(weight, estimated_tokens(reply.body.decode("latin")))
+                )
+            return reply
+
+    # -- the form -------------------------------------------------------------------------------------
+
+    async def _settled_form(self) -> RequestForm:
+        """Return the form. If it is neither set nor known, try the server, without sending any note."""
+        async with self._probing:
+            if self._form is None:
+                allowed = FORMS_BY_MODE[self._endpoint.mode]
+                remembered_form = await self._around.form_memory.remembered_form()
+                self._form = next((form for form in allowed if form == remembered_form), None)
+                if self._form is None and self._endpoint.mode != "auto":
+                    self._form = allowed[0]
+            self._form = self._form or await self._understood(FORMS_BY_MODE["auto"])
+        if self._form is None:
+            raise ModelMisconfigured(
+                sentence(
+                    "model-server-no-tools", "the server understands neither tool calls nor answers by schema"
+                )
+            )
+        return self._form
+
+    async def _understood(self, forms: Iterable[RequestForm]) -> RequestForm | None:
+        """Return the first form that the server understands, and remember it; None if it understands none."""
+        for form in forms:
+            if await self._understands(form):
+                await self._around.form_memory.remember_form(form)
+                return form
+        return None
+
+    async def _other_form(self, refused: RequestForm) -> RequestForm | None:
+        """Return a form that the server understands in place of one that it refused; None if none helps.
+
+        The server may have refused the content rather than the form: then it still understands the form.
+        """
+        async with self._probing:
+            # Another run waited for the same answer and has found another form meanwhile.
+            if self._form != refused:
+                return self._form
+            others = [form for form in FORMS_BY_MODE[self._endpoint.mode] if form != refused]
+            if not others or await self._understands(refused):
+                return None
+            await self._around.form_memory.remember_form("")
+            self._form = await self._understood(others)
+            return self._form
+
+    async def _understands(self, form: RequestForm) -> bool:
+        """Return whether the server answers in a form. Raises if it is away, or if key or name are wrong."""
+        try:
+            turn = parse_turn(
+                await self._ask(probe_request(form)), 0, self._redactor, by_tools=form == TOOLS_FORM
+            )
+        except AnswerFault:
+            return False
+        # Some servers accept tools and ignore them: only a call shows that they are understood.
+        return form != TOOLS_FORM or any(call.name == PROBE_TOOL for call in turn.calls)

@@ -1,0 +1,126 @@
+"""What a server's refusal means: whether to ask again, and one line about it for a person.
+
+Never repeats a server's own words except one short code: they may echo a note or the key.
+"""
+
+import re
+from typing import Any, NamedTuple
+
+import msgspec
+
+from daemon.agents.models.openai.endpoint import KeyRedactor
+from daemon.agents.tools.model_interface import AnswerFault, ModelFault, ModelMisconfigured, ModelUnavailable
+from store.sentence import Sentence, sentence
+
+ERROR_CHARS_MAX = 4000
+_CODE = re.compile(r"[a-z][a-z0-9_.-]{2,47}")
+_AGAIN = frozenset({408, 409, 429})
+_NOT_TAKEN = frozenset({400, 405, 413, 415, 422, 501})
+_TOO_LONG = (
+    "context_length_exceeded",
+    "exceed_context_size",
+    "context length",
+    "context window",
+    "context size",
+    "prompt is too long",
+    "too many tokens",
+)
+_INVALID = (
+    "validation",
+    "invalid_request",
+    "literal_error",
+    "value_error",
+    "type_error",
+    "pydantic",
+    "schema",
+)
+_NO_QUOTA = ("insufficient_quota", "billing", "credit balance")
+
+
+class PromptTooLong(AnswerFault):
+    """The request is longer than the model can read."""
+
+
+class RequestNotUnderstood(AnswerFault):
+    """The server cannot read what it was sent, or not in the form that it was sent in."""
+
+
+class ServerRefusal(NamedTuple):
+    """Why there is no answer, and whether the same request may be sent again."""
+
+    fault: ModelFault
+    may_retry: bool
+
+
+def classify_refusal(status: int, body: bytes, redactor: KeyRedactor) -> ServerRefusal:
+    """Judge an answer whose status is not 200."""
+    error = _error(body)
+    words = " ".join(str(error.get(key, "")) for key in ("code", "type", "message"))[:ERROR_CHARS_MAX].lower()
+    codes = ", ".join([str(status), *_codes(error, redactor)])
+    if status >= 400 and any(sign in words for sign in _TOO_LONG):
+        return ServerRefusal(
+            PromptTooLong(
+                sentence(
+                    "model-request-too-long", "the request is too long for the model ({codes})", codes=codes
+                )
+            ),
+            may_retry=False,
+        )
+    if status == 429 and any(sign in words for sign in _NO_QUOTA):
+        empty = sentence(
+            "model-no-quota", "the account at the server has no quota left ({codes})", codes=codes
+        )
+        return ServerRefusal(ModelMisconfigured(empty), may_retry=False)
+    if status in _NOT_TAKEN or (status >= 500 and any(sign in words for sign in _INVALID)):
+        not_taken = sentence(
+            "model-request-not-taken",
+            "the server cannot take what it was sent; see model.mode ({codes})",
+            codes=codes,
+        )
+        return ServerRefusal(RequestNotUnderstood(not_taken), may_retry=False)
+    if status in _AGAIN or status >= 500:
+        busy = sentence("model-server-busy", "the server is busy or failing ({codes})", codes=codes)
+        return ServerRefusal(ModelUnavailable(busy), may_retry=True)
+    return ServerRefusal(ModelMisconfigured(_advice(status, codes)), may_retry=False)
+
+
+def _advice(status: int, codes: str) -> Sentence:
+    if status < 400:
+        return sentence(
+            "model-server-redirects",
+            "the server redirects, which is not followed: set model.base_url to where it leads ({codes})",
+            codes=codes,
+        )
+    if status in {401, 403}:
+        return sentence(
+            "model-key-refused",
+            "the server refused the key: see PLACET_MODEL_KEY and model.key_file ({codes})",
+            codes=codes,
+        )
+    if status == 404:
+        return sentence(
+            "model-unknown",
+            "the server knows no such model or address: see model.name and model.base_url ({codes})",
+            codes=codes,
+        )
+    return sentence(
+        "model-request-refused",
+        "the server refused the request: see model.name and model.mode ({codes})",
+        codes=codes,
+    )
+
+
+def _error(body: bytes) -> dict[str, Any]:
+    """Return the error, in any of the shapes that servers give it; empty if there is none."""
+    try:
+        text = msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError):
+        return {"message": body[:ERROR_CHARS_MAX].decode(errors="replace")}
+    inner = text.get("error", text) if isinstance(text, dict) else text
+    return inner if isinstance(inner, dict) else {"message": str(inner)[:ERROR_CHARS_MAX]}
+
+
+def _codes(error: dict[str, Any], redactor: KeyRedactor) -> list[str]:
+    """Return the first of the server's codes that is a plain token, if any."""
+    tokens = [str(error.get(key, "")) for key in ("code", "type")]
+    return [token for token in tokens if _CODE.fullmatch(token) and redactor.redact_text(token) == token][:1]

@@ -1,0 +1,80 @@
+"""The tools as JSON schemas that the servers of models accept.
+
+Never adds a tool or widens what one takes: `daemon.agents.tools.table` decides both.
+"""
+
+from collections.abc import Collection, Mapping
+from typing import Any, Final
+
+from daemon.agents.tools.table import RECORD_OBSERVATIONS, TOOLS, UPDATE_REPORT, tool_description
+
+ACTIONS_MAX = 30
+_SHARED: Final = "$defs"
+_NONE: Mapping[str, Any] = {}
+_LENGTHS = frozenset({"minLength", "maxLength"})
+
+
+def tool_definitions(allowed: Collection[str] = ()) -> list[dict[str, Any]]:
+    """Describe the tools for a request. `allowed` are those of an agent's policy; empty means all."""
+    return [{"type": "function", "function": tool_description(name)} for name in _offered(allowed)]
+
+
+def _offered(allowed: Collection[str]) -> list[str]:
+    return [name for name in TOOLS if not allowed or name in allowed]
+
+
+def answer_schema(must_call: str, allowed: Collection[str] = ()) -> dict[str, Any]:
+    """Describe the one answer of the mode `actions`; only the report, if `must_call` names it."""
+    shared: dict[str, Any] = {}
+    offered = _offered(allowed)
+    properties = {"report": _parameters(UPDATE_REPORT, shared)} if UPDATE_REPORT in offered else {}
+    if must_call != UPDATE_REPORT:
+        if RECORD_OBSERVATIONS in offered:
+            properties["observations"] = {"type": "array", "items": {"type": "string"}}
+        one_of = [
+            _action(name, shared) for name in offered if name not in {UPDATE_REPORT, RECORD_OBSERVATIONS}
+        ]
+        if one_of:
+            actions = {"type": "array", "maxItems": ACTIONS_MAX, "items": {"anyOf": one_of}}
+            properties = {"actions": actions, **properties}
+    return _strict(properties) | ({"$defs": shared} if shared else {})
+
+
+def _action(name: str, shared: dict[str, Any]) -> dict[str, Any]:
+    arguments = _parameters(name, shared)
+    return _strict({"tool": {"type": "string", "enum": [name]}, "arguments": arguments})
+
+
+def _strict(properties: dict[str, Any]) -> dict[str, Any]:
+    required = list(properties)
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+def _parameters(name: str, shared: dict[str, Any]) -> dict[str, Any]:
+    """Return a tool's parameters. What they refer to moves to `shared`, the root where references point."""
+    parameters: dict[str, Any] = tool_description(name)["parameters"]
+    shared.update(parameters.pop("$defs", {}))
+    return parameters
+
+
+def portable_schema(described: Any, shared: Mapping[str, Any] = _NONE) -> Any:
+    r"""Return a schema without references, without bounds on texts, and without `\d`.
+
+    Servers that bind an answer by a grammar cannot use any of the three: llama-cpp-python's process ends on
+    each of them. The registry checks the lengths of texts itself.
+    """
+    if isinstance(described, list):
+        return [portable_schema(member, shared) for member in described]
+    if not isinstance(described, dict):
+        return described
+    shared = {**shared, **described.get(_SHARED, {})}
+    if isinstance(reference := described.get("$ref"), str):
+        target = shared[reference.removeprefix(f"#/{_SHARED}/")]
+        described = {**target, **{key: value for key, value in described.items() if key != "$ref"}}
+    left_out = {_SHARED, *(_LENGTHS if described.get("type") == "string" else ())}
+    portable = {
+        key: portable_schema(value, shared) for key, value in described.items() if key not in left_out
+    }
+    if isinstance(pattern := portable.get("pattern"), str):
+        portable["pattern"] = pattern.replace("\\d", "[0-9]")
+    return portable

@@ -1,0 +1,199 @@
+"""The day on which something is due, as a clause says it.
+
+Never reads a date without a cue before it, a bare number as a day, or free text as a date.
+"""
+
+import re
+from collections.abc import Iterator
+from datetime import date
+from difflib import get_close_matches
+from functools import lru_cache
+from itertools import islice
+
+from daemon.agents.models.rules.clauses import (
+    MATCHES_MAX,
+    Clause,
+    is_asserted_now,
+    words_after,
+    words_before,
+    words_in,
+)
+from daemon.agents.models.rules.lexicon.cue_table import CueTable
+from daemon.agents.models.rules.lexicon.plain_text import phrase_pattern, plain_spellings, to_plain
+from daemon.dates import grammar
+from daemon.dates.date_language import date_language
+from daemon.dates.vocabulary import DayRule, date_words
+
+YEARS_AHEAD_MAX = 10
+FILLERS_MAX = 5
+DATE_WORDS_MAX = 7
+TYPO_CHARS_MIN = 6
+TYPO_SIMILARITY_MIN = 0.85
+SPAN_CHARS_MAX = 60
+
+_LEAD = re.compile(r"[\s:=,–—-]*")
+_ISO = re.compile(r"(?:\w+ )?(\d{4})-(\d{2})-(\d{2})(?![\d-])")
+_GAP = re.compile(r"[\s:,.]*")
+_TOKEN = re.compile(r"[^\s()!?;]+")
+_WORD = re.compile(r"[^\W\d_]+(?:'|\b)")
+_TIME = re.compile(r" (?:\d{1,2}(?::\d\d| ?h\d{0,2}\b| ?[ap]m\b| uhr\b))")
+_BARE_DAY = re.compile(r"(?:\D+ )?\d{1,2}(?:st|nd|rd|th|er|\.)?$")
+_NO_YEAR = re.compile(r"(?:\D+ )?\d{1,2}[./-]\d{1,2}\.?$")
+_SURE = re.compile(r"(?:\D+ )?\d{1,2}(?:\.\d{1,2}\.|[./]\d\d)$")
+# Said so, a day is too vague to be a date, or lies behind.
+_VAGUE = frozenset({DayRule.BARE, DayRule.NEXT, DayRule.LAST, DayRule.BACK, DayRule.PAST})
+
+
+def due_dates(clause: Clause, today: date, cues: CueTable) -> list[tuple[date, int]]:
+    """Find the due dates in a clause, each with the place of its cue; `today` is the note's own."""
+    dated = [(day, index) for index, day in _before_latest(clause, today, cues)]
+    cue = phrase_pattern((*cues.deadline.cues, *cues.deadline.until, *cues.deadline.within))
+    for match in islice(cue.finditer(clause.unquoted), MATCHES_MAX):
+        if is_asserted_now(clause, match.start(), cues) and _is_deadline(clause, match, cues):
+            day = _day(clause, match, today, cues)
+            if day is not None and _is_ahead(day, today):
+                dated.append((day, match.start()))
+    return dated
+
+
+def _is_ahead(day: date, today: date) -> bool:
+    return today <= day and day.year <= today.year + YEARS_AHEAD_MAX
+
+
+def _before_latest(clause: Clause, today: date, cues: CueTable) -> Iterator[tuple[int, date]]:
+    """Read "on the 30th at the latest", in which the cue follows its day."""
+    for match in islice(phrase_pattern(cues.deadline.suffixes).finditer(clause.unquoted), MATCHES_MAX):
+        start = max(match.start() - SPAN_CHARS_MAX, 0)
+        tokens = list(_TOKEN.finditer(clause.unquoted, start, match.start()))[-DATE_WORDS_MAX:]
+        for token in tokens:
+            unquoted = clause.unquoted[token.start() : match.start()].strip(" ,")
+            days = _days(unquoted, False, today, cues)
+            if days:
+                sure = len(days) == 1 and is_asserted_now(clause, token.start(), cues) and len(unquoted) > 3
+                if sure and _is_ahead(day := next(iter(days)), today):
+                    yield token.start(), day
+                break
+
+
+def _is_deadline(clause: Clause, match: re.Match[str], cues: CueTable) -> bool:
+    """Return whether a cue means a deadline, and not a stretch of time or an absence."""
+    led = words_before(clause.unquoted, match.start(), cues)
+    if cues.deadline.not_after.intersection(led[-2:]) or (led and _is_day(led[-1], cues)):
+        return False
+    if not cues.past_words.isdisjoint(words_after(clause.unquoted, match.end(), cues)):
+        return False
+    lasts = phrase_pattern(cues.deadline.until).fullmatch(match.group()) is not None
+    return not lasts or cues.deadline.until_not_with.isdisjoint(words_in(clause.unquoted))
+
+
+def _is_day(word: str, cues: CueTable) -> bool:
+    tongue = date_language(cues.language)
+    return word in tongue.weekdays or word in tongue.months or word.isdigit()
+
+
+def _day(clause: Clause, cue: re.Match[str], today: date, cues: CueTable) -> date | None:
+    """Read the day that follows a cue directly, filler words aside; the longest span that is a day."""
+    begins = _LEAD.match(clause.unquoted, cue.end())
+    index = begins.end() if begins else cue.end()
+    is_within = phrase_pattern(cues.deadline.within).fullmatch(cue.group()) is not None
+    for _ in range(FILLERS_MAX):
+        for day in _readings(clause, index, is_within, today, cues):
+            return day
+        filler = _WORD.match(clause.unquoted, index)
+        if filler is None or filler.group() not in cues.deadline.fillers:
+            return None
+        gap = _GAP.match(clause.unquoted, filler.end())
+        index = gap.end() if gap else filler.end()
+    return None
+
+
+def _readings(
+    clause: Clause, index: int, is_within: bool, today: date, cues: CueTable
+) -> Iterator[date | None]:
+    """Yield what the longest readable words at a place mean: one day, or None if it is not sure."""
+    span = clause.unquoted[index : index + SPAN_CHARS_MAX]
+    if match := _ISO.match(span):
+        yield grammar.date_or_none(*map(int, match.groups()))
+        return
+    tokens = list(islice(_TOKEN.finditer(span), DATE_WORDS_MAX))
+    spelled = [_spelled(token.group(), cues) for token in tokens]
+    for count in range(len(tokens), 0, -1):
+        end, text = tokens[count - 1].end(), " ".join(spelled[:count]).rstrip(",:")
+        days = _days(text, is_within, today, cues) or _days(text.rstrip("."), is_within, today, cues)
+        if days:
+            sure = len(days) == 1 and _stands_alone(text, span[end:], cues)
+            yield (
+                next(iter(days))
+                if sure and not _is_name(clause.text, index, index + end, text, cues)
+                else None
+            )
+            return
+
+
+def _days(text: str, is_within: bool, today: date, cues: CueTable) -> frozenset[date]:
+    """Return the days that a span can mean, in the note's language alone."""
+    days = grammar.day_readings(text, today, cues.language, without=_VAGUE)
+    if not days:
+        days = grammar.day_readings(_led(cues).sub("", text), today, cues.language, without=_VAGUE)
+    if not days and is_within:
+        days = grammar.day_readings(f"{to_plain(cues.deadline.ahead_prefix)} {text}", today, cues.language)
+    return days
+
+
+def _spelled(token: str, cues: CueTable) -> str:
+    """Return a word of a day as it is spelled: "wendesday" is a typo, and "donnerstagabend" a Thursday."""
+    spelling = token.rstrip(".,:")
+    texts = _names(cues)
+    if len(spelling) < TYPO_CHARS_MIN or spelling in texts or not spelling.isalpha():
+        return token
+    parts = cues.deadline.day_parts
+    day = next((name for name in texts if spelling.startswith(name) and spelling[len(name) :] in parts), None)
+    return day or next(iter(get_close_matches(spelling, texts, 1, TYPO_SIMILARITY_MIN)), token)
+
+
+@lru_cache(maxsize=8)
+def _names(cues: CueTable) -> tuple[str, ...]:
+    """Return the longer names of days and months of a language."""
+    tongue = date_language(cues.language)
+    return tuple(
+        text for text in (*tongue.weekdays, *tongue.months, *tongue.days) if len(text) > 4 and text.isalpha()
+    )
+
+
+@lru_cache(maxsize=8)
+def _led(cues: CueTable) -> re.Pattern[str]:
+    """Compile what leads a day in: "el viernes 27 de noviembre" is the same day without its article."""
+    return re.compile(rf"^(?:{date_language(cues.language).on}) ")
+
+
+def _stands_alone(text: str, rest: str, cues: CueTable) -> bool:
+    """Return whether a span is the whole of a day, and not a number that only looks like one."""
+    following = words_in(rest)[:1]
+    if cues.deadline.day_not_before.intersection(following):
+        return False
+    if (
+        not any(sign.isdigit() for sign in text)
+        and following
+        and following[0][0].isdigit()
+        and rest[:1] == " "
+    ):
+        return _TIME.match(rest) is not None
+    if _NO_YEAR.match(text) and not _SURE.match(text):
+        return False
+    is_led = text.startswith(tuple(to_plain(lead) for lead in cues.deadline.day_leads))
+    return is_led or not (_BARE_DAY.match(text) and following and rest[:1] not in ",.;:!)")
+
+
+@lru_cache(maxsize=8)
+def _short_weekdays(language: str) -> frozenset[str]:
+    return frozenset(
+        spelled for word in date_words(language).weekdays_short for spelled in plain_spellings(word)
+    )
+
+
+def _is_name(text: str, start: int, end: int, spelling: str, cues: CueTable) -> bool:
+    """Return whether a short weekday is rather a word or a name: "sun", "Sun Microsystems", "Sam"."""
+    if spelling.rstrip(".") not in _short_weekdays(cues.language):
+        return False
+    is_name_next = text[end:].lstrip()[:1].isupper()
+    return not cues.deadline.short_weekdays_stand or is_name_next or not text[start].isupper()

@@ -1,0 +1,204 @@
+"""The embedded model: reads new notes by cue words, calls the same tools as any model, and keeps the report.
+
+Never uses a network, a key, or anything but its context: the same context gives the same calls.
+"""
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import replace
+
+from daemon.agents.models.rules.checklist_calls import FinishedItems, NewItems
+from daemon.agents.models.rules.finished_items import item_patterns
+from daemon.agents.models.rules.label_mentions import LabelMention
+from daemon.agents.models.rules.language_choice import (
+    certain_language,
+    load_words,
+    note_table,
+    note_tables,
+    sample_text,
+    words_are_loaded,
+)
+from daemon.agents.models.rules.lexicon.cue_table import CueTable
+from daemon.agents.models.rules.lexicon.tables import cue_tables
+from daemon.agents.models.rules.note_reader import MentionCandidates, NoteFindings, QuotedValue, read_note
+from daemon.agents.models.rules.report import build_report
+from daemon.agents.models.rules.status_mentions import IN_PROGRESS, next_status
+from daemon.agents.tools.model_interface import EntryView, ModelTurn, RunContext, TaskView, ToolCall
+
+LABELS_PROPOSED_MAX = 3
+NOTES_CHARS_MAX = 256 * 1024  # of all new notes together: what a run reads stays a matter of seconds
+EVENT_LOOP_CHARS_MAX = 8 * 1024  # more is read beside the event loop
+
+
+class RulesModel:
+    """The model that needs nothing."""
+
+    __slots__ = ()
+
+    name = "rules"
+
+    async def turn(self, context: RunContext) -> ModelTurn:
+        """Propose what the new notes say, and write the report. A second turn has nothing to add."""
+        if context.tool_exchanges:
+            return ModelTurn(())
+        if not words_are_loaded():
+            # The first run reads the files of words: some 30 ms that the event loop need not wait for.
+            await asyncio.to_thread(load_words)
+        if sum(len(note.text) for note in context.new_entries) > EVENT_LOOP_CHARS_MAX:
+            found_calls = await asyncio.to_thread(proposed_calls, context)
+        else:
+            found_calls = proposed_calls(context)
+        calls = [*found_calls, ToolCall("update_report", build_report(context, _own_table(context).wording))]
+        return ModelTurn(
+            tuple(call for call in calls if not context.allowed_tools or call.name in context.allowed_tools)
+        )
+
+
+def proposed_calls(context: RunContext) -> list[ToolCall]:
+    """Return the calls for what the new notes say. Of several values for a field, the newest counts."""
+    task, around = context.task, _around(context)
+    latest, items, ticks = NoteFindings(), NewItems(task.items), FinishedItems()
+    labels: dict[str, tuple[LabelMention, CueTable]] = {}
+    cues = _own_table(context)
+    for note in _bounded(context.new_entries):
+        cues, *others = note_tables(note.text, task.language, around)
+        note_findings = _read(context, note, cues)
+        for other in others:
+            note_findings.merge(_read(context, note, other))
+        _carry(note_findings, latest, note)
+        for label in note_findings.labels:
+            labels.setdefault(label.label.id, (label, cues))
+        for title, checked in note_findings.new_items:
+            existing_item = items.add_title(title, checked, note)
+            if existing_item is not None and checked:
+                ticks.add_item(existing_item, title, note, cues)
+        for item in task.items:
+            if item.id in note_findings.finished_quotes:
+                ticks.add_item(item, note_findings.finished_quotes[item.id], note, cues)
+    calls = _field_calls(latest, task, cues) + ticks.calls() + items.calls(cues)
+    return calls + _label_calls(labels.values()) + _language_call(context)
+
+
+def _read(context: RunContext, note: EntryView, cues: CueTable) -> NoteFindings:
+    """Read a note by one table, knowing the items and the labels that it may speak of."""
+    task = context.task
+    mention_candidates = MentionCandidates(
+        item_patterns(task.items, cues), [label for label in context.labels if label not in task.labels]
+    )
+    return read_note(note.text, note.written_at, cues, mention_candidates)
+
+
+def _bounded(notes: Iterable[EntryView]) -> list[EntryView]:
+    """Return the newest notes that a run reads, oldest first."""
+    entry_views: list[EntryView] = []
+    size = 0
+    for note in reversed(tuple(notes)):
+        size += len(note.text)
+        if entry_views and size > NOTES_CHARS_MAX:
+            break
+        entry_views.append(note)
+    return entry_views[::-1]
+
+
+def _around(context: RunContext) -> str:
+    """Return the texts that decide the language of a note that is too short for that."""
+    older = (note.text for note in context.entries[-20:])
+    return sample_text((context.task.title, *(item.title for item in context.task.items), *older))
+
+
+def _own_table(context: RunContext) -> CueTable:
+    """Return the table of the task itself, in whose language the report is."""
+    notes = sample_text(note.text for note in context.new_entries)
+    return cue_tables().get(context.task.language or "") or note_table(notes, None, _around(context))
+
+
+def _carry(note_findings: NoteFindings, latest: NoteFindings, note: EntryView) -> None:
+    """Let the fields of a later note replace those of earlier ones; each value names its note."""
+    for name in ("due", "minutes", "priority", "title", "status"):
+        value: QuotedValue | None = getattr(note_findings, name)
+        if value:
+            setattr(latest, name, replace(value, note=note.id))
+
+
+# -- fields -------------------------------------------------------------------------------------------
+
+
+def _field_calls(note_findings: NoteFindings, task: TaskView, cues: CueTable) -> list[ToolCall]:
+    """Make the calls that set fields; urgency never lowers a priority, a stated one may."""
+    calls = []
+    if note_findings.title and note_findings.title.value != task.title:
+        calls.append(_call("set_task_title", "title", note_findings.title.value, note_findings.title, cues))
+    if note_findings.due and note_findings.due.value != task.due:
+        calls.append(
+            _call("update_task_due_date", "dueDate", note_findings.due.value, note_findings.due, cues)
+        )
+    if note_findings.minutes and int(note_findings.minutes.value) != task.estimate_minutes:
+        calls.append(
+            _call(
+                "update_task_estimate",
+                "minutes",
+                int(note_findings.minutes.value),
+                note_findings.minutes,
+                cues,
+            )
+        )
+    if note_findings.priority and _changes_priority(note_findings.priority, task):
+        calls.append(
+            _call(
+                "update_task_priority", "priority", note_findings.priority.value, note_findings.priority, cues
+            )
+        )
+    return calls + _status_calls(note_findings, task, cues)
+
+
+def _changes_priority(quoted_value: QuotedValue, task: TaskView) -> bool:
+    return quoted_value.value != task.priority and (
+        quoted_value.is_exact or quoted_value.value < task.priority
+    )
+
+
+def _status_calls(note_findings: NoteFindings, task: TaskView, cues: CueTable) -> list[ToolCall]:
+    status = next_status(note_findings.status.value, task.status) if note_findings.status else None
+    if status is None or note_findings.status is None:
+        return []
+    call = _call("set_task_status", "status", status, note_findings.status, cues)
+    if status != IN_PROGRESS and isinstance(call.arguments, dict):
+        call.arguments["reason"] = note_findings.status.quote
+    return [call]
+
+
+def _call(tool: str, argument: str, value: str | int, quoted_value: QuotedValue, cues: CueTable) -> ToolCall:
+    rationale = cues.wording.rationale.format(quote=quoted_value.quote)
+    return ToolCall(tool, {argument: value, "rationale": rationale, "evidenceIds": [quoted_value.note]})
+
+
+# -- labels and language ------------------------------------------------------------------------------
+
+
+def _label_calls(mentions: Iterable[tuple[LabelMention, CueTable]]) -> list[ToolCall]:
+    """Make the call that assigns labels, those first that a note marks as such."""
+    best = sorted(mentions, key=lambda mention: not mention[0].is_marked)[:LABELS_PROPOSED_MAX]
+    if not best:
+        return []
+    labels = [{"id": mention.label.id, "confidence": _confidence(mention)} for mention, _ in best]
+    names = " ".join(cues.wording.label.format(name=mention.label.name) for mention, cues in best)
+    return [ToolCall("assign_task_labels", {"labels": labels, "rationale": names})]
+
+
+def _confidence(label_mention: LabelMention) -> str:
+    return "high" if label_mention.is_marked else "medium"
+
+
+def _language_call(context: RunContext) -> list[ToolCall]:
+    """Return a call that sets a missing language, if the new notes are clearly in one.
+
+    Nothing is set if the other texts of the task are clearly in another language.
+    """
+    language = (
+        None
+        if context.task.language
+        else certain_language(sample_text(note.text for note in context.new_entries))
+    )
+    if language is None or certain_language(_around(context)) not in (None, language):
+        return []
+    return [ToolCall("set_task_language", {"languageCode": language, "confidence": "high"})]

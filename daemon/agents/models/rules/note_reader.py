@@ -1,0 +1,234 @@
+"""What a note says about its task: a date, a duration, an urgency, a state, a name, things to do and done.
+
+Never guesses: nothing is read without a cue, and a cue that is denied, past or conditional does not count.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import lru_cache
+
+from daemon.agents.models.rules.clauses import (
+    Clause,
+    ListLine,
+    is_asserted_now,
+    split_clauses,
+    split_note,
+    words_after,
+    words_before,
+    words_in,
+)
+from daemon.agents.models.rules.due_dates import due_dates
+from daemon.agents.models.rules.durations import stated_durations
+from daemon.agents.models.rules.finished_items import ItemPattern, finished_item_of_line, finished_items
+from daemon.agents.models.rules.label_mentions import LabelMention, mentioned_labels
+from daemon.agents.models.rules.lexicon.cue_table import CueTable
+from daemon.agents.models.rules.lexicon.plain_text import (
+    alternation,
+    phrase_pattern,
+    plain_spellings,
+    to_plain,
+)
+from daemon.agents.models.rules.status_mentions import status_mention
+from daemon.agents.models.rules.to_do_items import is_to_do_line, journal_title, listed_titles
+from daemon.agents.tools.arguments import TITLE_CHARS_MAX
+from daemon.agents.tools.model_interface import LabelView
+
+QUOTE_CHARS_MAX = 160
+_QUOTED = re.compile(r"\s*[:=,]?\s*(?:\"([^\"]+)\"|[“„]([^“”\"]+)[“”\"]|'([^']+)'|«\s*([^»]+?)\s*»)")
+
+
+@dataclass(frozen=True, slots=True)
+class QuotedValue:
+    """A value from a note, with the words that say it, and the id of the note once that is known.
+
+    `is_exact` is False if the value was only implied.
+    """
+
+    value: str
+    quote: str
+    is_exact: bool = True
+    note: str = ""
+
+
+@dataclass(slots=True)
+class NoteFindings:
+    """What one note says. Of several dates, durations or names, the last one counts.
+
+    `finished_quotes` maps the id of a checklist item to the words that say that it is done.
+    """
+
+    due: QuotedValue | None = None
+    minutes: QuotedValue | None = None
+    priority: QuotedValue | None = None
+    title: QuotedValue | None = None
+    status: QuotedValue | None = None
+    new_items: list[tuple[str, bool]] = field(default_factory=list)
+    finished_quotes: dict[str, str] = field(default_factory=dict)
+    labels: list[LabelMention] = field(default_factory=list)
+
+    def merge(self, other: "NoteFindings") -> None:
+        """Add what another table reads in the same note. Values that were read already are kept."""
+        for name in ("due", "minutes", "priority", "title", "status"):
+            if getattr(self, name) is None:
+                setattr(self, name, getattr(other, name))
+        self.new_items += other.new_items
+        self.finished_quotes = {**other.finished_quotes, **self.finished_quotes}
+        self.labels += other.labels
+
+
+@dataclass(frozen=True, slots=True)
+class MentionCandidates:
+    """What a note may speak of: the items that are open, the labels that there are."""
+
+    items: Sequence[ItemPattern] = ()
+    labels: Sequence[LabelView] = ()
+
+
+NO_CANDIDATES = MentionCandidates()
+
+
+def read_note(
+    text: str, written_at: datetime, cues: CueTable, mention_candidates: MentionCandidates = NO_CANDIDATES
+) -> NoteFindings:
+    """Read one note; `written_at` is what "tomorrow" counts from."""
+    note = split_note(text, cues)
+    note_findings = NoteFindings()
+    clauses = list(note.clauses)
+    for line in note.lines:
+        clauses += _read_line(line, written_at, cues, mention_candidates, note_findings)
+    for clause in clauses:
+        _read_clause(clause, written_at, cues, mention_candidates, note_findings)
+    note_findings.labels = mentioned_labels(note.clauses, mention_candidates.labels, cues)
+    return note_findings
+
+
+def _read_line(
+    line: ListLine,
+    written_at: datetime,
+    cues: CueTable,
+    mention_candidates: MentionCandidates,
+    note_findings: NoteFindings,
+) -> list[Clause]:
+    """Read a list line as something to do or done; return the clauses of one that is neither."""
+    finished_item = finished_item_of_line(line, mention_candidates.items, cues)
+    if finished_item is not None:
+        note_findings.finished_quotes[finished_item.id] = _quoted(line.title)
+        return []
+    clauses = split_clauses(line.title, cues)
+    if is_to_do_line(line, cues) and (line.box or not _begins_with_a_value(clauses, written_at, cues)):
+        if line.box or not any(finished_items(clause, mention_candidates.items, cues) for clause in clauses):
+            note_findings.new_items.append((journal_title(line.title), line.box == "x"))
+            return []
+    elif line.box:
+        return []
+    denied = (cues.negations | cues.past_words).intersection(words_in(to_plain(line.heading)))
+    return [] if denied else clauses
+
+
+def _begins_with_a_value(clauses: Sequence[Clause], written_at: datetime, cues: CueTable) -> bool:
+    """Return whether a line is not an item but begins with a value of the task: "- due: Friday"."""
+    if not clauses:
+        return False
+    starts = [start for _, start in due_dates(clauses[0], written_at.date(), cues)]
+    return 0 in (*starts, *(stated_duration.start for stated_duration in stated_durations(clauses[0], cues)))
+
+
+def _read_clause(
+    clause: Clause,
+    written_at: datetime,
+    cues: CueTable,
+    mention_candidates: MentionCandidates,
+    note_findings: NoteFindings,
+) -> None:
+    titles = listed_titles(clause, cues)
+    if titles:
+        note_findings.new_items.extend((journal_title(title), False) for title in titles)
+        return
+    quote = _quoted(clause.text)
+    title = _new_title(clause, cues)
+    if title:
+        note_findings.title = QuotedValue(title, quote)
+        return
+    for item in finished_items(clause, mention_candidates.items, cues):
+        note_findings.finished_quotes[item.id] = quote
+    if mention := status_mention(clause, cues):
+        note_findings.status = QuotedValue(mention.status, quote)
+    note_findings.priority = _priority(clause, cues, quote) or note_findings.priority
+    for amount in stated_durations(clause, cues):
+        note_findings.minutes = QuotedValue(str(amount.minutes), quote)
+        clause = _without(clause, amount.start, amount.end)
+    for day, _ in due_dates(clause, written_at.date(), cues):
+        note_findings.due = QuotedValue(day.isoformat(), quote)
+
+
+def _quoted(text: str) -> str:
+    """Return the words of a note as a proposal quotes them, cut if they are many."""
+    return text.rstrip(";,") if len(text) <= QUOTE_CHARS_MAX else text[: QUOTE_CHARS_MAX - 1] + "…"
+
+
+def _without(clause: Clause, start: int, end: int) -> Clause:
+    return replace(clause, unquoted=clause.unquoted[:start] + " " * (end - start) + clause.unquoted[end:])
+
+
+def _new_title(clause: Clause, cues: CueTable) -> str:
+    """Read a new name: quoted after any cue, to the end of the clause after the plain ones."""
+    for phrases, bare in ((cues.title.rename, True), (cues.title.rename_quoted, False)):
+        for match in phrase_pattern(phrases).finditer(clause.unquoted):
+            name = _name(clause.text[match.end() :], bare)
+            if is_asserted_now(clause, match.start(), cues) and 1 <= len(name) <= TITLE_CHARS_MAX:
+                return name
+    return ""
+
+
+def _name(rest: str, bare: bool) -> str:
+    quoted = _QUOTED.match(rest)
+    if quoted:
+        return next((group for group in quoted.groups() if group), "").strip()
+    return rest.strip(" :=.!") if bare else ""
+
+
+def _priority(clause: Clause, cues: CueTable, quote: str) -> QuotedValue | None:
+    """Read a stated priority, or else an urgency, the highest of several."""
+    if clause.is_question:
+        return None
+    for match in _stated_priority(cues).finditer(clause.unquoted):
+        if is_asserted_now(clause, match.start(), cues):
+            return QuotedValue((match["value"] or "p3").upper(), quote)
+    cried = [
+        match
+        for match in phrase_pattern(cues.priority.urgent_phrases).finditer(clause.unquoted)
+        if _is_urgent(clause, match, cues)
+    ]
+    values = _urgencies(cues)
+    value = min((values[" ".join(match.group().split())] for match in cried), default=None)
+    return None if value is None else QuotedValue(value, quote, is_exact=False)
+
+
+@lru_cache(maxsize=16)
+def _stated_priority(cues: CueTable) -> re.Pattern[str]:
+    joins = r"(?:\s+(?:is|to|of|ist|auf|es|est|e|la))?\s*[:=]?\s*"
+    text = rf"(?:{alternation(cues.priority.cues)}){joins}(?P<value>p[0-3])"
+    return re.compile(rf"(?<![\w-])(?:{text}|(?:{alternation(cues.priority.low)}))(?!\w)")
+
+
+@lru_cache(maxsize=16)
+def _urgencies(cues: CueTable) -> dict[str, str]:
+    return {
+        spelled: value
+        for value, phrases in cues.priority.urgent.items()
+        for phrase in phrases
+        for spelled in plain_spellings(phrase)
+    }
+
+
+def _is_urgent(clause: Clause, match: re.Match[str], cues: CueTable) -> bool:
+    led = words_before(clause.unquoted, match.start(), cues)
+    following = words_after(clause.unquoted, match.end(), cues)
+    has_other_sense = not (
+        cues.priority.urgent_not_after.isdisjoint(led[-1:])
+        and cues.priority.urgent_not_before.isdisjoint(following[:1])
+    )
+    is_denied = not cues.negations.isdisjoint(following[:2])
+    return is_asserted_now(clause, match.start(), cues) and not has_other_sense and not is_denied

@@ -1,0 +1,78 @@
+"""The report of the `rules` model: the current state of the task, in the task's language.
+
+Never reports what is not in the context: no confidence, and only those learnings that a person stated.
+"""
+
+from typing import Any
+
+from daemon.agents.models.rules.lexicon.cue_table import ModelWording
+from daemon.agents.tools.model_interface import DecisionView, RunContext, TaskView
+
+REPORT_ITEMS_MAX = 20
+LEARNINGS_MAX = 5
+REPORT_LINE_CHARS_MAX = 300
+_SETTLING = frozenset({"confirmed", "rejected", "undone", "reopened"})
+_ASIDE = frozenset({"id", "isChecked", "isArchived", "reason", "evidenceIds", "confidence"})
+
+
+def build_report(context: RunContext, wording: ModelWording) -> dict[str, Any]:
+    """Return the report for the current state of the task."""
+    task = context.task
+    items = [item for item in task.items if not item.is_archived]
+    titles = [item.title for item in items if item.is_checked]
+    left = [item.title for item in items if not item.is_checked]
+    old = context.report or {}
+    return {
+        "title": task.title,
+        "tldr": _summary(task, len(titles), len(items), wording),
+        "goal": old.get("goal", ""),
+        "status": task.status,
+        "priority": task.priority,
+        "estimate": task.estimate_minutes,
+        "due": task.due,
+        "achieved": titles[:REPORT_ITEMS_MAX],
+        "remaining": left[:REPORT_ITEMS_MAX],
+        "learnings": _learnings(context, wording),
+        "checklistProgress": {"total": len(items), "completed": len(titles)},
+        "lastUpdated": context.now.isoformat(timespec="seconds"),
+    }
+
+
+def _summary(task: TaskView, count: int, total: int, wording: ModelWording) -> str:
+    parts = [f"{task.status}, {task.priority}"]
+    if task.status_reason:
+        parts.append(wording.blocked.format(why=task.status_reason))
+    if total:
+        parts.append(wording.items.format(done=count, total=total))
+    if task.due:
+        parts.append(wording.due.format(due=task.due))
+    if task.estimate_minutes:
+        parts.append(wording.about.format(minutes=task.estimate_minutes))
+    # Some end with an abbreviation, and its period is the sentence's too.
+    return "; ".join(parts)[:REPORT_LINE_CHARS_MAX].removesuffix(".") + "."
+
+
+def _learnings(context: RunContext, wording: ModelWording) -> list[str]:
+    """Return the proposals that the person rejected, with reasons, unless they decided otherwise later."""
+    last: dict[str, DecisionView] = {}
+    for decision in context.decisions:
+        if decision.verdict in _SETTLING:
+            proposed = repr((decision.tool, sorted(decision.args.items())))
+            last.pop(proposed, None)
+            last[proposed] = decision
+    turned_downs = [
+        _turned_down(decision_view, wording)
+        for decision_view in last.values()
+        if decision_view.verdict == "rejected"
+    ]
+    return turned_downs[-LEARNINGS_MAX:]
+
+
+def _turned_down(decision: DecisionView, wording: ModelWording) -> str:
+    values = [str(value) for name, value in decision.args.items() if name not in _ASIDE]
+    if decision.args.get("isChecked"):
+        values.append("✓")
+    values = [decision.subject_name, *values] if decision.subject_name else values
+    what = " ".join([wording.tool_nouns.get(decision.tool, decision.tool), ", ".join(values)])
+    reason = f" ({decision.reason})" if decision.reason else ""
+    return wording.rejected.format(what=f"{what}{reason}")[:REPORT_LINE_CHARS_MAX]

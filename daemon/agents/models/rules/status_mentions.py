@@ -1,0 +1,86 @@
+"""What a clause says of the task's status: blocked, on hold, started or resumed.
+
+Never reports that a task is done: only the person decides that.
+"""
+
+import re
+from typing import NamedTuple
+
+from daemon.agents.models.rules.clauses import Clause, is_asserted, is_asserted_now, words_after, words_before
+from daemon.agents.models.rules.lexicon.cue_table import CueTable, Phrases
+from daemon.agents.models.rules.lexicon.plain_text import phrase_pattern
+
+BLOCKED = "BLOCKED"
+ON_HOLD = "ON HOLD"
+IN_PROGRESS = "IN PROGRESS"
+RESUMED = "resumed"
+_BEFORE_BEGIN = frozenset({"OPEN", "GROOMED"})
+_STANDING_STILL = frozenset({BLOCKED, ON_HOLD})
+_OVER = frozenset({"DONE", "REJECTED"})
+
+
+class StatusMention(NamedTuple):
+    """A status, and its position in the clause."""
+
+    status: str
+    start: int
+
+
+def status_mention(clause: Clause, cues: CueTable) -> StatusMention | None:
+    """Return the last status that a clause mentions; None if it mentions none."""
+    status_mentions = [StatusMention(BLOCKED, start) for start in _blocked(clause, cues)]
+    status_mentions += [StatusMention(ON_HOLD, start) for start in _meant(clause, cues.status.on_hold, cues)]
+    status_mentions += [
+        StatusMention(IN_PROGRESS, start) for start in _stated(clause, cues.status.started, cues)
+    ]
+    # "No longer blocked" is the negation itself.
+    status_mentions += [
+        StatusMention(RESUMED, match.start()) for match in _found(clause, cues.status.resumed)
+    ]
+    return max(status_mentions, key=lambda mention: mention.start, default=None)
+
+
+def next_status(text: str, status: str) -> str | None:
+    """Return the task's next status after such a mention; None if the status stays the same."""
+    if status in _OVER or text == status:
+        return None
+    if text == IN_PROGRESS:
+        return text if status in _BEFORE_BEGIN else None
+    if text == RESUMED:
+        return IN_PROGRESS if status in _STANDING_STILL else None
+    return text
+
+
+def _found(clause: Clause, cue: Phrases) -> list[re.Match[str]]:
+    return [] if clause.is_question else list(phrase_pattern(cue).finditer(clause.unquoted))
+
+
+def _meant(clause: Clause, cue: Phrases, cues: CueTable) -> list[int]:
+    return [match.start() for match in _found(clause, cue) if _holds(clause, match, cues)]
+
+
+def _holds(clause: Clause, match: re.Match[str], cues: CueTable) -> bool:
+    following = words_after(clause.unquoted, match.end(), cues)[:1]
+    return is_asserted_now(clause, match.start(), cues) and not cues.negations.intersection(following)
+
+
+def _stated(clause: Clause, cue: Phrases, cues: CueTable) -> list[int]:
+    return [match.start() for match in _found(clause, cue) if is_asserted(clause, match.start(), cues)]
+
+
+def _blocked(clause: Clause, cues: CueTable) -> list[int]:
+    """Find what blocks the task. Others who wait for the writer, or a bus to wait for, do not block it."""
+    return [
+        match.start()
+        for match in _found(clause, cues.status.blocked)
+        if is_asserted_now(clause, match.start(), cues)
+        and cues.status.blocked_not_before.isdisjoint(_beside(clause, match, cues))
+        and cues.status.blocked_not_with.isdisjoint(words_after(clause.unquoted, match.end(), cues))
+    ]
+
+
+def _beside(clause: Clause, match: re.Match[str], cues: CueTable) -> list[str]:
+    return (
+        words_before(clause.unquoted, match.start(), cues)[-2:]
+        + words_after(clause.unquoted, match.end(), cues)[:1]
+    )

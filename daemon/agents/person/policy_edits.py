@@ -1,0 +1,93 @@
+"""What a person lets an agent do: a policy per tool, and the categories of the tasks that it may work on.
+
+Never loosens a tool's own mode. `policy.py` decides what a policy means for a call.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from daemon.agents.person import lifecycle
+from daemon.agents.tools.agent_record import Agent
+from daemon.agents.tools.policy import CATEGORIES_FIELD, policy_field, ruling_on, settable_policies
+from daemon.agents.tools.table import TOOLS, CallMode, equivalent_names, normalised_name
+from daemon.journal.references import names
+from daemon.refusal import usage_error
+from store.fold.entity import Entity
+from store.sentence import sentence
+from store.snapshot import Snapshot
+from store.transaction import EntityWrite, Transaction
+from syncproto.codec import Value
+from syncproto.ids import EntityId, id_to_text
+
+DEFAULT: Final = "default"
+_ELEMENTS = {tool.element for tool in TOOLS.values() if tool.element is not None}
+POLICY_TOOLS = tuple(name for name in TOOLS if name not in _ELEMENTS)
+"""The tools that a policy is given to. The policy of a batch also applies to the tool of its elements."""
+
+
+def policy_by_tool(agent: Entity) -> dict[str, str]:
+    """Return what becomes of a call of each tool: immediate, deferred or denied."""
+    return {name: ruling_on(agent, name).name.lower() for name in POLICY_TOOLS}
+
+
+def allowed_category_names(snapshot: Snapshot, agent: Entity) -> list[str]:
+    """Return the names of the categories that an agent may work on; none: tasks without a category."""
+    categories = (snapshot.entity(category) for category in names.member_ids(agent, CATEGORIES_FIELD))
+    return sorted(category.text("name") for category in categories if category is not None)
+
+
+def set_tool_policy(tx: Transaction, agent: EntityId, tool_name: str, policy: str) -> None:
+    """Give a tool a policy, or remove it.
+
+    Raises Refused for an unknown tool or policy, and for a policy that would loosen the tool.
+    """
+    known_agent = lifecycle.require_not_destroyed(tx, agent)
+    tool, wanted = normalised_name(tool_name), policy.strip().lower()
+    if tool not in TOOLS:
+        raise usage_error(
+            sentence("tool-unknown", "no tool is called {name!r}", name=tool_name[:80]),
+            sentence("one-of", "one of {choices}", choices=", ".join(POLICY_TOOLS)),
+        )
+    mode_of_tool = "immediate" if TOOLS[tool].mode is CallMode.IMMEDIATE else "deferred"
+    choices = (*settable_policies(tool), DEFAULT)
+    if wanted not in (*choices, mode_of_tool):
+        raise usage_error(
+            sentence(
+                "policy-only-tightens",
+                "{tool} cannot be {policy!r}: a policy only tightens",
+                tool=tool,
+                policy=policy[:80],
+            ),
+            sentence("one-of", "one of {choices}", choices=", ".join(choices)),
+        )
+    value = wanted if wanted in settable_policies(tool) and wanted != mode_of_tool else None
+    fields = {policy_field(name): value if name == tool else None for name in equivalent_names(tool)}
+    _write(tx, known_agent, dict(fields))
+
+
+def edit_allowed_categories(
+    tx: Transaction, agent: EntityId, *, allow: Iterable[str], disallow: Iterable[str]
+) -> None:
+    """Allow an agent to work on tasks of some categories, and stop it from working on those of others.
+
+    Raises Refused for a name that no category has.
+    """
+    known_agent = lifecycle.require_not_destroyed(tx, agent)
+    fields: dict[str, Value] = {}
+    for refs, allowed in ((allow, True), (disallow, False)):
+        for ref in refs:
+            fields[f"{CATEGORIES_FIELD}/{id_to_text(names.find_named(tx, 'category', ref).id)}"] = allowed
+    _write(tx, known_agent, fields)
+
+
+def _write(tx: Transaction, agent: Agent, wanted: dict[str, Value]) -> None:
+    """Write the values that differ from the current ones; a value in conflict is written again."""
+    entity = tx.entity(agent.id)
+    assert entity is not None
+    fields = {
+        name: value
+        for name, value in wanted.items()
+        if (entity.value(name) or None) != (value or None) or len(entity.versions(name)) > 1
+    }
+    if fields:
+        tx.commit([EntityWrite(agent.id, "agent", fields)])

@@ -1,0 +1,184 @@
+"""The way of a model's call to a change item: validate, compare with the journal and earlier items, queue.
+
+Never executes a deferrable call, whatever the limits are: a call that cannot be queued is refused.
+"""
+
+from typing import Any, NamedTuple
+
+from daemon.agents.proposing import reach
+from daemon.agents.proposing.baseline import Baseline
+from daemon.agents.proposing.change_set_builder import (
+    ChangeSetBuilder,
+    PersonsWordRefusal,
+    ProposalLimitReached,
+    ProposalLimits,
+    RunIdentity,
+)
+from daemon.agents.proposing.immediate_tools import ImmediateCalls
+from daemon.agents.proposing.redundancy import RedundancyBasis, check_redundancy
+from daemon.agents.proposing.tool_answers import (
+    BatchResult,
+    CallOutcome,
+    ProposalResult,
+    ToolAnswer,
+    proposal_answer_text,
+)
+from daemon.agents.tools import policy, summaries
+from daemon.agents.tools.argument_recovery import recover_arguments
+from daemon.agents.tools.arguments import ArgumentFault, Arguments
+from daemon.agents.tools.policy import Ruling
+from daemon.agents.tools.table import (
+    TOOLS,
+    CallMode,
+    Tool,
+    WriteTarget,
+    batch_elements,
+    normalised_name,
+    split_evidence,
+    split_rationale,
+    validate_arguments,
+)
+from store.snapshot import Snapshot
+from store.transaction import EntityWrite, Transaction
+from syncproto.ids import id_from_text
+
+
+class _Reasoning(NamedTuple):
+    """How an agent argues for a call: its own words, and the ids of the entries that it names."""
+
+    rationale: str | None
+    evidence: list[str]
+
+
+class ToolCallHandler:
+    """Handles the calls of one run, and answers each in words that the model can use."""
+
+    def __init__(self, run: RunIdentity, baseline: Baseline, limits: ProposalLimits) -> None:
+        self._run = run
+        self._baseline = baseline
+        self._limits = limits
+        self._change_sets = ChangeSetBuilder(run, baseline, limits)
+        self._immediate_calls = ImmediateCalls(run)
+
+    @property
+    def report(self) -> Arguments | None:
+        """Return the last report that the run submitted; None if there is none."""
+        return self._immediate_calls.report
+
+    @property
+    def observations(self) -> list[str]:
+        """Return what the run noted for its next wake; the run writes it."""
+        return list(self._immediate_calls.observations)
+
+    def answer_call(self, name: str, arguments: str | dict[str, Any], snapshot: Snapshot) -> ToolAnswer:
+        """Handle one call, with the journal as it is now. Never raises for what a model wrote."""
+        tool = TOOLS.get(normalised_name(name))
+        if tool is None:
+            answer = f"Refused: there is no tool {name.strip()[:60]!r}. Tools: {', '.join(TOOLS)}."
+            return ToolAnswer(answer, None, None, CallOutcome.REFUSED)
+        denied = self._denied(tool.name, snapshot)
+        if denied is not None:
+            return ToolAnswer(f"Denied: {denied}.", tool.name, None, CallOutcome.DENIED)
+        try:
+            args, rationale = split_rationale(recover_arguments(arguments))
+            args, evidence = split_evidence(tool.name, args)
+            reasoning = _Reasoning(rationale, evidence)
+            if tool.mode is CallMode.EXPLODED:
+                return self._answer_batch(tool, args, reasoning, snapshot)
+            return self._answer_single(tool.name, validate_arguments(tool.name, args), reasoning, snapshot)
+        except ArgumentFault as fault:
+            return ToolAnswer(f"Refused: {fault}", tool.name, None, CallOutcome.REFUSED)
+
+    def _denied(self, tool: str, snapshot: Snapshot) -> str | None:
+        """Return why this agent may not make this call.
+
+        The policy is read anew, because it may have changed.
+        """
+        agent, task = snapshot.entity(self._run.agent), snapshot.entity(self._run.task)
+        denied = policy.denial_reason(agent, tool)
+        reason = policy.category_refusal(snapshot, agent, task) if denied is None else None
+        return denied if reason is None else reason.text
+
+    def _answer_single(
+        self, tool: str, args: Arguments, reasoning: _Reasoning, snapshot: Snapshot
+    ) -> ToolAnswer:
+        if policy.ruling_on(snapshot.entity(self._run.agent), tool) is Ruling.IMMEDIATE:
+            # An immediate call writes nothing yet either: all that a run does is one commit at its end.
+            return self._immediate_calls.apply_call(tool, args, self._basis(snapshot))
+        outcome = self._propose(tool, args, reasoning, snapshot)
+        items = () if outcome.item is None else (outcome.item,)
+        return ToolAnswer(proposal_answer_text(outcome), tool, args, outcome.outcome, items)
+
+    def _answer_batch(
+        self, tool: Tool, args: Arguments, reasoning: _Reasoning, snapshot: Snapshot
+    ) -> ToolAnswer:
+        """Queue the members of a batch one by one; malformed ones are counted, and the others are queued."""
+        assert tool.element is not None
+        batch = BatchResult()
+        for member in batch_elements(tool.name, args):
+            args_of_member, reason_of_member = (
+                split_rationale(member) if isinstance(member, dict) else ({}, None)
+            )
+            try:
+                rest, evidence = split_evidence(tool.element, args_of_member)
+                checked = validate_arguments(tool.element, rest)
+            except ArgumentFault as fault:
+                batch.malformed.append(str(fault))
+                continue
+            own = _Reasoning(reason_of_member or reasoning.rationale, evidence or reasoning.evidence)
+            outcome = self._propose(tool.element, checked, own, snapshot)
+            batch.add_result(outcome, _subject(tool.element, checked, snapshot))
+        return ToolAnswer(batch.answer_text(), tool.name, args, batch.overall_outcome, tuple(batch.items))
+
+    def _propose(
+        self, tool: str, args: Arguments, reasoning: _Reasoning, snapshot: Snapshot
+    ) -> ProposalResult:
+        """Queue what is left of a proposal, or answer why nothing is left."""
+        checked = check_redundancy(self._basis(snapshot), tool, args)
+        objection = checked.objection or ""
+        if checked.args is None:
+            outcome = CallOutcome.REFUSED if checked.redundant_reason is None else CallOutcome.SKIPPED
+            return ProposalResult(
+                outcome, checked.redundant_reason or checked.refusal_reason or "", objection=objection
+            )
+        try:
+            queued = self._change_sets.add_proposal(
+                snapshot,
+                tool,
+                checked.args,
+                reasoning.rationale,
+                taken_back=self._immediate_calls.retracted_items,
+                evidence=[id_from_text(entry) for entry in reasoning.evidence],
+            )
+        except PersonsWordRefusal as refusal:
+            explanation = f"{_subject(tool, args, snapshot)} {refusal}"
+            return ProposalResult(CallOutcome.REFUSED, explanation, objection=objection)
+        except ProposalLimitReached as limit:
+            return ProposalResult(CallOutcome.REFUSED, str(limit), limit_reached=True)
+        if isinstance(queued, str):
+            explanation = f"{_subject(tool, args, snapshot)} {queued}"
+            return ProposalResult(CallOutcome.SKIPPED, explanation, objection=objection)
+        return ProposalResult(CallOutcome.QUEUED, item=queued, objection=objection)
+
+    def _basis(self, snapshot: Snapshot) -> RedundancyBasis:
+        return RedundancyBasis(
+            snapshot,
+            self._baseline,
+            self._limits.reason_chars_min,
+            self._change_sets.count_writing(WriteTarget.MEMBER),
+        )
+
+    # -- the end of the run ---------------------------------------------------------------------------
+
+    def change_sets(self) -> list[EntityWrite]:
+        """Return the writes of the run's change sets; none if nothing was queued."""
+        return self._change_sets.change_sets()
+
+    def run_end_writes(self, tx: Transaction) -> list[EntityWrite]:
+        """Return all that the run's calls write. What was done at once is checked again in `tx`."""
+        return [*self._change_sets.change_sets(tx.stamp_ms()), *self._immediate_calls.immediate_writes(tx)]
+
+
+def _subject(tool: str, args: Arguments, snapshot: Snapshot) -> str:
+    """Return what a call is about, in the words of a person."""
+    return summaries.proposal_subject(tool, args, reach.target_name(snapshot, tool, args))

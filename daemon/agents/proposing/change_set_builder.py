@@ -1,0 +1,232 @@
+"""The proposals of one run that wait for its end, and the change sets that they become.
+
+Never executes what does not fit: it is refused, and the limit is named.
+"""
+
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+
+from daemon.agents.proposing.baseline import Baseline
+from daemon.agents.proposing.persons_word import later_word_objection
+from daemon.agents.tools.arguments import Arguments
+from daemon.agents.tools.effects import change_set_id, effect_of, fingerprint_of, item_id
+from daemon.agents.tools.table import TOOLS, WriteTarget
+from daemon.journal.fields import positions
+from daemon.text_comparison import comparison_key
+from store.fold.item import Item, clock_as_value
+from store.fold.verdicts import DecisionStatus
+from store.snapshot import Snapshot
+from store.transaction import EntityWrite
+from syncproto import codec
+from syncproto.codec import Value
+from syncproto.ids import EntityId
+from syncproto.vector_clock import EMPTY_CLOCK, VectorClock
+
+CHANGE_SETS_MAX = 3
+RUN_PROPOSALS_BYTES_MAX = 200 * 1024
+"""How long the proposals of a run are together: the commit of its end contains them all, and more."""
+REPEATED_PROPOSALS_MAX = 200
+"""How often the same thing is proposed for a task: each repetition is found by following all before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalLimits:
+    """How many items a set has, how long they stay open, and how long a reason against a person's tick is."""
+
+    items_per_set: int = 10
+    lifetime_ms: int = 7 * 86_400_000
+    reason_chars_min: int = 20
+
+
+@dataclass(frozen=True, slots=True)
+class RunIdentity:
+    """The run that proposals belong to."""
+
+    agent: EntityId
+    task: EntityId
+    run_key: str
+    now_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedProposal:
+    """One proposal that waits for the end of the run."""
+
+    item_id: EntityId
+    fingerprint: bytes
+    tool: str
+    args: Arguments
+    base: VectorClock
+    seen_values: dict[str, Value]
+    rationale: str | None
+
+
+class ProposalLimitReached(Exception):
+    """The run proposes more than a person can be asked to read; the message names the limit."""
+
+
+class PersonsWordRefusal(Exception):
+    """The proposal goes back behind what a person said later; the message says what, and what is needed."""
+
+
+class ChangeSetBuilder:
+    """Collects the proposals of a run, each once."""
+
+    def __init__(self, run: RunIdentity, baseline: Baseline, limits: ProposalLimits) -> None:
+        self._run = run
+        self._baseline = baseline
+        self._limits = limits
+        self._queued: list[QueuedProposal] = []
+        self._last_place = baseline.last_place
+        self._bytes = 0
+
+    def count_writing(self, writes: WriteTarget) -> int:
+        """Return how many waiting proposals write to this target."""
+        return sum(TOOLS[proposal.tool].writes is writes for proposal in self._queued)
+
+    def add_proposal(
+        self,
+        snapshot: Snapshot,
+        tool: str,
+        args: Arguments,
+        rationale: str | None,
+        *,
+        taken_back: Container[EntityId] = (),
+        evidence: Sequence[EntityId] = (),
+    ) -> EntityId | str:
+        """Queue a proposal and return its item, or return why it is not proposed again.
+
+        What is queued in this run, waits, has expired, or was rejected or deferred is not proposed again.
+        `taken_back` are the items that the run retracts at its end. `evidence` are the entries that the agent
+        names. Raises ProposalLimitReached and PersonsWordRefusal.
+        """
+        fingerprint = fingerprint_of(self._run.task, tool, args)
+        if any(queued.fingerprint == fingerprint or _is_twin(queued, tool, args) for queued in self._queued):
+            return "is already proposed in this run"
+        identifier, before = self._next_item(fingerprint, snapshot)
+        # All are checked, not only the last: a verdict on an earlier one may have been reopened since.
+        for item in reversed(before):
+            repeated = _repeated(item, self._run.now_ms)
+            if repeated is not None:
+                is_going = item.id in taken_back
+                return "is taken back in this run: propose it at a later wake" if is_going else repeated
+        objection = later_word_objection(snapshot, tool, args, before, evidence)
+        if objection is not None:
+            raise PersonsWordRefusal(objection)
+        if len(self._queued) >= CHANGE_SETS_MAX * self._limits.items_per_set:
+            raise ProposalLimitReached(self.limit_text())
+        proposal = self._proposal(identifier, fingerprint, tool, args, rationale)
+        weight = len(codec.encode(_as_value(proposal)))
+        if self._bytes + weight > RUN_PROPOSALS_BYTES_MAX:
+            raise ProposalLimitReached(
+                "the proposals of this run are too long together; nothing beyond that was queued or done"
+            )
+        self._bytes += weight
+        self._queued.append(proposal)
+        return identifier
+
+    def limit_text(self) -> str:
+        """Return the limit in words for the model."""
+        return (
+            f"a run queues at most {CHANGE_SETS_MAX * self._limits.items_per_set} proposals"
+            f" ({CHANGE_SETS_MAX} sets of {self._limits.items_per_set});"
+            " nothing beyond that was queued or done"
+        )
+
+    def _next_item(self, fingerprint: bytes, snapshot: Snapshot) -> tuple[EntityId, list[Item]]:
+        """Follow the chain of items that propose the same to its end.
+
+        Returns the next id, and the items of the chain. Raises ProposalLimitReached for a chain that is too
+        long.
+        """
+        before: list[Item] = []
+        for _ in range(REPEATED_PROPOSALS_MAX):
+            identifier = item_id(fingerprint, before[-1].id if before else None, self._run.task)
+            item = snapshot.item(identifier)
+            if item is None:
+                return identifier, before
+            before.append(item)
+        raise ProposalLimitReached(
+            f"this was proposed {REPEATED_PROPOSALS_MAX} times already, and decided or taken back each time"
+        )
+
+    def _proposal(
+        self, identifier: EntityId, fingerprint: bytes, tool: str, args: Arguments, rationale: str | None
+    ) -> QueuedProposal:
+        effect = effect_of(tool, args, identifier, self._run.task)
+        if effect.creates:
+            # The position is chosen here, once, so that two devices that confirm while apart write the same.
+            self._last_place = positions.position_between(self._last_place, None)
+            seen_values: dict[str, Value] = {"position": self._last_place}
+            return QueuedProposal(identifier, fingerprint, tool, args, EMPTY_CLOCK, seen_values, rationale)
+        seen_values = {field: self._baseline.seen_value(effect.entity, field) for field in effect.fields}
+        return QueuedProposal(
+            identifier,
+            fingerprint,
+            tool,
+            args,
+            self._baseline.seen_clock(effect.entity),
+            seen_values,
+            rationale,
+        )
+
+    # -- the end of the run ---------------------------------------------------------------------------
+
+    def change_sets(self, stamp_ms: int = 0) -> list[EntityWrite]:
+        """Return the writes of the run's change sets; none if nothing was queued.
+
+        `stamp_ms` is the time of their commit. It counts if the clock was set back during the run. Otherwise
+        the items would expire unseen once the clock is right again, and would not be proposed again.
+        """
+        size = self._limits.items_per_set
+        parts = [self._queued[start : start + size] for start in range(0, len(self._queued), size)]
+        ends_ms = max(self._run.now_ms, stamp_ms) + self._limits.lifetime_ms
+        return [self._change_set(number, part, ends_ms) for number, part in enumerate(parts)]
+
+    def _change_set(self, number: int, part: list[QueuedProposal], ends_ms: int) -> EntityWrite:
+        run = self._run
+        fields: dict[str, Value] = {
+            "agent_id": run.agent,
+            "task_id": run.task,
+            "thread_id": run.run_key,
+            "run_key": run.run_key,
+            "items": [_as_value(queued) for queued in part],
+            "expires_at": ends_ms,
+        }
+        return EntityWrite(change_set_id(run.run_key, number, run.task), "change_set", fields)
+
+
+def _is_twin(queued: QueuedProposal, tool: str, args: Arguments) -> bool:
+    """Report whether two proposals would create items whose titles look the same to people."""
+    creating = [name for name in (queued.tool, tool) if TOOLS[name].writes is WriteTarget.NEW_ITEM]
+    return len(creating) == 2 and comparison_key(queued.args["title"]) == comparison_key(args["title"])
+
+
+def _repeated(item: Item, now_ms: int) -> str | None:
+    """Return why something that was proposed before is not proposed again; None if it may be."""
+    if item.status is DecisionStatus.REJECTED:
+        reasons = [decision.reason for decision in item.decisions if decision.reason]
+        reason = f' (reason: "{reasons[-1][:200]}")' if reasons else ""
+        return f"was rejected by the user{reason}"
+    if item.status is DecisionStatus.DEFERRED:
+        return "was deferred by the user"
+    # Confirmed and retracted are not listed: such a proposal may be made again, as the next item of the
+    # chain.
+    if item.status is DecisionStatus.PENDING:
+        if not item.decisions and item.expires_ms <= now_ms:
+            return "was proposed before and expired without a decision"
+        return "is already proposed and waits for the user"
+    return None
+
+
+def _as_value(queued: QueuedProposal) -> dict[str, Value]:
+    """Return an item as its change set stores it."""
+    base: dict[str, Value] = {"clock": clock_as_value(queued.base), "value": dict(queued.seen_values)}
+    return {
+        "item_id": queued.item_id,
+        "fingerprint": queued.fingerprint,
+        "tool": queued.tool,
+        "args": queued.args,
+        "base": base,
+        "rationale": queued.rationale or "",
+    }

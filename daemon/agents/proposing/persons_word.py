@@ -1,0 +1,85 @@
+"""The guard of what a person corrected after confirming a proposal: the same proposal needs a later note.
+
+Never trusts what a model says of its evidence, and never guards a value that no proposal was confirmed for.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from daemon.agents.proposing.sovereignty import is_later_note, write_time_of
+from daemon.agents.tools import summaries
+from daemon.agents.tools.arguments import Arguments
+from daemon.agents.tools.effects import Effect, effect_of
+from daemon.agents.tools.table import TOOLS, WriteTarget
+from daemon.timestamps import iso_utc
+from store.fold.entity import Entity
+from store.fold.entity_state import DELETED, Version
+from store.fold.item import Item
+from store.fold.verdicts import DecisionStatus
+from store.snapshot import Snapshot
+from syncproto.commit import AuthorKind
+from syncproto.ids import EntityId
+
+_TICK = "is_checked"  # sovereignty.py guards every tick of a person
+
+
+def later_word_objection(
+    snapshot: Snapshot, tool: str, args: Arguments, before: Iterable[Item], evidence: Sequence[EntityId]
+) -> str | None:
+    """Return why a proposal goes back behind a person's later word; None if it does not.
+
+    `before` are the items that proposed the same. If one of them is confirmed, and a person has since written
+    another value, or edited the value in the confirmation, that is the person's word. It yields to `evidence`
+    alone: visible entries of the task in the person's own words, all of them later than the word.
+    """
+    if TOOLS[tool].writes is WriteTarget.MEMBER:
+        return None  # label_rules.py guards every label that a person took off
+    confirmed = [item for item in before if item.status is DecisionStatus.CONFIRMED]
+    words = [word for item in confirmed for word in _later_words(snapshot, tool, args, item)]
+    if not words:
+        return None
+    field, latest = max(words, key=lambda word: write_time_of(word[1].source))
+    since = write_time_of(latest.source)
+    if evidence and all(
+        is_later_note(snapshot.entity(entry), confirmed[0].task, since) for entry in evidence
+    ):
+        return None
+    return (
+        f"was confirmed before, and the user has {_said(field, latest)} since, at {iso_utc(since.shown_ms)}."
+        " Name in evidenceIds entries that the user wrote after that and that say otherwise"
+    )
+
+
+def _later_words(snapshot: Snapshot, tool: str, args: Arguments, item: Item) -> Iterator[tuple[str, Version]]:
+    """Yield the person's versions of what a confirmed item wrote that say something else, with their fields.
+
+    A version that the confirmation had seen is covered by it. So any other was written later, or while apart.
+    """
+    effect = effect_of(tool, args, item.id, item.task)
+    target = snapshot.entity(effect.entity)
+    if target is None or not target.exists:
+        return
+    for field, wanted in _guarded_values(effect, target):
+        for version in target.versions(field):
+            if version.source.by is AuthorKind.USER and version.value != wanted:
+                yield field, version
+
+
+def _guarded_values(effect: Effect, target: Entity) -> Iterator[tuple[str, object]]:
+    """Yield the fields in which a person corrects a proposal, each with the value that was proposed."""
+    for field, wanted in effect.fields.items():
+        if field not in effect.accompanying and field != _TICK:
+            yield field, wanted
+    if effect.creates:
+        yield "is_archived", False
+        if not target.visible:
+            yield DELETED, False
+
+
+def _said(field: str, word: Version) -> str:
+    if field == DELETED:
+        return "removed it"
+    if field == "is_archived":
+        return "archived it" if word.value is True else "taken it out of the archive"
+    label = summaries.field_label(field)
+    name = label if isinstance(label, str) else label.text
+    return f"set {name} to {'nothing' if word.value is None else repr(word.value)}"

@@ -1,0 +1,50 @@
+"""What a call names by its id, and whether that belongs to the agent's own task.
+
+Never lets an agent reach another task: a call is refused if it names what is known to belong elsewhere.
+"""
+
+from daemon.agents.tools.arguments import Arguments
+from daemon.agents.tools.checklists import checklist_of
+from daemon.agents.tools.effects import named_entity_id
+from daemon.agents.tools.table import TOOLS, WriteTarget
+from store.fold.entity import Entity
+from store.snapshot import Snapshot
+from syncproto.ids import EntityId
+
+
+def named_entity(snapshot: Snapshot, tool: str, args: Arguments) -> Entity | None:
+    """Return the checklist item or label that a call names; None if it names none that is known here."""
+    identifier = named_entity_id(tool, args)
+    entity = None if identifier is None else snapshot.entity(identifier)
+    return entity if entity is not None and entity.exists else None
+
+
+def target_name(snapshot: Snapshot, tool: str, args: Arguments) -> str | None:
+    """Return the name of a call's target; None if it has no name here."""
+    entity = named_entity(snapshot, tool, args)
+    return None if entity is None else entity.text("title") or entity.text("name") or None
+
+
+def out_of_reach_reason(snapshot: Snapshot, task: EntityId, tool: str, args: Arguments) -> str | None:
+    """Return that a call names something of another task; None if it does not, or nobody can know yet.
+
+    An unknown checklist item may be on its way from another device. An unknown label was never offered.
+    """
+    kind = _KINDS.get(TOOLS[tool].writes)
+    entity = named_entity(snapshot, tool, args)
+    if kind is None or (entity is None and kind == "checklist_item"):
+        return None
+    if entity is None or entity.kind != kind:
+        return f"{args['id']} is no {kind.replace('_', ' ')}: use an id that you were given"
+    if kind == "checklist_item" and belongs_to_task(snapshot, task, entity) is False:
+        return f"{args['id']} is a checklist item of another task: only your own task's can be changed"
+    return None
+
+
+_KINDS = {WriteTarget.ITEM: "checklist_item", WriteTarget.MEMBER: "label"}
+
+
+def belongs_to_task(snapshot: Snapshot, task: EntityId, item: Entity) -> bool | None:
+    """Report whether a checklist item is of this task; None if its checklist is not known here."""
+    checklist = checklist_of(snapshot, item)
+    return None if checklist is None or not checklist.exists else checklist.value("task_id") == task

@@ -1,0 +1,158 @@
+"""One run of an agent: context, model, tool calls. Each turn is stored as it happens, the end in one commit.
+
+Never changes the journal: proposals wait in change sets, and the agent's own records are written at the end.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
+
+from daemon.agents.context.run_inputs import RunInputs
+from daemon.agents.proposing.call_handler import ToolCallHandler
+from daemon.agents.proposing.change_set_builder import ProposalLimits, RunIdentity
+from daemon.agents.proposing.tool_answers import CallOutcome, ToolAnswer
+from daemon.agents.running.run_end import RunProgress, RunReceipt, finish_run, record_failed_run
+from daemon.agents.running.transcript import Transcript
+from daemon.agents.tools.agent_record import require_unhindered
+from daemon.agents.tools.model_interface import (
+    Model,
+    ModelFault,
+    ModelTurn,
+    RunContext,
+    TokenUsage,
+    ToolCall,
+    ToolExchange,
+)
+from daemon.agents.tools.table import UPDATE_REPORT, normalised_name
+from store.snapshot import Snapshot
+from store.transaction import Transaction
+
+TURNS_MAX = 10
+CALLS_MAX = 100
+INPUT_TOKENS_MAX = 400_000
+"""How many tokens a model may read in all turns of a run."""
+ASK_FOR_REPORT = "You have not reported yet. Call update_report now, and nothing else."
+
+T = TypeVar("T")
+
+
+class AsyncDatabase(Protocol):
+    """The store as asyncio sees it."""
+
+    def read(self, use: Callable[[Snapshot], T]) -> Awaitable[T]:
+        """Run a function on a snapshot."""
+
+    def write(self, use: Callable[[Transaction], T]) -> Awaitable[T]:
+        """Run a function in a transaction; return when it is durable."""
+
+
+@dataclass(slots=True)
+class _Conversation:
+    """The conversation of one run."""
+
+    database: AsyncDatabase
+    model: Model
+    agent: RunInputs
+    context: RunContext
+    done: RunProgress
+
+
+async def run_agent(
+    database: AsyncDatabase,
+    model: Model,
+    run_inputs: RunInputs,
+    *,
+    limits: ProposalLimits,
+    timeout_s: float,
+    now_ms: int,
+) -> RunReceipt:
+    """Let the model have its turns, then write the end of the run in one commit.
+
+    Raises ModelFault if the model cannot answer, TimeoutError after `timeout_s`, AgentHindered if the agent
+    may not run here any more, and what the store raises. Then the messages of the turns so far remain, and
+    their cost.
+    """
+    agent = run_inputs.agent
+    handler = ToolCallHandler(
+        RunIdentity(agent.id, agent.task, run_inputs.run_key, now_ms), run_inputs.baseline, limits
+    )
+    transcript = Transcript(agent, run_inputs.run_key, run_inputs.reason)
+    progress = RunProgress(model.name, handler, transcript, TokenUsage())
+    conversation = _Conversation(database, model, run_inputs, run_inputs.context, progress)
+    try:
+        async with asyncio.timeout(timeout_s):
+            await _converse(conversation)
+    except (ModelFault, TimeoutError) as fault:
+        reason = str(fault) or "the run took too long"
+        await database.write(lambda tx: record_failed_run(tx, run_inputs, conversation.done, reason))
+        raise
+    return await database.write(lambda tx: finish_run(tx, run_inputs, conversation.done))
+
+
+async def _converse(conversation: _Conversation) -> None:
+    """Take turns until the model calls nothing more; ask once for a report if it is missing.
+
+    No model is asked for an agent whose policy denies it every tool.
+    """
+    tools = conversation.context.allowed_tools
+    while tools and _may_continue(conversation.done):
+        if not await _take_turn(conversation):
+            break
+    if conversation.done.call_handler.report is None and UPDATE_REPORT in tools:
+        conversation.done.report_forced = True
+        conversation.context = replace(
+            conversation.context, instruction=ASK_FOR_REPORT, required_tool=UPDATE_REPORT
+        )
+        await _take_turn(conversation)
+
+
+def _may_continue(run_progress: RunProgress) -> bool:
+    return (
+        run_progress.turns < TURNS_MAX
+        and run_progress.calls < CALLS_MAX
+        and run_progress.usage.input < INPUT_TOKENS_MAX
+    )
+
+
+async def _take_turn(conversation: _Conversation) -> bool:
+    """Let the model answer once, answer its calls, and record the turn. Return False if it called nothing."""
+    turn, run_progress = await conversation.model.turn(conversation.context), conversation.done
+    run_progress.usage = _total_usage(run_progress.usage, turn.usage)
+    run_progress.turns += 1
+    if not turn.calls:
+        run_progress.last_words = turn.text
+        return False
+    handled = turn.calls[: CALLS_MAX if run_progress.report_forced else CALLS_MAX - run_progress.calls]
+    answered = await conversation.database.write(lambda tx: _record_turn(tx, conversation, turn, handled))
+    exchanges = tuple(ToolExchange(call, answer.text, run_progress.turns) for call, answer in answered)
+    conversation.context = replace(
+        conversation.context, tool_exchanges=conversation.context.tool_exchanges + exchanges
+    )
+    return True
+
+
+def _record_turn(
+    tx: Transaction, conversation: _Conversation, turn: ModelTurn, calls: tuple[ToolCall, ...]
+) -> list[tuple[ToolCall, ToolAnswer]]:
+    """Answer the calls of a turn and write them, in one transaction. Raises AgentHindered."""
+    require_unhindered(tx, conversation.agent.agent.id)
+    answered = [(call, _answer(tx, conversation, call)) for call in calls]
+    conversation.done.transcript.record_turn(tx, turn, answered, len(turn.calls) - len(calls))
+    return answered
+
+
+def _answer(snapshot: Snapshot, conversation: _Conversation, call: ToolCall) -> ToolAnswer:
+    conversation.done.calls += 1
+    if conversation.done.report_forced and normalised_name(call.name) != UPDATE_REPORT:
+        return ToolAnswer(f"Refused: {ASK_FOR_REPORT}", None, None, CallOutcome.REFUSED)
+    return conversation.done.call_handler.answer_call(call.name, call.arguments, snapshot)
+
+
+def _total_usage(first: TokenUsage, second: TokenUsage) -> TokenUsage:
+    return TokenUsage(
+        first.input + second.input,
+        first.output + second.output,
+        first.cached + second.cached,
+        first.reasoning + second.reasoning,
+    )

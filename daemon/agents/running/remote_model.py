@@ -1,0 +1,142 @@
+"""The remote model of this device, put together: endpoint, account, and the remembered request form.
+
+Never sends anything before the address, the key and the prices are checked.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import tzinfo
+from typing import TYPE_CHECKING, NamedTuple
+
+from daemon.agents.models.openai import endpoint as endpoint_settings
+from daemon.agents.models.openai.endpoint import Endpoint
+from daemon.agents.running.conversation import AsyncDatabase
+from daemon.agents.running.runner import RunnerClock
+from daemon.agents.running.spending import SpendingAccount, Tariff
+from daemon.config import ConfigError, Settings
+from store.local import model_usage
+from store.local.model_usage import ModelUsage
+from store.sentence import Sentence, sentence
+
+if TYPE_CHECKING:
+    from daemon.agents.models.openai.chat_model import ChatCompletionsModel
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteModelSettings:
+    """A remote model that may be used, and what it may cost."""
+
+    endpoint: Endpoint
+    tariff: Tariff
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteModel:
+    """The remote model and its account."""
+
+    model: "ChatCompletionsModel"
+    account: SpendingAccount
+    endpoint: Endpoint
+
+    async def status(self) -> "RemoteModelStatus":
+        """Return the status, without asking the server."""
+        outage = self.model.outage
+        return RemoteModelStatus(
+            self.endpoint.model,
+            self.endpoint.base_url,
+            self.endpoint.key_from,
+            None if outage is None else outage.fault.words,
+            None if outage is None else outage.since_ms,
+            await self.account.refusal(),
+            (await self.account.today()).spent,
+        )
+
+
+class RemoteModelStatus(NamedTuple):
+    """The status of a remote model: the source of its key, what keeps it from answering, and today's usage.
+
+    `fault` and `spent` are lines for people, None if all is well; `since_ms` is Unix time.
+    """
+
+    model: str
+    address: str
+    key_source: str
+    fault: Sentence | None
+    since_ms: int | None
+    spent: Sentence | None
+    today: ModelUsage
+
+
+def remote_model_settings(settings: Settings, environment: Mapping[str, str]) -> RemoteModelSettings | None:
+    """Read the settings of a remote model; None if there is none. Raises ConfigError."""
+    if settings.model.kind != "openai":
+        return None
+    return RemoteModelSettings(
+        endpoint_settings.read_endpoint(settings.model, environment), _tariff(settings)
+    )
+
+
+def open_remote_model(
+    settings: RemoteModelSettings, database: AsyncDatabase, clock: RunnerClock, zone: Callable[[], tzinfo]
+) -> RemoteModel:
+    """Put the model together; nothing is sent yet."""
+    # Imported here: the client costs memory and half a second, and few use it.
+    from daemon.agents.models.openai.chat_model import ChatCompletionsModel
+    from daemon.agents.models.openai.device_services import DeviceServices
+
+    endpoint = settings.endpoint
+    account = SpendingAccount(database, clock, endpoint.model, settings.tariff, zone)
+    around = DeviceServices(account, StoredForm(database, endpoint))
+    return RemoteModel(ChatCompletionsModel(endpoint, clock, around=around), account, endpoint)
+
+
+class StoredForm:
+    """The request form of one endpoint's model, which this device remembers."""
+
+    def __init__(self, database: AsyncDatabase, endpoint: Endpoint) -> None:
+        self._database = database
+        self._address_and_model = (endpoint.base_url, endpoint.model)
+
+    async def remembered_form(self) -> str:
+        """Return the remembered form; empty if there is none."""
+        return await self._database.read(
+            lambda snapshot: model_usage.request_form(snapshot, *self._address_and_model)
+        )
+
+    async def remember_form(self, form: str) -> None:
+        """Remember a form; an empty one is forgotten."""
+        await self._database.write(
+            lambda tx: model_usage.store_request_form(tx, *self._address_and_model, form)
+        )
+
+
+def _prices_missing(names: list[str]) -> Sentence:
+    if len(names) == 1:
+        return sentence(
+            "price-missing",
+            "budget.cost_per_day is set, and {name} is not;"
+            " give the price of a million tokens, 0 if it is free",
+            name=names[0],
+        )
+    return sentence(
+        "prices-missing",
+        "budget.cost_per_day is set, and {first} and {second} are not;"
+        " give the price of a million tokens, 0 if it is free",
+        first=names[0],
+        second=names[1],
+    )
+
+
+def _tariff(settings: Settings) -> Tariff:
+    model, limit = settings.model, settings.budget.cost_per_day
+    missing = [
+        f"model.{name}"
+        for name, price in (("price_input", model.price_input), ("price_output", model.price_output))
+        if price is None
+    ]
+    if limit is not None and missing:
+        # Without prices nothing counts against the limit, and a person would notice on the bill only.
+        raise ConfigError(_prices_missing(missing))
+    price = model.price_input or 0.0
+    cached = price if model.price_cached is None else model.price_cached
+    return Tariff(price, model.price_output or 0.0, cached, limit)

@@ -1,0 +1,152 @@
+"""Which agents are due, and the keys of their runs.
+
+Never keeps a queue: the log says what is due, so a restart finds the same.
+"""
+
+import hashlib
+from collections.abc import Iterable
+
+from daemon.agents.context.triggers import unseen_triggers
+from daemon.agents.tools.agent_record import AUTONOMOUS, Agent, agent_id, hindrance, load_agent
+from daemon.timestamps import iso_utc
+from store.fold.entity import Entity
+from store.local import run_log
+from store.sentence import Sentence, foreign_text, sentence
+from store.snapshot import Snapshot
+from syncproto.ids import EntityId, id_to_text
+from syncproto.vector_clock import Head
+
+FEED_PAGE_COMMITS = 500
+
+ASKED_BY_PERSON = sentence("wake-asked", "asked by a person")
+TIMER_FIRED = sentence("wake-timer", "a timer")
+_ONE_CHANGE = sentence("wake-one-change", "one change")
+_COUNT_DIGITS_MAX = 12
+
+
+def is_scheduled(snapshot: Snapshot, agent: Agent) -> bool:
+    """Report whether changes wake an agent on this device: it may run here, and is autonomous."""
+    return agent.mode == AUTONOMOUS and hindrance(snapshot, agent) is None
+
+
+# -- what woke an agent -------------------------------------------------------------------------------
+
+
+def changes_reason(count: int) -> Sentence:
+    """Return what woke an agent that so many changes concern."""
+    return _ONE_CHANGE if count == 1 else sentence("wake-changes", "{count} changes", count=count)
+
+
+def stored_reason(text: str) -> Sentence:
+    """Return what woke an agent, from the English text that its runs and messages are stored with."""
+    number = text.partition(" ")[0]
+    count = int(number) if number.isascii() and number.isdigit() and len(number) < _COUNT_DIGITS_MAX else 0
+    known_reasons = (ASKED_BY_PERSON, TIMER_FIRED, _ONE_CHANGE, changes_reason(count))
+    return next((reason for reason in known_reasons if reason.text == text), foreign_text(text))
+
+
+# -- run keys -----------------------------------------------------------------------------------------
+
+
+def change_key(heads: Iterable[Head]) -> str:
+    """Return the logical key of changes: a hash of their sorted heads, the same on every device."""
+    dots = sorted({f"{head.replica.hex()}:{head.counter}:{head.hash.hex()}" for head in heads})
+    return hashlib.sha256("|".join(dots).encode()).hexdigest()
+
+
+def subscription_key(agent: EntityId, heads: Iterable[Head]) -> str:
+    """Return the run key of a change: no change is run twice, on whatever device it is read."""
+    return _run_key(id_to_text(agent), "subscription", change_key(heads))
+
+
+def session_key(agent: EntityId, session: str, turn: int) -> str:
+    """Return the run key of a person's request."""
+    return _run_key(id_to_text(agent), session, str(turn))
+
+
+def timer_key(agent: EntityId, at_ms: int) -> str:
+    """Return the run key of a timer: a timer for the same time is the same one on every device."""
+    return _run_key(id_to_text(agent), "timer", iso_utc(at_ms))
+
+
+def _run_key(*parts: str) -> str:
+    return hashlib.sha256("|".join(parts).encode()).hexdigest()
+
+
+# -- whom the feed concerns ---------------------------------------------------------------------------
+
+
+def home_agents(snapshot: Snapshot) -> list[EntityId]:
+    """Return the agents whose home is this device."""
+    return [
+        agent.id for agent in snapshot.entities("agent") if agent.value("home_device_id") == snapshot.device
+    ]
+
+
+def agents_concerned(snapshot: Snapshot, after: int) -> tuple[set[EntityId], int]:
+    """Return the agents whose tasks changed beyond a feed position, and the position that was read up to."""
+    if not snapshot.has_kind("agent"):
+        # A new device receives a whole history of commits, and none of them may have an agent.
+        return set(), snapshot.feed_end()
+    agents: set[EntityId] = set()
+    touched: set[EntityId] = set()
+    read_up_to = after
+    for position, received in snapshot.read_feed(after, FEED_PAGE_COMMITS):
+        read_up_to = position
+        touched.update(operation.entity for operation in received.commit.operations)
+    for entity in touched:
+        agents.update(_agents_of(snapshot, entity))
+    # Most tasks have no agent. Agents that do not exist are dropped here, so that an import costs nothing.
+    return {agent for agent in agents if snapshot.entity(agent) is not None}, read_up_to
+
+
+def _agents_of(snapshot: Snapshot, entity: EntityId) -> list[EntityId]:
+    """Return the agents that watch an entity: that of its task, or the entity itself if it is an agent."""
+    watched = snapshot.entity(entity)
+    if watched is None:
+        return []
+    if watched.kind == "agent":
+        return [watched.id]
+    return [agent_id(task) for task in _tasks_of(snapshot, watched)]
+
+
+def _tasks_of(snapshot: Snapshot, watched: Entity) -> list[EntityId]:
+    match watched.kind:
+        case "task":
+            return [watched.id]
+        case "checklist" | "entry":
+            return _ids_in(watched, "task_id")
+        case "link":
+            return _ids_in(watched, "from_id") + _ids_in(watched, "to_id")
+        case "checklist_item":
+            lists = (snapshot.entity(checklist) for checklist in _ids_in(watched, "checklist_id"))
+            return [
+                task for checklist in lists if checklist is not None for task in _ids_in(checklist, "task_id")
+            ]
+    return []
+
+
+def _ids_in(watched: Entity, field: str) -> list[EntityId]:
+    value = watched.value(field)
+    return [EntityId(value)] if isinstance(value, bytes) else []
+
+
+def is_due(snapshot: Snapshot, agent: EntityId) -> bool:
+    """Report whether an agent should run by itself, because of changes."""
+    known_agent = load_agent(snapshot, agent)
+    return known_agent is not None and has_news(snapshot, known_agent)
+
+
+def has_news(snapshot: Snapshot, agent: Agent) -> bool:
+    """Report whether an agent should run by itself, because of changes.
+
+    Changes that a completed run of this device has handled are no news, even if the watermark has lost them:
+    a run with the same key may not begin again.
+    """
+    if not is_scheduled(snapshot, agent):
+        return False
+    changed = unseen_triggers(snapshot, agent)
+    if not changed:
+        return False
+    earlier_run = run_log.find(snapshot, subscription_key(agent.id, (trigger.head for trigger in changed)))
+    return earlier_run is None or not run_log.is_over(earlier_run)

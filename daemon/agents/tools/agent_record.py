@@ -1,0 +1,210 @@
+"""Agents as the store keeps them: one per task, with its home device, its lifecycle and its report.
+
+Never writes.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from daemon.agents.tools.policy import category_refusal
+from store.fold.entity import Entity
+from store.fold.item import clock_from_value
+from store.sentence import Sentence, foreign_text, sentence
+from store.snapshot import Snapshot
+from syncproto.ids import ID_BYTES, EntityId, derived_id, id_to_text
+from syncproto.vector_clock import EMPTY_CLOCK, VectorClock, merge_clocks
+
+TASK_AGENT = "task_agent"
+AUTONOMOUS, INTERACTIVE, HYBRID = MODES = ("autonomous", "interactive", "hybrid")
+CREATED, ACTIVE, DORMANT, DESTROYED = LIFECYCLES = ("created", "active", "dormant", "destroyed")
+PAUSED_REASON = "it is paused"
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """An agent, as its entity and its state describe it.
+
+    `watermark` covers the commits that its completed runs have seen; it is empty before the first run.
+    `lifecycle_write` is the hash of the commit that set the lifecycle. Failures that were counted under
+    another lifecycle write are forgotten.
+    """
+
+    id: EntityId
+    task: EntityId
+    home: bytes
+    mode: str
+    lifecycle: str
+    lifecycle_reason: str
+    lifecycle_write: bytes
+    model: str
+    display_name: str
+    watermark: VectorClock
+    last_wake_ms: int | None
+    report_id: EntityId | None
+
+
+def agent_id(task: EntityId) -> EntityId:
+    """Return the id of a task's agent: two devices that create it derive the same id."""
+    return derived_id("agent", id_to_text(task), time_of=task)
+
+
+def state_id(agent: EntityId) -> EntityId:
+    """Return the id of an agent's state."""
+    return derived_id("state", id_to_text(agent), time_of=agent)
+
+
+def is_agent(agent: EntityId, task: object) -> bool:
+    """Report whether an id is that of the task's agent.
+
+    An entity under another id was forged, and is no agent.
+    """
+    return isinstance(task, bytes) and len(task) == ID_BYTES and agent == agent_id(EntityId(task))
+
+
+def load_agent(snapshot: Snapshot, agent: EntityId) -> Agent | None:
+    """Read an agent. Return None if there is none, or if it is not visible."""
+    entity = snapshot.entity(agent)
+    if entity is None or entity.kind != "agent" or not entity.visible:
+        return None
+    task, home = entity.value("task_id"), entity.value("home_device_id")
+    if not isinstance(task, bytes) or not is_agent(agent, task):
+        return None
+    state = snapshot.entity(state_id(agent))
+    return Agent(
+        id=agent,
+        task=EntityId(task),
+        home=home if isinstance(home, bytes) else b"",
+        mode=_mode(entity),
+        lifecycle=_lifecycle(entity),
+        lifecycle_reason=entity.text("lifecycle_reason"),
+        lifecycle_write=_lifecycle_write(entity),
+        model=entity.text("model"),
+        display_name=entity.text("display_name"),
+        watermark=_watermark(snapshot, state),
+        last_wake_ms=_number(state, "last_wake_at"),
+        report_id=_id(state, "report_id"),
+    )
+
+
+def replicated_failures(snapshot: Snapshot, agent: EntityId) -> int:
+    """Return how many failures in a row made the agent dormant, as every device knows it; else 0."""
+    return _number(snapshot.entity(state_id(agent)), "consecutive_failures") or 0
+
+
+class AgentHindered(Exception):
+    """An agent may not run on this device, or not any more; the message is the reason."""
+
+    def __init__(self, reason: Sentence) -> None:
+        super().__init__(reason.text)
+
+
+def failed_often(failures: int, fault: str) -> Sentence:
+    """Return why an agent became dormant by itself. `fault` is how its last run failed."""
+    return sentence(
+        "agent-failed-because", "it failed {count} times in a row: {fault}", count=failures, fault=fault
+    )
+
+
+def dormancy_reason(snapshot: Snapshot, agent: EntityId, stored: str) -> Sentence:
+    """Return why an agent is dormant, from the English text that is stored with it.
+
+    The number of failures is stored beside the text, so the rest of the text is the fault.
+    """
+    if stored in ("", PAUSED_REASON):
+        return sentence("agent-paused", "it is paused")
+    failures = replicated_failures(snapshot, agent)
+    begin = failed_often(failures, "").text
+    return (
+        failed_often(failures, stored.removeprefix(begin))
+        if stored.startswith(begin)
+        else foreign_text(stored)
+    )
+
+
+def hindrance(snapshot: Snapshot, agent: Agent | None) -> Sentence | None:
+    """Return why an agent may neither run nor end a run on this device; None if it may.
+
+    This also applies to a person's request. The mode of the agent decides in addition whether the agent runs
+    by itself.
+    """
+    if agent is None:
+        return sentence("agent-unknown", "there is no such agent")
+    if agent.lifecycle == DESTROYED:
+        return sentence("agent-destroyed", "it was destroyed")
+    if agent.home != snapshot.device:
+        return sentence("agent-home-elsewhere", "its home is another device")
+    task = snapshot.entity(agent.task)
+    if task is None or not task.visible:
+        return task_removed()
+    if agent.lifecycle == DORMANT:
+        return dormancy_reason(snapshot, agent.id, agent.lifecycle_reason)
+    return category_refusal(snapshot, snapshot.entity(agent.id), task)
+
+
+def task_removed() -> Sentence:
+    """Return the sentence about an agent or a proposal whose task is not visible any more."""
+    return sentence("task-removed", "its task was removed")
+
+
+def require_unhindered(snapshot: Snapshot, agent: EntityId) -> None:
+    """Raise AgentHindered if an agent may not run here.
+
+    The end of a run calls this in its own transaction, so that nothing is written if it raises. The runner
+    then records the run as skipped.
+    """
+    reason = hindrance(snapshot, load_agent(snapshot, agent))
+    if reason is not None:
+        raise AgentHindered(reason)
+
+
+def current_report(snapshot: Snapshot, agent: Agent) -> dict[str, Any] | None:
+    """Return the content of an agent's current report; None before its first report."""
+    report = None if agent.report_id is None else snapshot.entity(agent.report_id)
+    content = None if report is None else report.value("content")
+    return content if isinstance(content, dict) else None
+
+
+def _lifecycle(entity: Entity) -> str:
+    """Return the lifecycle of an agent; a value that only a newer version knows counts as dormant.
+
+    Destroyed is final: if any concurrent version says so, a write that did not know of it does not take it
+    back.
+    """
+    versions = entity.versions("lifecycle")
+    if any(version.value == DESTROYED for version in versions):
+        return DESTROYED
+    lifecycle = entity.text("lifecycle") or ACTIVE
+    return lifecycle if lifecycle in LIFECYCLES else DORMANT
+
+
+def _mode(entity: Entity) -> str:
+    """Return what wakes an agent; a mode that only a newer version knows counts as interactive."""
+    mode = entity.text("mode") or AUTONOMOUS
+    return mode if mode in MODES else INTERACTIVE
+
+
+def _lifecycle_write(entity: Entity) -> bytes:
+    version = entity.version("lifecycle")
+    return b"" if version is None else version.source.head.hash
+
+
+def _watermark(snapshot: Snapshot, state: Entity | None) -> VectorClock:
+    """Return the clock that the runs have seen. Watermarks that two devices wrote while apart are merged.
+
+    Heads that are not in the log here are left out: they would hide commits that are still to arrive.
+    """
+    heads = EMPTY_CLOCK
+    for version in () if state is None else state.versions("watermark"):
+        known_heads = tuple(head for head in clock_from_value(version.value) if snapshot.log.has_commit(head))
+        heads = merge_clocks(heads, known_heads, snapshot.log)
+    return heads
+
+
+def _number(state: Entity | None, field: str) -> int | None:
+    value = None if state is None else state.value(field)
+    return value if isinstance(value, int) else None
+
+
+def _id(state: Entity | None, field: str) -> EntityId | None:
+    value = None if state is None else state.value(field)
+    return EntityId(value) if isinstance(value, bytes) else None

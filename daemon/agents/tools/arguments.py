@@ -1,0 +1,320 @@
+"""The arguments of each tool: one type per tool, which validates them and describes them to a model.
+
+Never looks at the journal: other modules check what an id names, and whether the agent may touch it.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import date
+from typing import Annotated, Any, Final, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from daemon.journal.fields.validation import CLOSED, NEEDS_REASON
+from store.sentence import Sentence, sentence
+
+TITLE_CHARS_MAX: Final = 400
+SUMMARY_CHARS_MAX: Final = 1000
+REASON_CHARS_MAX: Final = 400
+OBSERVATION_CHARS_MAX: Final = 1000
+MINUTES_MAX: Final = 1440
+BATCH_ITEMS_MAX: Final = 20
+BATCH_LABELS_MAX: Final = 3
+EVIDENCE_MAX: Final = 10
+REPORT_LINES_MAX: Final = 25
+OBSERVATIONS_PER_CALL_MAX: Final = 20
+RETRACTIONS_MAX: Final = 30
+NUMBER_MAX: Final = 1_000_000
+RATIONALE_CHARS_MAX: Final = 300  # with the limits above, what one run proposes stays below 256 KiB
+
+Arguments = dict[str, Any]
+"""Arguments after validation: names in camelCase, and values of JSON alone."""
+
+Title = Annotated[str, Meta(min_length=1, max_length=TITLE_CHARS_MAX)]
+Reason = Annotated[str, Meta(min_length=1, max_length=REASON_CHARS_MAX)]
+ReportLine = Annotated[str, Meta(max_length=TITLE_CHARS_MAX)]
+Summary = Annotated[str, Meta(max_length=SUMMARY_CHARS_MAX)]
+ReportLines = Annotated[list[ReportLine], Meta(max_length=REPORT_LINES_MAX)]
+Id = Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
+Evidence = Annotated[list[Id], Meta(max_length=EVIDENCE_MAX)]
+Count = Annotated[int, Meta(ge=0, le=NUMBER_MAX)]
+Confidence = Literal["low", "medium", "high"]
+
+
+class ArgumentFault(Exception):
+    """Arguments that break a rule. The message is for the model, and `why` for a person who edited them."""
+
+    def __init__(self, reason: Sentence, message: str = "") -> None:
+        self.why = reason
+        super().__init__(message or reason.text)
+
+
+class _Arguments(Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
+    """What all arguments have in common: camelCase for the model, and no unknown fields."""
+
+
+# -- what a task is -----------------------------------------------------------------------------------
+
+
+class SetTaskTitle(_Arguments, frozen=True):
+    """Give the task a title that says better what it is about."""
+
+    title: Title
+
+
+class UpdateTaskEstimate(_Arguments, frozen=True):
+    """Set how many minutes the task takes."""
+
+    minutes: Annotated[int, Meta(ge=1, le=MINUTES_MAX)]
+
+
+class UpdateTaskDueDate(_Arguments, frozen=True):
+    """Set the calendar date on which the task is due, as YYYY-MM-DD."""
+
+    due_date: Annotated[str, Meta(pattern=r"^\d{4}-\d{2}-\d{2}$")]
+
+
+class UpdateTaskPriority(_Arguments, frozen=True):
+    """Set the priority, from P0 (drop everything) to P3 (some day)."""
+
+    priority: Literal["P0", "P1", "P2", "P3"]
+
+
+class SetTaskStatus(_Arguments, frozen=True):
+    """Set the status of the task. BLOCKED and ON HOLD need a reason; only the user closes a task."""
+
+    status: Literal["OPEN", "GROOMED", "IN PROGRESS", "BLOCKED", "ON HOLD"]
+    reason: Annotated[Reason | UnsetType, Meta(description="What it waits for.")] = UNSET
+
+
+class SetTaskLanguage(_Arguments, frozen=True):
+    """Set the language that the task is written in, as a code such as en, de or pt-BR."""
+
+    language_code: Annotated[str, Meta(pattern="^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$", max_length=35)]
+    confidence: Confidence
+
+
+class AssignTaskLabel(_Arguments, frozen=True):
+    """Give the task one of the labels that it may have."""
+
+    id: Id
+    confidence: Confidence
+
+
+class AssignTaskLabels(_Arguments, frozen=True):
+    """Give the task labels that it may have, each decided on by itself. Low confidence is dropped."""
+
+    labels: Annotated[list[AssignTaskLabel], Meta(min_length=1, max_length=BATCH_LABELS_MAX)]
+
+
+# -- checklist items ----------------------------------------------------------------------------------
+
+
+class AddChecklistItem(_Arguments, frozen=True):
+    """Add one item to the task's checklist."""
+
+    title: Title
+    is_checked: bool = False
+
+
+class AddMultipleChecklistItems(_Arguments, frozen=True):
+    """Add items to the task's checklist, each decided on by itself."""
+
+    items: Annotated[list[AddChecklistItem], Meta(min_length=1, max_length=BATCH_ITEMS_MAX)]
+
+
+_WHY = "To tick or untick what the user set: a sentence that says why."
+_EVIDENCE = "To tick or untick what the user set: ids of entries that the user wrote after that."
+
+
+class UpdateChecklistItem(_Arguments, frozen=True):
+    """Tick, reword or archive one item of the task's checklist."""
+
+    id: Id
+    is_checked: bool | UnsetType = UNSET
+    title: Title | UnsetType = UNSET
+    is_archived: bool | UnsetType = UNSET
+    reason: Annotated[Reason | UnsetType, Meta(description=_WHY)] = UNSET
+    evidence_ids: Annotated[
+        Annotated[list[Id], Meta(min_length=1, max_length=EVIDENCE_MAX)] | UnsetType,
+        Meta(description=_EVIDENCE),
+    ] = UNSET
+
+
+class UpdateChecklistItems(_Arguments, frozen=True):
+    """Tick, reword or archive items of the task's checklist, each decided on by itself."""
+
+    items: Annotated[list[UpdateChecklistItem], Meta(min_length=1, max_length=BATCH_ITEMS_MAX)]
+
+
+# -- the agent's own ----------------------------------------------------------------------------------
+
+
+class ChecklistProgress(_Arguments, frozen=True):
+    """How much of the checklist is done."""
+
+    total: Count = 0
+    completed: Count = 0
+
+
+class UpdateReport(_Arguments, frozen=True):
+    """Replace your report on the task. The last call of a run counts."""
+
+    title: ReportLine
+    tldr: Summary
+    goal: Summary = ""
+    status: ReportLine = ""
+    priority: ReportLine = ""
+    estimate: Count | None = None
+    due: ReportLine | None = None
+    achieved: ReportLines = []
+    remaining: ReportLines = []
+    learnings: ReportLines = []
+    checklist_progress: ChecklistProgress = ChecklistProgress()
+    last_updated: ReportLine = ""
+
+
+class RecordObservations(_Arguments, frozen=True):
+    """Note what you want to know at your next wake and nobody else needs to read."""
+
+    observations: Annotated[
+        list[Annotated[str, Meta(max_length=OBSERVATION_CHARS_MAX)]],
+        Meta(max_length=OBSERVATIONS_PER_CALL_MAX),
+    ]
+
+
+class RetractProposals(_Arguments, frozen=True):
+    """Take back proposals of yours that wait for the user and no longer hold."""
+
+    item_ids: Annotated[list[Id], Meta(min_length=1, max_length=RETRACTIONS_MAX)]
+    reason: Reason
+
+
+# -- rules that a type cannot say ---------------------------------------------------------------------
+
+
+def accept_any(arguments: Arguments) -> None:
+    """Apply no rule beyond the type."""
+    del arguments
+
+
+def check_date(arguments: Arguments) -> None:
+    """Raise ArgumentFault for a date that no calendar has."""
+    try:
+        date.fromisoformat(arguments["dueDate"])
+    except ValueError as fault:
+        due_date = arguments["dueDate"]
+        raise ArgumentFault(
+            sentence(
+                "due-date-not-real", "dueDate {seen} is not a real calendar date (YYYY-MM-DD)", seen=due_date
+            )
+        ) from fault
+
+
+def check_reason(arguments: Arguments) -> None:
+    """Raise ArgumentFault for a status that nobody understands without its reason."""
+    if arguments["status"] in NEEDS_REASON and "reason" not in arguments:
+        raise ArgumentFault(
+            sentence(
+                "proposed-status-needs-reason",
+                "{status} needs a reason: say what the task waits for",
+                status=str(arguments["status"]),
+            )
+        )
+
+
+def check_has_change(arguments: Arguments) -> None:
+    """Raise ArgumentFault for an update without anything to update."""
+    if not {"isChecked", "title", "isArchived"} & set(arguments):
+        raise ArgumentFault(
+            sentence("update-without-change", "give at least one of isChecked, title and isArchived")
+        )
+
+
+# -- one spelling for what means the same -------------------------------------------------------------
+
+_BREAKS = re.compile(r"[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]+")
+_HIGH, _MEDIUM = 0.75, 0.5
+
+
+def single_line(value: Any) -> Any:
+    """Return text as one trimmed line. Another value is returned as it is, so that the type refuses it."""
+    return _BREAKS.sub(" ", value).strip() if isinstance(value, str) else value
+
+
+def _spelled(value: Any, spell: Callable[[str], str]) -> Any:
+    return spell(single_line(value)) if isinstance(value, str) else value
+
+
+def _spelled_status(text: str) -> str:
+    status = re.sub(r"[\s_-]+", " ", text).upper()
+    if status in CLOSED:
+        raise ArgumentFault(
+            sentence(
+                "agent-never-closes", "DONE and REJECTED are the user's alone: an agent never closes a task"
+            )
+        )
+    return status
+
+
+def _spelled_language(text: str) -> str:
+    """Spell a language code as its parts are spelled: language, then script, then region."""
+    first, *rest = re.split("[-_]", text)
+    parts = [
+        part.upper() if len(part) == 2 else part.title() if len(part) == 4 else part.lower() for part in rest
+    ]
+    return "-".join([first.lower(), *parts])
+
+
+def _spelled_confidence(value: Any) -> Any:
+    """Return a confidence in words; models also give it as a number from 0 to 1."""
+    # True is an int in Python, and no confidence.
+    if isinstance(value, float | int) and not isinstance(value, bool) and 0 <= value <= 1:
+        return "high" if value >= _HIGH else "medium" if value >= _MEDIUM else "low"
+    return _spelled(value, str.lower)
+
+
+def _distinct_ids(value: Any) -> Any:
+    """Return ids in their one spelling, each once."""
+    if not isinstance(value, list) or not all(isinstance(element, str) for element in value):
+        return value
+    return list(dict.fromkeys(element.strip().lower() for element in value))
+
+
+def _non_blank_observations(value: Any) -> Any:
+    """Drop blank observations."""
+    if not isinstance(value, list):
+        return value
+    trimmed = (text.strip() if isinstance(text, str) else text for text in value)
+    return [text for text in trimmed if text != ""]
+
+
+NORMALISERS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "priority": lambda value: _spelled(value, str.upper),
+    "status": lambda value: _spelled(value, _spelled_status),
+    "languageCode": lambda value: _spelled(value, _spelled_language),
+    "confidence": _spelled_confidence,
+    "id": lambda value: _spelled(value, str.lower),
+    "itemIds": _distinct_ids,
+    "evidenceIds": _distinct_ids,
+    "observations": _non_blank_observations,
+}
+"""How an argument of that name is spelled in every tool. Every other text becomes one line."""
+
+
+def without_nulls(arguments: Arguments, optional: frozenset[str]) -> Arguments:
+    """Leave out optional arguments that are null: models write null for what they leave out."""
+    return {key: value for key, value in arguments.items() if value is not None or key not in optional}
+
+
+_MAY_BE_BLANK = frozenset({"reason", "evidenceIds"})
+
+
+def normalised_arguments(arguments: Arguments, optional: frozenset[str]) -> Arguments:
+    """Spell arguments in one way, before their length is checked and anything is hashed.
+
+    Models write null, or a blank, for what they leave out. Such `optional` arguments are left out here.
+    """
+    fields = {key: NORMALISERS.get(key, single_line)(value) for key, value in arguments.items()}
+    blank = {key for key in _MAY_BE_BLANK & optional if fields.get(key) in ("", [])}
+    return without_nulls({key: value for key, value in fields.items() if key not in blank}, optional)

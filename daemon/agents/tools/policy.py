@@ -1,0 +1,122 @@
+"""What an agent may do: a policy per tool, and the categories of the tasks that it may work on.
+
+Never loosens anything: a policy can only make a tool wait or deny it, and an unreadable policy denies.
+"""
+
+from enum import IntEnum
+from typing import Final
+
+from daemon.agents.tools.table import TOOLS, CallMode, equivalent_names
+from daemon.journal.references import names
+from store.fold.entity import Entity
+from store.fold.entity_state import Version
+from store.sentence import Sentence, sentence
+from store.snapshot import Snapshot
+from syncproto.codec import Value
+
+POLICY_FIELD: Final = "policy"
+"""The policies of an agent, one field `policy/<tool>` per tool. Without one, the tool's own mode applies."""
+
+CATEGORIES_FIELD: Final = "allowed_category_ids"
+"""The categories whose tasks an agent may work on, one field per category.
+
+An agent without any may only work on tasks without a category.
+"""
+
+
+class Ruling(IntEnum):
+    """What becomes of a call; a higher value is tighter."""
+
+    IMMEDIATE = 0
+    DEFERRED = 1
+    DENIED = 2
+
+
+_RULINGS = {"deferred": Ruling.DEFERRED, "denied": Ruling.DENIED}
+
+
+def policy_field(tool: str) -> str:
+    """Return the field of an agent that contains its policy for a tool."""
+    return f"{POLICY_FIELD}/{tool}"
+
+
+def settable_policies(tool: str) -> tuple[str, ...]:
+    """Return the policies that a tool can be given.
+
+    A tool that writes no field of the journal cannot wait.
+    """
+    waits = TOOLS[tool].deferrable or TOOLS[tool].mode is CallMode.EXPLODED
+    return tuple(_RULINGS) if waits else ("denied",)
+
+
+def ruling_on(agent: Entity | None, tool: str) -> Ruling:
+    """Return what an agent's policy makes of a tool, which is given by its normalised name.
+
+    None is an agent without policies. A batch and the tool of its elements count as one: the tighter of their
+    policies applies to both. Of policies that devices set while apart, the tightest applies.
+    """
+    default = Ruling.IMMEDIATE if TOOLS[tool].mode is CallMode.IMMEDIATE else Ruling.DEFERRED
+    rulings = [
+        _ruling_of(version.value) for name in equivalent_names(tool) for version in _versions(agent, name)
+    ]
+    tightest = max(default, *rulings) if rulings else default
+    if tightest is Ruling.DEFERRED and "deferred" not in settable_policies(tool):
+        return Ruling.DENIED
+    return tightest
+
+
+def _versions(agent: Entity | None, tool: str) -> list[Version]:
+    return [] if agent is None else agent.versions(policy_field(tool))
+
+
+def _ruling_of(value: Value) -> Ruling:
+    """Read a policy.
+
+    No policy loosens nothing; an unknown one, of a newer version, counts as the tightest.
+    """
+    if value is None:
+        return Ruling.IMMEDIATE
+    return _RULINGS.get(value, Ruling.DENIED) if isinstance(value, str) else Ruling.DENIED
+
+
+def permitting_versions(agent: Entity) -> list[Version]:
+    """Return the current versions of an agent's policies that deny nothing."""
+    prefix = policy_field("")
+    return [
+        version
+        for field in agent.fields()
+        if field.startswith(prefix)
+        for version in agent.versions(field)
+        if _ruling_of(version.value) is not Ruling.DENIED
+    ]
+
+
+def allowed_tools(agent: Entity | None) -> tuple[str, ...]:
+    """Return the tools that an agent may call, in the order of the table."""
+    return tuple(name for name in TOOLS if ruling_on(agent, name) is not Ruling.DENIED)
+
+
+def denial_reason(agent: Entity | None, tool: str) -> str | None:
+    """Return, for the model, why an agent may not call a tool; None if it may."""
+    if ruling_on(agent, tool) is not Ruling.DENIED:
+        return None
+    return f"the user's policy for this agent denies {tool}"
+
+
+def category_refusal(snapshot: Snapshot, agent: Entity | None, task: Entity | None) -> Sentence | None:
+    """Return why an agent may not work on tasks of this category; None if it may, or nothing can be read."""
+    if agent is None or task is None:
+        return None
+    allowed, category = set(names.member_ids(agent, CATEGORIES_FIELD)), names.category_id_of(task)
+    # No category is a choice too: it lets the agent work on tasks without a category, and on no others.
+    if category in allowed or (category is None and not allowed):
+        return None
+    if category is None:
+        return sentence("agent-not-without-category", "this agent may not work on tasks without a category")
+    entity = snapshot.entity(category)
+    name = entity.text("name")[:80] if entity is not None else ""
+    return sentence(
+        "agent-not-of-category",
+        'this agent may not work on tasks of the category "{name}"',
+        name=name or "unknown",
+    )

@@ -1,0 +1,324 @@
+"""The daemon, put together: what is opened in which order, and closed in the reverse.
+
+Never ends before what was acknowledged is durable, nor waits for longer than a service manager would.
+"""
+
+import asyncio
+import os
+import socket
+from collections.abc import Awaitable
+from pathlib import Path
+
+import structlog
+
+from daemon.agents.models.rules.embedded_model import RulesModel
+from daemon.agents.proposing.change_set_builder import ProposalLimits
+from daemon.agents.running import remote_model
+from daemon.agents.running.remote_model import RemoteModel
+from daemon.agents.running.runner import RunnerSettings as AgentSettings
+from daemon.agents.running.scheduler import Scheduler
+from daemon.agents.running.timetable import RunPace
+from daemon.agents.tools.model_interface import Model
+from daemon.app import sd_notify
+from daemon.app.machine import machine_id
+from daemon.clock import Clock, ClockWatch, local_zone
+from daemon.config import ConfigError, Settings
+from daemon.control.dispatcher import Dispatcher
+from daemon.control.request_metrics import RequestMeter
+from daemon.control.route import Route
+from daemon.control.routes.agents import AgentRoutes
+from daemon.control.routes.checks import CheckRoutes
+from daemon.control.routes.compaction import CompactionRoutes
+from daemon.control.routes.decisions import DecisionRoutes
+from daemon.control.routes.devices import PeerRoutes
+from daemon.control.routes.events import EventStreams
+from daemon.control.routes.journal import labels, links, tasks, times
+from daemon.control.routes.metrics import MetricsRoutes
+from daemon.control.routes.status import StatusRoutes
+from daemon.control.routes.transfers import imports
+from daemon.control.routes.transfers.exports import ExportRoutes
+from daemon.control.routes.transfers.jsonl_import import JsonlImportRoutes
+from daemon.control.server import ControlServer
+from daemon.disk import DiskFloor
+from daemon.journal.human_input import HumanInput
+from daemon.language import chosen_language
+from daemon.notifier import BurstNotifier, Notifier
+from daemon.paths import Paths
+from daemon.peers.network import PeerNetwork
+from daemon.peers.transport import addresses, identity
+from daemon.peers.transport.addresses import BadAddress
+from daemon.peers.transport.identity import IdentityError
+from store.sentence import Sentence, foreign_text, sentence
+from store.store import Store
+from store.threads import StoreThreads
+
+STOP_PARTS_WITHIN_S = 2.5
+CLOSE_WITHIN_S = 1.0
+"""Together below the 5 s in which the daemon must be gone. What serves ends first, then the store."""
+
+THROTTLE_RULES_S = 5.0
+THROTTLE_REMOTE_S = 120.0
+HOST_NAME_CHARS_MAX = 64
+AGENTS_LOOK_S = 0.02
+"""Agents wait for minutes: what a person and other devices wait for goes first."""
+
+log = structlog.get_logger("daemon")
+
+
+class CannotListen(Exception):
+    """The port for peers cannot be had; the message says which and why."""
+
+    hint_sentence = sentence("see-listen-settings", "see listen.host and listen.port")
+
+    def __init__(self, message: Sentence) -> None:
+        self.sentence = message
+        super().__init__(message.text)
+
+
+class Daemon:
+    """One running daemon. Make it on the event loop; `start`, then `wait_until_ended`, then `stop`."""
+
+    def __init__(self, paths: Paths, settings: Settings, clock: Clock) -> None:
+        # First: an address or a key that cannot be used keeps the daemon from touching anything.
+        judged = remote_model.remote_model_settings(settings, os.environ)
+        _require_listenable(settings.listen.host)
+        data = Path(paths.data)
+        own = _identity(data, Path(paths.database), clock)
+        self._data = data
+        self._database = Path(paths.database)
+        self._socket = Path(paths.socket)
+        self._settings = settings
+        self._clock = clock
+        self._floor = DiskFloor(data, settings.disk.floor_mib << 20)
+        self._store = StoreThreads(
+            Store.open(
+                Path(paths.database),
+                signer=own.signer,
+                now_ms=clock.now_ms,
+                randomness=clock.randomness,
+                machine=machine_id(),
+            )
+        )
+        if self._store.replica_doubt is not None:
+            log.warning("the database continues as a new replica", seen=self._store.replica_doubt.value)
+        self._remote = (
+            None if judged is None else remote_model.open_remote_model(judged, self._store, clock, local_zone)
+        )
+        self._models = _models(self._remote)
+        self._watch = ClockWatch(clock.now_ms)
+        self._notifier = Notifier()
+        self._meter = RequestMeter(clock.monotonic_s)
+        self._scheduler = Scheduler(
+            self._store, self._models, clock, scheduler_settings(settings), self._floor.shortfall
+        )
+        self._store.on_commit += [
+            self._notifier.notify,
+            BurstNotifier(self._scheduler.on_store_growth, AGENTS_LOOK_S).notify,
+        ]
+        self._peers = self._make_peers(own)
+        self._events = EventStreams(
+            self._store,
+            self._notifier,
+            self._peers.replication.diverging_members,
+            self._peers.links.divergences.agreeing_peers,
+        )
+        self._control: ControlServer | None = None
+        self._agents: asyncio.Task[None] | None = None
+
+    def _make_peers(self, own: identity.Identity) -> PeerNetwork:
+        name = _device_name(self._settings)
+        try:
+            return PeerNetwork(
+                self._store,
+                self._notifier,
+                self._clock,
+                identity=own,
+                settings=self._settings,
+                name=name,
+                shortfall=self._shortfall_text,
+            )
+        except ValueError as fault:
+            raise ConfigError(_unusable_setting("peers.static", fault)) from fault
+
+    async def start(self) -> None:
+        """Begin to serve. Raises CannotListen for the peers' port, OSError for the control socket."""
+        try:
+            await self._peers.start()
+        except OSError as fault:
+            listen = self._settings.listen
+            raise CannotListen(
+                sentence(
+                    "cannot-listen",
+                    "cannot listen for peers on {address}: {reason}",
+                    address=f"{listen.host}:{listen.port}",
+                    reason=str(fault),
+                )
+            ) from fault
+        self._agents = asyncio.create_task(self._scheduler.serve())
+        dispatch = Dispatcher(self._store, self._floor, self._meter)
+        self._control = await ControlServer.start(self._socket, self._routes(), dispatch, self._events)
+        log.info("ready", socket=str(self._socket), peers=self._peers.address)
+
+    async def wait_until_ended(self, end_requested: asyncio.Event) -> None:
+        """Wait until the end is requested. Raises what ended the scheduler, if that comes first."""
+        assert self._agents is not None
+        waiting = asyncio.create_task(end_requested.wait())
+        await asyncio.wait({waiting, self._agents}, return_when=asyncio.FIRST_COMPLETED)
+        waiting.cancel()
+        if self._agents.done():
+            await self._agents
+
+    async def stop(self) -> None:
+        """End everything that `start` began, also half-way; close the store unless a write holds it."""
+        parts = [_within(STOP_PARTS_WITHIN_S, self._peers.stop(), "peers")]
+        if self._control is not None:
+            parts.append(_within(STOP_PARTS_WITHIN_S, self._control.stop(), "control"))
+        if self._agents is not None:
+            self._agents.cancel()
+            parts.append(_within(STOP_PARTS_WITHIN_S, _gone(self._agents), "agents"))
+        if self._remote is not None:
+            parts.append(_within(STOP_PARTS_WITHIN_S, self._remote.model.close(), "model"))
+        await asyncio.gather(*parts)
+        closing = asyncio.get_running_loop().run_in_executor(None, self._store.close)
+        closed, _ = await asyncio.wait({closing}, timeout=CLOSE_WITHIN_S)
+        if not closed:
+            log.warning("the end interrupts a write, which was not acknowledged and will be rolled back")
+
+    def _shortfall_text(self) -> str | None:
+        shortfall = self._floor.shortfall()
+        return None if shortfall is None else shortfall.text
+
+    def _typed(self) -> HumanInput:
+        language = chosen_language(self._settings.language, os.environ)
+        return HumanInput(self._clock.now_ms, local_zone(), language)
+
+    def _routes(self) -> list[Route]:
+        now_ms = self._clock.now_ms
+        agents = AgentRoutes(
+            self._store,
+            self._scheduler,
+            now_ms,
+            models=frozenset(self._models),
+            model=self._settings.model.kind,
+            typed=self._typed(),
+        )
+        return [
+            *tasks.routes(self._typed()),
+            *times.routes(self._typed()),
+            *links.routes(),
+            *labels.routes(),
+            *imports.routes(self._store, local_zone(), now_ms),
+            *ExportRoutes(self._store, self._data, self._floor, local_zone()).routes(),
+            *JsonlImportRoutes(self._store, self._data, self._floor).routes(),
+            *agents.routes(),
+            *DecisionRoutes(self._store, now_ms, reason_min=self._settings.sovereignty.reason_min).routes(),
+            *PeerRoutes(self._peers).routes(),
+            *CompactionRoutes(
+                self._store,
+                self._clock,
+                retention_days=self._settings.history.retention_days,
+            ).routes(),
+            *CheckRoutes(
+                self._store,
+                self._clock,
+                self._floor,
+                watch=self._watch,
+                peers=self._peers,
+                remote=self._remote,
+            ).routes(),
+            *StatusRoutes(self._store, self._peers, self._scheduler, now_ms, self._remote).routes(),
+            *self._metrics().routes(),
+        ]
+
+    def _metrics(self) -> MetricsRoutes:
+        return MetricsRoutes(
+            self._store,
+            self._peers,
+            self._scheduler,
+            floor=self._floor,
+            database=self._database,
+            now_ms=self._clock.now_ms,
+            meter=self._meter,
+        )
+
+
+async def run_daemon(paths: Paths, settings: Settings, clock: Clock, end_requested: asyncio.Event) -> None:
+    """Run a daemon until the event `end_requested`.
+
+    Raises StoreError, IdentityError, CannotListen or OSError if it cannot start. Raises ConfigError for a
+    setting that only its component can check.
+    """
+    daemon = Daemon(paths, settings, clock)
+    try:
+        await daemon.start()
+        sd_notify.notify_systemd(sd_notify.READY)
+        await daemon.wait_until_ended(end_requested)
+    except BaseException:
+        await daemon.stop()
+        raise
+    sd_notify.notify_systemd(sd_notify.STOPPING)
+    await daemon.stop()
+    log.info("stopped")
+
+
+def _identity(data: Path, database: Path, clock: Clock) -> identity.Identity:
+    """Read this device's key. A database whose key is gone is not given a new one."""
+    if database.exists() and not (data / identity.FILE_NAME).exists():
+        raise IdentityError(
+            sentence(
+                "key-file-missing",
+                "{file}, the key of {database}, is missing",
+                file=str(data / identity.FILE_NAME),
+                database=str(database),
+            )
+        )
+    return identity.load_or_create(data, clock.randomness)
+
+
+def _unusable_setting(key: str, fault: ValueError) -> Sentence:
+    problem = fault.sentence if isinstance(fault, BadAddress) else foreign_text(str(fault))
+    return sentence("setting-with-problem", "{key}: {problem}", key=key, problem=problem)
+
+
+def _require_listenable(host: str) -> None:
+    try:
+        addresses.normalised_listen_host(host)
+    except ValueError as fault:
+        raise ConfigError(_unusable_setting("listen.host", fault)) from fault
+
+
+def _device_name(settings: Settings) -> str:
+    return settings.device.name or socket.gethostname()[:HOST_NAME_CHARS_MAX]
+
+
+def _models(far: RemoteModel | None) -> dict[str, Model]:
+    """Return the models by the names that agents know them by."""
+    rules: dict[str, Model] = {"rules": RulesModel()}
+    return rules if far is None else rules | {"openai": far.model}
+
+
+def scheduler_settings(settings: Settings) -> AgentSettings:
+    """Return the settings of agents: when they run, how much they propose, what overrules a tick."""
+    wake, proposals = settings.wake, settings.proposals
+    own_s, remote_s = THROTTLE_RULES_S, THROTTLE_REMOTE_S
+    if wake.throttle_s is not None:
+        own_s = remote_s = wake.throttle_s
+    return AgentSettings(
+        pace=RunPace(wake.debounce_s, own_s, wake.concurrency, remote_s),
+        limits=ProposalLimits(
+            proposals.per_set, round(proposals.lifetime_s * 1000), settings.sovereignty.reason_min
+        ),
+        run_max_s=wake.run_max_s,
+    )
+
+
+async def _gone(task: asyncio.Task[None]) -> None:
+    await asyncio.wait({task})
+
+
+async def _within(limit_s: float, ending: Awaitable[None], part: str) -> None:
+    """Let a part end; one that fails or takes too long must not keep the others from ending."""
+    try:
+        await asyncio.wait_for(ending, limit_s)
+    except Exception as fault:  # noqa: BLE001 - on the way out nothing may stop the store from closing
+        log.warning("a part of the daemon could not be stopped", part=part, fault=type(fault).__name__)

@@ -1,0 +1,27 @@
+"""Tells the service manager how the daemon stands (sd_notify(3)).
+
+Never fails the daemon: without a manager there is nobody to tell.
+"""
+
+import os
+import socket
+from collections.abc import Mapping
+
+READY = "READY=1"
+STOPPING = "STOPPING=1"
+
+
+def notify_systemd(state: str, environment: Mapping[str, str] = os.environ) -> bool:
+    """Send one state to the socket that NOTIFY_SOCKET names; say whether it went out."""
+    address = environment.get("NOTIFY_SOCKET", "")
+    if not address:
+        return False
+    # A leading "@" stands for the zero byte of Linux's abstract addresses.
+    name = "\0" + address[1:] if address.startswith("@") else address
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as channel:
+            channel.settimeout(1.0)
+            channel.sendto(state.encode(), name)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,100 @@
+"""The way in: `placet up` runs this.
+
+Never shows a traceback for what a person can put right: one line says what was seen, and what to do.
+"""
+
+import asyncio
+import gc
+import os
+import signal
+import sys
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+
+from daemon import config, paths
+from daemon.app import logs
+from daemon.app.composition import CannotListen, run_daemon
+from daemon.app.folder_lock import DataFolderInUse, folder_locked, unsafe_folder_sentence
+from daemon.clock import SystemClock
+from daemon.config import ConfigError
+from daemon.disk import os_error_sentences
+from daemon.paths import UMASK, Paths, UnsafeFolder
+from daemon.peers.transport.identity import IdentityError
+from store.file.errors import StoreError
+from store.sentence import Sentence, sentence
+
+END_WITHIN_S = 4.0
+"""Less than a service manager gives before it kills, by what a busy machine takes to notice."""
+
+DONE, FAILED, USAGE, FORBIDDEN = 0, 1, 2, 7
+
+
+def main(flags: Mapping[str, str] | None = None) -> int:
+    """Run the daemon in the foreground until a signal ends it; return the exit status.
+
+    `flags` are settings given on the command line, by key.
+    """
+    os.umask(UMASK)
+    logs.configure_logging()
+    try:
+        local_paths = paths.find_paths()
+        settings = config.load(Path(local_paths.config_file), os.environ, flags or {}).settings
+        paths.make_folders(local_paths)
+        return _locked_run(local_paths, settings)
+    except ConfigError as fault:
+        return _failed(USAGE, fault.sentence)
+    except UnsafeFolder as fault:
+        return _failed(FORBIDDEN, unsafe_folder_sentence(fault))
+    except PermissionError as fault:
+        return _failed(FORBIDDEN, *os_error_sentences(fault))
+    except (StoreError, IdentityError, CannotListen) as fault:
+        return _failed(FAILED, fault.sentence, fault.hint_sentence)
+    except DataFolderInUse as fault:
+        hint = sentence("stop-it-or-other-folder", "stop it first, or name another folder in PLACET_HOME")
+        return _failed(FAILED, fault.sentence, hint)
+    except OSError as fault:
+        return _failed(FAILED, *os_error_sentences(fault))
+
+
+def _locked_run(local_paths: Paths, settings: config.Settings) -> int:
+    with folder_locked(Path(local_paths.data)):
+        # All objects loaded by now live until the end: the garbage collector can skip them.
+        gc.freeze()
+        asyncio.run(_until_asked(local_paths, settings))
+    return DONE
+
+
+async def _until_asked(local_paths: Paths, settings: config.Settings) -> None:
+    """Run until SIGTERM or SIGINT, and after that no longer than `END_WITHIN_S`."""
+    end_requested = asyncio.Event()
+
+    def end() -> None:
+        if not end_requested.is_set():
+            end_requested.set()
+            _end_in_time()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, end)
+    await run_daemon(local_paths, settings, SystemClock(), end_requested)
+    # All is written and closed. The end of the loop would wait for a thread that still reads a long file;
+    # nobody needs its result, so the process ends here.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(DONE)
+
+
+def _end_in_time() -> None:
+    """Ensure that the process ends even if a thread is in the middle of a long write.
+
+    Such a write was never acknowledged, and the database rolls it back at the next start.
+    """
+    timer = threading.Timer(END_WITHIN_S, os._exit, [DONE])
+    timer.daemon = True
+    timer.start()
+
+
+def _failed(status: int, text: Sentence, hint: Sentence | None = None) -> int:
+    line = " ".join(text.text.split())
+    sys.stderr.write(f"placet: {line}{f'; {hint.text}' if hint else ''}\n")
+    return status

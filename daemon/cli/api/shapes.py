@@ -1,0 +1,441 @@
+"""The JSON of the control API as the command line reads it; only type checkers import it.
+
+Generated from the daemon's structures by `make shapes`, and never edited by hand. Keys may be missing from an
+older daemon and added by a newer one, so views read with `get`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict
+
+
+class SentenceJson(TypedDict):
+    """The id of one of the daemon's sentences, and what fills its template."""
+
+    id: str
+    params: dict[str, Any]
+
+
+class CandidateJson(TypedDict, total=False):
+    id: str
+    title: str
+
+
+class DetailJson(TypedDict, total=False):
+    line: int
+    message: str
+    id: str
+    params: dict[str, Any]
+
+
+class OriginJson(TypedDict, total=False):
+    by: str
+    at: str
+    device: str
+    device_name: str
+    item_id: str | None
+    imported_from: str | None
+    imported_at: str | None
+    imported_device: str | None
+
+
+class ChecklistItemJson(TypedDict, total=False):
+    id: str
+    title: str
+    is_checked: bool
+    checked_by: str | None
+    checked_at: str | None
+    checked_on: str | None
+    is_archived: bool
+    checklist_id: str
+    task_id: str | None
+    vector_clock: dict[str, int]
+    removed: bool
+    provenance: dict[str, OriginJson]
+    unknown: dict[str, Any]
+
+
+class ChecklistJson(TypedDict, total=False):
+    id: str
+    title: str
+    items: list[ChecklistItemJson]
+    task_id: str | None
+    vector_clock: dict[str, int]
+    removed: bool
+
+
+class EntryJson(TypedDict, total=False):
+    id: str
+    text: str
+    happened_at: str
+    author: str | None
+    device_name: str | None
+    source: str
+    task_id: str | None
+    created_at: str | None
+    vector_clock: dict[str, int]
+    removed: bool
+    provenance: dict[str, OriginJson]
+    unknown: dict[str, Any]
+
+
+class ConflictVersionJson(TypedDict, total=False):
+    value: Any
+    by: str
+    device: str
+    device_name: str
+    at: str
+    words: str
+    words_id: str
+    words_params: dict[str, Any]
+
+
+class ConflictJson(TypedDict, total=False):
+    entity: str
+    kind: str
+    field: str
+    versions: list[ConflictVersionJson]
+    vector_clock: dict[str, int]
+    name: str
+    title: str
+    task_id: str | None
+    task_title: str
+    left_out: int
+
+
+class TimeRecordJson(TypedDict, total=False):
+    id: str
+    task_id: str | None
+    task_title: str
+    started_at: str
+    ended_at: str | None
+    minutes: int | None
+    note: str | None
+    is_running: bool
+    is_here: bool
+    device: str
+    device_name: str
+    vector_clock: dict[str, int]
+    removed: bool
+
+
+class LinkJson(TypedDict, total=False):
+    id: str
+    type: str
+    direction: str
+    from_id: str
+    to_id: str
+    task_id: str
+    title: str | None
+    status: str | None
+    circular: bool
+    task_removed: bool
+    removed: bool
+
+
+class LabelJson(TypedDict, total=False):
+    id: str
+    name: str
+    color: str | None
+    description: str | None
+    categories: list[str]
+    is_double: bool
+    conflicts: list[ConflictJson]
+    vector_clock: dict[str, int]
+    removed: bool
+
+
+class CategoryJson(TypedDict, total=False):
+    id: str
+    name: str
+    color: str | None
+    default_language: str | None
+    correction_examples: list[str]
+    is_double: bool
+    conflicts: list[ConflictJson]
+    vector_clock: dict[str, int]
+    removed: bool
+
+
+class ProgressJson(TypedDict, total=False):
+    completed: int
+    total: int
+
+
+class StatusStepJson(TypedDict, total=False):
+    status: str
+    reason: str | None
+    origin: OriginJson
+
+
+class TaskJson(TypedDict, total=False):
+    id: str
+    title: str
+    status: str
+    reason: str | None
+    priority: str
+    estimate_minutes: int | None
+    due: str | None
+    language: str | None
+    labels: list[str]
+    label_colors: dict[str, str]
+    category: str | None
+    checklists: list[ChecklistJson]
+    checklist_progress: ProgressJson
+    entries: list[EntryJson]
+    times: list[TimeRecordJson]
+    time_spent_minutes: int
+    links: list[LinkJson]
+    vector_clock: dict[str, int]
+    conflicts: list[ConflictJson]
+    agent_id: str | None
+    report: dict[str, Any] | None
+    created_at: str | None
+    updated_at: str | None
+    removed: bool
+    provenance: dict[str, OriginJson]
+    unknown: dict[str, Any]
+    status_history: list[StatusStepJson]
+
+
+class PendingItemJson(TypedDict, total=False):
+    item_id: str
+    set_id: str
+    task_id: str
+    task_title: str
+    agent_id: str
+    tool: str
+    args: dict[str, Any]
+    args_hash: str
+    edited: bool
+    subject: str | None
+    summary: str
+    rationale: str | None
+    base: Any
+    current: Any
+    proposed: Any
+    status: str
+    disputed: bool
+    stale: bool
+    created_at: str
+    expires_at: str
+
+
+class EvidenceJson(TypedDict, total=False):
+    id: str
+    text: str
+    author: str
+    happened_at: str
+
+
+class DecisionJson(TypedDict, total=False):
+    seq: int
+    decision_id: str
+    item_id: str
+    task_id: str
+    task_title: str
+    agent_id: str
+    tool: str
+    args: Any
+    subject: str | None
+    summary: str
+    verdict: str
+    by: str
+    device: str
+    device_name: str
+    at: str
+    reason: str | None
+    via: str | None
+    edited_args: Any
+    counts: bool
+    status: str
+    disputed: bool
+    without_effect: bool
+    agent_reason: str | None
+    evidence: list[EvidenceJson]
+
+
+class DecisionResultJson(TypedDict, total=False):
+    item_id: str
+    status: str
+    result: str
+    message: str
+    message_id: str
+    message_params: dict[str, Any]
+    can_force: bool
+    base: Any
+    current: Any
+    proposed: Any
+
+
+class UnreachedJson(TypedDict, total=False):
+    kind: str
+    seen: str
+    seen_id: str
+    seen_params: dict[str, Any]
+
+
+class PeerJson(TypedDict, total=False):
+    device_id: str
+    name: str
+    this: bool
+    connected: bool
+    address: str | None
+    lag: int | None
+    missing: int
+    last_seen: str | None
+    removed: bool
+    added_by: str | None
+    added_by_id: str | None
+    added_at: str | None
+    added_heard_at: str | None
+    clock_ahead_s: int | None
+    unreached: list[UnreachedJson]
+    unanswered: bool
+    differs: bool
+    left_out: bool
+
+
+class HoldingJson(TypedDict, total=False):
+    device_id: str
+    name: str
+    this: bool
+    removed: bool
+    connected: bool
+    lacks: int | None
+    as_of: str | None
+
+
+class ReplicationJson(TypedDict, total=False):
+    seq: int
+    entity: str | None
+    kind: str
+    title: str
+    commits: int
+    at: str
+    device_name: str
+    devices: list[HoldingJson]
+
+
+class AgentCountsJson(TypedDict, total=False):
+    active: int
+    due: int
+    running: int
+    dormant: int
+
+
+class CheckJson(TypedDict, total=False):
+    name: str
+    well: bool
+    found: str
+    remedy: str
+    code: str
+    given: dict[str, str | int]
+    found_id: str
+    found_params: dict[str, Any]
+    remedy_id: str
+    remedy_params: dict[str, Any]
+
+
+class StatusJson(TypedDict, total=False):
+    device_id: str
+    name: str
+    removed: bool
+    replica: str | None
+    vector: dict[str, int]
+    state_hash: str
+    entities: int
+    commits: int
+    peers: list[PeerJson]
+    agents: AgentCountsJson
+    pending_items: int
+    conflicts: int
+    model: CheckJson | None
+
+
+class ChangeJson(TypedDict, total=False):
+    seq: int
+    at: str
+    by: str
+    agent_id: str | None
+    device: str
+    device_name: str
+    entity: str
+    kind: str
+    title: str
+    field: str
+    before: Any
+    after: Any
+    why: str | None
+    why_id: str
+    why_params: dict[str, Any]
+    unknown: bool
+    agent_reason: str | None
+    evidence: list[EvidenceJson]
+
+
+class ActivityJson(TypedDict, total=False):
+    id: str
+    at: str
+    thread_id: str
+    kind: str
+    trigger: str | None
+    trigger_id: str
+    trigger_params: dict[str, Any]
+    text: str
+    cut: bool
+    tool: str | None
+    outcome: str | None
+    error: bool
+    denied: bool
+    item_id: str | None
+    args: Any
+    subject: str | None
+    item_ids: list[str]
+    targets: list[str]
+    tokens: int | None
+    ended: Any
+    device_name: str
+
+
+class RunSummaryJson(TypedDict, total=False):
+    run_key: str
+    reason: str
+    reason_id: str
+    reason_params: dict[str, Any]
+    status: str
+    started_at: str
+    ended_at: str | None
+    error: str | None
+
+
+class AgentJson(TypedDict, total=False):
+    id: str
+    task_id: str
+    task_title: str
+    display_name: str
+    kind: str
+    mode: str
+    lifecycle: str
+    lifecycle_reason: str | None
+    lifecycle_reason_id: str
+    lifecycle_reason_params: dict[str, Any]
+    model: str
+    home_device_id: str
+    home_device_name: str
+    at_home: bool
+    report: dict[str, Any] | None
+    report_changes_since: int
+    report_decisions_since: int
+    last_wake_at: str | None
+    next_wake_at: str | None
+    next_wake_why: str
+    next_wake_why_id: str
+    next_wake_why_params: dict[str, Any]
+    timers: list[str]
+    policy: dict[str, str]
+    allowed_categories: list[str]
+    consecutive_failures: int
+    pending_items: int
+    confirmed_without_effect: list[str]
+    runs: list[RunSummaryJson]

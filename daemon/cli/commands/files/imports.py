@@ -1,0 +1,219 @@
+"""Imports tasks from a file of another program.
+
+Never reads a format itself: the daemon does, and reports the lines that it could not read.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from typing import IO, TYPE_CHECKING, Any, Final
+
+import click
+
+from daemon.cli.api import client
+from daemon.cli.api.command_error import CommandError
+from daemon.cli.framework.declaration import command, pass_output
+from daemon.cli.terminal.standard_input import (
+    STANDARD_INPUT,
+    decode_utf8,
+    missing_input,
+    piped_bytes,
+    source_name,
+)
+from daemon.cli.translation import _, gettext_noop
+from daemon.cli.views.files.exports import progress_line
+from daemon.cli.views.files.imports import import_lines, import_rows, underway_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from daemon.cli.terminal.output import Output
+
+_LINES: Final = "jsonl"
+_AUTO: Final = "auto"
+_FORMATS: Final = (_AUTO, "icalendar", _LINES, "markdown", "taskwarrior", "todotxt")
+_BY_ENDING: Final = {
+    ".ics": "icalendar",
+    ".jsonl": _LINES,
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".json": "taskwarrior",
+    ".txt": "todotxt",
+}
+_WAIT_S: Final = 600.0
+# A million lines need minutes, and the daemon answers only when it is done.
+_LINES_WAIT_S: Final = 4 * 3600.0
+_PIECE_BYTES: Final = 1 << 18
+_PIPE: Final = "-"
+_UTF_8: Final = "utf-8"
+_OTHERWISE: Final = gettext_noop("say how it is written, such as --encoding latin-1")
+_WATCH_S: Final = 0.2
+
+
+@command("import")
+@click.argument("format", type=click.Choice(_FORMATS, case_sensitive=False))
+@click.argument("file", metavar="FILE")
+@click.option("--name", metavar="NAME", help="What the list is called; needed if FILE is -.")
+@click.option("--encoding", metavar="NAME", default=_UTF_8, help="How FILE is written, such as latin-1.")
+@click.option("--dry-run", is_flag=True, help="Show what would be imported, and import nothing.")
+@pass_output
+def import_command(
+    output: Output,
+    *,
+    format: str,  # noqa: A002 - the argument's name
+    file: str,
+    name: str | None,
+    encoding: str,
+    dry_run: bool,
+) -> None:
+    """Import tasks from a file, or from standard input if FILE is -. With auto, the ending of FILE decides.
+
+    If you import the same file again, nothing comes twice; if it has changed, the tasks are updated. A list
+    of Markdown or todo.txt is recognised by its name: the same name is the same list, another name a new one.
+    The name is the file's whole path, unless --name gives one. Tasks of Taskwarrior and iCalendar are
+    recognised by their own ids.
+
+    jsonl is what `placet export jsonl` writes. Everything keeps its id, and who wrote it, when and on which
+    device. Proposals, verdicts and reports of agents come with it. An agent stays at home on its own device,
+    and the list of devices is never imported. If a thing is here too, only what the file knows beyond it is
+    imported. If both have changed a value, both values stay, as a conflict. Such a file has no history.
+
+    If one line cannot be read, nothing is imported. A long file is imported in parts, between which other
+    work goes on. If something ends it half-way, the same import again brings the rest.
+    """
+    format = _meant(file) if format == _AUTO else format  # noqa: A001 - likewise
+    if format == _LINES:
+        with _opened(file) as opened:
+            size = os.fstat(opened.fileno()).st_size
+            answer = client.upload(
+                "/v1/import/jsonl", {"dry_run": dry_run}, _pieces(opened, size), size, _LINES_WAIT_S
+            )
+        output.write_answer(answer, lambda report, look: import_lines(report, dry_run, look), import_rows)
+        return
+    body = {"format": format, "name": _name(file, name), "text": _text(file, encoding)}
+    answer = _sent(body | ({"dry_run": True} if dry_run else {}))
+    output.write_answer(answer, lambda report, look: import_lines(report, dry_run, look), import_rows)
+
+
+def _meant(file: str) -> str:
+    ending = os.path.splitext(file)[1].lower()
+    if ending not in _BY_ENDING:
+        text = ", ".join(_BY_ENDING)
+        message = _("{file} has none of the endings {known}").format(file=file, known=text)
+        raise CommandError("usage", message, _("name the format instead of auto"))
+    return _BY_ENDING[ending]
+
+
+def _opened(file: str) -> IO[bytes]:
+    """Open a file to send; copy a pipe into a file first, since its length is unknown."""
+    if file != _PIPE:
+        try:
+            return open(file, "rb")
+        except OSError as error:
+            raise _unreadable(file, error) from error
+    if sys.stdin is None or sys.stdin.isatty():
+        raise missing_input("file")
+    buffered_random = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+    while piece := sys.stdin.buffer.read(_PIECE_BYTES):
+        buffered_random.write(piece)
+    buffered_random.seek(0)
+    return buffered_random
+
+
+def _pieces(opened: IO[bytes], size: int) -> Iterator[bytes]:
+    """Read a file in pieces; on a terminal show the progress."""
+    watched, came = sys.stderr.isatty(), 0
+    while piece := opened.read(min(_PIECE_BYTES, size - came)):
+        came += len(piece)
+        if watched:
+            sys.stderr.write(progress_line(came, size))
+            sys.stderr.flush()
+        yield piece
+    if watched:
+        sys.stderr.write("\r\x1b[K")
+
+
+def _name(file: str, name: str | None) -> str:
+    if name is None and file == _PIPE:
+        message = _("standard input has no name by which to recognise the list")
+        raise CommandError("usage", message, _("give it one, such as --name shopping"))
+    if name is not None and not name.strip():
+        raise CommandError("usage", _("--name is empty"), _("give a name, such as --name shopping"))
+    # The whole path identifies the file: two lists that are both called TODO.md must stay two.
+    named_name = os.path.realpath(file) if name is None else name
+    # A file's name may be any bytes; the daemon accepts only text.
+    return os.fsencode(named_name).decode(errors="replace")
+
+
+def _text(file: str, encoding: str) -> str:
+    raw, where = (piped_bytes("file"), STANDARD_INPUT) if file == _PIPE else (_read(file), file)
+    text = decode_utf8(raw, where, _(_OTHERWISE)) if encoding == _UTF_8 else _decoded(raw, where, encoding)
+    if not text.strip():
+        raise CommandError(
+            "usage", _("{where} is empty").format(where=source_name(where)), _("nothing was imported")
+        )
+    return text
+
+
+def _decoded(raw: bytes, where: str, encoding: str) -> str:
+    try:
+        return raw.decode(encoding)
+    except LookupError as error:
+        message = _("{encoding!r} is not an encoding of text").format(encoding=encoding[:40])
+        raise CommandError("usage", message, _("one of utf-8, utf-16, latin-1, cp1252 and others")) from error
+    except UnicodeError as error:
+        message = _("{where} is not written in {encoding!r}").format(
+            where=source_name(where), encoding=encoding[:40]
+        )
+        raise CommandError("usage", message, _("name another one")) from error
+
+
+def _sent(body: Mapping[str, object]) -> client.ApiAnswer:
+    """Send a file; on a terminal show the progress, which a second request reads from the daemon."""
+    if not sys.stderr.isatty():
+        return client.post("/v1/import", body, _WAIT_S)
+    import threading
+
+    came: list[client.ApiAnswer | BaseException] = []
+
+    def send() -> None:
+        try:
+            came.append(client.post("/v1/import", body, _WAIT_S))
+        except BaseException as fault:  # noqa: BLE001 - raised below, in the thread that waits
+            came.append(fault)
+
+    # A daemon thread: a person who presses Ctrl-C need not wait for the answer.
+    sender = threading.Thread(target=send, daemon=True)
+    sender.start()
+    sender.join(_WATCH_S)
+    while sender.is_alive():
+        sys.stderr.write(underway_line(_underway(body["name"])))
+        sys.stderr.flush()
+        sender.join(_WATCH_S)
+    sys.stderr.write("\r\x1b[K")
+    if isinstance(came[0], BaseException):
+        raise came[0]
+    return came[0]
+
+
+def _underway(name: object) -> dict[str, Any]:
+    try:
+        report = client.get("/v1/import").json
+    except CommandError:
+        return {}  # the answer to the import itself will report the fault
+    return next((underway for underway in report if underway.get("name") == name), {})
+
+
+def _read(file: str) -> bytes:
+    try:
+        with open(file, "rb") as opened:
+            return opened.read()
+    except OSError as error:
+        raise _unreadable(file, error) from error
+
+
+def _unreadable(file: str, error: OSError) -> CommandError:
+    message = _("{file} cannot be read: {reason}").format(file=file, reason=error.strerror)
+    return CommandError("usage", message, _("give a file, or - for standard input"))

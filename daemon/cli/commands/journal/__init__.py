@@ -1,0 +1,4 @@
+"""Commands on tasks, checklists, notes, labels, links and time.
+
+Never reads the database: the daemon does.
+"""

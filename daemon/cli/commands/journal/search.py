@@ -1,0 +1,52 @@
+"""Searches the full text of tasks and of all that belongs to them.
+
+Never searches itself: the daemon has the index.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from daemon.cli.api import client
+from daemon.cli.framework.declaration import command, joined_words, pass_output
+from daemon.cli.translation import _
+from daemon.cli.views.journal.search import match_list, match_rows
+
+if TYPE_CHECKING:
+    from daemon.cli.terminal.output import Output
+
+
+@command("search")
+@click.argument("words", nargs=-1, required=True)
+@click.option("--removed", is_flag=True, help="Also among what was removed.")
+@click.option(
+    "--limit", type=click.IntRange(1, 100), metavar="N", help="At most this many tasks; 20 if not given."
+)
+@click.option(
+    "--after", type=click.IntRange(0), metavar="N", help="Where to continue, as the last page said."
+)
+@pass_output
+def search_command(
+    output: Output, words: tuple[str, ...], removed: bool, limit: int | None, after: int | None
+) -> None:
+    """Find tasks by words in titles, notes, checklists, labels and categories.
+
+    All words must be in one place; the last may be a beginning of one. Words in double quotes
+    are a phrase; after --, a word with a hyphen before it is left out: placet search -- garden -shed
+
+    With --plain: task, title, kind, field, id, text.
+    """
+    query: client.Query = {
+        "q": joined_words(words, "a query"),
+        "removed": removed,
+        "limit": limit,
+        "after": after,
+    }
+    answer = client.get("/v1/search", query)
+    output.write_answer(answer, match_list, match_rows)
+    if not answer.json.get("tasks"):
+        output.write_remark(_("Nothing found."))
+    elif answer.json.get("next") is not None:
+        output.write_remark(_("There is more: --after {place}").format(place=answer.json["next"]))

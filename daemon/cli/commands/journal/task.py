@@ -1,0 +1,264 @@
+"""Commands on tasks: add, list, show, edit, done; all but edit exist at the top level too.
+
+Never checks a value that the daemon checks.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from daemon.cli.api import client
+from daemon.cli.api.client import ApiAnswer, percent_encode
+from daemon.cli.api.command_error import EXIT_NOT_FOUND, CommandError
+from daemon.cli.framework.batch import run_for_each
+from daemon.cli.framework.declaration import command, group, joined_words, pass_output
+from daemon.cli.terminal.output import HUMAN, PLAIN
+from daemon.cli.translation import _
+from daemon.cli.views.journal.origins import origin_lines, origin_rows
+from daemon.cli.views.journal.tasks import in_order, task_line, task_list, task_page, task_row, task_rows
+from daemon.cli.wording.dates import full_day_words
+from daemon.cli.wording.short_ids import SHORT_ID_CHARS_MIN
+from daemon.cli.wording.values import STATUS_STYLES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from daemon.cli.api.shapes import AgentJson, TaskJson
+    from daemon.cli.terminal.display import Display
+    from daemon.cli.terminal.output import Output
+
+_NOTHING = "none"
+_ID_DIGITS = "0123456789abcdef"
+
+
+def _value_options(run: Callable[..., object]) -> Callable[..., object]:
+    for option in reversed(
+        (
+            click.option("--status", metavar="STATUS", help=", ".join(STATUS_STYLES) + "."),
+            click.option("--reason", metavar="TEXT", help="Why; BLOCKED and ON HOLD need one."),
+            click.option("--priority", metavar="P", help="P0 (now) to P3 (some day)."),
+            click.option("--due", metavar="DATE", help="friday, in 2 weeks, 15 March, YYYY-MM-DD."),
+            click.option("--estimate", metavar="TIME", help="How long it takes: 90, 2h, 1h30."),
+            click.option(
+                "--label", "labels", multiple=True, metavar="NAME", help="A label; may be given again."
+            ),
+            click.option("--category", metavar="NAME", help="A category."),
+            click.option("--language", metavar="CODE", help="The language it is written in, such as de."),
+        )
+    ):
+        run = option(run)
+    return run
+
+
+def _values(fields: dict[str, Any]) -> dict[str, Any]:
+    """Convert the options into a request: absent ones are left out, `none` becomes null."""
+    values = {key: value for key, value in fields.items() if value is not None and value != ()}
+    if "estimate" in values:
+        values["estimate_minutes"] = values.pop("estimate")
+    if "remove_labels" in values:
+        values["remove_labels"] = list(values["remove_labels"])
+    if "labels" in values:
+        values["labels"] = [label for label in values["labels"] if label != _NOTHING]
+    for key in ("status", "priority"):
+        if key in values:
+            values[key] = values[key].upper()
+    return {key: None if value == _NOTHING else value for key, value in values.items()}
+
+
+def _line(verb: str) -> Callable[[TaskJson, Display], Iterator[str]]:
+    return lambda task, look: task_line(verb, task, look)
+
+
+def _tell_due(output: Output, answer: ApiAnswer, fields: dict[str, Any]) -> None:
+    """Tell the person how the words for a day were understood, and if that day has passed."""
+    day = answer.json.get("due")
+    if not fields.get("due") or not day:
+        return
+    read = full_day_words(day, output.display(answer).now_s)
+    if read.is_past:
+        output.write_remark(_("Due {day}: that day has passed.").format(day=read.words))
+    elif fields["due"].strip() != day:
+        output.write_remark(_("Due {day}.").format(day=read.words))
+
+
+@command("add")
+@click.argument("title", nargs=-1, required=True)
+@_value_options
+@pass_output
+def add_command(output: Output, title: tuple[str, ...], **fields: Any) -> None:
+    """Add a task.
+
+    The title needs no quotes: placet add Call the landlord --due friday
+    """
+    answer = client.post("/v1/tasks", {"title": joined_words(title, "a title"), **_values(fields)})
+    output.write_answer(answer, _line(_("Added")), task_row)
+    _tell_due(output, answer, fields)
+
+
+@command("list")
+@click.option("--all", "everything", is_flag=True, help="Also those done and rejected.")
+@click.option("--removed", is_flag=True, help="The removed ones.")
+@click.option("--label", metavar="NAME", help="Only tasks with this label; `none`: tasks without one.")
+@click.option("--category", metavar="NAME", help="Only tasks of this category; `none`: tasks without one.")
+@click.option("--status", metavar="STATUS", help="Only tasks of this status, or of several: open,blocked.")
+@click.option("--priority", metavar="P", help="Only tasks of this priority, or of several: P0,P1.")
+@click.option("--due-before", metavar="DATE", help="Only tasks due before this day.")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="At most this many, the most urgent ones.")
+@pass_output
+def list_command(
+    output: Output, everything: bool, removed: bool, limit: int | None, **options: str | None
+) -> None:
+    """List the open tasks, the most urgent first.
+
+    With --plain: id, status, priority, due, title, labels, ticked/items.
+    """
+    # A list shows one line per task; JSON is for programs, which receive everything.
+    path = "/v1/task-lines" if output.form in (HUMAN, PLAIN) else "/v1/tasks"
+    answer = client.get_pages(path, {"all": everything, "removed": removed, **options})
+    if limit is not None and len(answer.json) > limit:
+        answer = ApiAnswer(in_order(answer.json)[:limit], answer.date)
+    output.write_answer(answer, task_list, task_rows)
+    if not answer.json:
+        output.write_remark(_nothing_listed(removed, narrowed=any(options.values())))
+
+
+def _nothing_listed(removed: bool, *, narrowed: bool) -> str:
+    if narrowed:
+        return _("No task matches all of that.")
+    return _("Nothing removed.") if removed else _("No open tasks. Add one: placet add TITLE")
+
+
+@command("show")
+@click.argument("task", nargs=-1, required=True)
+@click.option("--provenance", is_flag=True, help="Who wrote each value, and the statuses so far.")
+@pass_output
+def show_command(output: Output, task: tuple[str, ...], provenance: bool) -> None:
+    """Show a task with its checklists, notes and report, and what of it others wrote.
+
+    TASK is the beginning of an id, or part of the title. With --plain --provenance: entity, field, author,
+    time, device, proposal, imported from.
+    """
+    answer = client.get(f"/v1/tasks/{percent_encode(joined_words(task, 'a task'))}", {"provenance": True})
+    agent = _agent_of(answer.json) if output.is_for_people else None
+    output.write_answer(
+        answer,
+        lambda task_shown, look: chain(
+            task_page(task_shown, agent, look), origin_lines(task_shown, look) if provenance else ()
+        ),
+        origin_rows if provenance else task_row,
+    )
+
+
+def _agent_of(task: TaskJson) -> AgentJson | None:
+    """Return the agent of a task; None if it has none."""
+    agent_id = task.get("agent_id")
+    if not agent_id:
+        return None
+    try:
+        agent: AgentJson = client.get(f"/v1/agents/{percent_encode(agent_id)}").json
+    except CommandError as refusal:
+        if refusal.exit_status == EXIT_NOT_FOUND:
+            return None
+        raise
+    return agent
+
+
+def _each(output: Output, verb: str, words: tuple[str, ...], ask: Callable[[str], ApiAnswer]) -> int:
+    """Do the same to one or several tasks, with one request and one commit per task."""
+    joined_words(words, "a task")
+    return run_for_each(output, _tasks_meant(words), ask, _lines(verb), task_rows)
+
+
+def _tasks_meant(words: tuple[str, ...]) -> Sequence[str]:
+    """Decide whether the words name several tasks, or are one title without quotes.
+
+    Quoted titles name several tasks, and so do words that all look like ids. Other words are one title.
+    """
+    if len(words) > 1 and (any(" " in word.strip() for word in words) or all(map(_is_like_id, words))):
+        return words
+    return (" ".join(words),)
+
+
+def _is_like_id(word: str) -> bool:
+    return len(word) >= SHORT_ID_CHARS_MIN and all(letter in _ID_DIGITS for letter in word.lower())
+
+
+def _lines(verb: str) -> Callable[[Sequence[TaskJson], Display], Iterator[str]]:
+    return lambda tasks, look: (line for task in tasks for line in task_line(verb, task, look))
+
+
+@command("done")
+@click.argument("tasks", nargs=-1, required=True, metavar="TASK...")
+@pass_output
+def done_command(output: Output, tasks: tuple[str, ...]) -> int:
+    """Mark a task as done, or several: by ids, or by titles in quotes."""
+    return _each(
+        output, _("Done"), tasks, lambda ref: client.post(f"/v1/tasks/{percent_encode(ref)}/done", {})
+    )
+
+
+@command("edit")
+@click.argument("task")
+@click.option("--title", metavar="TEXT", help="The new title.")
+@_value_options
+@click.option(
+    "--remove-label",
+    "remove_labels",
+    multiple=True,
+    metavar="NAME",
+    help="Take a label off; may be given again.",
+)
+@pass_output
+def edit_command(output: Output, task: str, **fields: Any) -> None:
+    """Change a task; `none` empties a value: --due none, --label none."""
+    values = _values(fields)
+    if values.get("labels"):
+        values["add_labels"] = values.pop("labels")
+    if not values:
+        raise click.UsageError(_("nothing to change was given"), click.get_current_context())
+    answer = client.send_once("PATCH", f"/v1/tasks/{percent_encode(task)}", values)
+    output.write_answer(answer, _line(_("Changed")), task_row)
+    _tell_due(output, answer, fields)
+
+
+@command("remove")
+@click.argument("tasks", nargs=-1, required=True, metavar="TASK...")
+@pass_output
+def remove_command(output: Output, tasks: tuple[str, ...]) -> int:
+    """Remove tasks, with all that belongs to them; `restore` brings them back."""
+    return _each(
+        output,
+        _("Removed"),
+        tasks,
+        lambda ref: client.send_once("DELETE", f"/v1/tasks/{percent_encode(ref)}", {}),
+    )
+
+
+@command("restore")
+@click.argument("tasks", nargs=-1, required=True, metavar="TASK...")
+@pass_output
+def restore_command(output: Output, tasks: tuple[str, ...]) -> int:
+    """Restore removed tasks, with what belonged to them."""
+    return _each(
+        output, _("Restored"), tasks, lambda ref: client.post(f"/v1/tasks/{percent_encode(ref)}/restore", {})
+    )
+
+
+@group("task")
+def task_command() -> None:
+    """Tasks: add, list, show, edit, done, remove, restore."""
+
+
+for _verb in (
+    add_command,
+    list_command,
+    show_command,
+    edit_command,
+    done_command,
+    remove_command,
+    restore_command,
+):
+    task_command.add_command(_verb)

@@ -1,0 +1,111 @@
+"""Commands that need no running daemon: up, demo, paths, version.
+
+Never starts the daemon in the background.
+"""
+
+from __future__ import annotations
+
+import gc
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from daemon import __version__
+from daemon.cli.api.client import ApiAnswer
+from daemon.cli.api.command_error import EXIT_DONE, CommandError
+from daemon.cli.framework.declaration import command, pass_output
+from daemon.cli.terminal.output import key_value_rows
+from daemon.cli.terminal.text import escape, pad_right
+from daemon.cli.translation import _, gettext_noop
+from daemon.paths import find_paths
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from daemon.cli.terminal.display import Display
+    from daemon.cli.terminal.output import Output
+
+
+@command("up")
+@click.option(
+    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="A setting, such as listen.port=4433."
+)
+def up_command(settings: tuple[str, ...]) -> int:
+    """Run the daemon in the foreground, until it is stopped."""
+    pairs = [setting.partition("=") for setting in settings]
+    if wrong := [setting for setting, (_, text, _) in zip(settings, pairs, strict=True) if not text]:
+        raise click.UsageError(
+            _("{text!r} is not KEY=VALUE").format(text=wrong[0]), click.get_current_context()
+        )
+    return _main_of("daemon.app", {key: value for key, _, value in pairs})
+
+
+@command("demo")
+def demo_command() -> int:
+    """Play the main story: two devices on this machine, one proposal, one confirmation."""
+    return _main_of("daemon.demo.story")
+
+
+def _main_of(module: str, *arguments: object) -> int:
+    """Run a module of Placet that is a program of its own; other commands do not import it."""
+    from importlib import import_module
+
+    if find_spec(module.rpartition(".")[0]) is None or find_spec(module) is None:
+        raise CommandError("failed", _("this installation has no {module}").format(module=module))
+    program = import_module(module)
+    # The command line disables garbage collection, since it ends soon; a program that keeps running needs it.
+    gc.enable()
+    status = program.main(*arguments)
+    return status if isinstance(status, int) else EXIT_DONE
+
+
+_NAMES: Final = {
+    "config": gettext_noop("config"),
+    "data": gettext_noop("data"),
+    "runtime": gettext_noop("runtime"),
+    "config_file": gettext_noop("config file"),
+    "database": gettext_noop("database"),
+    "socket": gettext_noop("socket"),
+}
+
+
+@command("paths")
+@pass_output
+def paths_command(output: Output) -> None:
+    """Show where files are. With --plain: a name and a path per line."""
+    paths = find_paths()
+    fields = paths._asdict() | {
+        "config_file": paths.config_file,
+        "database": paths.database,
+        "socket": paths.socket,
+    }
+    output.write_answer(ApiAnswer(fields, ""), _paths, key_value_rows)
+
+
+def _paths(paths_by_name: dict[str, str], look: Display) -> Iterator[str]:
+    for name, path in paths_by_name.items():
+        yield f"{look.paint(pad_right(_(_NAMES[name]), 12), 'dim')} {escape(path)}"
+
+
+@command("web")
+def web_command() -> None:
+    """Open the journal in a browser; this version has no page yet."""
+    raise CommandError(
+        "failed",
+        _("this version has no page for a browser"),
+        _("everything is in the command line: `placet --help`"),
+    )
+
+
+@command("version")
+@pass_output
+def version_command(output: Output) -> None:
+    """Show the version."""
+    output.write_answer(
+        ApiAnswer({"version": __version__}, ""), lambda document, _: [f"placet {document['version']}"], _row
+    )
+
+
+def _row(fields: dict[str, Any]) -> list[tuple[Any]]:
+    return [(fields["version"],)]

@@ -1,0 +1,203 @@
+"""Commands on the daemon as a service of this user: install, uninstall, status.
+
+Never touches the journal or the settings, and writes nothing but the one unit file and the model's key.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any, Final
+
+from daemon.cli.api.client import ApiAnswer
+from daemon.cli.api.command_error import CommandError
+from daemon.cli.commands.operation import systemd_unit
+from daemon.cli.commands.operation.systemd_unit import UNIT_NAME, unit_file
+from daemon.cli.framework.declaration import command, group, pass_output
+from daemon.cli.terminal.output import key_value_rows
+from daemon.cli.terminal.text import escape, pad_right
+from daemon.cli.translation import _, pgettext, pgettext_noop
+from daemon.paths import UnsafeFolder, find_paths, make_folders
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from daemon.cli.terminal.display import Display
+    from daemon.cli.terminal.output import Output
+
+_SYSTEMCTL_S: Final = 60
+_KEYS: Final = ("installed", "unit", "enabled", "active", "pid")
+_FACTS: Final = dict(
+    zip(_KEYS, pgettext_noop("unit", "installed", "unit", "enabled", "active", "process"), strict=True)
+)
+
+
+def _systemctl(*words: str) -> tuple[int, str]:
+    """Ask this user's systemd; the status is 127 if there is none."""
+    import subprocess
+
+    try:
+        result = subprocess.run(
+            ["systemctl", "--user", "--no-pager", *words],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_SYSTEMCTL_S,
+            check=False,
+        )
+    except FileNotFoundError:
+        return 127, ""
+    except subprocess.TimeoutExpired:
+        return 124, _("systemd did not answer within {seconds} s").format(seconds=_SYSTEMCTL_S)
+    return result.returncode, (
+        result.stdout if result.returncode == 0 else result.stderr or result.stdout
+    ).strip()
+
+
+def _answers() -> bool:
+    return _systemctl("show-environment")[0] == 0
+
+
+def _done(*words: str) -> str:
+    """Have systemd do something; if it fails, report the reason in one line."""
+    status, output_text = _systemctl(*words)
+    if status:
+        message = _("systemctl {words} failed: {reason}").format(
+            words=" ".join(words), reason=output_text or status
+        )
+        raise CommandError("failed", " ".join(message.split()), "journalctl --user -u placet")
+    return output_text
+
+
+@command("install")
+@pass_output
+def install_command(output: Output) -> None:
+    """Have systemd run the daemon for you, now and after every login."""
+    if not _answers():
+        raise CommandError(
+            "failed",
+            _("no systemd of yours answers here"),
+            _("let the program that starts your session run `{command}`").format(
+                command=f"{systemd_unit.start_command()} up"
+            ),
+        )
+    file = unit_file()
+    before = _read(file)
+    if before is not None and not before.startswith(systemd_unit.FIRST_LINE):
+        raise CommandError(
+            "conflict", _("{file} is not Placet's own").format(file=file), _("move it away first")
+        )
+    try:
+        make_folders(find_paths())
+    except UnsafeFolder as fault:
+        raise CommandError("forbidden", str(fault)) from fault
+    renewed = systemd_unit.store_key(os.environ)
+    text = systemd_unit.unit_text(os.environ)
+    for folder in systemd_unit.homes_hidden_by_sandbox(os.environ):
+        output.write_remark(_("{folder} is in /tmp, which no service sees.").format(folder=folder))
+    stands = _state("is-enabled") == "enabled" and _state("is-active") == "active"
+    was_so = before == text and stands and not renewed
+    if not was_so:
+        _start(file, text, before, renewed=renewed)
+    output.write_answer(ApiAnswer(_facts(), ""), _lines, key_value_rows)
+    output.write_remark(
+        _("It was so already.") if was_so else _("Installed. It runs while you are logged in.")
+    )
+    if not was_so:
+        output.write_remark(
+            _("To keep it running always: {command}").format(command="loginctl enable-linger")
+        )
+        _tell_left_behind(output)
+    if renewed:
+        message = _("The model's key is kept in {file}, and handed to the service as a credential.")
+        output.write_remark(message.format(file=systemd_unit.key_file(os.environ)))
+
+
+def _start(file: str, text: str, before: str | None, *, renewed: bool) -> None:
+    if text != before:
+        systemd_unit.write_unit(file, text)
+        _done("daemon-reload")
+    running = _state("is-active") == "active"
+    _done("enable", "--now", UNIT_NAME)
+    if running and (text != before or renewed):
+        _done("restart", UNIT_NAME)
+
+
+def _tell_left_behind(output: Output) -> None:
+    """Tell the person which settings of this shell the service does not receive."""
+    kept_names = ("PLACET_HOME", "PLACET_MODEL_KEY")
+    names = [name for name in sorted(os.environ) if name.startswith("PLACET_") and name not in kept_names]
+    if names:
+        message = _("The service does not get these variables: {names}; use `placet config set`.")
+        output.write_remark(message.format(names=", ".join(names)))
+
+
+def _read(file: str) -> str | None:
+    try:
+        with open(file, encoding="utf-8") as opened:
+            return opened.read()
+    except FileNotFoundError:
+        return None
+
+
+def _state(question: str) -> str:
+    """Ask `is-active` or `is-enabled`, which answer by their status and one word."""
+    status, output_text = _systemctl(question, UNIT_NAME)
+    return "" if status == 127 else output_text.splitlines()[0] if output_text else ""
+
+
+def _facts() -> dict[str, Any]:
+    file = unit_file()
+    pid = _systemctl("show", "--property=MainPID", "--value", UNIT_NAME)[1]
+    return {
+        "installed": os.path.exists(file),
+        "unit": file,
+        "enabled": _state("is-enabled") == "enabled",
+        "active": _state("is-active") == "active",
+        "pid": int(pid) if pid.isdigit() and pid != "0" else None,
+    }
+
+
+def _lines(fields: dict[str, Any], look: Display) -> Iterator[str]:
+    for name, value in fields.items():
+        words = (_("yes") if value else _("no")) if isinstance(value, bool) else escape(value or "-")
+        yield f"{look.paint(pad_right(pgettext('unit', _FACTS[name]), 12), 'dim')} {words}"
+
+
+@command("uninstall")
+@pass_output
+def uninstall_command(output: Output) -> None:
+    """Have systemd stop running the daemon; the journal and the settings stay."""
+    file = unit_file()
+    if not os.path.exists(file):
+        output.write_answer(ApiAnswer(_facts(), ""), _lines, key_value_rows)
+        output.write_remark(_("It was so already."))
+        return
+    reachable = _answers()
+    if reachable:
+        _done("disable", "--now", UNIT_NAME)
+    os.unlink(file)
+    if reachable:
+        _done("daemon-reload")
+    output.write_answer(ApiAnswer(_facts(), ""), _lines, key_value_rows)
+    if systemd_unit.delete_key(os.environ):
+        output.write_remark(_("The model's key that was kept for it is removed."))
+    output.write_remark(_("The journal stays in {folder}.").format(folder=find_paths().data))
+
+
+@command("status")
+@pass_output
+def status_command(output: Output) -> None:
+    """Show whether systemd runs the daemon. With --plain: a name and a value per line."""
+    output.write_answer(ApiAnswer(_facts(), ""), _lines, key_value_rows)
+    if sys.platform != "linux" or not _answers():
+        output.write_remark(_("no systemd of yours answers here"))
+
+
+@group("service")
+def service_command() -> None:
+    """The daemon as a service: install, uninstall, status."""
+
+
+for _verb in (install_command, uninstall_command, status_command):
+    service_command.add_command(_verb)

@@ -1,0 +1,114 @@
+"""Shows the state of the daemon, and whether all is well.
+
+Never repairs: each finding names its remedy.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING, Any, Final
+
+from daemon.cli.api import client
+from daemon.cli.api.client import ApiAnswer
+from daemon.cli.api.command_error import EXIT_DONE, EXIT_FAILED, CommandError
+from daemon.cli.framework.declaration import command, pass_output
+from daemon.cli.translation import _, gettext_noop
+from daemon.cli.views.devices.status import HealthCheckResult, check_lines, status_rows, status_screen
+from daemon.cli.wording.sentences import answer_words
+from daemon.paths import find_paths
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from daemon.cli.terminal.display import Display
+    from daemon.cli.terminal.output import Output
+
+
+_CHECKS: Final = (
+    gettext_noop("disk"),
+    gettext_noop("lease"),
+    gettext_noop("clock"),
+    gettext_noop("devices"),
+    gettext_noop("checks"),
+)
+"""What the daemon looks at itself, and its state."""
+
+
+@command("status")
+@pass_output
+def status_command(output: Output) -> None:
+    """Show the state of this device, the others and the agents. With --plain: a name and a value per line."""
+    output.write_answer(client.get("/v1/status"), status_screen, status_rows)
+
+
+@command("doctor")
+@pass_output
+def doctor_command(output: Output) -> int:
+    """Check that everything works, and say how to repair what does not."""
+    checks = list(_checks())
+    documents = [check._asdict() for check in checks]
+    output.write_answer(ApiAnswer(documents, ""), lambda _, look: _view(checks, look), _rows)
+    return EXIT_DONE if all(check.well for check in checks) else EXIT_FAILED
+
+
+def _view(checks: Sequence[HealthCheckResult], look: Display) -> Iterator[str]:
+    return check_lines(checks, look)
+
+
+def _rows(checks_json: list[dict[str, Any]]) -> Iterator[Sequence[object]]:
+    return (tuple(check.values()) for check in checks_json)
+
+
+def _checks() -> Iterator[HealthCheckResult]:
+    for folder in find_paths().folders():
+        yield _folder(folder)
+    try:
+        status = client.get("/v1/status").json
+    except CommandError as refusal:
+        yield HealthCheckResult(gettext_noop("daemon"), False, refusal.message, refusal.hint)
+        return
+    yield HealthCheckResult(
+        gettext_noop("daemon"), True, _("answers as {name}").format(name=status.get("name"))
+    )
+    yield from _daemons_own()
+
+
+def _daemons_own() -> Iterator[HealthCheckResult]:
+    try:
+        json = client.get("/v1/checks").json
+    except CommandError as refusal:
+        yield HealthCheckResult("checks", False, refusal.message, refusal.hint)
+        return
+    for check_json in json:
+        yield HealthCheckResult(
+            check_json["name"],
+            bool(check_json["well"]),
+            answer_words(check_json, "found"),
+            answer_words(check_json, "remedy"),
+        )
+
+
+def _folder(folder: str) -> HealthCheckResult:
+    try:
+        status = os.stat(folder)
+    except FileNotFoundError:
+        return HealthCheckResult(
+            gettext_noop("folder"), True, _("{folder} is made at the first start").format(folder=folder)
+        )
+    if status.st_uid != os.geteuid():
+        return HealthCheckResult(
+            "folder",
+            False,
+            _("{folder} belongs to another user (uid {uid})").format(folder=folder, uid=status.st_uid),
+            _("run placet as that user, or name a folder of your own in PLACET_HOME"),
+        )
+    mode = stat.S_IMODE(status.st_mode)
+    if mode & 0o077:
+        return HealthCheckResult(
+            "folder",
+            False,
+            _("{folder} is open to others (mode {mode})").format(folder=folder, mode=f"{mode:o}"),
+            f"chmod 700 {folder}",
+        )
+    return HealthCheckResult("folder", True, _("{folder} is yours alone").format(folder=folder))

@@ -1,0 +1,232 @@
+"""Commands on agents: create, list, show, log, edit, wake, pause, resume, move, destroy, policy.
+
+Never decides about what an agent proposed.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from daemon.cli.api import client
+from daemon.cli.api.client import ANSWER_TIMEOUT_S, ApiAnswer, percent_encode
+from daemon.cli.framework.declaration import SecondsType, command, group, joined_words, pass_output
+from daemon.cli.terminal.output import HUMAN
+from daemon.cli.translation import _
+from daemon.cli.views.proposals.activity import activity_list, activity_rows
+from daemon.cli.views.proposals.agents import (
+    agent_line,
+    agent_list,
+    agent_page,
+    agent_row,
+    agent_rows,
+    policy_page,
+    policy_rows,
+    timer_lines,
+)
+
+if TYPE_CHECKING:
+    from daemon.cli.terminal.output import Output
+
+_LOG_LIMIT = 50
+_LOG_LIMIT_MAX = 500
+_WAKE_S = 60.0
+_MODES = click.Choice(["autonomous", "interactive", "hybrid"])
+_TOOL = re.compile(r"[a-z]+(_[a-z]+)+")
+_POLICIES = ("deferred", "denied", "default")
+
+
+@group("agent")
+def agent_command() -> None:
+    """Agents: create, show, wake, pause, move, destroy."""
+
+
+@agent_command.command("create")
+@click.argument("task", nargs=-1, required=True)
+@click.option("--mode", type=_MODES, help="What wakes it; autonomous if none is given.")
+@click.option("--model", metavar="NAME", help="The model; else the one of the settings.")
+@pass_output
+def create(output: Output, task: tuple[str, ...], **options: str | None) -> None:
+    """Give a task its agent, and wake it once.
+
+    An autonomous agent wakes when its task changes, by timers and when asked; a hybrid one by timers and
+    when asked; an interactive one only when asked.
+    """
+    answer = client.post("/v1/agents", {"task": joined_words(task, "a task")} | _given(options))
+    output.write_answer(answer, lambda agent, look: agent_line(_("Created agent"), agent, look), agent_row)
+
+
+@agent_command.command("list")
+@pass_output
+def list_agents(output: Output) -> None:
+    """List the agents. With --plain: id, task, lifecycle, mode, home device, next wake."""
+    answer = client.get("/v1/agents")
+    output.write_answer(answer, agent_list, agent_rows)
+    if not answer.json:
+        output.write_remark(_("No agents yet. Give a task one: placet agent create TASK"))
+
+
+@agent_command.command("show")
+@click.argument("agent", nargs=-1, required=True)
+@pass_output
+def show(output: Output, agent: tuple[str, ...]) -> None:
+    """Show an agent: its state, its next wake, its report."""
+    answer = client.get(_path(agent))
+    output.write_answer(answer, agent_page, agent_row)
+
+
+@command("log", streams=True)
+@click.argument("agent", nargs=-1, required=True)
+@click.option("--tools", is_flag=True, help="Also show each call and its answer.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1, _LOG_LIMIT_MAX),
+    default=_LOG_LIMIT,
+    show_default=True,
+    help="At most this many messages, the last ones.",
+)
+@click.option("--before", metavar="ID", help="Before this message.")
+@pass_output
+def log(output: Output, agent: tuple[str, ...], tools: bool, limit: int, before: str | None) -> None:
+    """Show what an agent did: what woke it, what it said and noted, and what came of it.
+
+    With --plain: message, time, run, kind, tool, outcome, item, what woke it, text.
+    """
+    query = {"tools": "true" if tools else None, "limit": limit, "before": before}
+    answer = client.get(f"/v1/agents/{percent_encode(joined_words(agent, 'an agent'))}/log", query)
+    output.write_answer(answer, activity_list, activity_rows)
+    if not answer.json:
+        output.write_remark(
+            _("It did nothing before that.") if before else _("It has not done anything yet.")
+        )
+    elif len(answer.json) >= limit:
+        first = str(answer.json[0].get("id") or "")
+        output.write_remark(_("Older messages: placet agent log … --before {id}").format(id=first))
+
+
+agent_command.add_command(log)
+
+
+@agent_command.command("wake")
+@click.argument("agent", nargs=-1, required=True)
+@click.option("--at", metavar="TIME", help="Set a timer instead: 17:30, tomorrow 9:00, in 2 hours.")
+@click.option("--cancel", is_flag=True, help="Cancel its timers instead.")
+@click.option(
+    "--wait",
+    "wait_s",
+    type=SecondsType(0, 600),
+    is_flag=False,
+    flag_value=_WAKE_S,
+    metavar="[SECONDS]",
+    help="Wait until it has run; 60 s if no time is given.",
+)
+@click.option("--all-notes", is_flag=True, help="Let it read all notes anew, not only new ones.")
+@pass_output
+def wake(output: Output, agent: tuple[str, ...], at: str | None, wait_s: float | None, **flags: bool) -> None:
+    """Wake an agent, now or at a time."""
+    cancel = flags["cancel"]
+    if (at is not None) + cancel + (wait_s is not None) > 1:
+        raise click.UsageError(_("--at, --cancel and --wait exclude each other"))
+    body: dict[str, Any] = {name: True for name, is_set in flags.items() if is_set}
+    body |= ({} if wait_s is None else {"wait": wait_s}) | ({} if at is None else {"at": at})
+    answer = client.post(f"{_path(agent)}/wake", body, wait_s=(wait_s or 0.0) + ANSWER_TIMEOUT_S)
+    verb = (
+        _("Set a timer for agent")
+        if at
+        else _("Cancelled the timers of agent")
+        if cancel
+        else _("Woke agent")
+    )
+    lines = timer_lines if at else agent_line
+    output.write_answer(answer, lambda woken, look: lines(verb, woken, look), agent_row)
+
+
+@agent_command.command("edit")
+@click.argument("agent", nargs=-1, required=True)
+@click.option("--mode", type=_MODES, help="What wakes it.")
+@click.option("--model", metavar="NAME", help="The model that it asks.")
+@pass_output
+def edit(output: Output, agent: tuple[str, ...], **options: str | None) -> None:
+    """Change what wakes an agent, or its model."""
+    body = _given(options)
+    if not body:
+        raise click.UsageError(_("nothing to change: give --mode or --model"))
+    _tell(output, client.send_once("PATCH", _path(agent), body), _("Changed agent"))
+
+
+@agent_command.command("pause")
+@click.argument("agent", nargs=-1, required=True)
+@pass_output
+def pause(output: Output, agent: tuple[str, ...]) -> None:
+    """Let an agent sleep until it is resumed."""
+    _tell(output, client.post(f"{_path(agent)}/pause", {}), _("Paused agent"))
+
+
+@agent_command.command("resume")
+@click.argument("agent", nargs=-1, required=True)
+@pass_output
+def resume(output: Output, agent: tuple[str, ...]) -> None:
+    """Let a sleeping agent work again; its failures are forgotten."""
+    _tell(output, client.post(f"{_path(agent)}/resume", {}), _("Resumed agent"))
+
+
+@agent_command.command("move")
+@click.argument("agent", nargs=-1, required=True)
+@click.option("--to", "device", metavar="DEVICE", help="Its new home, by name or id; else this device.")
+@pass_output
+def move(output: Output, agent: tuple[str, ...], device: str | None) -> None:
+    """Bring an agent to this device, or to another one."""
+    body = {} if device is None else {"device": device}
+    _tell(output, client.post(f"{_path(agent)}/move", body), _("Moved agent"))
+
+
+@agent_command.command("destroy")
+@click.argument("agent", nargs=-1, required=True)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@pass_output
+def destroy(output: Output, agent: tuple[str, ...], yes: bool) -> None:
+    """End an agent for good, and take back what it proposed."""
+    import sys
+
+    if not yes and output.form == HUMAN and sys.stdin.isatty() and sys.stdout.isatty():
+        message = _("Destroying an agent is final: its task gets no other one. Go on?")
+        click.confirm(message, abort=True, err=True)
+    _tell(output, client.post(f"{_path(agent)}/destroy", {}), _("Destroyed agent"))
+
+
+@agent_command.command("policy")
+@click.argument("agent", nargs=-1, required=True, metavar="AGENT [TOOL POLICY]")
+@click.option("--allow", multiple=True, metavar="CATEGORY", help="Let it work on tasks of this category.")
+@click.option("--disallow", multiple=True, metavar="CATEGORY", help="Keep it from tasks of this category.")
+@pass_output
+def policy(output: Output, agent: tuple[str, ...], allow: tuple[str, ...], disallow: tuple[str, ...]) -> None:
+    """Show or tighten what an agent may do.
+
+    A policy is deferred (the tool's calls wait for you), denied, or default (the tool's own way).
+    """
+    tools: dict[str, str] = {}
+    if len(agent) > 2 and agent[-1].lower() in _POLICIES:
+        *rest, tool, wanted = agent
+        agent, tools = tuple(rest), {tool: wanted.lower()}
+    elif any(_TOOL.fullmatch(word.lower()) for word in agent[-2:]):
+        raise click.UsageError(_("after a tool, say what becomes of it: deferred, denied or default"))
+    body = {"tools": tools, "allow": list(allow), "disallow": list(disallow)}
+    changes = {key: value for key, value in body.items() if value}
+    answer = (
+        client.send_once("PATCH", f"{_path(agent)}/policy", changes) if changes else client.get(_path(agent))
+    )
+    output.write_answer(answer, policy_page, policy_rows)
+
+
+def _path(agent: tuple[str, ...]) -> str:
+    return f"/v1/agents/{percent_encode(joined_words(agent, 'an agent'))}"
+
+
+def _given(values: dict[str, str | None]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value}
+
+
+def _tell(output: Output, answer: ApiAnswer, verb: str) -> None:
+    output.write_answer(answer, lambda agent, look: agent_line(verb, agent, look), agent_row)

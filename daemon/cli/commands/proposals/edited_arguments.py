@@ -1,0 +1,53 @@
+"""Reads the arguments, as JSON, that a person wrote in place of the proposed ones.
+
+Never judges them: the daemon does, as for an agent's arguments.
+"""
+
+from __future__ import annotations
+
+import json
+from math import isfinite
+from typing import Any, Final, NoReturn
+
+from daemon.cli.api.command_error import CommandError
+from daemon.cli.translation import _
+
+_DEPTH_MAX: Final = 32
+_EXAMPLE: Final = """'{"minutes": 90}'"""
+
+
+def parse_arguments(text: str, where: str) -> dict[str, Any]:
+    """Parse an object of arguments; `where` names its source. Raises `CommandError`."""
+    try:
+        edit = json.loads(text, parse_constant=_no_number, parse_float=_finite)
+    except RecursionError as error:
+        raise _unusable(_("{where} is nested too deeply").format(where=where)) from error
+    except ValueError as error:
+        raise _unusable(_("{where} is not JSON: {error}").format(where=where, error=error)) from error
+    if not isinstance(edit, dict) or not edit:
+        raise _unusable(_("{where} is not an object of arguments").format(where=where))
+    if _is_deep(edit):
+        raise _unusable(_("{where} is nested too deeply").format(where=where))
+    return edit
+
+
+def _unusable(text: str) -> CommandError:
+    return CommandError("usage", text, _("such as {example}").format(example=_EXAMPLE))
+
+
+def _no_number(text: str) -> NoReturn:
+    raise ValueError(_("{written} is no number").format(written=text))
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    return number if isfinite(number) else _no_number(text)
+
+
+def _is_deep(edit: dict[str, Any]) -> bool:
+    """Return whether it is nested deeper than any argument, and too deep to be sent."""
+    level: list[Any] = [edit]
+    for _level in range(_DEPTH_MAX):
+        inner = [element.values() if isinstance(element, dict) else element for element in level]
+        level = [element for several in inner for element in several if isinstance(element, dict | list)]
+    return bool(level)

@@ -1,0 +1,76 @@
+"""Lists the proposals that wait for a person.
+
+Never decides.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from daemon.cli.api import client
+from daemon.cli.api.client import percent_encode
+from daemon.cli.api.command_error import EXIT_NOT_FOUND, CommandError
+from daemon.cli.framework.declaration import command, pass_output
+from daemon.cli.translation import _
+from daemon.cli.views.proposals.pending import SET_ID_CHARS, pending_list, pending_rows
+from daemon.cli.wording.short_ids import short_ids_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from daemon.cli.api.shapes import PendingItemJson
+    from daemon.cli.terminal.output import Output
+
+
+@command("pending")
+@click.argument("task", nargs=-1)
+@pass_output
+def pending_command(output: Output, task: tuple[str, ...]) -> None:
+    """Show what is proposed: open, deferred and disputed items.
+
+    With --plain: item, set, task, tool, status, disputed, summary, before, after, expiry, stale.
+    """
+    answer = client.get("/v1/pending", {"task": " ".join(task) or None})
+    items: Sequence[PendingItemJson] = answer.json
+    titles = _titles(items) if output.is_for_people else {}
+    output.write_answer(answer, lambda listed, look: pending_list(listed, titles, look), pending_rows)
+    for line in _what_next(items).splitlines():
+        output.write_remark(line)
+
+
+def _what_next(items: Sequence[PendingItemJson]) -> str:
+    if not items:
+        return _("Nothing waits for you.")
+    first = items[0].get("item_id", "")
+    short = short_ids_of(items, "item_id").get(first, "ITEM")
+    decide = _("Decide: placet review, placet confirm {item}, or placet reject {item} --reason WHY")
+    several = _("A whole set: placet confirm --set {set}")
+    texts = [decide.format(item=short)]
+    if largest_set := _largest_set(items):
+        texts.append(several.format(set=largest_set[:SET_ID_CHARS]))
+    return "\n".join(texts)
+
+
+def _largest_set(items: Sequence[PendingItemJson]) -> str:
+    """Return the id of the set with the most pending items; "" if no set has more than one."""
+    pending = (item for item in items if item.get("status") == "pending" and not item.get("disputed"))
+    sets = [str(item.get("set_id") or "") for item in pending]
+    full_set = max(sets, key=sets.count, default="")
+    return full_set if sets.count(full_set) > 1 else ""
+
+
+def _titles(items: Sequence[PendingItemJson]) -> dict[str, str]:
+    titles = {item.get("task_id", ""): item.get("task_title", "") for item in items}
+    return {task: title or _title(task) for task, title in titles.items()}
+
+
+def _title(task: str) -> str:
+    try:
+        return str(client.get(f"/v1/tasks/{percent_encode(task)}").json.get("title") or task)
+    except CommandError as refusal:
+        if refusal.exit_status == EXIT_NOT_FOUND:
+            # The list still shows the proposals of a removed task.
+            return task
+        raise

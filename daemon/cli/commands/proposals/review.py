@@ -1,0 +1,285 @@
+"""Shows proposals one at a time; the person decides each by a key.
+
+Never decides on what was not shown, and never asks if no person is present to answer.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from daemon.cli.api import client
+from daemon.cli.api.client import percent_encode
+from daemon.cli.api.command_error import EXIT_DONE, EXIT_NOT_FOUND, CommandError
+from daemon.cli.commands.proposals.decide import DECISION_TIMEOUT_S
+from daemon.cli.commands.proposals.edited_arguments import parse_arguments
+from daemon.cli.framework.declaration import command, pass_output
+from daemon.cli.terminal.keys import InputEnded, is_interactive, key_reader
+from daemon.cli.terminal.output import write_lines
+from daemon.cli.terminal.text import escape
+from daemon.cli.translation import _, ngettext
+from daemon.cli.views.proposals.pending import item_lines, pending_rows, result_lines
+from daemon.cli.views.proposals.review import closing_lines, help_lines, review_page
+from daemon.cli.views.proposals.review_progress import ReviewProgress
+from daemon.cli.wording.sentences import error_line
+from daemon.cli.wording.short_ids import short_ids_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from daemon.cli.api.shapes import PendingItemJson, TaskJson
+    from daemon.cli.terminal.display import Display
+    from daemon.cli.terminal.keys import KeyReader
+    from daemon.cli.terminal.output import Output
+
+_PENDING: Final = "/v1/pending"
+_KEYS: Final = "y,n,d,e,s,j,k,a,u,q,?"
+_GOOD: Final = ("applied", "already")
+_FATAL: Final = ("no_daemon", "timeout", "forbidden")
+
+
+@command("review")
+@click.argument("task", nargs=-1)
+@pass_output
+def review_command(output: Output, task: tuple[str, ...]) -> int:
+    """Decide on proposals one by one, everywhere or on a task, with the keys of `git add -p`.
+
+    y confirms, n rejects and asks why, d defers, e edits the arguments, s skips it. j and k show the next and
+    the one before. a confirms what is left of the task. u takes the last decision back, q ends, ? explains.
+    """
+    query = {"task": " ".join(task) or None}
+    answer = client.get(_PENDING, query)
+    if not answer.json:
+        output.write_answer(answer, lambda _items, _look: (), pending_rows)
+        output.write_remark(_("Nothing waits for you."))
+        return EXIT_DONE
+    if not output.is_for_people or not is_interactive():
+        raise _nobody_there(len(answer.json))
+    with key_reader() as keys:
+        _Session(output, keys, query, answer).run()
+    return EXIT_DONE
+
+
+def _nobody_there(count: int) -> CommandError:
+    message = ngettext(
+        "{count} proposal waits, and a review needs a terminal",
+        "{count} proposals wait, and a review needs a terminal",
+        count,
+    )
+    hint = _("see placet pending, then placet confirm ITEM or --set SET, or placet reject")
+    return CommandError("needs_confirmation", message.format(count=count), hint)
+
+
+class _Session:
+    """One review at the terminal: it shows, one by one, the items that were open when it began."""
+
+    def __init__(
+        self, output: Output, keys: KeyReader, query: Mapping[str, str | None], answer: client.ApiAnswer
+    ) -> None:
+        self._output = output
+        self._keys = keys
+        self._query = query
+        self._review = ReviewProgress(answer.json)
+        self._look: Display = output.display(answer)
+        self._drafts: dict[str, str] = {}
+        self._quit_requested = False
+        # Each action returns whether to draw the item anew; if not, only the question is asked again.
+        self._acts: Mapping[str, Callable[[PendingItemJson], bool]] = {
+            "y": lambda item: self._decide("confirmed", item),
+            "n": self._reject,
+            "d": lambda item: self._decide("deferred", item),
+            "e": self._edit,
+            "s": self._skip,
+            "j": self._next,
+            "k": self._previous,
+            "a": self._all,
+            "u": self._take_back,
+            "q": self._quit,
+        }
+
+    def run(self) -> None:
+        """Show item by item until the end, or until the person leaves; then report the decisions."""
+        try:
+            while not (self._quit_requested or self._review.is_over):
+                self._step()
+        except (InputEnded, KeyboardInterrupt):
+            write_lines([""])
+        finally:
+            self._keys.restore_terminal()
+            write_lines(closing_lines(self._review, self._count_new_proposals()))
+
+    def _count_new_proposals(self) -> int:
+        """Return the number of proposals made meanwhile; 0 if the daemon does not answer any more."""
+        try:
+            return len(self._review.new_items(client.get(_PENDING, self._query).json))
+        except CommandError:
+            return 0
+
+    # -- one item -------------------------------------------------------------------------------------
+
+    def _step(self) -> None:
+        self._keys.discard_pending()
+        if not self._show_current():
+            return
+        item = self._review.current
+        while True:
+            pressed = self._keys.read_key(_("Confirm it? [{keys}] ").format(keys=_KEYS)).lower()
+            act = self._acts.get(pressed)
+            if act is None:
+                write_lines(help_lines(self._look) if pressed else ())
+            elif act(item):
+                return
+            self._keys.discard_pending()
+
+    def _show_current(self) -> bool:
+        """Draw the item as it is now, and return whether it is still open."""
+        answer = client.get(_PENDING, self._query)
+        now: dict[str, PendingItemJson] = {listed["item_id"]: listed for listed in answer.json}
+        self._look = self._output.display(answer)
+        item = self._review.current
+        if item["item_id"] not in now:
+            short = escape(short_ids_of(self._review.items, "item_id")[item["item_id"]])
+            self._note(_("{item} no longer waits: see placet decisions").format(item=short))
+            self._review.mark_gone(item["item_id"])
+            self._review.go_forward()
+            return False
+        self._review.refresh(now)
+        task = _task(item.get("task_id") or "")
+        write_lines(review_page(self._review, task, answer.json, self._look))
+        return True
+
+    def _note(self, words: str) -> None:
+        write_lines([self._look.paint(escape(words), "yellow")])
+
+    # -- what each key does ---------------------------------------------------------------------------
+
+    def _skip(self, _item: PendingItemJson) -> bool:
+        self._review.go_forward()
+        return True
+
+    def _quit(self, _item: PendingItemJson) -> bool:
+        self._quit_requested = True
+        return True
+
+    def _next(self, _item: PendingItemJson) -> bool:
+        if self._review.has_next():
+            self._review.go_forward()
+            return True
+        self._note(_("This is the last one."))
+        return False
+
+    def _previous(self, _item: PendingItemJson) -> bool:
+        if self._review.go_backward():
+            return True
+        self._note(_("There is none before this one."))
+        return False
+
+    def _reject(self, item: PendingItemJson) -> bool:
+        try:
+            reason = self._keys.read_line(_("Why? (Enter for no reason) "))
+        except InputEnded:
+            return False
+        return self._decide("rejected", item, **({"reason": reason} if reason else {}))
+
+    def _edit(self, item: PendingItemJson) -> bool:
+        from daemon.cli.terminal.editor import edited_text
+
+        args, key = item.get("args") or {}, item["item_id"]
+        self._keys.restore_terminal()
+        try:
+            with edited_text(self._drafts.get(key) or _draft(args), "proposal", ".json") as text:
+                self._drafts[key] = text
+            lines = (line for line in text.splitlines() if not line.startswith("#"))
+            edit = parse_arguments("\n".join(lines), _("what you wrote"))
+        except CommandError as refusal:
+            self._note(error_line(refusal))
+            return False
+        if all(args.get(name) == value for name, value in edit.items()):
+            self._note(_("Nothing was changed."))
+            return False
+        return self._decide("confirmed", item, edit=edit)
+
+    def _all(self, _item: PendingItemJson) -> bool:
+        rest = self._review.open_of_task()
+        ids = short_ids_of(rest, "item_id")
+        for item in rest:
+            write_lines(item_lines(item, ids[item["item_id"]], self._look))
+        count = len(rest)
+        asks = ngettext("Confirm this {count}? [y,n] ", "Confirm these {count}? [y,n] ", count)
+        if not self._ask_yes_no(asks.format(count=count)):
+            return False
+        for fields in self._send("confirmed", rest):
+            if fields.get("result") in _GOOD:
+                self._review.decide(str(fields.get("item_id")), "confirmed")
+        self._go_on()
+        return True
+
+    def _take_back(self, _item: PendingItemJson) -> bool:
+        last = self._review.last_decided
+        if last is None:
+            self._note(_("Nothing was decided in this review yet."))
+            return False
+        if any(fields.get("result") in _GOOD for fields in self._send("reopened", [last])):
+            self._review.undo_last()
+            return True
+        return False
+
+    # -- decisions ------------------------------------------------------------------------------------
+
+    def _decide(self, verdict: str, item: PendingItemJson, **more: Any) -> bool:
+        for fields in self._send(verdict, [item], **more):
+            if fields.get("can_force") and not more.get("force"):
+                if self._ask_yes_no(_("Apply it all the same? [y,n] ")):
+                    return self._decide(verdict, item, **more, force=True)
+            elif fields.get("result") in _GOOD:
+                self._review.decide(item["item_id"], verdict)
+        self._go_on()
+        return True
+
+    def _go_on(self) -> None:
+        """Go to the next open item if this one is decided."""
+        if self._review.current["item_id"] in self._review.decided:
+            self._review.go_forward()
+
+    def _send(self, verdict: str, items: Sequence[PendingItemJson], **more: Any) -> list[dict[str, Any]]:
+        """Send a verdict on the items shown and return the results; none if the daemon refused it."""
+        hashes = {item["item_id"]: item["args_hash"] for item in items if item.get("args_hash")}
+        keys = {"verdict": verdict, "items": [item["item_id"] for item in items], "via": "cli", **more}
+        try:
+            answer = client.post(
+                "/v1/decisions", keys | ({"args_hashes": hashes} if hashes else {}), DECISION_TIMEOUT_S
+            )
+        except CommandError as refusal:
+            if refusal.code in _FATAL:
+                raise
+            self._note(error_line(refusal))
+            return []
+        except KeyboardInterrupt:
+            self._note(_("placet decisions shows whether the last decision was taken"))
+            raise
+        write_lines(result_lines(answer.json, self._look))
+        decisions: list[dict[str, Any]] = answer.json
+        return decisions
+
+    def _ask_yes_no(self, question: str) -> bool:
+        """Ask a question and return whether the answer is y; keys that were typed before it do not count."""
+        self._keys.discard_pending()
+        return self._keys.read_key(question).lower() == "y"
+
+
+def _draft(args: Mapping[str, Any]) -> str:
+    words = _("# The arguments; what you leave as it is stays.")
+    return f"{words}\n{json.dumps(args, indent=2, ensure_ascii=False)}\n"
+
+
+def _task(ref: str) -> TaskJson | None:
+    """Return the task that an item is about; None if it was removed."""
+    try:
+        task: TaskJson = client.get(f"/v1/tasks/{percent_encode(ref)}").json
+    except CommandError as refusal:
+        if refusal.exit_status == EXIT_NOT_FOUND:
+            return None
+        raise
+    return task

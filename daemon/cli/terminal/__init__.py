@@ -1,0 +1,4 @@
+"""Text, tables, colour, keys and the editor on a terminal.
+
+Never knows what the journal contains.
+"""

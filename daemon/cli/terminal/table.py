@@ -1,0 +1,70 @@
+"""Draws a table as lines; columns marked `shrinks` become narrower until the table fits.
+
+Never escapes: the caller passes escaped cells, with their styles.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from daemon.cli.terminal.text import display_width, pad_right, truncate
+from daemon.cli.translation import _
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from daemon.cli.terminal.display import Display
+
+_GAP = "  "
+
+
+class Cell(NamedTuple):
+    """One escaped text and how to colour it."""
+
+    text: str
+    styles: tuple[str, ...] = ()
+
+
+class Column(NamedTuple):
+    """A heading; `width_max` bounds the column, and `shrinks` lets it shrink to fit the terminal."""
+
+    heading: str
+    width_max: int = 1000
+    shrinks: bool = False
+
+
+def table_lines(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], look: Display) -> Iterator[str]:
+    """Draw rows under headings; a column that is empty in every row is left out."""
+    indices = [index for index in range(len(columns)) if any(row[index].text for row in rows)]
+    if not indices:
+        return
+    widths = _widths(
+        [columns[index] for index in indices], [[row[index] for index in indices] for row in rows], look
+    )
+    headings = [Cell(_(columns[index].heading), ("dim",)) for index in indices]
+    for row in (headings, *([row[index] for index in indices] for row in rows)):
+        yield _line(row, widths, look)
+
+
+def _widths(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], look: Display) -> list[int]:
+    needs = [
+        min(
+            max(display_width(_(column.heading)), *(display_width(row[index].text) for row in rows)),
+            column.width_max,
+        )
+        for index, column in enumerate(columns)
+    ]
+    over = sum(needs) + len(_GAP) * (len(needs) - 1) - look.width
+    for index, column in enumerate(columns):
+        if column.shrinks and over > 0:
+            needs[index] = max(needs[index] - over, display_width(_(column.heading)))
+    return needs
+
+
+def _line(row: Sequence[Cell], widths: Sequence[int], look: Display) -> str:
+    texts = [truncate(cell.text, width) for cell, width in zip(row, widths, strict=True)]
+    # The last column is not padded: trailing spaces would wrap on a narrow terminal.
+    filled = [pad_right(text, width) for text, width in zip(texts[:-1], widths, strict=False)]
+    return _GAP.join(
+        look.paint(text, *cell.styles) for text, cell in zip([*filled, texts[-1]], row, strict=True)
+    ).rstrip()

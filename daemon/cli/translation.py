@@ -1,0 +1,122 @@
+"""The words of people, in the language that they read.
+
+Never speaks to scripts: what `--json` and `--plain` print stays English, and so does what is stored.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Final
+
+from daemon.language import DEFAULT_LANGUAGE, LANGUAGES, chosen_language
+from daemon.paths import find_paths
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from gettext import NullTranslations
+
+CATALOG_DOMAIN: Final = "placet"
+CATALOG_FOLDER: Final = os.path.join(os.path.dirname(os.path.dirname(__file__)), "locale")
+
+
+_SENTENCE_CONTEXT: Final = "sentence"
+
+
+class _Voice:
+    """The catalog in use; none for English, in which everything is written.
+
+    English has a catalog of its own for the sentences of the daemon, which are looked up by id. It is read
+    only when such a sentence is shown.
+    """
+
+    __slots__ = ("catalog", "english")
+
+    def __init__(self) -> None:
+        self.catalog: NullTranslations | None = None
+        self.english: NullTranslations | None = None
+
+
+_VOICE: Final = _Voice()
+
+
+def use_language(language: str) -> None:
+    """Use this language from now on, in click's own words too."""
+    import gettext
+
+    if language == DEFAULT_LANGUAGE:
+        _VOICE.catalog = None
+        gettext.textdomain("messages")
+        return
+    _VOICE.catalog = gettext.translation(CATALOG_DOMAIN, CATALOG_FOLDER, [language], fallback=True)
+    # click asks gettext's global functions, which look for the language nowhere else.
+    os.environ["LANGUAGE"] = language
+    gettext.bindtextdomain(CATALOG_DOMAIN, CATALOG_FOLDER)
+    gettext.textdomain(CATALOG_DOMAIN)
+
+
+def _(message: str) -> str:
+    """Say a message in the language in use; its {placeholders} are filled in afterwards."""
+    return message if _VOICE.catalog is None else _VOICE.catalog.gettext(message)
+
+
+def ngettext(singular: str, plural: str, count: int) -> str:
+    """Say a message in the form that its language has for this count."""
+    if _VOICE.catalog is None:
+        return singular if count == 1 else plural
+    return _VOICE.catalog.ngettext(singular, plural, count)
+
+
+def pgettext(what: str, message: str) -> str:
+    """Say a word that depends on what it is said of: a task is not "removed" as a device is."""
+    return message if _VOICE.catalog is None else _VOICE.catalog.pgettext(what, message)
+
+
+def sentence_template(sentence_id: str) -> str | None:
+    """Return the template of one of the daemon's sentences; None for an unknown id."""
+    catalog = _VOICE.catalog or _english_sentences()
+    template = catalog.pgettext(_SENTENCE_CONTEXT, sentence_id)
+    return None if template == sentence_id else template
+
+
+def _english_sentences() -> NullTranslations:
+    import gettext
+
+    if _VOICE.english is None:
+        _VOICE.english = gettext.translation(
+            CATALOG_DOMAIN, CATALOG_FOLDER, [DEFAULT_LANGUAGE], fallback=True
+        )
+    return _VOICE.english
+
+
+def pgettext_noop(_what: str, *messages: str) -> tuple[str, ...]:
+    """Mark words that are translated elsewhere, by `pgettext`."""
+    return messages
+
+
+def gettext_noop(message: str) -> str:
+    """Mark a message that is said elsewhere, by `_`."""
+    return message
+
+
+def preferred_language(environment: Mapping[str, str] = os.environ) -> str:
+    """Find the language: PLACET_LANGUAGE, `language` in config.toml, the locale.
+
+    A value that is no language is passed over here; the daemon refuses it.
+    """
+    wanted_language = environment.get("PLACET_LANGUAGE") or _configured(find_paths(environment).config_file)
+    return chosen_language(wanted_language if wanted_language in LANGUAGES else "", environment)
+
+
+def _configured(file: str) -> str:
+    """Read the one key that stands before the first table: a TOML parser would take longer than the rest."""
+    try:
+        with open(file, encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                key, _found, value = line.partition("=")
+                if key.strip() == "language":
+                    return value.partition("#")[0].strip().strip("\"'")
+                if line.lstrip().startswith("["):
+                    break
+    except OSError:
+        return ""
+    return ""

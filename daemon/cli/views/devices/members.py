@@ -1,0 +1,205 @@
+"""The devices of a vault: their table, how far each is in step, and who let it in.
+
+Never calls a device in step that is known to lack something.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from daemon.cli.terminal.table import Cell, Column, table_lines
+from daemon.cli.terminal.text import escape, wrap_lines
+from daemon.cli.translation import _, gettext_noop, ngettext
+from daemon.cli.wording.dates import relative_time
+from daemon.cli.wording.short_ids import SHORT_ID_CHARS_MIN, short_ids_of
+from daemon.cli.wording.values import with_colon
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from daemon.cli.api.shapes import PeerJson
+    from daemon.cli.terminal.display import Display
+
+_DEVICE_COLUMNS: Final = (
+    Column(gettext_noop("ID")),
+    Column(gettext_noop("NAME"), width_max=24),
+    Column(gettext_noop("LINK")),
+    Column(gettext_noop("LACKS")),
+    Column(gettext_noop("SEEN")),
+    Column(gettext_noop("ADDRESS"), shrinks=True),
+)
+
+
+def device_rows(devices: Iterable[PeerJson]) -> Iterator[Sequence[object]]:
+    """Give the plain columns, as `placet devices --help` names them."""
+    for device in devices:
+        get = device.get
+        yield (
+            get("device_id"),
+            get("name"),
+            bool(get("this")),
+            bool(get("connected")),
+            get("lag"),
+            get("last_seen"),
+            get("address"),
+            bool(get("removed")),
+            get("added_by"),
+            get("added_at"),
+            bool(get("differs")),
+        )
+
+
+def device_list(devices: Sequence[PeerJson], look: Display) -> Iterator[str]:
+    """Draw the table of devices."""
+    ids = short_ids_of(devices, "device_id")
+    rows = [_device_cells(device, ids, look) for device in devices]
+    return table_lines(_DEVICE_COLUMNS, rows, look) if rows else iter(())
+
+
+def device_screen(devices: Sequence[PeerJson], look: Display) -> Iterator[str]:
+    """Draw the devices, and who let each of them in."""
+    yield from device_list(devices, look)
+    if any(device.get("this") and device.get("removed") for device in devices):
+        yield from removed_here_lines(look)
+    names = unique_names(devices)
+    yield from differing_lines(devices, names, look)
+    left_out = sum(bool(device.get("left_out")) for device in devices)
+    if left_out:
+        words = ngettext(
+            "{count} device is left out, because there are too many. To remove the one that let it in:"
+            " placet devices remove DEVICE --with-admitted",
+            "{count} devices are left out, because there are too many. To remove the one that let them in:"
+            " placet devices remove DEVICE --with-admitted",
+            left_out,
+        )
+        yield from painted_lines(words.format(count=left_out), look, "red")
+    for peer in devices:
+        if not peer.get("removed") and (words := admission_words(peer, names, look)):
+            yield from painted_lines(words, look, "dim")
+
+
+def device_line(text: str, device: PeerJson, look: Display) -> Iterator[str]:
+    """Say what was done with a device."""
+    name = escape(device.get("name") or device.get("device_id") or "?")
+    yield f"{look.paint(look.symbol('✓'), 'green')} {text} {look.paint(name, 'bold')}"
+
+
+def sync_rows(report: dict[str, Any]) -> Iterator[Sequence[object]]:
+    """Give name and value, one a line; then the plain columns of each peer."""
+    yield from ((key, value) for key, value in report.items() if key != "peers")
+    yield from (("peer", *row) for row in device_rows(report.get("peers") or ()))
+
+
+def sync_lines(report: dict[str, Any], look: Display) -> Iterator[str]:
+    """Draw how far this device and its peers agree."""
+    peers = report.get("peers") or []
+    linked = sum(bool(peer.get("connected")) for peer in peers)
+    if report.get("paused"):
+        yield look.paint(with_colon(_("Exchange is paused")) + "placet sync --resume", "yellow")
+    elif not linked:
+        yield look.paint(_("No other device is connected") if peers else _("No other device yet"), "yellow")
+    elif report.get("complete"):
+        agreed = ngettext("In step with {count} device", "In step with {count} devices", linked)
+        yield f"{look.paint(look.symbol('✓'), 'green')} {agreed.format(count=linked)}"
+    elif not any(peer.get("differs") for peer in peers):
+        yield look.paint(_("Not in step yet"), "yellow")
+    names = unique_names(peers)
+    yield from differing_lines(peers, names, look)
+    for peer in peers:
+        if peer.get("unanswered"):
+            silent = _("{device} has not answered yet").format(device=names[peer.get("device_id", "")])
+            yield from painted_lines(silent, look, "yellow")
+    yield from device_list(peers, look)
+
+
+def _device_cells(peer: PeerJson, ids: dict[str, str], look: Display) -> list[Cell]:
+    if peer.get("removed"):
+        link = Cell(_("this one, removed") if peer.get("this") else _("removed"), ("red",))
+    elif peer.get("this"):
+        link = Cell(_("this one"), ("bold",))
+    elif peer.get("left_out"):
+        link = Cell(_("left out"), ("red",))
+    elif peer.get("differs"):
+        link = Cell(_("differs"), ("red",))
+    else:
+        link = Cell(_("connected"), ("green",)) if peer.get("connected") else Cell(_("away"), ("dim",))
+    lag = peer.get("lag")
+    return [
+        Cell(escape(ids.get(peer.get("device_id", ""), "")), ("cyan",)),
+        Cell(escape(peer.get("name") or "")),
+        link,
+        Cell("" if lag is None or peer.get("this") else str(lag), ("yellow",) if lag else ("dim",)),
+        Cell("" if peer.get("this") else escape(relative_time(peer.get("last_seen"), look.now_s)), ("dim",)),
+        Cell(escape(peer.get("address") or ""), ("dim",)),
+    ]
+
+
+def unique_names(devices: Sequence[PeerJson]) -> dict[str, str]:
+    """Map the ids of devices to their names, with the id's beginning if several have one name."""
+    ids = short_ids_of(devices, "device_id")
+    names = {device.get("device_id", ""): device.get("name") or "?" for device in devices}
+    counts = Counter(names.values())
+    return {
+        device: escape(name) if counts[name] == 1 else f"{escape(name)} ({escape(ids.get(device, '?'))})"
+        for device, name in names.items()
+    }
+
+
+def removed_here_lines(look: Display) -> tuple[str, str]:
+    """Say that this device is no member any more, and what to do about it."""
+    return (
+        look.paint(_("this device is no longer a member of its vault"), "red"),
+        _("to start again, stop placet, then run: placet devices leave"),
+    )
+
+
+def painted_lines(words: str, look: Display, ink: str, margin: int = 0) -> Iterator[str]:
+    """Paint words, in as many lines as they take beside a margin."""
+    return (look.paint(line, ink) for line in wrap_lines(words, look.width - margin) if line)
+
+
+def admission_words(peer: PeerJson, names: dict[str, str], look: Display) -> str:
+    """Say who let a device in, and when; nothing of one that was there when this one joined."""
+    device, by = names.get(peer.get("device_id", ""), "?"), peer.get("added_by")
+    if not by:
+        when_seen = relative_time(peer.get("added_heard_at"), look.now_s)
+        words = _("{device} was first seen {when}; nobody says who let it in")
+        return words.format(device=device, when=when_seen) if when_seen else ""
+    when, by_id = relative_time(peer.get("added_at"), look.now_s), peer.get("added_by_id") or ""
+    if by_id and by_id == peer.get("device_id"):
+        return _("{device} let itself in again, {when}").format(device=device, when=when)
+    # One that is not on the screen may have the name of one that is.
+    text = names.get(by_id) or (
+        f"{escape(by)} ({escape(by_id[:SHORT_ID_CHARS_MIN])})" if by_id else escape(by)
+    )
+    return _("{device} was let in by {by}, {when}").format(device=device, by=text, when=when)
+
+
+def differing_lines(
+    peers: Iterable[PeerJson], names: dict[str, str], look: Display, margin: int = 0
+) -> Iterator[str]:
+    """Say which devices showed another state for the same changes, and what to do."""
+    differing = [names.get(peer.get("device_id", ""), "?") for peer in peers if peer.get("differs")]
+    for name in differing:
+        words = _("{device} showed something else when it last held the same changes").format(device=name)
+        yield from painted_lines(words, look, "red", margin)
+    if differing:
+        yield _("run 'placet verify' on both devices")
+
+
+def lag_words(peer: PeerJson, look: Display) -> str:
+    lag, missing = peer.get("lag"), peer.get("missing") or 0
+    if peer.get("differs"):
+        # Whether it still does shows when both hold the same again: what lacks until then stands beside it.
+        standing = lag_words(cast("PeerJson", {**peer, "differs": False}), look) if lag or missing else ""
+        return f"{look.paint(_('differs'), 'red')}  {standing}".rstrip()
+    if missing and peer.get("connected"):
+        coming = ngettext("{count} commit to come", "{count} commits to come", missing)
+        return look.paint(coming.format(count=missing), "yellow")
+    if lag is None:
+        return ""
+    if not lag:
+        return _("in step")
+    lacks = ngettext("lacks {count} commit", "lacks {count} commits", lag).format(count=lag)
+    return look.paint(lacks, "yellow")

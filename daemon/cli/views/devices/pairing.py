@@ -1,0 +1,118 @@
+"""Invitations as they are shown: the code, the token and its QR code, and how pairing went.
+
+Never draws a token that would not fit.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from daemon.cli.terminal.text import escape
+from daemon.cli.translation import _, ngettext
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from daemon.cli.terminal.display import Display
+
+_QUIET: Final = 2
+# Light modules are drawn, for most terminals are dark: upper and lower half of each character.
+_HALVES: Final = {(0, 0): "█", (0, 1): "▀", (1, 0): "▄", (1, 1): " "}
+
+
+def secret_line(invitation: dict[str, Any], _look: Display) -> Iterator[str]:
+    """Give what the other device needs, alone on its line."""
+    yield escape(invitation.get("code") or invitation.get("token") or "")
+
+
+def invitation_row(invitation: dict[str, Any]) -> Iterator[Sequence[object]]:
+    """Give the plain columns: code or token, address, end."""
+    secret = invitation.get("code") or invitation.get("token")
+    yield secret, invitation.get("address"), invitation.get("expires_at")
+
+
+def qr_lines(text: str, look: Display) -> list[str]:
+    """Draw a text as a QR code; nothing if the terminal is too narrow, or knows only ASCII."""
+    if not text or not look.unicode:
+        return []
+    import segno  # imported here: no other command draws
+
+    code = segno.make(text, error="l", micro=False)
+    width = int(code.symbol_size(border=_QUIET)[0])
+    if width > look.width:
+        return []
+    rows = [list(row) for row in code.matrix_iter(border=_QUIET)]
+    rows += [[0] * width] * (len(rows) % 2)
+    return [
+        "".join(_HALVES[int(bool(above)), int(bool(below))] for above, below in zip(*pair, strict=True))
+        for pair in zip(rows[::2], rows[1::2], strict=True)
+    ]
+
+
+def joined_rows(state: dict[str, Any]) -> Iterator[Sequence[object]]:
+    """Give the plain columns of who joined: id, name."""
+    device = state.get("device") or {}
+    yield device.get("device_id"), device.get("name")
+
+
+def joined_line(state: dict[str, Any], look: Display) -> Iterator[str]:
+    """Say who joined."""
+    device = state.get("device") or {}
+    name = escape(device.get("name") or device.get("device_id") or "?")
+    yield f"{look.paint(look.symbol('✓'), 'green')} {_('{name} joined').format(name=name)}"
+
+
+def failed_try_words(left: int) -> str:
+    """Say that a wrong code was tried."""
+    words = ngettext(
+        "A wrong code was tried; {count} try is left.",
+        "A wrong code was tried; {count} tries are left.",
+        left,
+    )
+    return words.format(count=left)
+
+
+def not_admitted_words() -> str:
+    """Say that an invitation ended after its code had been typed right."""
+    return _("the invitation was cancelled; the device that typed the code was not let in")
+
+
+def cancelled_line(state: dict[str, Any]) -> str:
+    """Say what came of calling an invitation off: somebody may have been quicker."""
+    device = state.get("device") or {}
+    if state.get("stage") == "joined":
+        return _("{name} joined before that").format(name=escape(device.get("name") or "?"))
+    words = not_admitted_words() if device else _("the invitation was cancelled")
+    return f"{words[:1].upper()}{words[1:]}"
+
+
+def goodbye_rows(fields: dict[str, Any]) -> Iterator[Sequence[object]]:
+    """Give the plain columns: name, whether it knows."""
+    yield from ((name, True) for name in fields.get("told") or ())
+    yield from ((name, False) for name in fields.get("untold") or ())
+
+
+def goodbye_lines(fields: dict[str, Any], look: Display) -> Iterator[str]:
+    """Say who knows that this device leaves."""
+    if fields.get("removed"):
+        yield f"{look.symbol('·')} {_('This device was removed already: nobody is left to tell')}"
+    for name in fields.get("told") or ():
+        words = _("Said goodbye to {name}").format(name=escape(name))
+        yield f"{look.paint(look.symbol('✓'), 'green')} {words}"
+    for name in fields.get("untold") or ():
+        words = _("{name} is away: the others will tell it")
+        if not fields.get("told"):
+            words = _("{name} was not told: remove this device there")
+        yield f"{look.symbol('·')} {words.format(name=escape(name))}"
+
+
+def left_lines(fields: dict[str, Any], look: Display) -> Iterator[str]:
+    """Say that this device is alone now, and what it took along."""
+    count = int(fields.get("tasks") or 0)
+    words = ngettext(
+        "This device is on its own, with {count} task",
+        "This device is on its own, with {count} tasks",
+        count,
+    )
+    yield f"{look.paint(look.symbol('✓'), 'green')} {words.format(count=count)}"
+    yield _("The journal that it had is kept: {file}").format(file=escape(fields.get("replaced") or ""))

@@ -1,0 +1,72 @@
+"""Where commits are: each device, and whether it is known to hold them.
+
+Never says that a device lacks what it was only never heard to hold.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from daemon.cli.terminal.table import Cell, Column, table_lines
+from daemon.cli.terminal.text import escape, truncate
+from daemon.cli.translation import _, gettext_noop, ngettext
+from daemon.cli.wording.dates import relative_time
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from daemon.cli.api.shapes import HoldingJson, ReplicationJson
+    from daemon.cli.terminal.display import Display
+
+_TITLE_WIDTH: Final = 40
+_COLUMNS: Final = (
+    Column(gettext_noop("NAME"), width_max=24),
+    Column(gettext_noop("HOLDS")),
+    Column(gettext_noop("AS OF")),
+)
+
+
+def replication_rows(answer: ReplicationJson) -> Iterator[Sequence[object]]:
+    """Give the plain columns of each device: id, name, how many commits it lacks, as of when."""
+    for holding in answer.get("devices") or ():
+        yield holding.get("device_id"), holding.get("name"), holding.get("lacks"), holding.get("as_of")
+
+
+def replication_lines(answer: ReplicationJson, look: Display) -> Iterator[str]:
+    """Draw what was asked for, and a line for each device."""
+    count, moment = answer.get("commits") or 0, escape(relative_time(answer.get("at"), look.now_s))
+    device = escape(answer.get("device_name") or "?")
+    if answer.get("entity") is None:
+        words = _("Commit {seq}, of {device}, {when}")
+        yield words.format(seq=escape(answer.get("seq")), device=device, when=moment)
+    else:
+        title = truncate(escape(answer.get("title") or answer.get("entity") or "?"), _TITLE_WIDTH)
+        words = ngettext(
+            "{title}: {count} commit, of {device}, {when}",
+            "{title}: {count} commits, the newest of {device}, {when}",
+            count,
+        )
+        yield words.format(title=look.paint(title, "bold"), count=count, device=device, when=moment)
+    yield from table_lines(
+        _COLUMNS, [_cells(holding, count, look) for holding in answer.get("devices") or ()], look
+    )
+
+
+def _cells(holding: HoldingJson, count: int, look: Display) -> list[Cell]:
+    lacks = holding.get("lacks")
+    if lacks is None:
+        holds = Cell(_("not known"), ("dim",))
+    elif not lacks:
+        holds = Cell(_("yes"), ("green",))
+    elif lacks >= count:
+        holds = Cell(_("not yet"), ("yellow",))
+    else:
+        some = ngettext("lacks {count} commit", "lacks {count} commits", lacks)
+        holds = Cell(some.format(count=lacks), ("yellow",))
+    if holding.get("this"):
+        cell = Cell(_("this one"), ("bold",))
+    elif holding.get("removed"):
+        cell = Cell(_("removed"), ("red",))
+    else:
+        cell = Cell(escape(relative_time(holding.get("as_of"), look.now_s)), ("dim",))
+    return [Cell(escape(holding.get("name") or "")), holds, cell]

@@ -1,0 +1,168 @@
+"""Where things stand: the status screen, the devices, a synchronisation, the health checks.
+
+Never calls a device in step that is known to lack something.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from daemon.cli.terminal.text import escape, pad_right, wrap_lines
+from daemon.cli.translation import _, gettext_noop, ngettext
+from daemon.cli.views.devices.members import (
+    admission_words,
+    device_rows,
+    differing_lines,
+    lag_words,
+    painted_lines,
+    removed_here_lines,
+    unique_names,
+)
+from daemon.cli.wording.dates import parse_time_s, relative_time
+from daemon.cli.wording.sentences import answer_words
+from daemon.cli.wording.values import with_colon
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from daemon.cli.api.shapes import PeerJson, StatusJson
+    from daemon.cli.terminal.display import Display
+
+# The names of the states that agents are counted by.
+_STATES: Final = (
+    gettext_noop("active"),
+    gettext_noop("due"),
+    gettext_noop("running"),
+    gettext_noop("dormant"),
+)
+_ID_SHOWN: Final = 12
+_CHECK_MARGIN: Final = 13
+_FACT_MARGIN: Final = 13
+_TOLD_S: Final = 7 * 86_400
+
+
+def status_rows(status: StatusJson) -> Iterator[Sequence[object]]:
+    """Give name and value, one a line; peers and agents flattened."""
+    for key, value in status.items():
+        if key == "peers" and isinstance(value, list):
+            yield from (("peer", *row) for row in device_rows(value))
+        elif key == "agents" and isinstance(value, dict):
+            yield from ((f"agents_{name}", count) for name, count in value.items())
+        elif key == "model" and isinstance(value, dict):
+            yield key, value.get("found")
+        else:
+            yield key, value
+
+
+def status_screen(status: StatusJson, look: Display) -> Iterator[str]:
+    """Draw the one screen of where things stand."""
+    device = escape(status.get("device_id") or "")[:_ID_SHOWN]
+    yield f"{look.paint(escape(status.get('name') or _('this device')), 'bold')}  {look.paint(device, 'dim')}"
+    yield from (
+        _fact(_("holds"), _held(status), look),
+        _fact(_("state"), escape(status.get("state_hash") or "")[:_ID_SHOWN], look),
+        _fact(_("agents"), _agents(status.get("agents") or {}, look), look),
+    )
+    waiting = int(status.get("pending_items") or 0)
+    words = _("none waits")
+    if waiting:
+        words = ngettext("{count} waits for you", "{count} wait for you", waiting).format(count=waiting)
+        words = with_colon(words) + "placet pending"
+    yield _fact(_("proposals"), look.paint(words, *(["yellow"] if waiting else [])), look)
+    if model := status.get("model"):
+        yield _fact(_("model"), look.paint(escape(answer_words(model, "found")), "yellow"), look)
+    if disputed := int(status.get("conflicts") or 0):
+        yield _fact(_("conflicts"), look.paint(_settle(disputed), "yellow"), look)
+    yield from _peers(status, look)
+
+
+def _peers(status: StatusJson, look: Display) -> Iterator[str]:
+    """Say how the other devices stand to this one, and who was let in lately."""
+    if status.get("removed"):
+        first, second = removed_here_lines(look)
+        yield _fact(_("peers"), first, look)
+        yield _fact("", second, look)
+        return
+    peers = status.get("peers") or []
+    if not peers:
+        yield _fact(_("peers"), with_colon(_("none yet")) + "placet pair", look)
+    own: PeerJson = {"device_id": status.get("device_id", ""), "name": status.get("name", "")}
+    names = unique_names([own, *peers])
+    for index, peer in enumerate(peers):
+        yield _fact("" if index else _("peers"), _peer(peer, names, look), look)
+    yield from (_fact("", words, look) for words in differing_lines(peers, names, look, _FACT_MARGIN))
+    for peer in peers:
+        yield from (_fact("", words, look) for words in _let_in(peer, status, names, look))
+
+
+def _settle(count: int) -> str:
+    return _("{count} to settle: placet conflicts").format(count=count)
+
+
+def _fact(name: str, words: str, look: Display) -> str:
+    return f"  {look.paint(pad_right(name, 10), 'dim')} {words}"
+
+
+def _held(status: StatusJson) -> str:
+    entities = ngettext("{count} entity", "{count} entities", _number(status, "entities"))
+    commits = ngettext("{count} commit", "{count} commits", _number(status, "commits"))
+    return _("{entities} in {commits}").format(
+        entities=entities.format(count=_count(status, "entities")),
+        commits=commits.format(count=_count(status, "commits")),
+    )
+
+
+def _number(status: StatusJson, key: str) -> int:
+    value: Any = status.get(key)
+    return value if isinstance(value, int) else 0
+
+
+def _count(status: StatusJson, key: str) -> str:
+    value: Any = status.get(key)
+    return f"{value:,}".replace(",", " ") if isinstance(value, int) else "?"
+
+
+def _agents(agents: Mapping[str, object], look: Display) -> str:
+    words = [f"{count} {escape(_(name))}" for name, count in agents.items()]
+    return f" {look.symbol('·')} ".join(words) or _("none")
+
+
+def _peer(peer: PeerJson, names: dict[str, str], look: Display) -> str:
+    connected = bool(peer.get("connected"))
+    dot = look.paint(look.symbol("●"), "green") if connected else look.paint(look.symbol("○"), "dim")
+    last_seen = "" if connected else relative_time(peer.get("last_seen"), look.now_s)
+    away = _("away, seen {when}").format(when=last_seen) if last_seen else _("away")
+    link = _("connected") if connected else away
+    name = names.get(peer.get("device_id", ""), "?")
+    return f"{dot} {name}  {look.paint(link, 'dim')}  {lag_words(peer, look)}".rstrip()
+
+
+def _let_in(peer: PeerJson, status: StatusJson, names: dict[str, str], look: Display) -> Iterator[str]:
+    """Tell of a device that another one let in lately: nobody is to come in unseen."""
+    at_s = parse_time_s(peer.get("added_heard_at"))
+    lately = at_s is not None and look.now_s is not None and look.now_s - at_s < _TOLD_S
+    # By id: a name may be any, and that of another device too.
+    if not lately or peer.get("added_by_id") == status.get("device_id"):
+        return
+    yield from painted_lines(admission_words(peer, names, look), look, "yellow", _FACT_MARGIN)
+
+
+class HealthCheckResult(NamedTuple):
+    """One finding of `doctor`: what was looked at, whether it is well, and the remedy."""
+
+    name: str
+    well: bool
+    found: str
+    remedy: str = ""
+
+
+def check_lines(checks: Iterable[HealthCheckResult], look: Display) -> Iterator[str]:
+    """Draw the findings, each with its remedy."""
+    margin = " " * _CHECK_MARGIN
+    for check in checks:
+        sign = look.paint(look.symbol("✓"), "green") if check.well else look.paint(look.symbol("✗"), "red")
+        first, *rest = wrap_lines(check.found, look.width - _CHECK_MARGIN)
+        yield f"{sign} {pad_right(_(check.name), _CHECK_MARGIN - 3)} {first}"
+        yield from (margin + line for line in rest)
+        if check.remedy:
+            yield from ("    " + line for line in wrap_lines(check.remedy, look.width - 4))

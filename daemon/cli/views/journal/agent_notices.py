@@ -1,0 +1,74 @@
+"""What a task's page says of its agent: what waits, what lacks its effect, whether it sleeps, how old it is.
+
+Never shows a report as current if something was decided or changed since.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from daemon.cli.terminal.text import escape, wrap_lines
+from daemon.cli.translation import _, ngettext
+from daemon.cli.wording.sentences import answer_words
+from daemon.cli.wording.short_ids import short_ids
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from daemon.cli.api.shapes import AgentJson
+    from daemon.cli.terminal.display import Display
+
+
+def agent_notices(agent: AgentJson, task: str, width: int, look: Display) -> Iterator[str]:
+    """Draw what a person should know of a task's agent; `task` is the short id of the task."""
+    if count := agent.get("pending_items") or 0:
+        waiting = ngettext(
+            "{count} proposal waits for you: placet pending {task}",
+            "{count} proposals wait for you: placet pending {task}",
+            count,
+        )
+        yield look.paint(waiting.format(count=count, task=task), "yellow")
+    yield from without_effect_lines(agent, width, look)
+    if asleep := _asleep(agent, task):
+        yield from (look.paint(line, "yellow") for line in wrap_lines(asleep, width))
+
+
+def without_effect_lines(agent: AgentJson, width: int, look: Display) -> Iterator[str]:
+    """Draw which proposals are confirmed and not in effect, and what puts them into effect."""
+    items = short_ids(agent.get("confirmed_without_effect") or ())
+    if items:
+        words = ngettext(
+            "{count} proposal is confirmed, and not in effect: placet confirm {items}",
+            "{count} proposals are confirmed, and not in effect: placet confirm {items}",
+            len(items),
+        ).format(count=len(items), items=" ".join(map(escape, items.values())))
+        yield from (look.paint(line, "red") for line in wrap_lines(words, width))
+
+
+def _asleep(agent: AgentJson, task: str) -> str:
+    """Say why an agent does not work, and what to do; nothing of one that works."""
+    lifecycle = agent.get("lifecycle")
+    if lifecycle == "destroyed":
+        return _("its agent was destroyed, which is final")
+    if lifecycle != "dormant":
+        return ""
+    if not agent.get("lifecycle_reason"):
+        return _("its agent sleeps; it works again when the task is restored")
+    reason = escape(answer_words(agent, "lifecycle_reason"))
+    return _("its agent sleeps: {why}; placet agent resume {task}").format(why=reason, task=task)
+
+
+def since_words(agent: AgentJson, look: Display) -> str:
+    """Say how much was decided and changed since the report; empty if nothing was."""
+    decided, changed = agent.get("report_decisions_since") or 0, agent.get("report_changes_since") or 0
+    dot = look.paint(look.symbol("·"), "dim")
+    sentence = []
+    if decided:
+        sentence.append(
+            ngettext("{count} decision since", "{count} decisions since", decided).format(count=decided)
+        )
+    if changed:
+        sentence.append(
+            ngettext("{count} change since", "{count} changes since", changed).format(count=changed)
+        )
+    return "".join(f" {dot} {look.paint(words, 'yellow')}" for words in sentence)

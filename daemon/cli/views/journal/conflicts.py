@@ -1,0 +1,119 @@
+"""Conflicts: what was said of one thing on several devices, numbered, with the command that settles it.
+
+Never says which is right.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from daemon.cli.terminal.text import escape, wrap_lines
+from daemon.cli.translation import _, ngettext
+from daemon.cli.wording import terms
+from daemon.cli.wording.dates import relative_time
+from daemon.cli.wording.sentences import answer_words
+from daemon.cli.wording.short_ids import SHORT_ID_CHARS_MIN, short_ids_of
+from daemon.cli.wording.values import author_words, field_words, in_quotation_marks, value_words, with_colon
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from daemon.cli.api.shapes import ConflictJson
+    from daemon.cli.terminal.display import Display
+
+
+def conflict_rows(conflicts: Iterable[ConflictJson]) -> Iterator[Sequence[object]]:
+    """Give the plain columns: entity, field, number, value, author, device, time, kind, task."""
+    for conflict in conflicts:
+        get = conflict.get
+        for number, version in enumerate(conflict.get("versions") or (), 1):
+            fields = _version(version)
+            who = fields.get("by"), fields.get("device_name"), fields.get("at")
+            yield get("entity"), get("field"), number, fields.get("value"), *who, get("kind"), get("task_id")
+
+
+def conflict_list(conflicts: Sequence[ConflictJson], look: Display) -> Iterator[str]:
+    """Draw conflicts beneath the tasks that they are on."""
+    ids = short_ids_of(conflicts, "entity")
+    for place, (_task, group) in enumerate(groupby(conflicts, key=lambda conflict: conflict.get("task_id"))):
+        together = list(group)
+        if place:
+            yield ""
+        title = together[0].get("task_title")
+        yield look.paint(escape(title or _("Beside the tasks")), "bold")
+        for member in together:
+            yield from conflict_lines(member, look, ids.get(str(member.get("entity")), ""))
+
+
+def conflict_lines(conflict: ConflictJson, look: Display, short: str = "") -> Iterator[str]:
+    """Draw one conflict: what it is on, each version with who, where and when, how to settle it."""
+    yield look.paint(_subject(conflict), "red")
+    for number, version in enumerate(conflict.get("versions") or (), 1):
+        fields = _version(version)
+        who = author_words(fields.get("by"), fields.get("device_name"))
+        text = look.paint(", ".join(filter(None, [who, relative_time(fields.get("at"), look.now_s)])), "dim")
+        now = f" {look.symbol('·')} {_('in effect')}" if number == 1 else ""
+        first, *rest = wrap_lines(_words(fields, conflict), max(look.width - 40, 30))
+        yield f"  {number}  {first}  {text}{look.paint(now, 'dim')}"
+        yield from (f"     {line}" for line in rest)
+    if left_out := conflict.get("left_out"):
+        words = ngettext("{count} more value is not shown", "{count} more values are not shown", left_out)
+        yield look.paint(f"     {words.format(count=left_out)}", "dim")
+    entity = short or str(conflict.get("entity") or "")[:SHORT_ID_CHARS_MIN]
+    field = _quoted(str(conflict.get("name") or conflict.get("field") or ""))
+    if entity:
+        yield look.paint(f"  placet conflicts keep {escape(entity)} {field} N", "dim")
+
+
+def kept_rows(fields: dict[str, Any]) -> Iterator[Sequence[object]]:
+    """Give the plain columns of what was kept: entity, field, value, author, device, time."""
+    version = _version(fields.get("kept"))
+    who = version.get("by"), version.get("device_name"), version.get("at")
+    yield (fields.get("entity"), fields.get("field"), version.get("value"), *who)
+
+
+def kept_lines(fields: dict[str, Any], look: Display) -> Iterator[str]:
+    """Answer what was kept, and draw what is still in conflict on the same thing."""
+    version = _version(fields.get("kept"))
+    short = look.paint(escape(str(fields.get("entity") or "")[:SHORT_ID_CHARS_MIN]), "cyan")
+    who = author_words(version.get("by"), version.get("device_name"))
+    words = f"{with_colon(_name(fields))}{escape(_words(version, fields))}  {look.paint(who, 'dim')}"
+    yield f"{look.paint(look.symbol('✓'), 'green')} {_('Kept')} {short}  {words}"
+    for conflict in fields.get("left") or ():
+        yield from conflict_lines(conflict, look)
+
+
+def _version(version: Any) -> dict[str, Any]:
+    return version if isinstance(version, dict) else {"value": version}
+
+
+def _words(fields: dict[str, Any], conflict: Mapping[str, Any]) -> str:
+    if words := answer_words(fields, "words"):
+        return words
+    value = fields.get("value")
+    value_text = value_words(value, conflict.get("field", ""))
+    return in_quotation_marks(value_text) if isinstance(value, str) and value else value_text
+
+
+def _subject(conflict: Mapping[str, Any]) -> str:
+    """Say what is disputed: "two words on title", "deleted while it was edited"."""
+    kind = str(conflict.get("kind") or "task")
+    title = str(conflict.get("title") or "")
+    what = f"{terms.kind_name(kind)} {in_quotation_marks(escape(title))}" if title else terms.kind_name(kind)
+    words = _("two words on {field}:").format(field=_name(conflict))
+    if conflict.get("field") == "deleted":
+        words = _("deleted while it was edited:")
+    return words if kind == "task" else f"{what}, {words}"
+
+
+def _name(conflict: Mapping[str, Any]) -> str:
+    """Say a field in words; of a set, the member."""
+    name, slash, member = str(conflict.get("name") or conflict.get("field") or "").partition("/")
+    return f"{field_words(name.removesuffix('_ids'))} {escape(member)}" if slash else field_words(name)
+
+
+def _quoted(field: str) -> str:
+    import shlex
+
+    return escape(shlex.quote(field))

@@ -1,0 +1,163 @@
+"""The history: who changed what, when, on which device, from what to what, and why.
+
+Never shows a person what only machines read; the plain and JSON forms have all of it.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Final
+
+from daemon.cli.terminal.text import display_width, escape, pad_right, truncate, wrap_lines
+from daemon.cli.translation import _, pgettext_noop
+from daemon.cli.views.journal.agent_words import argument_lines
+from daemon.cli.wording import terms
+from daemon.cli.wording.dates import relative_time
+from daemon.cli.wording.sentences import answer_words
+from daemon.cli.wording.short_ids import SHORT_ID_CHARS_MIN, short_ids_of
+from daemon.cli.wording.values import author_words, change_words, field_words, value_words, with_colon
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from daemon.cli.api.client import StreamEvent
+    from daemon.cli.api.shapes import ChangeJson
+    from daemon.cli.terminal.display import Display
+
+_WHEN_WIDTH_MIN: Final = 11
+_WIDTH_MAX: Final = 100
+_TITLE_WIDTH_MIN: Final = 16
+# The field that names a thing: its heading says it.
+_NAMES: Final = ("title", "text", "name", "display_name")
+_FOR_MACHINES: Final = frozenset(
+    {
+        "task_id",
+        "checklist_id",
+        "agent_id",
+        "home_device_id",
+        "position",
+        "beacon",
+        "certificate",
+        "public_key",
+        "happened_at",
+        "all_notes",
+    }
+)
+# Of what is longer, only what changed is shown.
+_LONG_CHARS: Final = 60
+pgettext_noop("proposal", "took back")
+_VERDICTS: Final = {"undone": "took back"}
+_ROW_KEYS: Final = ("seq", "at", "by", "device", "kind", "entity", "field", "before", "after", "why")
+
+
+def change_rows(changes: Iterable[ChangeJson]) -> Iterator[Sequence[object]]:
+    """Give the plain columns: position, time, author, device, kind, entity, field, before, after, why."""
+    for change in changes:
+        yield tuple(change.get(key) for key in _ROW_KEYS)
+
+
+def change_list(changes: Sequence[ChangeJson], look: Display) -> Iterator[str]:
+    """Draw the changes: a line for what a commit touched, and one for each field that a person would know."""
+    ids = short_ids_of(changes, "entity")
+    moments = (escape(relative_time(change.get("at"), look.now_s)) for change in changes)
+    wide = max(_WHEN_WIDTH_MIN, *map(display_width, moments), 0)
+    for _touch, group in groupby(changes, key=_touched):
+        together = list(group)
+        yield _heading(together, ids, wide, look)
+        yield from _fields(together, wide, look)
+
+
+def _touched(change: ChangeJson) -> tuple[object, object]:
+    return change.get("seq"), change.get("entity")
+
+
+def _heading(group: Sequence[ChangeJson], ids: dict[str, str], wide: int, look: Display) -> str:
+    first = group[0]
+    when = look.paint(pad_right(escape(relative_time(first.get("at"), look.now_s)), wide), "dim")
+    who = with_colon(author_words(first.get("by"), first.get("device_name") or first.get("device")))
+    room = look.width - wide - display_width(who) - 2
+    return f"{when}  {who}{_deed(group, ids, room, look)}".rstrip()
+
+
+def _deed(group: Sequence[ChangeJson], ids: dict[str, str], room: int, look: Display) -> str:
+    """Say what was touched: "added task 3f2a  Title", "confirmed proposal 99be"."""
+    first = group[0]
+    after = {change.get("field"): change.get("after") for change in group}
+    if first.get("kind") == "decision" and after.get("verdict"):
+        item = str(after.get("item_id") or "")[:SHORT_ID_CHARS_MIN]
+        verdict = terms.proposal_status(_VERDICTS.get(str(after["verdict"]), after["verdict"]))
+        item = look.paint(escape(item), "cyan")
+        return _("{verdict} proposal {item}").format(verdict=verdict, item=item)
+    added = any(change.get("field") in _NAMES and change.get("before") is None for change in group)
+    kind = terms.kind_name(first.get("kind"))
+    short = escape(ids.get(first.get("entity", ""), ""))
+    what = _("added {kind}").format(kind=kind) if added else kind
+    title = truncate(
+        escape(first.get("title") or ""),
+        max(room - display_width(what) - display_width(short) - 3, _TITLE_WIDTH_MIN),
+    )
+    return f"{what} {look.paint(short, 'cyan')}  {title}"
+
+
+def _fields(group: Sequence[ChangeJson], wide: int, look: Display) -> Iterator[str]:
+    margin = " " * (wide + 2)
+    width = min(look.width, _WIDTH_MAX) - len(margin)
+    for change in group:
+        if _is_telling(change):
+            yield from (margin + line for line in _lines(change, width, look))
+    # One commit has one cause.
+    if reason := answer_words(group[-1], "why"):
+        lines = wrap_lines(_("why: {why}").format(why=reason), width)
+        yield from (margin + look.paint(line, "dim") for line in lines)
+    yield from (margin + line for line in argument_lines(group[-1], width, look))
+
+
+def _lines(change: ChangeJson, width: int, look: Display) -> Iterator[str]:
+    before, after = change.get("before"), change.get("after")
+    newer = look.paint(f"  {_('(of a newer version)')}", "dim") if change.get("unknown") else ""
+    if isinstance(before, str) and isinstance(after, str) and max(len(before), len(after)) > _LONG_CHARS:
+        from daemon.cli.wording.text_diff import word_changes
+
+        yield from wrap_lines(
+            with_colon(field_words(change.get("field", ""))) + word_changes(before, after), width
+        )
+        return
+    yield f"{_what(change, look)}{newer}"
+
+
+def _is_telling(change: ChangeJson) -> bool:
+    """Leave out what only machines read, and what a new thing has by default or in its heading."""
+    field = str(change.get("field") or "")
+    if not field or field in _FOR_MACHINES or (change.get("kind") == "decision" and field != "reason"):
+        return False
+    new = change.get("before") is None
+    return not new or (field not in _NAMES and change.get("after") not in (None, False, ""))
+
+
+def _what(change: ChangeJson, look: Display) -> str:
+    field, before, after = change.get("field", ""), change.get("before"), change.get("after")
+    group, is_member, member = field.partition("_ids/")
+    if is_member:
+        return (
+            f"{with_colon(field_words(group))}{look.paint(('+' if after else '-') + escape(member), 'green')}"
+        )
+    name = with_colon(field_words(field))
+    if before is None:
+        return f"{name}{look.paint(value_words(after, field), 'green')}"
+    return f"{name}{change_words(before, after, field, look)}"
+
+
+def event_lines(event: StreamEvent, answer: Any, look: Display) -> Iterator[str]:
+    """Draw one event of the stream: a commit by what it changed, a state in words, anything else as it is."""
+    if event.name == "state" and isinstance(answer, dict):
+        name = escape(answer.get("device_name") or answer.get("device") or "?")
+        differs = _("{device} holds the same changes and shows something else")
+        agrees = _("{device} holds the same changes and shows the same again")
+        yield look.paint((differs if answer.get("differs") else agrees).format(device=name), "yellow")
+        return
+    changes = answer.get("changes") if isinstance(answer, dict) else None
+    if isinstance(changes, list) and changes:
+        yield from change_list(changes, look)
+        return
+    what = value_words(answer) if isinstance(answer, dict | list) else escape(answer)
+    yield f"{look.paint(escape(event.id), 'dim')}  {escape(event.name)}  {what}"

@@ -1,0 +1,90 @@
+"""Links between tasks, in words, as seen from one of them.
+
+Never hides an end that was removed, or a circle that cannot be worked off.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from daemon.cli.terminal.text import display_width, escape, pad_right
+from daemon.cli.translation import _, gettext_noop
+from daemon.cli.wording.short_ids import short_ids_of
+from daemon.cli.wording.values import STATUS_STYLES, status_word
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from daemon.cli.api.shapes import LinkJson, TaskJson
+    from daemon.cli.terminal.display import Display
+
+_WORDS: Final = {
+    ("basic", "to"): gettext_noop("relates to"),
+    ("basic", "from"): gettext_noop("relates to"),
+    ("blocks", "to"): gettext_noop("blocks"),
+    ("blocks", "from"): gettext_noop("blocked by"),
+    ("follows_up", "to"): gettext_noop("follows up"),
+    ("follows_up", "from"): gettext_noop("followed up by"),
+    ("duplicates", "to"): gettext_noop("duplicates"),
+    ("duplicates", "from"): gettext_noop("duplicated by"),
+    ("fixes", "to"): gettext_noop("fixes"),
+    ("fixes", "from"): gettext_noop("fixed by"),
+}
+
+
+def link_rows(links: Iterable[LinkJson]) -> Iterator[Sequence[object]]:
+    """Give the plain columns: id, type, direction, the other task's id, its status, its title."""
+    for link in links:
+        get = link.get
+        yield get("id"), get("type"), get("direction"), get("task_id"), get("status"), get("title")
+
+
+def link_list(links: Sequence[LinkJson], look: Display) -> Iterator[str]:
+    """Draw links, each with its own id, the other task's id and how it stands."""
+    own, others = short_ids_of(links), short_ids_of(links, "task_id")
+    words = {id(link): link_words(link) for link in links}
+    wide = max(map(display_width, words.values()), default=0)
+    for link in links:
+        short = look.paint(escape(own.get(link.get("id", ""), "")), "dim")
+        other = look.paint(escape(others.get(link.get("task_id", ""), "")), "cyan")
+        texts = [
+            short,
+            pad_right(words[id(link)], wide),
+            other,
+            escape(link.get("title") or _("a task that is not here")),
+        ]
+        yield "  ".join([*texts, *_standing(link, look)])
+
+
+def link_done(verb: str, link: LinkJson, look: Display) -> Iterator[str]:
+    """Answer a change of a link: what was done, its id, what it says."""
+    sign = look.paint(look.symbol("✓"), "green")
+    yield from (f"{sign} {verb} {line}" for line in link_list([link], look))
+
+
+def _standing(link: LinkJson, look: Display) -> Iterator[str]:
+    status = str(link.get("status") or "")
+    if link.get("task_removed"):
+        yield look.paint(status_word("removed"), "red")
+    elif status:
+        yield look.paint(status_word(status), *STATUS_STYLES.get(status, ()))
+    if link.get("circular"):
+        yield look.paint(_("a circle: each waits for the other"), "red")
+
+
+def link_words(link: LinkJson) -> str:
+    """Say what a link says, from where it is seen: "blocks", "blocked by"."""
+    type_and_direction = (str(link.get("type")), str(link.get("direction")))
+    return (
+        _(_WORDS[type_and_direction])
+        if type_and_direction in _WORDS
+        else escape(" ".join(type_and_direction))
+    )
+
+
+def link_lines(task: TaskJson, look: Display) -> Iterator[str]:
+    """Draw the links of a task."""
+    links = task.get("links") or ()
+    if links:
+        yield from ("", look.paint(_("Links"), "bold"))
+        yield from (f"  {line}" for line in link_list(links, look))

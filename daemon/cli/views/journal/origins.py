@@ -1,0 +1,105 @@
+"""Who wrote what of a task, beside its page: agents' and imported values always, all of them where asked for.
+
+Never repeats what the page itself says: items and notes carry their own authors.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from daemon.cli.terminal.text import escape, wrap_lines
+from daemon.cli.translation import _
+from daemon.cli.wording.dates import relative_time
+from daemon.cli.wording.values import (
+    STATUS_STYLES,
+    author_words,
+    field_words,
+    in_quotation_marks,
+    status_word,
+    value_words,
+    with_colon,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from daemon.cli.api.shapes import TaskJson
+    from daemon.cli.terminal.display import Display
+
+_WIDTH_MAX: Final = 88
+# What only programs read, or what the page says in another way.
+_SILENT: Final = ("position", "checklist_id", "task_id", "deleted", "happened_at", "source")
+
+
+def origin_rows(task: TaskJson) -> Iterator[tuple[object, ...]]:
+    """Give the plain columns: entity, field, author, time, device, proposal, imported from."""
+    document: Any = task
+    below = [item for checklist in document.get("checklists") or () for item in checklist.get("items") or ()]
+    for entity in [document, *below, *(document.get("entries") or ())]:
+        for field, origin in (entity.get("provenance") or {}).items():
+            get = origin.get
+            where = get("device_name"), get("item_id"), get("imported_from")
+            yield (entity.get("id"), field, get("by"), get("at"), *where)
+
+
+def foreign_lines(task: TaskJson, look: Display) -> Iterator[str]:
+    """Draw which of a task's own values are an agent's or were imported."""
+    document: Any = task
+    for field, origin in (document.get("provenance") or {}).items():
+        if origin.get("by") != "user" and field not in _SILENT:
+            by = _("{field} by {who}").format(field=_field(field), who=origin_words(origin, look))
+            yield look.paint(by, "dim")
+
+
+def origin_lines(task: TaskJson, look: Display) -> Iterator[str]:
+    """Draw who wrote each value of a task and of what belongs to it, and the statuses that it has had."""
+    document: Any = task
+    width = min(look.width, _WIDTH_MAX)
+    yield from ("", look.paint(_("Who wrote what"), "bold"), *_fields(document.get("provenance") or {}, look))
+    below = [item for checklist in document.get("checklists") or () for item in checklist.get("items") or ()]
+    for item in [*below, *(document.get("entries") or ())]:
+        yield from (f"  {line}" for line in wrap_lines(_named(item), width - 2)[:1])
+        yield from (f"  {line}" for line in _fields(item.get("provenance") or {}, look))
+    if steps := document.get("status_history"):
+        yield from ("", look.paint(_("Statuses"), "bold"))
+        for step in steps:
+            status = str(step.get("status") or "")
+            text = look.paint(status_word(status), *STATUS_STYLES.get(status, ()))
+            text = f"{with_colon(text)}{escape(step['reason'])}" if step.get("reason") else text
+            yield f"  {text}  {look.paint(origin_words(step.get('origin') or {}, look), 'dim')}"
+
+
+def unknown_lines(task: TaskJson, look: Display) -> Iterator[str]:
+    """Draw the values that a newer version wrote, which this one does not know."""
+    document: Any = task
+    for field, value in (document.get("unknown") or {}).items():
+        words = f"{with_colon(escape(field))}{value_words(value, field)}  {_('(of a newer version)')}"
+        yield look.paint(words, "dim")
+
+
+def origin_words(origin: Mapping[str, Any], look: Display) -> str:
+    """Say who, where, when, and where it came from: "agent on phone, 5 min ago, imported from todotxt"."""
+    words = [
+        author_words(origin.get("by"), origin.get("device_name")),
+        relative_time(origin.get("at"), look.now_s),
+    ]
+    if origin.get("item_id"):
+        words.append(_("as proposed"))
+    if origin.get("imported_from"):
+        words.append(_("imported from {format}").format(format=escape(origin["imported_from"])))
+    return ", ".join(filter(None, words))
+
+
+def _fields(origins: Mapping[str, Any], look: Display) -> Iterator[str]:
+    for field, origin in origins.items():
+        if field not in _SILENT:
+            yield f"  {_field(field)}  {look.paint(origin_words(origin, look), 'dim')}"
+
+
+def _field(field: str) -> str:
+    name, slash, member = field.partition("/")
+    return f"{field_words(name.removesuffix('_ids'))} {escape(member)}" if slash else field_words(field)
+
+
+def _named(entity: Mapping[str, Any]) -> str:
+    return in_quotation_marks(str(entity.get("title") or entity.get("text") or "").strip())

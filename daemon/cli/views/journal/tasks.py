@@ -1,0 +1,248 @@
+"""Tasks: the list, the page of one task, and the line that answers a change.
+
+Never leaves out who wrote a value if the answer says it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from daemon.cli.terminal.table import Cell, Column, table_lines
+from daemon.cli.terminal.text import display_width, escape, pad_right, wrap_lines
+from daemon.cli.translation import _, gettext_noop, ngettext, pgettext, pgettext_noop
+from daemon.cli.views.journal.agent_notices import agent_notices, since_words
+from daemon.cli.views.journal.conflicts import conflict_lines
+from daemon.cli.views.journal.entries import entry_heading
+from daemon.cli.views.journal.labels import label_words
+from daemon.cli.views.journal.links import link_lines
+from daemon.cli.views.journal.origins import foreign_lines, unknown_lines
+from daemon.cli.views.journal.times import spent_words, time_lines
+from daemon.cli.wording.dates import relative_time
+from daemon.cli.wording.short_ids import short_ids_of
+from daemon.cli.wording.values import (
+    PRIORITY_STYLES,
+    STATUS_STYLES,
+    author_words,
+    change_words,
+    field_words,
+    status_word,
+    styled_due,
+    with_colon,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from daemon.cli.api.shapes import AgentJson, ChecklistItemJson, ChecklistJson, EntryJson, TaskJson
+    from daemon.cli.terminal.display import Display
+
+PAGE_WIDTH_MAX: Final = 88
+_NO_DATE: Final = "9999"
+_COLUMNS: Final = (
+    Column(gettext_noop("ID")),
+    Column(gettext_noop("P")),
+    Column(gettext_noop("STATUS")),
+    Column(gettext_noop("DUE")),
+    Column(gettext_noop("TITLE"), shrinks=True),
+    Column(gettext_noop("LABELS"), width_max=20),
+    Column(gettext_noop("DONE")),
+)
+
+
+def in_order(tasks: Iterable[TaskJson]) -> list[TaskJson]:
+    """Sort as one would work through them: by priority, then due date, then age."""
+    return sorted(tasks, key=_pressing)
+
+
+def _pressing(task: TaskJson) -> tuple[str, str]:
+    return task.get("priority") or "P2", task.get("due") or _NO_DATE
+
+
+def task_rows(tasks: Iterable[TaskJson]) -> Iterator[Sequence[object]]:
+    """Give the plain columns: id, status, priority, due, title, labels, ticked/items."""
+    for task in in_order(tasks):
+        get = task.get
+        yield (
+            get("id"),
+            get("status"),
+            get("priority"),
+            get("due"),
+            get("title"),
+            get("labels"),
+            progress(task),
+        )
+
+
+def task_row(task: TaskJson) -> Iterator[Sequence[object]]:
+    """Give the plain columns of one task."""
+    return task_rows([task])
+
+
+def task_list(tasks: Sequence[TaskJson], look: Display) -> Iterator[str]:
+    """Draw the table of tasks."""
+    ids = short_ids_of(tasks)
+    rows = [_cells(task, ids, look) for task in in_order(tasks)]
+    return table_lines(_COLUMNS, rows, look) if rows else iter(())
+
+
+def _cells(task: TaskJson, ids: dict[str, str], look: Display) -> list[Cell]:
+    status, priority = str(task.get("status") or ""), str(task.get("priority") or "")
+    labels = " ".join(f"#{escape(label)}" for label in task.get("labels") or ())
+    return [
+        Cell(escape(ids.get(task.get("id", ""), "")), ("cyan",)),
+        Cell(escape(priority), PRIORITY_STYLES.get(priority, ())),
+        Cell(status_word("removed" if task.get("removed") else status), STATUS_STYLES.get(status, ())),
+        Cell(*styled_due(task.get("due"), look)),
+        Cell(escape(task.get("title") or ""), ("dim",) if status in ("DONE", "REJECTED") else ()),
+        Cell(labels, ("magenta",)),
+        Cell(progress(task), ("dim",)),
+    ]
+
+
+def progress(task: TaskJson) -> str:
+    """Say how much of the checklists is done: "2/5"; nothing if there are none."""
+    checklist_progress: Any = task.get("checklist_progress")
+    if isinstance(checklist_progress, dict):
+        completed, total = checklist_progress.get("completed", 0), checklist_progress.get("total", 0)
+        return f"{completed}/{total}" if total else ""
+    items = [item for checklist in task.get("checklists") or () for item in checklist.get("items") or ()]
+    checklist_items = [item for item in items if not item.get("is_archived")]
+    return (
+        f"{sum(bool(item.get('is_checked')) for item in checklist_items)}/{len(checklist_items)}"
+        if checklist_items
+        else ""
+    )
+
+
+def task_line(verb: str, task: TaskJson, look: Display) -> Iterator[str]:
+    """Answer a change of a task in one line: what was done, its id, its title."""
+    short = short_ids_of([task]).get(task.get("id", ""), "")
+    sign = look.paint(look.symbol("✓"), "green")
+    yield f"{sign} {verb} {look.paint(escape(short), 'cyan')}  {escape(task.get('title') or '')}"
+
+
+def task_page(task: TaskJson, agent: AgentJson | None, look: Display) -> Iterator[str]:
+    """Draw all that belongs to a task, and what there is to know of its agent, None if it has none."""
+    width = min(look.width, PAGE_WIDTH_MAX)
+    short = escape(short_ids_of([task]).get(task.get("id", ""), ""))
+    for line in wrap_lines(escape(task.get("title") or ""), width):
+        yield look.paint(line, "bold")
+    yield _facts(task, short, look)
+    if reason := task.get("reason"):
+        because = _("because: {reason}").format(reason=escape(reason))
+        yield from (look.paint(line, "yellow") for line in wrap_lines(because, width))
+    if task.get("removed"):
+        yield look.paint(status_word("removed"), "red")
+    if agent:
+        yield from agent_notices(agent, short, width, look)
+    yield from foreign_lines(task, look)
+    yield from unknown_lines(task, look)
+    for conflict in task.get("conflicts") or ():
+        yield from conflict_lines(conflict, look)
+    for checklist in task.get("checklists") or ():
+        yield from checklist_lines(checklist, look)
+    yield from link_lines(task, look)
+    yield from time_lines(task, look)
+    if entries := task.get("entries"):
+        yield from ("", look.paint(_("Notes"), "bold"))
+        entry_ids = short_ids_of(entries)
+        for entry in entries:
+            yield from _entry(entry, entry_ids.get(entry.get("id", ""), ""), width, look)
+    if report := task.get("report"):
+        age = since_words(agent, look) if agent else ""
+        yield from (
+            "",
+            look.paint(_("Report of the agent"), "bold") + age,
+            *report_lines(report, width, look),
+        )
+
+
+def _facts(task: TaskJson, short: str, look: Display) -> str:
+    status, priority = str(task.get("status") or ""), str(task.get("priority") or "")
+    due, due_styles = styled_due(task.get("due"), look)
+    facts = [
+        look.paint(short, "cyan"),
+        look.paint(status_word(status), *STATUS_STYLES.get(status, ())),
+        look.paint(escape(priority), *PRIORITY_STYLES.get(priority, ())),
+        look.paint(_("due {day}").format(day=due), *due_styles) if due else "",
+        spent_words(task),
+        escape(task.get("category") or ""),
+        *label_words(task, look),
+    ]
+    return f" {look.symbol('·')} ".join(fact for fact in facts if fact)
+
+
+def checklist_lines(
+    checklist: ChecklistJson, look: Display, *, short: str = "", everything: bool = False
+) -> Iterator[str]:
+    """Draw a checklist with its progress, and who ticked what, when; `everything`: also what was put away."""
+    items = list(checklist.get("items") or ())
+    checklist_items = [item for item in items if not item.get("is_archived")]
+    total = sum(bool(item.get("is_checked")) for item in checklist_items)
+    title = look.paint(escape(checklist.get("title") or _("Checklist")), "bold")
+    facts = [look.paint(escape(short), "cyan"), title, look.paint(f"{total}/{len(checklist_items)}", "dim")]
+    yield ""
+    text = look.paint(pgettext("checklist", "removed"), "red")
+    yield "  ".join([*filter(None, facts), *([text] * bool(checklist.get("removed")))])
+    drawn = items if everything else checklist_items
+    ids = short_ids_of(drawn)
+    for item in drawn:
+        yield f"  {item_line(item, ids.get(item.get('id', ''), ''), look)}"
+    if away := len(items) - len(drawn):
+        words = ngettext("and {count} archived", "and {count} archived", away).format(count=away)
+        yield look.paint(f"  {words}", "dim")
+
+
+def item_line(item: ChecklistItemJson, short: str, look: Display) -> str:
+    """Draw one item: box, id, title, provenance, and whether it was put away."""
+    checked = bool(item.get("is_checked"))
+    box = look.paint("[x]", "green") if checked else "[ ]"
+    title = escape(item.get("title") or "")
+    texts = [
+        look.paint(_ticked(item, checked, look), "dim"),
+        look.paint(field_words("archived"), "dim") if item.get("is_archived") else "",
+        look.paint(_("removed"), "red") if item.get("removed") else "",
+    ]
+    return "  ".join(filter(None, [f"{box} {look.paint(escape(short), 'cyan')}", title, *texts]))
+
+
+def _ticked(item: ChecklistItemJson, checked: bool, look: Display) -> str:
+    by, checked_at = item.get("checked_by"), item.get("checked_at")
+    if not by or (not checked and by == "user"):
+        return ""
+    device = item.get("checked_on") or item.get("checked_device_name")
+    words = _("checked by {who}") if checked else _("set by {who}")
+    words = words.format(who=author_words(by, device))
+    when = relative_time(checked_at, look.now_s)
+    return f"{words}, {when}" if when else words
+
+
+def _entry(entry: EntryJson, short: str, width: int, look: Display) -> Iterator[str]:
+    yield "  " + entry_heading(entry, short, look)
+    for line in wrap_lines(entry.get("text") or "", width - 4):
+        yield f"    {line}"
+
+
+_REPORT_LISTS: Final = (("achieved", "done"), ("remaining", "left"), ("learnings", "learnt"))
+pgettext_noop("report", "done", "left", "learnt")
+
+
+def report_lines(report: dict[str, Any], width: int, look: Display) -> Iterator[str]:
+    """Draw an agent's report; its words are the agent's."""
+    content = report.get("content")
+    fields: dict[str, Any] = content if isinstance(content, dict) else report
+    for key in ("tldr", "goal"):
+        if fields.get(key):
+            yield from (f"  {line}" for line in wrap_lines(str(fields[key]), width - 2))
+    words = {key: pgettext("report", word) for key, word in _REPORT_LISTS}
+    wide = max(map(display_width, words.values()))
+    for key, word in words.items():
+        for reported in fields.get(key) or ():
+            first, *rest = wrap_lines(str(reported), width - wide - 4)
+            yield f"  {look.paint(pad_right('', wide - display_width(word)) + word, 'dim')}  {first}"
+            yield from (f"{pad_right('', wide + 4)}{line}" for line in rest)
+
+
+def change_line(before: object, after: object, field: str, look: Display) -> str:
+    """Draw one changed field of a task."""
+    return f"  {with_colon(field_words(field))}{change_words(before, after, field, look)}"

@@ -1,0 +1,179 @@
+"""Time: timers that run, records that ended, and how much of a task's estimate is spent.
+
+Never adds stretches up: if they overlap, only the daemon knows their total.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from daemon.cli.terminal.table import Cell, Column, table_lines
+from daemon.cli.terminal.text import escape, truncate
+from daemon.cli.translation import _, gettext_noop
+from daemon.cli.wording.dates import duration_words, parse_time_s
+from daemon.cli.wording.short_ids import short_ids_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from daemon.cli.api.shapes import TaskJson, TimeRecordJson
+    from daemon.cli.terminal.display import Display
+
+_SHOWN_MAX: Final = 5
+_TOLD_TO_S: Final = 1
+"""The daemon tells its time in whole seconds, rounded down."""
+_NOTE_WIDTH_MAX: Final = 40
+_COLUMNS: Final = (
+    Column(gettext_noop("ID")),
+    Column(gettext_noop("DAY")),
+    Column(gettext_noop("FROM")),
+    Column(gettext_noop("TO")),
+    Column(gettext_noop("TIME")),
+    Column(gettext_noop("TASK"), shrinks=True),
+    Column(gettext_noop("NOTE"), width_max=20),
+    Column(gettext_noop("DEVICE"), width_max=12),
+)
+
+
+def time_rows(records: Iterable[TimeRecordJson]) -> Iterator[Sequence[object]]:
+    """Give the plain columns: id, task's id, start, end, minutes, note, device, title."""
+    for record in records:
+        get = record.get
+        yield (
+            get("id"),
+            get("task_id"),
+            get("started_at"),
+            get("ended_at"),
+            get("minutes"),
+            get("note"),
+            get("device_name"),
+            get("task_title"),
+        )
+
+
+def time_table(records: Sequence[TimeRecordJson], look: Display) -> Iterator[str]:
+    """Draw records as a table; the device is named only if there are several."""
+    ids = short_ids_of(records)
+    several = len({record.get("device") for record in records}) > 1
+    rows = [_cells(record, ids.get(record.get("id", ""), ""), several, look) for record in records]
+    return table_lines(_COLUMNS, rows, look) if rows else iter(())
+
+
+def _cells(record: TimeRecordJson, short: str, several: bool, look: Display) -> list[Cell]:
+    running = bool(record.get("is_running"))
+    return [
+        Cell(escape(short), ("cyan",)),
+        Cell(_day(record.get("started_at"))),
+        Cell(_clock(record.get("started_at"))),
+        Cell(_("now") if running else _clock(record.get("ended_at"))),
+        Cell(length_words(record, look), ("green",) if running else ()),
+        Cell(escape(record.get("task_title") or ""), ("dim",) if record.get("removed") else ()),
+        Cell(escape(record.get("note") or ""), ("dim",)),
+        Cell(escape(record.get("device_name") or "") if several else "", ("dim",)),
+    ]
+
+
+def timer_lines(records: Sequence[TimeRecordJson], look: Display) -> Iterator[str]:
+    """Say which timers run, for how long, and where, if not here."""
+    ids = short_ids_of(records)
+    for record in records:
+        short = look.paint(escape(ids.get(record.get("id", ""), "")), "cyan")
+        is_here = bool(record.get("is_here"))
+        sign = look.paint(look.symbol("●" if is_here else "○"), "green")
+        since = _("since {time}").format(time=_begun(record, look))
+        device = escape(record.get("device_name") or _("another device"))
+        where = "" if is_here else _("on {device}").format(device=device)
+        facts = ", ".join(part for part in (length_words(record, look), since, where) if part)
+        note = look.paint(truncate(escape(record.get("note") or ""), _NOTE_WIDTH_MAX), "dim")
+        title = escape(record.get("task_title") or _("a task that is not here"))
+        yield "  ".join(part for part in (f"{sign} {short}", title, facts, note) if part)
+
+
+def time_done(verb: str, records: Sequence[TimeRecordJson], look: Display) -> Iterator[str]:
+    """Answer a change of records: what was done, the id, how long, the task."""
+    ids = short_ids_of(records)
+    sign = look.paint(look.symbol("✓"), "green")
+    for record in records:
+        short = look.paint(escape(ids.get(record.get("id", ""), "")), "cyan")
+        length = length_words(record, look)
+        text = f"{sign} {verb} {short}  {escape(record.get('task_title') or '')}"
+        yield f"{text}  {look.paint(length, 'dim')}" if length else text
+
+
+def length_words(record: TimeRecordJson, look: Display) -> str:
+    """Say how long a record is; of a running one, how long so far; and if it ends before it begins."""
+    began_s, ended_s = parse_time_s(record.get("started_at")), parse_time_s(record.get("ended_at"))
+    if not record.get("is_running"):
+        if began_s is not None and ended_s is not None and ended_s < began_s:
+            return _("ends before it begins")
+        return duration_words(record.get("minutes") or 0)
+    if began_s is None or look.now_s is None:
+        return ""
+    return duration_words(max(int(look.now_s - began_s + _TOLD_TO_S), 0) // 60)
+
+
+def spent_words(task: TaskJson) -> str:
+    """Say how much time is spent of what was estimated: "2 h 10 min of 3 h"; nothing for neither."""
+    spent, estimate = task.get("time_spent_minutes") or 0, task.get("estimate_minutes")
+    if spent and estimate:
+        return _("{spent} of {estimate}").format(
+            spent=duration_words(spent), estimate=duration_words(estimate)
+        )
+    if spent:
+        return _("{spent} spent").format(spent=duration_words(spent))
+    return duration_words(estimate) if estimate else ""
+
+
+def time_lines(task: TaskJson, look: Display) -> Iterator[str]:
+    """Draw the time of a task, the newest records last."""
+    records = task.get("times") or ()
+    if not records:
+        return
+    spent = duration_words(task.get("time_spent_minutes") or 0)
+    yield ""
+    yield f"{look.paint(_('Time'), 'bold')}  {look.paint(spent, 'dim')}"
+    ids = short_ids_of(records)
+    if len(records) > _SHOWN_MAX:
+        earlier = _("{count} earlier ones: placet timer list TASK")
+        yield look.paint(f"  {earlier.format(count=len(records) - _SHOWN_MAX)}", "dim")
+    several = len({record.get("device") for record in records}) > 1
+    for record in records[-_SHOWN_MAX:]:
+        yield f"  {_line(record, ids.get(record.get('id', ''), ''), several, look)}"
+
+
+def _line(record: TimeRecordJson, short: str, several: bool, look: Display) -> str:
+    running = bool(record.get("is_running"))
+    end = _("now") if running else _clock(record.get("ended_at"))
+    device = record.get("device_name") if several else ""
+    texts = [
+        look.paint(escape(short), "cyan"),
+        f"{_day(record.get('started_at'))} {_clock(record.get('started_at'))}-{end}",
+        look.paint(length_words(record, look), *(("green",) if running else ())),
+        truncate(escape(record.get("note") or ""), _NOTE_WIDTH_MAX),
+        look.paint(_("on {device}").format(device=escape(device)), "dim") if device else "",
+    ]
+    return "  ".join(part for part in texts if part)
+
+
+def _begun(record: TimeRecordJson, look: Display) -> str:
+    began_s = parse_time_s(record.get("started_at"))
+    if began_s is None or look.now_s is None:
+        return escape(record.get("started_at") or "")
+    day, today = _day(record.get("started_at")), _local(look.now_s).date().isoformat()
+    clock = _clock(record.get("started_at"))
+    return clock if day == today else f"{day} {clock}"
+
+
+def _local(at_s: float) -> datetime:
+    return datetime.fromtimestamp(at_s, UTC).astimezone()
+
+
+def _day(value: object) -> str:
+    at_s = parse_time_s(value)
+    return escape(value or "?") if at_s is None else _local(at_s).date().isoformat()
+
+
+def _clock(value: object) -> str:
+    at_s = parse_time_s(value)
+    return "" if at_s is None else f"{_local(at_s):%H:%M}"

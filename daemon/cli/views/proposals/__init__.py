@@ -1,0 +1,4 @@
+"""How agents, proposals and decisions look on a terminal.
+
+Never sends a request.
+"""

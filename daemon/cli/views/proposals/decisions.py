@@ -1,0 +1,130 @@
+"""The history of decisions: who decided what, when and where, why, and how it stands now.
+
+Never shows a decision that no longer counts as if it did.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from daemon.cli.terminal.text import display_width, escape, pad_right, wrap_lines
+from daemon.cli.translation import _
+from daemon.cli.views.journal.agent_words import argument_lines
+from daemon.cli.wording import terms
+from daemon.cli.wording.dates import relative_time
+from daemon.cli.wording.proposals import summary_words
+from daemon.cli.wording.short_ids import short_ids_of
+from daemon.cli.wording.values import author_words, field_words, in_quotation_marks, value_words, with_colon
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from daemon.cli.api.shapes import DecisionJson
+    from daemon.cli.terminal.display import Display
+
+_WIDTH_MAX: Final = 88
+_INDENT: Final = "  "
+_ROW_KEYS: Final = (
+    "seq",
+    "item_id",
+    "task_id",
+    "tool",
+    "verdict",
+    "by",
+    "device_name",
+    "at",
+    "reason",
+    "via",
+    "status",
+    "disputed",
+    "summary",
+)
+_STYLES: Final = {"confirmed": "green", "rejected": "red", "undone": "yellow", "deferred": "yellow"}
+# A verdict and the status that it leaves, if that is not the same word.
+_LEAVES: Final = {"undone": "rejected", "reopened": "pending"}
+
+
+def decision_rows(decisions: Iterable[DecisionJson]) -> Iterator[Sequence[object]]:
+    """Give the plain columns, those that `placet decisions --help` names."""
+    for decision in decisions:
+        yield tuple(decision.get(key) for key in _ROW_KEYS)
+
+
+def decision_list(decisions: Sequence[DecisionJson], look: Display) -> Iterator[str]:
+    """Draw the decisions, newest first: the verdict and the proposal, then who, where and when, then why."""
+    ids = short_ids_of(decisions, "item_id")
+    wide = max(
+        (display_width(terms.proposal_status(decision.get("verdict"))) for decision in decisions), default=0
+    )
+    for listed in decisions:
+        yield from _decision(listed, escape(ids.get(str(listed.get("item_id")), "")), wide, look)
+
+
+def _decision(decision: DecisionJson, short: str, wide: int, look: Display) -> Iterator[str]:
+    verdict = str(decision.get("verdict") or "")
+    width = min(look.width, _WIDTH_MAX)
+    words = pad_right(terms.proposal_status(verdict), wide)
+    margin = " " * (wide + 2)
+    wrapped = wrap_lines(
+        escape(_proposed(decision)), max(width - len(margin) - display_width(short) - 2, wide)
+    )
+    style = _STYLES.get(verdict, "dim") if decision.get("counts", True) else "dim"
+    yield f"{look.paint(words, style)}  {look.paint(short, 'cyan')}  {wrapped[0]}"
+    yield from (f"{margin}{' ' * (display_width(short) + 2)}{line}" for line in wrapped[1:])
+    for line in _below(decision, look):
+        yield from (margin + look.paint(part, "dim") for part in wrap_lines(line, width - len(margin)))
+    yield from (margin + line for line in argument_lines(decision, width - len(margin), look))
+    stands, style = _stands(decision, short)
+    for line in wrap_lines(stands, width - len(margin)) if stands else ():
+        yield margin + look.paint(line, style)
+
+
+def _proposed(decision: DecisionJson) -> str:
+    as_item: Any = decision
+    return summary_words(as_item)
+
+
+def _below(decision: DecisionJson, look: Display) -> Iterator[str]:
+    who = author_words(decision.get("by"), decision.get("device_name") or decision.get("device"))
+    title = escape(decision.get("task_title") or "")
+    parts = [
+        relative_time(decision.get("at"), look.now_s),
+        who,
+        *([in_quotation_marks(title)] if title else ()),
+    ]
+    yield f" {look.symbol('·')} ".join(filter(None, parts))
+    if decision.get("edited_args"):
+        yield _("with: {arguments}").format(arguments=_arguments(decision["edited_args"]))
+    if decision.get("reason"):
+        yield _("why: {why}").format(why=decision["reason"])
+
+
+def _arguments(edited: object) -> str:
+    """Say edited arguments by their names."""
+    if not isinstance(edited, dict):
+        return escape(edited)
+    return ", ".join(f"{with_colon(_argument(name))}{value_words(value)}" for name, value in edited.items())
+
+
+def _argument(name: str) -> str:
+    return field_words(_FIELDS.get(name, name))
+
+
+_FIELDS: Final[Mapping[str, str]] = {
+    "dueDate": "due",
+    "isChecked": "is_checked",
+    "isArchived": "is_archived",
+    "languageCode": "language",
+}
+
+
+def _stands(decision: DecisionJson, short: str) -> tuple[str, str]:
+    """Return the proposal's status now if this decision does not say it, and its colour."""
+    if decision.get("disputed"):
+        return _("disputed: your devices decided differently"), "red"
+    if decision.get("without_effect"):
+        return _("confirmed, and not in effect: placet confirm {item}").format(item=short), "red"
+    verdict, status = str(decision.get("verdict") or ""), str(decision.get("status") or "")
+    if not status or status == _LEAVES.get(verdict, verdict):
+        return "", ""
+    return _("now: {status}").format(status=terms.proposal_status(status)), "yellow"

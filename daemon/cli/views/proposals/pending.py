@@ -1,0 +1,185 @@
+"""Open proposals, grouped by task and set, and what came of deciding them.
+
+Never shows an agent's words as its own: they are marked as the agent's.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Final
+
+from daemon.cli.terminal.text import display_width, escape, pad_right, wrap_lines
+from daemon.cli.translation import _
+from daemon.cli.views.journal.agent_words import agent_quote_lines
+from daemon.cli.views.proposals.changes import diff_lines
+from daemon.cli.wording import terms
+from daemon.cli.wording.dates import relative_future_time, relative_time
+from daemon.cli.wording.proposals import rationale_words, side_values, summary_words, value_changes
+from daemon.cli.wording.sentences import answer_words
+from daemon.cli.wording.short_ids import short_ids_of
+from daemon.cli.wording.values import field_words, value_words, with_colon
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from daemon.cli.api.shapes import DecisionResultJson, PendingItemJson
+    from daemon.cli.terminal.display import Display
+
+WIDTH_MAX: Final = 88
+SET_ID_CHARS: Final = 8
+"""Sets are long lived and many: the fewest characters that would do need the whole store."""
+_INDENT: Final = " " * 8
+_RESULT_WIDTH_MIN: Final = 9
+_MESSAGE_WIDTH_MIN: Final = 24
+_RESULT_STYLES: Final = {
+    "applied": "green",
+    "already": "dim",
+    "stale": "yellow",
+    "conflict": "yellow",
+    "left": "yellow",
+}
+_ROW_KEYS: Final = (
+    "item_id",
+    "set_id",
+    "task_id",
+    "tool",
+    "status",
+    "disputed",
+    "summary",
+    "current",
+    "proposed",
+    "expires_at",
+    "stale",
+)
+
+
+def pending_rows(items: Iterable[PendingItemJson]) -> Iterator[Sequence[object]]:
+    """Give the plain columns, those that `placet pending --help` names."""
+    for item in items:
+        yield tuple(item.get(key) for key in _ROW_KEYS)
+
+
+def pending_list(items: Sequence[PendingItemJson], titles: dict[str, str], look: Display) -> Iterator[str]:
+    """Draw the open proposals beneath the tasks that they are about, set by set."""
+    ids = short_ids_of(items, "item_id")
+    by_task: dict[str, list[PendingItemJson]] = {}
+    for item in items:
+        by_task.setdefault(item.get("task_id", ""), []).append(item)
+    for index, (task, of_task) in enumerate(by_task.items()):
+        title = escape(titles.get(task) or task)
+        yield from [""] * bool(index)
+        yield look.paint(title, "bold")
+        for fate, group in groupby(of_task, key=lambda item: set_heading(item, look)):
+            for item in group:
+                yield from item_lines(item, ids.get(item.get("item_id", ""), ""), look)
+            yield from (_INDENT + look.paint(line, "dim") for line in wrap_lines(fate, _room(look)))
+
+
+def _room(look: Display) -> int:
+    return min(look.width, WIDTH_MAX) - len(_INDENT)
+
+
+def item_lines(item: PendingItemJson, short: str, look: Display) -> Iterator[str]:
+    """Draw one item of a list: what it would do, over which value, and what the agent says."""
+    width = _room(look)
+    first, *rest = wrap_lines(escape(summary_words(item)), width)
+    marks = item_marks(item)
+    fits = not rest and display_width("  ".join([first, *(words for words, _style in marks)])) <= width
+    painted = [look.paint(line, style) for words, style in marks for line in wrap_lines(words, width)]
+    head = f"  {look.paint(escape(short), 'cyan')}{' ' * max(1, 6 - len(short))}{first}"
+    yield "  ".join([head, *(painted if fits else ())])
+    below = [
+        *rest,
+        *(() if fits else painted),
+        *diff_lines(value_changes(item), width, look),
+        *agent_quote_lines(rationale_words(item), width, look),
+    ]
+    yield from (_INDENT + line for line in below)
+
+
+def item_marks(item: PendingItemJson) -> list[tuple[str, str]]:
+    """Give what is unusual about an item, each with its colour."""
+    marks = []
+    if item.get("disputed"):
+        marks.append((_("disputed: your devices decided differently"), "red"))
+    if item.get("stale"):
+        marks.append((_("stale: it has changed since"), "yellow"))
+    if item.get("edited"):
+        marks.append((_("with the arguments that you edited"), "yellow"))
+    if item.get("status") == "deferred":
+        marks.append((_("deferred"), "yellow"))
+    return marks
+
+
+def set_heading(item: PendingItemJson, look: Display) -> str:
+    """Say of which set it is, when it was proposed, and when it expires."""
+    words = [_("set {id}").format(id=escape(str(item.get("set_id") or ""))[:SET_ID_CHARS])]
+    if item.get("created_at"):
+        words.append(_("proposed {when}").format(when=relative_time(item["created_at"], look.now_s)))
+    if item.get("expires_at") and item.get("status") != "deferred":
+        words.append(_("expires {when}").format(when=relative_future_time(item["expires_at"], look.now_s)))
+    return f" {look.symbol('·')} ".join(words)
+
+
+# -- what came of decisions -----------------------------------------------------------------------
+
+
+def result_rows(verdicts: Iterable[DecisionResultJson]) -> Iterator[Sequence[object]]:
+    """Give the plain columns: item, result, status, message."""
+    for verdict in verdicts:
+        yield verdict.get("item_id"), verdict.get("result"), verdict.get("status"), verdict.get("message")
+
+
+def result_lines(verdicts: Sequence[DecisionResultJson], look: Display) -> Iterator[str]:
+    """Draw what came of each decision."""
+    ids = short_ids_of(verdicts, "item_id")
+    wide = max(
+        _RESULT_WIDTH_MIN,
+        *(display_width(terms.outcome_name(verdict.get("result"))) + 1 for verdict in verdicts),
+        0,
+    )
+    for verdict_json in verdicts:
+        result = str(verdict_json.get("result") or "")
+        good = result in ("applied", "already")
+        sign = look.symbol("✓" if good else "✗")
+        # Of a rejection, too, the answer is "applied": which is for scripts, and no word for a person.
+        word = "" if result == "applied" else f"{pad_right(terms.outcome_name(result), wide)} "
+        short = escape(ids.get(verdict_json.get("item_id", ""), ""))
+        sentence_words = answer_words(verdict_json, "message") or terms.proposal_status(
+            verdict_json.get("status")
+        )
+        margin = display_width(f"{sign} {short}  {word}")
+        first, *rest = wrap_lines(
+            sentence_words, max(min(look.width, WIDTH_MAX) - margin, _MESSAGE_WIDTH_MIN)
+        )
+        colour = _RESULT_STYLES.get(result, "red")
+        head = f"{look.paint(sign, 'green' if good else 'red')} {look.paint(short, 'cyan')}"
+        yield f"{head}  {look.paint(word, colour)}{first}".rstrip()
+        indent = " " * min(margin, look.width // 4)
+        yield from (indent + line for line in rest)
+        if result == "stale" and isinstance(verdict_json.get("proposed"), dict):
+            # Of a single value the message says as much.
+            width = min(look.width, WIDTH_MAX) - len(indent)
+            yield from (indent + line for line in side_lines(verdict_json, width, look))
+
+
+def side_lines(sides_json: Mapping[str, Any], width: int, look: Display) -> Iterator[str]:
+    """Draw what a proposal rested on, what is there now, and what is proposed."""
+    sides = [(_("when it was proposed"), "base"), (_("now"), "current"), (_("proposed"), "proposed")]
+    if not any(sides_json.get(key) is not None for _words, key in sides):
+        return
+    wide = max(display_width(words) for words, _key in sides)
+    for words, key in sides:
+        values = side_values(sides_json, key)
+        text = ", ".join(
+            (with_colon(field_words(field)) if len(values) > 1 else "") + value_words(value, field)
+            for field, value in values.items()
+        )
+        first, *rest = wrap_lines(text, max(width - wide - 2, _MESSAGE_WIDTH_MIN))
+        if wide + 2 + display_width(first) <= width:
+            yield look.paint(f"{pad_right(words, wide)}  ", "dim") + first
+        else:
+            # Too narrow for columns.
+            yield look.paint(words, "dim")
+            first, *rest = ["", *wrap_lines(text, width - 2)]
+        yield from (f"{' ' * (wide + 2 if first else 2)}{line}" for line in rest)

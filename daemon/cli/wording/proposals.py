@@ -1,0 +1,176 @@
+"""What a proposal says, from its tool and arguments, in the language of the person.
+
+Never shows an agent's words as its own. A tool that is not known here is told as it came.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from daemon.cli.translation import _, ngettext
+from daemon.cli.wording import terms
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from daemon.cli.api.shapes import PendingItemJson
+
+_ID_SHOWN: Final = 8
+_FIELDS: Final = {
+    "set_task_title": "title",
+    "update_task_estimate": "estimate_minutes",
+    "update_task_due_date": "due",
+    "update_task_priority": "priority",
+    "set_task_status": "status",
+    "set_task_language": "language",
+    "assign_task_label": "label",
+}
+_ITEM_FIELDS: Final = {"isChecked": "is_checked", "title": "title", "isArchived": "is_archived"}
+
+
+class ValueChange(NamedTuple):
+    """One value that a proposal changes."""
+
+    field: str
+    before: Any
+    after: Any
+
+
+def summary_words(item: PendingItemJson) -> str:
+    """Say what confirming would do; of a tool or arguments not known here, as the daemon told it."""
+    args = item.get("args")
+    say = _SAY.get(str(item.get("tool")))
+    text = say(item, args) if say and isinstance(args, dict) else ""
+    return text or item.get("summary") or item.get("tool") or ""
+
+
+def is_addition(item: PendingItemJson) -> bool:
+    """Say whether it makes something or adds to a set: then there is nothing before it."""
+    return str(item.get("tool")).startswith(("add_", "assign_"))
+
+
+def value_changes(item: PendingItemJson) -> list[ValueChange]:
+    """Give each value that confirming would change; none of a proposal that only adds."""
+    if is_addition(item):
+        return []
+    before, after = item.get("current"), item.get("proposed")
+    if not isinstance(after, dict):
+        return [ValueChange(_field(item), before, after)]
+    old_before = before if isinstance(before, dict) else {}
+    changes = [ValueChange(field, old_before.get(field), value) for field, value in after.items()]
+    # If there was no reason before, the new one is in the summary already.
+    return [change for change in changes if change.field != "reason" or change.before] or changes
+
+
+def rationale_words(item: PendingItemJson) -> str:
+    """Give the agent's own words for it, wherever it put them."""
+    is_argued = item.get("tool") == "update_checklist_item"
+    return item.get("rationale") or (str((item.get("args") or {}).get("reason") or "") if is_argued else "")
+
+
+def side_values(item: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """Give the values of one side (`base`, `current` or `proposed`) by their fields."""
+    side: Any = item.get(key)
+    pending: Any = item
+    return side if isinstance(side, dict) else {_field(pending): side}
+
+
+def written_fields(item: PendingItemJson) -> set[str]:
+    """Name what it writes, so that two proposals for the same can be told to each other."""
+    target = str((item.get("args") or {}).get("id") or "")
+    if is_addition(item):
+        return set()
+    return {f"{target}/{value_change.field}" for value_change in value_changes(item)}
+
+
+def _field(item: PendingItemJson) -> str:
+    tool = str(item.get("tool") or "")
+    args = item.get("args") or {}
+    if tool == "update_checklist_item":
+        return next((field for name, field in _ITEM_FIELDS.items() if name in args), "")
+    return _FIELDS.get(tool) or tool.rpartition("_")[2]
+
+
+def _subject(item: PendingItemJson, args: Mapping[str, Any]) -> str:
+    """Name the item or label that is meant, as people do; by its id if no name is known."""
+    return str(item.get("subject") or str(args.get("id") or "")[:_ID_SHOWN])
+
+
+def _title(_item: PendingItemJson, args: Mapping[str, Any]) -> str:
+    title = args.get("title")
+    return _('Set title to "{title}"').format(title=title) if title else ""
+
+
+def _estimate(_item: PendingItemJson, args: Mapping[str, Any]) -> str:
+    count = args.get("minutes")
+    if not isinstance(count, int):
+        return ""
+    message = ngettext("Set estimate to {count} minute", "Set estimate to {count} minutes", count)
+    return message.format(count=count)
+
+
+def _due(_item: PendingItemJson, args: Mapping[str, Any]) -> str:
+    day = args.get("dueDate")
+    return _("Set due date to {day}").format(day=day) if day else ""
+
+
+def _priority(_item: PendingItemJson, args: Mapping[str, Any]) -> str:
+    priority = args.get("priority")
+    return _("Set priority to {priority}").format(priority=priority) if priority else ""
+
+
+def _status(_item: PendingItemJson, args: Mapping[str, Any]) -> str:
+    status, reason = terms.task_status(args.get("status")), args.get("reason")
+    if not status:
+        return ""
+    message = _('Set status to {status} (reason: "{reason}")') if reason else _("Set status to {status}")
+    return message.format(status=status, reason=reason)
+
+
+def _language(_item: PendingItemJson, args: Mapping[str, Any]) -> str:
+    language = args.get("languageCode")
+    return _("Set language to {language}").format(language=language) if language else ""
+
+
+def _label(item: PendingItemJson, args: Mapping[str, Any]) -> str:
+    label = _subject(item, args)
+    return _('Assign label: "{label}"').format(label=label) if label else ""
+
+
+def _new_item(_item: PendingItemJson, args: Mapping[str, Any]) -> str:
+    title = args.get("title")
+    message = _('Add: "{title}" (checked)') if args.get("isChecked") is True else _('Add: "{title}"')
+    return message.format(title=title) if title else ""
+
+
+def _changed_item(item: PendingItemJson, args: Mapping[str, Any]) -> str:
+    """Say each thing that one proposal does to a checklist item."""
+    return "; ".join(_deeds(_subject(item, args), args))
+
+
+def _deeds(title: str, args: Mapping[str, Any]) -> Iterator[str]:
+    match args.get("isChecked"):
+        case True:
+            yield _('Check off: "{title}"').format(title=title)
+        case False:
+            yield _('Uncheck: "{title}"').format(title=title)
+    match args.get("isArchived"):
+        case True:
+            yield _('Archive: "{title}"').format(title=title)
+        case False:
+            yield _('Unarchive: "{title}"').format(title=title)
+    if args.get("title"):
+        yield _('Reword "{title}" as "{then}"').format(title=title, then=args["title"])
+
+
+_SAY: Final[Mapping[str, Callable[[PendingItemJson, Mapping[str, Any]], str]]] = {
+    "set_task_title": _title,
+    "update_task_estimate": _estimate,
+    "update_task_due_date": _due,
+    "update_task_priority": _priority,
+    "set_task_status": _status,
+    "set_task_language": _language,
+    "assign_task_label": _label,
+    "add_checklist_item": _new_item,
+    "update_checklist_item": _changed_item,
+}

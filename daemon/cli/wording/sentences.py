@@ -1,0 +1,102 @@
+"""The daemon's sentences in the language of the person: refusals, hints and findings, looked up by id.
+
+Never drops a sentence whose id it does not know: a newer daemon sent it, and its English text is shown.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from daemon.cli.api.command_error import sentence_of
+from daemon.cli.translation import _, ngettext, sentence_template
+from daemon.cli.wording import terms
+from daemon.cli.wording.dates import full_time_words
+from daemon.cli.wording.short_ids import short_ids
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from daemon.cli.api.command_error import CommandError
+    from daemon.cli.api.shapes import SentenceJson
+
+_WORDS: Final[Mapping[str, Callable[[object], str]]] = {
+    "kind": terms.kind_name,
+    "status": terms.task_status,
+    "field": terms.field_name,
+    "mode": terms.agent_state,
+    "verdict": terms.proposal_status,
+    **dict.fromkeys(("time", "now", "start", "end", "until", "since", "at"), full_time_words),
+}
+"""How the values of some parameters are shown, by the parameter's name; others are shown as they are."""
+_DURATION: Final = "duration"
+"""The sentence that is the length of a time: its words have plural forms, and are made here."""
+_HOUR: Final = 60
+_DAY: Final = 24 * _HOUR
+_YEAR: Final = 365 * _DAY
+
+
+def answer_words(answer: Mapping[str, Any], name: str) -> str:
+    """Return a sentence of an answer in the language in use.
+
+    The answer has the English text under `name`. An older daemon sends no id beside it.
+    """
+    return sentence_words(sentence_of(answer, f"{name}_"), str(answer.get(name) or ""))
+
+
+def sentence_words(sentence: SentenceJson | None, text: str) -> str:
+    """Return a sentence in the language in use; `text` is its English, for an unknown id."""
+    template = sentence_template(sentence["id"]) if sentence else None
+    if sentence is None or template is None:
+        return text
+    if sentence["id"] == _DURATION and isinstance(minutes := sentence["params"].get("minutes"), int):
+        return _length_words(minutes)
+    try:
+        return template.format(**{name: _value(name, value) for name, value in sentence["params"].items()})
+    except (KeyError, IndexError, ValueError):
+        # The daemon is of another version than the catalog, and fills other placeholders.
+        return text
+
+
+def _value(name: str, value: Any) -> Any:
+    if isinstance(value, dict):
+        return sentence_words(sentence_of(value), str(value.get("text") or ""))
+    if isinstance(value, list):
+        return "; ".join(str(_value(name, part)) for part in value)
+    if name == "device" and not value:
+        return _("this device")
+    return _WORDS[name](value) if name in _WORDS and isinstance(value, str) else value
+
+
+def error_line(error: CommandError) -> str:
+    """Write an error in one line: what was seen, what it could mean, what to do."""
+    ids = short_ids(candidate["id"] for candidate in error.candidates)
+    candidates = ", ".join(f"{ids[candidate['id']]} {candidate['title']!r}" for candidate in error.candidates)
+    message = sentence_words(error.sentence, error.message.rstrip("."))
+    hint = sentence_words(error.hint_sentence, error.hint)
+    return "; ".join(part for part in (message, candidates, hint) if part)
+
+
+def detail_lines(error: CommandError) -> list[str]:
+    """Write each of several faults in a line of its own."""
+    return [
+        _("line {number}: ").format(number=detail["line"]) * bool(detail["line"])
+        + sentence_words(sentence_of(detail), detail["message"])
+        for detail in error.details
+    ]
+
+
+def _length_words(minutes: int) -> str:
+    """Return the length of a time in its largest unit, in the plural form that the language has."""
+    if minutes >= _YEAR:
+        count = minutes // _YEAR
+        words = ngettext("{count} year", "{count} years", count)
+    elif minutes >= _DAY:
+        count = minutes // _DAY
+        words = ngettext("{count} day", "{count} days", count)
+    elif minutes >= _HOUR:
+        count = minutes // _HOUR
+        words = ngettext("{count} hour", "{count} hours", count)
+    else:
+        count = minutes
+        words = ngettext("{count} minute", "{count} minutes", count)
+    return words.format(count=count)

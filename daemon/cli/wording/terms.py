@@ -1,0 +1,161 @@
+"""The names of what the daemon answers with, statuses, kinds and fields, in the language of the person.
+
+Never hides a value that it does not know: a newer version wrote it, and it is shown as it came.
+"""
+
+from __future__ import annotations
+
+from daemon.cli.terminal.text import escape
+from daemon.cli.translation import pgettext, pgettext_noop
+
+pgettext_noop("task", "open", "groomed", "in progress", "blocked", "on hold", "done", "rejected", "removed")
+pgettext_noop(
+    "kind",
+    "task",
+    "checklist",
+    "checklist item",
+    "entry",
+    "time record",
+    "link",
+    "label",
+    "category",
+    "agent",
+    "decision",
+    "device",
+)
+pgettext_noop(
+    "outcome", "applied", "already", "stale", "obsolete", "expired", "left", "conflict", "not found", "failed"
+)
+pgettext_noop(
+    "proposal",
+    "pending",
+    "confirmed",
+    "rejected",
+    "deferred",
+    "undone",
+    "reopened",
+    "retracted",
+    "stale",
+    "obsolete",
+    "expired",
+    "disputed",
+    "unknown",
+)
+pgettext_noop(
+    "agent",
+    "created",
+    "active",
+    "dormant",
+    "destroyed",
+    "autonomous",
+    "interactive",
+    "hybrid",
+    "task agent",
+)
+pgettext_noop("run", "queued", "running", "completed", "skipped", "failed", "abandoned")
+pgettext_noop("ruling", "immediate", "deferred", "denied")
+pgettext_noop("author", "you", "agent", "system", "someone")
+pgettext_noop(
+    "field",
+    "title",
+    "status",
+    "reason",
+    "priority",
+    "estimate",
+    "due",
+    "due date",
+    "minutes",
+    "language",
+    "category",
+    "label",
+    "task",
+    "checklist",
+    "position",
+    "checked",
+    "archived",
+    "deleted",
+    "removed",
+    "text",
+    "source",
+    "happened at",
+    "started at",
+    "ended at",
+    "note",
+    "from",
+    "to",
+    "type",
+    "name",
+    "color",
+    "description",
+    "default language",
+    "correction examples",
+    "verdict",
+    "item",
+    "mode",
+    "kind",
+    "lifecycle",
+    "lifecycle reason",
+    "timers",
+    "allowed categories",
+    "model",
+    "display name",
+    "home device",
+    "address",
+    "certificate",
+    "created at",
+    "updated at",
+    "last wake at",
+    "next wake at",
+    "next wake why",
+    "consecutive failures",
+    "pending items",
+)
+
+
+def task_status(status: object) -> str:
+    """Say the status of a task: "in progress"."""
+    return _word("task", escape(status or "").lower())
+
+
+def proposal_status(status: object) -> str:
+    """Say what stands on a proposal, or what was decided: "confirmed"."""
+    return _word("proposal", escape(status or ""))
+
+
+def outcome_name(result: object) -> str:
+    """Say what came of a decision: "applied", "not found"."""
+    return _word("outcome", escape(result or ""))
+
+
+def kind_name(name: object) -> str:
+    """Say what something is: "checklist item"."""
+    return _word("kind", escape(name or ""))
+
+
+def agent_state(state: object) -> str:
+    """Say the lifecycle, the mode or the kind of an agent: "dormant", "autonomous"."""
+    return _word("agent", escape(state or ""))
+
+
+def policy_name(word: object) -> str:
+    """Say what becomes of a tool's calls: "denied"."""
+    return _word("ruling", escape(word or ""))
+
+
+def run_status(status: object) -> str:
+    """Say how a run stands: "completed"."""
+    return _word("run", escape(status or ""))
+
+
+def author_name(by: object) -> str:
+    """Say who: "you", "agent"."""
+    return _word("author", {"user": "you"}.get(str(by), escape(by or "someone")))
+
+
+def field_name(name: object) -> str:
+    """Say a field's name: `is_checked` is "checked", `estimate_minutes` is "estimate"."""
+    return _word("field", escape(name).removeprefix("is_").removesuffix("_minutes").removesuffix("_id"))
+
+
+def _word(what: str, value: str) -> str:
+    return pgettext(what, value.replace("_", " "))

@@ -1,0 +1,108 @@
+"""Words for single values: fields, statuses, authors, before and after.
+
+Never colours a value that is not escaped.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from daemon.cli.terminal.text import escape, truncate
+from daemon.cli.translation import _, pgettext, pgettext_noop
+from daemon.cli.wording import terms
+from daemon.cli.wording.dates import due_words, duration_words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from daemon.cli.terminal.display import Display
+
+STATUS_STYLES: Final = {
+    "OPEN": (),
+    "GROOMED": ("cyan",),
+    "IN PROGRESS": ("green",),
+    "BLOCKED": ("red",),
+    "ON HOLD": ("yellow",),
+    "DONE": ("dim",),
+    "REJECTED": ("dim",),
+}
+PRIORITY_STYLES: Final = {"P0": ("red", "bold"), "P1": ("red",), "P3": ("dim",)}
+pgettext_noop("source", "note", "transcript")
+
+
+def source_word(source: object) -> str:
+    """Say what kind of text a note is; what an import says of its source is shown as it came."""
+    return pgettext("source", escape(source))
+
+
+# Fields whose values are names that Placet gives.
+_NAMED: Final[Mapping[str, Callable[[object], str]]] = {
+    "status": terms.task_status,
+    "lifecycle": terms.agent_state,
+    "mode": terms.agent_state,
+    "kind": terms.agent_state,
+    "verdict": terms.proposal_status,
+    "source": source_word,
+}
+_SOON_DAYS: Final = 2
+_VALUE_WIDTH_MAX: Final = 200
+
+
+def status_word(status: object) -> str:
+    return terms.task_status(status)
+
+
+def styled_due(value: object, look: Display) -> tuple[str, tuple[str, ...]]:
+    """Say a due date, and colour it by how near it is."""
+    words, days = due_words(value, look.now_s)
+    if days is None:
+        return words, ()
+    return words, ("red",) if days < 0 else ("yellow",) if days <= _SOON_DAYS else ()
+
+
+def value_words(value: object, field: str = "") -> str:
+    """Say a field's value in a few words."""
+    if value is None or value == "":
+        return _("nothing")
+    if isinstance(value, bool):
+        return _("yes") if value else _("no")
+    if field in _NAMED:
+        return _NAMED[field](value)
+    if field == "estimate_minutes":
+        return duration_words(value)
+    if isinstance(value, list):
+        return ", ".join(value_words(element) for element in value) or _("nothing")
+    if isinstance(value, dict):
+        return ", ".join(f"{field_words(key)} {value_words(element, key)}" for key, element in value.items())
+    return truncate(escape(value), _VALUE_WIDTH_MAX)
+
+
+def field_words(field: object) -> str:
+    """Say a field's name: `is_checked` is "checked", `estimate_minutes` is "estimate"."""
+    return terms.field_name(field)
+
+
+def with_colon(name: str) -> str:
+    """Write a name before what it stands for, with the colon that its language has."""
+    return _("{name}: ").format(name=name)
+
+
+def in_quotation_marks(text: object) -> str:
+    """Put words of people between the quotation marks of the language."""
+    return _("“{words}”").format(words=text)
+
+
+def change_words(before: object, after: object, field: str, look: Display) -> str:
+    """Say a change of one value, coloured as a diff is."""
+    arrow = look.symbol("→")
+    if isinstance(before, dict) and isinstance(after, dict) and len(after) == 1:
+        (field,) = after
+        before, after = before.get(field), after[field]
+    old = look.paint(value_words(before, field), "dim")
+    return f"{old} {arrow} {look.paint(value_words(after, field), 'green')}"
+
+
+def author_words(by: object, device: object = None) -> str:
+    """Say who did something, and where: "agent on phone"."""
+    who = terms.author_name(by)
+    return _("{who} on {device}").format(who=who, device=escape(device)) if device else who

@@ -1,0 +1,141 @@
+"""The settings as a person asks for them and changes them: one key of `config.toml` at a time.
+
+Never writes what could not be read back, and never changes a comment or the order of what is there.
+"""
+
+import fcntl
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from daemon import config
+from daemon.config import ConfigError
+from daemon.files import replace_file
+from store.sentence import sentence
+
+__all__ = ["KEYS", "ConfigError", "Setting", "all_settings", "change_setting", "find_setting", "replace_text"]
+
+DEFAULT_ORIGIN = "default"
+_COMMAND_LINE = "the command line"
+
+
+class Setting(NamedTuple):
+    """A key, its value, and what set it: a file, a variable, or `default`."""
+
+    key: str
+    value: Any
+    origin: str
+
+
+KEYS = config.keys()
+"""Every known key."""
+
+
+def all_settings(file: str, environment: Mapping[str, str]) -> list[Setting]:
+    """Return every setting as the daemon would read it now. Raises ConfigError."""
+    loaded = config.load(Path(file), environment, {})
+    return [
+        Setting(key, _plain(config.value_of(loaded.settings, key)), loaded.origins.get(key, DEFAULT_ORIGIN))
+        for key in KEYS
+    ]
+
+
+def find_setting(file: str, environment: Mapping[str, str], key: str) -> Setting:
+    """Return one setting. Raises ConfigError, also for an unknown key."""
+    config.check_key(key, _COMMAND_LINE)
+    return next(setting for setting in all_settings(file, environment) if setting.key == key)
+
+
+def _plain(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def change_setting(file: str, key: str, text: str | None) -> bool:
+    """Set a key in the file, or with None take it out; return whether that changed anything.
+
+    Raises ConfigError for a key or value that cannot be used, also if the file already contains one.
+    """
+    config.check_key(key, _COMMAND_LINE)
+    value = None if text is None else _plain(config.parse_value(key, text, _COMMAND_LINE))
+    with _alone(file):
+        before = _read(file)
+        config.check_toml(before, file)
+        after = _with(before, key, value)
+        config.check_toml(after, file)
+        if after == before:
+            return False
+        _write(file, after)
+    return True
+
+
+def replace_text(file: str, text: str) -> bool:
+    """Write the whole file anew, if it can be used; return whether that changed anything."""
+    config.check_toml(text, file)
+    with _alone(file):
+        if text == _read(file):
+            return False
+        _write(file, text)
+    return True
+
+
+def _with(text: str, key: str, value: object) -> str:
+    import tomlkit  # imported here: only a change needs it
+
+    document = tomlkit.parse(text)
+    section, _, name = key.rpartition(".")
+    if value is None:
+        table = document.get(section, {}) if section else document
+        if name in table:
+            del table[name]
+    elif not section:
+        document[name] = value
+    else:
+        if section not in document:
+            document[section] = tomlkit.table()
+        document[section][name] = value
+    return tomlkit.dumps(document)
+
+
+def _read(file: str) -> str:
+    try:
+        return Path(file).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(config.cannot_be_read(file, error)) from error
+
+
+@contextmanager
+def _alone(file: str) -> Iterator[None]:
+    """Keep other changes of the same file waiting; reading it needs no lock, since it is replaced whole."""
+    folder = Path(file).parent
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise ConfigError(
+            sentence("folder-failed", "{folder}: {reason}", folder=str(folder), reason=str(error.strerror))
+        ) from error
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _write(file: str, text: str) -> None:
+    """Replace the settings file as a whole; if it is a link, the file that it leads to."""
+    target = Path(file).resolve()
+    try:
+        replace_file(target, text.encode())
+    except OSError as error:
+        raise ConfigError(
+            sentence(
+                "settings-unwritable",
+                "{file}: cannot be written: {reason}",
+                file=str(target),
+                reason=str(error.strerror),
+            )
+        ) from error

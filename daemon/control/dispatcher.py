@@ -1,0 +1,212 @@
+"""Runs one request: decodes it as its route declares, calls the use case, encodes the answer.
+
+Never knows what a use case does; it ensures that a write runs at most once per idempotency key.
+"""
+
+import asyncio
+import hashlib
+import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import TypeVar
+from weakref import WeakValueDictionary
+
+import msgspec
+from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
+from msgspec import Struct
+
+from daemon.control.request_metrics import RequestMeter
+from daemon.control.route import AsyncHandler, Call, ReadHandler, Route, StreamHandler, WriteHandler
+from daemon.disk import READING_STILL_WORKS, DiskFloor
+from daemon.refusal import RefusalCode, Refused, usage_error
+from store.local import idempotency
+from store.local.idempotency import StoredResponse
+from store.sentence import sentence
+from store.snapshot import Snapshot
+from store.threads import StoreThreads
+from store.transaction import Transaction
+
+S = TypeVar("S", bound=Struct)
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+IDEMPOTENCY_HEADER = "Idempotency-Key"
+_KEY = re.compile(r"[\x21-\x7e]{1,128}")
+
+
+class KeyedRequest:
+    """A write with an idempotency key: the key, and a digest of the whole request."""
+
+    __slots__ = ("_key", "_request")
+
+    def __init__(self, key: str, parts: Iterable[bytes]) -> None:
+        if not _KEY.fullmatch(key):
+            raise usage_error(
+                sentence("idempotency-key-form", "Idempotency-Key takes 1 to 128 visible ASCII characters")
+            )
+        self._key = key
+        digest = hashlib.sha256()
+        for part in parts:
+            # With the lengths, no two divisions of the same bytes have one digest.
+            digest.update(len(part).to_bytes(8, "big") + part)
+        self._request = digest.digest()
+
+    @property
+    def key(self) -> str:
+        """The key, by which requests of one kind wait for each other."""
+        return self._key
+
+    def stored_response(self, snapshot: Snapshot) -> tuple[int, bytes] | None:
+        """Return the stored status and body. Raises Refused if the key was used for another request."""
+        stored = idempotency.find_response(snapshot, self._key)
+        if stored is None:
+            return None
+        if stored.request != self._request:
+            raise Refused(
+                RefusalCode.CONFLICT,
+                sentence(
+                    "idempotency-key-reused",
+                    "Idempotency-Key {key!r} was used for another request",
+                    key=self._key,
+                ),
+                sentence("use-new-key", "use a new key"),
+            )
+        return stored.status, stored.body
+
+    def store_response(self, transaction: Transaction, status: int, body: bytes) -> None:
+        """Store the answer for a retry."""
+        idempotency.store_response(transaction, self._key, StoredResponse(self._request, status, body))
+
+
+class Dispatcher:
+    """Turns routes into handlers on one store."""
+
+    def __init__(self, store: StoreThreads, floor: DiskFloor, meter: RequestMeter | None = None) -> None:
+        self._store = store
+        self._floor = floor
+        self._meter = meter or RequestMeter(lambda: 0.0)
+        # A lock lives as long as a request holds it or waits for it.
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    def handler(self, route: Route) -> Handler:
+        """Return the aiohttp handler of a route."""
+
+        async def handle(request: web.Request) -> web.StreamResponse:
+            streams_body = (
+                isinstance(route.handler, StreamHandler) and route.handler.request_media is not None
+            )
+            raw = b"" if streams_body else await _body(request, route.bytes_max)
+            call = Call(request.match_info, _json(raw, route.body), _query(request.query, route.query))
+            writes = route.may_write(call.body)
+            if writes:
+                self._require_room()
+            if isinstance(route.handler, StreamHandler):
+                return await route.handler.run(request, call)
+            with self._meter.measure("write" if writes else "read"):
+                status, body = await self._answer(
+                    route, call, _keyed_request(request, raw, route) if writes else None
+                )
+            return web.Response(status=status, body=body, content_type="application/json")
+
+        return handle
+
+    async def _answer(
+        self, route: Route, call: Call[Struct, Struct], keyed: KeyedRequest | None
+    ) -> tuple[int, bytes]:
+        handler = route.handler
+        if isinstance(handler, ReadHandler):
+            reads = handler.run
+            return await self._store.read(lambda snapshot: _encoded(route, reads(snapshot, call)))
+        if isinstance(handler, WriteHandler):
+            writes = handler.run
+            return await self._store.write(lambda tx: _written(route, writes, tx, call, keyed))
+        assert isinstance(handler, AsyncHandler)
+        return await self._asked(route, handler.run, call, keyed)
+
+    async def _asked(
+        self,
+        route: Route,
+        run: Callable[[Call[Struct, Struct]], Awaitable[object]],
+        call: Call[Struct, Struct],
+        keyed: KeyedRequest | None,
+    ) -> tuple[int, bytes]:
+        """Run a handler that opens its own transactions; requests with the same key wait for each other."""
+        if keyed is None:
+            return _encoded(route, await run(call))
+        async with self._turns.setdefault(keyed.key, asyncio.Lock()):
+            # Read in turn: a retry that arrives while the first request runs waits for it and gets its
+            # answer.
+            stored = await self._store.read(keyed.stored_response)
+            if stored is not None:
+                return stored
+            status, body = _encoded(route, await run(call))
+            await self._store.write(lambda tx: keyed.store_response(tx, status, body))
+            return status, body
+
+    def _require_room(self) -> None:
+        shortfall = self._floor.shortfall()
+        if shortfall is not None:
+            raise Refused(RefusalCode.DISK, shortfall, READING_STILL_WORKS)
+
+
+def _written(
+    route: Route,
+    run: Callable[[Transaction, Call[Struct, Struct]], object],
+    tx: Transaction,
+    call: Call[Struct, Struct],
+    keyed: KeyedRequest | None,
+) -> tuple[int, bytes]:
+    """Run a use case and store its answer in the same transaction: a crash leaves both or neither."""
+    stored = keyed.stored_response(tx) if keyed else None
+    if stored is not None:
+        return stored
+    answer = _encoded(route, run(tx, call))
+    if keyed:
+        keyed.store_response(tx, *answer)
+    return answer
+
+
+def _encoded(route: Route, answer: object) -> tuple[int, bytes]:
+    return route.status, msgspec.json.encode(answer)
+
+
+def _keyed_request(request: web.Request, raw: bytes, route: Route) -> KeyedRequest | None:
+    key = request.headers.get(IDEMPOTENCY_HEADER)
+    if key is None or not route.stores_responses:
+        return None
+    # The raw path includes the query: the same key with another query is another request.
+    return KeyedRequest(key, [request.method.encode(), request.raw_path.encode(), raw])
+
+
+async def _body(request: web.Request, bytes_max: int) -> bytes:
+    """Read a body of at most `bytes_max` bytes. Raises Refused for a longer one, without reading it all."""
+    raw = bytearray()
+    try:
+        async for piece in request.content.iter_chunked(1 << 16):
+            raw += piece
+            if len(raw) > bytes_max:
+                raise usage_error(
+                    sentence("request-too-long", "the request has more than {count} bytes", count=bytes_max),
+                    sentence("send-in-parts", "send it in parts"),
+                )
+    except (HttpProcessingError, web.PayloadAccessError, web.RequestPayloadError) as fault:
+        # It was cut off, or it is not what its Content-Encoding or Transfer-Encoding says.
+        raise usage_error(sentence("body-unreadable", "the request's body cannot be read")) from fault
+    return bytes(raw)
+
+
+def _json(raw: bytes, shape: type[S]) -> S:
+    try:
+        return msgspec.json.decode(raw or b"{}", type=shape)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise usage_error(sentence("body-fault", "the request's body: {fault}", fault=str(error))) from None
+
+
+def _query(query: Mapping[str, str], shape: type[S]) -> S:
+    pairs = list(query.items())
+    # Which of the two was meant would be a guess.
+    if len(dict(pairs)) < len(pairs):
+        raise usage_error(sentence("query-twice", "the request's query: a parameter is given twice"))
+    try:
+        return msgspec.convert(dict(pairs), shape, strict=False)
+    except msgspec.ValidationError as error:
+        raise usage_error(sentence("query-fault", "the request's query: {fault}", fault=str(error))) from None

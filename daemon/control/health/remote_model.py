@@ -1,0 +1,73 @@
+"""The check of the model for `doctor` and `status`: who answers for agents, and what prevents an answer.
+
+Never calls the model's server, and never returns the key, only its source.
+"""
+
+from daemon.agents.running.remote_model import RemoteModel, RemoteModelStatus
+from daemon.control.health.check import Check, make_check
+from daemon.timestamps import iso_utc
+from store.sentence import sentence
+
+TROUBLE_REMEDY = sentence("see-to-model", "see to the cause; agents stay due, and go on by themselves")
+BUDGET_REMEDY = sentence("wait-or-raise-budget", "wait, or raise budget.cost_per_day")
+
+
+async def check_model(far: RemoteModel | None) -> Check:
+    """Check the model that answers for agents on this device."""
+    if far is None:
+        summary = sentence("model-is-rules", "agents use rules; no server is asked")
+        return make_check("model", summary, well=True, code="model_rules")
+    return model_check(await far.status())
+
+
+def model_check(status: RemoteModelStatus) -> Check:
+    """Check a remote model: a fault is reported before a spent budget."""
+    parameters = _given(status)
+    if status.fault is not None:
+        text = sentence(
+            "model-in-trouble",
+            "{model} at {address} has not answered since {since}: {fault}",
+            model=status.model,
+            address=status.address,
+            since=parameters["since"],
+            fault=status.fault,
+        )
+        return make_check(
+            "model", text, TROUBLE_REMEDY, well=False, code="model_trouble", parameters=parameters
+        )
+    if status.spent is not None:
+        text = sentence("agents-wait-for-budget", "agents wait: {spent}", spent=status.spent)
+        return make_check("model", text, BUDGET_REMEDY, well=False, code="model_spent", parameters=parameters)
+    if not status.key_source:
+        text = sentence(
+            "model-well-without-key",
+            "{model} at {address}, {requests} requests today, {tokens} tokens; without a key",
+            model=status.model,
+            address=status.address,
+            requests=parameters["requests"],
+            tokens=parameters["tokens"],
+        )
+        return make_check("model", text, well=True, code="model_keyless", parameters=parameters)
+    text = sentence(
+        "model-well",
+        "{model} at {address}, {requests} requests today, {tokens} tokens; key: {key}",
+        model=status.model,
+        address=status.address,
+        requests=parameters["requests"],
+        tokens=parameters["tokens"],
+        key=status.key_source,
+    )
+    return make_check("model", text, well=True, code="model_well", parameters=parameters)
+
+
+def _given(status: RemoteModelStatus) -> dict[str, str | int]:
+    return {
+        "model": status.model,
+        "address": status.address,
+        "key": status.key_source,
+        "fault": "" if status.fault is None else status.fault.text,
+        "since": "" if status.since_ms is None else iso_utc(status.since_ms),
+        "spent": "" if status.spent is None else status.spent.text,
+        "requests": status.today.requests,
+        "tokens": status.today.input + status.today.output,
+    }

@@ -1,0 +1,296 @@
+"""What `doctor` hears from the daemon: how its disk, lease, clocks, agents and the states of its peers are.
+
+Never repairs, and never finds fault without a remedy.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from daemon.agents.deciding.item_state import confirmed_without_effect
+from daemon.agents.person.agent_overview import count_by_home, stopped_agents
+from daemon.control.health.check import (
+    MINUTE_MS,
+    Check,
+    clocks_remedy,
+    device_sentence,
+    duration_sentence,
+    make_check,
+    whole_minutes,
+)
+from daemon.disk import DiskFloor
+from daemon.peers.roster import member_records
+from daemon.timestamps import iso_utc
+from store.file.lease import ReplicaDoubt
+from store.queries.device_stamps import newest_stamps
+from store.sentence import Sentence, sentence
+from store.snapshot import Snapshot
+from syncproto.hlc import LEAD_MS_MAX
+from syncproto.ids import DeviceId, id_to_text
+
+MIB = 1 << 20
+AGENTS_SHOWN_MAX = 10
+AGENT_DIGITS = 8
+ITEMS_SHOWN_MAX = 5
+ITEMS_COUNTED_MAX = 100
+ITEM_DIGITS = 14
+CLOCK_JUMP_MAX_MS = 5 * MINUTE_MS
+
+
+def check_disk(floor: DiskFloor) -> Check:
+    """Look at the room that is left for writes."""
+    shortfall = floor.shortfall()
+    parameters: dict[str, str | int] = {"free_mib": floor.free_bytes() // MIB}
+    if shortfall is not None:
+        parameters |= {"folder": str(floor.folder), "floor_mib": floor.bytes_min // MIB}
+        text = sentence("nothing-is-written", "{shortfall}: nothing is written", shortfall=shortfall)
+        remedy = sentence("free-space-goes-on", "free some space; it goes on by itself")
+        return make_check("disk", text, remedy, well=False, code="disk_low", parameters=parameters)
+    free = sentence("disk-free", "{free_mib} MiB free", free_mib=parameters["free_mib"])
+    return make_check("disk", free, well=True, code="disk_well", parameters=parameters)
+
+
+def check_lease(doubt: ReplicaDoubt | None, is_stale: bool) -> Check:
+    """Look at what guards the database against its own copies."""
+    if is_stale:
+        text = sentence("lease-unwritten", "the lease beside the database cannot be written")
+        remedy = sentence("check-disk-and-permissions", "check the disk and the data folder's permissions")
+        return make_check("lease", text, remedy, well=False, code="lease_unwritten")
+    if doubt is not None:
+        text = sentence(
+            "lease-doubted", "went on as a new replica: {doubt}", doubt=_DOUBTS.get(doubt, doubt.value)
+        )
+        parameters: dict[str, str | int] = {"doubt": doubt.name.lower()}
+        return make_check("lease", text, well=True, code="lease_doubted", parameters=parameters)
+    text = sentence("lease-well", "the database and its lease fit each other")
+    return make_check("lease", text, well=True, code="lease_well")
+
+
+_DOUBTS: Final[Mapping[ReplicaDoubt, Sentence]] = {
+    ReplicaDoubt.MISSING: sentence("doubt-missing", "its lease file is missing"),
+    ReplicaDoubt.UNREADABLE: sentence("doubt-unreadable", "its lease file cannot be read"),
+    ReplicaDoubt.MACHINE: sentence("doubt-machine", "it was copied from another machine"),
+    ReplicaDoubt.FILE: sentence(
+        "doubt-file", "the file is not the one that was here before: it was copied or put back"
+    ),
+    ReplicaDoubt.FOLDER: sentence(
+        "doubt-folder", "its folder was put back as it was before, or its files were changed by hand"
+    ),
+    ReplicaDoubt.REPLICA: sentence("doubt-replica", "its lease file belongs to another copy of it"),
+    ReplicaDoubt.BEHIND: sentence("doubt-behind", "it lacks commits of its own: it was put back"),
+    ReplicaDoubt.AHEAD: sentence("doubt-ahead", "its lease file is older than it"),
+    ReplicaDoubt.PEER: sentence(
+        "doubt-peer",
+        "another device held changes of its own that it lacked: it was put back, or a copy of it was used",
+    ),
+}
+
+
+def check_clocks(snapshot: Snapshot, now_ms: int, jump_ms: int) -> Iterator[Check]:
+    """Look at this device's clock, and at those that commits were stamped with."""
+    if abs(jump_ms) > CLOCK_JUMP_MAX_MS:
+        yield _clock_jump(jump_ms)
+    ahead = _ahead(snapshot, now_ms)
+    for device, stamp_ms in ahead.items():
+        name = _name(snapshot, device)
+        text = sentence(
+            "clock-ahead",
+            "the newest change of {device} is dated {at}, {length} from now",
+            device=name,
+            at=iso_utc(stamp_ms),
+            length=duration_sentence(stamp_ms - now_ms),
+        )
+        parameters: dict[str, str | int] = {
+            "device": _told(snapshot, device),
+            "at": iso_utc(stamp_ms),
+            "minutes": whole_minutes(stamp_ms - now_ms),
+        }
+        remedy = clocks_remedy(name)
+        yield make_check("clock", text, remedy, well=False, code="clock_ahead", parameters=parameters)
+    if not ahead and abs(jump_ms) <= CLOCK_JUMP_MAX_MS:
+        now = iso_utc(now_ms)
+        summary = sentence("clock-well", "no change lies ahead of {now}", now=now)
+        yield make_check("clock", summary, well=True, code="clock_well", parameters={"now": now})
+
+
+def _clock_jump(jump_ms: int) -> Check:
+    remedy = sentence("check-clock-and-restart", "check date and time; then start the daemon again")
+    parameters: dict[str, str | int] = {"minutes": whole_minutes(jump_ms)}
+    if jump_ms > 0:
+        summary = sentence(
+            "clock-set-forward",
+            "the clock was set forward by {length} since the daemon started",
+            length=duration_sentence(jump_ms),
+        )
+        return make_check(
+            "clock", summary, remedy, well=False, code="clock_set_forward", parameters=parameters
+        )
+    summary = sentence(
+        "clock-set-back",
+        "the clock was set back by {length} since the daemon started",
+        length=duration_sentence(jump_ms),
+    )
+    return make_check("clock", summary, remedy, well=False, code="clock_set_back", parameters=parameters)
+
+
+def _ahead(snapshot: Snapshot, now_ms: int) -> dict[DeviceId, int]:
+    """Return the devices whose newest commits lie ahead of the clock, with their stamps."""
+    newest = newest_stamps(snapshot)
+    return {device: stamp.ms for device, stamp in newest.items() if stamp.ms > now_ms + LEAD_MS_MAX}
+
+
+def check_failed_agents(snapshot: Snapshot) -> Iterator[Check]:
+    """Look at the agents that sleep because they failed too often in a row."""
+    asleep = stopped_agents(snapshot)
+    for agent in asleep[:AGENTS_SHOWN_MAX]:
+        text = sentence(
+            "agent-given-up", "the agent of {name!r} sleeps: {why}", name=agent.name, why=agent.reason
+        )
+        short = id_to_text(agent.id)[:AGENT_DIGITS]
+        parameters: dict[str, str | int] = {"name": agent.name, "why": agent.reason.text, "agent": short}
+        remedy = sentence("resume-agent", "see to the cause; then: placet agent resume {agent}", agent=short)
+        yield make_check("agents", text, remedy, well=False, code="agent_given_up", parameters=parameters)
+    homeless = list(_homeless(snapshot))
+    yield from homeless
+    if not asleep and not homeless:
+        summary = sentence("agents-well", "no agent sleeps because it failed")
+        yield make_check("agents", summary, well=True, code="agents_well")
+
+
+def check_decisions(snapshot: Snapshot) -> Iterator[Check]:
+    """Check for confirmed proposals that no device put into effect."""
+    items = confirmed_without_effect(snapshot, ITEMS_COUNTED_MAX)
+    for item in items[:ITEMS_SHOWN_MAX]:
+        short = id_to_text(item)[:ITEM_DIGITS]
+        summary = sentence(
+            "confirmed-without-effect", "the proposal {item} is confirmed, and not in effect", item=short
+        )
+        remedy = sentence(
+            "confirm-or-undo",
+            "put it into effect: placet confirm {item}; or take that back: placet undo {item}",
+            item=short,
+        )
+        code, parameters = "decision_without_effect", {"item": short}
+        yield make_check("decisions", summary, remedy, well=False, code=code, parameters={**parameters})
+    if len(items) > ITEMS_SHOWN_MAX:
+        count = len(items) - ITEMS_SHOWN_MAX
+        summary = sentence(
+            "more-confirmed-without-effect",
+            "more proposals that are confirmed, and not in effect: at least {count}",
+            count=count,
+        )
+        yield make_check(
+            "decisions", summary, well=False, code="decisions_without_effect", parameters={"count": count}
+        )
+    if not items:
+        summary = sentence("decisions-well", "every confirmed proposal is in effect")
+        yield make_check("decisions", summary, well=True, code="decisions_well")
+
+
+def _homeless(snapshot: Snapshot) -> Iterator[Check]:
+    """Check for agents that nobody wakes any more, because their home device was removed."""
+    living = count_by_home(snapshot)
+    for member in member_records.read_members(snapshot).values():
+        count = living[member.device]
+        if count and member.removed and member.device != snapshot.device:
+            text = sentence(
+                "agents-homeless",
+                "agents whose home is {device}, which was removed: {count}",
+                device=member.name,
+                count=count,
+            )
+            parameters: dict[str, str | int] = {"device": member.name, "count": count}
+            remedy = sentence("bring-agents-here", "bring each here: placet agent move")
+            yield make_check(
+                "agents", text, remedy, well=False, code="agents_homeless", parameters=parameters
+            )
+
+
+def check_peer_states(snapshot: Snapshot, differing: Sequence[DeviceId]) -> Iterator[Check]:
+    """Check for peers that had the same commits as this device, and another state."""
+    for device in differing:
+        text = sentence(
+            "state-differs",
+            "{device} showed something else when it last held the same changes",
+            device=_name(snapshot, device),
+        )
+        remedy = sentence("verify-on-both", "run 'placet verify' on both devices")
+        parameters = _given(snapshot, device)
+        yield make_check("state", text, remedy, well=False, code="state_differs", parameters=parameters)
+    if not differing:
+        summary = sentence("state-well", "no device shows something else for the same changes")
+        yield make_check("state", summary, well=True, code="state_well")
+
+
+def check_forked_devices(snapshot: Snapshot) -> Iterator[Check]:
+    """Look for devices of which two copies wrote at once: nothing of either is lost."""
+    for device in sorted({snapshot.device_of(replica) for replica in snapshot.log.chains.forked_replicas()}):
+        text = sentence(
+            "device-forked",
+            "two copies of the journal of {device} were used at once; both are kept",
+            device=_name(snapshot, device),
+        )
+        parameters = _given(snapshot, device)
+        yield make_check("copies", text, well=True, code="device_forked", parameters=parameters)
+
+
+def check_cloned_keys(
+    snapshot: Snapshot, devices: Sequence[DeviceId], said_by: Sequence[DeviceId] = ()
+) -> Iterator[Check]:
+    """Check for devices with whose key two daemons run: each one's link replaces that of the other.
+
+    `said_by` are members that report it of this device; if no copy of it exists, nothing needs to be done.
+    """
+    for device in said_by:
+        text = sentence(
+            "key-cloned-says",
+            "{device} says that two daemons run with this device's key",
+            device=_name(snapshot, device),
+        )
+        remedy = sentence(
+            "look-for-copy",
+            "look for a copy of this device's data folder that runs elsewhere; "
+            "if there is one, stop placet there",
+        )
+        parameters = _given(snapshot, device)
+        yield make_check(
+            "copies", text, remedy, well=False, code="device_said_twinned", parameters=parameters
+        )
+    for device in devices:
+        text = sentence(
+            "key-cloned", "two daemons run with the key of {device}", device=_name(snapshot, device)
+        )
+        remedy = sentence(
+            "give-own-key",
+            "its data folder was copied: stop placet on one of the two; to use both, give that one its own "
+            "key: placet backup FILE, delete identity.pem, placet restore FILE, then pair it anew",
+        )
+        parameters = _given(snapshot, device)
+        yield make_check("copies", text, remedy, well=False, code="device_twinned", parameters=parameters)
+
+
+def check_flooding_peers(snapshot: Snapshot, slowed: Sequence[DeviceId]) -> Iterator[Check]:
+    """Look at the peers that send more than anyone writes."""
+    for device in slowed:
+        text = sentence(
+            "device-floods",
+            "{device} sends so much that it is taken from slowly",
+            device=_name(snapshot, device),
+        )
+        remedy = sentence("see-writes-there", "see what is written there; placet devices remove ends it")
+        parameters = _given(snapshot, device)
+        yield make_check("devices", text, remedy, well=False, code="device_floods", parameters=parameters)
+
+
+def _name(snapshot: Snapshot, device: DeviceId) -> Sentence | str:
+    return device_sentence(_told(snapshot, device))
+
+
+def _given(snapshot: Snapshot, device: DeviceId) -> dict[str, str | int]:
+    return {"device": _told(snapshot, device)}
+
+
+def _told(snapshot: Snapshot, device: DeviceId) -> str:
+    if device == snapshot.device:
+        return ""
+    member = member_records.read_members(snapshot).get(device)
+    return device.hex()[:12] if member is None else member.name

@@ -1,0 +1,72 @@
+"""The route of `doctor`: whether disk, clocks, lease, model, connections, agents and states are well.
+
+Never repairs anything: each finding names what a person can do.
+"""
+
+from daemon.agents.running.remote_model import RemoteModel
+from daemon.clock import Clock, ClockWatch
+from daemon.control.health import connections, remote_model, this_device
+from daemon.control.health.check import Check
+from daemon.control.route import AsyncHandler, Call, Nothing, Route
+from daemon.disk import DiskFloor
+from daemon.peers.network import PeerNetwork
+from store.threads import StoreThreads
+
+
+class CheckRoutes:
+    """The route, for one daemon; without `remote`, no model's server is configured."""
+
+    def __init__(
+        self,
+        store: StoreThreads,
+        clock: Clock,
+        floor: DiskFloor,
+        *,
+        watch: ClockWatch,
+        peers: PeerNetwork,
+        remote: RemoteModel | None,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._floor = floor
+        self._watch = watch
+        self._peers = peers
+        self._remote = remote
+
+    def routes(self) -> list[Route]:
+        """Return the route."""
+        return [
+            Route(
+                "GET",
+                "/v1/checks",
+                "Say whether disk, clocks, lease, model, connections, agents and state are well",
+                AsyncHandler(self._checks),
+                list[Check],
+            ),
+        ]
+
+    async def _checks(self, call: Call[Nothing, Nothing]) -> list[Check]:
+        del call
+        now_ms, jump_ms = self._clock.now_ms(), self._watch.jump_ms()
+        peers = self._peers
+        differing, slowed = list(peers.replication.diverging_members()), peers.links.rate_limited_peers()
+        twins, said_by = peers.links.key_clones.cloned_devices(), peers.replication.key_clone_reporters()
+        return [
+            this_device.check_disk(self._floor),
+            this_device.check_lease(self._store.replica_doubt, self._store.lease_is_stale),
+            await remote_model.check_model(self._remote),
+            *connections.check_connections(
+                await peers.devices.states(), peers.discovery_status(), paused=peers.replication.paused
+            ),
+            *await self._store.read(
+                lambda snapshot: [
+                    *this_device.check_clocks(snapshot, now_ms, jump_ms),
+                    *this_device.check_failed_agents(snapshot),
+                    *this_device.check_decisions(snapshot),
+                    *this_device.check_peer_states(snapshot, differing),
+                    *this_device.check_forked_devices(snapshot),
+                    *this_device.check_cloned_keys(snapshot, twins, said_by),
+                    *this_device.check_flooding_peers(snapshot, slowed),
+                ]
+            ),
+        ]

@@ -1,0 +1,113 @@
+"""The route that compacts the store.
+
+Never holds more than a step of a compaction in one transaction: other writes get their turn in between.
+"""
+
+from functools import partial
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from daemon.clock import Clock
+from daemon.control.route import AsyncHandler, Call, Nothing, Route
+from daemon.peers.roster import member_records
+from daemon.refusal import usage_error
+from store.local import peer_records as table
+from store.sentence import sentence
+from store.snapshot import Snapshot
+from store.threads import StoreThreads
+from store.upkeep import compaction
+from store.upkeep.compaction import BEFORE_FIRST_ENTITY, CompactionStep, Retention, SpaceFreed
+from syncproto.ids import EntityId
+from syncproto.vector_clock import EMPTY_CLOCK
+
+DAY_MS = 86_400_000
+
+
+class Compact(Struct, frozen=True, forbid_unknown_fields=True):
+    """How many days old an overwritten text must be to be dropped; null: as the setting says."""
+
+    older_than_days: Annotated[int, Meta(ge=1, le=100_000)] | None = None
+    dry_run: bool = False
+
+
+class Compacted(Struct, frozen=True):
+    """What was freed, or in a dry run would be.
+
+    `unheard` names the devices of which nothing is known. While there are any, nothing is dropped.
+    """
+
+    older_than_days: int
+    commits: int
+    values: int
+    bytes: int
+    unheard: list[str]
+
+
+class CompactionRoutes:
+    """The routes, on one store; `retention_days` is the setting, None if everything is kept."""
+
+    def __init__(
+        self,
+        store: StoreThreads,
+        clock: Clock,
+        *,
+        retention_days: int | None,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._retention_days = retention_days
+
+    def routes(self) -> list[Route]:
+        """Return the routes."""
+        return [
+            Route(
+                "POST",
+                "/v1/compact",
+                "Drop long values that were overwritten long ago; safe to stop and to repeat",
+                AsyncHandler(self._compact),
+                Compacted,
+                Compact,
+                # Also below the floor: it is what may help there.
+                writes_nothing=lambda _: True,
+            ),
+        ]
+
+    async def _compact(self, call: Call[Compact, Nothing]) -> Compacted:
+        days = call.body.older_than_days or self._retention_days
+        if days is None:
+            hint = sentence(
+                "say-retention",
+                "say how old it may be with --older-than DAYS, or set history.retention_days",
+            )
+            raise usage_error(sentence("no-retention", "everything is kept: no retention is set"), hint)
+        retention, unheard = await self._store.read(partial(self._retention, days=days))
+        freed = SpaceFreed()
+        after: EntityId | None = BEFORE_FIRST_ENTITY
+        while after is not None:
+            step = await self._step(retention, after, call.body.dry_run)
+            freed = SpaceFreed(*(sum(both) for both in zip(freed, step.freed, strict=True)))
+            after = step.after
+        return Compacted(days, *freed, unheard)
+
+    async def _step(self, retention: Retention, after: EntityId, dry_run: bool) -> CompactionStep:
+        if dry_run:
+            return await self._store.read(
+                lambda snapshot: compaction.estimate_step(snapshot, retention, after)
+            )
+        return await self._store.write(lambda tx: compaction.compact_step(tx, retention, after))
+
+    def _retention(self, snapshot: Snapshot, days: int) -> tuple[Retention, list[str]]:
+        """Say what may go: of what others hold, only what they are known to hold counts."""
+        peer_contacts = table.peer_contacts(snapshot)
+        others = [
+            member
+            for device, member in member_records.read_members(snapshot).items()
+            if not member.removed and device != snapshot.device
+        ]
+        clocks = tuple(
+            peer_contacts[member.device].vector if member.device in peer_contacts else EMPTY_CLOCK
+            for member in others
+        )
+        unheard = [member.name for member in others if member.device not in peer_contacts]
+        return Retention(self._clock.now_ms() - days * DAY_MS, clocks), unheard

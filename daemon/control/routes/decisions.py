@@ -1,0 +1,250 @@
+"""The routes of what agents propose, and of a person's decisions on it.
+
+Never decides anything, and never lets a decision reach further than to the items that were named.
+"""
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+
+from daemon.agents.deciding import (
+    change_set_status,
+    decision_history,
+    decisions,
+    set_decisions,
+    waiting_items,
+)
+from daemon.agents.deciding.change_set_status import ChangeSetSummary
+from daemon.agents.deciding.decision_history import DecisionRecord
+from daemon.agents.deciding.decisions import DecisionOutcome, DecisionResult
+from daemon.agents.deciding.item_state import UNDECIDED
+from daemon.agents.deciding.waiting_items import PendingItem
+from daemon.control.route import AsyncHandler, Call, Nothing, ReadHandler, Route
+from daemon.journal.references import entities
+from daemon.refusal import Candidate, RefusalCode, Refused, usage_error
+from store.file.errors import StoreError
+from store.fold.verdicts import DecisionStatus
+from store.queries.items import items_with_prefix
+from store.sentence import foreign_text, sentence
+from store.snapshot import Snapshot
+from store.threads import StoreThreads
+from store.transaction import Transaction
+from syncproto.errors import CommitTooLarge
+from syncproto.ids import EntityId, id_to_text
+
+ITEMS_MAX = 500
+LISTED_DEFAULT = 100
+
+Hash = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+Hashes = dict[EntityId | str, bytes]
+"""What was shown of items: the hash of the arguments, by the item, or by a reference that names none."""
+Verdict = Literal["confirmed", "rejected", "undone", "reopened", "deferred"]
+
+
+class PendingQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Whose proposals: one task's, or all."""
+
+    task: str | None = None
+
+
+class DecidedQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which decisions: those on a task's items, or all; about `limit` of them, the newest first."""
+
+    task: str | None = None
+    before: Annotated[int, Meta(ge=0, description="The seq of the last one of the page before.")] | None = (
+        None
+    )
+    limit: Annotated[int, Meta(ge=1, le=decision_history.DECISIONS_LISTED_MAX)] = LISTED_DEFAULT
+
+
+class Decide(Struct, frozen=True, forbid_unknown_fields=True):
+    """A verdict on items, or on the pending items of a set; `edit` replaces arguments of a single item.
+
+    Of a set, deferred, disputed and expired items are left, and the answer says so: they have to be named.
+    `args_hashes` gives, by the id of an item, the `args_hash` that was shown: nothing else is confirmed. Of a
+    set, items without one are left, too.
+    """
+
+    verdict: Verdict
+    items: Annotated[list[str], Meta(max_length=ITEMS_MAX)] | None = None
+    set: str | None = None
+    args_hashes: Annotated[dict[str, Hash], Meta(max_length=ITEMS_MAX)] | None = None
+    reason: str | None = None
+    edit: dict[str, Any] | None = None
+    force: bool = False
+    again: bool = False
+    via: Literal["cli", "web", "api"] = "api"
+
+
+class DecisionRoutes:
+    """The routes, on one store. `reason_min` is how long an agent's reason against a person's tick is."""
+
+    def __init__(self, store: StoreThreads, now_ms: Callable[[], int], *, reason_min: int) -> None:
+        self._store = store
+        self._now_ms = now_ms
+        self._reason_min = reason_min
+
+    def routes(self) -> list[Route]:
+        """Return the table."""
+        waiting, path = "List what waits for a person", "/v1/decisions"
+        text = "Show the decisions that were made"
+        return [
+            Route(
+                "GET",
+                "/v1/pending",
+                waiting,
+                ReadHandler(self._pending),
+                list[PendingItem],
+                query=PendingQuery,
+            ),
+            Route("GET", path, text, ReadHandler(self._decided), list[DecisionRecord], query=DecidedQuery),
+            Route(
+                "GET",
+                "/v1/sets/{ref}",
+                "Show how a change set stands",
+                ReadHandler(self._set),
+                ChangeSetSummary,
+            ),
+            Route(
+                "POST", path, "Decide on proposals", AsyncHandler(self._decide), list[DecisionResult], Decide
+            ),
+        ]
+
+    def _pending(self, snapshot: Snapshot, call: Call[Nothing, PendingQuery]) -> list[PendingItem]:
+        task = call.query.task
+        about = None if not task else entities.find_task(snapshot, task).id
+        return waiting_items.list_waiting_items(snapshot, self._now_ms(), task=about)
+
+    def _set(self, snapshot: Snapshot, call: Call[Nothing, Nothing]) -> ChangeSetSummary:
+        change_set = entities.find_entity(snapshot, ["change_set"], call.ref)
+        return change_set_status.change_set_summary(snapshot, change_set.id, self._now_ms())
+
+    def _decided(self, snapshot: Snapshot, call: Call[Nothing, DecidedQuery]) -> list[DecisionRecord]:
+        query = call.query
+        return decision_history.list_decisions(
+            snapshot, self._now_ms(), task=query.task or None, before=query.before, limit=query.limit
+        )
+
+    async def _decide(self, call: Call[Decide, Nothing]) -> list[DecisionResult]:
+        """Decide on each item in a commit of its own, in order; one that fails does not stop the rest."""
+        body = call.body
+        items = await self._store.read(lambda snapshot: _named(snapshot, body))
+        if body.edit is not None and (body.verdict != "confirmed" or len(items) != 1):
+            raise usage_error(sentence("edit-one-item", "edit needs exactly one item to confirm"))
+        _require_fit_for_set(body)
+        hashes = await self._store.read(lambda snapshot: _hashes(snapshot, body))
+        return [await self._decide_one(item, body, hashes) for item in items]
+
+    async def _decide_one(self, item: EntityId | str, body: Decide, hashes: Hashes) -> DecisionResult:
+        if isinstance(item, str):
+            return _unknown(item)
+        try:
+            return await self._store.write(lambda tx: self._verdict(tx, item, body, hashes))
+        except (StoreError, CommitTooLarge) as fault:
+            words = fault.sentence if isinstance(fault, StoreError) else foreign_text(str(fault))
+            return decisions.decision_result(
+                id_to_text(item), decisions.UNKNOWN, DecisionOutcome.FAILED, words
+            )
+
+    def _verdict(self, tx: Transaction, item: EntityId, body: Decide, hashes: Hashes) -> DecisionResult:
+        reason, via, force = body.reason, body.via, body.force
+        if body.set is not None:
+            left = set_decisions.left_out_of_set(tx, item, None if body.args_hashes is None else hashes)
+            if left is not None:
+                return left
+            # What is decided already is only reported: force is for what the set stands for.
+            force = force and tx.item_status(item).status is DecisionStatus.PENDING
+        match body.verdict:
+            case "confirmed":
+                return decisions.confirm(
+                    tx,
+                    item,
+                    force=force,
+                    again=body.again,
+                    edit=body.edit,
+                    shown=hashes.get(item),
+                    reason=reason,
+                    via=via,
+                    reason_min=self._reason_min,
+                )
+            case "rejected":
+                return decisions.reject(tx, item, reason=reason, via=via)
+            case "undone":
+                return decisions.undo(tx, item, reason=reason, via=via)
+            case "reopened":
+                return decisions.reopen(tx, item, reason=reason, via=via)
+            case "deferred":
+                return decisions.defer(tx, item, reason=reason, via=via)
+
+
+def _require_fit_for_set(body: Decide) -> None:
+    """Refuse, for a set, what is only meant for items that somebody decided on."""
+    if body.set is None:
+        return
+    if body.again:
+        raise usage_error(sentence("again-names-items", "--again needs items: a set means what is pending"))
+    if body.verdict in ("undone", "reopened"):
+        raise usage_error(
+            sentence("verdict-names-items", "undo and reopen need items: a set means what is pending")
+        )
+
+
+def _hashes(snapshot: Snapshot, body: Decide) -> Hashes:
+    """Return what was shown of items, by the item that is meant."""
+    return {
+        _item(snapshot, ref): bytes.fromhex(args_hash) for ref, args_hash in (body.args_hashes or {}).items()
+    }
+
+
+def _unknown(ref: str) -> DecisionResult:
+    message = decisions.no_such_proposal() if entities.is_id_prefix(ref) else entities.ID_FORMAT_HINT
+    return decisions.decision_result(ref[:80], decisions.UNKNOWN, DecisionOutcome.NOT_FOUND, message)
+
+
+def _named(snapshot: Snapshot, body: Decide) -> list[EntityId | str]:
+    """Return the items that are meant, each once; a reference that matches nothing is returned as it is."""
+    if (body.items is None) == (body.set is None):
+        raise usage_error(sentence("items-or-set", "name items, or a set"))
+    if body.set is not None:
+        return _of_set(snapshot, body.set)
+    items = [_item(snapshot, ref) for ref in body.items or ()]
+    if not items:
+        raise usage_error(sentence("name-an-item", "name at least one item"))
+    return list(dict.fromkeys(items))
+
+
+def _of_set(snapshot: Snapshot, ref: str) -> list[EntityId | str]:
+    """Return the open items of a set in its order; if none is pending, all: a retry then reports it."""
+    change_set = entities.find_entity(snapshot, ["change_set"], ref)
+    items = snapshot.items_of_set(change_set.id)
+    if len(items) > ITEMS_MAX:
+        raise usage_error(
+            sentence(
+                "no-agents-set", "a set of {count} proposals was not made by an agent", count=len(items)
+            ),
+            sentence("name-the-items", "name the items that you mean"),
+        )
+    if any(item.status is DecisionStatus.PENDING for item in items):
+        items = [item for item in items if item.status in UNDECIDED or item.disputed]
+    return [item.id for item in items]
+
+
+def _item(snapshot: Snapshot, ref: str) -> EntityId | str:
+    if not entities.is_id_prefix(ref):
+        return ref
+    matches = items_with_prefix(snapshot, ref.strip().lower(), entities.CANDIDATES_MAX + 1)
+    if len(matches) > 1:
+        meant = [_candidate(snapshot, item_id) for item_id in matches[: entities.CANDIDATES_MAX]]
+        raise Refused(
+            RefusalCode.AMBIGUOUS,
+            sentence("ambiguous-proposal", "{ref!r} could mean several proposals", ref=ref[:80]),
+            sentence("more-of-id", "give more of the id"),
+            meant,
+        )
+    return matches[0] if matches else ref
+
+
+def _candidate(snapshot: Snapshot, item: EntityId) -> Candidate:
+    state = snapshot.item(item)
+    return Candidate(id_to_text(item), "" if state is None else state.tool)

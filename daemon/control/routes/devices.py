@@ -1,0 +1,178 @@
+"""The routes of devices: invitations, joining, the roster, synchronising.
+
+Never keeps a token: an answer that holds one is not stored for a retry.
+"""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from daemon.control.route import AsyncHandler, Call, Nothing, Route
+from daemon.journal import change_log
+from daemon.peers.linking.device_states import DeviceState, Goodbye, SyncReport
+from daemon.peers.linking.replication_status import Whereabouts
+from daemon.peers.network import PeerNetwork
+from daemon.peers.pairing.invitations import InvitationState, Invited, JoinedDevice
+
+WAIT_S_MAX = 600
+WATCH_S_MAX = 25
+
+
+class Invite(Struct, frozen=True, forbid_unknown_fields=True):
+    """How the invitation gets to the other device: as a code that a person types, or as a token."""
+
+    by: Literal["code", "token"] = "token"
+
+
+class InvitationQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """How many seconds to wait until something about the invitation changes; 0: not at all."""
+
+    wait: Annotated[float, Meta(ge=0, le=WATCH_S_MAX)] = 0.0
+
+
+class Join(Struct, frozen=True, forbid_unknown_fields=True):
+    """An invitation to accept. `token` is its code or its token.
+
+    `address` is the only address to try, as `host:port`; null: those of the token, or of the device that
+    invites nearby. `unite`: this device's own tasks come along.
+    """
+
+    token: str
+    address: str | None = None
+    unite: bool = False
+
+
+class DeviceEdit(Struct, frozen=True, forbid_unknown_fields=True):
+    """A device's new name."""
+
+    name: str
+
+
+class RemovalQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Whether the devices that only the removed one has let in are removed too."""
+
+    with_admitted: bool = False
+
+
+class WhereQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """A commit by its position in the log, a task by id or title, or anything else by its id."""
+
+    of: str
+
+
+class Sync(Struct, frozen=True, forbid_unknown_fields=True):
+    """How many seconds to wait until the connected peers have the same commits.
+
+    `pause` does something else: true stops the exchange, false resumes it.
+    """
+
+    wait: Annotated[float, Meta(ge=0, le=WAIT_S_MAX)] = 0.0
+    pause: bool | None = None
+
+
+class PeerRoutes:
+    """The routes, on the one peers' side of this daemon."""
+
+    def __init__(self, peers: PeerNetwork) -> None:
+        self._peers = peers
+
+    def routes(self) -> list[Route]:
+        """Return the peers' part of the table."""
+        invite = AsyncHandler(self._invite, stores_response=False)
+        return [
+            Route("POST", "/v1/invitations", "Invite a device", invite, Invited, Invite, status=201),
+            Route(
+                "GET",
+                "/v1/invitations/{ref}",
+                "Show how far an invitation has got",
+                AsyncHandler(self._invitation),
+                InvitationState,
+                query=InvitationQuery,
+            ),
+            Route(
+                "DELETE",
+                "/v1/invitations/{ref}",
+                "Call an invitation off",
+                AsyncHandler(self._call_off),
+                InvitationState,
+            ),
+            Route("POST", "/v1/join", "Accept an invitation", AsyncHandler(self._join), JoinedDevice, Join),
+            Route("GET", "/v1/devices", "List the devices", AsyncHandler(self._devices), list[DeviceState]),
+            Route(
+                "PATCH",
+                "/v1/devices/{ref}",
+                "Rename a device",
+                AsyncHandler(self._rename),
+                DeviceState,
+                DeviceEdit,
+            ),
+            Route(
+                "GET",
+                "/v1/where",
+                "Say which devices hold a commit, or all that was done to a thing",
+                AsyncHandler(self._where),
+                Whereabouts,
+                query=WhereQuery,
+            ),
+            Route("POST", "/v1/leave", "Say goodbye to the vault", AsyncHandler(self._leave), Goodbye),
+            Route(
+                "DELETE",
+                "/v1/devices/{ref}",
+                "Remove a device: it gets nothing new",
+                AsyncHandler(self._remove),
+                DeviceState,
+                query=RemovalQuery,
+            ),
+            Route(
+                "POST",
+                "/v1/sync",
+                "Synchronise now",
+                AsyncHandler(self._sync),
+                SyncReport,
+                Sync,
+                # What it asks for goes on by itself anyway; with a full disk, sending or a pause may help.
+                writes_nothing=lambda _: True,
+            ),
+        ]
+
+    async def _invite(self, call: Call[Invite, Nothing]) -> Invited:
+        return await self._peers.invitations.invite(by_code=call.body.by == "code")
+
+    async def _invitation(self, call: Call[Nothing, InvitationQuery]) -> InvitationState:
+        return await self._peers.invitations.state(call.ref, call.query.wait)
+
+    async def _call_off(self, call: Call[Nothing, Nothing]) -> InvitationState:
+        return await self._peers.invitations.call_off(call.ref)
+
+    async def _join(self, call: Call[Join, Nothing]) -> JoinedDevice:
+        body = call.body
+        return await self._peers.join(body.token, unite=body.unite, address=body.address)
+
+    async def _devices(self, call: Call[Nothing, Nothing]) -> list[DeviceState]:
+        del call
+        return await self._peers.devices.states()
+
+    async def _where(self, call: Call[Nothing, WhereQuery]) -> Whereabouts:
+        return await self._peers.devices.replication_status(
+            call.query.of,
+            family_of=change_log.find_entity_family,
+            device_name_of=change_log.replica_device_name,
+        )
+
+    async def _rename(self, call: Call[DeviceEdit, Nothing]) -> DeviceState:
+        return await self._peers.devices.rename(call.ref, call.body.name)
+
+    async def _remove(self, call: Call[Nothing, RemovalQuery]) -> DeviceState:
+        return await self._peers.devices.remove(call.ref, with_admitted=call.query.with_admitted)
+
+    async def _leave(self, call: Call[Nothing, Nothing]) -> Goodbye:
+        del call
+        return await self._peers.devices.leave()
+
+    async def _sync(self, call: Call[Sync, Nothing]) -> SyncReport:
+        body = call.body
+        if body.pause:
+            self._peers.replication.pause()
+        elif body.pause is False:
+            self._peers.replication.resume()
+        return await self._peers.synchronisation.sync(body.wait)

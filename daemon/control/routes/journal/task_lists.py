@@ -1,0 +1,61 @@
+"""The routes that find tasks: lists with one line per task, and full-text search.
+
+Never decides anything: each names a use case.
+"""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from daemon.control.route import Route
+from daemon.control.use_case_routes import read_query
+from daemon.journal import search
+from daemon.journal.human_input import HumanInput
+from daemon.journal.references.task_filters import TaskFilter, resolve_filter
+from daemon.journal.search import Found
+from daemon.journal.views import task_lines
+from daemon.journal.views.task_lines import TaskLine
+from store.snapshot import Snapshot
+
+QUERY_CHARS_MAX = 1000
+
+
+class Page(TaskFilter, frozen=True, forbid_unknown_fields=True):
+    """Which tasks: open ones, `all`, or instead the `removed` ones; a page of them, in order of making."""
+
+    all: bool = False
+    removed: bool = False
+    after: Annotated[str, Meta(max_length=32, description="The id of the last task of the page before.")] = ""
+    limit: Annotated[int, Meta(ge=1, le=task_lines.PAGE_MAX)] = task_lines.PAGE_MAX
+
+
+class SearchQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Words, "phrases in quotes" and -excluded words; `removed` looks among what was removed too."""
+
+    q: Annotated[str, Meta(max_length=QUERY_CHARS_MAX)]
+    limit: Annotated[int, Meta(ge=1, le=search.LIMIT_MAX)] = search.LIMIT_DEFAULT
+    after: Annotated[int, Meta(ge=0, le=1_000_000_000, description="The `next` of the page before.")] = 0
+    removed: bool = False
+
+
+def routes(human_input: HumanInput) -> list[Route]:
+    """Return the part of the table on lists and search; `human_input` reads the days that people type."""
+
+    def list_lines(snapshot: Snapshot, query: Page) -> list[TaskLine]:
+        return task_lines.task_lines_page(
+            snapshot,
+            closed=query.all,
+            removed=query.removed,
+            after=query.after or None,
+            limit=query.limit,
+            wanted=resolve_filter(snapshot, query, human_input.due_day),
+        )
+
+    return [
+        read_query("/v1/task-lines", "List tasks, a line each", list_lines, list[TaskLine], Page),
+        read_query("/v1/search", "Find tasks by words", _search, Found, SearchQuery),
+    ]
+
+
+def _search(snapshot: Snapshot, query: SearchQuery) -> Found:
+    return search.search_tasks(snapshot, query.q, removed=query.removed, after=query.after, limit=query.limit)

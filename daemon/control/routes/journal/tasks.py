@@ -1,0 +1,70 @@
+"""The routes of the journal: tasks, and what belongs to them, each part from its own table.
+
+Never decides anything: each line names a use case.
+"""
+
+from msgspec import Struct
+
+from daemon.control.route import CREATED, Route
+from daemon.control.routes.journal import checklists, entries, history, task_lists
+from daemon.control.routes.journal.task_lists import Page
+from daemon.control.use_case_routes import read_query, read_ref_query, write_body, write_ref, write_ref_body
+from daemon.journal import tasks
+from daemon.journal.human_input import HumanInput
+from daemon.journal.references.task_filters import resolve_filter
+from daemon.journal.tasks import NewTask, Shift, TaskEdit
+from daemon.journal.views.structures import Task
+from store.snapshot import Snapshot
+from store.transaction import Transaction
+
+
+class Listing(Page, frozen=True, forbid_unknown_fields=True):
+    """A page of tasks in full; `brief` leaves texts and reports out."""
+
+    brief: bool = False
+
+
+class Showing(Struct, frozen=True, forbid_unknown_fields=True):
+    """How much: `provenance` adds who wrote each value, and the statuses that the task has had."""
+
+    provenance: bool = False
+
+
+def routes(human_input: HumanInput) -> list[Route]:
+    """Return the journal's part of the table; `human_input` reads what people type."""
+
+    def add(tx: Transaction, body: NewTask) -> Task:
+        return tasks.add(tx, human_input.read_new_task(body))
+
+    def edit(tx: Transaction, task: str, body: TaskEdit) -> Task:
+        return tasks.edit(tx, task, human_input.read_task_edit(body))
+
+    def list_tasks(snapshot: Snapshot, query: Listing) -> list[Task]:
+        return tasks.list_tasks(
+            snapshot,
+            closed=query.all,
+            removed=query.removed,
+            brief=query.brief,
+            after=query.after or None,
+            limit=query.limit,
+            wanted=resolve_filter(snapshot, query, human_input.due_day),
+        )
+
+    text, task = "/v1/tasks", "/v1/tasks/{ref}"
+    return [
+        write_body("POST", text, "Add a task", add, Task, NewTask, status=CREATED),
+        read_query(text, "List tasks", list_tasks, list[Task], Listing),
+        *task_lists.routes(human_input),
+        read_ref_query(task, "Show a task", _show, Task, Showing),
+        write_ref_body("PATCH", task, "Change a task", edit, Task, TaskEdit),
+        write_ref("DELETE", task, "Take a task out of sight", tasks.remove, Task),
+        write_ref_body("POST", f"{task}/done", "Finish a task", tasks.finish, Task, Shift),
+        write_ref("POST", f"{task}/restore", "Bring a removed task back", tasks.restore, Task),
+        *entries.routes(human_input),
+        *checklists.routes(),
+        *history.routes(human_input),
+    ]
+
+
+def _show(snapshot: Snapshot, task: str, query: Showing) -> Task:
+    return tasks.show(snapshot, task, provenance=query.provenance)

@@ -1,0 +1,122 @@
+"""The route of the metrics: how much there is, who is connected, what waits, how long things take.
+
+Never tells what is in the journal, nor a person's or a device's name: metrics are shipped elsewhere.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+
+from daemon import __version__
+from daemon.agents.deciding import waiting_items
+from daemon.agents.person import agent_overview
+from daemon.agents.running.scheduler import Scheduler
+from daemon.control.request_metrics import (
+    MEDIA,
+    MetricFamily,
+    RequestMeter,
+    gauge,
+    labelled,
+    prometheus_text,
+    request_families,
+)
+from daemon.control.route import Call, Nothing, Route, StreamHandler
+from daemon.disk import DiskFloor
+from daemon.peers.linking.device_states import DeviceState
+from daemon.peers.network import PeerNetwork
+from store.local import run_log
+from store.snapshot import Snapshot
+from store.threads import StoreThreads
+
+_ID_CHARS = 12
+
+
+class MetricsRoutes:
+    """The route, on one store, its peers and its agents."""
+
+    def __init__(
+        self,
+        store: StoreThreads,
+        peers: PeerNetwork,
+        scheduler: Scheduler,
+        *,
+        floor: DiskFloor,
+        database: Path,
+        now_ms: Callable[[], int],
+        meter: RequestMeter,
+    ) -> None:
+        self._store = store
+        self._peers = peers
+        self._scheduler = scheduler
+        self._floor = floor
+        self._database = database
+        self._now_ms = now_ms
+        self._meter = meter
+
+    def routes(self) -> list[Route]:
+        """Return the route."""
+        return [
+            Route(
+                "GET", "/metrics", "Tell the metrics, for Prometheus", StreamHandler(self._tell, MEDIA), str
+            )
+        ]
+
+    async def _tell(self, request: web.Request, call: Call[Nothing, Nothing]) -> web.StreamResponse:
+        del request, call
+        devices = await self._peers.devices.states()
+        metric_families = await self._store.read(lambda snapshot: list(self._kept(snapshot)))
+        text = prometheus_text(
+            iter([*metric_families, *_peers(devices), *self._machine(), *request_families(self._meter)])
+        )
+        return web.Response(body=text.encode(), headers={"Content-Type": MEDIA})
+
+    def _kept(self, snapshot: Snapshot) -> Iterator[MetricFamily]:
+        counts = snapshot.counts()
+        yield MetricFamily("info", "gauge", "The version that runs.", {(("version", __version__),): 1})
+        yield gauge("commits", "Commits that this device holds.", counts.commits)
+        yield gauge("entities", "Entities of the journal.", counts.entities)
+        yield gauge("feed_position", "The end of the feed of commits.", snapshot.feed_end())
+        yield gauge("pending_items", "Proposals that wait for a person.", self._waiting(snapshot))
+        lives = agent_overview.count_agents(snapshot, *self._scheduler.counts())
+        states: dict[str, float | None] = {name: getattr(lives, name) for name in lives.__struct_fields__}
+        yield MetricFamily("agents", "gauge", "Agents of this device by state.", labelled("state", states))
+        ended = {status: float(number) for status, number in run_log.counts_by_status(snapshot).items()}
+        yield MetricFamily(
+            "runs", "gauge", "Runs in the run log by how they ended.", labelled("status", {**ended})
+        )
+
+    def _waiting(self, snapshot: Snapshot) -> int:
+        return len(waiting_items.list_waiting_items(snapshot, self._now_ms()))
+
+    def _machine(self) -> Iterator[MetricFamily]:
+        yield gauge("disk_free_bytes", "Free space beside the database.", self._floor.free_bytes())
+        yield gauge("database_bytes", "Size of the database and its journal.", _size(self._database))
+        yield gauge("resident_bytes", "Memory that the daemon holds.", resident_bytes())
+
+
+def _peers(devices: list[DeviceState]) -> Iterator[MetricFamily]:
+    others = {
+        device.device_id[:_ID_CHARS]: device for device in devices if not device.this and not device.removed
+    }
+    linked: dict[str, float | None] = {key: device.connected for key, device in others.items()}
+    lags: dict[str, float | None] = {key: device.lag for key, device in others.items()}
+    yield MetricFamily(
+        "peer_connected", "gauge", "Whether a device is connected.", labelled("device", linked)
+    )
+    yield MetricFamily(
+        "peer_lag_commits", "gauge", "Commits that a device is known to lack.", labelled("device", lags)
+    )
+
+
+def _size(database: Path) -> int:
+    files: list[Any] = [database, database.with_name(database.name + "-wal")]
+    return sum(file.stat().st_size for file in files if file.exists())
+
+
+def resident_bytes() -> int:
+    """Return the memory that this process holds."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")

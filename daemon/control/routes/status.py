@@ -1,0 +1,95 @@
+"""The route of where things stand.
+
+Never computes what the store keeps at hand.
+"""
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from daemon.agents.deciding import waiting_items
+from daemon.agents.person import agent_overview
+from daemon.agents.person.agent_overview import AgentCounts
+from daemon.agents.running.remote_model import RemoteModel
+from daemon.agents.running.scheduler import Scheduler
+from daemon.control.health import remote_model
+from daemon.control.health.check import Check
+from daemon.control.route import AsyncHandler, Call, Nothing, Route
+from daemon.journal import conflicts
+from daemon.journal.views.lookup import clock_json
+from daemon.journal.views.structures import ClockJson
+from daemon.peers.linking.device_states import DeviceState
+from daemon.peers.network import PeerNetwork
+from store.snapshot import Snapshot
+from store.threads import StoreThreads
+from syncproto.ids import id_to_text
+
+
+class Status(Struct, frozen=True, kw_only=True):
+    """The state of this device, for one screen. `model` is None while nothing keeps agents from their model.
+
+    `removed`: this device is no longer a member of its vault, and exchanges nothing.
+    """
+
+    device_id: str
+    name: str
+    removed: bool
+    replica: str | None
+    vector: ClockJson
+    state_hash: str
+    entities: int
+    commits: int
+    peers: list[DeviceState]
+    agents: AgentCounts
+    pending_items: int
+    conflicts: int
+    model: Check | None = None
+
+
+class StatusRoutes:
+    """The route, on one store, its peers and its agents."""
+
+    def __init__(
+        self,
+        store: StoreThreads,
+        peers: PeerNetwork,
+        scheduler: Scheduler,
+        now_ms: Callable[[], int],
+        far: RemoteModel | None = None,
+    ) -> None:
+        self._store = store
+        self._peers = peers
+        self._scheduler = scheduler
+        self._now_ms = now_ms
+        self._far = far
+
+    def routes(self) -> list[Route]:
+        """Return the route."""
+        return [Route("GET", "/v1/status", "Say where things stand", AsyncHandler(self._status), Status)]
+
+    async def _status(self, call: Call[Nothing, Nothing]) -> Status:
+        del call
+        devices = await self._peers.devices.states()
+        model = await remote_model.check_model(self._far)
+        return await self._store.read(
+            lambda snapshot: self._read(snapshot, devices, None if model.well else model)
+        )
+
+    def _read(self, snapshot: Snapshot, devices: list[DeviceState], model: Check | None) -> Status:
+        counts = snapshot.counts()
+        replica = snapshot.replica
+        return Status(
+            device_id=snapshot.device.hex(),
+            name=next((device.name for device in devices if device.this), ""),
+            removed=any(device.this and device.removed for device in devices),
+            replica=None if replica is None else id_to_text(replica),
+            vector=clock_json(snapshot.vector()),
+            state_hash=snapshot.state_hash().hex(),
+            entities=counts.entities,
+            commits=counts.commits,
+            peers=[device for device in devices if not device.this and not device.removed],
+            agents=agent_overview.count_agents(snapshot, *self._scheduler.counts()),
+            conflicts=conflicts.count_conflicts(snapshot),
+            model=model,
+            pending_items=len(waiting_items.list_waiting_items(snapshot, self._now_ms())),
+        )

@@ -1,0 +1,122 @@
+"""The words for days, times and lengths of time: one file per language in `words/`, read once when needed.
+
+Nothing is read at import, and no rule is decided here. A file that does not fit its type is a bug and raises.
+"""
+
+import re
+from enum import StrEnum
+from functools import cache
+from importlib import resources
+from typing import Final
+
+from msgspec import Struct, toml
+
+from daemon.language import LANGUAGES
+
+WEEKDAYS: Final = 7
+MONTHS: Final = 12
+DAYS_AWAY_MAX: Final = 2
+_HOLE: Final = re.compile(r"\{([a-z]+)\}")
+_HOLES: Final = frozenset({"n", "unit", "weekday", "month", "day", "year"})
+
+
+class DayRule(StrEnum):
+    """A way to say a day, with an example. `daemon.dates.grammar` decides which days it means."""
+
+    AHEAD = "ahead"  # "in two weeks"
+    BACK = "back"  # "two weeks ago"
+    NEXT = "next"  # "next month"
+    LAST = "last"  # "last month"
+    COMING = "coming"  # "friday"
+    THIS = "this"  # "this friday"
+    EITHER = "either"  # "next friday"
+    FOLLOWING = "following"  # "friday next week"
+    PAST = "past"  # "last friday"
+    WEEK_END = "week_end"  # "end of the week"
+    MONTH_END = "month_end"  # "end of the month"
+    YEAR_END = "year_end"  # "end of the year"
+    END_OF = "end_of"  # "end of march"
+    NTH = "nth"  # "the 15th"
+    DATE = "date"  # "15 march 2027"
+    BARE = "bare"  # "two weeks"
+    """A number and a unit alone. It is alike in all languages, so that no file lists it."""
+
+
+class UnitWords(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
+    """The words for each unit of time."""
+
+    minute: tuple[str, ...] = ()
+    hour: tuple[str, ...] = ()
+    day: tuple[str, ...] = ()
+    week: tuple[str, ...] = ()
+    fortnight: tuple[str, ...] = ()
+    month: tuple[str, ...] = ()
+    year: tuple[str, ...] = ()
+
+
+class LengthWords(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
+    """What a length of time needs beside the units and the numbers.
+
+    `minute` and `hour` are further words for units. `joiners` stand between two parts of a sum, as in "1 hour
+    and 30 minutes". `amounts` are phrases with their minutes; `typed_amounts` count only if nothing else is
+    typed.
+    """
+
+    joiners: tuple[str, ...]
+    and_a_half: tuple[str, ...]
+    amounts: dict[str, int]
+    minute: tuple[str, ...] = ()
+    hour: tuple[str, ...] = ()
+    typed_amounts: dict[str, int] = {}
+
+
+class DateWords(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
+    """One language's words, as people spell them.
+
+    `weekdays` begin with Monday and `months` with January, each with its names and abbreviations. `days` are
+    phrases with their distance from today. `rules` are patterns with the holes {n}, {unit}, {weekday},
+    {month}, {day} and {year}. `units_of_days` are further words for units
+    that count only in a day or a time, and not in a length of time. `weeks_in_days` are pairs: a number of
+    days that people also say for whole weeks, and the days in these, as 15 and 14 for "quinze jours".
+    """
+
+    language: str
+    examples: str
+    month_first: bool
+    now: tuple[str, ...]
+    at: tuple[str, ...]
+    on: tuple[str, ...]
+    weekdays: tuple[tuple[str, ...], ...]
+    weekdays_short: tuple[str, ...]
+    months: tuple[tuple[str, ...], ...]
+    weeks_in_days: tuple[tuple[int, int], ...]
+    days: dict[str, int]
+    units: UnitWords
+    numbers: dict[str, int]
+    rules: dict[DayRule, tuple[str, ...]]
+    length: LengthWords
+    units_of_days: UnitWords = UnitWords()
+
+    def __post_init__(self) -> None:
+        """Refuse what has the right types and still makes no sense."""
+        faults = [
+            *(["weekdays"] if len(self.weekdays) != WEEKDAYS else []),
+            *(["months"] if len(self.months) != MONTHS else []),
+            *(name for name in self.weekdays_short if not any(name in names for names in self.weekdays)),
+            *(phrase for phrase, away in self.days.items() if abs(away) > DAYS_AWAY_MAX),
+            *(word for word, number in self.numbers.items() if number < 1),
+            *(phrase for phrase, minutes in self.length.amounts.items() if minutes < 1),
+            *(rule for rule in DayRule if (rule in self.rules) is (rule is DayRule.BARE)),
+            *(hole for hole in _HOLE.findall(repr(self.rules)) if hole not in _HOLES),
+        ]
+        if faults:
+            raise ValueError(f"wrong in the words of {self.language}: {', '.join(faults)}")
+
+
+@cache
+def date_words(language: str) -> DateWords:
+    """Return the words of one of `daemon.language.LANGUAGES`. Raises KeyError for any other."""
+    if language not in LANGUAGES:
+        raise KeyError(language)
+    file = resources.files("daemon") / "dates" / "words" / f"{language}.toml"
+    return toml.decode(file.read_bytes(), type=DateWords)

@@ -1,0 +1,210 @@
+"""Brings a plan into the journal: one commit a task, and nothing at all for what is there already.
+
+Never writes any part of a plan that has faults, and never holds the one writer for the whole of a large one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from daemon.formats.core.drafts import TaskDraft, TaskDrafter, imported_task_id
+from daemon.formats.core.import_history import import_origin
+from daemon.formats.core.plan import Plan, PlannedTask, Skipped, skipped
+from daemon.formats.core.task_matching import match_tasks
+from daemon.refusal import Detail, RefusalCode, Refused
+from store.file.errors import StoreError
+from store.fold.entity_state import DELETED
+from store.sentence import Sentence, sentence
+from store.snapshot import Snapshot
+from store.transaction import EntityWrite, Transaction
+from syncproto.ids import EntityId
+
+# Well below what a commit may contain, in bytes and operations: a write's cost besides its text is estimated.
+_COMMIT_BYTES_MAX = 192 * 1024
+_WRITE_BYTES = 300
+
+REMOVED_HERE = sentence(
+    "import-removed-here", "changed in the file, but removed in Placet: restore it to import it again"
+)
+
+
+PART_ELEMENTS = 300
+"""The most that one transaction writes, in tasks, lines, notes and links: well below a second."""
+
+PlanPart = Sequence[PlannedTask]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportResult:
+    """What an import did, or with `dry_run` would do.
+
+    `tasks`, `entries`, `checklist_items` and `others` count what is new. Of the tasks that were there,
+    `updated` counts those that got something new and `unchanged` the others. (A file of JSON lines names each
+    thing by itself: there all count alike.)
+    """
+
+    tasks: int = 0
+    entries: int = 0
+    checklist_items: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    skipped: tuple[Skipped, ...] = ()
+    others: int = 0
+
+    def __add__(self, other: ImportResult) -> ImportResult:
+        return ImportResult(
+            self.tasks + other.tasks,
+            self.entries + other.entries,
+            self.checklist_items + other.checklist_items,
+            self.updated + other.updated,
+            self.unchanged + other.unchanged,
+            self.skipped + other.skipped,
+            self.others + other.others,
+        )
+
+
+class PlanImport:
+    """A whole plan, cut into parts of whole tasks that are brought in one after the other.
+
+    Each part compares itself with the journal as it is when its turn comes. Ids are derived from the file,
+    so a second go after an end half-way takes only what is missing. Raises Refused with every fault of the
+    plan if it has any. Slow for a large plan: make it outside of a transaction.
+    """
+
+    def __init__(self, plan: Plan, ids: Mapping[str, EntityId] = MappingProxyType({})) -> None:
+        if plan.faults:
+            raise _unreadable(plan)
+        self._plan = plan
+        self._format = plan.format
+        self._ids = {task.key: imported_task_id(plan.format, task) for task in plan.tasks} | dict(ids)
+        self.tasks = len(plan.tasks)
+        self.parts = list(_parts(plan.tasks))
+        self.empty_result = ImportResult(skipped=plan.skipped)
+
+    def with_matched_tasks(self, snapshot: Snapshot) -> PlanImport:
+        """Return the work that is left if tasks of the file are known by more than their ids."""
+        return PlanImport(*match_tasks(snapshot, self._plan))
+
+    def preview(self, snapshot: Snapshot, part: PlanPart) -> ImportResult:
+        """Report what `import_part` would do, assuming that no earlier part changes it."""
+        return self._drafted(snapshot, part)[0]
+
+    def import_part(self, tx: Transaction, part: PlanPart) -> ImportResult:
+        """Write what the journal lacks of a part, as the person's own, with its source as origin."""
+        result, names, drafts = self._drafted(tx, part)
+        _write(tx, self._format, names, drafts)
+        return result
+
+    def _drafted(
+        self, snapshot: Snapshot, part: PlanPart
+    ) -> tuple[ImportResult, list[EntityWrite], list[TaskDraft]]:
+        drafter = TaskDrafter(snapshot, self._format, self._ids)
+        drafts = [drafter.draft(task) for task in part]
+        left_out = tuple(
+            skipped(task.line, task.title, REMOVED_HERE)
+            for task, draft in zip(part, drafts, strict=True)
+            if draft.is_removed_here and not draft.is_empty
+        )
+        wanted = [draft for draft in drafts if not draft.is_removed_here]
+        return _result(drafts, wanted, left_out), drafter.catalogue.writes, wanted
+
+
+def _unreadable(plan: Plan) -> Refused:
+    return Refused(
+        RefusalCode.FAILED,
+        file_has_faults(len(plan.faults)),
+        sentence("mend-file", "correct the file and import it again"),
+        details=[Detail(fault.line, fault.words) for fault in plan.faults],
+    )
+
+
+def file_has_faults(count: int) -> Sentence:
+    """Say that a file was not imported because of its faults, of which there is one at least."""
+    if count == 1:
+        return sentence("file-has-a-fault", "nothing was imported: the file has a fault")
+    return sentence("file-has-faults", "nothing was imported: the file has {count} faults", count=count)
+
+
+def import_again(fault: StoreError) -> Sentence:
+    """Return what to do after an import that stopped half-way because of a fault of the store."""
+    return sentence(
+        "import-again", "{hint}; import it again: it goes on from there", hint=fault.hint_sentence
+    )
+
+
+def _parts(tasks: Iterable[PlannedTask]) -> Iterator[PlanPart]:
+    part: list[PlannedTask] = []
+    size = 0
+    for task in tasks:
+        part.append(task)
+        size += (
+            1
+            + len(task.entries)
+            + len(task.links)
+            + sum(1 + len(checklist.items) for checklist in task.checklists)
+        )
+        if size >= PART_ELEMENTS:
+            yield part
+            part, size = [], 0
+    if part:
+        yield part
+
+
+def _result(
+    drafts: Sequence[TaskDraft], wanted: Sequence[TaskDraft], left_out: tuple[Skipped, ...]
+) -> ImportResult:
+    old = [draft for draft in wanted if not draft.is_new]
+    updated = sum(not draft.is_empty for draft in old)
+    return ImportResult(
+        tasks=len(wanted) - len(old),
+        entries=sum(draft.made.get("entry", 0) for draft in wanted),
+        checklist_items=sum(draft.made.get("checklist_item", 0) for draft in wanted),
+        updated=updated,
+        unchanged=len(old) - updated + sum(draft.is_removed_here and draft.is_empty for draft in drafts),
+        skipped=left_out,
+    )
+
+
+def _write(tx: Transaction, format_: str, names: Iterable[EntityWrite], drafts: Iterable[TaskDraft]) -> None:
+    for batch in _batches(names):
+        tx.commit(batch)
+    for draft in drafts:
+        for commit in _commits(draft, format_):
+            tx.commit(commit)
+
+
+def _commits(draft: TaskDraft, format_: str) -> Iterator[list[EntityWrite]]:
+    """Yield a task's commits; each has an operation on the task, empty where only children change."""
+    task = draft.task
+    if task.fields or draft.children:
+        for batch in _batches(draft.children) or [[]]:
+            yield [task, *batch]
+            task = EntityWrite(task.entity, task.kind, {}, origin=task.origin)
+    if draft.closing_write:
+        yield [draft.closing_write]
+    if draft.removes_last:
+        yield [
+            EntityWrite(
+                task.entity, task.kind, {DELETED: True}, origin=import_origin(format_, draft.removed_ms)
+            )
+        ]
+
+
+def _batches(writes: Iterable[EntityWrite]) -> list[list[EntityWrite]]:
+    batches: list[list[EntityWrite]] = []
+    size = 0
+    for write in writes:
+        added = _bytes(write)
+        if not batches or size + added > _COMMIT_BYTES_MAX:
+            batches.append([])
+            size = 0
+        batches[-1].append(write)
+        size += added
+    return batches
+
+
+def _bytes(write: EntityWrite) -> int:
+    texts = (value for value in write.fields.values() if isinstance(value, str))
+    return _WRITE_BYTES + sum(len(value.encode()) for value in texts)

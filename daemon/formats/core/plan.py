@@ -1,0 +1,235 @@
+"""What a file asks to be in the journal: tasks with what belongs to them, free of format and store.
+
+Each element has a key that is the source's own, stable from one export to the next. An id of this journal
+that the file names (`exported_id`) is never trusted: `exported_ids` checks it against the journal.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from daemon.journal.fields.validation import ENTRY_BYTES_MAX, TITLE_CHARS_MAX
+from store.sentence import Sentence, foreign_text, sentence, sentence_fields
+from store.snapshot import Snapshot
+from syncproto.ids import EntityId
+
+FILE_CHARS_MAX = 16 * 1024 * 1024
+FAULTS_SHOWN_MAX = 100
+
+_CUT = "…"
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedItem:
+    """One line of a checklist."""
+
+    key: str
+    title: str
+    is_checked: bool
+    exported_id: EntityId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedChecklist:
+    """A checklist, its items in the file's order."""
+
+    key: str
+    title: str
+    items: tuple[PlannedItem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedEntry:
+    """Text of a task; `happened_ms` is Unix time, None if the file has no time for it."""
+
+    key: str
+    text: str
+    happened_ms: int | None = None
+    exported_id: EntityId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedLink:
+    """A link between two tasks of the same file, named by their keys."""
+
+    key: str
+    from_key: str
+    to_key: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedTask:
+    """A task and all that belongs to it.
+
+    `made_ms`, `changed_ms` and `ended_ms` are when the source made, last changed, and finished or deleted it
+    (Unix time; None: unknown). `source` is the source's own id of it, kept as provenance so that an export
+    can name it again; None if the format has none.
+
+    `current` is set once the journal is known to have the task under its `exported_id`: it is what an export
+    of the same format would say of it now. What is equal in both was not edited in the file.
+    """
+
+    key: str
+    line: int
+    title: str
+    made_ms: int | None = None
+    changed_ms: int | None = None
+    ended_ms: int | None = None
+    source: str | None = None
+    status: str = "OPEN"
+    reason: str | None = None
+    priority: str | None = None
+    due: str | None = None
+    estimate_minutes: int | None = None
+    language: str | None = None
+    category: str | None = None
+    labels: tuple[str, ...] = ()
+    checklists: tuple[PlannedChecklist, ...] = ()
+    entries: tuple[PlannedEntry, ...] = ()
+    links: tuple[PlannedLink, ...] = ()
+    removed: bool = False
+    exported_id: EntityId | None = None
+    current: PlannedTask | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Something of the file that is left out on purpose: what, and why."""
+
+    line: int | None
+    what: str
+    why: str
+    what_id: str = ""
+    what_params: dict[str, Any] = field(default_factory=dict)
+    why_id: str = ""
+    why_params: dict[str, Any] = field(default_factory=dict)
+
+
+def skipped(line: int | None, what: Sentence | str, reason: Sentence) -> Skipped:
+    """Name something of the file that is left out: `what` is a title of the file, or Placet's own words."""
+    named_what = what if isinstance(what, Sentence) else foreign_text(what)
+    return Skipped(line, **sentence_fields("what", named_what), **sentence_fields("why", reason))
+
+
+@dataclass(frozen=True, slots=True)
+class ImportFault:
+    """Something of the file that cannot be read: one line of words, with the line of the file it is on."""
+
+    line: int
+    words: Sentence
+
+    @property
+    def message(self) -> str:
+        """Return the words in English."""
+        return self.words.text
+
+
+Reread = Callable[[Snapshot, Collection[EntityId]], Mapping[EntityId, PlannedTask]]
+"""Returns tasks of a journal as a reader of the format would read them from an export that is made now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All that a file asks for. A plan with faults must not be applied, not even in part.
+
+    `list_key`: set if the format gives its tasks no ids, so that only the list as a whole has a name;
+    which of its tasks are known already is then found by comparing with the journal (`match_tasks`).
+    `reread` is set if an export of the format names the ids of this journal.
+    """
+
+    format: str
+    tasks: tuple[PlannedTask, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    faults: tuple[ImportFault, ...] = ()
+    list_key: str | None = None
+    reread: Reread | None = None
+
+
+def unreadable_plan(format_: str, *faults: ImportFault) -> Plan:
+    """Make the plan of a file that cannot be read; of very many faults it reports the first ones."""
+    if len(faults) > FAULTS_SHOWN_MAX:
+        more = ImportFault(faults[FAULTS_SHOWN_MAX].line, more_faults(len(faults) - FAULTS_SHOWN_MAX))
+        faults = (*faults[:FAULTS_SHOWN_MAX], more)
+    return Plan(format_, faults=faults)
+
+
+def more_faults(count: int) -> Sentence:
+    """Return that a file has so many faults more than are listed."""
+    return sentence("more-faults", "and {count} more faults from here on", count=count)
+
+
+def nested_too_deeply() -> Sentence:
+    """Return that JSON is nested deeper than any export is."""
+    return sentence("json-nested-too-deeply", "JSON is nested too deeply")
+
+
+def text_fault(text: str) -> ImportFault | None:
+    """Say what makes `text` no text at all (too long, binary, broken Unicode), or None."""
+    if len(text) > FILE_CHARS_MAX:
+        too_long = sentence(
+            "file-too-long",
+            "the file has {count} Mi characters, more than {most} Mi: split it",
+            count=len(text) // 2**20,
+            most=FILE_CHARS_MAX // 2**20,
+        )
+        return ImportFault(1, too_long)
+    if (index := text.find("\0")) >= 0:
+        binary = sentence("file-is-binary", "a NUL character: this is a binary file, not text")
+        return ImportFault(line_number_at(text, index), binary)
+    if broken := _SURROGATE.search(text):
+        not_text = sentence("file-not-unicode", "broken Unicode: save the file as UTF-8")
+        return ImportFault(line_number_at(text, broken.start()), not_text)
+    return None
+
+
+def line_number_at(text: str, index: int) -> int:
+    """Return the line, counted from 1, of the character at `index`."""
+    return text.count("\n", 0, index) + 1
+
+
+def joined_line(text: str) -> str:
+    """Join lines and runs of white space by single spaces."""
+    return " ".join(text.split())
+
+
+def fits_title(text: str) -> bool:
+    """Say whether `text` can be a title as it is."""
+    return len(text) <= TITLE_CHARS_MAX
+
+
+def cut_title(text: str, chars_max: int = TITLE_CHARS_MAX) -> str:
+    """Shorten `text` to a title; a mark shows that it was cut."""
+    if len(text) <= chars_max:
+        return text
+    return text[: chars_max - len(_CUT)].rstrip() + _CUT
+
+
+def split_entry(key: str, text: str, happened_ms: int | None = None) -> list[PlannedEntry]:
+    """Make the entry of `text`; text beyond an entry's limit goes on in further ones, cut between lines."""
+    planned_entry = PlannedEntry(key, text, happened_ms)
+    if len(text) * 4 <= ENTRY_BYTES_MAX or len(text.encode()) <= ENTRY_BYTES_MAX:
+        return [planned_entry]
+    return [replace(planned_entry, key=f"{key}\n#{n}", text=part) for n, part in enumerate(_parts(text), 1)]
+
+
+def _parts(text: str) -> list[str]:
+    parts = []
+    while text:
+        head = text[:ENTRY_BYTES_MAX].encode()[:ENTRY_BYTES_MAX].decode(errors="ignore")
+        if len(head) < len(text) and (end := head.rfind("\n") + 1):
+            head = head[:end]
+        parts.append(head)
+        text = text[len(head) :]
+    return parts
+
+
+def utc_iso(ms: int) -> str:
+    """Write Unix time as ISO 8601 text in UTC."""
+    moment = datetime.fromtimestamp(ms / 1000, UTC)
+    return moment.isoformat(timespec="milliseconds" if ms % 1000 else "seconds").replace("+00:00", "Z")

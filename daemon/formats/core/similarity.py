@@ -1,0 +1,185 @@
+"""Which things of a file were in its last version too, judged by their words alone.
+
+Never takes one thing for another that only stands in its place: what went out and what is new in its stead
+must not become one.
+"""
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from syncproto.codec import Redacted, redaction_of
+
+# The smallest likeness of two texts that counts as one thing: the share of three-letter groups that both have
+# (Dice). A corrected typing error or an added word stays above it, another thing with a like word below. Two
+# things that were made at the same moment are likely one.
+_LIKE_MIN = 0.6
+_LIKE_SAME_MOMENT_MIN = 0.4
+# Letters that stand in more texts than this tell nothing, and would make a long list slow.
+_TEXTS_MAX = 16
+_CLOSEST_MAX = 16
+_AHEAD_MAX = 8
+# How a long text begins tells enough, and keeps what is compared small.
+_CHARS_MAX = 1000
+
+
+class TextElement(NamedTuple):
+    """A thing of a file: its key, its words, and when it was made if the file has that time.
+
+    Of what the journal has, the words are those that the file last said. Of words that are dropped, or not to
+    be compared, there is only what tells whether others are the same.
+    """
+
+    key: Hashable
+    words: str | Redacted
+    made_ms: int | None = None
+
+
+def pair_similar(new: Sequence[TextElement], text_elements: Sequence[TextElement]) -> dict[int, int]:
+    """Map places in `new` to places in `text_elements` of the same things; both are in file order."""
+    # From certain to likely: each step pairs only what the steps before left over, so a guess never takes the
+    # partner of an exact match.
+    pairs = _same_key(new, text_elements)
+    pairs |= _same_words(new, text_elements, pairs)
+    pairs |= _in_order(new, text_elements, pairs)
+    return pairs | _like(new, text_elements, pairs)
+
+
+def _same_key(new: Sequence[TextElement], text_elements: Sequence[TextElement]) -> dict[int, int]:
+    places = {text_element.key: place for place, text_element in enumerate(text_elements)}
+    candidates = ((index, places.get(text_element.key)) for index, text_element in enumerate(new))
+    return {
+        index: n
+        for index, n in candidates
+        if n is not None and text_elements[n].words in _spellings(new[index])
+    }
+
+
+def _same_words(
+    new: Sequence[TextElement], text_elements: Sequence[TextElement], pairs: Mapping[int, int]
+) -> dict[int, int]:
+    waiting: dict[str | Redacted, deque[int]] = defaultdict(deque)
+    for n in _left(text_elements, pairs.values()):
+        waiting[text_elements[n].words].append(n)
+    pairs_found: dict[int, int] = {}
+    for index in _left(new, pairs):
+        if queue := next(
+            (waiting[spelling] for spelling in _spellings(new[index]) if waiting.get(spelling)), None
+        ):
+            pairs_found[index] = queue.popleft()
+    return pairs_found
+
+
+def _spellings(text_element: TextElement) -> tuple[str | Redacted, ...]:
+    return (
+        # A compaction may have dropped the old text; then its digest is all that can be compared.
+        (text_element.words, redaction_of(text_element.words))
+        if isinstance(text_element.words, str)
+        else (text_element.words,)
+    )
+
+
+def _left(all_: Sequence[TextElement], taken_indices: Collection[int]) -> list[int]:
+    taken_set = set(taken_indices)
+    return [place for place in range(len(all_)) if place not in taken_set]
+
+
+def _in_order(
+    new: Sequence[TextElement], text_elements: Sequence[TextElement], pairs: Mapping[int, int]
+) -> dict[int, int]:
+    """Pair what is new with what went out behind the same thing, in the same order."""
+    paired = set(pairs.values())
+    fresh = _grouped_by_predecessor((index, pairs.get(index)) for index in range(len(new)))
+    missing = _grouped_by_predecessor((n, n if n in paired else None) for n in range(len(text_elements)))
+    pairs_found: dict[int, int] = {}
+    for anchor, unknown in fresh.items():
+        waiting = deque(missing.get(anchor, ()))
+        for new_index in unknown:
+            ahead = [waiting[n] for n in range(min(_AHEAD_MAX, len(waiting)))]
+            likely = [
+                (likeness, -skipped)
+                for skipped, place in enumerate(ahead)
+                if (likeness := _likeness(new[new_index], text_elements[place]))
+            ]
+            if likely:
+                skipped = -max(likely)[1]
+                pairs_found[new_index] = ahead[skipped]
+                # Those passed over are given up: pairs of one gap never cross, since both sides are in file
+                # order.
+                for _ in range(skipped + 1):
+                    waiting.popleft()
+    return pairs_found
+
+
+def _grouped_by_predecessor(places: Iterable[tuple[int, int | None]]) -> dict[int | None, list[int]]:
+    """Group the places that belong to nothing known by the known thing that stands before them."""
+    groups: dict[int | None, list[int]] = defaultdict(list)
+    anchor = None
+    for place, known_place in places:
+        if known_place is None:
+            groups[anchor].append(place)
+        else:
+            anchor = known_place
+    return groups
+
+
+def _like(
+    new: Sequence[TextElement], text_elements: Sequence[TextElement], pairs: Mapping[int, int]
+) -> dict[int, int]:
+    """Pair what is new with what went out anywhere and reads nearly alike."""
+    fresh, missing = _left(new, pairs), _left(text_elements, pairs.values())
+    if not fresh or not missing:
+        return {}
+    index: dict[str, list[int]] = defaultdict(list)
+    for n in missing:
+        for trigram in _trigrams(text_elements[n].words):
+            index[trigram].append(n)
+    pairs_found: dict[int, int] = {}
+    used: set[int] = set()
+    for new_index in fresh:
+        if (best := _closest(new[new_index], text_elements, index, used)) is not None:
+            used.add(best)
+            pairs_found[new_index] = best
+    return pairs_found
+
+
+def _closest(
+    text_element: TextElement,
+    text_elements: Sequence[TextElement],
+    index: Mapping[str, list[int]],
+    used: set[int],
+) -> int | None:
+    rare = (
+        text_numbers
+        for trigram in _trigrams(text_element.words)
+        if len(text_numbers := index.get(trigram, ())) <= _TEXTS_MAX
+    )
+    shared = Counter(n for numbers in rare for n in numbers if n not in used)
+    closest = sorted(shared.items(), key=lambda pair: (-pair[1], pair[0]))[:_CLOSEST_MAX]
+    likely = [(likeness, -n) for n, _ in closest if (likeness := _likeness(text_element, text_elements[n]))]
+    return -max(likely)[1] if likely else None
+
+
+def _likeness(text_element: TextElement, other: TextElement) -> float:
+    """Return how alike two things read, 0 if that is not enough to treat them as one."""
+    if (
+        text_element.made_ms is not None
+        and other.made_ms is not None
+        and text_element.made_ms != other.made_ms
+    ):
+        return 0.0
+    same_moment = text_element.made_ms is not None and text_element.made_ms == other.made_ms
+    mine, theirs = _trigrams(text_element.words), _trigrams(other.words)
+    likeness = 2 * len(mine & theirs) / ((len(mine) + len(theirs)) or 1)
+    return likeness if likeness >= (_LIKE_SAME_MOMENT_MIN if same_moment else _LIKE_MIN) else 0.0
+
+
+def _trigrams(words: str | Redacted) -> frozenset[str]:
+    return _cut(words[:_CHARS_MAX]) if isinstance(words, str) else frozenset()
+
+
+@lru_cache(maxsize=1024)
+def _cut(words: str) -> frozenset[str]:
+    padded = f"  {words.casefold()} "
+    return frozenset(padded[index : index + 3] for index in range(len(padded) - 2))

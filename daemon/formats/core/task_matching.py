@@ -1,0 +1,218 @@
+"""Which tasks of a file are known already, if their ids alone do not show it.
+
+Never takes one task of a list for another that only stands in its place: what is archived from the list and
+what is new in it must not become one.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from daemon.formats.core import child_matching
+from daemon.formats.core.exported_ids import exported_keys, exported_tasks
+from daemon.formats.core.import_history import ImportHistory, source_id_of
+from daemon.formats.core.plan import Plan, PlannedChecklist, PlannedTask, skipped
+from daemon.formats.core.similarity import TextElement, pair_similar
+from store.fold.entity import Entity
+from store.sentence import sentence
+from store.snapshot import Snapshot
+from syncproto.codec import Redacted
+from syncproto.ids import ID_BYTES, EntityId
+
+_OWN = sentence("import-own-task", "a task of this journal, exported from it: change it here")
+# Sections with this share of their items and notes in common (Dice) are one, whatever they are called now.
+_SHARED_MIN = 0.6
+_SHARED_COUNT_MIN = 2
+# A line that occurs in more sections than this identifies none of them.
+_SECTIONS_MAX = 16
+
+
+class MatchedPlan(NamedTuple):
+    """A plan whose keys are those of the tasks that the journal has, and the ids of those tasks."""
+
+    plan: Plan
+    ids: Mapping[str, EntityId]
+
+
+def match_tasks(snapshot: Snapshot, plan: Plan) -> MatchedPlan:
+    """Compare a plan with the journal. It reads every task if the format has no ids."""
+    if plan.list_key is not None:
+        return _match_list(snapshot, plan, plan.list_key)
+    own = dict(_own(snapshot, plan))
+    if not own:
+        return MatchedPlan(plan, {})
+    mine = [skipped(task.line, task.title, _OWN) for task in plan.tasks if task.key in own]
+    others = tuple(task for task in plan.tasks if task.key not in own)
+    return MatchedPlan(replace(plan, tasks=others, skipped=(*plan.skipped, *mine)), own)
+
+
+def _own(snapshot: Snapshot, plan: Plan) -> Iterator[tuple[str, EntityId]]:
+    for task in plan.tasks:
+        identifier = _as_id(task.source or "")
+        entity = None if identifier is None else snapshot.entity(identifier)
+        if identifier is not None and entity is not None and entity.kind == "task":
+            yield task.key, identifier
+
+
+def _as_id(source: str) -> EntityId | None:
+    """Return the id behind a UUID, which is how an export names a task that has no other name."""
+    try:
+        raw = bytes.fromhex(source.replace("-", ""))
+    except ValueError:
+        return None
+    return EntityId(raw) if len(raw) == ID_BYTES else None
+
+
+# -- lists without ids --------------------------------------------------------------------------------
+
+
+class _Known(NamedTuple):
+    """A task of the list as the journal has it: its id, and under its key what the list last said.
+
+    If a compaction has dropped a long title, only the rest of it is here.
+    """
+
+    id: EntityId
+    key: str
+    said: TextElement
+
+
+def _known(snapshot: Snapshot, format_: str, list_key: str) -> list[_Known]:
+    """Return the tasks that came from a list, in the order in which they came."""
+    entities = [*snapshot.entities("task"), *snapshot.entities("task", removed=True)]
+    placed: list[tuple[tuple[int, int, EntityId], str, Entity]] = []
+    for task in entities:
+        source = source_id_of(task)
+        if source and task.created and source[0] == format_ and source[1].startswith(f"{list_key}/"):
+            placed.append(((task.created.ms, task.created.n, task.id), source[1], task))
+    placed.sort(key=lambda placed_task: placed_task[0])
+    return [_as_known(snapshot, key, task) for _, key, task in placed]
+
+
+def _as_known(snapshot: Snapshot, key: str, task: Entity) -> _Known:
+    title = ImportHistory(snapshot, task).last_value("title")
+    made_ms = ((task.created and task.created.origin) or {}).get("at_ms")
+    words = title if isinstance(title, str | Redacted) else ""
+    return _Known(task.id, key, TextElement(key, words, made_ms))
+
+
+class _Free:
+    """Keys that no task of the list ever had; a key ends in the number of its title's occurrence."""
+
+    def __init__(self, taken_keys: Iterable[str]) -> None:
+        self._taken = set(taken_keys)
+        self._next: dict[str, int] = {}
+
+    def key(self, wanted: str) -> str:
+        """Return the key itself, or the next one of its title that is free."""
+        start, _, number = wanted.rpartition("/")
+        # Remembering where the search ended keeps a file of many equal titles linear.
+        nth = max(int(number), self._next.get(start, 0))
+        while f"{start}/{nth}" in self._taken:
+            nth += 1
+        self._taken.add(f"{start}/{nth}")
+        self._next[start] = nth + 1
+        return f"{start}/{nth}"
+
+
+def _match_list(snapshot: Snapshot, plan: Plan, list_key: str) -> MatchedPlan:
+    """Match the tasks of a list: first by the ids of an export, then those without one by their likeness."""
+    exported = exported_tasks(snapshot, plan)
+    candidates = _known(snapshot, plan.format, list_key)
+    keys = {task.key: key for task, key in exported_keys(snapshot, plan.format, exported.values())}
+    ids = {match.key: match.id for match in candidates}
+    ids |= {keys[task.key]: task.exported_id for task in exported.values() if task.exported_id}
+    exported_ids, used = {task.exported_id for task in exported.values()}, set(keys.values())
+    # An id is certain and likeness is a guess, so what an id names is out of the guessing.
+    left = [match for match in candidates if match.id not in exported_ids and match.key not in used]
+    rest = [task for index, task in enumerate(plan.tasks) if index not in exported]
+    free = _Free([*(match.key for match in candidates), *keys.values()])
+    keys |= _keys_by_likeness(snapshot, plan.format, rest, left, free)
+    tasks = (_under(exported.get(index, task), keys) for index, task in enumerate(plan.tasks))
+    return MatchedPlan(replace(plan, tasks=tuple(tasks)), ids)
+
+
+def _keys_by_likeness(
+    snapshot: Snapshot, format_: str, tasks: Sequence[PlannedTask], candidates: Sequence[_Known], free: _Free
+) -> dict[str, str]:
+    """Return the keys of those that the tasks of a list are, by the keys that they have in the file."""
+    new = [TextElement(task.key, task.title, task.made_ms) for task in tasks]
+    pairs = pair_similar(new, [candidate.said for candidate in candidates])
+    # A heading may be written anew altogether; then only what is under it tells which task it is.
+    if format_ in child_matching.FORMATS_MATCHED_BY_WORDS:
+        pairs |= _same_contents(snapshot, tasks, candidates, pairs)
+    return {
+        task.key: candidates[pairs[index]].key if index in pairs else free.key(task.key)
+        for index, task in enumerate(tasks)
+    }
+
+
+def _under(task: PlannedTask, keys: Mapping[str, str]) -> PlannedTask:
+    """Return the task with the keys that it, all that belongs to it, and what it is linked with have."""
+    key, cut = keys[task.key], len(task.key)
+
+    def moved(old: str) -> str:
+        return key + old[cut:]
+
+    links = (
+        replace(link, key=moved(link.key), from_key=keys[link.from_key], to_key=keys[link.to_key])
+        for link in task.links
+    )
+    return replace(
+        task,
+        key=key,
+        source=key,
+        entries=tuple(replace(entry, key=moved(entry.key)) for entry in task.entries),
+        checklists=tuple(_checklist_under(checklist, moved) for checklist in task.checklists),
+        links=tuple(links),
+    )
+
+
+def _checklist_under(checklist: PlannedChecklist, moved: Callable[[str], str]) -> PlannedChecklist:
+    items = tuple(replace(item, key=moved(item.key)) for item in checklist.items)
+    return replace(checklist, key=moved(checklist.key), items=items)
+
+
+def _same_contents(
+    snapshot: Snapshot, tasks: Sequence[PlannedTask], candidates: Sequence[_Known], pairs: Mapping[int, int]
+) -> dict[int, int]:
+    """Pair sections under a quite new heading with removed ones that had much the same content."""
+    fresh = {
+        task_index: contents
+        for task_index, task in enumerate(tasks)
+        if task_index not in pairs and (contents := _contents(task))
+    }
+    if not fresh:
+        return {}
+    existing_pairs = set(pairs.values())
+    missing = {
+        n: child_matching.last_imported_texts(snapshot, candidate.id)
+        for n, candidate in enumerate(candidates)
+        if n not in existing_pairs
+    }
+    index: dict[str | Redacted, list[int]] = defaultdict(list)
+    for n, words in missing.items():
+        for word in words:
+            index[word].append(n)
+    pairs_found: dict[int, int] = {}
+    for new_index, contents in fresh.items():
+        rare_places = (
+            numbers for content in contents if len(numbers := index.get(content, ())) <= _SECTIONS_MAX
+        )
+        shared = Counter(n for rare_place in rare_places for n in rare_place if n in missing)
+        best = max(shared, key=lambda n: (shared[n], -n), default=None)
+        # Each section is paired once: two new ones must not become the same task.
+        if best is not None and _is_shared(shared[best], len(contents), len(missing[best])):
+            pairs_found[new_index] = best
+            del missing[best]
+    return pairs_found
+
+
+def _is_shared(count: int, mine: int, theirs: int) -> bool:
+    return count >= _SHARED_COUNT_MIN and 2 * count / (mine + theirs) >= _SHARED_MIN
+
+
+def _contents(task: PlannedTask) -> set[str | Redacted]:
+    items = {item.title for checklist in task.checklists for item in checklist.items}
+    return {*items, *(entry.text for entry in task.entries)}

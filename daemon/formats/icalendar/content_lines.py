@@ -1,0 +1,202 @@
+"""The lines of an iCalendar file (RFC 5545): unfolded, nested, each with the line of the file it begins on.
+
+Never decides what a property means to the journal.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from daemon.formats.core.plan import ImportFault
+from store.sentence import Sentence, sentence
+
+_DEPTH_MAX = 8
+_CALENDAR = "VCALENDAR"
+_TODO = "VTODO"
+_ZONE = "VTIMEZONE"
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_UNESCAPED_COMMA = re.compile(r"(?<!\\)((?:\\\\)*),")
+_START = re.compile(r'[^":]*+(?:"[^"]*+"[^":]*+)*+:')
+_SHOWN_CHARS = 60
+
+
+class MalformedCalendar(Exception):
+    """Something that no iCalendar file has; the words report what was seen."""
+
+    def __init__(self, line: int, words: Sentence) -> None:
+        super().__init__(words.text)
+        self.fault = ImportFault(line, words)
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """A property: its name in capitals, its parameters, its value as it is written, and the whole line."""
+
+    line: int
+    name: str
+    params: Mapping[str, str]
+    value: str
+    whole: str
+
+    @property
+    def text(self) -> str:
+        """Return the value as text."""
+        return unescape_text(self.value)
+
+
+@dataclass(slots=True)
+class Todo:
+    """A to-do: the line on which it begins, and its properties in order."""
+
+    line: int
+    properties: list[Property] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Calendar:
+    """What a file has: its to-dos, its time zones as they are written, and how often what else."""
+
+    todos: list[Todo] = field(default_factory=list)
+    zones: list[str] = field(default_factory=list)
+    others: Counter[str] = field(default_factory=Counter)
+    first: dict[str, int] = field(default_factory=dict)
+    faults: list[ImportFault] = field(default_factory=list)
+
+
+def read_calendar(text: str) -> Calendar:
+    """Read a file; what is wrong in a property is among the faults, a broken frame is the last of them."""
+    reader = _Reader()
+    try:
+        for number, line in _unfolded(text):
+            reader.take(number, line)
+        reader.end()
+    except MalformedCalendar as error:
+        reader.found.faults.append(error.fault)
+    return reader.found
+
+
+def unescape_text(value: str) -> str:
+    """Return the text that a value means."""
+    return _ESCAPE.sub(lambda match: "\n" if match[1] in "nN" else match[1], value)
+
+
+def split_texts(value: str) -> list[str]:
+    """Return the texts of a value that has several, with commas between them."""
+    return [unescape_text(part) for part in _UNESCAPED_COMMA.sub(r"\1\0", value).split("\0")]
+
+
+def split_line(line: str) -> tuple[str, Mapping[str, str], str]:
+    """Return name, parameters and value of a line. Raises ValueError if it has none."""
+    # The library is slow to import, and most daemons never read a calendar.
+    from icalendar.parser import Contentline
+
+    start = _START.match(line)
+    if start is None:
+        raise ValueError("no colon outside of quotes")
+    # Parse without the value: the library would remove its escapes, also those before commas.
+    name, params, _ = Contentline(start[0]).parts()  # type: ignore[no-untyped-call]
+    parameters = {
+        key: ",".join(parameter) if isinstance(parameter, list) else str(parameter)
+        for key, parameter in params.items()
+    }
+    return name.upper(), parameters, line[start.end() :]
+
+
+def _unfolded(text: str) -> Iterator[tuple[int, str]]:
+    """Yield each line that goes on over several, with the number of the first of them."""
+    texts: list[str] = []
+    start = 0
+    for number, line in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), 1):
+        if line[:1] in (" ", "\t") and texts:
+            texts.append(line[1:])
+        elif line.strip():
+            if texts:
+                yield start, "".join(texts)
+            texts, start = [line], number
+    if texts:
+        yield start, "".join(texts)
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.found = Calendar()
+        self._open: list[tuple[str, int]] = []
+        self._zone: list[str] = []
+
+    def take(self, number: int, line: str) -> None:
+        head = line[:6].upper()
+        if head == "BEGIN:":
+            self._begin(number, line[6:].strip().upper())
+        elif not self._open:
+            outside = sentence(
+                "ical-line-outside",
+                "{line!r} outside of any BEGIN:VCALENDAR",
+                line=line[:_SHOWN_CHARS],
+            )
+            raise MalformedCalendar(number, outside)
+        if self._within(_ZONE):
+            self._zone.append(line)
+        if line[:4].upper() == "END:":
+            self._finish(number, line[4:].strip().upper())
+        elif head != "BEGIN:" and self._open[-1][0] == _TODO:
+            self._property(number, line)
+
+    def end(self) -> None:
+        if self._open:
+            name, number = self._open[-1]
+            endless = sentence(
+                "ical-no-end", "BEGIN:{name} has no end: the file is cut off", name=name[:_SHOWN_CHARS]
+            )
+            raise MalformedCalendar(number, endless)
+
+    def _within(self, name: str) -> bool:
+        return any(text == name for text, _ in self._open)
+
+    def _begin(self, number: int, name: str) -> None:
+        if not self._open and name != _CALENDAR:
+            outside = sentence(
+                "ical-begin-outside",
+                "BEGIN:{name} outside of any BEGIN:VCALENDAR",
+                name=name[:_SHOWN_CHARS],
+            )
+            raise MalformedCalendar(number, outside)
+        if len(self._open) >= _DEPTH_MAX:
+            too_deep = sentence(
+                "ical-too-deep", "more than {most} components within each other", most=_DEPTH_MAX
+            )
+            raise MalformedCalendar(number, too_deep)
+        self._open.append((name, number))
+        if name == _TODO:
+            self.found.todos.append(Todo(number))
+        elif name != _CALENDAR and not self._within(_ZONE):
+            self.found.others[name] += 1
+            self.found.first.setdefault(name, number)
+
+    def _finish(self, number: int, name: str) -> None:
+        opened = self._open.pop()
+        if opened[0] != name:
+            other_end = sentence(
+                "ical-other-end",
+                "END:{name} where END:{wanted} belongs, begun on line {line}",
+                name=name[:_SHOWN_CHARS],
+                wanted=opened[0][:_SHOWN_CHARS],
+                line=opened[1],
+            )
+            raise MalformedCalendar(number, other_end)
+        if name == _ZONE:
+            self.found.zones.append("\r\n".join(self._zone))
+            self._zone = []
+
+    def _property(self, number: int, line: str) -> None:
+        try:
+            name, params, value = split_line(line)
+        except ValueError:
+            no_property = sentence(
+                "ical-no-property",
+                "{line!r} is no property: it lacks a name, a colon or a closing quote",
+                line=line[:_SHOWN_CHARS],
+            )
+            self.found.faults.append(ImportFault(number, no_property))
+            return
+        self.found.todos[-1].properties.append(Property(number, name, params, value, line))

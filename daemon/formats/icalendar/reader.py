@@ -1,0 +1,386 @@
+"""Reads the to-dos of an iCalendar file (RFC 5545) into a plan.
+
+Never drops a property that says something of a to-do: what has no place in the journal is kept as text.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, tzinfo
+from typing import Final
+
+from daemon.formats.core import extension_fields
+from daemon.formats.core.plan import (
+    ImportFault,
+    Plan,
+    PlannedChecklist,
+    PlannedEntry,
+    PlannedLink,
+    PlannedTask,
+    Skipped,
+    cut_title,
+    fits_title,
+    joined_line,
+    skipped,
+    split_entry,
+    text_fault,
+    unreadable_plan,
+    utc_iso,
+)
+from daemon.formats.icalendar.content_lines import (
+    Calendar,
+    MalformedCalendar,
+    Property,
+    Todo,
+    read_calendar,
+    split_texts,
+)
+from daemon.formats.icalendar.date_times import CalendarMoment, CalendarTimes
+from daemon.journal.fields.validation import CLOSED, NAME_CHARS_MAX
+from daemon.journal.tasks import LABELS_MAX
+from store.sentence import Sentence, sentence
+
+FORMAT = "icalendar"
+
+ATTRIBUTES = "attributes"
+"""What ends the key of the entry with the properties that have no place of their own, a line each."""
+STATUSES: Final = {
+    "NEEDS-ACTION": "OPEN",
+    "IN-PROCESS": "IN PROGRESS",
+    "COMPLETED": "DONE",
+    "CANCELLED": "REJECTED",
+}
+PRIORITIES: Final = {0: None, 1: "P0", 2: "P1", 3: "P1", 4: "P1", 5: "P2", 6: "P3", 7: "P3", 8: "P3", 9: "P3"}
+WRITTEN_PRIORITIES: Final = {"P0": 1, "P1": 3, "P2": 5, "P3": 9}
+RELATIONS: Final = {
+    "SIBLING": "basic",
+    "X-PLACET-FOLLOWS-UP": "follows_up",
+    "X-PLACET-DUPLICATES": "duplicates",
+    "X-PLACET-FIXES": "fixes",
+}
+PARENT, CHILD, DEPENDS = "PARENT", "CHILD", "DEPENDS-ON"
+X_STATUS, X_REASON, X_CATEGORY = "X-PLACET-STATUS", "X-PLACET-REASON", "X-PLACET-CATEGORY"
+X_ESTIMATE, X_CHECKLIST, X_AT = "X-PLACET-ESTIMATE", "X-PLACET-CHECKLIST", "X-PLACET-AT"
+_OWN_STATUSES = ("GROOMED", "BLOCKED", "ON HOLD")
+_UID_CHARS_MAX = 1000
+_UNTITLED = "(no summary)"
+# Written anew by every program that touches the to-do, or read already.
+_ALWAYS_PLACED = frozenset({"UID", "DTSTAMP", "SEQUENCE", "CREATED", "LAST-MODIFIED", "STATUS"})
+
+_RECURRING = sentence(
+    "ical-recurring", "a recurring to-do: only occurrences with a date of their own are imported"
+)
+_ALARM = sentence("ical-alarm", "alarms are not kept")
+_OTHER = sentence("ical-other-component", "only to-dos (VTODO) are imported")
+
+
+def parse(name: str, text: str, zone: tzinfo = UTC, now_ms: int | None = None) -> Plan:
+    """Read a file; never raises, what cannot be read is in the plan's faults.
+
+    `zone` is the person's: a time in any other one is due on the day that it is there.
+    """
+    del name, now_ms  # to-dos have identities of their own, whatever the file is called
+    if fault := text_fault(text):
+        return unreadable_plan(FORMAT, fault)
+    calendar = read_calendar(text.removeprefix("\ufeff"))
+    times = CalendarTimes(zone, calendar.zones)
+    todos: list[_Found] = []
+    faults = calendar.faults
+    for todo in calendar.todos:
+        try:
+            todos.append(_Found(todo, times, zone))
+        except MalformedCalendar as error:
+            faults.append(error.fault)
+    single = [component for component in todos if not component.recurs]
+    faults += _repeated(single)
+    present = {component.key for component in single}
+    tasks: list[PlannedTask] = []
+    for single_todo in single:
+        try:
+            tasks.append(single_todo.task(present))
+        except MalformedCalendar as error:
+            faults.append(error.fault)
+    if faults:
+        return unreadable_plan(FORMAT, *sorted(faults, key=lambda fault: fault.line))
+    return Plan(FORMAT, tuple(tasks), tuple(_skipped(todos, calendar)))
+
+
+def _repeated(todos: list["_Found"]) -> Iterator[ImportFault]:
+    first: dict[str, int] = {}
+    for todo in todos:
+        if todo.key in first:
+            repeated = sentence(
+                "ical-uid-repeated",
+                "UID {uid!r} is used a second time, first on line {line}",
+                uid=todo.key[:40],
+                line=first[todo.key],
+            )
+            yield ImportFault(todo.line, repeated)
+        first.setdefault(todo.key, todo.line)
+
+
+def _skipped(todos: list["_Found"], calendar: Calendar) -> Iterator[Skipped]:
+    yield from (skipped(todo.line, todo.title, _RECURRING) for todo in todos if todo.recurs)
+    for kind, count in calendar.others.items():
+        if kind != "VTIMEZONE":
+            reason = _ALARM if kind == "VALARM" else _OTHER
+            yield skipped(calendar.first[kind], f"{count} {kind[:40]}", reason)
+
+
+def _uid_fault(uid: str) -> Sentence:
+    if not uid:
+        return sentence("ical-no-uid", "the to-do has no UID")
+    return sentence("ical-long-uid", "the to-do has a UID of {count} characters", count=len(uid))
+
+
+class _Found:
+    """One to-do; `_placed` are its properties that have a place in the journal. Raises MalformedCalendar."""
+
+    def __init__(self, todo: Todo, times: CalendarTimes, zone: tzinfo) -> None:
+        self.line = todo.line
+        self._todo = todo
+        self._times = times
+        self._zone = zone
+        self._placed: set[int] = set()
+        uid = self._first("UID")
+        self.uid = "" if uid is None else uid.text.strip()
+        if not self.uid or len(self.uid) > _UID_CHARS_MAX:
+            raise MalformedCalendar(todo.line, _uid_fault(self.uid))
+        occurrence = self._first("RECURRENCE-ID")
+        self.key = self.uid if occurrence is None else f"{self.uid}\n{occurrence.value.strip()[:40]}"
+        # An occurrence with a date of its own is one to-do, whatever rule it came from.
+        self.recurs = occurrence is None and bool(self._first("RRULE") or self._first("RDATE"))
+        self._summary = self._first("SUMMARY")
+        summary = "" if self._summary is None else self._summary.text
+        self._whole = joined_line(summary) or self._described() or _UNTITLED
+        self.title = cut_title(self._whole)
+
+    def _described(self) -> str:
+        description = self._first("DESCRIPTION")
+        lines = description.text.strip().split("\n") if description else [""]
+        return joined_line(lines[0])
+
+    def task(self, present: set[str]) -> PlannedTask:
+        """Make the task. Raises MalformedCalendar with what is wrong in it."""
+        made_ms = self._ms("CREATED")
+        status, reason = self._status()
+        ended_ms = self._ms("COMPLETED") if status in CLOSED else None
+        category, labels = self._names()
+        task = PlannedTask(
+            key=self.key,
+            line=self.line,
+            title=self.title,
+            made_ms=made_ms,
+            changed_ms=self._ms("LAST-MODIFIED"),
+            ended_ms=ended_ms,
+            source=self.key,
+            status=status,
+            reason=reason,
+            priority=self._priority(),
+            due=self._due(),
+            estimate_minutes=self._estimate(),
+            language=self._language(),
+            category=category,
+            labels=labels,
+            checklists=tuple(self._checklists()),
+            links=tuple(self._links(present)),
+            entries=tuple(self._entries(made_ms)),
+        )
+        # Only now is it known what has no place.
+        text = "\n".join(self._left(is_ended=ended_ms is not None))
+        if not text:
+            return task
+        more = split_entry(f"{self.key}/{ATTRIBUTES}", text, made_ms)
+        return replace(task, entries=(*task.entries, *more))
+
+    # -- one property ---------------------------------------------------------------------------------
+
+    def _first(self, name: str) -> Property | None:
+        return next(self._all(name), None)
+
+    def _all(self, name: str) -> Iterator[Property]:
+        return (property_ for property_ in self._todo.properties if property_.name == name)
+
+    def _place(self, property_: Property) -> Property:
+        self._placed.add(property_.line)
+        return property_
+
+    def _moment(self, name: str) -> CalendarMoment | None:
+        property_ = self._first(name)
+        return None if property_ is None else self._times.parse(property_)
+
+    def _ms(self, name: str) -> int | None:
+        moment = self._moment(name)
+        try:
+            return None if moment is None else moment.ms(self._zone)
+        except (ValueError, OverflowError):
+            property_ = self._first(name)
+            beyond = sentence("ical-beyond-calendar", "{property} is beyond the calendar", property=name)
+            raise MalformedCalendar(property_.line if property_ else self.line, beyond) from None
+
+    # -- what has a place -----------------------------------------------------------------------------
+
+    def _status(self) -> tuple[str, str | None]:
+        property_ = self._first("STATUS")
+        value = "" if property_ is None else property_.value.strip().upper()
+        if property_ is None:
+            return ("DONE" if self._first("COMPLETED") else "OPEN"), None
+        if value not in STATUSES:
+            unknown = sentence(
+                "ical-unknown-status",
+                "STATUS is {seen!r}, not one of {choices}",
+                seen=value[:40],
+                choices=", ".join(STATUSES),
+            )
+            raise MalformedCalendar(property_.line, unknown)
+        status, reported = self._first(X_STATUS), self._first(X_REASON)
+        reason = None if reported is None else extension_fields.read_reason(self._place(reported).text)
+        if (
+            status
+            and STATUSES[value] == "OPEN"
+            and extension_fields.is_status_allowed(status.text, reason, _OWN_STATUSES)
+        ):
+            return self._place(status).text, reason
+        # If our status and the format's own differ, ours is older, and so is its reason.
+        return STATUSES[value], None if status else reason
+
+    def _priority(self) -> str | None:
+        property_ = self._first("PRIORITY")
+        if property_ is None:
+            return None
+        value = property_.value.strip()
+        if len(value) != 1 or value not in "0123456789":
+            unknown = sentence(
+                "ical-unknown-priority", "PRIORITY is {seen!r}, not one of 0 to 9", seen=value[:40]
+            )
+            raise MalformedCalendar(property_.line, unknown)
+        priority = PRIORITIES[int(value)]
+        # A number that the writer would not write is also kept as text, so that an export can return it.
+        if priority is None or WRITTEN_PRIORITIES[priority] == int(value):
+            self._place(property_)
+        return priority
+
+    def _due(self) -> str | None:
+        property_, moment = self._first("DUE"), self._moment("DUE")
+        if property_ is None or moment is None:
+            return None
+        # A due date has no time of day, so a property that has one is also kept as text.
+        if moment.at is None:
+            self._place(property_)
+        return moment.day.isoformat()
+
+    def _estimate(self) -> int | None:
+        property_ = self._first(X_ESTIMATE)
+        minutes = None if property_ is None else extension_fields.read_estimate(property_.text.strip())
+        if property_ is not None and minutes is not None:
+            self._place(property_)
+        return minutes
+
+    def _language(self) -> str | None:
+        return (
+            extension_fields.read_language(self._summary.params.get("LANGUAGE", ""))
+            if self._summary
+            else None
+        )
+
+    def _names(self) -> tuple[str | None, tuple[str, ...]]:
+        """Return category and labels: all CATEGORIES are labels, except the one marked as the category."""
+        property_ = self._first(X_CATEGORY)
+        category = joined_line(property_.text) if property_ else ""
+        labels: dict[str, None] = {}
+        for line in self._all("CATEGORIES"):
+            names = [joined_line(name) for name in split_texts(line.value)]
+            wanted = [name for name in names if name]
+            if (
+                all(len(name) <= NAME_CHARS_MAX for name in wanted)
+                and len(labels) + len(wanted) <= LABELS_MAX
+            ):
+                if category in wanted:
+                    wanted.remove(category)
+                labels |= dict.fromkeys(wanted)
+                self._place(line)
+        if property_ is None or not 0 < len(category) <= NAME_CHARS_MAX:
+            return None, tuple(labels)
+        self._place(property_)
+        return category, tuple(labels)
+
+    def _checklists(self) -> Iterator[PlannedChecklist]:
+        for nth, property_ in enumerate(self._all(X_CHECKLIST), 1):
+            lists = extension_fields.read_checklists(property_.text, f"{self.key}/{nth}")
+            if lists is not None:
+                self._place(property_)
+                yield from lists
+
+    def _links(self, present: set[str]) -> Iterator[PlannedLink]:
+        seen_links: set[tuple[str, str, str]] = set()
+        for property_ in self._all("RELATED-TO"):
+            other, relation = property_.text.strip(), property_.params.get("RELTYPE", PARENT).upper()
+            if other not in present or other == self.key:
+                continue
+            ends = _ends(self.key, other, relation)
+            if ends is None:
+                continue
+            self._place(property_)
+            start, end, kind, type_ = ends
+            if (start, end, kind) not in seen_links:
+                seen_links.add((start, end, kind))
+                yield PlannedLink(link_key_in_file(start, end, kind), start, end, type_)
+
+    def _entries(self, made_ms: int | None) -> Iterator[PlannedEntry]:
+        if self._summary:
+            self._place(self._summary)
+        if not fits_title(self._whole):
+            yield from split_entry(f"{self.key}/summary", self._whole, made_ms)
+        description = self._first("DESCRIPTION")
+        if description and self._place(description).text.strip():
+            at_ms = self._noted_ms(description, made_ms)
+            yield from split_entry(f"{self.key}/description", description.text, at_ms)
+        key_counts: dict[str, int] = {}
+        for property_ in self._all("COMMENT"):
+            at_ms = self._noted_ms(self._place(property_), made_ms)
+            moment = "" if at_ms is None else utc_iso(at_ms)
+            key_counts[moment] = key_counts.get(moment, 0) + 1
+            if property_.text.strip():
+                yield from split_entry(
+                    f"{self.key}/comment/{moment}/{key_counts[moment]}", property_.text, at_ms
+                )
+
+    def _noted_ms(self, property_: Property, made_ms: int | None) -> int | None:
+        """Return when a note happened: the time in our export, else the time when the to-do was made."""
+        noted_at = property_.params.get(X_AT)
+        if noted_at is None:
+            return made_ms
+        written_property_ = Property(property_.line, X_AT, {}, noted_at, property_.whole)
+        return self._times.parse(written_property_).ms(self._zone)
+
+    def _left(self, *, is_ended: bool) -> Iterator[str]:
+        for property_ in self._todo.properties:
+            is_placed = property_.line in self._placed or property_.name in _ALWAYS_PLACED
+            if not (is_placed or (property_.name == "COMPLETED" and is_ended)):
+                yield self._in_utc(property_) if "TZID" in property_.params else property_.whole
+
+    def _in_utc(self, property_: Property) -> str:
+        """Write a time without its zone, which an export would have to describe."""
+        try:
+            moment = self._times.parse(property_)
+        except MalformedCalendar:
+            return property_.whole
+        if moment.at is None:
+            return property_.whole
+        stamp = moment.at.astimezone(UTC).isoformat()[:19].replace("-", "").replace(":", "")
+        return f"{property_.name}:{stamp}Z"
+
+
+def _ends(key: str, other: str, relation: str) -> tuple[str, str, str, str] | None:
+    """Return both ends of a relation, its name in the link's key, and its type here."""
+    if relation == PARENT:
+        return key, other, PARENT, "basic"
+    if relation == CHILD:
+        return other, key, PARENT, "basic"
+    if relation == DEPENDS:
+        return other, key, DEPENDS, "blocks"
+    return (key, other, relation, RELATIONS[relation]) if relation in RELATIONS else None
+
+
+def link_key_in_file(start: str, end: str, kind: str) -> str:
+    """Return the key of a link."""
+    return f"{start}/related/{kind}/{end}"

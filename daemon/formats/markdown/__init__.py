@@ -1,0 +1,4 @@
+"""Reader and writer of Markdown lists.
+
+Never writes to the journal: the reader returns a plan.
+"""

@@ -1,0 +1,279 @@
+"""Reads what `task export` prints, one JSON list or one JSON object a line, into a plan.
+
+Never guesses: a record that is not as Taskwarrior writes it is a fault, named with its line.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, tzinfo
+
+from msgspec import structs
+
+from daemon.formats.core.plan import (
+    ImportFault,
+    Plan,
+    PlannedEntry,
+    PlannedLink,
+    PlannedTask,
+    Skipped,
+    cut_title,
+    fits_title,
+    joined_line,
+    skipped,
+    split_entry,
+    text_fault,
+    unreadable_plan,
+    utc_iso,
+)
+from daemon.formats.taskwarrior.custom_attributes import CustomAttributes
+from daemon.formats.taskwarrior.records import (
+    LocatedRecord,
+    MalformedRecord,
+    TaskwarriorRecord,
+    attribute_text,
+    parse_timestamp,
+    read_records,
+)
+from daemon.journal.fields.validation import NAME_CHARS_MAX
+from daemon.journal.tasks import LABELS_MAX
+from store.sentence import Sentence, sentence
+
+FORMAT = "taskwarrior"
+
+PRIORITIES = {"H": "P1", "M": "P2", "L": "P3"}
+_STATUSES = {"pending": "OPEN", "waiting": "ON HOLD", "completed": "DONE", "deleted": "OPEN"}
+_ENDED = frozenset({"completed", "deleted"})
+_RECURRING = "recurring"
+_UUID_CHARS_MAX = 1000
+_DAY_BEGINS = "00:00:00"
+_TEMPLATE = sentence(
+    "taskwarrior-template", "a template of a recurring task: only its occurrences are imported"
+)
+
+
+def parse(name: str, text: str, zone: tzinfo = UTC, now_ms: int | None = None) -> Plan:
+    """Read an export; never raises, what cannot be read is in the plan's faults.
+
+    `zone` is the person's: Taskwarrior writes the day on which a task is due as local midnight, in UTC. Since
+    2.6 it writes a task that waits as pending, with a time that is still to come at `now_ms`.
+    """
+    del name  # tasks have identities of their own, whatever the file is called
+    if fault := text_fault(text):
+        return unreadable_plan(FORMAT, fault)
+    located_records: list[LocatedRecord] = []
+    faults: list[ImportFault] = []
+    for source in read_records(text):
+        located_records.append(source) if isinstance(source, LocatedRecord) else faults.append(source)
+    faults += _repeated(located_records)
+    tasks: list[PlannedTask] = []
+    present = {source.key for source in located_records if source.record.status != _RECURRING}
+    for source in located_records:
+        try:
+            tasks += _planned(_seen_at(source, now_ms), present, zone)
+        except MalformedRecord as error:
+            faults.append(source.fault(error.words))
+    if faults:
+        return unreadable_plan(FORMAT, *sorted(faults, key=lambda fault: fault.line))
+    return Plan(FORMAT, tuple(tasks), tuple(_templates(located_records)))
+
+
+def _repeated(located_records: list[LocatedRecord]) -> Iterator[ImportFault]:
+    first: dict[str, LocatedRecord] = {}
+    for source in located_records:
+        if source.key in first:
+            yield source.fault(_used_twice(source.key, first[source.key]))
+        first.setdefault(source.key, source)
+
+
+def _used_twice(key: str, first: LocatedRecord) -> Sentence:
+    if first.number:
+        return sentence(
+            "taskwarrior-uuid-repeated-in-record",
+            "uuid {uuid!r} is used a second time, first in record {number}",
+            uuid=key[:40],
+            number=first.number,
+        )
+    return sentence(
+        "taskwarrior-uuid-repeated",
+        "uuid {uuid!r} is used a second time, first on line {line}",
+        uuid=key[:40],
+        line=first.line,
+    )
+
+
+def _templates(located_records: list[LocatedRecord]) -> Iterator[Skipped]:
+    for source in located_records:
+        if source.record.status == _RECURRING:
+            yield skipped(source.line, cut_title(joined_line(source.record.description)), _TEMPLATE)
+
+
+def _seen_at(source: LocatedRecord, now_ms: int | None) -> LocatedRecord:
+    """Return the record with the status that it has at a time, which its `wait` may change."""
+    record = source.record
+    if record.status != "pending" or not record.wait or now_ms is None:
+        return source
+    try:
+        is_to_come = _ms(parse_timestamp("wait", record.wait)) > now_ms
+    except MalformedRecord:
+        return source
+    return replace(source, record=structs.replace(record, status="waiting")) if is_to_come else source
+
+
+def _planned(source: LocatedRecord, present: set[str], zone: tzinfo) -> list[PlannedTask]:
+    """Make the task of a record, none of a template. Raises MalformedRecord with what is wrong in it."""
+    record = source.record
+    if not source.key:
+        raise MalformedRecord(sentence("taskwarrior-no-uuid", "uuid is empty"))
+    if len(source.key) > _UUID_CHARS_MAX:
+        raise MalformedRecord(
+            sentence("taskwarrior-long-uuid", "uuid has {count} characters", count=len(source.key))
+        )
+    if record.status == _RECURRING:
+        return []
+    if record.status not in _STATUSES:
+        raise MalformedRecord(
+            sentence(
+                "taskwarrior-unknown-status",
+                "status is {seen!r}, not one of {choices}",
+                seen=record.status[:40],
+                choices=", ".join([*_STATUSES, _RECURRING]),
+            )
+        )
+    title = joined_line(record.description)
+    if not title:
+        raise MalformedRecord(sentence("taskwarrior-no-description", "description is empty"))
+    made_ms = _optional_ms("entry", record.entry)
+    own = CustomAttributes(source, present)
+    ends = record.status in _ENDED and record.end is not None
+    task = PlannedTask(
+        key=source.key,
+        line=source.line,
+        title=cut_title(title),
+        made_ms=made_ms,
+        changed_ms=_lenient_ms(record.modified),
+        ended_ms=_optional_ms("end", record.end) if ends else None,
+        source=source.key,
+        status=own.status or _STATUSES[record.status],
+        reason=own.reason or _reason(record, zone),
+        priority=own.priority(PRIORITIES.get(record.priority or "")),
+        due=_day("due", record.due, zone)[0] or own.due,
+        estimate_minutes=own.estimate,
+        language=own.language,
+        category=_name(record.project),
+        labels=_labels(record),
+        checklists=own.checklists,
+        links=(*_links(source, present), *own.links),
+        removed=record.status == "deleted" and own.status is None,
+    )
+    leftovers = [*_leftovers(source, task, zone), *own.left]
+    return [replace(task, entries=tuple(_entries(source, made_ms, leftovers)))]
+
+
+# --- attributes that have a place -------------------------------------------------------------------
+
+
+def _optional_ms(attribute: str, text: str | None) -> int | None:
+    return None if text is None else _ms(parse_timestamp(attribute, text))
+
+
+def _lenient_ms(text: str | None) -> int | None:
+    """Read a time that is only remembered as provenance: a broken one is no reason to refuse a file."""
+    try:
+        return _optional_ms("modified", text)
+    except MalformedRecord:
+        return None
+
+
+def _ms(moment: datetime) -> int:
+    return int(moment.timestamp()) * 1000
+
+
+def _day(attribute: str, text: str | None, zone: tzinfo) -> tuple[str | None, str | None]:
+    """Return a time's calendar day in the person's zone, and the time of day unless it means all day."""
+    if not text:
+        return None, None
+    try:
+        local = parse_timestamp(attribute, text).astimezone(zone)
+    except OverflowError as error:
+        raise MalformedRecord(
+            sentence(
+                "taskwarrior-beyond-calendar",
+                "{attribute} is {seen!r}, beyond the calendar",
+                attribute=attribute,
+                seen=text[:40],
+            )
+        ) from error
+    clock = local.strftime("%H:%M:%S")
+    return local.date().isoformat(), None if clock == _DAY_BEGINS else clock.removesuffix(":00")
+
+
+def _reason(record: TaskwarriorRecord, zone: tzinfo) -> str | None:
+    if record.status != "waiting":
+        return None
+    day, clock = _day("wait", record.wait, zone)
+    return " ".join(filter(None, ("waiting until" if day else "waiting", day, clock)))
+
+
+def _name(text: str | None) -> str | None:
+    name = joined_line(text or "")
+    return name if 0 < len(name) <= NAME_CHARS_MAX else None
+
+
+def _labels(record: TaskwarriorRecord) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(filter(None, map(_name, record.tags))))[:LABELS_MAX]
+
+
+def _links(source: LocatedRecord, present: set[str]) -> Iterator[PlannedLink]:
+    for other in source.dependencies:
+        if other in present and other != source.key:
+            yield PlannedLink(f"{source.key}/depends/{other}", other, source.key, "blocks")
+
+
+# --- attributes that are kept as text ---------------------------------------------------------------
+
+
+def _leftovers(source: LocatedRecord, task: PlannedTask, zone: tzinfo) -> Iterator[tuple[str, str]]:
+    """Yield what the task's own fields do not express in full, as attribute and text."""
+    record = source.record
+    linked = {link.from_key for link in task.links if link.type == "blocks"}
+    loose = [other for other in source.dependencies if other not in linked]
+    if loose:
+        yield "depends", ", ".join(loose)
+    if _day("due", record.due, zone)[1]:
+        yield "due", attribute_text(record.due or "")
+    if record.end and task.ended_ms is None:
+        yield "end", attribute_text(record.end)
+    if record.modified and task.changed_ms is None:
+        yield "modified", record.modified
+    if record.priority and not task.priority:
+        yield "priority", record.priority
+    if record.project and not task.category:
+        yield "project", record.project
+    yield from (("tags", tag) for tag in record.tags if tag.strip() and _name(tag) not in task.labels)
+    if record.wait and not task.reason:
+        yield "wait", attribute_text(record.wait)
+
+
+def _entries(
+    source: LocatedRecord, made_ms: int | None, leftovers: Iterable[tuple[str, str]]
+) -> Iterator[PlannedEntry]:
+    if not fits_title(joined_line(source.record.description)):
+        yield from split_entry(f"{source.key}/description", source.record.description, made_ms)
+    yield from _annotations(source)
+    if lost_attributes := "\n".join(f"{attribute}: {text}" for attribute, text in leftovers):
+        yield from split_entry(f"{source.key}/attributes", lost_attributes, made_ms)
+
+
+def _annotations(source: LocatedRecord) -> Iterator[PlannedEntry]:
+    """Yield the notes. Taskwarrior knows a note by its time, so a reworded one is the same entry."""
+    key_counts: dict[str, int] = {}
+    for note in source.record.annotations:
+        happened_ms = _ms(parse_timestamp("entry of an annotation", note.entry))
+        happened_at = utc_iso(happened_ms)
+        key_counts[happened_at] = key_counts.get(happened_at, 0) + 1
+        if note.description.strip():
+            yield from split_entry(
+                f"{source.key}/annotation/{happened_at}/{key_counts[happened_at]}",
+                note.description,
+                happened_ms,
+            )

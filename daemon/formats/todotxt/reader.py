@@ -1,0 +1,197 @@
+"""Reads a todo.txt file into a plan: a task a line, known by its words.
+
+Never loses a mark: what has no place in the journal is kept as text, and an export writes it again.
+"""
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, time, tzinfo
+
+from daemon.formats.core.plan import (
+    ImportFault,
+    Plan,
+    PlannedEntry,
+    PlannedTask,
+    cut_title,
+    fits_title,
+    joined_line,
+    split_entry,
+    text_fault,
+    unreadable_plan,
+)
+from daemon.formats.todotxt.lines import DUE_MARK, MalformedLine, TodoLine, is_id_pair, parse_date, read_line
+from daemon.journal.fields.validation import ESTIMATE_MAX, NAME_CHARS_MAX, REASON_CHARS_MAX
+from daemon.journal.tasks import LABELS_MAX
+from store.sentence import sentence
+from syncproto.ids import EntityId, id_from_text
+
+FORMAT = "todotxt"
+
+ATTRIBUTES = "attributes"
+"""What ends the key of the entry with the marks that have no place of their own: lines of `name: value`."""
+PRIORITIES = {"A": "P0", "B": "P1", "C": "P2"}
+"""By letter; all further letters are the lowest priority, and kept beside it."""
+LOWEST = "P3"
+OPEN_STATUSES = {
+    "groomed": "GROOMED",
+    "in-progress": "IN PROGRESS",
+    "blocked": "BLOCKED",
+    "on-hold": "ON HOLD",
+}
+REJECTED = "rejected"
+_ESTIMATE = re.compile(r"([1-9]\d{0,6})min", re.ASCII)
+_LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*", re.ASCII)
+_DATE_LIKE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_LETTER = re.compile(r"[A-Z]")
+_KEY_CHARS = 16
+
+
+def parse(name: str, text: str, zone: tzinfo = UTC, now_ms: int | None = None) -> Plan:
+    """Read a file; never raises, what cannot be read is in the plan's faults.
+
+    A line that was not exported has no identity: the file's `name` tells one list from another, and which of
+    its tasks a line is follows from a comparison with the journal. `zone` is the zone of the file's days.
+    """
+    del now_ms  # nothing in a line depends on it
+    if fault := text_fault(text):
+        return unreadable_plan(FORMAT, fault)
+    list_key = _hashed(name.replace("\0", ""))
+    tasks: list[PlannedTask] = []
+    faults: list[ImportFault] = []
+    key_counts: Counter[str] = Counter()
+    for number, raw_line in enumerate(_lines(text), 1):
+        if not raw_line.strip():
+            continue
+        try:
+            line = read_line(raw_line)
+            words = cut_title(line.title)
+            key_counts[words] += 1
+            tasks.append(_task(line, number, f"{list_key}/{_hashed(words)}/{key_counts[words]}", zone))
+        except MalformedLine as error:
+            faults.append(ImportFault(number, error.words))
+    return unreadable_plan(FORMAT, *faults) if faults else Plan(FORMAT, tuple(tasks), list_key=list_key)
+
+
+def _lines(text: str) -> list[str]:
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def _hashed(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:_KEY_CHARS]
+
+
+def _task(line: TodoLine, number: int, key: str, zone: tzinfo) -> PlannedTask:
+    reader = _Pairs(line)
+    done_ms = _midnight_ms(line.done_on, zone)
+    made_ms = _midnight_ms(line.made_on, zone)
+    category = next((project for project in line.projects if _fits_name(project)), None)
+    labels = [context for context in line.contexts if _fits_name(context)][:LABELS_MAX]
+    kept_pairs = [*reader.left]
+    kept_pairs += [("project", project) for project in line.projects if project != category]
+    kept_pairs += [("context", context) for context in line.contexts if context not in labels]
+    return PlannedTask(
+        key=key,
+        line=number,
+        title=cut_title(line.title),
+        made_ms=made_ms,
+        ended_ms=done_ms,
+        source=key,
+        status=reader.status,
+        reason=reader.reason,
+        priority=reader.priority,
+        due=reader.due,
+        estimate_minutes=reader.estimate,
+        language=reader.language,
+        category=category,
+        labels=tuple(labels),
+        entries=tuple(_entries(line, key, kept_pairs, made_ms)),
+        exported_id=reader.exported_id,
+    )
+
+
+def _entries(
+    line: TodoLine, key: str, kept_pairs: list[tuple[str, str]], made_ms: int | None
+) -> Iterator[PlannedEntry]:
+    if not fits_title(line.title):
+        yield from split_entry(f"{key}/title", line.title, made_ms)
+    if text := "\n".join(f"{name}: {value}" for name, value in kept_pairs):
+        yield from split_entry(f"{key}/{ATTRIBUTES}", text, made_ms)
+
+
+def _midnight_ms(on: date | None, zone: tzinfo) -> int | None:
+    if on is None:
+        return None
+    try:
+        return int(datetime.combine(on, time(), zone).timestamp()) * 1000
+    except (OverflowError, ValueError):
+        raise MalformedLine(
+            sentence("todotxt-beyond-calendar", "the date {day} is beyond the calendar", day=on.isoformat())
+        ) from None
+
+
+def _fits_name(name: str) -> bool:
+    return len(name) <= NAME_CHARS_MAX
+
+
+class _Pairs:
+    """The parsed pairs of a line: each has a field, or is in `left` to be kept as text."""
+
+    def __init__(self, line: TodoLine) -> None:
+        self.left: list[tuple[str, str]] = []
+        self.due: str | None = None
+        self.reason: str | None = None
+        self.estimate: int | None = None
+        self.language: str | None = None
+        self.exported_id: EntityId | None = None
+        self.status = "DONE" if line.is_done else "OPEN"
+        self.priority = self._priority(line.priority) if line.priority else None
+        for key, value in line.pairs:
+            if not self._take(key, value, is_done=line.is_done):
+                self.left.append((key, value))
+
+    def _take(self, key: str, value: str, *, is_done: bool) -> bool:
+        if key == "due":
+            return self._due(value)
+        if key == "pri" and self.priority is None and _LETTER.fullmatch(value):
+            self.priority = self._priority(value)
+            return True
+        if key == "status":
+            return self._status(value, is_done=is_done)
+        if key == "reason" and self.reason is None and len(value) <= REASON_CHARS_MAX:
+            self.reason = joined_line(value.replace("_", " ")) or None
+            return self.reason is not None
+        if key == "estimate" and self.estimate is None and (match := _ESTIMATE.fullmatch(value)):
+            minutes = int(match[1])
+            self.estimate = minutes if minutes <= ESTIMATE_MAX else None
+            return minutes <= ESTIMATE_MAX
+        if key == "lang" and self.language is None and _LANGUAGE.fullmatch(value):
+            self.language = value
+            return True
+        if is_id_pair(key, value):
+            # The first one counts; another names a task that this line is not.
+            self.exported_id = self.exported_id or EntityId(id_from_text(value))
+            return True
+        return False
+
+    def _due(self, value: str) -> bool:
+        if self.due is not None or not _DATE_LIKE.fullmatch(value):
+            return False
+        self.due = parse_date(value, DUE_MARK).isoformat()
+        return True
+
+    def _status(self, value: str, *, is_done: bool) -> bool:
+        if is_done and value == REJECTED:
+            self.status = "REJECTED"
+            return True
+        if not is_done and self.status == "OPEN" and value in OPEN_STATUSES:
+            self.status = OPEN_STATUSES[value]
+            return True
+        return False
+
+    def _priority(self, letter: str) -> str:
+        if letter in PRIORITIES or letter == "D":
+            return PRIORITIES.get(letter, LOWEST)
+        self.left.append(("priority", letter))
+        return LOWEST

@@ -1,0 +1,139 @@
+"""What a write was in the journal that it was exported from: the origin of the write that imported it.
+
+Never believes the form of an origin, which may have come from anywhere: what does not fit is only an origin.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from daemon.journal.fields.provenance import ORIGIN_AT_KEY
+from store.fold.entity_state import Provenance
+from syncproto import codec
+from syncproto.codec import Value
+from syncproto.ids import ID_BYTES, DeviceId, EntityId, ReplicaId
+from syncproto.vector_clock import COMMIT_HASH_BYTES, Head
+
+JSONL_FORMAT = "jsonl"
+DEVICE_BYTES = 32
+HASH_SIZES = (8, COMMIT_HASH_BYTES)
+"""The sizes of the hash in what was exported, in bytes: journals of format 1 kept its first eight."""
+_WAS = "was"
+_SEEN = "seen"
+
+TOUCH_ORIGIN: dict[str, Value] = {"by": "import", "format": JSONL_FORMAT}
+"""The origin of a write that has no values."""
+
+KnownCounters = dict[ReplicaId, int]
+"""Which commits on an entity a journal knows of: replica to the counter of the last one."""
+
+
+class OriginalWrite(NamedTuple):
+    """When and where a write was first made, its commit, the proposal behind it, its own origin."""
+
+    ms: int
+    n: int
+    device: DeviceId
+    device_name: str
+    head: Head
+    effect: EntityId | None
+    origin: dict[str, Value] | None
+
+    @property
+    def source_ms(self) -> int:
+        """Return when the value was written: for an earlier import, the time at its original source."""
+        origin_ms = (self.origin or {}).get(ORIGIN_AT_KEY)
+        return origin_ms if type(origin_ms) is int else self.ms
+
+
+def encode_origin(original: OriginalWrite, known_counters: KnownCounters | None = None) -> dict[str, Value]:
+    """Return the origin of the write that imports what `was`; `seen` goes with an entity's first one."""
+    # An origin in an origin is kept as bytes: nesting it would come to the end of what may be nested.
+    inner = None if original.origin is None else codec.encode(original.origin)
+    parts: list[Value] = [
+        original.ms,
+        original.n,
+        original.device,
+        original.device_name,
+        *original.head,
+        original.effect,
+        inner,
+    ]
+    origin: dict[str, Value] = {**TOUCH_ORIGIN, ORIGIN_AT_KEY: original.source_ms, _WAS: parts}
+    return (
+        origin
+        if known_counters is None
+        else origin | {_SEEN: [[replica, known_counters[replica]] for replica in sorted(known_counters)]}
+    )
+
+
+def is_jsonl_import(source: Provenance) -> bool:
+    """Say whether an import of JSON lines made this write, be it a value's or a touch alone."""
+    return source.origin == TOUCH_ORIGIN or original_write(source) is not None
+
+
+def original_write(source: Provenance) -> OriginalWrite | None:
+    """Return what an imported write was before, None for any other write."""
+    origin = source.origin
+    if not origin or origin.get("format") != JSONL_FORMAT or origin.get("by") != "import":
+        return None
+    match origin.get(_WAS):
+        case [
+            int() as ms,
+            int() as n,
+            bytes() as device,
+            str() as name,
+            bytes() as replica,
+            int() as counter,
+            bytes() as digest,
+            (bytes() | None) as effect,
+            (bytes() | None) as inner,
+        ]:
+            head = Head(ReplicaId(replica), counter, digest)
+            identifier = None if effect is None else EntityId(effect)
+            if _sizes(device, replica, effect or bytes(ID_BYTES)) == _SIZES and len(digest) in HASH_SIZES:
+                return OriginalWrite(
+                    ms, n, DeviceId(device), name, head, identifier, None if inner is None else _map(inner)
+                )
+    return None
+
+
+_SIZES = (DEVICE_BYTES, ID_BYTES, ID_BYTES)
+
+
+def _sizes(*parts: bytes) -> tuple[int, ...]:
+    return tuple(map(len, parts))
+
+
+def _map(raw: bytes) -> dict[str, Value] | None:
+    try:
+        decoded = codec.decode_trusted(raw)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    return decoded if isinstance(decoded, dict) else None
+
+
+def known_counters_in(origin: Mapping[str, Value] | None) -> KnownCounters:
+    """Return what the file knew of an entity that this origin came with."""
+    listed = (origin or {}).get(_SEEN)
+    known_counters: KnownCounters = {}
+    for pair in listed if isinstance(listed, list) else []:
+        match pair:
+            case [bytes() as replica, int() as counter]:
+                known_counters[ReplicaId(replica)] = counter
+    return known_counters
+
+
+def origin_before_export(source: Provenance) -> dict[str, Value]:
+    """Return the origin of a write as it was before any export of ours, empty if it has none."""
+    original = original_write(source)
+    if original is None:
+        return {} if source.origin is None or source.origin == TOUCH_ORIGIN else source.origin
+    return original.origin or {}
+
+
+def original_n(source: Provenance) -> int:
+    """Return the count that orders writes of one millisecond, as it was at first."""
+    original = original_write(source)
+    return source.n if original is None else original.n

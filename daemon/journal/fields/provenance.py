@@ -1,0 +1,43 @@
+"""Who wrote a value, and when: the projections that are shown, derived from what the store kept.
+
+Never stored: `checked_by`, `checked_at`, `created_at` and `author` are all read from versions.
+"""
+
+from daemon.timestamps import iso_utc
+from store.fold.entity import Entity
+from store.fold.entity_state import Provenance
+from syncproto.codec import Value
+from syncproto.commit import AuthorKind
+
+ORIGIN_AT_KEY = "at_ms"
+"""Key of imported provenance: when the source wrote the value, Unix time in milliseconds."""
+
+AUTHOR_NAMES = {AuthorKind.SYSTEM: "system", AuthorKind.AGENT: "agent", AuthorKind.USER: "user"}
+
+
+def author_name(source: Provenance | None) -> str | None:
+    """Return `user`, `agent` or `system`; a confirmation is the agent's unless the user edited it."""
+    return None if source is None else AUTHOR_NAMES[source.by]
+
+
+def written_ms(source: Provenance) -> int:
+    """Return when a value was written; for an imported value, the time at its origin."""
+    if source.origin is None:
+        return source.ms
+    origin_ms = source.origin.get(ORIGIN_AT_KEY)
+    return origin_ms if type(origin_ms) is int else source.ms
+
+
+def written_at_iso(source: Provenance | None) -> str | None:
+    """Return `written_ms` as ISO 8601."""
+    return None if source is None else iso_utc(written_ms(source))
+
+
+def is_set_by_person(entity: Entity, field: str, value: Value) -> bool:
+    """Say whether a field already has this value, undisputed and by a person's own word."""
+    versions = entity.versions(field)
+    if not versions:
+        return value is None or value is False
+    source = versions[0].source
+    own = source.by is AuthorKind.USER and source.effect is None
+    return own and all(version.value == value for version in versions)

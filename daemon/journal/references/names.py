@@ -1,0 +1,165 @@
+"""Labels and categories by name: existing ones are found, new ones are made at first use.
+
+Never made twice: a name has one derived id on every device, so two that make it while apart make one.
+"""
+
+import itertools
+import re
+from collections.abc import Iterable
+from typing import Literal
+
+from daemon.journal.fields import validation
+from daemon.journal.references import entities
+from daemon.refusal import RefusalCode, Refused, not_found
+from daemon.text_comparison import comparison_key
+from store.fold.entity import Entity
+from store.fold.entity_state import DELETED
+from store.sentence import sentence
+from store.snapshot import ID_PREFIX_CHARS_MIN, Snapshot
+from store.transaction import EntityWrite
+from syncproto.ids import ZERO_ID, EntityId, derived_id, id_from_text, id_to_text
+from syncproto.vector_clock import VectorClock, covers
+
+NamedKind = Literal["label", "category"]
+
+TASK_LABELS = "label_ids"
+"""The set of a task's labels: one field per member, `label_ids/<id as text>`."""
+
+LABEL_CATEGORIES = "category_ids"
+"""The set of categories that a label is for, kept alike; empty: for every task."""
+
+_ID = re.compile("[0-9a-f]{32}")
+_BEGINNING = re.compile(f"[0-9a-f]{{{ID_PREFIX_CHARS_MIN},32}}")
+
+
+def id_from_name(kind: NamedKind, name: str) -> EntityId:
+    """Return the id that a label or category gets when its name is first used."""
+    return derived_id(kind, comparison_key(name), time_of=ZERO_ID)
+
+
+def _nth_id(kind: NamedKind, name: str, nth: int) -> EntityId:
+    """Return the id for a name whose earlier ids belong to things that have been renamed since."""
+    return derived_id(kind, comparison_key(name), nth, time_of=ZERO_ID) if nth else id_from_name(kind, name)
+
+
+class NameRegistry:
+    """The labels or categories of one snapshot, and the writes for those that were still missing."""
+
+    def __init__(self, snapshot: Snapshot, kind: NamedKind) -> None:
+        self._snapshot = snapshot
+        self._kind: NamedKind = kind
+        self._known: dict[str, EntityId] = {}
+        for entity in snapshot.entities(kind):
+            self._known.setdefault(comparison_key(entity.text("name")), entity.id)
+        self.writes: list[EntityWrite] = []
+
+    def id_to_use(self, name: str) -> EntityId:
+        """Return the id of what is called `name`, ignoring case; if there is none, note the write for it."""
+        checked = validation.checked_name(name, self._kind)
+        key = comparison_key(checked)
+        if key not in self._known:
+            self._known[key] = self._make(checked)
+        return self._known[key]
+
+    def id_in_use(self, name: str) -> EntityId | None:
+        """Return the id of what is called `name`, None if there is none."""
+        return self._known.get(comparison_key(name))
+
+    def ids_to_use(self, names: Iterable[str]) -> list[EntityId]:
+        """Return the ids of several names, each once."""
+        return list(dict.fromkeys(self.id_to_use(name) for name in names))
+
+    def _make(self, name: str) -> EntityId:
+        ids = (_nth_id(self._kind, name, nth) for nth in itertools.count())
+        identifier = next(candidate for candidate in ids if not self._in_use(candidate, comparison_key(name)))
+        again = self._snapshot.entity(identifier) is not None
+        self.writes.append(
+            EntityWrite(identifier, self._kind, {"name": name, DELETED: False} if again else {"name": name})
+        )
+        return identifier
+
+    def _in_use(self, identifier: EntityId, key: str) -> bool:
+        """Say whether an id stands for something else; what was removed returns under its own name alone."""
+        entity = self._snapshot.entity(identifier)
+        return (
+            entity is not None
+            and entity.exists
+            and (entity.visible or comparison_key(entity.text("name")) != key)
+        )
+
+
+def names_by_id(snapshot: Snapshot, kind: NamedKind) -> dict[EntityId, str]:
+    """Return the names of all labels or categories in sight."""
+    return {entity.id: entity.text("name") for entity in snapshot.entities(kind)}
+
+
+def find_named(snapshot: Snapshot, kind: NamedKind, ref: str, *, removed: bool = False) -> Entity:
+    """Find a label or category by its whole name, in any case, or by the beginning of its id.
+
+    `removed` looks among those out of sight too, after those in sight. Raises Refused: usage, not_found,
+    ambiguous if two have this name.
+    """
+    for unseen in (False, True)[: 1 + removed]:
+        matching_entities = [
+            entity
+            for entity in snapshot.entities(kind, removed=unseen)
+            if comparison_key(entity.text("name")) == comparison_key(ref)
+        ]
+        if len(matching_entities) == 1:
+            return matching_entities[0]
+        if matching_entities:
+            raise Refused(
+                RefusalCode.AMBIGUOUS,
+                sentence(
+                    "ambiguous-name",
+                    "{count} of them are called {name!r}",
+                    count=len(matching_entities),
+                    name=ref[:80],
+                ),
+                sentence("give-id-beginning", "give the beginning of an id"),
+                [entities.as_candidate(matching_entity) for matching_entity in matching_entities],
+            )
+    if _BEGINNING.fullmatch(comparison_key(ref)) is None:
+        raise not_found(kind, ref, sentence("names-listed", "`{noun} list` shows their names", noun=kind))
+    return entities.find_entity(snapshot, [kind], ref, removed=removed)
+
+
+def ids_named(snapshot: Snapshot, kind: NamedKind, name: str) -> set[EntityId]:
+    """Return all in sight that have this name: devices that renamed while apart may have made it two."""
+    return {
+        entity.id
+        for entity in snapshot.entities(kind)
+        if comparison_key(entity.text("name")) == comparison_key(name)
+    }
+
+
+def label_allows_category(label: Entity, category: EntityId | None) -> bool:
+    """Say whether a label is for tasks of this category (None: of none)."""
+    scope = member_ids(label, LABEL_CATEGORIES)
+    return not scope or category in scope
+
+
+def member_ids(entity: Entity, prefix: str) -> list[EntityId]:
+    """Return the ids in a set; what is no id is left out."""
+    return [id_from_text(member) for member in entity.members(prefix) if _ID.fullmatch(member)]
+
+
+def member_ids_seen_at(
+    snapshot: Snapshot, entity: Entity, prefix: str, clock: VectorClock | None
+) -> set[EntityId]:
+    """Return the ids in a set that whoever was shown this clock saw in it; None: all that are in it."""
+    members = set(member_ids(entity, prefix))
+    if clock is None:
+        return members
+    return {
+        member
+        for member in members
+        for version in entity.versions(f"{prefix}/{id_to_text(member)}")
+        if version.value is True and covers(clock, version.source.head, snapshot.log)
+    }
+
+
+def category_id_of(task: Entity) -> EntityId | None:
+    """Return the id of a task's category."""
+    value = task.value("category_id")
+    return EntityId(value) if isinstance(value, bytes) else None

@@ -1,0 +1,144 @@
+"""Which tasks a list is asked for: by label, category, status, priority, and by when they are due.
+
+Never takes a name that nothing has for a list that is empty: what was mistyped is refused.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
+
+from msgspec import Meta, Struct
+
+from daemon.journal.fields import validation
+from daemon.journal.references import names
+from daemon.journal.references.names import TASK_LABELS, NamedKind
+from daemon.refusal import usage_error
+from daemon.text_comparison import comparison_key
+from store.sentence import sentence
+from store.snapshot import Snapshot
+from syncproto.ids import EntityId, id_to_text
+
+WITHOUT_ANY: Final = "none"
+_OPEN: Final = "OPEN"
+
+
+class TaskFilter(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which tasks to list: those that fulfil every condition. An empty condition admits every task."""
+
+    label: Annotated[str, Meta(description="A label by name or id, or none for tasks without.")] = ""
+    category: Annotated[str, Meta(description="A category by name or id, or none for tasks without.")] = ""
+    status: Annotated[str, Meta(description="One, or several with commas; closed ones are listed too.")] = ""
+    priority: Annotated[str, Meta(description="One, or several with commas.")] = ""
+    due_before: Annotated[str, Meta(description="Due before this day: YYYY-MM-DD, or words.")] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedFilter:
+    """The parsed filter. A part is None if it was left empty; its ids are empty if it asks for none.
+
+    `labels` are fields of a task, `categories` ids; `known` holds those in sight.
+    """
+
+    labels: frozenset[str] | None
+    categories: frozenset[EntityId] | None
+    statuses: frozenset[str] | None
+    priorities: frozenset[str] | None
+    due_before: str | None
+    known: frozenset[object]
+
+    @property
+    def includes_closed(self) -> bool:
+        """Say whether closed tasks are among those that are asked for."""
+        return self.statuses is not None and not self.statuses.isdisjoint(validation.CLOSED)
+
+    def matches(self, task: Mapping[str, Any]) -> bool:
+        """Say whether a task with these winning values is asked for."""
+        due = task.get("due")
+        return (
+            (self.statuses is None or (task.get("status") or _OPEN) in self.statuses)
+            and (
+                self.priorities is None
+                or (task.get("priority") or validation.PRIORITY_DEFAULT) in self.priorities
+            )
+            and (self.due_before is None or (isinstance(due, str) and "" < due < self.due_before))
+            and self._has_category(task)
+            and self._has_label(task)
+        )
+
+    def _has_category(self, task: Mapping[str, Any]) -> bool:
+        category = task.get("category_id")
+        if self.categories:
+            return category in self.categories
+        return self.categories is None or category not in self.known
+
+    def _has_label(self, task: Mapping[str, Any]) -> bool:
+        if self.labels:
+            return any(task.get(field) is True for field in self.labels)
+        if self.labels is None:
+            return True
+        return not any(value is True and field in self.known for field, value in task.items())
+
+
+def resolve_filter(
+    snapshot: Snapshot, task_filter: TaskFilter, read_day: Callable[[str], str | None]
+) -> ResolvedFilter | None:
+    """Read a filter; None for one that leaves nothing out. Raises Refused for what names nothing.
+
+    `read_day` reads a day as a person types it, None for words that mean none.
+    """
+    if not (
+        task_filter.label
+        or task_filter.category
+        or task_filter.status
+        or task_filter.priority
+        or task_filter.due_before
+    ):
+        return None
+    labels, categories = (
+        _named(snapshot, "label", task_filter.label),
+        _named(snapshot, "category", task_filter.category),
+    )
+    known_ids: set[object] = set()
+    if labels is not None:
+        known_ids |= {_field(label.id) for label in snapshot.entities("label")}
+    if categories is not None:
+        known_ids |= {category.id for category in snapshot.entities("category")}
+    return ResolvedFilter(
+        labels=None if labels is None else frozenset(map(_field, labels)),
+        categories=categories,
+        statuses=_each(task_filter.status, validation.checked_status),
+        priorities=_each(task_filter.priority, validation.checked_priority),
+        due_before=_day(task_filter.due_before, read_day),
+        known=frozenset(known_ids),
+    )
+
+
+def _field(label: EntityId) -> str:
+    return f"{TASK_LABELS}/{id_to_text(label)}"
+
+
+def _named(snapshot: Snapshot, kind: NamedKind, ref: str) -> frozenset[EntityId] | None:
+    """Return the ids that a reference names: more than one if devices gave two things the same name."""
+    if not ref:
+        return None
+    if comparison_key(ref) == WITHOUT_ANY:
+        return frozenset()
+    called = names.ids_named(snapshot, kind, ref)
+    return frozenset(called or {names.find_named(snapshot, kind, ref).id})
+
+
+def _each(text: str, check: Callable[[str], str]) -> frozenset[str] | None:
+    parts = [part for part in text.split(",") if part.strip()]
+    return frozenset(check(part) for part in parts) if parts else None
+
+
+def _day(words: str, read_day: Callable[[str], str | None]) -> str | None:
+    if not words:
+        return None
+    day = read_day(words)
+    if day is None:
+        raise usage_error(
+            sentence("no-day", "{words!r} is no day", words=words[:80]),
+            sentence("name-due-day", "name the day before which tasks are due"),
+        )
+    return day

@@ -1,0 +1,4 @@
+"""How the journal is shown to its clients.
+
+Never writes.
+"""

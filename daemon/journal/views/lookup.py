@@ -1,0 +1,144 @@
+"""What the ids in a snapshot refer to: names, devices, and the children of an entity.
+
+Never writes, and never reads the same thing twice: make one lookup per request.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+from daemon.journal.fields.imported_provenance import original_write
+from daemon.journal.references import names
+from daemon.journal.views.structures import ClockJson
+from store.fold.entity import Entity
+from store.fold.entity_state import Provenance
+from store.queries.clock_counters import counters_of
+from store.snapshot import Snapshot
+from syncproto.codec import Redacted
+from syncproto.ids import ID_BYTES, DeviceId, EntityId, ReplicaId, id_from_text, id_to_text
+from syncproto.keys import device_id_of_key
+from syncproto.vector_clock import VectorClock
+
+DROPPED_TEXT = "(dropped)"
+"""What is shown instead of a value that a compaction has dropped."""
+
+_RELATIONS_BELOW_TASK = ("agent_task", "task_time")
+
+
+def clock_json(clock: VectorClock) -> ClockJson:
+    """Show a clock as a map from replica, as text, to counter."""
+    return {id_to_text(replica): counter for replica, counter in counters_of(clock).items()}
+
+
+def json_value(value: object) -> Any:
+    """Show any value that a field can contain as JSON, with ids as text."""
+    if isinstance(value, bytes):
+        return id_to_text(value) if len(value) == ID_BYTES else value.hex()
+    if isinstance(value, Redacted):
+        return DROPPED_TEXT
+    if isinstance(value, list):
+        return [json_value(element) for element in value]
+    if isinstance(value, dict):
+        return {key: json_value(element) for key, element in value.items()}
+    return value
+
+
+class NameLookup:
+    """The names of labels, categories and devices in one snapshot, each read when it is first needed."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._devices: dict[ReplicaId, DeviceId] = {}
+
+    @cached_property
+    def labels(self) -> dict[EntityId, str]:
+        """Names of the visible labels."""
+        return {label: entity.text("name") for label, entity in self.label_entities.items()}
+
+    @cached_property
+    def label_entities(self) -> dict[EntityId, Entity]:
+        """The visible labels."""
+        return {label.id: label for label in self._snapshot.entities("label")}
+
+    @cached_property
+    def categories(self) -> dict[EntityId, str]:
+        """Names of the visible categories."""
+        return names.names_by_id(self._snapshot, "category")
+
+    @cached_property
+    def device_names(self) -> dict[DeviceId, str]:
+        """Names of the devices in the roster, including those that were removed."""
+        devices = [*self._snapshot.entities("device"), *self._snapshot.entities("device", removed=True)]
+        keys = [(device.value("public_key"), device.text("name")) for device in devices]
+        return {device_id_of_key(key): name for key, name in keys if isinstance(key, bytes)}
+
+    def device_of_replica(self, replica: ReplicaId) -> DeviceId:
+        """Return the device that writes as a replica."""
+        if replica not in self._devices:
+            self._devices[replica] = self._snapshot.device_of(replica)
+        return self._devices[replica]
+
+    def writing_device(self, source: Provenance) -> tuple[DeviceId, str]:
+        """Return the device on which a value was first written, and its name, "" if that is not known."""
+        original = original_write(source)
+        if original is not None:
+            return original.device, original.device_name
+        device = self.device_of_replica(source.head.replica)
+        return device, self.device_names.get(device, "")
+
+    def writing_device_name(self, source: Provenance | None) -> str | None:
+        """Return the name of the device on which a value was first written, None if it is not known."""
+        return None if source is None else self.writing_device(source)[1] or None
+
+    def field_value_json(self, field: str, value: object) -> Any:
+        """Show the value of a field as JSON, a category by its name."""
+        if field == "category_id" and isinstance(value, bytes):
+            return self.categories.get(EntityId(value), json_value(value))
+        return json_value(value)
+
+    def field_label(self, field: str) -> str:
+        """Name a field as people do: the membership of a label by the label's name."""
+        prefix, slash, member = field.partition("/")
+        if not slash or prefix not in (names.TASK_LABELS, names.LABEL_CATEGORIES):
+            return field
+        labels = self.labels if prefix == names.TASK_LABELS else self.categories
+        try:
+            return f"{prefix}/{labels.get(id_from_text(member), member)}"
+        except ValueError:
+            return field
+
+
+class ChildLookup:
+    """The visible children of entities in one snapshot, each read once."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._children: dict[str, dict[EntityId, list[Entity]]] = {}
+
+    def preload(self, tasks: Sequence[EntityId], *, texts: bool) -> None:
+        """Read what belongs to these tasks at once, which is cheaper for more than a few of them.
+
+        `texts` includes their entries.
+        """
+        checklists = self._preload_relation(tasks, "task_checklist")
+        self._preload_relation([checklist.id for checklist in checklists], "checklist_item")
+        for relation in _RELATIONS_BELOW_TASK:
+            self._preload_relation(tasks, relation)
+        if texts:
+            self._preload_relation(tasks, "task_entry")
+
+    def _preload_relation(self, targets: Sequence[EntityId], relation: str) -> list[Entity]:
+        children: dict[EntityId, list[Entity]] = {target: [] for target in targets}
+        for target, child in self._snapshot.entities_pointing_at_any(targets, relation):
+            children[target].append(child)
+        self._children[relation] = children
+        return [child for siblings in children.values() for child in siblings]
+
+    def pointing_at(self, target: EntityId, relation: str) -> list[Entity]:
+        """Return the visible entities that point at `target` by a relation."""
+        children = self._children.setdefault(relation, {})
+        if target not in children:
+            ids = self._snapshot.ids_pointing_at(target, relation)
+            entities = (self._snapshot.entity(child) for child in ids)
+            children[target] = [entity for entity in entities if entity is not None]
+        return children[target]

@@ -1,0 +1,144 @@
+"""Lists of tasks, a page at a time: a line each, cheap enough for thousands.
+
+Never reads more of a task than its line shows.
+"""
+
+from typing import Any
+
+from msgspec import Struct
+
+from daemon.journal.fields.colors import stored_color
+from daemon.journal.fields.validation import PRIORITY_DEFAULT
+from daemon.journal.references import entities
+from daemon.journal.references.task_filters import ResolvedFilter
+from daemon.journal.views.structures import Progress
+from store.fold.entity import Entity
+from store.fold.word_index import CATEGORY_FIELD, LABEL_FIELD_PREFIX
+from store.queries import projections
+from store.snapshot import Snapshot
+from syncproto.ids import EntityId, id_to_text
+
+PAGE_MAX = 500
+
+
+class TaskLine(Struct, frozen=True):
+    """A task as a list shows it."""
+
+    id: str
+    title: str
+    status: str
+    priority: str
+    due: str | None
+    estimate_minutes: int | None
+    labels: list[str]
+    label_colors: dict[str, str]
+    category: str | None
+    checklist_progress: Progress
+    removed: bool = False
+
+
+def task_lines_page(
+    snapshot: Snapshot,
+    *,
+    closed: bool,
+    removed: bool,
+    after: str | None = None,
+    limit: int = PAGE_MAX,
+    wanted: ResolvedFilter | None = None,
+) -> list[TaskLine]:
+    """List open tasks in order of their making; `closed` adds the others; `removed` lists those instead.
+
+    `after` is the id of the last one of the page before.
+    """
+    rows = task_states_page(snapshot, closed=closed, removed=removed, after=after, limit=limit, wanted=wanted)
+    done_counts, total = _progress(snapshot, [task for task, _ in rows])
+    tags = _tags(snapshot)
+    task_values = ((task, projections.winning_values(state)) for task, state in rows)
+    return [
+        _line(task, values, tags, Progress(done_counts.get(task, 0), total.get(task, 0)), removed)
+        for task, values in task_values
+    ]
+
+
+def task_states_page(
+    snapshot: Snapshot,
+    *,
+    closed: bool,
+    removed: bool,
+    after: str | None,
+    limit: int,
+    wanted: ResolvedFilter | None,
+) -> list[tuple[EntityId, bytes]]:
+    """Return the states of a page of tasks. With a filter it looks at as many as it takes to fill one."""
+    begin = page_start(snapshot, after)
+    includes_closed = closed or removed or (wanted is not None and wanted.includes_closed)
+    if wanted is None:
+        return snapshot.states_by_creation(
+            "task", removed=removed, closed=includes_closed, after=begin, limit=limit
+        )
+    states: list[tuple[EntityId, bytes]] = []
+    while True:
+        rows = snapshot.states_by_creation(
+            "task", removed=removed, closed=includes_closed, after=begin, limit=PAGE_MAX
+        )
+        states += [row for row in rows if wanted.matches(projections.winning_values(row[1]))]
+        if len(rows) < PAGE_MAX or len(states) >= limit:
+            return states[:limit]
+        begin = rows[-1][0]
+
+
+def page_start(snapshot: Snapshot, after: str | None) -> EntityId | None:
+    """Return the task after which a page begins. Raises Refused (not_found) if the journal lacks it."""
+    return None if after is None else entities.find_by_full_id(snapshot, "task", after).id
+
+
+def _tags(snapshot: Snapshot) -> dict[str, Entity]:
+    """Return the labels and categories in sight, by their ids as text."""
+    return {
+        id_to_text(entity.id): entity
+        for entity in (*snapshot.entities("label"), *snapshot.entities("category"))
+    }
+
+
+def _progress(snapshot: Snapshot, tasks: list[EntityId]) -> tuple[dict[EntityId, int], dict[EntityId, int]]:
+    """Count the items of tasks, archived ones aside: those ticked, and all."""
+    done_counts: dict[EntityId, int] = {}
+    total: dict[EntityId, int] = {}
+    for task, item in projections.checklist_items_of(snapshot, tasks):
+        if item.get("is_archived") is not True:
+            total[task] = total.get(task, 0) + 1
+            done_counts[task] = done_counts.get(task, 0) + (item.get("is_checked") is True)
+    return done_counts, total
+
+
+def _line(
+    task: EntityId, values: dict[str, Any], tags: dict[str, Entity], progress: Progress, removed: bool
+) -> TaskLine:
+    estimate = values.get("estimate_minutes")
+    labels = [tags[label_id] for label_id in _labels(values) if label_id in tags]
+    category = values.get(CATEGORY_FIELD)
+    category_entity = tags.get(id_to_text(category)) if isinstance(category, bytes) else None
+    return TaskLine(
+        id_to_text(task),
+        _text(values, "title") or "",
+        _text(values, "status") or "OPEN",
+        _text(values, "priority") or PRIORITY_DEFAULT,
+        _text(values, "due"),
+        estimate if type(estimate) is int else None,
+        sorted({label.text("name") for label in labels}, key=str.casefold),
+        {label.text("name"): color for label in labels if (color := stored_color(label))},
+        None if category_entity is None else category_entity.text("name"),
+        progress,
+        removed,
+    )
+
+
+def _labels(values: dict[str, Any]) -> list[str]:
+    return [
+        name[len(LABEL_FIELD_PREFIX) :] for name, value in values.items() if value is True and "/" in name
+    ]
+
+
+def _text(values: dict[str, Any], field: str) -> str | None:
+    value = values.get(field)
+    return value if isinstance(value, str) and value else None

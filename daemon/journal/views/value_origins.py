@@ -1,0 +1,74 @@
+"""Who wrote each value, where, when and through which proposal; and which statuses a task has had.
+
+Never shown for what nobody wrote: a default has no author.
+"""
+
+from typing import Any
+
+from daemon.journal.fields.imported_provenance import original_write
+from daemon.journal.fields.provenance import author_name, written_ms
+from daemon.journal.fields.schema import unknown_fields
+from daemon.journal.views.lookup import NameLookup
+from daemon.journal.views.structures import Origin, StatusStep
+from daemon.timestamps import iso_utc
+from store.fold import proposal_index
+from store.fold.entity import Entity
+from store.fold.entity_state import Provenance
+from store.queries.field_changes import operations_touching
+from store.snapshot import Snapshot
+from syncproto.ids import id_to_text
+
+_FORMAT = "format"
+
+
+def present_origin(names: NameLookup, source: Provenance) -> Origin:
+    """Show the provenance of one write; of what was imported, its original time, and when it came in."""
+    device = names.device_of_replica(source.head.replica)
+    imported = source.origin is not None
+    format_ = (source.origin or {}).get(_FORMAT)
+    original = original_write(source)
+    return Origin(
+        by=author_name(source) or "",
+        at=iso_utc(written_ms(source)),
+        device=device.hex(),
+        device_name=names.device_names.get(device, ""),
+        item_id=None if source.effect is None else id_to_text(source.effect),
+        imported_from=(format_ if isinstance(format_, str) else "unknown") if imported else None,
+        imported_at=iso_utc(source.ms) if imported else None,
+        imported_device=None if original is None else original.device_name,
+    )
+
+
+def present_origins(names: NameLookup, entity: Entity) -> dict[str, Origin]:
+    """Show the provenance of every field in effect, by the field's name."""
+    versions = {field: entity.version(field) for field in entity.fields()}
+    return {
+        names.field_label(field): present_origin(names, version.source)
+        for field, version in versions.items()
+        if version is not None
+    }
+
+
+def unknown_field_values(names: NameLookup, entity: Entity) -> dict[str, Any]:
+    """Show the values of fields that this version does not know: a newer one wrote them."""
+    fields = unknown_fields(entity.kind, entity.state.fields.keys())
+    return {field: names.field_value_json(field, entity.value(field)) for field in fields}
+
+
+def status_steps(names: NameLookup, snapshot: Snapshot, task: Entity) -> list[StatusStep]:
+    """Show the statuses that a task has had, in the order in which they came here."""
+    steps = []
+    for write in operations_touching(snapshot, task.id):
+        fields, effect = write.operation.fields, write.operation.effect
+        status = fields.get("status")
+        counted = effect is None or proposal_index.is_in_effect(snapshot.db, effect, task.id)
+        if isinstance(status, str) and counted:
+            reason = names.field_value_json("reason", fields.get("reason"))
+            steps.append(
+                StatusStep(
+                    status=status,
+                    reason=reason if isinstance(reason, str) else None,
+                    origin=present_origin(names, write.source),
+                )
+            )
+    return steps

@@ -1,0 +1,136 @@
+"""The devices of the vault, for a person: what is known of each, and changes of the roster.
+
+Never changes the roster without applying the change to the links before it answers.
+"""
+
+from collections.abc import Callable
+
+from daemon.clock import Clock
+from daemon.peers.linking.device_states import (
+    DeviceState,
+    Goodbye,
+    LinkState,
+    PeerObservations,
+    read_device_states,
+)
+from daemon.peers.linking.link_registry import LinkRegistry
+from daemon.peers.linking.replication import Replication
+from daemon.peers.linking.replication_status import (
+    DeviceNameOf,
+    FamilyOf,
+    Whereabouts,
+    find_replication_status,
+)
+from daemon.peers.roster import device_edits, member_records
+from daemon.peers.roster.cache import RosterCache
+from daemon.refusal import RefusalCode, Refused
+from store.sentence import sentence
+from store.threads import StoreThreads
+from store.transaction import Transaction
+from syncproto.ids import DeviceId
+
+
+class DeviceDirectory:
+    """The devices of the vault. `own_address` returns where this device may be reached, as `host:port`."""
+
+    def __init__(
+        self,
+        db: StoreThreads,
+        clock: Clock,
+        *,
+        members: RosterCache,
+        links: LinkRegistry,
+        replication: Replication,
+        own_address: Callable[[], str],
+    ) -> None:
+        self._db = db
+        self._clock = clock
+        self._members = members
+        self._links = links
+        self._replication = replication
+        self._own_address = own_address
+
+    async def states(self) -> list[DeviceState]:
+        """Return every device of the roster, with what is known of it."""
+        observations = PeerObservations(
+            live_links=self._live_links(),
+            failed_calls=self._replication.failed_calls(),
+            clock_leads_s=self._replication.clock_leads_s(),
+            diverging=self._replication.diverging_members(),
+            left_out=self._members.left_out,
+        )
+        own_address, now_ms = self._own_address(), self._clock.now_ms()
+        return await self._db.read(
+            lambda snapshot: read_device_states(
+                snapshot,
+                member_records.read_members(snapshot),
+                observations,
+                own_address=own_address,
+                now_ms=now_ms,
+            )
+        )
+
+    async def replication_status(
+        self, ref: str, *, family_of: FamilyOf, device_name_of: DeviceNameOf
+    ) -> Whereabouts:
+        """Return which devices have a commit, or all commits on a thing. Raises Refused.
+
+        `family_of` and `device_name_of` read the journal, which this package does not know.
+        """
+        live_links, now_ms = self._live_links(), self._clock.now_ms()
+        return await self._db.read(
+            lambda snapshot: find_replication_status(
+                snapshot,
+                ref,
+                member_records.read_members(snapshot),
+                live_links,
+                now_ms=now_ms,
+                family_of=family_of,
+                device_name_of=device_name_of,
+            )
+        )
+
+    async def rename(self, ref: str, name: str) -> DeviceState:
+        """Give a device another name. Raises Refused."""
+        return await self._edit(lambda transaction: device_edits.rename_device(transaction, ref, name))
+
+    async def remove(self, ref: str, *, with_admitted: bool = False) -> DeviceState:
+        """Remove a device from the vault and end its links. It keeps what it had. Raises Refused.
+
+        `with_admitted`: also remove those that it alone has let in.
+        """
+        return await self._edit(
+            lambda transaction: device_edits.remove_device(transaction, ref, with_admitted=with_admitted)
+        )
+
+    async def leave(self) -> Goodbye:
+        """Leave the vault: from then on nothing is exchanged.
+
+        The journal stays as it is. A new beginning is possible only after the daemon has ended. Raises
+        Refused if the vault has no other device.
+        """
+        others = {device: member.name for device, member in self._members.others().items()}
+        if not others:
+            raise Refused(
+                RefusalCode.USAGE,
+                sentence("vault-not-shared", "this device shares its vault with nobody"),
+                sentence("nothing-to-leave", "there is nothing to leave"),
+            )
+        aware = await self._replication.announce_departure(device_edits.write_departure)
+        if not aware and await self._db.read(device_edits.was_removed_by_another):
+            return Goodbye([], [], removed=True)
+        texts = sorted(others[device] for device in aware if device in others)
+        untold = sorted(name for device, name in others.items() if device not in aware)
+        return Goodbye(texts, untold)
+
+    async def _edit(self, use: Callable[[Transaction], DeviceId]) -> DeviceState:
+        device = await self._db.write(use)
+        # Applied before the answer: no caller may learn of a removal while the device is still linked.
+        await self._replication.apply_roster()
+        return next(state for state in await self.states() if state.device_id == device.hex())
+
+    def _live_links(self) -> dict[DeviceId, LinkState]:
+        return {
+            link.peer: LinkState(link.remote, link.peer_vector, link.owes_answer)
+            for link in self._links.greeted_links()
+        }

@@ -1,0 +1,264 @@
+"""The devices of the vault and how this one reaches them: the parts of this package, put together.
+
+Never knows what is in a commit, and never makes a decision that belongs to one of its parts.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+import structlog
+
+from daemon.clock import Clock
+from daemon.config import Settings
+from daemon.notifier import Notifier
+from daemon.peers.discovery import announcements
+from daemon.peers.discovery.announcements import NearbyInviter
+from daemon.peers.discovery.mdns import DiscoveryStatus, MdnsDiscovery, log_task_fault
+from daemon.peers.linking.devices import DeviceDirectory
+from daemon.peers.linking.link_registry import LinkRegistry
+from daemon.peers.linking.replication import Replication
+from daemon.peers.linking.synchronisation import Synchronisation
+from daemon.peers.pairing import joiner_side
+from daemon.peers.pairing.admission import Admission
+from daemon.peers.pairing.invitations import Invitations, JoinedDevice
+from daemon.peers.roster.cache import RosterCache
+from daemon.peers.roster.member_records import DEVICE_NAME_CHARS_MAX
+from daemon.peers.transport import addresses, network_interfaces
+from daemon.peers.transport.connector import Connector
+from daemon.peers.transport.identity import Identity, certificate_device
+from daemon.peers.transport.limits import PeerLimits
+from daemon.peers.transport.listener import Listener
+from daemon.peers.transport.trust import ListenerTrust
+from daemon.peers.transport.wire import Wire
+from store.local import peer_records
+from store.threads import StoreThreads
+from syncproto.ids import DeviceId
+
+log = structlog.get_logger("peers")
+
+
+class PeerNetwork:
+    """All that deals with other devices. `start` it once the store is open; `stop` it before the store.
+
+    `notifier` must be notified of every commit of `db`. `name` is what people call this device. `shortfall`
+    returns why there is no room to store what peers send, None if there is room. Only devices with the same
+    mDNS `service` find each other. Raises ValueError if a static address, or the one to listen on, cannot be
+    used.
+    """
+
+    def __init__(
+        self,
+        db: StoreThreads,
+        notifier: Notifier,
+        clock: Clock,
+        *,
+        identity: Identity,
+        settings: Settings,
+        name: str,
+        limits: PeerLimits | None = None,
+        service: str = announcements.SERVICE_TYPE,
+        shortfall: Callable[[], str | None] = lambda: None,
+    ) -> None:
+        self._db = db
+        self._host = addresses.normalised_listen_host(settings.listen.host)
+        self._wanted_port = settings.listen.port
+        self._port = 0
+        self._limits = limits = limits or PeerLimits()
+        trust = ListenerTrust(identity.file, self._is_inviting)
+        self._connector = connector = Connector(identity, limits)
+        self._members = members = RosterCache(db, identity.device, trust, clock)
+        self.links = LinkRegistry(db, notifier, identity.device, clock.now_ms, limits, shortfall=shortfall)
+        static = [str(addresses.parse(address)) for address in settings.peers.static]
+        self.replication = self._make_replication(notifier, clock, static)
+        self.devices = DeviceDirectory(
+            db,
+            clock,
+            members=members,
+            links=self.links,
+            replication=self.replication,
+            own_address=lambda: self.address,
+        )
+        self.synchronisation = Synchronisation(
+            replication=self.replication, links=self.links, members=members, devices=self.devices
+        )
+        self.discovery = self._make_discovery(clock, service) if settings.mdns.enabled else None
+        """None if mDNS is switched off."""
+        self._interfaces = network_interfaces.NetworkWatch(clock, self._on_network_change)
+        self._watching: asyncio.Task[None] | None = None
+        own_name = name[:DEVICE_NAME_CHARS_MAX] or identity.device.hex()[:8]
+        self._admission = Admission(
+            db,
+            clock,
+            identity=identity,
+            members=members,
+            connector=connector,
+            name=own_name,
+            limits=limits,
+        )
+        self.invitations = self._make_invitations(clock, identity)
+        self._listener = Listener(
+            trust,
+            self.replication.may_link_now,
+            self.replication.accept_link,
+            self._answer_pairing,
+            limits,
+        )
+
+    def _make_replication(self, notifier: Notifier, clock: Clock, static: list[str]) -> Replication:
+        return Replication(
+            self._db,
+            notifier,
+            clock,
+            links=self.links,
+            members=self._members,
+            connector=self._connector,
+            static=static,
+            discovered=self._discovered_addresses,
+            roster_applied=self._on_roster_applied,
+            limits=self._limits,
+        )
+
+    def _make_discovery(self, clock: Clock, service: str) -> MdnsDiscovery:
+        return MdnsDiscovery(
+            clock,
+            host=self._host,
+            beacon_keys=self._members.beacon_keys,
+            member_found=self.replication.call_member_now,
+            service=service,
+        )
+
+    def _make_invitations(self, clock: Clock, identity: Identity) -> Invitations:
+        return Invitations(
+            clock,
+            identity=identity,
+            members=self._members,
+            admission=self._admission,
+            limits=self._limits,
+            own_addresses=self._own_addresses,
+            is_paused=lambda: self.replication.paused,
+            announce=self._announce_invitation,
+            changed=self.links.changed,
+        )
+
+    # -- life -----------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Make the vault and this device's roster entry if they are missing; listen, and call the members.
+
+        Raises OSError if the port cannot be listened on.
+        """
+        preferred = await self._db.write(self._admission.create_vault_if_missing)
+        await self._members.refresh()
+        await self.links.divergences.load()
+        self._port = await self._listener.start(self._host, self._wanted_port, preferred)
+        await self._db.write(lambda transaction: peer_records.store_listener_port(transaction, self._port))
+        self.replication.start()
+        if self.discovery is not None:
+            self.discovery.start(self._port)
+        self._watching = asyncio.create_task(self._interfaces.watch())
+        self._watching.add_done_callback(log_task_fault)
+        log.info("listening for peers", address=self.address)
+
+    async def stop(self) -> None:
+        """End every link and close the port. What was acknowledged to peers is durable already."""
+        self.invitations.stop()
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.gather(self._watching, return_exceptions=True)
+        if self.discovery is not None:
+            await self.discovery.stop()
+        await self.replication.stop()
+        await self._listener.stop()
+        await self._connector.close()
+
+    @property
+    def address(self) -> str:
+        """Return where this device may be reached as `host:port`, as far as it knows."""
+        return self._own_addresses()[0]
+
+    @property
+    def port(self) -> int:
+        """Return the port that this device listens on."""
+        return self._port
+
+    def discovery_status(self) -> DiscoveryStatus:
+        """Return how other devices are found from here, and what keeps them from being found."""
+        discovery = self.discovery
+        return DiscoveryStatus(
+            mdns=discovery is not None,
+            trouble=None if discovery is None else discovery.trouble,
+            unheard_s=None if discovery is None else discovery.unheard_s(),
+            loopback_address=self._host if addresses.is_loopback_host(self._host) else None,
+            online=network_interfaces.has_network(),
+        )
+
+    # -- joining --------------------------------------------------------------------------------------
+
+    async def join(self, text: str, *, unite: bool = False, address: str | None = None) -> JoinedDevice:
+        """Accept an invitation by its code or token. Raises Refused.
+
+        A device with entries of its own brings them along only if `unite` is true. `address` is tried instead
+        of those in the token, or of the device nearby that invites.
+        """
+        offer = joiner_side.read_offer(text)
+        inviters = await self._nearby_inviters() if offer.device is None and address is None else ()
+        outcome = await self._admission.join(
+            offer,
+            unite=unite,
+            given_address=address,
+            own_addresses=self._own_addresses(),
+            inviters=inviters,
+            before_pairing=self.invitations.server.call_off_open,
+        )
+        self.replication.resume()
+        inviter = certificate_device(outcome.certificate)
+        await self._wait_for_first_link(inviter)
+        return JoinedDevice(inviter.hex(), outcome.host.name)
+
+    async def _nearby_inviters(self) -> Sequence[NearbyInviter]:
+        if self.discovery is None:
+            return []
+        return await self.discovery.wait_for_inviters(self._limits.inviter_wait_s)
+
+    async def _wait_for_first_link(self, device: DeviceId) -> None:
+        """Wait a little for the link to a device. Without one, it goes on being called."""
+        watch = self.links.changed.watch()
+        try:
+            async with asyncio.timeout(self._limits.first_link_s):
+                while not any(link.peer == device for link in self.links.greeted_links()):
+                    await watch.wait_for_growth()
+        except TimeoutError:
+            log.warning("paired with a device, but there is no link to it yet", peer=device.hex()[:16])
+
+    # -- between the parts ----------------------------------------------------------------------------
+
+    def _own_addresses(self) -> list[str]:
+        return addresses.reachable_addresses(self._host, self._port, network_interfaces.machine_addresses())
+
+    def _discovered_addresses(self, device: DeviceId) -> list[str]:
+        return [] if self.discovery is None else self.discovery.member_addresses(device)
+
+    def _announce_invitation(self, name: str | None) -> None:
+        if self.discovery is not None:
+            self.discovery.announce_invitation(name)
+
+    def _on_network_change(self) -> None:
+        """Apply a change of this machine's network, or the end of its sleep, with mDNS and without."""
+        # The timer that ends the announcement of an invitation may have slept too.
+        self.invitations.update_announcement()
+        if self.discovery is not None:
+            self.discovery.rebuild_services()
+        self.replication.handle_network_change()
+
+    def _on_roster_applied(self) -> None:
+        if self._members.own_device_removed:
+            self.invitations.server.call_off_open()
+        if self.discovery is not None:
+            self.discovery.refresh_services()
+
+    def _is_inviting(self) -> bool:
+        return self.invitations.server.has_open_invitation
+
+    async def _answer_pairing(self, certificate: bytes, wire: Wire) -> None:
+        assert not certificate
+        await self.invitations.server.serve_pairing(wire)

@@ -1,0 +1,4 @@
+"""Connections between devices: addresses, keys, trust, listening and connecting.
+
+Never knows what the frames mean.
+"""

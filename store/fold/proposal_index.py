@@ -1,0 +1,171 @@
+"""The index of change items and decisions: what was proposed, and how people decided.
+
+Never folds an entity: the caller folds again what a changed confirmation touches.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import apsw
+
+from store.fold import effects
+from store.fold.verdicts import UNDECIDED, DecisionStatus, ItemStatus, Opinion, Verdict
+from syncproto import codec
+from syncproto.commit import AuthorKind, Operation
+from syncproto.ids import ID_BYTES, EntityId
+
+CHANGE_SET = "change_set"
+DECISION = "decision"
+
+NEVER_EXPIRES_MS = (1 << 63) - 1
+
+_VERDICTS = frozenset(verdict.value for verdict in Verdict)
+
+
+class ParsedDecision(NamedTuple):
+    """A decision on an item, as its operation contains it."""
+
+    item: EntityId
+    opinion: Opinion
+
+
+def _ids(values: object) -> list[EntityId]:
+    """Return the ids in a list from outside, without what is no id."""
+    members = values if isinstance(values, list) else []
+    return [EntityId(member) for member in members if isinstance(member, bytes) and len(member) == ID_BYTES]
+
+
+def parse_decision(operation: Operation) -> ParsedDecision | None:
+    """Return the decision in an operation, None if this version understands none in it."""
+    fields = operation.fields
+    verdict = fields.get("verdict")
+    items = _ids([fields.get("item_id")])
+    # Only its creation decides: a later write to a decision must not turn what was decided.
+    if operation.kind != DECISION or not operation.creates or not items:
+        return None
+    if not isinstance(verdict, str) or verdict not in _VERDICTS:
+        return None
+    identifiers = frozenset(_ids(fields.get("seen")))
+    return ParsedDecision(items[0], Opinion(operation.entity, Verdict(verdict), operation.by, identifiers))
+
+
+def record_change_set(db: apsw.Connection, operation: Operation, seq: int) -> None:
+    """Index the items of a change set; malformed ones are left out, and stay in the log.
+
+    An item that a set names twice is indexed once: otherwise reading it would cost its occurrences times
+    the size of the set.
+    """
+    items, tasks = operation.fields.get("items"), _ids([operation.fields.get("task_id")])
+    if operation.kind != CHANGE_SET or not operation.creates or not tasks or not isinstance(items, list):
+        return
+    identifiers: set[EntityId] = set()
+    for position, item in enumerate(items):
+        ids = _ids([item.get("item_id")]) if isinstance(item, dict) else []
+        if not isinstance(item, dict) or not ids or ids[0] in identifiers:
+            continue
+        identifiers.add(ids[0])
+        fingerprint = item.get("fingerprint")
+        db.execute(
+            "INSERT INTO proposal VALUES (?, ?, ?, ?, ?, ?)",
+            (
+                ids[0],
+                operation.entity,
+                position,
+                tasks[0],
+                fingerprint if isinstance(fingerprint, bytes) else b"",
+                seq,
+            ),
+        )
+        expires_ms = operation.fields.get("expires_at")
+        extend_waiting(db, ids[0], expires_ms if type(expires_ms) is int else 0)
+
+
+def extend_waiting(db: apsw.Connection, item: EntityId, until_ms: int) -> None:
+    """Record that an item was proposed, and until when it may wait for a decision."""
+    db.execute(
+        "INSERT INTO item VALUES (?, ?, 0, ?) ON CONFLICT (id) DO UPDATE"
+        " SET until_ms = max(until_ms, excluded.until_ms)",
+        (item, DecisionStatus.PENDING.value, until_ms),
+    )
+
+
+def record_decision(db: apsw.Connection, decision: ParsedDecision, seq: int) -> None:
+    """Index a decision; the caller tallies it and calls `write_item_status`."""
+    opinion = decision.opinion
+    db.execute(
+        "INSERT INTO opinion VALUES (?, ?, ?, ?, ?, ?)",
+        (
+            decision.item,
+            seq,
+            opinion.decision,
+            opinion.verdict.value,
+            int(opinion.by),
+            codec.encode(sorted(opinion.seen)),
+        ),
+    )
+
+
+def write_item_status(db: apsw.Connection, item: EntityId, standing: ItemStatus) -> None:
+    """Write the status of an item."""
+    db.execute(
+        "INSERT INTO item VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE"
+        " SET status = excluded.status, disputed = excluded.disputed, until_ms = excluded.until_ms",
+        (item, standing.status.value, int(standing.disputed), NEVER_EXPIRES_MS),
+    )
+
+
+def opinions_on(db: apsw.Connection, item: EntityId) -> list[Opinion]:
+    """Return the decisions on an item, in feed order."""
+    rows = db.execute("SELECT decision, verdict, by, seen FROM opinion WHERE item = ? ORDER BY seq", (item,))
+    return [
+        Opinion(decision, Verdict(verdict), AuthorKind(by), frozenset(codec.decode_trusted(seen_heads)))
+        for decision, verdict, by, seen_heads in rows
+    ]
+
+
+def read_item_status(db: apsw.Connection, item: EntityId) -> ItemStatus:
+    """Return the status of an item, undecided if it is unknown."""
+    row = db.execute("SELECT status, disputed FROM item WHERE id = ?", (item,)).fetchone()
+    return UNDECIDED if row is None else ItemStatus(DecisionStatus(row[0]), bool(row[1]))
+
+
+def has_effect(db: apsw.Connection, item: EntityId) -> bool:
+    """Return whether the log contains an effect of an item, live or not."""
+    return db.execute("SELECT 1 FROM effect WHERE item = ?", (item,)).fetchone() is not None
+
+
+def counts(db: apsw.Connection, item: EntityId, entity: EntityId) -> bool:
+    """Return whether an operation names an item for an entity, and the entity counts for it."""
+    row = db.execute("SELECT 1 FROM effect WHERE item = ? AND entity = ?", (item, entity)).fetchone()
+    return row is not None and effects.has_place(db, item, entity)
+
+
+def is_in_effect(db: apsw.Connection, item: EntityId, entity: EntityId) -> bool:
+    """Return whether an item is confirmed, and its effect on an entity counts, as the fold decides it."""
+    return read_item_status(db, item).status is DecisionStatus.CONFIRMED and counts(db, item, entity)
+
+
+def confirmed_without_effect(
+    db: apsw.Connection, task: EntityId | None = None, *, crowded: bool = False
+) -> Iterator[EntityId]:
+    """Yield the proposed items, of a task or of all, that are confirmed and have no effect.
+
+    Placet writes a confirmation and its effect in one commit. So another program or a fault wrote such a
+    decision. With `crowded`, yield instead those that operations name for more entities than count: their
+    own effect may not count. Costs a look-up per item, or per item of the task.
+    """
+    # SQLite keeps the order of a CROSS JOIN: it starts with the items by status, or with those of the task.
+    joined = "item CROSS JOIN proposal" if task is None else "proposal CROSS JOIN item"
+    rows: Any = db.execute(
+        f"SELECT DISTINCT id FROM {joined} ON proposal.item = id WHERE status = ?"
+        + (" AND EXISTS" if crowded else " AND NOT EXISTS")
+        + " (SELECT 1 FROM effect WHERE effect.item = id LIMIT 1 OFFSET ?)"
+        + ("" if task is None else " AND task = ?"),
+        (
+            DecisionStatus.CONFIRMED.value,
+            effects.EFFECTS_MAX if crowded else 0,
+            *(() if task is None else (task,)),
+        ),
+    )
+    for (item,) in rows:
+        yield EntityId(item)

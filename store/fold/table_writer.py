@@ -1,0 +1,304 @@
+"""Folding commits into the entity tables as they come, and again if a verdict changes what is live.
+
+Never appends to the log or checks a signature: the caller has appended the commit before.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from typing import Any
+
+import apsw
+
+from store.fold import proposal_index, word_index
+from store.fold.effects import EffectIndex
+from store.fold.entity_state import (
+    EntityState,
+    SourcedOperation,
+    apply_operation,
+    dump_state,
+    fold_history,
+    load_state,
+    with_provenance,
+)
+from store.fold.list_columns import columns_of, columns_of_lone_creation
+from store.fold.lone_creation import LoneCreation, is_lone_creation
+from store.fold.operations import operations_on, operations_on_each
+from store.fold.proposal_index import ParsedDecision
+from store.fold.relations import relations_of
+from store.fold.verdicts import DecisionStatus, VerdictTally
+from store.log.commit_log import CommitLog
+from syncproto.commit import DecodedCommit, Operation
+from syncproto.ids import EntityId
+
+HASH_MODULUS = 1 << 256
+
+_DECIDING = frozenset({proposal_index.CHANGE_SET, proposal_index.DECISION})
+
+
+def entity_hash(entity: EntityId, state: bytes) -> int:
+    """Return the number that one entity adds to the state hash."""
+    return int.from_bytes(hashlib.sha256(entity + state).digest(), "big")
+
+
+class _OpenRow:
+    """A row while commits are applied to it, with what the database contains of it."""
+
+    __slots__ = ("changed", "no", "old_relations", "old_state", "old_words", "row")
+
+    def __init__(self, entity: EntityId, no: int, old_state: bytes | None) -> None:
+        self.row = EntityState() if old_state is None else load_state(old_state)
+        self.no = no
+        self.old_state = old_state
+        self.old_relations = set() if old_state is None else relations_of(self.row)
+        self.old_words = None if old_state is None else word_index.words_of_entity(entity, self.row)
+        self.changed = 0
+
+
+class TableWriter:
+    """The rows that one transaction touches; `flush` writes them."""
+
+    def __init__(self, db: apsw.Connection, log: CommitLog) -> None:
+        self._db = db
+        self._log = log
+        self._open_rows: dict[EntityId, _OpenRow] = {}
+        self._alone: dict[EntityId, LoneCreation] = {}
+        self._touched: list[tuple[EntityId, int]] = []
+        self._tallies: dict[EntityId, VerdictTally] = {}
+        self._effects = EffectIndex(db)
+        self._refold: set[EntityId] = set()
+        self._lost: list[tuple[EntityId, str, EntityId]] = []
+        self._gained: list[tuple[EntityId, str, EntityId]] = []
+        self._last_no: int | None = None
+        self._added: list[tuple[DecodedCommit, int]] = []
+        self._new: set[EntityId] = set()
+
+    def add_commit(self, received: DecodedCommit, seq: int) -> None:
+        """Add a commit that was just appended at feed position `seq`; it is folded with its page."""
+        self._added.append((received, seq))
+
+    def fold_again(self, received: DecodedCommit) -> None:
+        """Fold again what a held commit wrote to: the log has more of its values than before."""
+        self._catch_up()
+        for operation in received.commit.operations:
+            self._open_row(operation.entity).changed = self._log.feed_end()
+            self._refold.add(operation.entity)
+
+    def _catch_up(self) -> None:
+        """Apply the commits that were added, after reading all rows that they touch with one query."""
+        added, self._added = self._added, []
+        if len(added) > 1:
+            self._open_all(
+                {operation.entity for received, _ in added for operation in received.commit.operations}
+            )
+        for received, seq in added:
+            self._apply(received, seq)
+
+    def _apply(self, received: DecodedCommit, seq: int) -> None:
+        operations = received.commit.operations
+        # Verdicts first: a confirmation is in one commit with its effect, which has to be live then.
+        if not _DECIDING.isdisjoint([operation.kind for operation in operations]):
+            self._refold |= self._verdicts(operations, seq)
+        for operation in operations:
+            entity = operation.entity
+            self._touched.append((entity, seq))
+            if entity in self._new and is_lone_creation(operation):
+                self._new.discard(entity)
+                self._alone[entity] = LoneCreation(received, operation, seq, self._next_no())
+            else:
+                self._land(with_provenance(received, operation), seq)
+
+    def _land(self, write: SourcedOperation, seq: int) -> None:
+        """Apply an operation to the row of its entity."""
+        entity, effect = write.operation.entity, write.operation.effect
+        if effect is not None:
+            left_out = self._effects.record(effect, entity)
+            # This entity took a place among those that count, so the operations on the other one are no
+            # longer live.
+            if left_out is not None and self._confirmed(effect):
+                self._refold.add(left_out)
+        opened = self._open_row(entity)
+        opened.changed = seq
+        # It will be folded from its whole history, which has this operation too.
+        if entity in self._refold:
+            return
+        live = effect is None or self._is_in_effect(effect, entity)
+        if apply_operation(opened.row, write, live, self._log):
+            self._refold.add(entity)
+
+    def _index_history(self) -> None:
+        """Write which entities the commits so far have touched, a page at a time."""
+        self._db.executemany("INSERT INTO history VALUES (?, ?)", self._touched)
+        self._touched.clear()
+
+    def _verdicts(self, operations: list[Operation], seq: int) -> set[EntityId]:
+        """Index proposals and decisions; return the entities whose live operations changed by them."""
+        turned = []
+        for operation in operations:
+            if operation.kind == proposal_index.CHANGE_SET:
+                proposal_index.record_change_set(self._db, operation, seq)
+            elif operation.kind == proposal_index.DECISION:
+                decision = proposal_index.parse_decision(operation)
+                if decision is not None and self._decide(decision, seq):
+                    turned.append(decision.item)
+        return {entity for item in turned for entity in self._effects.counting(item)}
+
+    def _decide(self, decision: ParsedDecision, seq: int) -> bool:
+        """Count a decision; return whether its item became confirmed or ceased to be."""
+        tally = self._tallies.get(decision.item)
+        if tally is None:
+            tally = self._tallies[decision.item] = VerdictTally(
+                proposal_index.opinions_on(self._db, decision.item)
+            )
+        before = tally.item_status.status
+        tally.add_opinion(decision.opinion)
+        proposal_index.record_decision(self._db, decision, seq)
+        # Whether an operation is live depends on this alone: other verdicts change no entity.
+        return (before is DecisionStatus.CONFIRMED) != (tally.item_status.status is DecisionStatus.CONFIRMED)
+
+    def _confirmed(self, item: EntityId) -> bool:
+        tally = self._tallies.get(item)
+        standing = proposal_index.read_item_status(self._db, item) if tally is None else tally.item_status
+        return standing.status is DecisionStatus.CONFIRMED
+
+    def _is_in_effect(self, item: EntityId, entity: EntityId) -> bool:
+        """Return whether the confirmation of an item is in effect on an entity."""
+        return self._confirmed(item) and self._effects.counts(item, entity)
+
+    def _settle(self) -> None:
+        """Write the status of the decided items, and fold again, once each, what that changed."""
+        for item, tally in self._tallies.items():
+            proposal_index.write_item_status(self._db, item, tally.item_status)
+        for entity, history in operations_on_each(self._db, self._refold, self._log):
+            opened = self._open_row(entity)
+            opened.row, opened.changed = self.fold_entity(entity, history), self._log.feed_end()
+        self._tallies.clear()
+        self._refold.clear()
+
+    def _open_row(self, entity: EntityId) -> _OpenRow:
+        opened = self._open_rows.get(entity)
+        if opened is None:
+            # With a second operation, the entity is folded like any other (docs/decisions/0045).
+            alone = self._alone.pop(entity, None)
+            opened = self._open_rows[entity] = (
+                self._read(entity) if alone is None else self._with_others(alone)
+            )
+        return opened
+
+    def _read(self, entity: EntityId) -> _OpenRow:
+        """Return the row of an entity, an empty one if the entity is unknown."""
+        row: Any = None
+        if entity in self._new:
+            self._new.discard(entity)
+        else:
+            row = self._db.execute("SELECT no, state FROM entity WHERE id = ?", (entity,)).fetchone()
+        no, state = row or (self._next_no(), None)
+        return _OpenRow(entity, no, state)
+
+    def _with_others(self, alone: LoneCreation) -> _OpenRow:
+        """Return the row of an entity that only its creation had written so far."""
+        opened = _OpenRow(alone.operation.entity, alone.no, None)
+        opened.changed = alone.changed
+        apply_operation(opened.row, alone.with_provenance, live=True, chains=self._log)
+        return opened
+
+    def _open_all(self, entities: set[EntityId]) -> None:
+        """Open the rows that the database has; the other entities are new."""
+        rows: Any = self._db.execute(
+            "SELECT id, no, state FROM entity WHERE id IN carray(?)", (apsw.carray(tuple(entities)),)
+        )
+        for entity, no, state in rows:
+            if entity not in self._open_rows:
+                self._open_rows[entity] = _OpenRow(entity, no, state)
+        self._new |= entities - self._open_rows.keys() - self._alone.keys()
+
+    def _next_no(self) -> int:
+        if self._last_no is None:
+            row: Any = self._db.execute("SELECT coalesce(max(no), 0) FROM entity").fetchone()
+            self._last_no = row[0]
+        self._last_no += 1
+        return self._last_no
+
+    def state_of(self, entity: EntityId) -> EntityState:
+        """Return the current fold of an entity, an empty one if the entity is unknown."""
+        self._catch_up()
+        if entity in self._refold:
+            # Later operations were not applied to the row: a base taken from it would not cover them.
+            self._index_history()
+            self._settle()
+        return self._open_row(entity).row
+
+    def refold_entity(self, entity: EntityId) -> EntityState:
+        """Fold an entity again, from its whole history."""
+        return self.fold_entity(entity, operations_on(self._db, entity, self._log))
+
+    def fold_entity(self, entity: EntityId, history: Iterable[SourcedOperation]) -> EntityState:
+        """Fold an entity from its whole history, which the caller has read."""
+        return fold_history(history, lambda item: self._is_in_effect(item, entity), self._log)
+
+    def flush(self) -> tuple[int, int]:
+        """Write the rows that were touched; return the growth of state sum and entity count."""
+        self._catch_up()
+        self._index_history()
+        self._settle()
+        fresh: list[tuple[object, ...]] = []
+        words = word_index.IndexChanges()
+        grown = self._flush_alone(fresh, words) + self._flush_held(fresh, words)
+        # In the order of their numbers, so that each B-tree grows at its end.
+        fresh.sort()
+        self._db.executemany("INSERT INTO entity VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", fresh)
+        self._index_relations()
+        words.write_index(self._db)
+        self._open_rows.clear()
+        self._alone.clear()
+        self._new.clear()
+        self._effects.forget()
+        return grown % HASH_MODULUS, len(fresh)
+
+    def _flush_alone(self, fresh: list[tuple[object, ...]], words: word_index.IndexChanges) -> int:
+        """Add the rows that one operation made to `fresh`; return the growth of the state sum."""
+        grown = 0
+        for entity, alone in self._alone.items():
+            state = alone.dump_state()
+            grown += entity_hash(entity, state)
+            fresh.append((alone.no, entity, *columns_of_lone_creation(alone), alone.changed, state))
+            self._gained += [(target, name, entity) for target, name in relations_of(alone)]
+            words.note_entity(alone.no, None, word_index.words_of_entity(entity, alone))
+        return grown
+
+    def _flush_held(self, fresh: list[tuple[object, ...]], words: word_index.IndexChanges) -> int:
+        """Update the other rows, and add the new ones to `fresh`; return the growth of the state sum."""
+        grown = 0
+        old: list[tuple[object, ...]] = []
+        for entity, opened in self._open_rows.items():
+            if not opened.changed:
+                continue
+            state = dump_state(opened.row)
+            columns = (*columns_of(opened.row, self._log), opened.changed, state)
+            self._relate(entity, opened)
+            words.note_entity(opened.no, opened.old_words, word_index.words_of_entity(entity, opened.row))
+            grown += entity_hash(entity, state)
+            if opened.old_state is None:
+                fresh.append((opened.no, entity, *columns))
+            else:
+                grown -= entity_hash(entity, opened.old_state)
+                old.append((*columns, opened.no))
+        self._db.executemany(
+            "UPDATE entity SET kind = ?, visible = ?, closed = ?, disputed = ?, made_ms = ?, made_n = ?,"
+            " changed = ?, state = ? WHERE no = ?",
+            old,
+        )
+        return grown
+
+    def _relate(self, entity: EntityId, opened: _OpenRow) -> None:
+        """Record the relations that an entity has lost and gained."""
+        now = relations_of(opened.row)
+        if now != opened.old_relations:
+            self._lost += [(target, name, entity) for target, name in opened.old_relations - now]
+            self._gained += [(target, name, entity) for target, name in now - opened.old_relations]
+
+    def _index_relations(self) -> None:
+        """Write the relations that were lost and gained, a page at a time."""
+        self._db.executemany("DELETE FROM relation WHERE target = ? AND name = ? AND owner = ?", self._lost)
+        self._db.executemany("INSERT INTO relation VALUES (?, ?, ?)", self._gained)
+        self._lost.clear()
+        self._gained.clear()

@@ -1,0 +1,359 @@
+"""The commit log: the feed of all commits in the order in which they came here, and what a peer lacks of it.
+
+Never looks inside an operation; the fold does.
+"""
+
+import heapq
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import apsw
+
+from store.file.errors import unreadable_commit
+from store.log.chains import ChainIndex
+from syncproto import commit as commits
+from syncproto.codec import DIGEST_LEAD
+from syncproto.commit import DecodedCommit, SignedCommit
+from syncproto.errors import RemoteProtocolError
+from syncproto.ids import ReplicaId
+from syncproto.vector_clock import Head, VectorClock, covers
+
+STREAMS_MAX = 64
+FEED_ROWS_MAX = -1  # no limit, for SQLite
+
+
+class UnwrittenCommit(NamedTuple):
+    """A commit that was appended and is not yet written to the database."""
+
+    seq: int
+    branch: int
+    body: bytes
+
+
+class FeedCommit(NamedTuple):
+    """A commit with its position in the feed, and the branch of its replica that it is on."""
+
+    seq: int
+    head: Head
+    branch: int
+    signed: SignedCommit
+
+
+class CommitLog:
+    """The log on one connection, and the `Chains` by which the clocks of a store are compared.
+
+    It keeps the chains in memory: call `reload` after a rollback.
+    """
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._db = connection
+        self.chains = ChainIndex(connection)
+        self._replicas = self.chains.replicas
+        self._unwritten: dict[tuple[int, int, bytes], UnwrittenCommit] = {}
+        self._signatures: dict[int, bytes] = {}
+        self._seq = 0
+        self.reload()
+
+    def reload(self) -> None:
+        """Read the chains from the database, and forget what was not written."""
+        self.chains.reload()
+        self._unwritten.clear()
+        self._signatures.clear()
+        (self._seq,) = self._db.execute("SELECT coalesce(max(seq), 0) FROM feed").fetchone()  # type: ignore[misc]
+
+    # -- chains ---------------------------------------------------------------------------------------
+
+    def forked(self, replica: ReplicaId) -> bool:
+        """Return whether one counter of this replica was written twice."""
+        # Asked for each operation that is folded: looked up here, without a call more.
+        replica_chains = self._replicas.get(replica)
+        return replica_chains is not None and len(replica_chains.branches) > 1
+
+    def on_chain(self, commit: Head, end: Head) -> bool:
+        """Return whether `commit` lies on the chain that ends in `end`; False if either is unknown."""
+        commit_branch, end_branch = self._branch_of(commit), self._branch_of(end)
+        if commit_branch is None or end_branch is None or commit.counter > end.counter:
+            return False
+        return self.chains.branch_at(commit.replica, end_branch, commit.counter) == commit_branch
+
+    def _branch_of(self, head: Head) -> int | None:
+        """Return the branch that a commit is on, None if the log does not hold the commit."""
+        replica_chains = self._replicas.get(head.replica)
+        if replica_chains is None:
+            return None
+        unwritten = self._unwritten.get((replica_chains.no, head.counter, head.hash))
+        if unwritten is not None:
+            return unwritten.branch
+        row = self._db.execute(
+            "SELECT branch FROM feed WHERE replica = ? AND counter = ? AND hash = ?",
+            (replica_chains.no, head.counter, head.hash),
+        ).fetchone()
+        return None if row is None else int(row[0])
+
+    def has_commit(self, head: Head) -> bool:
+        """Return whether this very commit is in the log."""
+        return self._branch_of(head) is not None
+
+    # -- appending ------------------------------------------------------------------------------------
+
+    def find_branch(self, received: DecodedCommit) -> int | None:
+        """Return the branch that a new commit extends or begins, None if the log has the commit already.
+
+        Raises RemoteProtocolError if the log lacks the commit that it follows, or if it claims a replica
+        that belongs to another device.
+        """
+        commit = received.commit
+        replica_chains = self._replicas.get(commit.replica)
+        if replica_chains is None:
+            if commit.counter != 1:
+                raise RemoteProtocolError(f"commit {commit.counter} of an unknown replica")
+            return 0
+        # The id follows from the key, so only a collision of its hash leads here; law 1 asks for the check
+        # all the same.
+        if commit.key is not None and commit.key != replica_chains.key:
+            raise RemoteProtocolError("a replica that is bound to another device's key")
+        # The usual case, which needs no look-up in the database: the commit follows a tip.
+        for branch in replica_chains.branches.values():
+            if branch.tip == commit.counter - 1 and branch.tip_hash == commit.previous:
+                return branch.no
+        if self._branch_of(received.head) is not None:
+            return None
+        if commit.counter > 1 and self._parent_branch(received) is None:
+            raise RemoteProtocolError(f"commit {commit.counter} before the one that it follows")
+        # Another commit follows the same one: the replica has forked, and the log keeps both
+        # (docs/decisions/0003).
+        return max(replica_chains.branches) + 1
+
+    def _parent_branch(self, received: DecodedCommit) -> int | None:
+        """Return the branch of the commit that a forking commit follows, None if the log lacks that one."""
+        commit = received.commit
+        return self._branch_of(Head(commit.replica, commit.counter - 1, commit.previous))
+
+    def append(self, received: DecodedCommit, branch_no: int) -> int:
+        """Append a commit to the branch that `find_branch` returned; return its feed position.
+
+        The signature is stored apart, by `store_signature`.
+        """
+        commit = received.commit
+        replica_chains = self._replicas.get(commit.replica) or self.chains.add_replica(received)
+        branch = replica_chains.branches.get(branch_no)
+        if branch is not None:
+            self.chains.move_tip(replica_chains, branch, received)
+        else:
+            parent = self._parent_branch(received) if commit.counter > 1 else None
+            self.chains.begin_branch(replica_chains, branch_no, parent, received)
+        self._seq += 1
+        key = (replica_chains.no, commit.counter, received.head.hash)
+        self._unwritten[key] = UnwrittenCommit(self._seq, branch_no, received.signed.body)
+        return self._seq
+
+    def flush_commits(self) -> None:
+        """Write the commits that were appended, so that queries on the feed find them."""
+        if self._unwritten:
+            self._db.executemany(
+                "INSERT INTO feed VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [
+                    (row.seq, no, counter, row.branch, digest, row.body, self._signatures.get(row.seq))
+                    for (no, counter, digest), row in self._unwritten.items()
+                ],
+            )
+            self._unwritten.clear()
+            self._signatures.clear()
+
+    def flush(self) -> None:
+        """Write commits and the tips that moved; a transaction calls it once, after its last commit."""
+        self.flush_commits()
+        self.chains.write_tips()
+
+    def store_signature(self, seq: int, signature: bytes) -> None:
+        """Store a signature that was checked."""
+        # Unwritten commits have the highest positions: the first of them tells where they begin.
+        if self._unwritten and seq >= next(iter(self._unwritten.values())).seq:
+            self._signatures[seq] = signature
+            return
+        self._db.execute("UPDATE feed SET signature = ? WHERE seq = ?", (signature, seq))
+
+    def dropped_spelling(self, head: Head) -> int | None:
+        """Return the feed position of a commit of which a value may have been dropped, None if none was."""
+        self.flush_commits()
+        row = self._db.execute(
+            # These bytes may also be inside a text or bytes; then the caller finds nothing to restore.
+            "SELECT seq FROM feed WHERE replica = ? AND counter = ? AND hash = ? AND instr(body, ?)",
+            (self._replicas[head.replica].no, head.counter, head.hash, DIGEST_LEAD),
+        ).fetchone()
+        return None if row is None else int(row[0])
+
+    def replace_body(self, seq: int, body: bytes) -> None:
+        """Replace a commit by the same commit with fewer or more of its long values."""
+        assert commits.decode_commit(SignedCommit(body, b"")).hash == self.commit_at(seq).hash
+        self._db.execute("UPDATE feed SET body = ? WHERE seq = ?", (body, seq))
+
+    # -- reading --------------------------------------------------------------------------------------
+
+    def feed_end(self) -> int:
+        """Return the feed position of the newest commit, 0 in an empty log."""
+        return self._seq
+
+    def known_counters(self, vector: VectorClock) -> dict[ReplicaId, int]:
+        """Return, for each unforked replica, the counter up to which a peer with this vector has it.
+
+        A head of the peer that is unknown here, although this store has that counter, shows a fork that this
+        store has not met. Then the peer counts as knowing nothing of that replica, and skips what it has.
+        """
+        floors = {
+            replica: 0
+            for replica, replica_chains in self._replicas.items()
+            if len(replica_chains.branches) == 1
+        }
+        for head in vector:
+            if head.replica not in floors:
+                continue
+            branch = self._replicas[head.replica].branches[0]
+            # The usual head is that of the tip, which needs no look-up in the database.
+            is_tip = head.counter == branch.tip and head.hash == branch.tip_hash
+            # A head beyond the tip counts as proof of all before it; if that proves wrong, the session goes
+            # through the feed again (PROTOCOL.md §11).
+            if is_tip or head.counter > branch.tip or self.has_commit(head):
+                floors[head.replica] = max(floors[head.replica], min(head.counter, branch.tip))
+        return floors
+
+    def commits_lacking(self, vector: VectorClock, after: int) -> Iterator[FeedCommit]:
+        """Yield, in feed order, the commits beyond a feed position that a peer with this vector lacks.
+
+        Costs a look-up per replica and then what is lacking, whatever the size of the log. If commits of
+        many replicas are lacking, the feed beyond the position is read once instead.
+        """
+        floors = self.known_counters(vector)
+        lacking = [
+            replica
+            for replica, replica_chains in self._replicas.items()
+            if floors.get(replica) != replica_chains.branches[0].tip
+        ]
+        if len(lacking) > STREAMS_MAX:
+            return self._beyond_in_feed(floors, vector, after)
+        streams = [self._beyond(replica, floors.get(replica, 0), vector, after) for replica in lacking]
+        # In the order of the feed: a peer refuses a commit that comes before its causes (law 1).
+        return heapq.merge(*streams, key=lambda commit: commit.seq)
+
+    def _beyond_in_feed(
+        self, floors: dict[ReplicaId, int], vector: VectorClock, after: int
+    ) -> Iterator[FeedCommit]:
+        """Yield what a peer with this vector lacks beyond a feed position; `floors` are its counters."""
+        of_replica: dict[ReplicaId, list[Head]] = {}
+        for head in vector:
+            if head.replica not in floors:
+                of_replica.setdefault(head.replica, []).append(head)
+        for entry in self.feed_commits(after, FEED_ROWS_MAX):
+            head = entry.head
+            floor = floors.get(head.replica)
+            if floor is None:
+                is_lacking = not covers(tuple(of_replica.get(head.replica, ())), head, self)
+            else:
+                is_lacking = head.counter > floor
+            if is_lacking:
+                yield entry
+
+    def _beyond(
+        self, replica: ReplicaId, floor: int, vector: VectorClock, after: int
+    ) -> Iterator[FeedCommit]:
+        """Yield what a peer with this vector lacks of a replica, beyond a counter, in feed order."""
+        forked = self.forked(replica)
+        self.flush_commits()
+        # Both orders are that of the feed. By counter, an index has it, but a fork has one counter twice.
+        rows = self._db.execute(
+            "SELECT seq, counter, hash, branch, body, signature FROM feed"
+            " WHERE replica = ? AND counter > ? AND seq > ? ORDER BY " + ("seq" if forked else "counter"),
+            (self._replicas[replica].no, floor, after),
+        )
+        for seq, counter, digest, branch, body, signature in rows:
+            head = Head(replica, counter, digest)
+            # Without a fork the query has decided by the counter; counters of a fork do not compare.
+            if not (forked and covers(vector, head, self)):
+                yield FeedCommit(seq, head, branch, SignedCommit(body, signature or b""))
+
+    def count_missing_here(self, vector: VectorClock) -> int:
+        """Return how many commits of this vector the log lacks, as far as its counters tell."""
+        missing = 0
+        for head in vector:
+            replica_chains = self._replicas.get(head.replica)
+            tips = (
+                [0] if replica_chains is None else [branch.tip for branch in replica_chains.branches.values()]
+            )
+            if head.counter > max(tips):
+                missing += head.counter - max(tips)
+        return missing
+
+    def count_unknown_to_peer(self, vector: VectorClock, heads: Iterable[Head]) -> int:
+        """Return how many of these commits of the log a peer with this vector is not known to have."""
+        floors = self.known_counters(vector)
+        return sum(
+            head.counter > floors[head.replica] if head.replica in floors else not covers(vector, head, self)
+            for head in heads
+        )
+
+    def count_behind(self, vector: VectorClock) -> int:
+        """Return how many commits a peer with this vector is known to lack."""
+        floors = self.known_counters(vector)
+        lag = 0
+        for replica, replica_chains in self._replicas.items():
+            if replica in floors:
+                lag += replica_chains.branches[0].tip - floors[replica]
+            else:
+                lag += sum(1 for _ in self._beyond(replica, 0, vector, 0))
+        return lag
+
+    def feed_commits(self, after: int, limit: int) -> Iterator[FeedCommit]:
+        """Yield commits of the feed after a position, in order."""
+        self.flush_commits()
+        rows = self._db.execute(
+            "SELECT seq, replica, counter, hash, branch, body, signature FROM feed"
+            " WHERE seq > ? ORDER BY seq LIMIT ?",
+            (after, limit),
+        )
+        for seq, replica_no, counter, digest, branch, body, signature in rows:
+            head = Head(self.chains.replica_ids[replica_no], counter, digest)
+            yield FeedCommit(seq, head, branch, SignedCommit(body, signature or b""))
+
+    def commit_sizes(self, after: int, limit: int) -> list[int]:
+        """Return the size in bytes of each commit of the feed after a position, without reading any."""
+        self.flush_commits()
+        rows = self._db.execute(
+            "SELECT length(body) FROM feed WHERE seq > ? ORDER BY seq LIMIT ?", (after, limit)
+        )
+        return [size for (size,) in rows]
+
+    def head_at(self, seq: int) -> Head:
+        """Return the head of the commit at a feed position."""
+        self.flush_commits()
+        row: Any = self._db.execute(
+            "SELECT replica, counter, hash FROM feed WHERE seq = ?", (seq,)
+        ).fetchone()
+        assert row is not None
+        return Head(self.chains.replica_ids[row[0]], row[1], row[2])
+
+    def body_at(self, seq: int) -> tuple[Head, bytes]:
+        """Return the head and the bytes of the commit at a feed position."""
+        self.flush_commits()
+        row: Any = self._db.execute(
+            "SELECT replica, counter, hash, body FROM feed WHERE seq = ?", (seq,)
+        ).fetchone()
+        assert row is not None
+        return Head(self.chains.replica_ids[row[0]], row[1], row[2]), row[3]
+
+    def commit_at(self, seq: int) -> DecodedCommit:
+        """Return the commit at a feed position. Raises DamagedDatabase if its bytes cannot be read."""
+        self.flush_commits()
+        row = self._db.execute("SELECT body, signature FROM feed WHERE seq = ?", (seq,)).fetchone()
+        assert row is not None
+        return _read(seq, SignedCommit(row[0], row[1] or b""))
+
+    def decode_entry(self, entry: FeedCommit) -> DecodedCommit:
+        """Decode a commit that `feed_commits` returned. Raises DamagedDatabase as `commit_at` does."""
+        return _read(entry.seq, entry.signed)
+
+
+def _read(seq: int, signed: SignedCommit) -> DecodedCommit:
+    try:
+        return commits.decode_commit(signed)
+    except RemoteProtocolError as fault:
+        raise unreadable_commit(seq, fault) from fault

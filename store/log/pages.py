@@ -1,0 +1,51 @@
+"""Pages of the feed for a peer: what it lacks, in feed order, cut so that every run ends in a signature.
+
+Never writes to the log.
+"""
+
+from typing import NamedTuple
+
+from store.log.commit_log import CommitLog
+from syncproto.commit import SignedCommit
+from syncproto.ids import ReplicaId
+from syncproto.vector_clock import VectorClock
+
+COMMIT_OVERHEAD_BYTES = 16
+
+
+class FeedPage(NamedTuple):
+    """Commits for a peer: with the pages before it, all that the peer lacks up to feed position `end`.
+
+    If it is `whole`, it was not cut: the feed contains nothing beyond it yet.
+    """
+
+    commits: list[SignedCommit]
+    end: int
+    whole: bool
+
+
+def page_lacking(log: CommitLog, vector: VectorClock, after: int, bytes_max: int) -> FeedPage:
+    """Return what a peer with this vector lacks beyond a feed position, up to about `bytes_max`.
+
+    A page may end only at a commit up to which the last commit of each chain in it has a signature. A store
+    accepts a page in one transaction, so such a commit comes within the size of one page.
+    """
+    commits: list[SignedCommit] = []
+    unsigned: set[tuple[ReplicaId, int]] = set()
+    size, cut, end = 0, 0, after
+    for entry in log.commits_lacking(vector, after):
+        size += len(entry.signed.body) + len(entry.signed.signature) + COMMIT_OVERHEAD_BYTES
+        # Without a place to cut, the page grows beyond its size: a peer refuses a page whose run ends
+        # unsigned.
+        if size > bytes_max and cut:
+            return FeedPage(commits[:cut], end, whole=False)
+        commits.append(entry.signed)
+        chain = (entry.head.replica, entry.branch)
+        if entry.signed.signature:
+            unsigned.discard(chain)
+        else:
+            unsigned.add(chain)
+        if not unsigned:
+            cut, end = len(commits), entry.seq
+    assert cut == len(commits), "the log ends inside an unsigned run"
+    return FeedPage(commits, max(log.feed_end(), after), whole=True)

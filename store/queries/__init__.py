@@ -1,0 +1,4 @@
+"""Questions to a snapshot, one module per subject.
+
+Never writes.
+"""

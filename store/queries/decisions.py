@@ -1,0 +1,43 @@
+"""The history of decisions, newest first: how people have decided on proposals.
+
+Never divides a commit: a page contains all decisions of each of its commits.
+"""
+
+from typing import Any, NamedTuple
+
+from store.snapshot import Snapshot
+from syncproto.ids import EntityId
+
+
+class DecisionEntry(NamedTuple):
+    """A decision on an item, and the feed position at which it came here."""
+
+    seq: int
+    item: EntityId
+    decision: EntityId
+
+
+_OF_ALL = "opinion WHERE EXISTS (SELECT 1 FROM proposal WHERE proposal.item = opinion.item)"
+# CROSS JOIN fixes the order: the items of a task are few, whatever the planner assumes of their number.
+_OF_TASK = (
+    "(SELECT DISTINCT opinion.item, opinion.seq, decision FROM proposal"
+    " CROSS JOIN opinion ON opinion.item = proposal.item WHERE proposal.task = ?3) WHERE TRUE"
+)
+
+
+def decisions_before(
+    snapshot: Snapshot, *, task: EntityId | None, before: int | None, limit: int
+) -> list[DecisionEntry]:
+    """Return about `limit` decisions on the items of a task, or on all, before a feed position, newest first.
+
+    A commit is never divided: the `seq` of the last decision is the `before` of the next page.
+    """
+    source = f"FROM {_OF_ALL if task is None else _OF_TASK} AND seq < ?1"
+    values = (snapshot.feed_end() + 1 if before is None else before, limit, *([] if task is None else [task]))
+    rows: Any = snapshot.db.execute(
+        f"SELECT seq, item, decision {source}"
+        f" AND seq >= (SELECT min(seq) FROM (SELECT seq {source} ORDER BY seq DESC LIMIT ?2))"
+        " ORDER BY seq DESC, item, decision",
+        values,
+    )
+    return [DecisionEntry(*row) for row in rows]

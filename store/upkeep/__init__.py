@@ -1,0 +1,4 @@
+"""Verification, backup and compaction.
+
+Never changes what the journal says.
+"""

@@ -1,0 +1,109 @@
+"""The `rules` model on notes that nobody wrote by hand: it stays quick, and keeps nothing.
+
+Never measures a machine: time is measured by how much longer eight times as much takes.
+"""
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from daemon.agents.models.rules import embedded_model
+from daemon.agents.models.rules.clauses import NOTE_CHARS_MAX
+from daemon.agents.models.rules.embedded_model import RulesModel, proposed_calls
+from daemon.agents.tools.model_interface import ChecklistItemView, LabelView, RunContext, ToolCall
+from tests.daemon.agents.models.rules.sample_notes import context
+from tests.support.growth import assert_linear
+
+ITEMS = tuple(
+    ChecklistItemView(f"{index:032x}", f"Write chapter {index} of the handbook", False, False, "user", None)
+    for index in range(300)
+)
+LABELS = tuple(LabelView(f"{index:032x}", f"Label number {index}") for index in range(200))
+HOSTILE = (
+    "x",
+    "- ",
+    "due ",
+    "by 1 ",
+    "(",
+    '"',
+    "“a",
+    "„",
+    "1",
+    ".",
+    ". ",
+    "." * 30_000 + "x",
+    "todo" + " " * 30_000 + "x",
+    " ",
+    "\n",
+    "#",
+    "✓",
+    "✓ handbook ",
+    "a\u0301",
+    "İ",
+    "about 1 ",
+    "takes about about about ",
+    "takes  ",
+    "~ ",
+    "priority : ",
+    "todo: ",
+    "todo: a, ",
+    "done: chapter handbook, ",
+    "within within the next ",
+    "arbeite x y ",
+    "l'",
+    "a-",
+    "[ ] ",
+    "```\n",
+    'rename it to "',
+    "label number 1 ",
+    "- item number one of the list\n",
+    "- [x] write chapter 1 of the handbook\n",
+    "due by friday; takes about 2 hours, blocked by bob and done with chapter 1 of the handbook! ",
+)
+
+
+def hostile(piece: str, chars: int, language: str | None = None) -> RunContext:
+    reported_context = context((piece * (chars // len(piece) + 1))[:chars], items=ITEMS, language=language)
+    return replace(reported_context, labels=LABELS)
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_a_hostile_note_of_eight_times_the_length_is_read_in_about_eight_times_the_time(
+    piece: str, language: str
+) -> None:
+    def reading(chars: int) -> Callable[[], object]:
+        note = hostile(piece, chars, language)
+        return lambda: proposed_calls(note)
+
+    assert_linear(reading, 16 * 1024)
+    assert len(proposed_calls(hostile(piece, 128 * 1024, language))) <= 10
+
+
+async def test_many_long_notes_are_read_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "Talked about the handbook, it is due by Friday and takes about 2 hours.\n" * 2000
+    readers: list[threading.Thread] = []
+
+    def proposed(run: RunContext) -> list[ToolCall]:
+        readers.append(threading.current_thread())
+        return proposed_calls(run)
+
+    monkeypatch.setattr(embedded_model, "proposed_calls", proposed)
+    turn = await RulesModel().turn(context(*[text] * 200))
+    assert len(readers) == 1
+    assert threading.current_thread() not in readers
+    assert {"update_task_due_date", "update_task_estimate"} <= {call.name for call in turn.calls}
+
+
+def test_what_stands_beyond_the_bound_of_a_note_is_not_read() -> None:
+    assert proposed_calls(context("x " * (NOTE_CHARS_MAX // 2) + "\ndue 2026-12-01", language="en")) == []
+
+
+def test_reading_keeps_nothing_between_notes() -> None:
+    note = "due by friday, blocked by Bob\n- buy milk"
+    once = proposed_calls(context(note))
+    for piece in HOSTILE[:6]:
+        proposed_calls(hostile(piece, 2000))
+    assert proposed_calls(context(note)) == once

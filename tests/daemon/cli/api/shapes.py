@@ -1,0 +1,160 @@
+"""The shapes of the control API's answers for the command line, generated from the daemon's structures.
+
+`make shapes` writes them. Never invents a key: what a structure lacks, no view can read.
+"""
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, datetime
+from enum import Enum
+from types import NoneType, UnionType
+from typing import Any, Final, Literal, NewType, Union, get_args, get_origin, get_type_hints
+
+from msgspec import Struct, UnsetType
+from msgspec.structs import fields
+
+from daemon.agents.deciding.decision_history import DecisionRecord
+from daemon.agents.deciding.decisions import DecisionResult
+from daemon.agents.deciding.waiting_items import PendingItem
+from daemon.agents.person.activity import AgentMessage
+from daemon.agents.person.agent_overview import AgentDetails
+from daemon.control.error_body import Fault, Meant
+from daemon.control.routes.status import Status
+from daemon.journal.categories import Category
+from daemon.journal.labels import Label
+from daemon.journal.views.structures import (
+    Change,
+    Checklist,
+    ChecklistItem,
+    Conflict,
+    Entry,
+    Link,
+    Task,
+    TimeRecord,
+)
+from daemon.peers.linking.device_states import DeviceState
+from daemon.peers.linking.replication_status import Holding, Whereabouts
+from tests.support.source_tree import ROOT
+
+FILE: Final = ROOT / "daemon" / "cli" / "api" / "shapes.py"
+
+SHAPES: Final[Mapping[str, type[Struct]]] = {
+    "CandidateJson": Meant,
+    "DetailJson": Fault,
+    "ChecklistItemJson": ChecklistItem,
+    "ChecklistJson": Checklist,
+    "EntryJson": Entry,
+    "ConflictJson": Conflict,
+    "TimeRecordJson": TimeRecord,
+    "LinkJson": Link,
+    "LabelJson": Label,
+    "CategoryJson": Category,
+    "TaskJson": Task,
+    "PendingItemJson": PendingItem,
+    "DecisionJson": DecisionRecord,
+    "DecisionResultJson": DecisionResult,
+    "PeerJson": DeviceState,
+    "HoldingJson": Holding,
+    "ReplicationJson": Whereabouts,
+    "StatusJson": Status,
+    "ChangeJson": Change,
+    "ActivityJson": AgentMessage,
+    "AgentJson": AgentDetails,
+}
+"""The structures that views are annotated with; those that they contain follow under their own names."""
+
+_HEAD: Final = '''"""The JSON of the control API as the command line reads it; only type checkers import it.
+
+Generated from the daemon's structures by `make shapes`, and never edited by hand. Keys may be missing from an
+older daemon and added by a newer one, so views read with `get`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict
+
+
+class SentenceJson(TypedDict):
+    """The id of one of the daemon's sentences, and what fills its template."""
+
+    id: str
+    params: dict[str, Any]
+'''
+
+
+def shapes_module() -> str:
+    """Return the text of the generated module."""
+    names = {struct: name for name, struct in SHAPES.items()}
+    document: dict[str, str] = {}
+    for struct in SHAPES.values():
+        _write(struct, names, document)
+    return "\n\n".join([_HEAD, *document.values()])
+
+
+def _write(struct: type[Struct], names: dict[type[Struct], str], document: dict[str, str]) -> None:
+    """Write a structure after those that it contains; each once."""
+    name = names[struct]
+    if name in document:
+        return
+    document[name] = ""  # A structure that contains itself is under way.
+    types = get_type_hints(struct)
+    for field in fields(struct):
+        for inner in _structures(types[field.name]):
+            own = names.setdefault(inner, f"{inner.__name__}Json")
+            assert list(names.values()).count(own) == 1, f"two structures would be called {own}"
+            _write(inner, names, document)
+    del document[name]
+    lines = [
+        f"    {field.encode_name}: {_annotation(types[field.name], names)}\n" for field in fields(struct)
+    ]
+    document[name] = f"class {name}(TypedDict, total=False):\n" + "".join(lines)
+
+
+def _structures(type_: Any) -> Iterator[type[Struct]]:
+    if isinstance(type_, type) and issubclass(type_, Struct):
+        yield type_
+    for argument in get_args(type_):
+        yield from _structures(argument)
+
+
+def _annotation(type_: Any, names: Mapping[type[Struct], str]) -> str:
+    """Write the type of a value as JSON has it."""
+    origin, arguments = get_origin(type_), get_args(type_)
+    if origin in (Union, UnionType):
+        parts = [_annotation(part, names) for part in arguments if part is not UnsetType]
+        return "Any" if "Any" in parts else " | ".join(dict.fromkeys(parts))
+    if origin is Literal:
+        return " | ".join(dict.fromkeys(type(value).__name__ for value in arguments))
+    if isinstance(origin, type):
+        return _container(origin, [_annotation(part, names) for part in arguments if part is not Ellipsis])
+    if isinstance(type_, NewType):
+        return _annotation(type_.__supertype__, names)
+    return names[type_] if type_ in names else _scalar(type_)
+
+
+def _container(origin: type, parts: Sequence[str]) -> str:
+    if issubclass(origin, Mapping):
+        return f"dict[{', '.join(parts)}]"
+    assert len(set(parts)) == 1, f"an array of one type was expected: {parts}"
+    return f"list[{parts[0]}]"
+
+
+def _scalar(type_: Any) -> str:
+    if type_ is Any:
+        return "Any"
+    if type_ is NoneType:
+        return "None"
+    if issubclass(type_, Enum | datetime | date):
+        return "str"
+    assert type_ in (str, int, float, bool, dict), f"no JSON type is known for {type_}"
+    return "dict[str, Any]" if type_ is dict else str(type_.__name__)
+
+
+def main() -> int:
+    """Write the module."""
+    FILE.write_text(shapes_module(), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

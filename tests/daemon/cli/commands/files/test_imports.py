@@ -1,0 +1,106 @@
+"""Importing from the command line: how a file is written, and what a terminal shows meanwhile.
+
+Never waits for time to pass: the daemon that is played here does not answer until the command is ended.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.daemon.cli import examples
+from tests.daemon.cli.fake_control import FakeControl
+from tests.support.commands import Placet, command_environment
+
+
+@pytest.mark.parametrize(
+    ("encoding", "raw"), [("latin-1", b"caf\xe9\n"), ("utf-16", "café\n".encode("utf-16"))]
+)
+def test_a_file_may_be_written_in_another_encoding(
+    placet: Placet, control: FakeControl, tmp_path: Path, encoding: str, raw: bytes
+):
+    control.answers("POST /v1/import", examples.IMPORTED)
+    file = tmp_path / "todo.txt"
+    file.write_bytes(raw)
+    assert placet("import", "todotxt", str(file), "--encoding", encoding).status == 0
+    (sent,) = (request for request in control.requests if request.line == "POST /v1/import")
+    assert (sent.body["format"], sent.body["text"]) == ("todotxt", "café\n")
+
+
+@pytest.mark.parametrize(
+    ("raw", "words", "text"),
+    [
+        (b"one\ncaf\xe9\n", [], "is not UTF-8 at line 2; say how it is written, such as --encoding latin-1"),
+        (b"caf\xe9\n", ["--encoding", "ascii"], "is not written in 'ascii'; name another one"),
+        (b"caf\xe9\n", ["--encoding", "odd"], "'odd' is not an encoding of text"),
+        (b"caf\xe9\n", ["--encoding", "hex"], "'hex' is not an encoding of text"),
+    ],
+)
+def test_a_file_that_cannot_be_read_as_text_is_refused_in_one_line(
+    placet: Placet, tmp_path: Path, raw: bytes, words: list[str], text: str
+):
+    file = tmp_path / "todo.txt"
+    file.write_bytes(raw)
+    result = placet("import", "todotxt", str(file), *words)
+    assert (result.status, result.out) == (2, "")
+    assert text in result.err
+    assert result.err.count("\n") == 1
+
+
+def test_a_terminal_shows_how_far_a_long_import_is(control: FakeControl, tmp_path: Path):
+    file = tmp_path / "todo.txt"
+    file.write_text("rake\n")
+    control.hangs("POST /v1/import")
+    fields = {"format": "todotxt", "name": str(file.resolve()), "tasks": 40, "done": 10}
+    control.answers("GET /v1/import", [fields | {"tasks": 0, "done": 0}])
+    control.answers("GET /v1/import", [fields | {"name": "another"}, fields])
+    ours, theirs = os.openpty()
+    running = subprocess.Popen(
+        [sys.executable, "-m", "daemon", "import", "todotxt", str(file)],
+        env=command_environment(tmp_path),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=theirs,
+    )
+    raw = b""
+    try:
+        while b"10 of 40 tasks" not in raw:
+            raw += os.read(ours, 4096)
+    finally:
+        running.kill()
+        running.wait()
+        os.close(ours)
+        os.close(theirs)
+    assert b"] reading" in raw
+    assert f"[{'#' * 7}{'.' * 23}] 10 of 40 tasks".encode() in raw
+
+
+def test_of_many_that_were_skipped_for_one_reason_a_person_gets_the_number(
+    placet: Placet, control: FakeControl, tmp_path: Path
+):
+    own = [{"line": line, "what": f"Task {line}", "why": "it began here"} for line in range(1, 301)]
+    skipped = [*own, {"line": 301, "what": "Weekly", "why": "a template"}]
+    control.answers("POST /v1/import", examples.IMPORTED | {"skipped": skipped})
+    file = tmp_path / "tasks.json"
+    file.write_text("[]")
+    lines = placet("import", "auto", str(file)).out.splitlines()
+    assert lines[1:] == [
+        "  skipped line 1: Task 1: it began here",
+        "  skipped line 2: Task 2: it began here",
+        "  skipped line 3: Task 3: it began here",
+        "  skipped line 301: Weekly: a template",
+        "  and 297 more: it began here",
+    ]
+    assert placet("import", "auto", str(file), "--plain").out.count("skipped\t") == 301
+
+
+def test_a_file_without_anything_new_is_said_to_have_brought_nothing(
+    placet: Placet, control: FakeControl, tmp_path: Path
+):
+    nothing = {key: 0 for key in examples.IMPORTED if key != "skipped"}
+    control.answers("POST /v1/import", nothing | {"unchanged": 3, "skipped": []})
+    file = tmp_path / "tasks.json"
+    file.write_text("[]")
+    assert placet("import", "auto", str(file)).out == "✓ Imported nothing, 3 unchanged\n"

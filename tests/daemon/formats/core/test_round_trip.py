@@ -1,0 +1,96 @@
+"""What is added here to a task of another program's goes out with an export and comes back as what it is."""
+
+import json
+from datetime import timedelta
+
+import pytest
+
+from daemon.formats.core.importer import ImportResult
+from daemon.journal import checklist_items, entries
+from daemon.journal.checklist_items import NewItem
+from daemon.journal.entries import NewEntry
+from daemon.journal.views.structures import Task
+from syncproto.ids import id_from_text
+from tests.daemon.formats.plans import export as printed
+from tests.daemon.formats.plans import record
+from tests.daemon.formats.transfers import bring, commits, export, stored_tasks, task_contents
+from tests.support.fleet import Home
+
+TODOS = "BEGIN:VTODO\r\nUID:{0}@x\r\nDTSTAMP:20260105T000000Z\r\nSUMMARY:{0}\r\nEND:VTODO\r\n"
+FILES = {
+    "taskwarrior": printed(record(1, description="First"), record(2, description="Second")),
+    "icalendar": "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//x//y//EN\r\n"
+    f"{TODOS.format('First')}{TODOS.format('Second')}END:VCALENDAR\r\n",
+}
+
+both = pytest.mark.parametrize("format_", FILES)
+
+
+def brought(home: Home, format_: str) -> tuple[Task, Task]:
+    """Import two tasks."""
+    bring(home, format_, FILES[format_])
+    first, second = sorted(stored_tasks(home), key=lambda task: task.title)
+    return first, second
+
+
+def note(home: Home, task: Task, text: str) -> str:
+    return home.write(lambda tx: entries.add(tx, task.id, NewEntry(text=text))).id
+
+
+def item(home: Home, task: Task, title: str, checklist: str | None = None) -> str:
+    new = NewItem(title=title, checklist=checklist)
+    return home.write(lambda tx: checklist_items.add_item(tx, task.id, new)).id
+
+
+def again(home: Home, format_: str) -> ImportResult:
+    """Export everything and import it."""
+    return bring(home, format_, export(home, format_))
+
+
+@both
+def test_what_was_added_here_does_not_come_in_a_second_time(a: Home, format_: str):
+    first, second = brought(a, format_)
+    for text in ("called", "called", "two\nlines"):
+        note(a, first, text)
+    for title, checklist in (("milk", None), ("milk", None), ("books", "Boxes")):
+        item(a, first, title, checklist)
+    for type_ in ("blocks", "basic"):
+        a.new("link", from_id=id_from_text(first.id), to_id=id_from_text(second.id), type=type_)
+    before, count = task_contents(a), commits(a)
+    for _ in range(3):
+        assert again(a, format_) == ImportResult(unchanged=2)
+    assert (task_contents(a), commits(a)) == (before, count)
+
+
+@both
+def test_what_was_removed_here_after_an_export_stays_removed(a: Home, format_: str):
+    first, _ = brought(a, format_)
+    text, line = note(a, first, "called"), item(a, first, "milk")
+    document = export(a, format_)
+    a.write(lambda tx: entries.remove(tx, text))
+    a.write(lambda tx: checklist_items.remove_item(tx, line))
+    assert bring(a, format_, document).entries == 0
+    (task, _) = sorted(stored_tasks(a), key=lambda task: task.title)
+    assert (task.entries, [checklist.items for checklist in task.checklists]) == ([], [[]])
+
+
+@both
+def test_what_the_other_program_added_or_reworded_comes_in(a: Home, format_: str):
+    first, _ = brought(a, format_)
+    note(a, first, "called")
+    text = export(a, format_).replace("called", "called twice")
+    assert bring(a, format_, text).entries == 1
+    (task, _) = sorted(stored_tasks(a), key=lambda task: task.title)
+    assert sorted(entry.text for entry in task.entries) == ["called", "called twice"]
+
+
+def test_the_same_words_at_another_time_are_another_note(a: Home):
+    first, _ = brought(a, "taskwarrior")
+    note(a, first, "called")
+    records = json.loads(export(a, "taskwarrior"))
+    (task,) = [listed_record for listed_record in records if listed_record["description"] == "First"]
+    annotations = task["annotations"]
+    annotations.append({"entry": "20260101T000000Z", "description": "called"})
+    assert bring(a, "taskwarrior", json.dumps(records)).entries == 1
+    a.fleet.now_ms += int(timedelta(days=1).total_seconds()) * 1000
+    assert bring(a, "taskwarrior", json.dumps(records)) == ImportResult(unchanged=2)

@@ -1,0 +1,120 @@
+"""Which tests run, and how they are spread over the processors: what stays together, and what comes first.
+
+Never puts together what may be apart: one test alone is the usual unit of work.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Generator
+from itertools import chain
+from pathlib import Path
+
+import pytest
+
+SHARED_SCOPES = frozenset({"module", "package", "session"})
+QUICK, WRITE_DURATIONS = "--quick", "--write-durations"
+DURATIONS = "tests/durations.json"
+"""Seconds by test, of those that take long. A test that is not in it, or has a new name, counts as quick."""
+DURATION_S_MIN = 0.2
+SLOW_S = 2.0
+"""What a test that is marked as slow takes if it is not in the table."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option of `make quick`, and the one that renews the table."""
+    quick = f"leave out what takes {DURATION_S_MIN} s, and of each table all cases but the first and the last"
+    parser.addoption(QUICK, action="store_true", help=quick)
+    write = f"write into {DURATIONS} how long each test took; run it with all tests on a quiet machine"
+    parser.addoption(WRITE_DURATIONS, action="store_true", help=write)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Note how long tests take, if that is asked for; the workers of xdist report to this process."""
+    if config.getoption(WRITE_DURATIONS) and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Durations(config.rootpath / DURATIONS))
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """Run a single file or test in this process: starting workers would take longer than they save."""
+    words = config.invocation_params.args
+    matching_words = [word for word in map(str, words) if ".py" in word and not word.startswith("-")]
+    folders = [word for word in map(str, words) if not word.startswith("-") and Path(word).is_dir()]
+    return 0 if len(matching_words) == 1 and not folders else None
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Generator[None, None, None]:
+    """Group what shares a costly fixture, and let what takes longest begin first: the end is short then."""
+    known_s = _known_durations_s(config.rootpath / DURATIONS)
+    # First of all: the order is not shuffled yet, and xdist has not put the groups into the names.
+    if config.getoption(QUICK):
+        _leave_out(config, items, known_s)
+    expected_s = {item: known_s.get(_test(item), SLOW_S if _is_slow(item) else 0.0) for item in items}
+    unit_by_item: dict[pytest.Item, str] = {}
+    for item in items:
+        if group := _group(item):
+            item.add_marker(pytest.mark.xdist_group(group))
+        unit_by_item[item] = group or item.nodeid
+    yield
+    unit_s: dict[str, float] = defaultdict(float)
+    for item in items:
+        unit_s[unit_by_item[item]] += expected_s[item]
+    items.sort(key=lambda item: -unit_s[unit_by_item[item]])
+
+
+def _known_durations_s(table: Path) -> dict[str, float]:
+    return json.loads(table.read_text("utf-8")) if table.exists() else {}
+
+
+def _leave_out(config: pytest.Config, items: list[pytest.Item], known_s: dict[str, float]) -> None:
+    cases_by_test: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        cases_by_test[_test(item)].append(item)
+    remaining = {
+        item for test, cases in cases_by_test.items() if test not in known_s for item in (cases[0], cases[-1])
+    }
+    config.hook.pytest_deselected(items=[item for item in items if item not in remaining])
+    items[:] = [item for item in items if item in remaining]
+
+
+def _test(item: pytest.Item) -> str:
+    """Return a test's name without its case."""
+    return item.nodeid.partition("[")[0]
+
+
+def _is_slow(item: pytest.Item) -> bool:
+    return item.get_closest_marker("slow") is not None
+
+
+def _group(item: pytest.Item) -> str:
+    if "disk" in getattr(item, "fixturenames", ()):
+        # The worker that makes one leaves the machine's mount namespace.
+        return "mounts"
+    if not isinstance(item, pytest.Function):
+        return ""
+    definitions = chain.from_iterable(item._fixtureinfo.name2fixturedefs.values())
+    # What pytest and its plugins bring along has no folder, and costs nothing.
+    shared = any(definition.scope in SHARED_SCOPES and definition.baseid for definition in definitions)
+    return item.nodeid.partition("::")[0] if shared else ""
+
+
+class _Durations:
+    """Adds up how long each case takes, and writes the longest case of each test that takes long."""
+
+    def __init__(self, table: Path) -> None:
+        self._table = table
+        self._case_s: dict[str, float] = defaultdict(float)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._case_s[report.nodeid] += report.duration
+
+    def pytest_sessionfinish(self) -> None:
+        longest_s: dict[str, float] = defaultdict(float)
+        for case, taken_s in self._case_s.items():
+            # xdist puts the name of a group behind that of its test.
+            test = case.partition("[")[0].partition("@")[0]
+            longest_s[test] = max(longest_s[test], round(taken_s, 1))
+        long_s = {test: taken_s for test, taken_s in longest_s.items() if taken_s >= DURATION_S_MIN}
+        self._table.write_text(json.dumps(long_s, indent=0, sort_keys=True) + "\n", "utf-8")

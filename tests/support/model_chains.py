@@ -1,0 +1,45 @@
+"""Forked replicas as a plain dictionary: what vector_clock.py asks its store for.
+
+Never knows branches, as the real log does: it walks from commit to commit.
+"""
+
+from collections.abc import Iterable
+
+from syncproto.ids import ReplicaId
+from syncproto.vector_clock import Head, VectorClock
+
+
+class ModelChains:
+    """Commits by the one that each follows."""
+
+    def __init__(self, before: dict[Head, Head | None]) -> None:
+        self.before = before
+
+    def forked(self, replica: ReplicaId) -> bool:
+        """Return whether one counter was written twice."""
+        counters = [head.counter for head in self.before if head.replica == replica]
+        return len(set(counters)) != len(counters)
+
+    def on_chain(self, commit: Head, end: Head) -> bool:
+        """Walk back from `end`."""
+        return commit in self.past(end)
+
+    def past(self, end: Head) -> set[Head]:
+        """Return the chain that ends in `end`, empty if that is unknown."""
+        heads: set[Head] = set()
+        head: Head | None = end
+        while head is not None and head in self.before:
+            heads.add(head)
+            head = self.before[head]
+        return heads
+
+    def covered(self, clock: Iterable[Head]) -> set[Head]:
+        """Return the commits that a clock stands for."""
+        return set().union(*(self.past(head) for head in clock))
+
+    def maximal(self, commits: Iterable[Head]) -> VectorClock:
+        """Return the heads of some commits: those that no other of them follows."""
+        heads = set(commits)
+        return tuple(
+            sorted(head for head in heads if not any(head in self.past(end) for end in heads - {head}))
+        )

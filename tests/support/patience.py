@@ -1,0 +1,28 @@
+"""How long a test waits for what must happen.
+
+Never a measure: on a machine that is ten times too slow, everything still happens within this limit.
+A test that is about a time limit of the program sets that limit itself, and says so.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+
+LIMIT_S = 120.0
+POLL_S = 0.05
+
+
+def wait_until(what: str, holds: Callable[[], bool], limit_s: float = LIMIT_S) -> None:
+    """Wait for something that another process does; fail with what was waited for."""
+    end_s = time.monotonic() + limit_s
+    while not holds():
+        assert time.monotonic() < end_s, f"waited {limit_s:.0f} s in vain: {what}"
+        time.sleep(POLL_S)  # noqa: TID251 - another process cannot be awaited
+
+
+async def wait_until_async(what: str, holds: Callable[[], bool], limit_s: float = LIMIT_S) -> None:
+    """Wait for something that this process or another one does, while the event loop goes on."""
+    end_s = time.monotonic() + limit_s
+    while not holds():
+        assert time.monotonic() < end_s, f"waited {limit_s:.0f} s in vain: {what}"
+        await asyncio.sleep(POLL_S)
