@@ -73,6 +73,9 @@ class Replication:
         self._arriving: set[DeviceId] = set()
         self._failed_calls: dict[DeviceId, list[FailedCall]] = {}
         self._clock_leads_s: dict[DeviceId, int] = {}
+        # Held while the roster is applied. A departure begins only then: a reading that was under way would
+        # close the links that must carry the goodbye.
+        self._applying = asyncio.Lock()
         self._leaving = False
         self._aware_of_departure: set[DeviceId] = set()
         self.paused = False
@@ -243,9 +246,12 @@ class Replication:
 
     async def apply_roster(self) -> None:
         """Read who the members are; call those that are new, and end the links of those that were removed."""
-        if self._leaving:
-            # A link that is closed from here could not carry the goodbye.
-            return
+        async with self._applying:
+            # While this device leaves, a link that is closed from here could not carry the goodbye.
+            if not self._leaving:
+                await self._apply_roster()
+
+    async def _apply_roster(self) -> None:
         await self._members.refresh_if_changed()
         members = self._members.linkable_members()
         if not self.paused:
@@ -267,8 +273,9 @@ class Replication:
 
         A device that is away, or that takes too long, learns it from the others.
         """
+        async with self._applying:
+            self._leaving = True
         links, watch = set(self._links.live_links()), self._links.changed.watch()
-        self._leaving = True
         try:
             goodbye = await self._db.write(write)
             if goodbye is not None:

@@ -132,7 +132,7 @@ def test_below_the_floor_nothing_is_taken_from_a_peer_until_there_is_room(
     before = low.do("status")["commits"]
     for number in range(3):
         large.do("add", f"Number {number}")
-    wait_until("it says why", lambda: "nothing is taken" in low.log(), LIMIT_S)
+    wait_until("it says why", lambda: "no commits are accepted from a peer" in low.log(), LIMIT_S)
     assert low.do("status")["commits"] == before
     disk.remove_filler()
     low.do("sync", "--wait")

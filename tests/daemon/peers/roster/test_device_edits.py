@@ -103,7 +103,7 @@ async def test_a_goodbye_that_was_not_acknowledged_before_the_link_ended_was_tol
 async def test_a_goodbye_cut_short_is_told_on_the_link_that_comes_next(fleet: Fleet):
     desk, phone = (
         await fleet.start("desk"),
-        await fleet.start("phone", limits=replace(QUICK, departure_s=8)),
+        await fleet.start("phone", limits=replace(QUICK, departure_s=LIMIT_S)),
     )
     await fleet.pair(desk, phone)
     desk.shortfall = "the disk is full"
@@ -116,7 +116,7 @@ async def test_a_goodbye_cut_short_is_told_on_the_link_that_comes_next(fleet: Fl
 async def test_a_reading_of_the_roster_under_way_does_not_distrust_who_must_still_be_told(fleet: Fleet):
     desk, phone = (
         await fleet.start("desk"),
-        await fleet.start("phone", limits=replace(QUICK, departure_s=8)),
+        await fleet.start("phone", limits=replace(QUICK, departure_s=LIMIT_S)),
     )
     await fleet.pair(desk, phone)
     reading, may_read = asyncio.Event(), asyncio.Event()
