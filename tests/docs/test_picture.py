@@ -15,6 +15,7 @@ from tests.support.source_tree import ROOT, text_of
 _OWN = [
     (re.compile(r"\b[0-9a-f]{4,32}\b(?!-)"), "ID"),
     (re.compile(r"127\.0\.0\.1:\S+"), "ADDRESS"),
+    (re.compile(r"\bThe note of 2\d{3}-\d\d-\d\d "), "The note of DAY "),
     (re.compile(r"\b2\d{3}-\d\d-\d\d\b(?! +|”|\.”|$)"), "DAY"),
     (re.compile(r"\b(just now|\d+ s(econds)? ago)\b"), "LATELY"),
     # Whether a device is back at once depends on the machine.
