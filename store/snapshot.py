@@ -52,7 +52,7 @@ class Snapshot:
         """Return the commit log."""
         return CommitLog(self.db)
 
-    def _standing(self, column: str) -> object:
+    def _standing_column(self, column: str) -> object:
         row = self.db.execute(f"SELECT {column} FROM standing").fetchone()
         assert row is not None
         return row[0]
@@ -62,16 +62,16 @@ class Snapshot:
     @property
     def device(self) -> DeviceId:
         """Return the device that this store belongs to."""
-        return DeviceId(self._standing("device"))  # type: ignore[arg-type]
+        return DeviceId(self._standing_column("device"))  # type: ignore[arg-type]
 
     @property
     def replica(self) -> ReplicaId | None:
         """Return the replica under which this store writes, None before its first write."""
-        return self._standing("replica")  # type: ignore[return-value]
+        return self._standing_column("replica")  # type: ignore[return-value]
 
     def vault(self) -> bytes | None:
         """Return the id of the vault, None until the first start has ended."""
-        return self._standing("vault")  # type: ignore[return-value]
+        return self._standing_column("vault")  # type: ignore[return-value]
 
     def vector(self) -> VectorClock:
         """Return the heads of all commits of this store."""
@@ -79,11 +79,11 @@ class Snapshot:
 
     def state_hash(self) -> bytes:
         """Return the hash over all folded entities (32 bytes): equal vectors mean equal hashes."""
-        return self._standing("state_sum")  # type: ignore[return-value]
+        return self._standing_column("state_sum")  # type: ignore[return-value]
 
     def counts(self) -> StoreCounts:
         """Return how many entities and commits there are."""
-        return StoreCounts(int(self._standing("entities")), self.log.feed_end())  # type: ignore[call-overload]
+        return StoreCounts(int(self._standing_column("entities")), self.log.feed_end())  # type: ignore[call-overload]
 
     def device_of(self, replica: ReplicaId) -> DeviceId:
         """Return the device that a replica belongs to."""

@@ -103,7 +103,7 @@ class StoreThreads:
         try:
             page = [decode_page(commits)]
         except BaseException as fault:
-            self._failed(durable, fault)
+            self._report_failure(durable, fault)
             del durable
             raise
         folded = threading.Event()
@@ -119,16 +119,16 @@ class StoreThreads:
         try:
             if durable.cancelled():
                 return
-            result, feed_end = self._written(use, folded)
+            result, feed_end = self._write_transaction(use, folded)
         except BaseException as fault:
-            self._failed(durable, fault)
+            self._report_failure(durable, fault)
             # The exception refers to this frame; the executor drops its arguments only if it sees it too.
             del durable, use
             raise
         finally:
             if folded is not None:
                 folded.set()
-        durable.get_loop().call_soon_threadsafe(self._done, durable, result, feed_end)
+        durable.get_loop().call_soon_threadsafe(self._report_result, durable, result, feed_end)
         self._write_back_wal(durable.get_loop())
 
     def _write_back_wal(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -139,7 +139,7 @@ class StoreThreads:
             loop.call_soon_threadsafe(loop.call_exception_handler, event)
         self._wal_error_reported = fault is not None
 
-    def _written(
+    def _write_transaction(
         self, use: Callable[[Transaction], T], folded: threading.Event | None
     ) -> tuple[T, int | None]:
         """Return what `use` returned, and the end of the feed if it has grown."""
@@ -149,7 +149,7 @@ class StoreThreads:
                 folded.set()
         return result, transaction.feed_end() if transaction.committed else None
 
-    def _done(self, durable: "asyncio.Future[T]", result: T, feed_end: int | None) -> None:
+    def _report_result(self, durable: "asyncio.Future[T]", result: T, feed_end: int | None) -> None:
         if not durable.done():
             durable.set_result(result)
         if feed_end is not None:
@@ -157,12 +157,12 @@ class StoreThreads:
             for notify in self.on_commit:
                 notify()
 
-    def _failed(self, durable: "asyncio.Future[T]", fault: BaseException) -> None:
+    def _report_failure(self, durable: "asyncio.Future[T]", fault: BaseException) -> None:
         """Report a failure to the caller; of its traceback only the places are kept, not their variables."""
         traceback.clear_frames(fault.__traceback__)
-        durable.get_loop().call_soon_threadsafe(self._report_fault, durable, fault)
+        durable.get_loop().call_soon_threadsafe(self._set_exception, durable, fault)
 
-    def _report_fault(self, durable: "asyncio.Future[T]", fault: BaseException) -> None:
+    def _set_exception(self, durable: "asyncio.Future[T]", fault: BaseException) -> None:
         if not durable.done():
             durable.set_exception(fault)
         else:

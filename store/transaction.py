@@ -249,7 +249,7 @@ class Transaction(Snapshot):
                 continue
             self._require_bases(received)
             replica = received.commit.replica
-            forked = forked or (branch > 0 and not self.log.forked(replica))
+            forked = forked or (branch > 0 and not self.log.is_forked(replica))
             seq = self.log.append(received, branch)
             ends[replica, branch] = (received, seq)
             self._folding.add_commit(received, seq)

@@ -23,7 +23,7 @@ _RANDOM_FROM = 9  # bytes 9..15 are wholly random: version and variant bits come
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 
 
-def _stamped(ms: int, tail: bytes, version: int) -> EntityId:
+def _timed_uuid(ms: int, tail: bytes, version: int) -> EntityId:
     """Return an RFC 9562 UUID: 48 bits of time, version, variant, the rest from `tail` (10 bytes)."""
     body = bytearray(ms.to_bytes(TIME_BYTES, "big") + tail)
     body[6] = body[6] & 0x0F | version << 4
@@ -34,7 +34,7 @@ def _stamped(ms: int, tail: bytes, version: int) -> EntityId:
 def uuid7(ms: int, randomness: bytes) -> EntityId:
     """Return a UUIDv7 (RFC 9562 §5.7) of a Unix time in milliseconds and 10 random bytes."""
     assert len(randomness) == ID_BYTES - TIME_BYTES
-    return _stamped(max(0, min(ms, TIME_MS_MAX)), randomness, 7)
+    return _timed_uuid(max(0, min(ms, TIME_MS_MAX)), randomness, 7)
 
 
 def tagged_digest(tag: str, *parts: Json) -> bytes:
@@ -48,7 +48,7 @@ def derived_id(tag: str, *parts: Json, time_of: EntityId) -> EntityId:
     The prefix keeps neighbours together in the B-trees of the store: random keys cost ten times as much.
     """
     ms = int.from_bytes(time_of[:TIME_BYTES], "big")
-    return _stamped(ms, tagged_digest(tag, *parts)[: ID_BYTES - TIME_BYTES], 8)
+    return _timed_uuid(ms, tagged_digest(tag, *parts)[: ID_BYTES - TIME_BYTES], 8)
 
 
 def replica_id(ms: int, key: bytes, nonce: bytes) -> ReplicaId:
@@ -57,7 +57,7 @@ def replica_id(ms: int, key: bytes, nonce: bytes) -> ReplicaId:
     It is derived from the public key, so that no other device can begin a replica under the same id.
     """
     tail = hashlib.sha256(_REPLICA_AS + key + nonce).digest()[: ID_BYTES - TIME_BYTES]
-    return ReplicaId(_stamped(max(0, min(ms, TIME_MS_MAX)), tail, 8))
+    return ReplicaId(_timed_uuid(max(0, min(ms, TIME_MS_MAX)), tail, 8))
 
 
 def id_to_text(identifier: bytes) -> str:

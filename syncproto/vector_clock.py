@@ -31,7 +31,7 @@ _FEW_HEADS = 8  # as many are compared one by one faster than they are searched
 class Chains(Protocol):
     """Which replicas have forked, and which commits lie on which of their chains."""
 
-    def forked(self, replica: ReplicaId) -> bool:
+    def is_forked(self, replica: ReplicaId) -> bool:
         """Return whether one counter of this replica was written twice."""
 
     def on_chain(self, commit: Head, end: Head) -> bool:
@@ -41,7 +41,7 @@ class Chains(Protocol):
 class NoForks:
     """The usual case: every replica is one chain, so that counters alone can be compared."""
 
-    def forked(self, replica: ReplicaId) -> bool:
+    def is_forked(self, replica: ReplicaId) -> bool:
         """Return False."""
         del replica
         return False
@@ -57,7 +57,7 @@ def covers(clock: VectorClock, commit: Head, chains: Chains) -> bool:
         if head.replica != commit.replica or head.counter < commit.counter:
             continue
         # On one chain counters decide alone; only for a fork, which is rare, the log is searched.
-        if not chains.forked(commit.replica) or chains.on_chain(commit, head):
+        if not chains.is_forked(commit.replica) or chains.on_chain(commit, head):
             return True
     return False
 
@@ -79,7 +79,7 @@ def with_commit(clock: VectorClock, commit: Head, chains: Chains) -> VectorClock
     if not clock:
         return (commit,)
     # The usual case of an entity that one device writes: nothing has to be sorted or compared.
-    if len(clock) == 1 and clock[0].replica == commit.replica and not chains.forked(commit.replica):
+    if len(clock) == 1 and clock[0].replica == commit.replica and not chains.is_forked(commit.replica):
         return clock if clock[0].counter >= commit.counter else (commit,)
     if covers(clock, commit, chains):
         return clock

@@ -19,7 +19,7 @@ from store.file.errors import (
     OldFormat,
     ReadOnlyDatabase,
     StoreError,
-    damaged,
+    damaged_database,
     disk_full,
     file_failed,
 )
@@ -121,7 +121,7 @@ def require_current(connection: apsw.Connection, path: Path) -> None:
     applied = _numbers(connection)
     numbers = {number for number, _ in _steps()}
     if applied - numbers:
-        raise NewerDatabase(_newer(path, applied))
+        raise NewerDatabase(_newer_schema_sentence(path, applied))
     if numbers - applied:
         raise StoreError(
             sentence(
@@ -181,7 +181,7 @@ def _schema_after(scripts: tuple[str, ...]) -> tuple[frozenset[SchemaRow], froze
         return _schema(empty, generated), generated
 
 
-def _newer(path: Path, applied: Iterable[int]) -> Sentence:
+def _newer_schema_sentence(path: Path, applied: Iterable[int]) -> Sentence:
     return sentence(
         "database-newer",
         "{path} was written by a newer version of Placet (migration {migration})",
@@ -204,9 +204,9 @@ def migrate(connection: apsw.Connection, path: Path) -> None:
     steps = _steps()
     with translate_sqlite_errors(path), connection:
         _refuse_format_1(connection, path)
-        applied = _applied(connection)
+        applied = _applied_migrations(connection)
         if applied - {number for number, _ in steps}:
-            raise NewerDatabase(_newer(path, applied))
+            raise NewerDatabase(_newer_schema_sentence(path, applied))
         require_own_schema(connection, path)
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         for number, script in steps:
@@ -215,7 +215,7 @@ def migrate(connection: apsw.Connection, path: Path) -> None:
                 connection.execute("INSERT INTO migration VALUES (?)", (number,))
 
 
-def _applied(connection: apsw.Connection) -> set[int]:
+def _applied_migrations(connection: apsw.Connection) -> set[int]:
     """Return the numbers of the migrations that were applied to the file."""
     if connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'migration'").fetchone() is None:
         connection.execute(_MIGRATION_TABLE)
@@ -240,7 +240,7 @@ def translate_sqlite_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except (apsw.NotADBError, apsw.CorruptError) as fault:
-        raise damaged(path, fault) from fault
+        raise damaged_database(path, fault) from fault
     except apsw.FullError as fault:
         raise disk_full(path) from fault
     except (apsw.ReadOnlyError, apsw.PermissionsError) as fault:

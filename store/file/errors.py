@@ -65,7 +65,7 @@ class ReadOnlyDatabase(StoreError):
     )
 
 
-def damaged(path: Path, reason: object) -> DamagedDatabase:
+def damaged_database(path: Path, reason: object) -> DamagedDatabase:
     """Make the error of a file whose content is damaged; `reason` is what SQLite or a check reported."""
     return DamagedDatabase(
         sentence("database-damaged", "{path} is damaged: {reason}", path=str(path), reason=str(reason))

@@ -180,17 +180,17 @@ def read_lease(database: Path, machine: bytes) -> tuple[LeaseRecord | ReplicaDou
     except OSError:
         # The reason does not matter: without a record, nothing is known of the database.
         return ReplicaDoubt.UNREADABLE, DatabaseLocation(machine, inode)
-    return _decoded(raw) or ReplicaDoubt.UNREADABLE, database_location
+    return _decode_record(raw) or ReplicaDoubt.UNREADABLE, database_location
 
 
-def _encoded(record: LeaseRecord) -> bytes:
+def _encode_record(record: LeaseRecord) -> bytes:
     text = msgspec.json.encode(record)
     line = f"{_digest(text)} ".encode() + text
     assert len(line) < _RECORD_BYTES
     return line.ljust(_RECORD_BYTES - 1) + b"\n"
 
 
-def _decoded(raw: bytes) -> LeaseRecord | None:
+def _decode_record(raw: bytes) -> LeaseRecord | None:
     digest, _, text = raw.rstrip(b" \n").partition(b" ")
     if len(raw) != _RECORD_BYTES or digest.decode("ascii", "replace") != _digest(text):
         return None
@@ -279,7 +279,7 @@ def _write(descriptor: int, record: LeaseRecord, times: int = WRITES_MAX) -> Non
         # This sets the ctime to now. The write that contains it follows at once, and sets it once more.
         os.utime(descriptor)
         stamped = structs.replace(record, ctime_ns=os.fstat(descriptor).st_ctime_ns)
-        os.pwrite(descriptor, _encoded(stamped), 0)
+        os.pwrite(descriptor, _encode_record(stamped), 0)
         if abs(os.fstat(descriptor).st_ctime_ns - stamped.ctime_ns) <= CLOSED_WITHIN_NS:
             return
 

@@ -33,7 +33,7 @@ class EffectIndex:
         self._db = db
         self._counting: dict[EntityId, list[EntityId]] = {}
 
-    def counting(self, item: EntityId) -> list[EntityId]:
+    def counting_entities(self, item: EntityId) -> list[EntityId]:
         """Return the entities that count for an item, by id."""
         counting = self._counting.get(item)
         if counting is None:
@@ -45,11 +45,11 @@ class EffectIndex:
 
     def counts(self, item: EntityId, entity: EntityId) -> bool:
         """Return whether an entity is among those that count for an item."""
-        return entity in self.counting(item)
+        return entity in self.counting_entities(item)
 
     def record(self, item: EntityId, entity: EntityId) -> EntityId | None:
         """Record that an operation names an item; return the entity that counts no more, if there is one."""
-        counting = self.counting(item)
+        counting = self.counting_entities(item)
         if entity in counting:
             return None
         self._db.execute("INSERT OR IGNORE INTO effect VALUES (?, ?)", (item, entity))

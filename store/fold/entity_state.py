@@ -205,7 +205,7 @@ def _overtaken(maximal: list[Version], new: Provenance, chains: Chains) -> set[H
     own = [version.source for version in maximal if version.source.head.replica == end.replica]
     if len(own) < CHAIN_VERSIONS_MAX:
         return set()
-    if chains.forked(end.replica):
+    if chains.is_forked(end.replica):
         # A chain has seen its own past only: what the other chain of a fork wrote is news to it.
         own = [source for source in own if covers((end,), source.head, chains)]
     own.sort(key=_counter, reverse=True)

@@ -104,10 +104,10 @@ def _operations_at(seq: int, entities: set[EntityId], log: CommitLog) -> dict[En
     if operations.keys() != entities:
         raise unreadable_commit(seq, LookupError("an operation that the history names is missing"))
     ms, n = commit.stamp
-    return {entity: _sourced(head, ms, n, operation) for entity, operation in operations.items()}
+    return {entity: _sourced_operation(head, ms, n, operation) for entity, operation in operations.items()}
 
 
-def _sourced(head: Head, ms: int, n: int, operation: Operation) -> SourcedOperation:
+def _sourced_operation(head: Head, ms: int, n: int, operation: Operation) -> SourcedOperation:
     base = operation.base if operation.deletes else None
     return SourcedOperation(
         Provenance(head, ms, n, operation.by, operation.effect, operation.origin, base), operation

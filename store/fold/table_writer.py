@@ -114,7 +114,7 @@ class TableWriter:
             left_out = self._effects.record(effect, entity)
             # This entity took a place among those that count, so the operations on the other one are no
             # longer live.
-            if left_out is not None and self._confirmed(effect):
+            if left_out is not None and self._is_confirmed(effect):
                 self._refold.add(left_out)
         opened = self._open_row(entity)
         opened.changed = seq
@@ -140,7 +140,7 @@ class TableWriter:
                 decision = proposal_index.parse_decision(operation)
                 if decision is not None and self._decide(decision, seq):
                     turned.append(decision.item)
-        return {entity for item in turned for entity in self._effects.counting(item)}
+        return {entity for item in turned for entity in self._effects.counting_entities(item)}
 
     def _decide(self, decision: ParsedDecision, seq: int) -> bool:
         """Count a decision; return whether its item became confirmed or ceased to be."""
@@ -155,14 +155,14 @@ class TableWriter:
         # Whether an operation is live depends on this alone: other verdicts change no entity.
         return (before is DecisionStatus.CONFIRMED) != (tally.item_status.status is DecisionStatus.CONFIRMED)
 
-    def _confirmed(self, item: EntityId) -> bool:
+    def _is_confirmed(self, item: EntityId) -> bool:
         tally = self._tallies.get(item)
         standing = proposal_index.read_item_status(self._db, item) if tally is None else tally.item_status
         return standing.status is DecisionStatus.CONFIRMED
 
     def _is_in_effect(self, item: EntityId, entity: EntityId) -> bool:
         """Return whether the confirmation of an item is in effect on an entity."""
-        return self._confirmed(item) and self._effects.counts(item, entity)
+        return self._is_confirmed(item) and self._effects.counts(item, entity)
 
     def _settle(self) -> None:
         """Write the status of the decided items, and fold again, once each, what that changed."""
@@ -180,11 +180,11 @@ class TableWriter:
             # With a second operation, the entity is folded like any other (docs/decisions/0045).
             alone = self._alone.pop(entity, None)
             opened = self._open_rows[entity] = (
-                self._read(entity) if alone is None else self._with_others(alone)
+                self._read_row(entity) if alone is None else self._with_others(alone)
             )
         return opened
 
-    def _read(self, entity: EntityId) -> _OpenRow:
+    def _read_row(self, entity: EntityId) -> _OpenRow:
         """Return the row of an entity, an empty one if the entity is unknown."""
         row: Any = None
         if entity in self._new:

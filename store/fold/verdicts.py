@@ -90,7 +90,7 @@ class VerdictTally:
         """Return the status by the decisions of people, or by those of agents if no person has decided."""
         # `counts` has an entry for each verdict of a person, also if none is maximal: agents then decide
         # nothing.
-        return _standing(self._persons.counts or self._all.counts)
+        return _item_status_from(self._persons.counts or self._all.counts)
 
 
 class _Track:
@@ -121,7 +121,7 @@ def fold_verdicts(opinions: Iterable[Opinion]) -> ItemStatus:
     return VerdictTally(opinions).item_status
 
 
-def _standing(counts: dict[Verdict, int]) -> ItemStatus:
+def _item_status_from(counts: dict[Verdict, int]) -> ItemStatus:
     """Return the status that maximal verdicts, counted, amount to."""
     # A rejection that did not see a confirmation wins over it: what somebody rejected has no effect until a
     # person has settled the dispute.

@@ -177,7 +177,7 @@ def find(snapshot: Snapshot, run_key: str) -> AgentRun | None:
     return rows[0] if rows else None
 
 
-def of_agent(snapshot: Snapshot, agent: EntityId, limit: int) -> list[AgentRun]:
+def runs_of_agent(snapshot: Snapshot, agent: EntityId, limit: int) -> list[AgentRun]:
     """Return the newest runs of an agent, newest first; by their numbers, since clocks can be set back."""
     return _runs(snapshot, "WHERE agent = ? ORDER BY no DESC LIMIT ?", (agent, limit))
 

@@ -63,7 +63,7 @@ class CommitLog:
 
     # -- chains ---------------------------------------------------------------------------------------
 
-    def forked(self, replica: ReplicaId) -> bool:
+    def is_forked(self, replica: ReplicaId) -> bool:
         """Return whether one counter of this replica was written twice."""
         # Asked for each operation that is folded: looked up here, without a call more.
         replica_chains = self._replicas.get(replica)
@@ -231,7 +231,9 @@ class CommitLog:
         ]
         if len(lacking) > STREAMS_MAX:
             return self._beyond_in_feed(floors, vector, after)
-        streams = [self._beyond(replica, floors.get(replica, 0), vector, after) for replica in lacking]
+        streams = [
+            self._commits_beyond(replica, floors.get(replica, 0), vector, after) for replica in lacking
+        ]
         # In the order of the feed: a peer refuses a commit that comes before its causes (law 1).
         return heapq.merge(*streams, key=lambda commit: commit.seq)
 
@@ -253,11 +255,11 @@ class CommitLog:
             if is_lacking:
                 yield entry
 
-    def _beyond(
+    def _commits_beyond(
         self, replica: ReplicaId, floor: int, vector: VectorClock, after: int
     ) -> Iterator[FeedCommit]:
         """Yield what a peer with this vector lacks of a replica, beyond a counter, in feed order."""
-        forked = self.forked(replica)
+        forked = self.is_forked(replica)
         self.flush_commits()
         # Both orders are that of the feed. By counter, an index has it, but a fork has one counter twice.
         rows = self._db.execute(
@@ -299,7 +301,7 @@ class CommitLog:
             if replica in floors:
                 lag += replica_chains.branches[0].tip - floors[replica]
             else:
-                lag += sum(1 for _ in self._beyond(replica, 0, vector, 0))
+                lag += sum(1 for _ in self._commits_beyond(replica, 0, vector, 0))
         return lag
 
     def feed_commits(self, after: int, limit: int) -> Iterator[FeedCommit]:
@@ -345,14 +347,14 @@ class CommitLog:
         self.flush_commits()
         row = self._db.execute("SELECT body, signature FROM feed WHERE seq = ?", (seq,)).fetchone()
         assert row is not None
-        return _read(seq, SignedCommit(row[0], row[1] or b""))
+        return _decode_at(seq, SignedCommit(row[0], row[1] or b""))
 
     def decode_entry(self, entry: FeedCommit) -> DecodedCommit:
         """Decode a commit that `feed_commits` returned. Raises DamagedDatabase as `commit_at` does."""
-        return _read(entry.seq, entry.signed)
+        return _decode_at(entry.seq, entry.signed)
 
 
-def _read(seq: int, signed: SignedCommit) -> DecodedCommit:
+def _decode_at(seq: int, signed: SignedCommit) -> DecodedCommit:
     try:
         return commits.decode_commit(signed)
     except RemoteProtocolError as fault:

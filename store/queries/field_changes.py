@@ -164,7 +164,7 @@ class PreviousValues:
         chains = self._snapshot.log
         standing: list[SourcedOperation] = []
         # Feed order keeps causes first, so that one pass leaves what nothing seen has overwritten.
-        for sourced_operation in self._of(operation.entity, field):
+        for sourced_operation in self._counting_operations(operation.entity, field):
             if covers(operation.base, sourced_operation.head, chains):
                 standing = [
                     earlier
@@ -175,7 +175,7 @@ class PreviousValues:
         best = max(standing, key=lambda earlier: earlier.source.order, default=None)
         return None if best is None else best.operation.fields[field]
 
-    def _of(self, entity: EntityId, field: str) -> list[SourcedOperation]:
+    def _counting_operations(self, entity: EntityId, field: str) -> list[SourcedOperation]:
         """Return the operations that wrote a field, but for effects that do not count now."""
         sourced_operations = self._known.get((entity, field))
         if sourced_operations is None:
@@ -225,14 +225,16 @@ def operations_on_kind(
 
 def operations_touching(snapshot: Snapshot, entity: EntityId, field: str = "") -> Iterator[SourcedOperation]:
     """Yield the operations on an entity, in feed order; with `field`, at least those that write it."""
-    for seq in _naming(snapshot, entity, field) if field else positions_touching(snapshot, [entity], 0):
+    for seq in (
+        _positions_naming(snapshot, entity, field) if field else positions_touching(snapshot, [entity], 0)
+    ):
         received = snapshot.log.commit_at(seq)
         for operation in received.commit.operations:
             if operation.entity == entity:
                 yield with_provenance(received, operation)
 
 
-def _naming(snapshot: Snapshot, entity: EntityId, field: str) -> list[int]:
+def _positions_naming(snapshot: Snapshot, entity: EntityId, field: str) -> list[int]:
     """Return the positions of the commits that touched an entity and contain the name of a field somewhere.
 
     Searching their bytes costs a tenth of decoding them: most commits only touch their task.

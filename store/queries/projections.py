@@ -72,12 +72,12 @@ def visible_agents(snapshot: Snapshot) -> Iterator[tuple[EntityId, dict[str, lis
     ]
     tasks = [next(iter(values.get("task_id", ())), None) for _, values in agents]
     wanted = tuple(task_id for task_id in tasks if isinstance(task_id, bytes))
-    identifiers = _visible(snapshot, wanted) if wanted else frozenset()
+    identifiers = _visible_ids(snapshot, wanted) if wanted else frozenset()
     for (name, values), task in zip(agents, tasks, strict=True):
         yield name, values, isinstance(task, bytes) and task in identifiers
 
 
-def _visible(snapshot: Snapshot, names: tuple[bytes, ...]) -> frozenset[EntityId]:
+def _visible_ids(snapshot: Snapshot, names: tuple[bytes, ...]) -> frozenset[EntityId]:
     rows: Any = snapshot.db.execute(
         "SELECT id FROM entity WHERE visible AND id IN carray(?)", (apsw.carray(names),)
     )

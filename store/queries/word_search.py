@@ -107,7 +107,7 @@ class WordSearch:
         hits = sorted({position for term in terms if not term.excluded for position in _places(term, tokens)})
         if not hits:
             return None
-        first = max(_densest(hits) - _LEAD_WORDS, 0)
+        first = max(_densest_window(hits) - _LEAD_WORDS, 0)
         if len(tokens) <= SNIPPET_WORDS:
             first = 0
         return _cut(text.encode(), tokens, set(hits), first)
@@ -159,7 +159,7 @@ def _places(term: SearchTerm, tokens: Sequence[tuple[int, int, str]]) -> Iterato
             yield from range(index, index + len(term.words))
 
 
-def _densest(hits: Sequence[int]) -> int:
+def _densest_window(hits: Sequence[int]) -> int:
     """Return the first of the matches that lie most densely within the length of a snippet."""
     best, most, until = hits[0], 0, 0
     for place, hit in enumerate(hits):

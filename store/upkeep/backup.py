@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import apsw
 
 from store.file import database
-from store.file.errors import DamagedDatabase, StoreError, damaged, translate_os_errors
+from store.file.errors import DamagedDatabase, StoreError, damaged_database, translate_os_errors
 from store.file.lease import sync_folder
 from store.sentence import sentence
 from store.snapshot import Snapshot
@@ -107,7 +107,7 @@ def write_backup(
 @contextmanager
 def _part_of(target: Path) -> Iterator[Path]:
     """Yield a new file beside `target`, locked while it is written: two backups may have the same target."""
-    _discard_left(target)
+    _discard_leftovers(target)
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     with translate_os_errors(target):
         # Made here with these rights: SQLite would let other users read it.
@@ -124,7 +124,7 @@ def _part_of(target: Path) -> Iterator[Path]:
         os.close(descriptor)
 
 
-def _discard_left(target: Path) -> None:
+def _discard_leftovers(target: Path) -> None:
     """Remove the files of backups that were killed; a file that cannot be locked or removed stays."""
     for left in target.parent.glob(f".{glob.escape(target.name)}.*.part"):
         with suppress(OSError):
@@ -140,15 +140,15 @@ def _copy_out(path: Path, part: Path, report: ReportProgress) -> None:
     source = database.connect(path, writes=False)
     number = _bytes(source)
 
-    def progressed() -> bool:
+    def report_size() -> bool:
         report("writing", min(part.stat().st_size, number), number)
         return False
 
     try:
-        source.set_progress_handler(progressed, PROGRESS_EVERY)
+        source.set_progress_handler(report_size, PROGRESS_EVERY)
         source.execute("VACUUM INTO ?", (str(part),))
     except (apsw.NotADBError, apsw.CorruptError) as fault:
-        raise damaged(path, fault) from fault
+        raise damaged_database(path, fault) from fault
     except apsw.Error:
         with database.translate_sqlite_errors(part):
             raise
@@ -196,7 +196,7 @@ def prepare_copy(backup: Path, working: Path, report: ReportProgress) -> BackupS
         for suffix in ("", "-wal"):
             if (source := path.with_name(path.name + suffix)).exists() or not suffix:
                 _copy_in(source, working.with_name(working.name + suffix))
-    copy = _connected(working, backup)
+    copy = _open_copy(working, backup)
     try:
         database.migrate(copy, backup)
         report("checking", 0, 0)
@@ -213,7 +213,7 @@ def _copy_in(source: Path, target: Path) -> None:
         shutil.copyfileobj(reading, writing, 1 << 20)
 
 
-def _connected(working: Path, backup: Path) -> apsw.Connection:
+def _open_copy(working: Path, backup: Path) -> apsw.Connection:
     """Open the copy; errors name the file that the person gave."""
     with database.translate_sqlite_errors(backup):
         copy = database.open_file(working)
@@ -338,7 +338,7 @@ def _require_whole(db: apsw.Connection, path: Path) -> None:
     database.require_own_schema(db, path)
     texts = [str(line) for (line,) in db.execute("PRAGMA integrity_check(1)")]
     if texts != ["ok"]:
-        raise damaged(path, texts[0])
+        raise damaged_database(path, texts[0])
     snapshot = Snapshot(db)
     row: Any = db.execute(
         "SELECT (SELECT count(*) FROM feed), (SELECT count(*) FROM entity), (SELECT count(*) FROM branch"

@@ -116,7 +116,9 @@ def estimate_step(
         if commit_count > 1:
             for droppable in search.droppable(entity):
                 _add(dropped, entity, droppable)
-    return CompactionStep(_sum(_redacted(snapshot, seq, fields)[1] for seq, fields in dropped.items()), None)
+    return CompactionStep(
+        _sum(_redact_commit(snapshot, seq, fields)[1] for seq, fields in dropped.items()), None
+    )
 
 
 def _entities(snapshot: Snapshot, after: EntityId) -> Iterator[tuple[EntityId, int]]:
@@ -189,7 +191,9 @@ class _Search:
         return all(covers(clock, head, self._log) for clock in self._other_clocks)
 
 
-def _redacted(snapshot: Snapshot, seq: int, fields: Mapping[EntityId, set[str]]) -> tuple[bytes, SpaceFreed]:
+def _redact_commit(
+    snapshot: Snapshot, seq: int, fields: Mapping[EntityId, set[str]]
+) -> tuple[bytes, SpaceFreed]:
     """Return the bytes that are left of a commit, and what dropping frees."""
     received = snapshot.log.commit_at(seq)
     body = commits.redact_values(received.commit, fields)
@@ -203,7 +207,7 @@ def _drop(tx: Transaction, dropped: _Dropped) -> SpaceFreed:
     """Replace the commits by what is left of them, each once."""
     freed = []
     for seq, fields in sorted(dropped.items()):
-        body, space_freed = _redacted(tx, seq, fields)
+        body, space_freed = _redact_commit(tx, seq, fields)
         tx.log.replace_body(seq, body)
         freed.append(space_freed)
     return _sum(freed)

@@ -79,10 +79,10 @@ class RowDifference(NamedTuple):
 def table_differences(connection: apsw.Connection, folded: apsw.Connection) -> Iterator[RowDifference]:
     """Compare the tables of a store with those folded again, with one row of each in memory."""
     for table, key in DERIVED_TABLES.items():
-        yield from _compared(table, key, connection, folded)
+        yield from _compare_table(table, key, connection, folded)
 
 
-def _compared(
+def _compare_table(
     table: str, key: tuple[str, ...], connection: apsw.Connection, folded: apsw.Connection
 ) -> Iterator[RowDifference]:
     columns = _columns(folded, table)

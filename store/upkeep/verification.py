@@ -99,8 +99,8 @@ class _Check:
 
     def findings(self) -> Iterator[VerificationFinding]:
         """Yield what is wrong: with the file, then the log, then what follows from it."""
-        for stage in (self._pages, self._references, self._log, self._index):
-            yield from self._readable(stage())
+        for stage in (self._check_pages, self._check_references, self._check_log, self._check_word_index):
+            yield from self._report_unreadable(stage())
             if self._stopped:
                 yield VerificationFinding(
                     sentence("verify-not-looked-at", "the rest was not checked"),
@@ -109,7 +109,7 @@ class _Check:
                 )
                 return
 
-    def _readable(self, stage: Iterator[VerificationFinding]) -> Iterator[VerificationFinding]:
+    def _report_unreadable(self, stage: Iterator[VerificationFinding]) -> Iterator[VerificationFinding]:
         """Report pages that SQLite cannot read as a finding, too."""
         try:
             yield from stage
@@ -120,7 +120,7 @@ class _Check:
             )
             yield VerificationFinding(unreadable, _THE_FILE, _MEND_FILE)
 
-    def _pages(self) -> Iterator[VerificationFinding]:
+    def _check_pages(self) -> Iterator[VerificationFinding]:
         """Let SQLite check its own pages and indexes."""
         self._report("looking at the file's pages", 0, 1)
         rows: Any = self._db.execute(f"PRAGMA integrity_check({_PAGES_MAX})")
@@ -131,7 +131,7 @@ class _Check:
                 says = sentence("verify-sqlite-says", "SQLite says: {words}", words=" ".join(words.split()))
                 yield VerificationFinding(says, _THE_FILE, _MEND_FILE)
 
-    def _references(self) -> Iterator[VerificationFinding]:
+    def _check_references(self) -> Iterator[VerificationFinding]:
         """Check that the rows exist on which everything else rests."""
         rows: Any = self._db.execute("PRAGMA foreign_key_check").fetchall()
         if rows or self._db.execute("SELECT 1 FROM standing").fetchone() is None:
@@ -140,12 +140,12 @@ class _Check:
             missing = sentence("verify-base-row-missing", "a row that everything depends on is missing")
             yield VerificationFinding(missing, _table(table), _MEND_FILE)
 
-    def _log(self) -> Iterator[VerificationFinding]:
+    def _check_log(self) -> Iterator[VerificationFinding]:
         """Read the log and fold it again; compare the tables if the log itself is sound."""
         with closing(_temporary()) as scratch:
-            yield from self._folded(scratch)
+            yield from self._check_by_folding(scratch)
 
-    def _folded(self, scratch: apsw.Connection) -> Iterator[VerificationFinding]:
+    def _check_by_folding(self, scratch: apsw.Connection) -> Iterator[VerificationFinding]:
         replay = Replay(self._db, scratch)
         check = LogCheck(
             self._db, lambda received, seq: None if self._stopped else replay.add_commit(received, seq)
@@ -157,9 +157,9 @@ class _Check:
         if not self._stopped:
             replay.flush()
             self.entities = replay.entities
-            yield from self._tables(scratch)
-            yield from self._sums(replay)
-            yield from self._dropped(scratch)
+            yield from self._check_tables(scratch)
+            yield from self._check_sums(replay)
+            yield from self._find_dropped_values(scratch)
             yield from _without_effect(scratch)
 
     def _progress(self, stage: str) -> Callable[[int], None]:
@@ -171,7 +171,7 @@ class _Check:
 
         return report
 
-    def _tables(self, scratch: apsw.Connection) -> Iterator[VerificationFinding]:
+    def _check_tables(self, scratch: apsw.Connection) -> Iterator[VerificationFinding]:
         """Compare every table that follows from the log."""
         self._report("comparing the tables with the log", 0, 1)
         for difference in table_differences(self._db, scratch):
@@ -186,7 +186,7 @@ class _Check:
             changed = sentence("verify-changed-wrong", "the time of its last change differs from its history")
             yield VerificationFinding(changed, _row("entity", f"id {id_to_text(entity)}"), _MEND_TABLES)
 
-    def _sums(self, replay: Replay) -> Iterator[VerificationFinding]:
+    def _check_sums(self, replay: Replay) -> Iterator[VerificationFinding]:
         """Compare the state hash, which peers receive, and the number of entities."""
         stored_sums: Any = self._db.execute("SELECT state_sum, entities FROM standing").fetchone()
         if int.from_bytes(stored_sums[0], "big") != replay.state_sum:
@@ -201,7 +201,7 @@ class _Check:
             )
             yield VerificationFinding(miscounted, _table("standing"), _MEND_TABLES)
 
-    def _dropped(self, scratch: apsw.Connection) -> Iterator[VerificationFinding]:
+    def _find_dropped_values(self, scratch: apsw.Connection) -> Iterator[VerificationFinding]:
         """Yield the values that still win or compete, and of which a member left only the hash."""
         rows: Any = scratch.execute("SELECT id, state FROM entity WHERE instr(state, ?)", (DIGEST_LEAD,))
         for entity, state in rows:
@@ -220,7 +220,7 @@ class _Check:
                         sentence("verify-write-again", "look for it on another device, and write it again"),
                     )
 
-    def _index(self) -> Iterator[VerificationFinding]:
+    def _check_word_index(self) -> Iterator[VerificationFinding]:
         """Compare the index of words with the entities."""
         self._report("comparing the index of words", 0, 1)
         for fault in word_index.index_faults(self._db):

@@ -15,7 +15,7 @@ class ModelChains:
     def __init__(self, before: dict[Head, Head | None]) -> None:
         self.before = before
 
-    def forked(self, replica: ReplicaId) -> bool:
+    def is_forked(self, replica: ReplicaId) -> bool:
         """Return whether one counter was written twice."""
         counters = [head.counter for head in self.before if head.replica == replica]
         return len(set(counters)) != len(counters)

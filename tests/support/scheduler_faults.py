@@ -78,4 +78,4 @@ async def wait_until_settled(home: Home, agent: EntityId, runs_in_all: int = 1) 
 
 
 def run_count(home: Home, agent: EntityId) -> int:
-    return len(home.read(lambda snapshot: run_log.of_agent(snapshot, agent, 100)))
+    return len(home.read(lambda snapshot: run_log.runs_of_agent(snapshot, agent, 100)))

@@ -93,7 +93,7 @@ class Serving:
         self.threads.on_commit.append(self._committed.notify)
 
     async def runs(self, agent: EntityId) -> list[AgentRun]:
-        return await self.threads.read(lambda snapshot: run_log.of_agent(snapshot, agent, 100))
+        return await self.threads.read(lambda snapshot: run_log.runs_of_agent(snapshot, agent, 100))
 
     async def note(self, task: EntityId, text: str) -> None:
         await self.threads.write(

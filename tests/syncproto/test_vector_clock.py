@@ -98,7 +98,7 @@ def test_a_commit_that_nobody_holds_is_covered_by_nothing_on_a_fork():
 def test_the_usual_case_knows_no_forks():
     replica = ReplicaId(bytes(16))
     low, high = Head(replica, 1, bytes(32)), Head(replica, 2, bytes(32))
-    assert not NoForks().forked(replica)
+    assert not NoForks().is_forked(replica)
     assert NoForks().on_chain(low, high)
     assert not NoForks().on_chain(high, low)
 

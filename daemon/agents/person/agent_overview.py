@@ -160,7 +160,7 @@ def agent_details(snapshot: Snapshot, agent: EntityId, now_ms: int, outlook: Out
     task = snapshot.entity(known_agent.task)
     is_task_visible = task is not None and task.visible
     next_run = _outlook(snapshot, known_agent, outlook, now_ms)
-    runs = run_log.of_agent(snapshot, agent, RUNS_SHOWN)
+    runs = run_log.runs_of_agent(snapshot, agent, RUNS_SHOWN)
     return AgentDetails(
         id=id_to_text(agent),
         task_id=id_to_text(known_agent.task),

@@ -64,7 +64,7 @@ TABLE = (
     Removed(
         "a verdict folds again what it changes",
         "store/fold/table_writer.py",
-        "        return {entity for item in turned for entity in self._effects.counting(item)}",
+        "        return {entity for item in turned for entity in self._effects.counting_entities(item)}",
         "        return set()",
     ),
     Removed(
@@ -107,8 +107,8 @@ TABLE = (
     Removed(
         "people's decisions before agents'",
         VERDICTS,
-        "_standing(self._persons.counts or self._all.counts)",
-        "_standing(self._all.counts)",
+        "_item_status_from(self._persons.counts or self._all.counts)",
+        "_item_status_from(self._all.counts)",
     ),
     Removed(
         "rejected beats confirmed",

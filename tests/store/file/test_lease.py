@@ -219,8 +219,8 @@ def test_every_changed_byte_of_the_record_is_noticed(bench: StoreBench):
     raw = (folder / "a.db.lease").read_bytes()
     end = len(raw.rstrip())
     for index in range(end):
-        assert lease._decoded(raw[:index] + bytes([raw[index] ^ 1]) + raw[index + 1 :]) is None
-    assert lease._decoded(raw) is not None
+        assert lease._decode_record(raw[:index] + bytes([raw[index] ^ 1]) + raw[index + 1 :]) is None
+    assert lease._decode_record(raw) is not None
 
 
 def test_a_lease_of_another_copy_begins_anew(bench: StoreBench):
@@ -228,9 +228,9 @@ def test_a_lease_of_another_copy_begins_anew(bench: StoreBench):
     raw = (folder / "a.db.lease").read_bytes()
     (folder / "a.db.lease").unlink()
     _, after = doubted(bench, folder)
-    record = lease._decoded(raw)
+    record = lease._decode_record(raw)
     assert record is not None
-    (folder / "a.db.lease").write_bytes(lease._encoded(replace_record(record, is_closed=False)))
+    (folder / "a.db.lease").write_bytes(lease._encode_record(replace_record(record, is_closed=False)))
     doubt, third = doubted(bench, folder)
     assert doubt is ReplicaDoubt.REPLICA
     assert len({before, after, third}) == 3
@@ -242,10 +242,10 @@ def replace_record(record: LeaseRecord, **changes) -> LeaseRecord:
 
 def test_an_old_lease_beside_a_database_that_went_on_begins_anew(bench: StoreBench):
     folder, _ = worked(bench)
-    record = lease._decoded((folder / "a.db.lease").read_bytes())
+    record = lease._decode_record((folder / "a.db.lease").read_bytes())
     assert record is not None
     assert doubted(bench, folder)[0] is None
-    old = lease._encoded(replace_record(record, is_closed=False))
+    old = lease._encode_record(replace_record(record, is_closed=False))
     (folder / "a.db.lease").write_bytes(old)
     assert doubted(bench, folder)[0] is ReplicaDoubt.AHEAD
 
@@ -274,7 +274,7 @@ def test_the_file_is_the_users_alone_and_one_sector(bench: StoreBench):
 
 
 def lease_record(folder: Path) -> LeaseRecord:
-    record = lease._decoded((folder / "a.db.lease").read_bytes())
+    record = lease._decode_record((folder / "a.db.lease").read_bytes())
     assert record is not None
     return record
 

@@ -94,7 +94,7 @@ def test_a_run_that_did_not_complete_may_be_begun_again_and_keeps_its_row(
     world.now_ms = 2000
     assert begin(store, "key")
     with store.read() as snapshot:
-        (again,) = run_log.of_agent(snapshot, AGENT, 10)
+        (again,) = run_log.runs_of_agent(snapshot, AGENT, 10)
     assert (again.status, again.started_ms, again.ended_ms, again.error) == (
         RunStatus.RUNNING,
         2000,
@@ -113,7 +113,7 @@ def test_a_run_that_has_ended_stays_as_it_ended(store: Store) -> None:
     end(store, "key", RunStatus.COMPLETED)
     end(store, "key", RunStatus.FAILED, "too late")
     with store.read() as snapshot:
-        (run,) = run_log.of_agent(snapshot, AGENT, 10)
+        (run,) = run_log.runs_of_agent(snapshot, AGENT, 10)
     assert (run.status, run.error) == (RunStatus.COMPLETED, "")
 
 
@@ -161,7 +161,7 @@ def test_what_is_running_at_a_start_is_abandoned(store: Store) -> None:
     with store.write() as tx:
         assert run_log.close_interrupted(tx) == 2
         assert run_log.close_interrupted(tx) == 0
-        runs = run_log.of_agent(tx, AGENT, 10)
+        runs = run_log.runs_of_agent(tx, AGENT, 10)
     assert [(run.run_key, run.status) for run in runs] == [
         ("three", RunStatus.COMPLETED),
         ("one", RunStatus.ABANDONED),
@@ -185,7 +185,7 @@ def test_the_oldest_runs_of_an_agent_are_forgotten_and_no_others(store: Store, w
         begin(store, f"run {number}")
         end(store, f"run {number}", RunStatus.COMPLETED)
     with store.read() as snapshot:
-        runs = run_log.of_agent(snapshot, AGENT, 1000)
+        runs = run_log.runs_of_agent(snapshot, AGENT, 1000)
         assert len(runs) == run_log.RUNS_KEPT_PER_AGENT
         assert runs[0].run_key == f"run {run_log.RUNS_KEPT_PER_AGENT + 4}"
         assert run_log.find(snapshot, "another agent's") is not None

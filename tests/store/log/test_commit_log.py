@@ -83,7 +83,7 @@ def test_what_is_unknown_lies_on_no_chain_and_ends_none(store: Store) -> None:
             assert not log.on_chain(other, head)
             assert not log.on_chain(head, other)
             assert not log.on_chain(other, other)
-        assert [log.forked(listed_head.replica) for listed_head in (head, elsewhere)] == [True, False]
+        assert [log.is_forked(listed_head.replica) for listed_head in (head, elsewhere)] == [True, False]
 
 
 def test_a_damaged_commit_is_told_with_its_place(store: Store) -> None:

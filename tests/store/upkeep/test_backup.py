@@ -231,7 +231,7 @@ def test_a_restore_goes_on_as_a_new_replica_and_takes_its_lost_commits_back_from
     assert log_and_state(again)[:3] == log_and_state(peer)[:3]
     with again.read() as snapshot:
         assert snapshot.replica == head.replica
-        assert not any(snapshot.log.forked(listed_head.replica) for listed_head in snapshot.vector())
+        assert not any(snapshot.log.is_forked(listed_head.replica) for listed_head in snapshot.vector())
     assert log_and_state(bench.store("a", path))[2].commits == 4
 
 

@@ -344,7 +344,10 @@ async def test_an_agent_that_moved_away_and_back_does_nothing_twice(
         fleet.sync()
         async with serving(home) as service:
             await spend_idle_turns(service, agent)
-    assert sum(len(home.read(lambda snapshot: run_log.of_agent(snapshot, agent, 9))) for home in (a, b)) == 1
+    assert (
+        sum(len(home.read(lambda snapshot: run_log.runs_of_agent(snapshot, agent, 9))) for home in (a, b))
+        == 1
+    )
 
 
 async def test_a_run_under_way_where_an_agent_was_writes_nothing_once_the_move_is_known(

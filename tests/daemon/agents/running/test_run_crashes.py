@@ -204,7 +204,7 @@ class World:
         await _turns(3)
 
     def log(self) -> list[AgentRun]:
-        return self.home.read(lambda snapshot: run_log.of_agent(snapshot, self.agent, 1000))
+        return self.home.read(lambda snapshot: run_log.runs_of_agent(snapshot, self.agent, 1000))
 
 
 async def _turns(count: int) -> None:

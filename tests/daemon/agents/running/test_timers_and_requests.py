@@ -37,7 +37,7 @@ def set_timer(home: Home, agent: EntityId, words: str) -> None:
 
 
 def log(home: Home, agent: EntityId) -> list[AgentRun]:
-    return home.read(lambda snapshot: run_log.of_agent(snapshot, agent, 100))
+    return home.read(lambda snapshot: run_log.runs_of_agent(snapshot, agent, 100))
 
 
 async def over(service: Serving, agent: EntityId) -> bool:
