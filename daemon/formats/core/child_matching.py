@@ -4,6 +4,7 @@ Never takes what a person wrote here, or removed here, for a thing that the file
 """
 
 from collections.abc import Collection, Iterator, Sequence
+from itertools import chain
 
 from daemon.formats.core.import_history import ImportHistory, is_from_import
 from daemon.formats.core.similarity import TextElement, pair_similar
@@ -22,15 +23,16 @@ def match_children(
     snapshot: Snapshot,
     task: EntityId,
     kind: str,
-    titles: Sequence[tuple[EntityId, str]],
+    titles: Sequence[tuple[Sequence[EntityId], str]],
     identifiers: Collection[EntityId],
-) -> dict[EntityId, EntityId]:
-    """Return the ids of a task's items or entries that the file means, by those derived from its words.
+) -> list[EntityId | None]:
+    """Return which of a task's items or entries each of the file's is, None for a new one.
 
-    None of those in `identifiers` is meant: the file names them by their ids.
+    Those of the file are given with the ids that they may have, and their words. None of those in
+    `identifiers` is meant: the file names them by their ids.
     """
     entities = {entity.id: entity for entity in _held(snapshot, task, kind)}
-    for derived, _ in titles:
+    for derived in chain.from_iterable(ids for ids, _ in titles):
         # It may have come under another owner since.
         if derived not in entities and (child := snapshot.entity(derived)):
             entities[derived] = child
@@ -43,10 +45,10 @@ def match_children(
         key=lambda pair: pair[0],
     )
     pairs = pair_similar(
-        [TextElement(derived, text) for derived, text in titles],
-        [TextElement(entity.id, _words(snapshot, entity)) for _, entity in known_children],
+        [TextElement(ids, text) for ids, text in titles],
+        [TextElement([entity.id], _words(snapshot, entity)) for _, entity in known_children],
     )
-    return {titles[index][0]: known_children[n][1].id for index, n in pairs.items()}
+    return [known_children[pairs[index]][1].id if index in pairs else None for index in range(len(titles))]
 
 
 def last_imported_texts(snapshot: Snapshot, task: EntityId) -> set[str | Redacted]:

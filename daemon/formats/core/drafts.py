@@ -13,6 +13,7 @@ from daemon.formats.core.import_history import ImportHistory, import_origin, is_
 from daemon.formats.core.plan import PlannedChecklist, PlannedEntry, PlannedItem, PlannedTask, joined_line
 from daemon.formats.core.round_trip import FORMATS_THAT_RETURN as RETURNING
 from daemon.formats.core.round_trip import ReturnedElements
+from daemon.formats.core.similarity import keys_of
 from daemon.journal.checklist_items import TODOS_TITLE, todos_id
 from daemon.journal.fields.positions import is_position, position_right_after
 from daemon.journal.fields.validation import CLOSED
@@ -445,28 +446,22 @@ class _Children:
 
     def _known(self, kind: str, keyed_titles: Sequence[tuple[str, str]]) -> dict[str, EntityId]:
         """Return the ids of items or entries by their keys; reworded ones have those of what they were."""
-        derived = {key: self._derived(key) for key, _ in keyed_titles}
         if self._format not in FORMATS_MATCHED_BY_WORDS or self._draft.is_new:
-            return derived
-        ids_by_key = match_children(
-            self._snapshot,
-            self._owner,
-            kind,
-            [(derived[key], words) for key, words in keyed_titles],
-            self._exported_ids,
-        )
+            return {key: self._derived(key) for key, _ in keyed_titles}
+        ids = [self._ids_of(key) for key, _ in keyed_titles]
+        titles = [(own, words) for own, (_, words) in zip(ids, keyed_titles, strict=True)]
+        matched = match_children(self._snapshot, self._owner, kind, titles, self._exported_ids)
+        # The last of them is free: those before it may be of things reworded since.
         return {
-            key: ids_by_key.get(identifier) or self._free(key, identifier)
-            for key, identifier in derived.items()
+            key: entity or own[-1] for (key, _), own, entity in zip(keyed_titles, ids, matched, strict=True)
         }
 
-    def _free(self, key: str, derived: EntityId) -> EntityId:
-        """Return an id for what is new: the one of its words may be that of a thing reworded since."""
-        nth = 1
-        while self._snapshot.entity(derived) is not None:
-            nth += 1
-            derived = self._derived(f"{key}\nagain\n{nth}")
-        return derived
+    def _ids_of(self, key: str) -> list[EntityId]:
+        return keys_of(
+            self._derived(key),
+            lambda nth: self._derived(f"{key}\nagain\n{nth}"),
+            lambda derived: self._snapshot.entity(derived) is not None,
+        )
 
     def _derived(self, key: str) -> EntityId:
         return derived_id("import", self._format, key, time_of=self._owner)

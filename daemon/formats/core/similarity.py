@@ -5,9 +5,9 @@ must not become one.
 """
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from syncproto.codec import Redacted, redaction_of
 
@@ -23,37 +23,93 @@ _AHEAD_MAX = 8
 # How a long text begins tells enough, and keeps what is compared small.
 _CHARS_MAX = 1000
 
+Key = TypeVar("Key", bound=Hashable)
+
 
 class TextElement(NamedTuple):
-    """A thing of a file: its key, its words, and when it was made if the file has that time.
+    """A thing of a file: its keys, its words, and when it was made if the file has that time.
 
     Of what the journal has, the words are those that the file last said. Of words that are dropped, or not to
-    be compared, there is only what tells whether others are the same.
+    be compared, there is only what tells whether others are the same. It has the one key under which it came.
+    A thing of the file has each key under which it may have come (`keys_of`), and shares none with another.
     """
 
-    key: Hashable
+    keys: Sequence[Hashable]
     words: str | Redacted
     made_ms: int | None = None
 
 
-def pair_similar(new: Sequence[TextElement], text_elements: Sequence[TextElement]) -> dict[int, int]:
-    """Map places in `new` to places in `text_elements` of the same things; both are in file order."""
+def keys_of(own: Key, nth_key: Callable[[int], Key], is_taken: Callable[[Key], bool]) -> list[Key]:
+    """Return the keys under which a thing of a file may be in the journal, and last the one that is free.
+
+    `own` may be the key of a thing that was reworded since. Then the next is `nth_key(2)`, and so on: none of
+    them is the key of another thing of the file, so the same file finds each thing under its key again.
+    """
+    keys = [own]
+    while is_taken(keys[-1]):
+        keys.append(nth_key(len(keys) + 1))
+    return keys
+
+
+def pair_similar(
+    new: Sequence[TextElement],
+    text_elements: Sequence[TextElement],
+    by_content: Callable[[Mapping[int, int]], Mapping[int, int]] = lambda _: {},
+) -> dict[int, int]:
+    """Map places in `new` to places in `text_elements` of the same things; both are in file order.
+
+    `by_content` maps more of them, given the pairs that words tell. Once the things have the words of the
+    file, the same file gives the same pairs again.
+    """
     # From certain to likely: each step pairs only what the steps before left over, so a guess never takes the
     # partner of an exact match.
     pairs = _same_key(new, text_elements)
     pairs |= _same_words(new, text_elements, pairs)
     pairs |= _in_order(new, text_elements, pairs)
-    return pairs | _like(new, text_elements, pairs)
+    pairs |= _like(new, text_elements, pairs)
+    pairs |= by_content(pairs)
+    return _as_found_again(new, text_elements, pairs)
 
 
 def _same_key(new: Sequence[TextElement], text_elements: Sequence[TextElement]) -> dict[int, int]:
-    places = {text_element.key: place for place, text_element in enumerate(text_elements)}
-    candidates = ((index, places.get(text_element.key)) for index, text_element in enumerate(new))
-    return {
-        index: n
-        for index, n in candidates
-        if n is not None and text_elements[n].words in _spellings(new[index])
-    }
+    places = {key: place for place, text_element in enumerate(text_elements) for key in text_element.keys}
+    pairs: dict[int, int] = {}
+    for index, text_element in enumerate(new):
+        spellings = _spellings(text_element)
+        own = (places[key] for key in text_element.keys if key in places)
+        place = next((place for place in own if text_elements[place].words in spellings), None)
+        if place is not None:
+            pairs[index] = place
+    return pairs
+
+
+def _as_found_again(
+    new: Sequence[TextElement], text_elements: Sequence[TextElement], pairs: dict[int, int]
+) -> dict[int, int]:
+    """Return the pairs among equal words as `_same_key` and `_same_words` will find them the next time.
+
+    A guess paired a thing by the words that it had until now. From now on it has those of the file. So has
+    each other thing of which the file says the same; only their keys and their order then tell them apart.
+    """
+    equal: dict[str | Redacted, list[int]] = defaultdict(list)
+    for index, text_element in enumerate(new):
+        equal[text_element.words].append(index)
+    settled = dict(pairs)
+    for indexes in equal.values():
+        partners = sorted(pairs[index] for index in indexes if index in pairs)
+        if len(indexes) == 1 or not partners:
+            continue
+        # What had no partner gets one last: it is new, and has a key of its own.
+        partner_elements = [text_elements[place]._replace(words=new[indexes[0]].words) for place in partners]
+        same = [new[index] for index in indexes]
+        by_key = _same_key(same, partner_elements)
+        paired_first = sorted(_left(same, by_key), key=lambda n: indexes[n] not in pairs)
+        places = _left(partner_elements, by_key.values())
+        by_order = zip(sorted(paired_first[: len(places)]), places, strict=True)
+        for index in indexes:
+            settled.pop(index, None)
+        settled |= {indexes[n]: partners[place] for n, place in (*by_key.items(), *by_order)}
+    return settled
 
 
 def _same_words(

@@ -5,7 +5,7 @@ what is new in it must not become one.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from daemon.formats.core import child_matching
 from daemon.formats.core.exported_ids import exported_keys, exported_tasks
 from daemon.formats.core.import_history import ImportHistory, source_id_of
 from daemon.formats.core.plan import Plan, PlannedChecklist, PlannedTask, skipped
-from daemon.formats.core.similarity import TextElement, pair_similar
+from daemon.formats.core.similarity import TextElement, keys_of, pair_similar
 from store.fold.entity import Entity
 from store.sentence import sentence
 from store.snapshot import Snapshot
@@ -94,26 +94,7 @@ def _as_known(snapshot: Snapshot, key: str, task: Entity) -> _Known:
     title = ImportHistory(snapshot, task).last_value("title")
     made_ms = ((task.created and task.created.origin) or {}).get("at_ms")
     words = title if isinstance(title, str | Redacted) else ""
-    return _Known(task.id, key, TextElement(key, words, made_ms))
-
-
-class _Free:
-    """Keys that no task of the list ever had; a key ends in the number of its title's occurrence."""
-
-    def __init__(self, taken_keys: Iterable[str]) -> None:
-        self._taken = set(taken_keys)
-        self._next: dict[str, int] = {}
-
-    def key(self, wanted: str) -> str:
-        """Return the key itself, or the next one of its title that is free."""
-        start, _, number = wanted.rpartition("/")
-        # Remembering where the search ended keeps a file of many equal titles linear.
-        nth = max(int(number), self._next.get(start, 0))
-        while f"{start}/{nth}" in self._taken:
-            nth += 1
-        self._taken.add(f"{start}/{nth}")
-        self._next[start] = nth + 1
-        return f"{start}/{nth}"
+    return _Known(task.id, key, TextElement([key], words, made_ms))
 
 
 def _match_list(snapshot: Snapshot, plan: Plan, list_key: str) -> MatchedPlan:
@@ -127,23 +108,35 @@ def _match_list(snapshot: Snapshot, plan: Plan, list_key: str) -> MatchedPlan:
     # An id is certain and likeness is a guess, so what an id names is out of the guessing.
     left = [match for match in candidates if match.id not in exported_ids and match.key not in used]
     rest = [task for index, task in enumerate(plan.tasks) if index not in exported]
-    free = _Free([*(match.key for match in candidates), *keys.values()])
-    keys |= _keys_by_likeness(snapshot, plan.format, rest, left, free)
+    taken = {*(match.key for match in candidates), *keys.values()}
+    keys |= _keys_by_likeness(snapshot, plan.format, rest, left, taken)
     tasks = (_under(exported.get(index, task), keys) for index, task in enumerate(plan.tasks))
     return MatchedPlan(replace(plan, tasks=tuple(tasks)), ids)
 
 
 def _keys_by_likeness(
-    snapshot: Snapshot, format_: str, tasks: Sequence[PlannedTask], candidates: Sequence[_Known], free: _Free
+    snapshot: Snapshot,
+    format_: str,
+    tasks: Sequence[PlannedTask],
+    candidates: Sequence[_Known],
+    taken: Collection[str],
 ) -> dict[str, str]:
-    """Return the keys of those that the tasks of a list are, by the keys that they have in the file."""
-    new = [TextElement(task.key, task.title, task.made_ms) for task in tasks]
-    pairs = pair_similar(new, [candidate.said for candidate in candidates])
-    # A heading may be written anew altogether; then only what is under it tells which task it is.
-    if format_ in child_matching.FORMATS_MATCHED_BY_WORDS:
-        pairs |= _same_contents(snapshot, tasks, candidates, pairs)
+    """Return the keys of those that the tasks of a list are, by the keys that they have in the file.
+
+    Those in `taken` are keys of tasks that the journal has.
+    """
+    keys = [keys_of(task.key, f"{task.key}/{{}}".format, taken.__contains__) for task in tasks]
+    new = [TextElement(own, task.title, task.made_ms) for own, task in zip(keys, tasks, strict=True)]
+
+    def by_content(pairs: Mapping[int, int]) -> Mapping[int, int]:
+        # A heading may be written anew altogether; then only what is under it tells which task it is.
+        if format_ not in child_matching.FORMATS_MATCHED_BY_WORDS:
+            return {}
+        return _same_contents(snapshot, tasks, candidates, pairs)
+
+    pairs = pair_similar(new, [candidate.said for candidate in candidates], by_content)
     return {
-        task.key: candidates[pairs[index]].key if index in pairs else free.key(task.key)
+        task.key: candidates[pairs[index]].key if index in pairs else keys[index][-1]
         for index, task in enumerate(tasks)
     }
 

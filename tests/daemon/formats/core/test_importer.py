@@ -4,7 +4,7 @@ Never goes below the use cases, but for what only a tombstone or another device 
 """
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from daemon.formats.core.importer import PART_ELEMENTS, ImportResult, PlanImport, PlanPart
@@ -492,6 +492,9 @@ small_files = st.lists(
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
 @given(st.lists(small_files, min_size=1, max_size=4))
+# The key of a heading that is new must not be the one that the next heading with these words has.
+@example(["# A\n## B\n", "# A\n## B\n## B\n- x\n"])
+@example(["# A\n  - y\n- x\n", "  - y\n- x\n", "# A\n# A\n## B\n"])
 def test_any_file_imported_twice_in_a_row_writes_once(fleet: Fleet, files):
     home = fleet.home(f"device {len(fleet.homes)}")
     for text in files:
