@@ -65,13 +65,13 @@ def date_language(language: str) -> DateLanguage:
     return DateLanguage(
         language=words.language,
         examples=words.examples,
-        days=_spelled(words.days),
-        weekdays=_numbered(words.weekdays, first=0),
-        months=_numbered(words.months, first=1),
+        days=_number_table(words.days),
+        weekdays=_name_table(words.weekdays, first=0),
+        months=_name_table(words.months, first=1),
         units=_units(words),
-        numbers=_spelled(words.numbers),
+        numbers=_number_table(words.numbers),
         rules=words.rules,
-        now=frozenset(_spelled(dict.fromkeys(words.now, 0))),
+        now=frozenset(_number_table(dict.fromkeys(words.now, 0))),
         at=_first_of_pattern(words.at),
         on=_first_of_pattern(words.on),
         weeks_in_days=dict(words.weeks_in_days),
@@ -90,11 +90,11 @@ def foreign_date_language(language: str) -> DateLanguage:
     return replace(own, weekdays=weekdays)
 
 
-def _spelled(numbers: Mapping[str, int]) -> dict[str, int]:
+def _number_table(numbers: Mapping[str, int]) -> dict[str, int]:
     return {typed: value for phrase, value in numbers.items() for typed in typed_spellings(phrase)}
 
 
-def _numbered(spellings: Iterable[Iterable[str]], first: int) -> dict[str, int]:
+def _name_table(spellings: Iterable[Iterable[str]], first: int) -> dict[str, int]:
     return {
         typed: number
         for number, names in enumerate(spellings, first)

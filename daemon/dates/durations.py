@@ -41,12 +41,12 @@ class _LengthLanguage:
 def _all_languages() -> _LengthLanguage:
     """Join the words of all languages, on the first length that is read."""
     spoken = [date_words(language) for language in LANGUAGES]
-    minutes = _typed(word for words in spoken for word in (*words.units.minute, *words.length.minute))
-    hours = _typed(word for words in spoken for word in (*words.units.hour, *words.length.hour))
-    days = _typed(word for words in spoken for word in words.units.day)
-    numbers = _joined(words.numbers for words in spoken)
-    half = _typed(phrase for words in spoken for phrase in words.length.and_a_half)
-    joiners = any_of_pattern(_typed(word for words in spoken for word in words.length.joiners))
+    minutes = _all_spellings(word for words in spoken for word in (*words.units.minute, *words.length.minute))
+    hours = _all_spellings(word for words in spoken for word in (*words.units.hour, *words.length.hour))
+    days = _all_spellings(word for words in spoken for word in words.units.day)
+    numbers = _number_table(words.numbers for words in spoken)
+    half = _all_spellings(phrase for words in spoken for phrase in words.length.and_a_half)
+    joiners = any_of_pattern(_all_spellings(word for words in spoken for word in words.length.joiners))
     number = any_of_pattern(numbers)
     return _LengthLanguage(
         units={
@@ -55,7 +55,7 @@ def _all_languages() -> _LengthLanguage:
             **dict.fromkeys(minutes, 1),
         },
         numbers=numbers,
-        amounts=_joined(
+        amounts=_number_table(
             amounts for words in spoken for amounts in (words.length.amounts, words.length.typed_amounts)
         ),
         halves=frozenset(phrase.split()[-1] for phrase in half),
@@ -71,11 +71,11 @@ def _all_languages() -> _LengthLanguage:
     )
 
 
-def _typed(words: Iterable[str]) -> list[str]:
+def _all_spellings(words: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(typed for word in words for typed in typed_spellings(word)))
 
 
-def _joined(tables: Iterable[Mapping[str, int]]) -> dict[str, int]:
+def _number_table(tables: Iterable[Mapping[str, int]]) -> dict[str, int]:
     return {
         typed: value for table in tables for word, value in table.items() for typed in typed_spellings(word)
     }
@@ -110,10 +110,10 @@ def _minutes(text: str) -> int | None:
     if any(half in text for half in spoken.halves):
         match = spoken.and_a_half.fullmatch(text)
         return None if match is None else round(_number(match["n"]) * HOUR_MINUTES) + HOUR_MINUTES // 2
-    return _summed(text)
+    return _sum_of_parts(text)
 
 
-def _summed(text: str) -> int | None:
+def _sum_of_parts(text: str) -> int | None:
     """Add the parts up, each of a smaller unit than the one before. The last part may leave its unit out."""
     total, start, last_size = 0.0, 0, 0
     while start < len(text):

@@ -63,14 +63,14 @@ class _Reference(NamedTuple):
 
 def parse_due_day(words: str, today: date, language: str) -> date | None:
     """Read the day on which something is due; None for "none" or nothing. Refuses what is no day."""
-    text = normalized_words(_bounded(words))
+    text = normalized_words(_require_short(words))
     if text in _NOTHING:
         return None
     if _ISO_DATE.fullmatch(text):
         day = date_or_none(*map(int, text.split("-")))
     else:
         reference = _Reference(today, in_past=False)
-        day = _require_one_reading(words, _read(language, lambda spoken: _days(text, spoken, reference)))
+        day = _require_one_reading(words, _readings(language, lambda spoken: _days(text, spoken, reference)))
         if day is None and _names_a_time(text, language):
             raise usage_error(
                 sentence(
@@ -107,10 +107,10 @@ def parse_moment(
     local = now.astimezone(zone).replace(tzinfo=None)
     if (exact := _iso(words, zone)) is not None:
         return exact
-    text = normalized_words(_bounded(words))
-    request = _Asked(now.astimezone(UTC), local, zone, prefer == "past")
+    text = normalized_words(_require_short(words))
+    request = _MomentRequest(now.astimezone(UTC), local, zone, prefer == "past")
     moment = _require_one_reading(
-        words, _read(language, lambda spoken: _moments(text, spoken, request, words))
+        words, _readings(language, lambda spoken: _moments(text, spoken, request, words))
     )
     if moment is None:
         unread = sentence("no-time", "{words!r} is not a time that can be read", words=excerpt(words))
@@ -118,7 +118,7 @@ def parse_moment(
     return moment
 
 
-def _bounded(words: str) -> str:
+def _require_short(words: str) -> str:
     """Refuse what nobody types for a day, before it costs anything."""
     if len(words) > _CHARS_MAX:
         raise usage_error(
@@ -131,7 +131,7 @@ def _bounded(words: str) -> str:
 # -- which reading ------------------------------------------------------------------------------------
 
 
-def _read(language: str, reading: Callable[[DateLanguage], set[T]]) -> set[T]:
+def _readings(language: str, reading: Callable[[DateLanguage], set[T]]) -> set[T]:
     """Read by the own language; by the others only if it reads nothing, so that they load only then."""
     own = known_language(language)
     if readings := reading(date_language(own)):
@@ -143,8 +143,8 @@ def _read(language: str, reading: Callable[[DateLanguage], set[T]]) -> set[T]:
 def _require_one_reading(words: str, readings_found: Iterable[T]) -> T | None:
     readings = sorted(readings_found)
     if len(readings) > 1:
-        reading_name: Sentence | str = _written(readings[0])
-        for reading in map(_written, readings[1:]):
+        reading_name: Sentence | str = _iso_text(readings[0])
+        for reading in map(_iso_text, readings[1:]):
             reading_name = sentence("or-as", "{first} or as {second}", first=reading_name, second=reading)
         raise usage_error(
             sentence(
@@ -158,7 +158,7 @@ def _require_one_reading(words: str, readings_found: Iterable[T]) -> T | None:
     return readings[0] if readings else None
 
 
-def _written(reading: date) -> str:
+def _iso_text(reading: date) -> str:
     return reading.isoformat(timespec="minutes") if isinstance(reading, datetime) else reading.isoformat()
 
 
@@ -182,11 +182,13 @@ def _patterns(language: DateLanguage) -> tuple[tuple[DayRule, re.Pattern[str]], 
         "year": r"(?: (?P<year>\d{4}))?",
     }
     rules = {**language.rules, DayRule.BARE: ("{n} ?{unit}",)}
-    filled = [(rule, _filled(template, holes)) for rule, templates in rules.items() for template in templates]
+    filled = [
+        (rule, _fill_holes(template, holes)) for rule, templates in rules.items() for template in templates
+    ]
     return tuple((rule, re.compile(pattern)) for rule, pattern in filled)
 
 
-def _filled(rule: str, holes: dict[str, str]) -> str:
+def _fill_holes(rule: str, holes: dict[str, str]) -> str:
     for name, pattern in holes.items():
         rule = rule.replace(f"{{{name}}}", pattern)
     return rule
@@ -279,14 +281,14 @@ def _weekday(match: re.Match[str], language: DateLanguage, reference: _Reference
     return reference.today + step * timedelta(days=away if away >= least else away + 7)
 
 
-def _following(match: re.Match[str], language: DateLanguage, reference: _Reference) -> date:
+def _weekday_of_next_week(match: re.Match[str], language: DateLanguage, reference: _Reference) -> date:
     return _monday(reference.today) + timedelta(days=7 + language.weekdays[match["weekday"]])
 
 
-def _either(match: re.Match[str], language: DateLanguage, reference: _Reference) -> set[date]:
+def _next_weekday_readings(match: re.Match[str], language: DateLanguage, reference: _Reference) -> set[date]:
     """Read "next friday", which some mean as the coming one and some as the one after."""
     ahead = _Reference(reference.today, in_past=False)
-    return {_weekday(match, language, ahead), _following(match, language, ahead)}
+    return {_weekday(match, language, ahead), _weekday_of_next_week(match, language, ahead)}
 
 
 def _past_weekday(match: re.Match[str], language: DateLanguage, reference: _Reference) -> set[date]:
@@ -303,7 +305,7 @@ def _last_of(year: int, month: int) -> date:
     return date(year, month, calendar.monthrange(year, month)[1])
 
 
-def _nth(match: re.Match[str], _language: DateLanguage, reference: _Reference) -> set[date]:
+def _nearest_day_of_month(match: re.Match[str], _language: DateLanguage, reference: _Reference) -> set[date]:
     """Read "the 15th": the nearest day of this number."""
     step = -1 if reference.in_past else 1
     for away in range(0, 3 * step, step):
@@ -340,7 +342,7 @@ def _number(match: re.Match[str], language: DateLanguage) -> int:
     return int(digits) if digits.isdecimal() else language.numbers[digits]
 
 
-def _away(match: re.Match[str], language: DateLanguage, reference: _Reference, sign: int) -> set[date]:
+def _days_away(match: re.Match[str], language: DateLanguage, reference: _Reference, sign: int) -> set[date]:
     return {
         _step_by(reference.today, unit, sign * count)
         for unit, count in _spans(match, language)
@@ -369,17 +371,17 @@ def _week_end(_match: re.Match[str], _language: DateLanguage, reference: _Refere
 
 
 _DAYS_OF: Final[dict[DayRule, Callable[[re.Match[str], DateLanguage, _Reference], set[date]]]] = {
-    DayRule.AHEAD: lambda match, language, reference: _away(match, language, reference, 1),
-    DayRule.BACK: lambda match, language, reference: _away(match, language, reference, -1),
-    DayRule.BARE: lambda match, language, reference: _away(
+    DayRule.AHEAD: lambda match, language, reference: _days_away(match, language, reference, 1),
+    DayRule.BACK: lambda match, language, reference: _days_away(match, language, reference, -1),
+    DayRule.BARE: lambda match, language, reference: _days_away(
         match, language, reference, -1 if reference.in_past else 1
     ),
     DayRule.NEXT: lambda match, language, reference: _one_away(match, language, reference, 1),
     DayRule.LAST: lambda match, language, reference: _one_away(match, language, reference, -1),
     DayRule.COMING: lambda match, language, reference: {_weekday(match, language, reference)},
     DayRule.THIS: lambda match, language, reference: {_weekday(match, language, reference, least=0)},
-    DayRule.EITHER: _either,
-    DayRule.FOLLOWING: lambda match, language, reference: {_following(match, language, reference)},
+    DayRule.EITHER: _next_weekday_readings,
+    DayRule.FOLLOWING: lambda match, language, reference: {_weekday_of_next_week(match, language, reference)},
     DayRule.PAST: _past_weekday,
     DayRule.WEEK_END: _week_end,
     DayRule.MONTH_END: lambda _match, _language, reference: {
@@ -387,7 +389,7 @@ _DAYS_OF: Final[dict[DayRule, Callable[[re.Match[str], DateLanguage, _Reference]
     },
     DayRule.YEAR_END: lambda _match, _language, reference: {date(reference.today.year, 12, 31)},
     DayRule.END_OF: _end_of,
-    DayRule.NTH: _nth,
+    DayRule.NTH: _nearest_day_of_month,
     DayRule.DATE: _date,
 }
 
@@ -395,7 +397,7 @@ _DAYS_OF: Final[dict[DayRule, Callable[[re.Match[str], DateLanguage, _Reference]
 # -- times --------------------------------------------------------------------------------------------
 
 
-class _Asked(NamedTuple):
+class _MomentRequest(NamedTuple):
     """Now, in UTC and in local time, and whether a time that does not say so is in the past."""
 
     utc: datetime
@@ -419,7 +421,7 @@ def _iso(words: str, zone: tzinfo) -> datetime | None:
         return None
 
 
-def _moments(text: str, language: DateLanguage, request: _Asked, words: str) -> set[datetime]:
+def _moments(text: str, language: DateLanguage, request: _MomentRequest, words: str) -> set[datetime]:
     """Return every point in time that the text can mean in this language, in UTC."""
     if text in language.now:
         return {request.utc}
@@ -436,7 +438,7 @@ def _moments(text: str, language: DateLanguage, request: _Asked, words: str) -> 
     return moments
 
 
-def _exact_spans(text: str, language: DateLanguage, request: _Asked) -> set[datetime]:
+def _exact_spans(text: str, language: DateLanguage, request: _MomentRequest) -> set[datetime]:
     """Read "2 hours ago" by the clock, "2 days ago" by the calendar at the same time of the day."""
     moments = set()
     signs = {DayRule.AHEAD: 1, DayRule.BACK: -1, DayRule.BARE: -1 if request.in_past else 1}
@@ -454,7 +456,7 @@ def _exact_spans(text: str, language: DateLanguage, request: _Asked) -> set[date
 def _split_day_and_clock(text: str, language: DateLanguage) -> Iterable[tuple[str, time]]:
     """Take a text apart into its day, empty for today, and its time of the day."""
     for pattern in _clock_patterns(language):
-        if (match := pattern.fullmatch(text)) and (clock := _clock(match)) is not None:
+        if (match := pattern.fullmatch(text)) and (clock := _time_of_day(match)) is not None:
             yield (match["day"] or "").strip(), clock
 
 
@@ -470,7 +472,7 @@ def _clock_patterns(language: DateLanguage) -> tuple[re.Pattern[str], ...]:
     return (*ends, *led, *(re.compile(f"(?:{at_word})?{time_pattern} {day}") for time_pattern in _TIMES))
 
 
-def _clock(match: re.Match[str]) -> time | None:
+def _time_of_day(match: re.Match[str]) -> time | None:
     hour, minute, half = int(match["hour"]), int(match["minute"] or 0), match["half"]
     if half:
         if not 1 <= hour <= 12:
@@ -482,7 +484,7 @@ def _clock(match: re.Match[str]) -> time | None:
         return None
 
 
-def _at_clock(day: str, clock: time, language: DateLanguage, request: _Asked) -> set[datetime]:
+def _at_clock(day: str, clock: time, language: DateLanguage, request: _MomentRequest) -> set[datetime]:
     if day:
         return {datetime.combine(local_day, clock) for local_day in _days(day, language, request.day)}
     today = datetime.combine(request.local.date(), clock)

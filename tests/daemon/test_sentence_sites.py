@@ -32,7 +32,7 @@ _SENTENCES: dict[str, tuple[int, ...]] = {
     "foreign_text": (0,),
 }
 """What reports to a person, and which of its arguments are sentences."""
-_FACTORIES = {"DecisionResult": "decision_result", "Check": "make_check", "Skipped": "skipped"}
+_FACTORIES = {"DecisionResult": "decision_result", "Check": "make_check", "Skipped": "describe_skipped"}
 """Answers with sentences, and the only function that makes each."""
 
 

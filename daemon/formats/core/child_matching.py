@@ -31,7 +31,7 @@ def match_children(
     Those of the file are given with the ids that they may have, and their words. None of those in
     `identifiers` is meant: the file names them by their ids.
     """
-    entities = {entity.id: entity for entity in _held(snapshot, task, kind)}
+    entities = {entity.id: entity for entity in _children_ever(snapshot, task, kind)}
     for derived in chain.from_iterable(ids for ids, _ in titles):
         # It may have come under another owner since.
         if derived not in entities and (child := snapshot.entity(derived)):
@@ -53,11 +53,13 @@ def match_children(
 
 def last_imported_texts(snapshot: Snapshot, task: EntityId) -> set[str | Redacted]:
     """Return what the file last contained of a task: its items and notes."""
-    entities = (entity for kind in _WORDS for entity in _held(snapshot, task, kind) if _is_imported(entity))
+    entities = (
+        entity for kind in _WORDS for entity in _children_ever(snapshot, task, kind) if _is_imported(entity)
+    )
     return {_words(snapshot, entity) for entity in entities if entity.visible}
 
 
-def _held(snapshot: Snapshot, task: EntityId, kind: str) -> Iterator[Entity]:
+def _children_ever(snapshot: Snapshot, task: EntityId, kind: str) -> Iterator[Entity]:
     """Yield all that points at the task, also what was removed or put into another checklist of it."""
     owners, relation = [task], "task_entry"
     if kind == "checklist_item":

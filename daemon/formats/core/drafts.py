@@ -242,21 +242,21 @@ class _Children:
         self._ids = ids
         may_return = format_ in RETURNING and not draft.is_new
         self._exported_ids = frozenset(self._named_ids())
-        self._returned = ReturnedElements(snapshot, frozenset(self._spoken())) if may_return else None
+        self._returned = ReturnedElements(snapshot, frozenset(self._file_ids())) if may_return else None
 
     def _named_ids(self) -> Iterator[EntityId]:
         """Yield the ids that the file has of what this journal exported."""
         items = (item for checklist in self._task.checklists for item in checklist.items)
-        yield from filter(None, map(self._exported, items))
-        yield from filter(None, map(self._exported, self._task.entries))
+        yield from filter(None, map(self._exported_id, items))
+        yield from filter(None, map(self._exported_id, self._task.entries))
 
-    def _spoken(self) -> Iterator[EntityId]:
+    def _file_ids(self) -> Iterator[EntityId]:
         """Yield the ids of all that the file says of the task."""
         for checklist in self._task.checklists:
-            yield self._derived(checklist.key)
-            yield from (self._derived(item.key) for item in checklist.items)
-        yield from (self._derived(entry.key) for entry in self._task.entries)
-        yield from (self._derived(link.key) for link in self._task.links)
+            yield self._derive_id(checklist.key)
+            yield from (self._derive_id(item.key) for item in checklist.items)
+        yield from (self._derive_id(entry.key) for entry in self._task.entries)
+        yield from (self._derive_id(link.key) for link in self._task.links)
 
     def collect(self) -> None:
         """Add checklists with their items, entries and links."""
@@ -271,17 +271,17 @@ class _Children:
                 "to_id": self._ids[link.to_key],
                 "type": link.type,
             }
-            line, at_ms = self._derived(link.key), self._task.changed_ms
+            line, at_ms = self._derive_id(link.key), self._task.changed_ms
             back = partial(ReturnedElements.matching_link, says=ends)
             self._child("link", line, says=ends, fields_if_new={}, at_ms=at_ms, back=back)
 
     def _checklist(self, checklist: PlannedChecklist, among: LinePositions) -> None:
         # People and agents add to this same list if a task has none.
         shared = checklist.title == TODOS_TITLE
-        identifier = todos_id(self._owner) if shared else self._derived(checklist.key)
+        identifier = todos_id(self._owner) if shared else self._derive_id(checklist.key)
         field_values: FieldValues = {"task_id": self._owner}
         at_ms = self._task.made_ms
-        exported = [item for item in checklist.items if self._exported(item) is not None]
+        exported = [item for item in checklist.items if self._exported_id(item) is not None]
         if exported and len(exported) == len(checklist.items):
             # No item is new, so a checklist for new ones is not needed.
             for item in exported:
@@ -305,8 +305,8 @@ class _Children:
             back=back,
         )
         places = self._places(identifier, "checklist_item")
-        new = [item for item in checklist.items if self._exported(item) is None]
-        identifiers = self._known("checklist_item", [(item.key, item.title) for item in new])
+        new = [item for item in checklist.items if self._exported_id(item) is None]
+        identifiers = self._match_ids("checklist_item", [(item.key, item.title) for item in new])
         for item in checklist.items:
             if item.key not in identifiers:
                 self._exported_item(item, identifier, places)
@@ -333,7 +333,7 @@ class _Children:
     def _entries(self) -> None:
         places = self._places(self._owner, "task_entry")
         new = [entry for entry in self._task.entries if not self._is_in_journal(entry)]
-        identifiers = self._known("entry", [(entry.key, entry.text) for entry in new])
+        identifiers = self._match_ids("entry", [(entry.key, entry.text) for entry in new])
         for entry in self._task.entries:
             if entry.key not in identifiers:
                 self._exported_entry(entry, places)
@@ -355,7 +355,7 @@ class _Children:
                 ),
             )
 
-    def _exported(self, element: PlannedItem | PlannedEntry) -> EntityId | None:
+    def _exported_id(self, element: PlannedItem | PlannedEntry) -> EntityId | None:
         """Return the id of an item or entry that this journal exported."""
         return None if self._task.current is None else element.exported_id
 
@@ -375,7 +375,7 @@ class _Children:
     def _is_in_journal(self, entry: PlannedEntry) -> bool:
         """Say whether an entry was exported, or is one that every reading of an unchanged task makes."""
         beneath = entry.key[len(self._task.key) :]
-        return self._exported(entry) is not None or self._entries_now.get(beneath) == entry.text
+        return self._exported_id(entry) is not None or self._entries_now.get(beneath) == entry.text
 
     def _exported_item(
         self, item: PlannedItem, checklist: EntityId | None = None, places: LinePositions | None = None
@@ -444,10 +444,10 @@ class _Children:
             self._draft.children.append(EntityWrite(identifier, kind, fields, origin=origin))
         return identifier
 
-    def _known(self, kind: str, keyed_titles: Sequence[tuple[str, str]]) -> dict[str, EntityId]:
+    def _match_ids(self, kind: str, keyed_titles: Sequence[tuple[str, str]]) -> dict[str, EntityId]:
         """Return the ids of items or entries by their keys; reworded ones have those of what they were."""
         if self._format not in FORMATS_MATCHED_BY_WORDS or self._draft.is_new:
-            return {key: self._derived(key) for key, _ in keyed_titles}
+            return {key: self._derive_id(key) for key, _ in keyed_titles}
         ids = [self._ids_of(key) for key, _ in keyed_titles]
         titles = [(own, words) for own, (_, words) in zip(ids, keyed_titles, strict=True)]
         matched = match_children(self._snapshot, self._owner, kind, titles, self._exported_ids)
@@ -458,12 +458,12 @@ class _Children:
 
     def _ids_of(self, key: str) -> list[EntityId]:
         return keys_of(
-            self._derived(key),
-            lambda nth: self._derived(f"{key}\nagain\n{nth}"),
+            self._derive_id(key),
+            lambda nth: self._derive_id(f"{key}\nagain\n{nth}"),
             lambda derived: self._snapshot.entity(derived) is not None,
         )
 
-    def _derived(self, key: str) -> EntityId:
+    def _derive_id(self, key: str) -> EntityId:
         return derived_id("import", self._format, key, time_of=self._owner)
 
     def _places(self, owner: EntityId, relation: str) -> LinePositions:

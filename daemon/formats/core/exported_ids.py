@@ -32,7 +32,7 @@ def exported_tasks(snapshot: Snapshot, plan: Plan) -> dict[int, PlannedTask]:
     known_places = {entity: place for entity, place in places.items() if _is_task(snapshot.entity(entity))}
     current = plan.reread(snapshot, known_places.keys()) if known_places else {}
     return {
-        known_places[entity]: _checked(snapshot, plan.tasks[known_places[entity]], now)
+        known_places[entity]: _without_stale_ids(snapshot, plan.tasks[known_places[entity]], now)
         for entity, now in current.items()
     }
 
@@ -56,7 +56,7 @@ def _is_task(entity: Entity | None) -> bool:
     return entity is not None and entity.kind == "task" and entity.exists
 
 
-def _checked(snapshot: Snapshot, task: PlannedTask, current: PlannedTask) -> PlannedTask:
+def _without_stale_ids(snapshot: Snapshot, task: PlannedTask, current: PlannedTask) -> PlannedTask:
     """Return the task without ids that do not count, and without what was removed here since its export."""
     owner = task.exported_id
     assert owner is not None
@@ -68,8 +68,8 @@ def _checked(snapshot: Snapshot, task: PlannedTask, current: PlannedTask) -> Pla
         return _is_part_of(snapshot, kind, entity, owner)
 
     items = [item for checklist in task.checklists for item in checklist.items]
-    counted = iter(_counted(items, "checklist_item", titles, lambda item: item.title, is_hidden))
-    entries = _counted(task.entries, "entry", texts, lambda entry: entry.text, is_hidden)
+    counted = iter(_match_exported(items, "checklist_item", titles, lambda item: item.title, is_hidden))
+    entries = _match_exported(task.entries, "entry", texts, lambda entry: entry.text, is_hidden)
     checklists = []
     for checklist in task.checklists:
         planned_items = [item for _, item in zip(checklist.items, counted, strict=False)]
@@ -85,7 +85,7 @@ def _checked(snapshot: Snapshot, task: PlannedTask, current: PlannedTask) -> Pla
 _Element = TypeVar("_Element", PlannedItem, PlannedEntry)
 
 
-def _counted(
+def _match_exported(
     elements: Sequence[_Element],
     kind: str,
     current: Mapping[EntityId, str],

@@ -125,15 +125,15 @@ class ExportedTasks:
     def __iter__(self) -> Iterator[ExportedTask]:
         """Yield the tasks, each with what belongs to it."""
         for task in self._tasks:
-            yield self._each(task)
+            yield self._exported_task(task)
 
     def some(self, ids: Collection[EntityId]) -> Iterator[ExportedTask]:
         """Yield those of the tasks that have one of these ids."""
         for task in self._tasks:
             if task.id in ids:
-                yield self._each(task)
+                yield self._exported_task(task)
 
-    def _each(self, task: Entity) -> ExportedTask:
+    def _exported_task(self, task: Entity) -> ExportedTask:
         assert task.created is not None
         status = task.version("status")
         ended = status.source if status and task.text("status") in CLOSED else None

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from daemon.formats.core.drafts import TaskDraft, TaskDrafter, imported_task_id
 from daemon.formats.core.import_history import import_origin
-from daemon.formats.core.plan import Plan, PlannedTask, Skipped, skipped
+from daemon.formats.core.plan import Plan, PlannedTask, Skipped, describe_skipped
 from daemon.formats.core.task_matching import match_tasks
 from daemon.refusal import Detail, RefusalCode, Refused
 from store.file.errors import StoreError
@@ -89,21 +89,21 @@ class PlanImport:
 
     def preview(self, snapshot: Snapshot, part: PlanPart) -> ImportResult:
         """Report what `import_part` would do, assuming that no earlier part changes it."""
-        return self._drafted(snapshot, part)[0]
+        return self._draft_part(snapshot, part)[0]
 
     def import_part(self, tx: Transaction, part: PlanPart) -> ImportResult:
         """Write what the journal lacks of a part, as the person's own, with its source as origin."""
-        result, names, drafts = self._drafted(tx, part)
+        result, names, drafts = self._draft_part(tx, part)
         _write(tx, self._format, names, drafts)
         return result
 
-    def _drafted(
+    def _draft_part(
         self, snapshot: Snapshot, part: PlanPart
     ) -> tuple[ImportResult, list[EntityWrite], list[TaskDraft]]:
         drafter = TaskDrafter(snapshot, self._format, self._ids)
         drafts = [drafter.draft(task) for task in part]
         left_out = tuple(
-            skipped(task.line, task.title, REMOVED_HERE)
+            describe_skipped(task.line, task.title, REMOVED_HERE)
             for task, draft in zip(part, drafts, strict=True)
             if draft.is_removed_here and not draft.is_empty
         )

@@ -111,7 +111,7 @@ class Skipped:
     why_params: dict[str, Any] = field(default_factory=dict)
 
 
-def skipped(line: int | None, what: Sentence | str, reason: Sentence) -> Skipped:
+def describe_skipped(line: int | None, what: Sentence | str, reason: Sentence) -> Skipped:
     """Name something of the file that is left out: `what` is a title of the file, or Placet's own words."""
     named_what = what if isinstance(what, Sentence) else foreign_text(what)
     return Skipped(line, **sentence_fields("what", named_what), **sentence_fields("why", reason))

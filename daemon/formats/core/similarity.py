@@ -103,8 +103,8 @@ def _as_found_again(
         partner_elements = [text_elements[place]._replace(words=new[indexes[0]].words) for place in partners]
         same = [new[index] for index in indexes]
         by_key = _same_key(same, partner_elements)
-        paired_first = sorted(_left(same, by_key), key=lambda n: indexes[n] not in pairs)
-        places = _left(partner_elements, by_key.values())
+        paired_first = sorted(_unmatched_indices(same, by_key), key=lambda n: indexes[n] not in pairs)
+        places = _unmatched_indices(partner_elements, by_key.values())
         by_order = zip(sorted(paired_first[: len(places)]), places, strict=True)
         for index in indexes:
             settled.pop(index, None)
@@ -116,10 +116,10 @@ def _same_words(
     new: Sequence[TextElement], text_elements: Sequence[TextElement], pairs: Mapping[int, int]
 ) -> dict[int, int]:
     waiting: dict[str | Redacted, deque[int]] = defaultdict(deque)
-    for n in _left(text_elements, pairs.values()):
+    for n in _unmatched_indices(text_elements, pairs.values()):
         waiting[text_elements[n].words].append(n)
     pairs_found: dict[int, int] = {}
-    for index in _left(new, pairs):
+    for index in _unmatched_indices(new, pairs):
         if queue := next(
             (waiting[spelling] for spelling in _spellings(new[index]) if waiting.get(spelling)), None
         ):
@@ -136,7 +136,7 @@ def _spellings(text_element: TextElement) -> tuple[str | Redacted, ...]:
     )
 
 
-def _left(all_: Sequence[TextElement], taken_indices: Collection[int]) -> list[int]:
+def _unmatched_indices(all_: Sequence[TextElement], taken_indices: Collection[int]) -> list[int]:
     taken_set = set(taken_indices)
     return [place for place in range(len(all_)) if place not in taken_set]
 
@@ -184,7 +184,7 @@ def _like(
     new: Sequence[TextElement], text_elements: Sequence[TextElement], pairs: Mapping[int, int]
 ) -> dict[int, int]:
     """Pair what is new with what went out anywhere and reads nearly alike."""
-    fresh, missing = _left(new, pairs), _left(text_elements, pairs.values())
+    fresh, missing = _unmatched_indices(new, pairs), _unmatched_indices(text_elements, pairs.values())
     if not fresh or not missing:
         return {}
     index: dict[str, list[int]] = defaultdict(list)

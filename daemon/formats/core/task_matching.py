@@ -12,7 +12,7 @@ from typing import NamedTuple
 from daemon.formats.core import child_matching
 from daemon.formats.core.exported_ids import exported_keys, exported_tasks
 from daemon.formats.core.import_history import ImportHistory, source_id_of
-from daemon.formats.core.plan import Plan, PlannedChecklist, PlannedTask, skipped
+from daemon.formats.core.plan import Plan, PlannedChecklist, PlannedTask, describe_skipped
 from daemon.formats.core.similarity import TextElement, keys_of, pair_similar
 from store.fold.entity import Entity
 from store.sentence import sentence
@@ -39,15 +39,15 @@ def match_tasks(snapshot: Snapshot, plan: Plan) -> MatchedPlan:
     """Compare a plan with the journal. It reads every task if the format has no ids."""
     if plan.list_key is not None:
         return _match_list(snapshot, plan, plan.list_key)
-    own = dict(_own(snapshot, plan))
+    own = dict(_own_ids(snapshot, plan))
     if not own:
         return MatchedPlan(plan, {})
-    mine = [skipped(task.line, task.title, _OWN) for task in plan.tasks if task.key in own]
+    mine = [describe_skipped(task.line, task.title, _OWN) for task in plan.tasks if task.key in own]
     others = tuple(task for task in plan.tasks if task.key not in own)
     return MatchedPlan(replace(plan, tasks=others, skipped=(*plan.skipped, *mine)), own)
 
 
-def _own(snapshot: Snapshot, plan: Plan) -> Iterator[tuple[str, EntityId]]:
+def _own_ids(snapshot: Snapshot, plan: Plan) -> Iterator[tuple[str, EntityId]]:
     for task in plan.tasks:
         identifier = _as_id(task.source or "")
         entity = None if identifier is None else snapshot.entity(identifier)
@@ -67,7 +67,7 @@ def _as_id(source: str) -> EntityId | None:
 # -- lists without ids --------------------------------------------------------------------------------
 
 
-class _Known(NamedTuple):
+class _KnownTask(NamedTuple):
     """A task of the list as the journal has it: its id, and under its key what the list last said.
 
     If a compaction has dropped a long title, only the rest of it is here.
@@ -78,7 +78,7 @@ class _Known(NamedTuple):
     said: TextElement
 
 
-def _known(snapshot: Snapshot, format_: str, list_key: str) -> list[_Known]:
+def _tasks_of_list(snapshot: Snapshot, format_: str, list_key: str) -> list[_KnownTask]:
     """Return the tasks that came from a list, in the order in which they came."""
     entities = [*snapshot.entities("task"), *snapshot.entities("task", removed=True)]
     placed: list[tuple[tuple[int, int, EntityId], str, Entity]] = []
@@ -87,20 +87,20 @@ def _known(snapshot: Snapshot, format_: str, list_key: str) -> list[_Known]:
         if source and task.created and source[0] == format_ and source[1].startswith(f"{list_key}/"):
             placed.append(((task.created.ms, task.created.n, task.id), source[1], task))
     placed.sort(key=lambda placed_task: placed_task[0])
-    return [_as_known(snapshot, key, task) for _, key, task in placed]
+    return [_known_task(snapshot, key, task) for _, key, task in placed]
 
 
-def _as_known(snapshot: Snapshot, key: str, task: Entity) -> _Known:
+def _known_task(snapshot: Snapshot, key: str, task: Entity) -> _KnownTask:
     title = ImportHistory(snapshot, task).last_value("title")
     made_ms = ((task.created and task.created.origin) or {}).get("at_ms")
     words = title if isinstance(title, str | Redacted) else ""
-    return _Known(task.id, key, TextElement([key], words, made_ms))
+    return _KnownTask(task.id, key, TextElement([key], words, made_ms))
 
 
 def _match_list(snapshot: Snapshot, plan: Plan, list_key: str) -> MatchedPlan:
     """Match the tasks of a list: first by the ids of an export, then those without one by their likeness."""
     exported = exported_tasks(snapshot, plan)
-    candidates = _known(snapshot, plan.format, list_key)
+    candidates = _tasks_of_list(snapshot, plan.format, list_key)
     keys = {task.key: key for task, key in exported_keys(snapshot, plan.format, exported.values())}
     ids = {match.key: match.id for match in candidates}
     ids |= {keys[task.key]: task.exported_id for task in exported.values() if task.exported_id}
@@ -118,7 +118,7 @@ def _keys_by_likeness(
     snapshot: Snapshot,
     format_: str,
     tasks: Sequence[PlannedTask],
-    candidates: Sequence[_Known],
+    candidates: Sequence[_KnownTask],
     taken: Collection[str],
 ) -> dict[str, str]:
     """Return the keys of those that the tasks of a list are, by the keys that they have in the file.
@@ -145,30 +145,33 @@ def _under(task: PlannedTask, keys: Mapping[str, str]) -> PlannedTask:
     """Return the task with the keys that it, all that belongs to it, and what it is linked with have."""
     key, cut = keys[task.key], len(task.key)
 
-    def moved(old: str) -> str:
+    def rekey(old: str) -> str:
         return key + old[cut:]
 
     links = (
-        replace(link, key=moved(link.key), from_key=keys[link.from_key], to_key=keys[link.to_key])
+        replace(link, key=rekey(link.key), from_key=keys[link.from_key], to_key=keys[link.to_key])
         for link in task.links
     )
     return replace(
         task,
         key=key,
         source=key,
-        entries=tuple(replace(entry, key=moved(entry.key)) for entry in task.entries),
-        checklists=tuple(_checklist_under(checklist, moved) for checklist in task.checklists),
+        entries=tuple(replace(entry, key=rekey(entry.key)) for entry in task.entries),
+        checklists=tuple(_checklist_under(checklist, rekey) for checklist in task.checklists),
         links=tuple(links),
     )
 
 
-def _checklist_under(checklist: PlannedChecklist, moved: Callable[[str], str]) -> PlannedChecklist:
-    items = tuple(replace(item, key=moved(item.key)) for item in checklist.items)
-    return replace(checklist, key=moved(checklist.key), items=items)
+def _checklist_under(checklist: PlannedChecklist, rekey: Callable[[str], str]) -> PlannedChecklist:
+    items = tuple(replace(item, key=rekey(item.key)) for item in checklist.items)
+    return replace(checklist, key=rekey(checklist.key), items=items)
 
 
 def _same_contents(
-    snapshot: Snapshot, tasks: Sequence[PlannedTask], candidates: Sequence[_Known], pairs: Mapping[int, int]
+    snapshot: Snapshot,
+    tasks: Sequence[PlannedTask],
+    candidates: Sequence[_KnownTask],
+    pairs: Mapping[int, int],
 ) -> dict[int, int]:
     """Pair sections under a quite new heading with removed ones that had much the same content."""
     fresh = {

@@ -68,7 +68,7 @@ def read_calendar(text: str) -> Calendar:
     """Read a file; what is wrong in a property is among the faults, a broken frame is the last of them."""
     reader = _Reader()
     try:
-        for number, line in _unfolded(text):
+        for number, line in _unfold_lines(text):
             reader.take(number, line)
         reader.end()
     except MalformedCalendar as error:
@@ -103,7 +103,7 @@ def split_line(line: str) -> tuple[str, Mapping[str, str], str]:
     return name.upper(), parameters, line[start.end() :]
 
 
-def _unfolded(text: str) -> Iterator[tuple[int, str]]:
+def _unfold_lines(text: str) -> Iterator[tuple[int, str]]:
     """Yield each line that goes on over several, with the number of the first of them."""
     texts: list[str] = []
     start = 0
@@ -135,7 +135,7 @@ class _Reader:
                 line=line[:_SHOWN_CHARS],
             )
             raise MalformedCalendar(number, outside)
-        if self._within(_ZONE):
+        if self._is_within(_ZONE):
             self._zone.append(line)
         if line[:4].upper() == "END:":
             self._finish(number, line[4:].strip().upper())
@@ -150,7 +150,7 @@ class _Reader:
             )
             raise MalformedCalendar(number, endless)
 
-    def _within(self, name: str) -> bool:
+    def _is_within(self, name: str) -> bool:
         return any(text == name for text, _ in self._open)
 
     def _begin(self, number: int, name: str) -> None:
@@ -169,7 +169,7 @@ class _Reader:
         self._open.append((name, number))
         if name == _TODO:
             self.found.todos.append(Todo(number))
-        elif name != _CALENDAR and not self._within(_ZONE):
+        elif name != _CALENDAR and not self._is_within(_ZONE):
             self.found.others[name] += 1
             self.found.first.setdefault(name, number)
 

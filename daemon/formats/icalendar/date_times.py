@@ -51,8 +51,10 @@ class CalendarTimes:
                 year, month, day, hour, minute, second = map(int, match.groups()[:6])
                 # A leap second has no number of its own in Python.
                 wall = datetime(year, month, day, hour, minute, min(second, 59), tzinfo=UTC)
-                zone = UTC if match[7] else self._named(property_)
-                moment = wall.replace(tzinfo=zone.at(wall) if isinstance(zone, DescribedZone) else zone)
+                zone = UTC if match[7] else self._zone_of(property_)
+                moment = wall.replace(
+                    tzinfo=zone.offset_at(wall) if isinstance(zone, DescribedZone) else zone
+                )
                 moment.timestamp()
                 return CalendarMoment(moment.astimezone(self._zone).date(), moment)
         except (ValueError, OverflowError):
@@ -65,12 +67,12 @@ class CalendarTimes:
         )
         raise MalformedCalendar(property_.line, not_a_time)
 
-    def _named(self, property_: Property) -> tzinfo | DescribedZone:
+    def _zone_of(self, property_: Property) -> tzinfo | DescribedZone:
         name = property_.params.get("TZID", "").strip()
         if not name:
             return self._zone  # a time without a zone is the same on every clock
         if name not in self._known and len(self._known) < _ZONES_MAX:
-            self._known[name] = _found(name) or _from_description(self._described.get(name, ""))
+            self._known[name] = _zone_named(name) or _from_description(self._described.get(name, ""))
         zone = self._known.get(name)
         if zone is None:
             unknown = sentence(
@@ -83,7 +85,7 @@ class CalendarTimes:
         return zone
 
 
-def _found(name: str) -> tzinfo | None:
+def _zone_named(name: str) -> tzinfo | None:
     """Return a zone by its own name, as Windows calls it, or as some programs put a path before it."""
     from icalendar.timezone.windows_to_olson import WINDOWS_TO_OLSON
 

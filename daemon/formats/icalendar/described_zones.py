@@ -101,7 +101,7 @@ class DescribedZone:
         first = min(self._parts, key=_first_change)
         self._earliest = first.before
 
-    def at(self, wall: datetime) -> tzinfo:
+    def offset_at(self, wall: datetime) -> tzinfo:
         """Return the offset of a time on this zone's clocks, as a fixed zone.
 
         Before the first change the zone has the offset from which that change leads away.

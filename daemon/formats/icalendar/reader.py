@@ -18,9 +18,9 @@ from daemon.formats.core.plan import (
     PlannedTask,
     Skipped,
     cut_title,
+    describe_skipped,
     fits_title,
     joined_line,
-    skipped,
     split_entry,
     text_fault,
     unreadable_plan,
@@ -83,15 +83,15 @@ def parse(name: str, text: str, zone: tzinfo = UTC, now_ms: int | None = None) -
         return unreadable_plan(FORMAT, fault)
     calendar = read_calendar(text.removeprefix("\ufeff"))
     times = CalendarTimes(zone, calendar.zones)
-    todos: list[_Found] = []
+    todos: list[_TodoReader] = []
     faults = calendar.faults
     for todo in calendar.todos:
         try:
-            todos.append(_Found(todo, times, zone))
+            todos.append(_TodoReader(todo, times, zone))
         except MalformedCalendar as error:
             faults.append(error.fault)
     single = [component for component in todos if not component.recurs]
-    faults += _repeated(single)
+    faults += _repeated_uids(single)
     present = {component.key for component in single}
     tasks: list[PlannedTask] = []
     for single_todo in single:
@@ -101,10 +101,10 @@ def parse(name: str, text: str, zone: tzinfo = UTC, now_ms: int | None = None) -
             faults.append(error.fault)
     if faults:
         return unreadable_plan(FORMAT, *sorted(faults, key=lambda fault: fault.line))
-    return Plan(FORMAT, tuple(tasks), tuple(_skipped(todos, calendar)))
+    return Plan(FORMAT, tuple(tasks), tuple(_skipped_components(todos, calendar)))
 
 
-def _repeated(todos: list["_Found"]) -> Iterator[ImportFault]:
+def _repeated_uids(todos: list["_TodoReader"]) -> Iterator[ImportFault]:
     first: dict[str, int] = {}
     for todo in todos:
         if todo.key in first:
@@ -118,12 +118,12 @@ def _repeated(todos: list["_Found"]) -> Iterator[ImportFault]:
         first.setdefault(todo.key, todo.line)
 
 
-def _skipped(todos: list["_Found"], calendar: Calendar) -> Iterator[Skipped]:
-    yield from (skipped(todo.line, todo.title, _RECURRING) for todo in todos if todo.recurs)
+def _skipped_components(todos: list["_TodoReader"], calendar: Calendar) -> Iterator[Skipped]:
+    yield from (describe_skipped(todo.line, todo.title, _RECURRING) for todo in todos if todo.recurs)
     for kind, count in calendar.others.items():
         if kind != "VTIMEZONE":
             reason = _ALARM if kind == "VALARM" else _OTHER
-            yield skipped(calendar.first[kind], f"{count} {kind[:40]}", reason)
+            yield describe_skipped(calendar.first[kind], f"{count} {kind[:40]}", reason)
 
 
 def _uid_fault(uid: str) -> Sentence:
@@ -132,7 +132,7 @@ def _uid_fault(uid: str) -> Sentence:
     return sentence("ical-long-uid", "the to-do has a UID of {count} characters", count=len(uid))
 
 
-class _Found:
+class _TodoReader:
     """One to-do; `_placed` are its properties that have a place in the journal. Raises MalformedCalendar."""
 
     def __init__(self, todo: Todo, times: CalendarTimes, zone: tzinfo) -> None:
@@ -151,10 +151,10 @@ class _Found:
         self.recurs = occurrence is None and bool(self._first("RRULE") or self._first("RDATE"))
         self._summary = self._first("SUMMARY")
         summary = "" if self._summary is None else self._summary.text
-        self._whole = joined_line(summary) or self._described() or _UNTITLED
+        self._whole = joined_line(summary) or self._first_description_line() or _UNTITLED
         self.title = cut_title(self._whole)
 
-    def _described(self) -> str:
+    def _first_description_line(self) -> str:
         description = self._first("DESCRIPTION")
         lines = description.text.strip().split("\n") if description else [""]
         return joined_line(lines[0])
@@ -186,7 +186,7 @@ class _Found:
             entries=tuple(self._entries(made_ms)),
         )
         # Only now is it known what has no place.
-        text = "\n".join(self._left(is_ended=ended_ms is not None))
+        text = "\n".join(self._unplaced_lines(is_ended=ended_ms is not None))
         if not text:
             return task
         more = split_entry(f"{self.key}/{ATTRIBUTES}", text, made_ms)
@@ -352,7 +352,7 @@ class _Found:
         written_property_ = Property(property_.line, X_AT, {}, noted_at, property_.whole)
         return self._times.parse(written_property_).ms(self._zone)
 
-    def _left(self, *, is_ended: bool) -> Iterator[str]:
+    def _unplaced_lines(self, *, is_ended: bool) -> Iterator[str]:
         for property_ in self._todo.properties:
             is_placed = property_.line in self._placed or property_.name in _ALWAYS_PLACED
             if not (is_placed or (property_.name == "COMPLETED" and is_ended)):

@@ -67,18 +67,18 @@ def write(snapshot: Snapshot, zone: tzinfo) -> Iterator[str]:
 
 
 def _lines(task: ExportedTask, tasks: ExportedTasks, zone: tzinfo) -> Iterator[str]:
-    properties = _kept(task)
+    properties = _imported_properties(task)
     for name, params, value in _properties(task, properties or [], zone):
         yield _line(name, params, value)
     if names := _names(task):
         yield _line("CATEGORIES", {}, names, is_text=False)
-    for params, value in _related(task, tasks):
+    for params, value in _relations(task, tasks):
         yield _line("RELATED-TO", params, value)
-    for name, params, value in _noted(task, is_kept=properties is not None):
+    for name, params, value in _note_properties(task, is_kept=properties is not None):
         yield _line(name, params, value)
     for line in properties or []:
         if not _is_overtaken(task, line, zone):
-            yield _folded(line.whole)
+            yield _fold_line(line.whole)
 
 
 def _properties(task: ExportedTask, properties: list[Property], zone: tzinfo) -> Iterator[WrittenProperty]:
@@ -132,10 +132,10 @@ def _title(task: ExportedTask) -> str:
 
 def _names(task: ExportedTask) -> str:
     names = [*([task.category] if task.category else []), *task.labels]
-    return ",".join(_escaped(name) for name in names)
+    return ",".join(_escape(name) for name in names)
 
 
-def _related(task: ExportedTask, tasks: ExportedTasks) -> Iterator[tuple[dict[str, str], str]]:
+def _relations(task: ExportedTask, tasks: ExportedTasks) -> Iterator[tuple[dict[str, str], str]]:
     blocking = (tasks.id_in_format(FORMAT, link.other) for link in task.links_to if link.type == "blocks")
     relations = [(DEPENDS, key) for key in blocking if key]
     others = (
@@ -157,7 +157,7 @@ def _relation(task: ExportedTask, link: ExportedLink, key: str) -> str:
 # -- notes --------------------------------------------------------------------------------------------
 
 
-def _noted(task: ExportedTask, *, is_kept: bool) -> Iterator[WrittenProperty]:
+def _note_properties(task: ExportedTask, *, is_kept: bool) -> Iterator[WrittenProperty]:
     """Yield the notes: one as the description, the others as comments, with their times."""
     key = task.id_in_format(FORMAT)
     description = task.imported_child_id(FORMAT, f"{key}/description")
@@ -183,7 +183,7 @@ def _when(task: ExportedTask, note: ExportedNote) -> dict[str, str]:
 # -- what an import kept as text ----------------------------------------------------------------------
 
 
-def _kept(task: ExportedTask) -> list[Property] | None:
+def _imported_properties(task: ExportedTask) -> list[Property] | None:
     """Return the lines that an import kept as text, None if there are none or they were reworded."""
     wanted = task.imported_child_id(FORMAT, f"{task.id_in_format(FORMAT)}/{ATTRIBUTES}")
     text = next((note.text for note in task.notes if note.id == wanted), None)
@@ -227,7 +227,7 @@ def _utc(ms: int) -> str:
     return iso_text[:19].replace("-", "").replace(":", "") + "Z"
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     from icalendar import vText
 
     return vText(text).to_ical().decode()
@@ -237,10 +237,10 @@ def _line(name: str, params: dict[str, str], value: str, *, is_text: bool = True
     from icalendar.parser import Parameters
 
     start = f"{name};{Parameters(params).to_ical().decode()}" if params else name
-    return _folded(f"{start}:{_escaped(value) if is_text else value}")
+    return _fold_line(f"{start}:{_escape(value) if is_text else value}")
 
 
-def _folded(line: str) -> str:
+def _fold_line(line: str) -> str:
     if len(line) < _SHORT_CHARS and line.isascii():
         return line + "\r\n"  # most lines are, and the library takes its time
     from icalendar.parser import Contentline

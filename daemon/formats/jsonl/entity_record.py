@@ -114,15 +114,15 @@ class _Reading:
                     field=name[:40],
                 ),
             )
-            current[name] += self._others(name, others)
+            current[name] += self._other_values(name, others)
         by, original = self._write(line.made)
         return EntityRecord(
             id=id_from_text(line.id),
             kind=line.kind,
             creation=RecordedValue("", None, by, original),
             current=current,
-            beneath={name: self._others(name, others) for name, others in line.beneath.items()},
-            imported={name: self._others(name, [other]) for name, other in line.imported.items()},
+            beneath={name: self._other_values(name, others) for name, others in line.beneath.items()},
+            imported={name: self._other_values(name, [other]) for name, other in line.imported.items()},
             seen={ReplicaId(id_from_text(text)): counter for text, counter in line.seen.items()},
             touched=line.touched,
             outlived=line.outlived,
@@ -145,12 +145,12 @@ class _Reading:
                     ),
                 )
                 names.add(name)
-                yield name, self._told(name, self._line.fields[name], place)
+                yield name, self._recorded_value(name, self._line.fields[name], place)
 
-    def _others(self, name: str, others: list[OtherValue]) -> list[RecordedValue]:
-        return [self._told(name, other_value.value, other_value.write) for other_value in others]
+    def _other_values(self, name: str, others: list[OtherValue]) -> list[RecordedValue]:
+        return [self._recorded_value(name, other_value.value, other_value.write) for other_value in others]
 
-    def _told(self, name: str, value: object, place: int) -> RecordedValue:
+    def _recorded_value(self, name: str, value: object, place: int) -> RecordedValue:
         _require(
             0 < len(name) <= NAME_CHARS_MAX,
             sentence("jsonl-field-name-length", "a field's name has {count} characters", count=len(name)),

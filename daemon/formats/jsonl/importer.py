@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from daemon.formats.core.importer import REMOVED_HERE, ImportResult
-from daemon.formats.core.plan import cut_title, skipped
+from daemon.formats.core.plan import cut_title, describe_skipped
 from daemon.formats.jsonl.entity_record import EntityRecord, commit_items_of
 from daemon.formats.jsonl.line_schema import ROSTER_KIND
 from daemon.formats.jsonl.merge import EntityMerge
@@ -33,12 +33,12 @@ _MEMBERSHIP = sentence("import-other-roster", "the roster of another journal: de
 
 def preview(snapshot: Snapshot, part: EntityPart) -> ImportResult:
     """Report what `import_part` would do, assuming that no earlier part changes it."""
-    return _planned(snapshot, part)[0]
+    return _plan_part(snapshot, part)[0]
 
 
 def import_part(tx: Transaction, part: EntityPart) -> ImportResult:
     """Write what the journal lacks of a part, each value with its author, time and device."""
-    result, jobs = _planned(tx, part)
+    result, jobs = _plan_part(tx, part)
     for turn in zip_longest(*(job.steps for job in jobs)):
         for batch in _batches(zip(jobs, turn, strict=True)):
             head = tx.commit([job.write(tx, step) for job, step in batch])
@@ -78,7 +78,7 @@ class _Job:
         )
 
 
-class _Found(NamedTuple):
+class _Comparison(NamedTuple):
     """What is to be done about one entity: a job, or a word on why there is none."""
 
     job: _Job | None
@@ -86,39 +86,39 @@ class _Found(NamedTuple):
     skipped: Sentence | None
 
 
-def _planned(snapshot: Snapshot, part: EntityPart) -> tuple[ImportResult, list[_Job]]:
+def _plan_part(snapshot: Snapshot, part: EntityPart) -> tuple[ImportResult, list[_Job]]:
     result, jobs = ImportResult(), []
     for placed in part:
-        existing = _one(snapshot, placed.whole)
-        result += _counted(placed, existing)
-        if existing.job is not None:
-            jobs.append(existing.job)
+        comparison = _compare_with_journal(snapshot, placed.whole)
+        result += _count(placed, comparison)
+        if comparison.job is not None:
+            jobs.append(comparison.job)
     return result, jobs
 
 
-def _one(snapshot: Snapshot, entity_record: EntityRecord) -> _Found:
+def _compare_with_journal(snapshot: Snapshot, entity_record: EntityRecord) -> _Comparison:
     if entity_record.kind == ROSTER_KIND:
-        return _Found(None, False, _MEMBERSHIP)
+        return _Comparison(None, False, _MEMBERSHIP)
     entity = snapshot.entity(entity_record.id)
     if entity is None:
-        return _Found(_Job(entity_record, creation_steps(snapshot, entity_record), None), True, None)
+        return _Comparison(_Job(entity_record, creation_steps(snapshot, entity_record), None), True, None)
     entity_merge = EntityMerge(snapshot, entity, entity_record)
     if entity_merge.is_known:
-        return _Found(None, False, None)
+        return _Comparison(None, False, None)
     if entity_merge.is_removed_here:
-        return _Found(None, False, REMOVED_HERE)
+        return _Comparison(None, False, REMOVED_HERE)
     if not entity.exists:
-        return _Found(_Job(entity_record, creation_steps(snapshot, entity_record), entity), True, None)
-    return _Found(_Job(entity_record, entity_merge.steps(), entity), False, None)
+        return _Comparison(_Job(entity_record, creation_steps(snapshot, entity_record), entity), True, None)
+    return _Comparison(_Job(entity_record, entity_merge.steps(), entity), False, None)
 
 
-def _counted(placed: LocatedEntity, existing: _Found) -> ImportResult:
-    if existing.skipped is not None:
+def _count(placed: LocatedEntity, comparison: _Comparison) -> ImportResult:
+    if comparison.skipped is not None:
         title = placed.whole.current.get("title") or placed.whole.current.get("name")
         label = cut_title(str(title[0].value)) if title else placed.whole.kind
-        return ImportResult(skipped=(skipped(placed.number, label, existing.skipped),))
-    if not existing.is_new:
-        return ImportResult(updated=int(existing.job is not None), unchanged=int(existing.job is None))
+        return ImportResult(skipped=(describe_skipped(placed.number, label, comparison.skipped),))
+    if not comparison.is_new:
+        return ImportResult(updated=int(comparison.job is not None), unchanged=int(comparison.job is None))
     kind = placed.whole.kind
     return ImportResult(
         tasks=int(kind == "task"),

@@ -67,7 +67,7 @@ def count_checked(file: RewindableFile) -> int:
     if more:
         faults.append(Detail(faults[-1].line, more_faults(more)))
     if faults:
-        raise _refused(faults)
+        raise _file_refusal(faults)
     return entities
 
 
@@ -116,7 +116,7 @@ def _lines(file: RewindableFile) -> Iterator[LocatedEntity | Detail]:
                 sentence("jsonl-goes-on-after-end", "something stands behind the line that ends the file"),
             )
             return
-        parsed = _found(raw, number)
+        parsed = _read_line(raw, number)
         has_ended = parsed is None
         if parsed is not None:
             yield parsed
@@ -154,7 +154,7 @@ def _header_fault(raw: bytes) -> Sentence | None:
     return None
 
 
-def _found(raw: bytes, number: int) -> LocatedEntity | Detail | None:
+def _read_line(raw: bytes, number: int) -> LocatedEntity | Detail | None:
     """Read a line after the first; None is the end."""
     try:
         line = decode_line(raw)
@@ -170,7 +170,7 @@ def _found(raw: bytes, number: int) -> LocatedEntity | Detail | None:
         return Detail(number, nested_too_deeply())
 
 
-def _refused(faults: list[Detail]) -> Refused:
+def _file_refusal(faults: list[Detail]) -> Refused:
     return Refused(
         RefusalCode.FAILED,
         file_has_faults(len(faults)),

@@ -63,7 +63,7 @@ def step_origin(step: WriteStep, known_counters: KnownCounters | None) -> dict[s
 def creation_steps(snapshot: Snapshot, entity_record: EntityRecord) -> list[WriteStep]:
     """Return the steps that make an entity."""
     effects = ConfirmationEffects(snapshot, entity_record)
-    steps = _twins(entity_record, effects) or list(_values(entity_record, effects))
+    steps = _twin_steps(entity_record, effects) or list(_values(entity_record, effects))
     if entity_record.touched:
         steps.append(WriteStep(4, BaseScope.PHASE, AuthorKind.USER, None, None, ()))
     return steps + list(steps_per_value(5, [entity_record.tombstones], effects, _tomb_base(entity_record)))
@@ -76,7 +76,9 @@ def _values(entity_record: EntityRecord, effects: "ConfirmationEffects") -> Iter
     }
     plain = [field[0] for field in fields.values() if len(field) == 1]
     at_birth, *rest = list(
-        _fitting(recorded_value for recorded_value in plain if _is_at_birth(recorded_value, entity_record))
+        _fitting_parts(
+            recorded_value for recorded_value in plain if _is_at_birth(recorded_value, entity_record)
+        )
     ) or [[]]
     yield _step(0, BaseScope.NOTHING, entity_record.creation, at_birth, effects.of_creation())
     yield from steps_per_write(
@@ -114,7 +116,7 @@ def _tomb_base(entity_record: EntityRecord) -> BaseScope:
     return BaseScope.NOTHING if is_persons else BaseScope.BORN
 
 
-def _twins(entity_record: EntityRecord, effects: "ConfirmationEffects") -> list[WriteStep]:
+def _twin_steps(entity_record: EntityRecord, effects: "ConfirmationEffects") -> list[WriteStep]:
     """Return one creation per time that a proposal or decision was made, empty if it was made once."""
     everything = [
         recorded_value
@@ -169,7 +171,7 @@ def steps_per_write(
 ) -> Iterator[WriteStep]:
     """Yield a step for each write, with all that it gave."""
     for group in _by_write(recorded_values):
-        for part in _fitting(group):
+        for part in _fitting_parts(group):
             yield _step(phase, BaseScope.PHASE, part[0], part, effects.of_write(part[0]))
 
 
@@ -208,7 +210,7 @@ def _by_write(recorded_values: Iterable[RecordedValue]) -> Iterator[list[Recorde
     yield from values_by_write.values()
 
 
-def _fitting(recorded_values: Iterable[RecordedValue]) -> Iterator[list[RecordedValue]]:
+def _fitting_parts(recorded_values: Iterable[RecordedValue]) -> Iterator[list[RecordedValue]]:
     """Yield parts that each fit a commit."""
     part: list[RecordedValue] = []
     size = items = 0

@@ -93,7 +93,7 @@ class EntityLines:
             },
             made=writes.index_of(born),
             writes=writes.rows(fields),
-            seen=_told(known_counters(entity, beneath.sources or provenances)),
+            seen=_counters_json(known_counters(entity, beneath.sources or provenances)),
             touched=bool(entity.state.person) and not _is_persons(born, fields, beneath.values),
             outlived=entity.visible and any(version.value is True for version in fields.get(DELETED, ())),
         )
@@ -117,7 +117,7 @@ def _may_cover(provenances: list[Provenance], touched: int) -> bool:
     return len({is_from_import(provenance) for provenance in provenances}) > 1
 
 
-def _told(counters: KnownCounters) -> dict[str, int]:
+def _counters_json(counters: KnownCounters) -> dict[str, int]:
     return {id_to_text(replica): counters[replica] for replica in counters}
 
 
@@ -161,7 +161,7 @@ class WriteTable:
             provenance.head: provenance
             for provenance in [*provenances, *(version.source for version in versions)]
         }
-        keyed = {head: _keyed(original_of(source), source) for head, source in sources.items()}
+        keyed = {head: _keyed_row(original_of(source), source) for head, source in sources.items()}
         self._writes = dict(sorted(keyed.values(), key=itemgetter(0)))
         places = {key: place for place, key in enumerate(self._writes)}
         self._places = {head: places[key] for head, (key, _) in keyed.items()}
@@ -192,7 +192,7 @@ class WriteTable:
         }
 
 
-def _keyed(original: OriginalWrite, source: Provenance) -> tuple[_Key, WriteRow]:
+def _keyed_row(original: OriginalWrite, source: Provenance) -> tuple[_Key, WriteRow]:
     wrote = WriteRow(
         by=AUTHOR_NAMES[source.by],
         at_ms=original.ms,
@@ -240,7 +240,7 @@ class UnderlyingValues:
         if any(version.source.effect is not None for version in current):
             below = [
                 sourced_operation
-                for sourced_operation in _standing(writes, chains)
+                for sourced_operation in _uncovered_writes(writes, chains)
                 if sourced_operation.source.head not in heads
             ]
             self.values.update(
@@ -268,7 +268,7 @@ class UnderlyingValues:
         )
 
 
-def _standing(writes: list[SourcedOperation], chains: Chains) -> list[SourcedOperation]:
+def _uncovered_writes(writes: list[SourcedOperation], chains: Chains) -> list[SourcedOperation]:
     """Return the writes that no confirmation caused and no other such has seen."""
     free = [sourced_operation for sourced_operation in writes if sourced_operation.source.effect is None]
     return [

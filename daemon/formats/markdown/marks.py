@@ -26,13 +26,13 @@ class HeadingMarks(NamedTuple):
 def split_marks(heading: str) -> tuple[str, HeadingMarks]:
     """Take the marks off the end of a heading."""
     match = _MARKS.search(heading)
-    marks = _read(match[1]) if match else None
+    marks = _read_marks(match[1]) if match else None
     if match is None or marks is None:
         return heading, HeadingMarks()
     return heading[: match.start()], marks
 
 
-def _read(text: str) -> HeadingMarks | None:
+def _read_marks(text: str) -> HeadingMarks | None:
     """Read marks. Return None if a mark occurs twice or a day does not exist."""
     marks: dict[str, str] = {}
     front, reason = text, None

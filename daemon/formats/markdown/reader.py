@@ -55,8 +55,8 @@ def parse(name: str, text: str, zone: tzinfo = UTC, now_ms: int | None = None) -
     if fault := text_fault(text):
         return unreadable_plan(FORMAT, fault)
     name = name.replace("\0", "").encode(errors="replace").decode()
-    list_key = _hashed(name)
-    root = _Section(Heading(1, 0, PurePath(name).stem or _UNNAMED), f"{list_key}/{_hashed('')}/1", None)
+    list_key = _short_hash(name)
+    root = _Section(Heading(1, 0, PurePath(name).stem or _UNNAMED), f"{list_key}/{_short_hash('')}/1", None)
     try:
         blocks = read_blocks(text.removeprefix("\ufeff"))
     except TooManyBlocks as error:
@@ -77,7 +77,7 @@ class _Section:
     def __init__(self, heading: Heading, key: str, parent: "_Section | None") -> None:
         self.level, self.key, self.parent = heading.level, key, parent
         self._line, self._id = heading.line, heading.id
-        self._is_done, text = _unboxed(heading.text)
+        self._is_done, text = _split_box(heading.text)
         self._text, self._marks = split_marks(text)
         self.title = unescape_markup(self._text)
         self._seen: Counter[tuple[str, str]] = Counter()
@@ -101,7 +101,7 @@ class _Section:
         """Return the key of a section under this one, which stands beside it as a task of the same list."""
         self._seen["heading", text] += 1
         list_key = self.key.partition("/")[0]
-        return f"{list_key}/{_hashed(f'{self.key} {text}')}/{self._seen['heading', text]}"
+        return f"{list_key}/{_short_hash(f'{self.key} {text}')}/{self._seen['heading', text]}"
 
     def take(self, block: ListItem | Prose) -> None:
         """Add the content of the heading."""
@@ -143,10 +143,10 @@ class _Section:
             yield PlannedLink(f"{self.key}\nunder", self.key, self.parent.key, "basic")
 
     def _tick_off(self, parents: Sequence[str], line: str, entity: EntityId | None) -> None:
-        is_checked, text = _unboxed(line)
+        is_checked, text = _split_box(line)
         if not text:
             return
-        path = [_unboxed(parent)[1] for parent in parents]
+        path = [_split_box(parent)[1] for parent in parents]
         title = _under([unescape_markup(parent) for parent in path], unescape_markup(text))
         if not fits_title(title):
             self._keep(text)
@@ -155,7 +155,7 @@ class _Section:
 
     def _keep(self, text: str, parents: Sequence[str] = (), entity: EntityId | None = None) -> None:
         if parents:
-            text = f"{unescape_markup(_unboxed(parents[-1])[1])}\n\n{text}"
+            text = f"{unescape_markup(_split_box(parents[-1])[1])}\n\n{text}"
         if text.strip():
             first, *more = split_entry(self.key_of("entry", text), text)
             self._entries += [replace(first, exported_id=entity), *more]
@@ -166,7 +166,7 @@ def _sections(root: _Section, blocks: Sequence[Block]) -> list[_Section]:
     for block in blocks:
         if not isinstance(block, Heading):
             sections[-1].take(block)
-        elif text := split_marks(_unboxed(block.text)[1])[0]:
+        elif text := split_marks(_split_box(block.text)[1])[0]:
             parent = sections[-1]
             while parent.parent and parent.level >= block.level:
                 parent = parent.parent
@@ -174,7 +174,7 @@ def _sections(root: _Section, blocks: Sequence[Block]) -> list[_Section]:
     return sections
 
 
-def _hashed(text: str) -> str:
+def _short_hash(text: str) -> str:
     return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:_HASH_CHARS]
 
 
@@ -183,7 +183,7 @@ def _short(text: str) -> str:
     return text if len(text) <= _KEY_CHARS_MAX else hashlib.sha256(text.encode()).hexdigest()
 
 
-def _unboxed(line: str) -> tuple[bool, str]:
+def _split_box(line: str) -> tuple[bool, str]:
     """Return whether the text begins with a ticked box, and the text after the box, on one line."""
     text = joined_line(line)
     box = CHECKBOX.match(text)

@@ -37,7 +37,7 @@ def write(snapshot: Snapshot, zone: tzinfo) -> Iterator[str]:
 
 
 def _section(task: ExportedTask) -> Iterator[str]:
-    yield _heading(task)
+    yield _heading_text(task)
     lines = [
         with_id(f"- {_box(item.is_checked)} {_text(_under(exported_checklist.title, item.title))}", item.id)
         for exported_checklist in task.lists
@@ -56,7 +56,7 @@ def reread(task: ExportedTask, zone: tzinfo) -> PlannedTask | None:
     return plan.tasks[0] if len(plan.tasks) == 1 else None
 
 
-def _heading(task: ExportedTask) -> str:
+def _heading_text(task: ExportedTask) -> str:
     title = _text(task.title or _UNNAMED)
     priority = task.priority if task.priority != PRIORITY_DEFAULT else None
     status = task.status if task.status in (*INLINE, *WITH_REASON) else None

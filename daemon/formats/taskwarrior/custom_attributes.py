@@ -40,13 +40,14 @@ class CustomAttributes:
         self.left = [pair for pair in source.others if pair[0] not in _OURS]
         self._given = dict(pair for pair in source.others if pair[0] in _OURS)
         self._urgent = self._given.get(PRIORITY) == URGENT
-        self.estimate = self._read(ESTIMATE, extension_fields.read_estimate)
-        self.language = self._read(LANGUAGE, extension_fields.read_language)
-        self.due = None if source.record.due else self._read(DUE, _day)
+        self.estimate = self._read_attribute(ESTIMATE, extension_fields.read_estimate)
+        self.language = self._read_attribute(LANGUAGE, extension_fields.read_language)
+        self.due = None if source.record.due else self._read_attribute(DUE, _day)
         self.checklists: tuple[PlannedChecklist, ...] = (
-            self._read(CHECKLISTS, lambda text: extension_fields.read_checklists(text, source.key)) or ()
+            self._read_attribute(CHECKLISTS, lambda text: extension_fields.read_checklists(text, source.key))
+            or ()
         )
-        reason = self._read(REASON, extension_fields.read_reason)
+        reason = self._read_attribute(REASON, extension_fields.read_reason)
         allowed = _STATUSES.get(source.record.status, ())
         status = self._given.get(STATUS, "")
         self.status = status if extension_fields.is_status_allowed(status, reason, allowed) else None
@@ -57,7 +58,7 @@ class CustomAttributes:
         """Return the priority: Taskwarrior's highest is two of ours."""
         return URGENT if text == HIGH and self._urgent else text
 
-    def _read(self, name: str, reader: Callable[[str], Attribute | None]) -> Attribute | None:
+    def _read_attribute(self, name: str, reader: Callable[[str], Attribute | None]) -> Attribute | None:
         text = self._given.get(name)
         if text is None:
             return None

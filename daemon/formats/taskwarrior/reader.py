@@ -17,9 +17,9 @@ from daemon.formats.core.plan import (
     PlannedTask,
     Skipped,
     cut_title,
+    describe_skipped,
     fits_title,
     joined_line,
-    skipped,
     split_entry,
     text_fault,
     unreadable_plan,
@@ -64,12 +64,12 @@ def parse(name: str, text: str, zone: tzinfo = UTC, now_ms: int | None = None) -
     faults: list[ImportFault] = []
     for source in read_records(text):
         located_records.append(source) if isinstance(source, LocatedRecord) else faults.append(source)
-    faults += _repeated(located_records)
+    faults += _repeated_uuids(located_records)
     tasks: list[PlannedTask] = []
     present = {source.key for source in located_records if source.record.status != _RECURRING}
     for source in located_records:
         try:
-            tasks += _planned(_seen_at(source, now_ms), present, zone)
+            tasks += _plan_tasks(_seen_at(source, now_ms), present, zone)
         except MalformedRecord as error:
             faults.append(source.fault(error.words))
     if faults:
@@ -77,7 +77,7 @@ def parse(name: str, text: str, zone: tzinfo = UTC, now_ms: int | None = None) -
     return Plan(FORMAT, tuple(tasks), tuple(_templates(located_records)))
 
 
-def _repeated(located_records: list[LocatedRecord]) -> Iterator[ImportFault]:
+def _repeated_uuids(located_records: list[LocatedRecord]) -> Iterator[ImportFault]:
     first: dict[str, LocatedRecord] = {}
     for source in located_records:
         if source.key in first:
@@ -104,7 +104,7 @@ def _used_twice(key: str, first: LocatedRecord) -> Sentence:
 def _templates(located_records: list[LocatedRecord]) -> Iterator[Skipped]:
     for source in located_records:
         if source.record.status == _RECURRING:
-            yield skipped(source.line, cut_title(joined_line(source.record.description)), _TEMPLATE)
+            yield describe_skipped(source.line, cut_title(joined_line(source.record.description)), _TEMPLATE)
 
 
 def _seen_at(source: LocatedRecord, now_ms: int | None) -> LocatedRecord:
@@ -119,7 +119,7 @@ def _seen_at(source: LocatedRecord, now_ms: int | None) -> LocatedRecord:
     return replace(source, record=structs.replace(record, status="waiting")) if is_to_come else source
 
 
-def _planned(source: LocatedRecord, present: set[str], zone: tzinfo) -> list[PlannedTask]:
+def _plan_tasks(source: LocatedRecord, present: set[str], zone: tzinfo) -> list[PlannedTask]:
     """Make the task of a record, none of a template. Raises MalformedRecord with what is wrong in it."""
     record = source.record
     if not source.key:

@@ -140,11 +140,11 @@ def attribute_text(text: str) -> str:
 
 def _from_list(document: bytes) -> Iterator[LocatedRecord | ImportFault]:
     try:
-        records = _decoded(_list, document)
+        records = _decode(_list, document)
     except MalformedRecord as error:
         yield ImportFault(1 + error.lines_down, error.words)
         return
-    placed = list(_placed(document, map(bytes, records)))
+    placed = list(_with_lines(document, map(bytes, records)))
     for number, (raw, line) in enumerate(placed, 1):
         before, after = placed[max(number - 2, 0)], placed[min(number, len(placed) - 1)]
         ends = line + raw.count(b"\n")
@@ -155,7 +155,7 @@ def _from_list(document: bytes) -> Iterator[LocatedRecord | ImportFault]:
         yield _source(raw, line, number if is_crowded else 0)
 
 
-def _placed(document: bytes, records: Iterable[bytes]) -> Iterator[tuple[bytes, int]]:
+def _with_lines(document: bytes, records: Iterable[bytes]) -> Iterator[tuple[bytes, int]]:
     """Yield each record with the line on which it begins."""
     offset, line = 0, 1
     for raw in records:
@@ -186,8 +186,8 @@ def _fault(line: int, number: int, words: Sentence) -> ImportFault:
 
 def _source(raw: bytes, line: int, number: int = 0) -> LocatedRecord | ImportFault:
     try:
-        record = _decoded(_record, raw)
-        others = _decoded(_attributes, raw)
+        record = _decode(_record, raw)
+        others = _decode(_attributes, raw)
         names = [name for name in others if name not in _KNOWN and name not in _COMPUTED]
         return LocatedRecord(
             line, record, tuple((name, _value_text(bytes(others[name]))) for name in names), number
@@ -197,10 +197,10 @@ def _source(raw: bytes, line: int, number: int = 0) -> LocatedRecord | ImportFau
 
 
 def _value_text(raw: bytes) -> str:
-    return attribute_text(_decoded(_string, raw)) if raw.startswith(b'"') else raw.decode()
+    return attribute_text(_decode(_string, raw)) if raw.startswith(b'"') else raw.decode()
 
 
-def _decoded(decoder: msgspec.json.Decoder[Decoded], raw: bytes) -> Decoded:
+def _decode(decoder: msgspec.json.Decoder[Decoded], raw: bytes) -> Decoded:
     """Decode, or raise MalformedRecord in a person's words, with how many lines down the trouble is."""
     try:
         return decoder.decode(raw)
@@ -211,10 +211,10 @@ def _decoded(decoder: msgspec.json.Decoder[Decoded], raw: bytes) -> Decoded:
         words = f"{located[2]}: {located[1]}" if located else str(error)
         raise MalformedRecord(foreign_text(words)) from error
     except msgspec.DecodeError as error:
-        raise _malformed(str(error), raw) from error
+        raise _malformed_record(str(error), raw) from error
 
 
-def _malformed(text: str, raw: bytes) -> MalformedRecord:
+def _malformed_record(text: str, raw: bytes) -> MalformedRecord:
     if byte := _BYTE.search(text):
         return MalformedRecord(foreign_text(text[: byte.start()]), raw.count(b"\n", 0, int(byte[1])))
     if half := _HALF_OF_A_PAIR.search(raw):

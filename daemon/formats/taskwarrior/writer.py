@@ -51,34 +51,39 @@ def write(snapshot: Snapshot, zone: tzinfo) -> Iterator[str]:
 
 def _record(task: ExportedTask, tasks: ExportedTasks, zone: tzinfo) -> RecordJson:
     key = task.id_in_format(FORMAT)
-    kept_pairs = _kept(task, key)
+    kept_pairs = _imported_attributes(task, key)
     notes = with_distinct_times(
-        [_late(note) for note in task.notes if note.id not in _placed(task, key, kept_pairs)], 1000
+        [
+            _with_representable_time(note)
+            for note in task.notes
+            if note.id not in _attribute_note_ids(task, key, kept_pairs)
+        ],
+        1000,
     )
     record: RecordJson = {
         "uuid": key,
         "description": _description(task, key),
         **_state(task, zone),
-        "entry": _compact(task.made_ms),
-        "modified": _compact(task.changed_ms),
+        "entry": _compact_time(task.made_ms),
+        "modified": _compact_time(task.changed_ms),
         "due": _due(task, kept_pairs or [], zone),
         "priority": _LETTERS.get(task.priority or ""),
         "project": task.category,
         "tags": [label.replace(",", "_") for label in task.labels],
-        "annotations": [{"entry": _compact(note.at_ms), "description": note.text} for note in notes],
+        "annotations": [{"entry": _compact_time(note.at_ms), "description": note.text} for note in notes],
         "depends": _depends(task, tasks),
-        **_own(task, tasks),
+        **_own_attributes(task, tasks),
     }
     _put_back(record, kept_pairs or [])
     return {name: value for name, value in record.items() if value not in (None, "", [])}
 
 
-def _compact(ms: int) -> str | None:
+def _compact_time(ms: int) -> str | None:
     """Write a time as Taskwarrior does, None if the time is too early for it."""
     return None if ms < _FIRST_MS else bounded_utc(ms).strftime("%Y%m%dT%H%M%SZ")
 
 
-def _late(note: ExportedNote) -> ExportedNote:
+def _with_representable_time(note: ExportedNote) -> ExportedNote:
     return replace(note, at_ms=max(note.at_ms, _FIRST_MS))
 
 
@@ -91,7 +96,9 @@ def _description(task: ExportedTask, key: str) -> str:
     return task.title
 
 
-def _placed(task: ExportedTask, key: str, kept_pairs: list[tuple[str, str]] | None) -> set[EntityId]:
+def _attribute_note_ids(
+    task: ExportedTask, key: str, kept_pairs: list[tuple[str, str]] | None
+) -> set[EntityId]:
     """Return the notes that are attributes of the record again, and so no annotations."""
     placed: set[EntityId] = (
         set() if kept_pairs is None else {task.imported_child_id(FORMAT, f"{key}/attributes")}
@@ -106,16 +113,16 @@ def _placed(task: ExportedTask, key: str, kept_pairs: list[tuple[str, str]] | No
 
 def _state(task: ExportedTask, zone: tzinfo) -> RecordJson:
     if task.removed_ms is not None:
-        return {"status": "deleted", "end": _compact(task.removed_ms)}
+        return {"status": "deleted", "end": _compact_time(task.removed_ms)}
     if task.ended_ms is not None:
         status = "completed" if task.status == "DONE" else "deleted"
-        return {"status": status, "end": _compact(task.ended_ms)} | _said(task)
+        return {"status": status, "end": _compact_time(task.ended_ms)} | _own_status(task)
     if task.status == "ON HOLD" and (wait := _wait(task, zone)):
         return {"status": "waiting", "wait": wait}
-    return {"status": "pending"} | _said(task)
+    return {"status": "pending"} | _own_status(task)
 
 
-def _said(task: ExportedTask) -> RecordJson:
+def _own_status(task: ExportedTask) -> RecordJson:
     """Return status and reason in our own attributes, if Taskwarrior has none for them."""
     status = None if task.status in ("OPEN", "DONE") else task.status
     return {custom_attributes.STATUS: status, custom_attributes.REASON: task.reason}
@@ -130,7 +137,7 @@ def _local(text: str, zone: tzinfo) -> str | None:
     """Write a local time as Taskwarrior does, None if Taskwarrior does not accept it."""
     try:
         local = datetime.fromisoformat(text).replace(tzinfo=zone)
-        return _compact(int(local.astimezone(UTC).timestamp()) * 1000)
+        return _compact_time(int(local.astimezone(UTC).timestamp()) * 1000)
     except (ValueError, OverflowError):
         return None
 
@@ -152,7 +159,7 @@ def _depends(task: ExportedTask, tasks: ExportedTasks) -> list[str]:
     return sorted({key for key in keys if key})
 
 
-def _own(task: ExportedTask, tasks: ExportedTasks) -> RecordJson:
+def _own_attributes(task: ExportedTask, tasks: ExportedTasks) -> RecordJson:
     """Return the attributes of our own, all text: Taskwarrior rewrites numbers that it does not know."""
     too_early = task.due is not None and date.fromisoformat(task.due) < _FIRST_DAY
     lists = [
@@ -179,7 +186,7 @@ def _own(task: ExportedTask, tasks: ExportedTasks) -> RecordJson:
 # -- what an import kept as text ----------------------------------------------------------------------
 
 
-def _kept(task: ExportedTask, key: str) -> list[tuple[str, str]] | None:
+def _imported_attributes(task: ExportedTask, key: str) -> list[tuple[str, str]] | None:
     """Return the attributes that an import kept as text, None if there are none or they were reworded."""
     wanted = task.imported_child_id(FORMAT, f"{key}/attributes")
     text = next((note.text for note in task.notes if note.id == wanted), None)

@@ -57,7 +57,7 @@ def parse(name: str, text: str, zone: tzinfo = UTC, now_ms: int | None = None) -
     del now_ms  # nothing in a line depends on it
     if fault := text_fault(text):
         return unreadable_plan(FORMAT, fault)
-    list_key = _hashed(name.replace("\0", ""))
+    list_key = _short_hash(name.replace("\0", ""))
     tasks: list[PlannedTask] = []
     faults: list[ImportFault] = []
     key_counts: Counter[str] = Counter()
@@ -68,7 +68,7 @@ def parse(name: str, text: str, zone: tzinfo = UTC, now_ms: int | None = None) -
             line = read_line(raw_line)
             words = cut_title(line.title)
             key_counts[words] += 1
-            tasks.append(_task(line, number, f"{list_key}/{_hashed(words)}/{key_counts[words]}", zone))
+            tasks.append(_task(line, number, f"{list_key}/{_short_hash(words)}/{key_counts[words]}", zone))
         except MalformedLine as error:
             faults.append(ImportFault(number, error.words))
     return unreadable_plan(FORMAT, *faults) if faults else Plan(FORMAT, tuple(tasks), list_key=list_key)
@@ -78,7 +78,7 @@ def _lines(text: str) -> list[str]:
     return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
-def _hashed(text: str) -> str:
+def _short_hash(text: str) -> str:
     return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:_KEY_CHARS]
 
 

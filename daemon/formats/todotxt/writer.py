@@ -48,18 +48,22 @@ def reread(task: ExportedTask, zone: tzinfo) -> PlannedTask | None:
 
 
 def _line(task: ExportedTask, zone: tzinfo) -> str:
-    kept_pairs = _kept(task)
+    kept_pairs = _imported_marks(task)
     words = [_as_word(word) for word in _title(task).split()]
-    sentence, marks = _apart(words)
+    sentence, marks = _split_trailing_marks(words)
     letter = _letter(task, kept_pairs)
     is_done = task.status in CLOSED
     text = " ".join(
-        [*sentence, *_marks(task, marks, kept_pairs, set(sentence)), *_known(task, letter, kept_pairs)]
+        [
+            *sentence,
+            *_marks(task, marks, kept_pairs, set(sentence)),
+            *_journal_pairs(task, letter, kept_pairs),
+        ]
     )
-    return " ".join(filter(None, [*_before(task, zone, text, letter, is_done=is_done), text]))
+    return " ".join(filter(None, [*_leading_marks(task, zone, text, letter, is_done=is_done), text]))
 
 
-def _before(
+def _leading_marks(
     task: ExportedTask, zone: tzinfo, text: str, letter: str | None, *, is_done: bool
 ) -> Iterator[str]:
     """Yield the text before the words: no day if the task came without one and the words need none."""
@@ -81,7 +85,7 @@ def _title(task: ExportedTask) -> str:
     return full if task.title.endswith("…") and full.startswith(task.title.removesuffix("…")) else task.title
 
 
-def _kept(task: ExportedTask) -> list[tuple[str, str]]:
+def _imported_marks(task: ExportedTask) -> list[tuple[str, str]]:
     """Return the marks that an import found no place for."""
     wanted = task.imported_child_id(FORMAT, f"{task.id_in_format(FORMAT)}/{ATTRIBUTES}")
     lines = [line for note in task.notes if note.id == wanted for line in note.text.split("\n")]
@@ -94,7 +98,7 @@ def _as_word(word: str) -> str:
     return word.replace(":", "：", 1) if is_known_pair(word) else word
 
 
-def _apart(words: list[str]) -> tuple[list[str], list[str]]:
+def _split_trailing_marks(words: list[str]) -> tuple[list[str], list[str]]:
     """Part the marks at a title's end from the words before: they go among the other marks."""
     end = len(words)
     while end and is_mark(words[end - 1]):
@@ -114,7 +118,7 @@ def _marks(
         *(value for name, value in kept_pairs if name == "context"),
     ]
     contexts.sort(key=lambda name: (name.casefold(), name))
-    marks = [f"+{_joined(name)}" for name in projects] + [f"@{_joined(name)}" for name in contexts]
+    marks = [f"+{_one_word(name)}" for name in projects] + [f"@{_one_word(name)}" for name in contexts]
     marks += [word for word in own if split_pair(word)]
     marks += [
         word
@@ -126,7 +130,9 @@ def _marks(
     yield from (mark for mark in dict.fromkeys(marks) if mark not in names)
 
 
-def _known(task: ExportedTask, letter: str | None, kept_pairs: list[tuple[str, str]]) -> Iterator[str]:
+def _journal_pairs(
+    task: ExportedTask, letter: str | None, kept_pairs: list[tuple[str, str]]
+) -> Iterator[str]:
     """Yield the pairs that have a place in the journal."""
     if task.due:
         yield f"due:{task.due}"
@@ -137,7 +143,7 @@ def _known(task: ExportedTask, letter: str | None, kept_pairs: list[tuple[str, s
     elif task.status in _STATUSES:
         yield f"status:{_STATUSES[task.status]}"
     if task.reason:
-        yield f"reason:{_joined(task.reason)}"
+        yield f"reason:{_one_word(task.reason)}"
     if task.estimate_minutes:
         yield f"estimate:{task.estimate_minutes}min"
     if task.language:
@@ -154,5 +160,5 @@ def _letter(task: ExportedTask, kept_pairs: list[tuple[str, str]]) -> str | None
     return further if letter == "D" and further else letter
 
 
-def _joined(name: str) -> str:
+def _one_word(name: str) -> str:
     return "_".join(name.split())

@@ -16,7 +16,7 @@ from daemon.control.route import Call, Nothing, Route, StreamHandler
 from daemon.control.spool import Spool
 from daemon.disk import READING_STILL_WORKS, DiskFloor
 from daemon.formats.core.importer import ImportResult, import_again
-from daemon.formats.core.plan import skipped
+from daemon.formats.core.plan import describe_skipped
 from daemon.formats.jsonl import importer, reader
 from daemon.refusal import RefusalCode, Refused
 from store.file.errors import StoreError
@@ -86,7 +86,7 @@ class JsonlImportRoutes:
             left_out += len(import_result.skipped[SKIPPED_MAX:])
             import_result = replace(import_result, skipped=import_result.skipped[:SKIPPED_MAX])
         if left_out:
-            more = skipped(
+            more = describe_skipped(
                 None,
                 sentence("so-many-more", "{count} more", count=left_out),
                 sentence("as-those-above", "as those above"),

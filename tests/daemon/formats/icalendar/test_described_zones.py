@@ -38,7 +38,7 @@ def zone(*parts: list[str]) -> DescribedZone:
 
 
 def hours(described_zone: DescribedZone, *wall: int) -> float:
-    offset = described_zone.at(datetime(*wall, tzinfo=UTC)).utcoffset(None)  # type: ignore[arg-type,misc]
+    offset = described_zone.offset_at(datetime(*wall, tzinfo=UTC)).utcoffset(None)  # type: ignore[arg-type,misc]
     assert offset is not None
     return offset / timedelta(hours=1)
 
@@ -59,7 +59,7 @@ def test_a_description_of_a_real_zone_gives_its_offsets() -> None:
         wall = datetime(1997, 1, 1, tzinfo=UTC) + timedelta(minutes=dice.randrange(40 * 365 * 1440))
         theirs = wall.replace(tzinfo=BERLIN)
         if theirs.astimezone(UTC).astimezone(BERLIN).hour == wall.hour:  # not in the hour that is left out
-            assert mine.at(wall).utcoffset(None) == theirs.utcoffset(), wall
+            assert mine.offset_at(wall).utcoffset(None) == theirs.utcoffset(), wall
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_a_described_zone_keeps_nothing_of_the_times_that_it_was_asked_for() -> 
     tracemalloc.start()
     try:
         for year in range(1, 9000, 7):
-            mine.at(datetime(year, 6, 1, tzinfo=UTC))
+            mine.offset_at(datetime(year, 6, 1, tzinfo=UTC))
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
