@@ -184,4 +184,4 @@ def _name_of(snapshot: Snapshot, identifier: str) -> str:
 
 def _one_line(text: str) -> str:
     """Return words on one line of bounded length."""
-    return budgets.truncated(" ".join(text.split()), _WORDS_CHARS_MAX)
+    return budgets.truncate(" ".join(text.split()), _WORDS_CHARS_MAX)

@@ -164,7 +164,7 @@ def _labels_of(snapshot: Snapshot, task: Entity) -> list[Entity]:
 
 def _label_view(label: Entity) -> LabelView:
     return LabelView(
-        id_to_text(label.id), label.text("name"), budgets.truncated(label.text("description"), 300)
+        id_to_text(label.id), label.text("name"), budgets.truncate(label.text("description"), 300)
     )
 
 
@@ -202,4 +202,4 @@ def _linked_view(
     report = None if others is None else current_report(snapshot, others)
     tldr = str((report or {}).get("tldr", ""))
     title, status = other.text("title"), other.text("status") or "OPEN"
-    return LinkedTaskView(link.type, direction, title, status, budgets.truncated(tldr, 400))
+    return LinkedTaskView(link.type, direction, title, status, budgets.truncate(tldr, 400))

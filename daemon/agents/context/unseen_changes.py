@@ -61,7 +61,7 @@ def unseen_changes_of(snapshot: Snapshot, agent: Agent, zone: tzinfo | None) -> 
     )
     views = [
         _view(change, zone)
-        for change in _ForeignTaskFilter(snapshot, agent).worded(_without_parents(read.changes))
+        for change in _ForeignTaskFilter(snapshot, agent).present(_without_parents(read.changes))
     ]
     change_views = budgets.within_budget(reversed(views), budgets.CHANGES, _weight)
     # Reading stops at the limit, so beyond it there is one more at least.
@@ -160,7 +160,7 @@ class _ForeignTaskFilter:
         self._agent = snapshot.entity(agent.id)
         self._is_foreign = cache(self._read_is_foreign)
 
-    def worded(self, changes: list[field_changes.FieldChange]) -> list[Change]:
+    def present(self, changes: list[field_changes.FieldChange]) -> list[Change]:
         """Return changes as the log shows them, without links to foreign tasks and without their names."""
         raws = [raw for raw in changes if not (raw.kind == "link" and self._leads_away(raw))]
         return [
@@ -193,7 +193,7 @@ class _ForeignTaskFilter:
 
 def _view(change: Change, zone: tzinfo | None) -> ChangeView:
     return ChangeView(
-        entity_title=budgets.truncated(change.title, budgets.CHANGED_CHARS_MAX),
+        entity_title=budgets.truncate(change.title, budgets.CHANGED_CHARS_MAX),
         kind=change.kind,
         field=change.field,
         before=_short(change.before),
@@ -207,9 +207,9 @@ def _view(change: Change, zone: tzinfo | None) -> ChangeView:
 def _short(value: Any) -> Any:
     """Return a value as it is shown: the beginning of a long one."""
     if isinstance(value, str):
-        return budgets.truncated(value, budgets.CHANGED_CHARS_MAX)
+        return budgets.truncate(value, budgets.CHANGED_CHARS_MAX)
     return (
-        budgets.truncated(budgets.as_json(value), budgets.CHANGED_CHARS_MAX)
+        budgets.truncate(budgets.as_json(value), budgets.CHANGED_CHARS_MAX)
         if isinstance(value, list | dict)
         else value
     )

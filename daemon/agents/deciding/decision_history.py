@@ -101,7 +101,7 @@ class _DecisionPresenter:
         self._snapshot = snapshot
         self._now_ms = now_ms
         self._names = NameLookup(snapshot)
-        self._item = cache(self._read)
+        self._item = cache(self._read_item)
 
     def record(self, decision_entry: DecisionEntry) -> DecisionRecord:
         """Return the record of one decision."""
@@ -134,7 +134,7 @@ class _DecisionPresenter:
             evidence=details.argument.evidence,
         )
 
-    def _read(self, identifier: EntityId) -> _ItemDetails:
+    def _read_item(self, identifier: EntityId) -> _ItemDetails:
         stored = self._snapshot.item(identifier)
         assert stored is not None
         state = item_state.item_state_of(self._snapshot, stored)

@@ -192,17 +192,17 @@ def _created_gone(snapshot: Snapshot, state: ItemState) -> Sentence | None:
     if not state.target.visible:
         return sentence("created-item-removed", "the item that it made was removed")
     checklist = checklist_of(snapshot, state.target)
-    return _elsewhere(state, checklist) if checklist is not None and checklist.visible else None
+    return _refuse_elsewhere(state, checklist) if checklist is not None and checklist.visible else None
 
 
 def _item_gone(snapshot: Snapshot, state: ItemState) -> Sentence | None:
     checklist = None if state.target is None else checklist_of(snapshot, state.target)
     if state.target is None or not state.target.visible or checklist is None or not checklist.visible:
         return sentence("proposal-target-removed", "what it changes was removed")
-    return _elsewhere(state, checklist)
+    return _refuse_elsewhere(state, checklist)
 
 
-def _elsewhere(state: ItemState, checklist: Entity) -> Sentence | None:
+def _refuse_elsewhere(state: ItemState, checklist: Entity) -> Sentence | None:
     """Refuse what a person moved to another task: an agent writes to its own task alone."""
     if checklist.value("task_id") == state.item.task:
         return None

@@ -114,7 +114,7 @@ class _MessagePresenter:
     def present(self, message: Entity) -> AgentMessage:
         """Return one message as people see it."""
         metadata, text, item = _metadata(message), self._text(message), _confirmed_item(message)
-        args, subject = (None, None) if item is None else self._confirmed(item, message.id)
+        args, subject = (None, None) if item is None else self._confirmed_arguments(item, message.id)
         tokens, created, trigger = message.value("tokens"), message.created, message.text("trigger")
         return AgentMessage(
             id=id_to_text(message.id),
@@ -143,7 +143,7 @@ class _MessagePresenter:
         stored = self._snapshot.entity(EntityId(payload)) if isinstance(payload, bytes) else None
         return message.text("text") if stored is None else stored.text("content")
 
-    def _confirmed(self, item: EntityId, message: EntityId) -> tuple[Any, str | None]:
+    def _confirmed_arguments(self, item: EntityId, message: EntityId) -> tuple[Any, str | None]:
         """Return the arguments that a person confirmed, edited or not, and the name of their target."""
         stored = self._item(item)
         if stored is None:

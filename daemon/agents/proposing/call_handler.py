@@ -76,7 +76,7 @@ class ToolCallHandler:
         if tool is None:
             answer = f"Refused: there is no tool {name.strip()[:60]!r}. Tools: {', '.join(TOOLS)}."
             return ToolAnswer(answer, None, None, CallOutcome.REFUSED)
-        denied = self._denied(tool.name, snapshot)
+        denied = self._denial_reason(tool.name, snapshot)
         if denied is not None:
             return ToolAnswer(f"Denied: {denied}.", tool.name, None, CallOutcome.DENIED)
         try:
@@ -89,7 +89,7 @@ class ToolCallHandler:
         except ArgumentFault as fault:
             return ToolAnswer(f"Refused: {fault}", tool.name, None, CallOutcome.REFUSED)
 
-    def _denied(self, tool: str, snapshot: Snapshot) -> str | None:
+    def _denial_reason(self, tool: str, snapshot: Snapshot) -> str | None:
         """Return why this agent may not make this call.
 
         The policy is read anew, because it may have changed.

@@ -106,7 +106,7 @@ class ChangeSetBuilder:
         identifier, before = self._next_item(fingerprint, snapshot)
         # All are checked, not only the last: a verdict on an earlier one may have been reopened since.
         for item in reversed(before):
-            repeated = _repeated(item, self._run.now_ms)
+            repeated = _reason_not_to_repeat(item, self._run.now_ms)
             if repeated is not None:
                 is_going = item.id in taken_back
                 return "is taken back in this run: propose it at a later wake" if is_going else repeated
@@ -202,7 +202,7 @@ def _is_twin(queued: QueuedProposal, tool: str, args: Arguments) -> bool:
     return len(creating) == 2 and comparison_key(queued.args["title"]) == comparison_key(args["title"])
 
 
-def _repeated(item: Item, now_ms: int) -> str | None:
+def _reason_not_to_repeat(item: Item, now_ms: int) -> str | None:
     """Return why something that was proposed before is not proposed again; None if it may be."""
     if item.status is DecisionStatus.REJECTED:
         reasons = [decision.reason for decision in item.decisions if decision.reason]

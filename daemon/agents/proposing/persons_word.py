@@ -44,7 +44,8 @@ def later_word_objection(
     ):
         return None
     return (
-        f"was confirmed before, and the user has {_said(field, latest)} since, at {iso_utc(since.shown_ms)}."
+        f"was confirmed before, and the user has {_deed_text(field, latest)} since,"
+        f" at {iso_utc(since.shown_ms)}."
         " Name in evidenceIds entries that the user wrote after that and that say otherwise"
     )
 
@@ -75,7 +76,7 @@ def _guarded_values(effect: Effect, target: Entity) -> Iterator[tuple[str, objec
             yield DELETED, False
 
 
-def _said(field: str, word: Version) -> str:
+def _deed_text(field: str, word: Version) -> str:
     if field == DELETED:
         return "removed it"
     if field == "is_archived":

@@ -64,7 +64,7 @@ def finish_run(tx: Transaction, run_inputs: RunInputs, run_progress: RunProgress
     commit_in_parts(tx, agent.id, [write for write in writes if write.kind == "decision"])
     writes = [write for write in writes if write.kind != "decision"]
     proposals = sum(len(_items(write)) for write in writes if write.kind == "change_set")
-    closing = _closing(tx, run_inputs, run_progress, proposals)
+    closing = _closing_writes(tx, run_inputs, run_progress, proposals)
     reported = _commit(tx, run_inputs, run_progress, [*writes, *closing])
     run_log.end(tx, run_inputs.run_key, RunStatus.COMPLETED)
     return RunReceipt(proposals, reported)
@@ -109,7 +109,7 @@ def _commit(
     raise AssertionError("unreachable")
 
 
-def _closing(
+def _closing_writes(
     tx: Transaction, run_inputs: RunInputs, run_progress: RunProgress, proposals: int
 ) -> Iterator[EntityWrite]:
     """Yield the observations, the last message of the run, and its usage."""
@@ -124,7 +124,7 @@ def _closing(
         "reported": run_progress.call_handler.report is not None,
     }
     yield from run_progress.transcript.message_writes(
-        tx, "summary", budgets.truncated(run_progress.last_words, WORDS_CHARS_MAX), metadata
+        tx, "summary", budgets.truncate(run_progress.last_words, WORDS_CHARS_MAX), metadata
     )
     usage = _usage(run_inputs, run_progress, _id_of_run("usage", run_inputs))
     if usage is not None:

@@ -393,14 +393,14 @@ class Scheduler:
         for waiting in self._waiters.values():
             for waiter in waiting:
                 if not waiter.done():
-                    waiter.set_result(_no_run_refusal(_stopping()))
+                    waiter.set_result(_no_run_refusal(_stopping_sentence()))
 
     # -- one run --------------------------------------------------------------------------------------
 
     async def _run(self, start: RunStart) -> None:
         """Run one agent. In any case its line in the timetable is freed, and who waits gets an answer."""
         fault: Exception | None = None
-        answer: run_log.AgentRun | Refused = _no_run_refusal(_stopping())
+        answer: run_log.AgentRun | Refused = _no_run_refusal(_stopping_sentence())
         try:
             ended = await self._runner.claim_and_run(start)
             answer = ended or _no_run_refusal(
@@ -443,7 +443,7 @@ def _no_run_refusal(reason: Sentence) -> Refused:
     )
 
 
-def _stopping() -> Sentence:
+def _stopping_sentence() -> Sentence:
     return sentence("placet-is-stopping", "placet is stopping")
 
 

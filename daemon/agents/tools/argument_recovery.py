@@ -47,14 +47,14 @@ def _object_in(text: str) -> dict[str, Any] | None:
         )
     fenced = _FENCED.search(text)
     # The whole text first: a title in plain JSON may itself contain a fence or a brace.
-    for candidate in (text, fenced.group(1) if fenced else "", _balanced(text)):
-        arguments = _parsed(candidate)
+    for candidate in (text, fenced.group(1) if fenced else "", _first_balanced_object(text)):
+        arguments = _parse_object(candidate)
         if arguments is not None:
             return arguments
     return None
 
 
-def _parsed(candidate: str) -> dict[str, Any] | None:
+def _parse_object(candidate: str) -> dict[str, Any] | None:
     """Parse one JSON object; None if the text is none.
 
     A line break within a string is allowed: servers that constrain answers by a grammar let models write it.
@@ -66,7 +66,7 @@ def _parsed(candidate: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _balanced(text: str) -> str:
+def _first_balanced_object(text: str) -> str:
     """Return the first object whose braces balance, braces within strings aside; empty if there is none."""
     start = text.find("{")
     depth, quoted, escaped = 0, False, False

@@ -242,11 +242,11 @@ def single_line(value: Any) -> Any:
     return _BREAKS.sub(" ", value).strip() if isinstance(value, str) else value
 
 
-def _spelled(value: Any, spell: Callable[[str], str]) -> Any:
+def _respell(value: Any, spell: Callable[[str], str]) -> Any:
     return spell(single_line(value)) if isinstance(value, str) else value
 
 
-def _spelled_status(text: str) -> str:
+def _spell_status(text: str) -> str:
     status = re.sub(r"[\s_-]+", " ", text).upper()
     if status in CLOSED:
         raise ArgumentFault(
@@ -257,7 +257,7 @@ def _spelled_status(text: str) -> str:
     return status
 
 
-def _spelled_language(text: str) -> str:
+def _spell_language(text: str) -> str:
     """Spell a language code as its parts are spelled: language, then script, then region."""
     first, *rest = re.split("[-_]", text)
     parts = [
@@ -271,7 +271,7 @@ def _spelled_confidence(value: Any) -> Any:
     # True is an int in Python, and no confidence.
     if isinstance(value, float | int) and not isinstance(value, bool) and 0 <= value <= 1:
         return "high" if value >= _HIGH else "medium" if value >= _MEDIUM else "low"
-    return _spelled(value, str.lower)
+    return _respell(value, str.lower)
 
 
 def _distinct_ids(value: Any) -> Any:
@@ -290,11 +290,11 @@ def _non_blank_observations(value: Any) -> Any:
 
 
 NORMALISERS: Final[Mapping[str, Callable[[Any], Any]]] = {
-    "priority": lambda value: _spelled(value, str.upper),
-    "status": lambda value: _spelled(value, _spelled_status),
-    "languageCode": lambda value: _spelled(value, _spelled_language),
+    "priority": lambda value: _respell(value, str.upper),
+    "status": lambda value: _respell(value, _spell_status),
+    "languageCode": lambda value: _respell(value, _spell_language),
     "confidence": _spelled_confidence,
-    "id": lambda value: _spelled(value, str.lower),
+    "id": lambda value: _respell(value, str.lower),
     "itemIds": _distinct_ids,
     "evidenceIds": _distinct_ids,
     "observations": _non_blank_observations,

@@ -64,6 +64,6 @@ def within_budget(members: Iterable[T], part: PartBudget, weigh: Callable[[T], i
     return kept_elements
 
 
-def truncated(text: str, chars_max: int) -> str:
+def truncate(text: str, chars_max: int) -> str:
     """Return a text of at most `chars_max` characters; a longer one ends in a mark."""
     return text if len(text) <= chars_max else text[:chars_max] + CUT_MARK

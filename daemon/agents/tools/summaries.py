@@ -123,20 +123,20 @@ class _ArgumentsWithGaps(dict[str, object]):
         return "?"
 
 
-def _filled(pattern: str, args: Arguments, name: str | None) -> str:
-    return pattern.format_map(_ArgumentsWithGaps(args, name=_quoted(name, args)))
+def _fill(pattern: str, args: Arguments, name: str | None) -> str:
+    return pattern.format_map(_ArgumentsWithGaps(args, name=_quoted_text(name, args)))
 
 
-def _quoted(name: str | None, args: Arguments) -> str:
+def _quoted_text(name: str | None, args: Arguments) -> str:
     return f'"{name}"' if name else str(args.get("id", "?"))
 
 
 def already_so_answer(tool: str, args: Arguments, name: str | None = None) -> str:
     """Return the answer to a model for a proposal whose values are already in place."""
     if TOOLS[tool].writes is not WriteTarget.ITEM:
-        return _filled(_ALREADY[tool], args, name)
+        return _fill(_ALREADY[tool], args, name)
     states = [words for (field, value), words in _ALREADY_OF_ITEM.items() if args.get(field) is value]
-    return f"{_quoted(name, args)} {' and '.join(states) or 'has that title already'}"
+    return f"{_quoted_text(name, args)} {' and '.join(states) or 'has that title already'}"
 
 
 def field_label(field: str) -> Sentence | str:
@@ -156,7 +156,7 @@ def proposal_subject(tool: str, args: Arguments, name: str | None = None) -> str
     """Return what a proposal is about, for a line that explains why it was skipped."""
     if TOOLS[tool].writes is WriteTarget.NEW_ITEM:
         return f'"{args["title"]}"'
-    return _filled(_TASK_SUBJECTS[tool], args, name) if tool in _TASK_SUBJECTS else _quoted(name, args)
+    return _fill(_TASK_SUBJECTS[tool], args, name) if tool in _TASK_SUBJECTS else _quoted_text(name, args)
 
 
 _TASK_SUBJECTS: Mapping[str, str] = {

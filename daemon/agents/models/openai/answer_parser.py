@@ -30,7 +30,7 @@ _THOUGHT = "</think>"
 _ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 
 
-class _Made(NamedTuple):
+class _RawCall(NamedTuple):
     """A call as it was found in an answer, of any shape."""
 
     name: object
@@ -45,9 +45,9 @@ def parse_turn(body: bytes, number: int, redactor: KeyRedactor, *, by_tools: boo
     message, ended = _message(answer)
     written_content = message.get("content")
     content = written_content if isinstance(written_content, str) else ""
-    mades = _called(message, content) if by_tools else _acted(content, ended)
+    raw_calls = _calls_by_tools(message, content) if by_tools else _calls_by_schema(content, ended)
     calls = tuple(
-        _call(raw_call, number, index, redactor) for index, raw_call in enumerate(mades[:CALLS_MAX])
+        _call(raw_call, number, index, redactor) for index, raw_call in enumerate(raw_calls[:CALLS_MAX])
     )
     return ModelTurn(_with_ids_apart(calls, number), redactor.redact_text(content), parse_usage(answer))
 
@@ -86,27 +86,27 @@ def _message(answer: dict[str, Any]) -> tuple[dict[str, Any], str]:
 # -- calls --------------------------------------------------------------------------------------------
 
 
-def _called(message: dict[str, Any], content: str) -> list[_Made]:
+def _calls_by_tools(message: dict[str, Any], content: str) -> list[_RawCall]:
     """Return each native call, or the one that a small model wrote as text."""
     listed = message.get("tool_calls")
     if isinstance(listed, list) and listed:
-        return [_native(listed_call) for listed_call in listed]
+        return [_native_call(listed_call) for listed_call in listed]
     # Small models write the call as JSON text in place of a native one.
     fields = _object_in(content) or {}
     arguments = fields.get("arguments", fields.get("parameters"))
     if isinstance(fields.get("name"), str) and isinstance(arguments, dict | str):
-        return [_Made(fields["name"], arguments)]
+        return [_RawCall(fields["name"], arguments)]
     return []
 
 
-def _native(listed_call: object) -> _Made:
+def _native_call(listed_call: object) -> _RawCall:
     call = listed_call if isinstance(listed_call, dict) else {}
     function = call.get("function")
     function = function if isinstance(function, dict) else {}
-    return _Made(function.get("name"), function.get("arguments"), call.get("id"), call.get(EXTRA_KEY))
+    return _RawCall(function.get("name"), function.get("arguments"), call.get("id"), call.get(EXTRA_KEY))
 
 
-def _acted(content: str, ended: str) -> list[_Made]:
+def _calls_by_schema(content: str, ended: str) -> list[_RawCall]:
     """Return the calls of an answer by schema: its actions, then what it observed, then its report."""
     fields = _object_in(content)
     if fields is None:
@@ -119,15 +119,15 @@ def _acted(content: str, ended: str) -> list[_Made]:
             )
         )
     actions = fields.get("actions")
-    mades: list[_Made] = []
+    raw_calls: list[_RawCall] = []
     for written_action in actions if isinstance(actions, list) else ():
         action = written_action if isinstance(written_action, dict) else {}
-        mades.append(_Made(action.get("tool", action.get("name")), action.get("arguments")))
+        raw_calls.append(_RawCall(action.get("tool", action.get("name")), action.get("arguments")))
     if isinstance(fields.get("observations"), list) and fields["observations"]:
-        mades.append(_Made(RECORD_OBSERVATIONS, {"observations": fields["observations"]}))
+        raw_calls.append(_RawCall(RECORD_OBSERVATIONS, {"observations": fields["observations"]}))
     if isinstance(fields.get("report"), dict):
-        mades.append(_Made(UPDATE_REPORT, fields["report"]))
-    return mades
+        raw_calls.append(_RawCall(UPDATE_REPORT, fields["report"]))
+    return raw_calls
 
 
 def _object_in(content: str) -> dict[str, Any] | None:
@@ -138,7 +138,7 @@ def _object_in(content: str) -> dict[str, Any] | None:
         return None
 
 
-def _call(raw_call: _Made, number: int, index: int, redactor: KeyRedactor) -> ToolCall:
+def _call(raw_call: _RawCall, number: int, index: int, redactor: KeyRedactor) -> ToolCall:
     redact_text = redactor.redact_text(raw_call.id) if isinstance(raw_call.id, str) else ""
     return ToolCall(
         redactor.redact_text(raw_call.name) if isinstance(raw_call.name, str) else "",

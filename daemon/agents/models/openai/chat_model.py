@@ -191,7 +191,7 @@ class ChatCompletionsModel:
                 self._form = next((form for form in allowed if form == remembered_form), None)
                 if self._form is None and self._endpoint.mode != "auto":
                     self._form = allowed[0]
-            self._form = self._form or await self._understood(FORMS_BY_MODE["auto"])
+            self._form = self._form or await self._find_form(FORMS_BY_MODE["auto"])
         if self._form is None:
             raise ModelMisconfigured(
                 sentence(
@@ -200,7 +200,7 @@ class ChatCompletionsModel:
             )
         return self._form
 
-    async def _understood(self, forms: Iterable[RequestForm]) -> RequestForm | None:
+    async def _find_form(self, forms: Iterable[RequestForm]) -> RequestForm | None:
         """Return the first form that the server understands, and remember it; None if it understands none."""
         for form in forms:
             if await self._understands(form):
@@ -221,7 +221,7 @@ class ChatCompletionsModel:
             if not others or await self._understands(refused):
                 return None
             await self._around.form_memory.remember_form("")
-            self._form = await self._understood(others)
+            self._form = await self._find_form(others)
             return self._form
 
     async def _understands(self, form: RequestForm) -> bool:

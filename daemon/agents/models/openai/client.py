@@ -86,7 +86,7 @@ class ChatClient:
                 )
             ) from None
         except APIConnectionError as fault:
-            raise _unreached(fault) from None
+            raise _connection_failure(fault) from None
         except (OpenAIError, httpx2.HTTPError, httpx2.StreamError) as fault:
             unreadable = sentence(
                 "model-answer-unreadable",
@@ -120,7 +120,7 @@ def _reply(response: httpx2.Response) -> HttpReply:
     return HttpReply(response.status_code, response.headers, response.content)
 
 
-def _unreached(fault: APIConnectionError) -> ModelUnavailable:
+def _connection_failure(fault: APIConnectionError) -> ModelUnavailable:
     """Say what broke, by its type alone."""
     if isinstance(fault.__cause__, httpx2.ConnectError):
         return ServerUnreached(

@@ -149,7 +149,7 @@ def _is_loopback(host: str) -> bool:
 def _key(settings: ModelSettings, environment: Mapping[str, str]) -> tuple[str, str]:
     """Read the key and name its place: environment before credential before file; both empty without one."""
     if environment.get(KEY_VARIABLE, "").strip():
-        return _checked(environment[KEY_VARIABLE], KEY_VARIABLE), KEY_VARIABLE
+        return _require_key(environment[KEY_VARIABLE], KEY_VARIABLE), KEY_VARIABLE
     folder = environment.get(CREDENTIALS_VARIABLE, "")
     if folder and (Path(folder) / CREDENTIAL_NAME).is_file():
         place = f"the credential {CREDENTIAL_NAME}"
@@ -191,7 +191,7 @@ def _from_file(file: Path, place: str, *, is_private: bool) -> str:
             )
         )
     try:
-        return _checked(raw.decode("ascii"), f"{place}: {file}")
+        return _require_key(raw.decode("ascii"), f"{place}: {file}")
     except UnicodeDecodeError:
         raise ConfigError(_no_key(f"{place}: {file}")) from None
 
@@ -202,7 +202,7 @@ def _no_key(place: str) -> Sentence:
     )
 
 
-def _checked(text: str, place: str) -> str:
+def _require_key(text: str, place: str) -> str:
     key = text.strip()
     if len(text) > KEY_BYTES_MAX or not _KEY.fullmatch(key):
         raise ConfigError(_no_key(place))

@@ -90,7 +90,8 @@ def _prompt_fields(context: RunContext, share: _Share) -> JsonObject:
         | {
             "labelsOffered": [_label(label_view) for label_view in _first(context.labels, share.others)],
             "linkedTasks": [
-                _linked(linked_task_view) for linked_task_view in _first(context.linked_tasks, share.others)
+                _linked_task(linked_task_view)
+                for linked_task_view in _first(context.linked_tasks, share.others)
             ],
             "entries": [
                 _entry(entry_view, entry_view.text) for entry_view in _newest(_older(context), share.entries)
@@ -164,7 +165,7 @@ def _label(label: LabelView) -> JsonObject:
     return label_json | ({"description": label.description} if label.description else {})
 
 
-def _linked(linked: LinkedTaskView) -> JsonObject:
+def _linked_task(linked: LinkedTaskView) -> JsonObject:
     link_json = {
         "type": linked.type,
         "direction": linked.direction,

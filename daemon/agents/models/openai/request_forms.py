@@ -34,7 +34,7 @@ def form_fields(form: RequestForm, must_call: str, allowed: Collection[str] = ()
     `allowed` are the tools that an agent's policy leaves it; empty: all.
     """
     if form != TOOLS_FORM:
-        return _formatted(form, portable_schema(answer_schema(must_call, allowed)))
+        return _response_format(form, portable_schema(answer_schema(must_call, allowed)))
     tool_choice = {"type": "function", "function": {"name": must_call}}
     return {
         "tools": portable_schema(tool_definitions(allowed)),
@@ -61,13 +61,13 @@ def probe_request(form: RequestForm) -> dict[str, Any]:
     """Return a request, without any note, whose answer shows whether a server understands a form."""
     request = {"messages": [{"role": "user", "content": _ASK_READY}]}
     if form != TOOLS_FORM:
-        return request | _formatted(form, _NOTHING)
+        return request | _response_format(form, _NOTHING)
     ready = {"name": PROBE_TOOL, "description": "Say that you are ready.", "parameters": _NOTHING}
     tool_choice = {"type": "function", "function": {"name": PROBE_TOOL}}
     return request | {"tools": [{"type": "function", "function": ready}], "tool_choice": tool_choice}
 
 
-def _formatted(form: RequestForm, schema: dict[str, Any]) -> dict[str, Any]:
+def _response_format(form: RequestForm, schema: dict[str, Any]) -> dict[str, Any]:
     if form == OBJECT_FORM:
         return {"response_format": {"type": OBJECT_FORM, "schema": schema}}
     return {"response_format": {"type": SCHEMA_FORM, "json_schema": {"name": "answer", "schema": schema}}}

@@ -55,7 +55,7 @@ async def post_with_retries(
     try:
         async with asyncio.timeout(patience.total_s):
             for tried in range(patience.attempts_max):
-                reply = await _asked(post, redactor)
+                reply = await _ask_once(post, redactor)
                 if isinstance(reply, HttpReply):
                     return reply
                 if not reply.refusal.may_retry or tried + 1 == patience.attempts_max:
@@ -74,29 +74,29 @@ async def post_with_retries(
 
 
 @dataclass(frozen=True, slots=True)
-class _No:
+class _Denial:
     """A try without an answer. `reply` is None if nothing came."""
 
     refusal: ServerRefusal
     reply: HttpReply | None
 
 
-async def _asked(post: Callable[[], Awaitable[HttpReply]], redactor: KeyRedactor) -> HttpReply | _No:
+async def _ask_once(post: Callable[[], Awaitable[HttpReply]], redactor: KeyRedactor) -> HttpReply | _Denial:
     try:
         reply = await post()
     except BudgetSpent:
         raise
     except ModelUnavailable as fault:
-        return _No(ServerRefusal(fault, may_retry=True), None)
+        return _Denial(ServerRefusal(fault, may_retry=True), None)
     if reply.status == 200:
         return reply
-    return _No(classify_refusal(reply.status, reply.body, redactor), reply)
+    return _Denial(classify_refusal(reply.status, reply.body, redactor), reply)
 
 
-def _wait_s(no: _No, tried: int, left_s: float, patience: RetryPolicy, clock: RetryClock) -> float:
+def _wait_s(denial: _Denial, tried: int, left_s: float, patience: RetryPolicy, clock: RetryClock) -> float:
     """Return the pause before the next try. Raises ModelUnavailable if the server asks for too long."""
     share = random_share(clock.randomness)
-    asked_s = None if no.reply is None else retry_after_header_s(no.reply, clock.now_ms())
+    asked_s = None if denial.reply is None else retry_after_header_s(denial.reply, clock.now_ms())
     if asked_s is None:
         return Backoff(patience.pause_first_s, patience.pause_s_max).delay_s(tried + 1) * (0.5 + share / 2)
     # The pause would outlast the turn: the breaker waits instead, for all agents of the model.
@@ -105,7 +105,7 @@ def _wait_s(no: _No, tried: int, left_s: float, patience: RetryPolicy, clock: Re
             sentence(
                 "model-server-wants-pause",
                 "{fault}; it asks to be left alone for {seconds} s",
-                fault=no.refusal.fault.words,
+                fault=denial.refusal.fault.words,
                 seconds=f"{asked_s:.0f}",
             )
         )

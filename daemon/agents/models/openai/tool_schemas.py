@@ -16,17 +16,17 @@ _LENGTHS = frozenset({"minLength", "maxLength"})
 
 def tool_definitions(allowed: Collection[str] = ()) -> list[dict[str, Any]]:
     """Describe the tools for a request. `allowed` are those of an agent's policy; empty means all."""
-    return [{"type": "function", "function": tool_description(name)} for name in _offered(allowed)]
+    return [{"type": "function", "function": tool_description(name)} for name in _offered_tools(allowed)]
 
 
-def _offered(allowed: Collection[str]) -> list[str]:
+def _offered_tools(allowed: Collection[str]) -> list[str]:
     return [name for name in TOOLS if not allowed or name in allowed]
 
 
 def answer_schema(must_call: str, allowed: Collection[str] = ()) -> dict[str, Any]:
     """Describe the one answer of the mode `actions`; only the report, if `must_call` names it."""
     shared: dict[str, Any] = {}
-    offered = _offered(allowed)
+    offered = _offered_tools(allowed)
     properties = {"report": _parameters(UPDATE_REPORT, shared)} if UPDATE_REPORT in offered else {}
     if must_call != UPDATE_REPORT:
         if RECORD_OBSERVATIONS in offered:

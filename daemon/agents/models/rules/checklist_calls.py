@@ -22,7 +22,7 @@ class ComparableTitle(NamedTuple):
     numbers: tuple[str, ...]
 
     @classmethod
-    def of(cls, title: str) -> "ComparableTitle":
+    def from_title(cls, title: str) -> "ComparableTitle":
         """Prepare a title."""
         numbers = (word for word in title.split() if any(sign.isdigit() for sign in word))
         return cls(title.casefold(), tuple(numbers))
@@ -38,7 +38,7 @@ class NewItems:
     """The items of a checklist, and those that notes add to it."""
 
     def __init__(self, existing_items: Iterable[ChecklistItemView]) -> None:
-        self._there = [(ComparableTitle.of(item.title), item) for item in existing_items]
+        self._there = [(ComparableTitle.from_title(item.title), item) for item in existing_items]
         self._new: dict[str, ComparableTitle] = {}
         self._notes: dict[str, str] = {}
         self._checked: set[str] = set()
@@ -49,7 +49,7 @@ class NewItems:
         self._asked += 1
         if len(self._new) >= NEW_ITEMS_MAX or self._asked > COMPARED_TITLES_MAX:
             return None
-        compared = ComparableTitle.of(title)
+        compared = ComparableTitle.from_title(title)
         for known_title, item in self._there:
             if compared.is_similar(known_title):
                 return item

@@ -100,7 +100,7 @@ def split_clauses(line: str, cues: CueTable) -> list[Clause]:
             start = stop.end()
     spans.append((start, len(line)))
     matching_spans = [span for span in spans[:CLAUSES_MAX] if _WORD.search(bare, *span)]
-    return [_clause(line, own, bare, *_trimmed(line, *span)) for span in matching_spans]
+    return [_clause(line, own, bare, *_trim_span(line, *span)) for span in matching_spans]
 
 
 def _is_abbreviation(before_stop: str, cues: CueTable) -> bool:
@@ -110,7 +110,7 @@ def _is_abbreviation(before_stop: str, cues: CueTable) -> bool:
     )
 
 
-def _trimmed(line: str, start: int, end: int) -> tuple[int, int]:
+def _trim_span(line: str, start: int, end: int) -> tuple[int, int]:
     start += len(line[start:end]) - len(line[start:end].lstrip())
     return start, min(start + len(line[start:end].rstrip()), start + CLAUSE_CHARS_MAX)
 

@@ -116,7 +116,7 @@ def _readings(
         yield grammar.date_or_none(*map(int, match.groups()))
         return
     tokens = list(islice(_TOKEN.finditer(span), DATE_WORDS_MAX))
-    spelled = [_spelled(token.group(), cues) for token in tokens]
+    spelled = [_correct_spelling(token.group(), cues) for token in tokens]
     for count in range(len(tokens), 0, -1):
         end, text = tokens[count - 1].end(), " ".join(spelled[:count]).rstrip(",:")
         days = _days(text, is_within, today, cues) or _days(text.rstrip("."), is_within, today, cues)
@@ -134,13 +134,13 @@ def _days(text: str, is_within: bool, today: date, cues: CueTable) -> frozenset[
     """Return the days that a span can mean, in the note's language alone."""
     days = grammar.day_readings(text, today, cues.language, without=_VAGUE)
     if not days:
-        days = grammar.day_readings(_led(cues).sub("", text), today, cues.language, without=_VAGUE)
+        days = grammar.day_readings(_lead_pattern(cues).sub("", text), today, cues.language, without=_VAGUE)
     if not days and is_within:
         days = grammar.day_readings(f"{to_plain(cues.deadline.ahead_prefix)} {text}", today, cues.language)
     return days
 
 
-def _spelled(token: str, cues: CueTable) -> str:
+def _correct_spelling(token: str, cues: CueTable) -> str:
     """Return a word of a day as it is spelled: "wendesday" is a typo, and "donnerstagabend" a Thursday."""
     spelling = token.rstrip(".,:")
     texts = _names(cues)
@@ -161,7 +161,7 @@ def _names(cues: CueTable) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=8)
-def _led(cues: CueTable) -> re.Pattern[str]:
+def _lead_pattern(cues: CueTable) -> re.Pattern[str]:
     """Compile what leads a day in: "el viernes 27 de noviembre" is the same day without its article."""
     return re.compile(rf"^(?:{date_language(cues.language).on}) ")
 

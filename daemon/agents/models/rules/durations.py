@@ -69,12 +69,14 @@ def _number(text: str, cues: CueTable) -> float:
 
 @lru_cache(maxsize=16)
 def _numbers(cues: CueTable) -> dict[str, float]:
-    return _spelled((*date_words(cues.language).numbers.items(), *cues.duration.numbers.items()))
+    return _by_plain_spelling((*date_words(cues.language).numbers.items(), *cues.duration.numbers.items()))
 
 
 @lru_cache(maxsize=16)
 def _wholes(cues: CueTable) -> dict[str, int]:
-    return _spelled((*date_words(cues.language).length.amounts.items(), *cues.duration.amounts.items()))
+    return _by_plain_spelling(
+        (*date_words(cues.language).length.amounts.items(), *cues.duration.amounts.items())
+    )
 
 
 @lru_cache(maxsize=16)
@@ -86,11 +88,11 @@ def _units(cues: CueTable) -> dict[str, int]:
         (HOUR_MINUTES, (*words.units.hour, *words.length.hour)),
         (1, (*words.units.minute, *words.length.minute, *own.minute)),
     )
-    units = _spelled((word, minutes) for minutes, listed in sizes for word in listed)
+    units = _by_plain_spelling((word, minutes) for minutes, listed in sizes for word in listed)
     return {word: minutes for word, minutes in units.items() if word not in cues.duration.units_not_read}
 
 
-def _spelled(values_by_spelling: Iterable[tuple[str, T]]) -> dict[str, T]:
+def _by_plain_spelling(values_by_spelling: Iterable[tuple[str, T]]) -> dict[str, T]:
     """Return words with their values as they look in a plain text."""
     return {spelled: value for word, value in values_by_spelling for spelled in plain_spellings(word)}
 

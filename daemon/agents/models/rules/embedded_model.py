@@ -60,11 +60,11 @@ def proposed_calls(context: RunContext) -> list[ToolCall]:
     latest, items, ticks = NoteFindings(), NewItems(task.items), FinishedItems()
     labels: dict[str, tuple[LabelMention, CueTable]] = {}
     cues = _own_table(context)
-    for note in _bounded(context.new_entries):
+    for note in _newest_notes(context.new_entries):
         cues, *others = note_tables(note.text, task.language, around)
-        note_findings = _read(context, note, cues)
+        note_findings = _read_notes(context, note, cues)
         for other in others:
-            note_findings.merge(_read(context, note, other))
+            note_findings.merge(_read_notes(context, note, other))
         _carry(note_findings, latest, note)
         for label in note_findings.labels:
             labels.setdefault(label.label.id, (label, cues))
@@ -79,7 +79,7 @@ def proposed_calls(context: RunContext) -> list[ToolCall]:
     return calls + _label_calls(labels.values()) + _language_call(context)
 
 
-def _read(context: RunContext, note: EntryView, cues: CueTable) -> NoteFindings:
+def _read_notes(context: RunContext, note: EntryView, cues: CueTable) -> NoteFindings:
     """Read a note by one table, knowing the items and the labels that it may speak of."""
     task = context.task
     mention_candidates = MentionCandidates(
@@ -88,7 +88,7 @@ def _read(context: RunContext, note: EntryView, cues: CueTable) -> NoteFindings:
     return read_note(note.text, note.written_at, cues, mention_candidates)
 
 
-def _bounded(notes: Iterable[EntryView]) -> list[EntryView]:
+def _newest_notes(notes: Iterable[EntryView]) -> list[EntryView]:
     """Return the newest notes that a run reads, oldest first."""
     entry_views: list[EntryView] = []
     size = 0

@@ -45,11 +45,11 @@ def item_patterns(items: Iterable[ChecklistItemView], cues: CueTable) -> list[It
     return [
         item_pattern
         for item in still_open[:OPEN_ITEMS_MAX]
-        if (item_pattern := _sought(item, cues)).name_words
+        if (item_pattern := _item_pattern(item, cues)).name_words
     ]
 
 
-def _sought(item: ChecklistItemView, cues: CueTable) -> ItemPattern:
+def _item_pattern(item: ChecklistItemView, cues: CueTable) -> ItemPattern:
     words = words_in(to_plain(item.title))
     verb = (words[-1] if cues.verbs.is_last else words[0]) if len(words) > 1 else ""
     done_words = done_forms(verb, cues) if verb else frozenset()
@@ -83,23 +83,23 @@ def done_forms(verb: str, cues: CueTable) -> frozenset[str]:
             forms.update(
                 ACCENT_MARK * text.endswith(("é", "í")) + stem + to_plain(text) for text in ending.done
             )
-            if not end and _doubles(stem):
+            if not end and _doubles_last_letter(stem):
                 forms.add(f"{stem}{stem[-1]}ed")
             break
-    return frozenset(forms) or (_german(verb) if cues.verbs.is_last else frozenset())
+    return frozenset(forms) or (_german_participle_key(verb) if cues.verbs.is_last else frozenset())
 
 
-def _doubles(stem: str) -> bool:
+def _doubles_last_letter(stem: str) -> bool:
     """Say whether English doubles the last letter: plan, planned."""
     return len(stem) >= 3 and stem[-1] in "bdgmnprt" and stem[-2] in "aeiou" and stem[-3] not in "aeiou"
 
 
-def _german(verb: str) -> frozenset[str]:
+def _german_participle_key(verb: str) -> frozenset[str]:
     """Stand for every participle of a German verb by its consonants; `_is_done_form` compares them."""
-    return frozenset({_bones(verb)}) if verb.endswith("n") and len(verb) >= 4 else frozenset()
+    return frozenset({_consonants_of_stem(verb)}) if verb.endswith("n") and len(verb) >= 4 else frozenset()
 
 
-def _bones(word: str) -> str:
+def _consonants_of_stem(word: str) -> str:
     """Return what a German verb and its participle have in common: the stem without vowels and without ge."""
     stem = word.removesuffix("en") if word.endswith("en") else word.removesuffix("n").removesuffix("t")
     return "".join(sign for sign in stem if sign not in "aeiouy")
@@ -109,9 +109,11 @@ def finished_items(clause: Clause, items: Sequence[ItemPattern], cues: CueTable)
     """Return the items that a clause says are done."""
     if clause.is_question or not items:
         return []
-    sure = _after_done(clause, cues) or _ticked(clause.unquoted)
+    sure = _after_done(clause, cues) or _ticked_texts(clause.unquoted)
     if sure:
-        return [item_pattern.item for part in sure for item_pattern in _named(words_in(part), items, cues)]
+        return [
+            item_pattern.item for part in sure for item_pattern in _items_named(words_in(part), items, cues)
+        ]
     spans = segment_spans(clause, cues)
     return [
         item_pattern.item
@@ -120,7 +122,7 @@ def finished_items(clause: Clause, items: Sequence[ItemPattern], cues: CueTable)
     ]
 
 
-def _ticked(own: str) -> list[str]:
+def _ticked_texts(own: str) -> list[str]:
     """Return the texts beside ticks: behind them if the clause begins with a mark, otherwise before them."""
     if own[:1] in _TICK + _CROSS:
         marked = [(mark, part) for mark, part in _AFTER_MARK.findall(own)]
@@ -136,7 +138,7 @@ def finished_item_of_line(
     is_under_done = is_done_heading(line.heading, cues)
     if not items or line.box == " " or not (line.box or is_under_done):
         return None
-    best = _named(words_in(to_plain(line.title)), items, cues)
+    best = _items_named(words_in(to_plain(line.title)), items, cues)
     return best[0].item if best else None
 
 
@@ -148,7 +150,7 @@ def _after_done(clause: Clause, cues: CueTable) -> list[str]:
     return [clause.unquoted[start:end] for start, end in segment_spans(clause, cues)][1:]
 
 
-def _named(words: Sequence[str], items: Sequence[ItemPattern], cues: CueTable) -> list[ItemPattern]:
+def _items_named(words: Sequence[str], items: Sequence[ItemPattern], cues: CueTable) -> list[ItemPattern]:
     """Return the one item that words name; none if it could be one of two."""
     begins = _beginnings(words)
     fits = [item for item in items if item.name_beginnings <= begins and _fits(words, item, cues)]
@@ -171,7 +173,7 @@ def _said_done(
     is_said = phrase_pattern(cues.done.cues).search(part) is not None
     return [
         item_pattern
-        for item_pattern in _named(words, items, cues)
+        for item_pattern in _items_named(words, items, cues)
         if is_said or _is_done(part_words, item_pattern, cues)
     ]
 
@@ -222,7 +224,7 @@ def _is_done_form(words: Sequence[str], index: int, item_pattern: ItemPattern, c
         return word in item_pattern.done_forms or (is_told and ACCENT_MARK + word in item_pattern.done_forms)
     return (
         word != item_pattern.verb
-        and _bones(_without_ge(word)) in item_pattern.done_forms
+        and _consonants_of_stem(_without_ge(word)) in item_pattern.done_forms
         and _is_participle(words, index, cues)
     )
 

@@ -43,8 +43,8 @@ def note_table(note: str, language: str | None, around: str = "") -> CueTable:
         certain_language(note),
         language,
         certain_language(around),
-        _likeliest(note),
-        _likeliest(around),
+        _likeliest_language(note),
+        _likeliest_language(around),
     ):
         if (cue_table := cue_tables().get(text or "")) is not None:
             return cue_table
@@ -58,11 +58,11 @@ def note_tables(note: str, language: str | None, around: str = "") -> tuple[CueT
     """
     own = note_table(note, language, around)
     home = cue_tables().get(language or certain_language(around) or "", own)
-    return (own,) if home is own else (own, _wary(home, own))
+    return (own,) if home is own else (own, _with_negations_of(home, own))
 
 
 @lru_cache(maxsize=20)
-def _wary(table: CueTable, other: CueTable) -> CueTable:
+def _with_negations_of(table: CueTable, other: CueTable) -> CueTable:
     """Return a table that also denies cues by the words of another one."""
     return replace(
         table,
@@ -76,16 +76,16 @@ def _wary(table: CueTable, other: CueTable) -> CueTable:
 
 def certain_language(text: str) -> str | None:
     """Return the language that a text is clearly in; None if it is too short, or in two languages."""
-    (most, best), (less, _) = _ranked(text)[:2]
+    (most, best), (less, _) = _rank_languages(text)[:2]
     return best if most >= CERTAIN_WORDS_MIN and most >= CERTAIN_LEAD * less else None
 
 
-def _likeliest(text: str) -> str | None:
-    (most, best), (less, _) = _ranked(text)[:2]
+def _likeliest_language(text: str) -> str | None:
+    (most, best), (less, _) = _rank_languages(text)[:2]
     return best if most > less else None
 
 
-def _ranked(text: str) -> list[tuple[int, str]]:
+def _rank_languages(text: str) -> list[tuple[int, str]]:
     """Return how many different words and letters of each language a text has, the highest first."""
     sample = text[:SAMPLE_CHARS_MAX]
     sample_words, signs = set(words_in(to_plain(sample))), set(sample.lower())

@@ -114,7 +114,7 @@ def _read_line(
     """Read a list line as something to do or done; return the clauses of one that is neither."""
     finished_item = finished_item_of_line(line, mention_candidates.items, cues)
     if finished_item is not None:
-        note_findings.finished_quotes[finished_item.id] = _quoted(line.title)
+        note_findings.finished_quotes[finished_item.id] = _quote(line.title)
         return []
     clauses = split_clauses(line.title, cues)
     if is_to_do_line(line, cues) and (line.box or not _begins_with_a_value(clauses, written_at, cues)):
@@ -146,7 +146,7 @@ def _read_clause(
     if titles:
         note_findings.new_items.extend((journal_title(title), False) for title in titles)
         return
-    quote = _quoted(clause.text)
+    quote = _quote(clause.text)
     title = _new_title(clause, cues)
     if title:
         note_findings.title = QuotedValue(title, quote)
@@ -163,7 +163,7 @@ def _read_clause(
         note_findings.due = QuotedValue(day.isoformat(), quote)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """Return the words of a note as a proposal quotes them, cut if they are many."""
     return text.rstrip(";,") if len(text) <= QUOTE_CHARS_MAX else text[: QUOTE_CHARS_MAX - 1] + "…"
 

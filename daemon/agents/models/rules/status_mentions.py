@@ -28,14 +28,16 @@ class StatusMention(NamedTuple):
 
 def status_mention(clause: Clause, cues: CueTable) -> StatusMention | None:
     """Return the last status that a clause mentions; None if it mentions none."""
-    status_mentions = [StatusMention(BLOCKED, start) for start in _blocked(clause, cues)]
-    status_mentions += [StatusMention(ON_HOLD, start) for start in _meant(clause, cues.status.on_hold, cues)]
+    status_mentions = [StatusMention(BLOCKED, start) for start in _blocking_starts(clause, cues)]
     status_mentions += [
-        StatusMention(IN_PROGRESS, start) for start in _stated(clause, cues.status.started, cues)
+        StatusMention(ON_HOLD, start) for start in _effective_starts(clause, cues.status.on_hold, cues)
+    ]
+    status_mentions += [
+        StatusMention(IN_PROGRESS, start) for start in _asserted_starts(clause, cues.status.started, cues)
     ]
     # "No longer blocked" is the negation itself.
     status_mentions += [
-        StatusMention(RESUMED, match.start()) for match in _found(clause, cues.status.resumed)
+        StatusMention(RESUMED, match.start()) for match in _cue_matches(clause, cues.status.resumed)
     ]
     return max(status_mentions, key=lambda mention: mention.start, default=None)
 
@@ -51,35 +53,35 @@ def next_status(text: str, status: str) -> str | None:
     return text
 
 
-def _found(clause: Clause, cue: Phrases) -> list[re.Match[str]]:
+def _cue_matches(clause: Clause, cue: Phrases) -> list[re.Match[str]]:
     return [] if clause.is_question else list(phrase_pattern(cue).finditer(clause.unquoted))
 
 
-def _meant(clause: Clause, cue: Phrases, cues: CueTable) -> list[int]:
-    return [match.start() for match in _found(clause, cue) if _holds(clause, match, cues)]
+def _effective_starts(clause: Clause, cue: Phrases, cues: CueTable) -> list[int]:
+    return [match.start() for match in _cue_matches(clause, cue) if _is_in_effect(clause, match, cues)]
 
 
-def _holds(clause: Clause, match: re.Match[str], cues: CueTable) -> bool:
+def _is_in_effect(clause: Clause, match: re.Match[str], cues: CueTable) -> bool:
     following = words_after(clause.unquoted, match.end(), cues)[:1]
     return is_asserted_now(clause, match.start(), cues) and not cues.negations.intersection(following)
 
 
-def _stated(clause: Clause, cue: Phrases, cues: CueTable) -> list[int]:
-    return [match.start() for match in _found(clause, cue) if is_asserted(clause, match.start(), cues)]
+def _asserted_starts(clause: Clause, cue: Phrases, cues: CueTable) -> list[int]:
+    return [match.start() for match in _cue_matches(clause, cue) if is_asserted(clause, match.start(), cues)]
 
 
-def _blocked(clause: Clause, cues: CueTable) -> list[int]:
+def _blocking_starts(clause: Clause, cues: CueTable) -> list[int]:
     """Find what blocks the task. Others who wait for the writer, or a bus to wait for, do not block it."""
     return [
         match.start()
-        for match in _found(clause, cues.status.blocked)
+        for match in _cue_matches(clause, cues.status.blocked)
         if is_asserted_now(clause, match.start(), cues)
-        and cues.status.blocked_not_before.isdisjoint(_beside(clause, match, cues))
+        and cues.status.blocked_not_before.isdisjoint(_words_beside(clause, match, cues))
         and cues.status.blocked_not_with.isdisjoint(words_after(clause.unquoted, match.end(), cues))
     ]
 
 
-def _beside(clause: Clause, match: re.Match[str], cues: CueTable) -> list[str]:
+def _words_beside(clause: Clause, match: re.Match[str], cues: CueTable) -> list[str]:
     return (
         words_before(clause.unquoted, match.start(), cues)[-2:]
         + words_after(clause.unquoted, match.end(), cues)[:1]

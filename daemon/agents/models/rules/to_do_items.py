@@ -71,7 +71,7 @@ def _heads(heading: str, cues: CueTable) -> bool:
 
 
 @lru_cache(maxsize=16)
-def _listing(cues: CueTable) -> tuple[re.Pattern[str], re.Pattern[str]]:
+def _list_patterns(cues: CueTable) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Compile the lead of a list within a line, and the separators of its members."""
     lead = rf"(?<![\w'-])(?P<cue>{alternation(cues.to_do.cues)})\s*:\s*(?P<rest>\S.*)$"
     also = alternation(cues.to_do.and_words)
@@ -81,7 +81,7 @@ def _listing(cues: CueTable) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 def listed_titles(clause: Clause, cues: CueTable) -> list[str]:
     """Read "todo: a" and "need to: a, b and c" as the titles that are listed."""
-    leading, between = _listing(cues)
+    leading, between = _list_patterns(cues)
     lead = None if clause.is_question or ":" not in clause.plain_text else leading.search(clause.plain_text)
     if lead is None:
         return []

@@ -33,7 +33,7 @@ class WordSet(frozenset[str]):
     __slots__ = ()
 
     @classmethod
-    def of(cls, words: Iterable[str]) -> "WordSet":
+    def from_words(cls, words: Iterable[str]) -> "WordSet":
         """Spell the words of a file."""
         return cls(spelled for word in words for spelled in plain_spellings(word))
 
@@ -238,17 +238,17 @@ class CueTable(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
 def decoded_words(kind: type, document: Any) -> WordSet | VerbTable:
     """Turn lists of a file into the types of this module. Raises TypeError if they are no lists of words."""
     if kind is WordSet:
-        return WordSet.of(_checked(document))
+        return WordSet.from_words(_require_words(document))
     if kind is VerbTable and isinstance(document, dict):
         return VerbTable(
-            (spelled, WordSet.of(_checked(forms)))
+            (spelled, WordSet.from_words(_require_words(forms)))
             for verb, forms in document.items()
             for spelled in plain_spellings(verb)
         )
     raise TypeError(f"{kind} is not read from a file of words")
 
 
-def _checked(words: Any) -> list[str]:
+def _require_words(words: Any) -> list[str]:
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise TypeError("words are a list of texts")
     names: set[str] = set()

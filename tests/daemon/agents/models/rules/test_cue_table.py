@@ -71,7 +71,7 @@ def test_what_only_looks_like_an_imperative_is_a_pattern(language: str):
 
 
 def test_a_word_matches_in_each_of_its_spellings():
-    assert WordSet.of(["für", "être"]) == WordSet({"fur", "fuer", "etre"})
+    assert WordSet.from_words(["für", "être"]) == WordSet({"fur", "fuer", "etre"})
     assert {"ubernehmen", "uebernehmen"} <= cue_tables()["de"].verbs.forms.keys()
 
 
