@@ -103,11 +103,13 @@ def preferred_language(environment: Mapping[str, str] = os.environ) -> str:
 
     A value that is no language is passed over here; the daemon refuses it.
     """
-    wanted_language = environment.get("PLACET_LANGUAGE") or _configured(find_paths(environment).config_file)
+    wanted_language = environment.get("PLACET_LANGUAGE") or _configured_language(
+        find_paths(environment).config_file
+    )
     return chosen_language(wanted_language if wanted_language in LANGUAGES else "", environment)
 
 
-def _configured(file: str) -> str:
+def _configured_language(file: str) -> str:
     """Read the one key that stands before the first table: a TOML parser would take longer than the rest."""
     try:
         with open(file, encoding="utf-8", errors="replace") as lines:

@@ -78,7 +78,7 @@ def download(path: str, query: Query, wait_s: float) -> Iterator[tuple[bytes, in
     A file that ends short of that length is refused at its end: what has come is not the whole of it.
     `wait_s` bounds each wait, not the whole.
     """
-    with _connected() as connection:
+    with _connect() as connection:
         _write(connection, _request("GET", _target(path, query), {}, b""))
         try:
             head, piece = _read_head(connection, time.monotonic() + wait_s)
@@ -122,7 +122,7 @@ def upload(path: str, query: Query, pieces: Iterator[bytes], size: int, wait_s: 
     refuse before all is there, and its answer says why.
     """
     head = {"Content-Type": "application/jsonl", "Content-Length": str(size)}
-    with _connected() as connection:
+    with _connect() as connection:
         connection.settimeout(ANSWER_TIMEOUT_S)
         _write(connection, _request("POST", _target(path, query), head, b"", is_whole=False))
         for piece in pieces:
@@ -174,7 +174,7 @@ def _unknown_outcome() -> CommandError:
 
 def _ask(method: str, target: str, body: bytes, headers: Mapping[str, str], wait_s: float) -> ApiAnswer:
     deadline_s = time.monotonic() + wait_s
-    with _connected() as connection:
+    with _connect() as connection:
         _write(connection, _request(method, target, headers, body))
         return _answer(connection, deadline_s)
 
@@ -188,7 +188,7 @@ def _answer(connection: socket.socket, deadline_s: float) -> ApiAnswer:
     status = _http_status(head)
     if status >= 400:
         raise _refusal(status, text)
-    return ApiAnswer(_decoded(text), fields.get("date", ""))
+    return ApiAnswer(_decode_json(text), fields.get("date", ""))
 
 
 def _refusal(status: int, text: bytes) -> CommandError:
@@ -199,7 +199,7 @@ def _refusal(status: int, text: bytes) -> CommandError:
         return error_from_response(status, None)
 
 
-def _connected() -> socket.socket:
+def _connect() -> socket.socket:
     socket_path = find_paths().socket
     connection = socket.socket(socket.AF_UNIX)
     try:
@@ -300,7 +300,7 @@ def _no_http() -> CommandError:
     return CommandError("failed", _("what answers at the daemon's socket does not speak HTTP"))
 
 
-def _decoded(text: bytes) -> Any:
+def _decode_json(text: bytes) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
@@ -347,7 +347,7 @@ def follow_events(path: str, after: str, quiet_s: float) -> Iterator[StreamEvent
 
 def _stream(path: str, after: str, quiet_s: float) -> Iterator[StreamEvent]:
     headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": after} if after else {})
-    with _connected() as connection:
+    with _connect() as connection:
         _write(connection, _request("GET", path, headers, b""))
         try:
             head, rest = _read_head(connection, time.monotonic() + ANSWER_TIMEOUT_S)

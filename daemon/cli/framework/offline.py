@@ -38,7 +38,7 @@ def run_offline(
     progress = _Progress(output)
     try:
         fields: dict[str, Any] = getattr(import_module(f"daemon.app.{module}"), name)(
-            file, progress.told, **arguments
+            file, progress.report_stage, **arguments
         )
     finally:
         progress.end()
@@ -54,7 +54,7 @@ class _Progress:
         self._drawn = output.is_for_people and sys.stderr.isatty()
         self._width = 0
 
-    def told(self, stage: str, count: int, number: int) -> None:
+    def report_stage(self, stage: str, count: int, number: int) -> None:
         if self._drawn:
             words = f"{_(stage)} {count * 100 // number} %" if number else _(stage)
             print(f"\r{words:<{self._width}}", end="", file=sys.stderr, flush=True)

@@ -42,7 +42,7 @@ class DaemonValueType(click.types.StringParamType):
             return []
         return [
             CompletionItem(escape(value), help=escape(" ".join(words.split()))[:_HELP_CHARS_MAX])
-            for value, words in _beginning(candidates, incomplete)
+            for value, words in _matching_candidates(candidates, incomplete)
         ]
 
 
@@ -57,14 +57,14 @@ class FileNameType(click.types.StringParamType):
         return [CompletionItem(incomplete, type="file")]
 
 
-def _beginning(candidates: Sequence[tuple[str, str]], typed: str) -> Sequence[tuple[str, str]]:
+def _matching_candidates(candidates: Sequence[tuple[str, str]], typed: str) -> Sequence[tuple[str, str]]:
     """Return those that begin as typed; if none does, the only one whose words contain it."""
     begin = [candidate for candidate in candidates if candidate[0].casefold().startswith(typed.casefold())]
     hold = [candidate for candidate in candidates if typed.casefold() in candidate[1].casefold()]
     return begin or (hold if len(hold) == 1 else [])
 
 
-def _listed(path: str, **query: Any) -> list[dict[str, Any]]:
+def _get_list(path: str, **query: Any) -> list[dict[str, Any]]:
     from daemon.cli.api import client
 
     try:
@@ -74,22 +74,22 @@ def _listed(path: str, **query: Any) -> list[dict[str, Any]]:
     return answer if isinstance(answer, list) else []
 
 
-def _paged(path: str, **query: Any) -> list[dict[str, Any]]:
+def _get_pages(path: str, **query: Any) -> list[dict[str, Any]]:
     """Read a list that comes in pages, as far as it comes in time."""
     import time
 
     from daemon.cli.api.client import PAGE_SIZE
 
     ends_s = time.monotonic() + _WAIT_S
-    all_entries = page = _listed(path, **query)
+    all_entries = page = _get_list(path, **query)
     while len(page) == PAGE_SIZE and time.monotonic() < ends_s:
-        page = _listed(path, **query, after=page[-1]["id"])
+        page = _get_list(path, **query, after=page[-1]["id"])
         all_entries = all_entries + page
     return all_entries
 
 
 def _by_id(path: str, key: str, words: str) -> list[tuple[str, str]]:
-    return _short(_listed(path), key, words)
+    return _short(_get_list(path), key, words)
 
 
 def _short(entries: list[dict[str, Any]], key: str, words: str) -> list[tuple[str, str]]:
@@ -98,15 +98,15 @@ def _short(entries: list[dict[str, Any]], key: str, words: str) -> list[tuple[st
 
 
 def _tasks() -> list[tuple[str, str]]:
-    return _short(_paged("/v1/task-lines"), "id", "title")
+    return _short(_get_pages("/v1/task-lines"), "id", "title")
 
 
 def _removed_tasks() -> list[tuple[str, str]]:
-    return _short(_paged("/v1/task-lines", removed=True), "id", "title")
+    return _short(_get_pages("/v1/task-lines", removed=True), "id", "title")
 
 
 def _open_items() -> list[tuple[str, str]]:
-    listed = _listed("/v1/pending")
+    listed = _get_list("/v1/pending")
     ids = short_ids_of(listed, "item_id")
     return [(ids[fields["item_id"]], _summary(fields)) for fields in listed]
 
@@ -114,14 +114,14 @@ def _open_items() -> list[tuple[str, str]]:
 def _open_sets() -> list[tuple[str, str]]:
     """Give each set with what is the first of it, so that a person knows it again."""
     first: dict[str, str] = {}
-    for fields in _listed("/v1/pending"):
+    for fields in _get_list("/v1/pending"):
         first.setdefault(str(fields.get("set_id") or ""), _summary(fields))
     return [(set_id[:_SET_SHORT], words) for set_id, words in first.items()]
 
 
-def _decided(*statuses: str) -> list[tuple[str, str]]:
+def _items_decided(*statuses: str) -> list[tuple[str, str]]:
     """Give the items that stand so, the one decided last first."""
-    listed = [fields for fields in _listed("/v1/decisions") if fields.get("status") in statuses]
+    listed = [fields for fields in _get_list("/v1/decisions") if fields.get("status") in statuses]
     ids = short_ids_of(listed, "item_id")
     return list({ids[fields["item_id"]]: _summary(fields) for fields in listed}.items())
 
@@ -133,7 +133,7 @@ def _summary(item: Any) -> str:
 
 
 def _names(path: str) -> list[tuple[str, str]]:
-    return [(str(fields.get("name") or ""), "") for fields in _listed(path)]
+    return [(str(fields.get("name") or ""), "") for fields in _get_list(path)]
 
 
 _FIND: Final[dict[str, Callable[[], Iterable[tuple[str, str]]]]] = {
@@ -154,8 +154,8 @@ _FIND: Final[dict[str, Callable[[], Iterable[tuple[str, str]]]]] = {
 }
 _OF_COMMAND: Final[dict[str, dict[str, Callable[[], Iterable[tuple[str, str]]]]]] = {
     **{verb: {"items": _open_items, "whole": _open_sets} for verb in ("confirm", "reject", "defer")},
-    "undo": {"items": lambda: _decided("confirmed")},
-    "reopen": {"items": lambda: _decided("confirmed", "rejected", "deferred")},
+    "undo": {"items": lambda: _items_decided("confirmed")},
+    "reopen": {"items": lambda: _items_decided("confirmed", "rejected", "deferred")},
     "restore": {"task": _removed_tasks},
 }
 

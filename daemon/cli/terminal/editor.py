@@ -30,16 +30,16 @@ def edited_text(start: str, name: str = "note", ending: str = ".md") -> Iterator
     """Let a person edit `start` and yield the text. If the block fails, a draft worth keeping stays."""
     path = _draft(start, name, ending)
     try:
-        yield _edited(path, start)
+        yield _run_editor(path, start)
     except KeyboardInterrupt:
         if _is_worth_keeping(path, start):
-            print(f"placet: {escape(_kept(path))}", file=sys.stderr)
+            print(f"placet: {escape(_text_is_kept_words(path))}", file=sys.stderr)
         else:
             os.unlink(path)
         raise
     except CommandError as refusal:
         if _is_worth_keeping(path, start):
-            text = _kept(path)
+            text = _text_is_kept_words(path)
             hint = f"{refusal.hint}; {text}" if refusal.hint else text
             raise CommandError(refusal.code, refusal.message, hint, refusal.candidates) from refusal
         os.unlink(path)
@@ -47,7 +47,7 @@ def edited_text(start: str, name: str = "note", ending: str = ".md") -> Iterator
     os.unlink(path)
 
 
-def _kept(path: str) -> str:
+def _text_is_kept_words(path: str) -> str:
     return _("your text is kept in {path}").format(path=path)
 
 
@@ -67,9 +67,9 @@ def _draft(start: str, name: str, ending: str) -> str:
     return path
 
 
-def _edited(path: str, start: str) -> str:
+def _run_editor(path: str, start: str) -> str:
     status = _run([*_editor(), path])
-    text = _read(path)
+    text = _read_text(path)
     if status:
         ended = _("the editor ended with status {status}").format(status=status)
         raise CommandError("failed", ended, _("nothing was saved"))
@@ -77,7 +77,7 @@ def _edited(path: str, start: str) -> str:
     return text.removesuffix("\n") if not start.endswith("\n") else text
 
 
-def _read(path: str) -> str:
+def _read_text(path: str) -> str:
     try:
         with open(path, "rb") as file:
             return decode_utf8(file.read(), path)

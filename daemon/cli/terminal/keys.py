@@ -81,7 +81,7 @@ class KeyReader:
         _write(prompt)
         if self._terminal is None:
             return _line()[:1]
-        while not (pressed := _pressed(self._terminal)):
+        while not (pressed := _wait_for_key(self._terminal)):
             continue
         _write(f"{pressed if pressed.isprintable() else ''}\n")
         return pressed
@@ -93,7 +93,7 @@ class KeyReader:
         return _line()
 
 
-def _pressed(terminal: int) -> str:
+def _wait_for_key(terminal: int) -> str:
     """Wait for a key and return it; "" for a key without a meaning here."""
     try:
         received = os.read(terminal, _READ_BYTES).decode("utf-8", "replace")

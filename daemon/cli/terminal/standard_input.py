@@ -31,7 +31,7 @@ def prompted_secret(what: str, prompt: str) -> str:
 
 def piped_text(what: str) -> str:
     """Read all of standard input. Raises `CommandError` on a terminal: few people know how to end it."""
-    return _decoded(piped_bytes(what), what)
+    return _decode(piped_bytes(what), what)
 
 
 def piped_bytes(what: str) -> bytes:
@@ -41,7 +41,7 @@ def piped_bytes(what: str) -> bytes:
     return sys.stdin.buffer.read(_BYTES_MAX)
 
 
-def _decoded(text: bytes, what: str) -> str:
+def _decode(text: bytes, what: str) -> str:
     decoded = decode_utf8(text, STANDARD_INPUT).strip()
     if not decoded:
         raise missing_input(what)

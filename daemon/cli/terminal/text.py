@@ -33,10 +33,10 @@ def _shown_character(character: str) -> str:
 
     if category(character) in ("Zs", "Cn", "Co"):
         return character
-    return _NAMED.get(character) or _escaped(ord(character))
+    return _NAMED.get(character) or _escape_code(ord(character))
 
 
-def _escaped(code: int) -> str:
+def _escape_code(code: int) -> str:
     if code < 0x100:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
@@ -82,10 +82,10 @@ def pad_right(text: str, width: int) -> str:
 
 def wrap_lines(text: str, width: int) -> list[str]:
     """Break text of any number of lines into escaped lines of at most `width` columns."""
-    return [line for paragraph in text.splitlines() or [""] for line in _wrapped(paragraph, width)]
+    return [line for paragraph in text.splitlines() or [""] for line in _wrap_paragraph(paragraph, width)]
 
 
-def _wrapped(paragraph: str, width: int) -> list[str]:
+def _wrap_paragraph(paragraph: str, width: int) -> list[str]:
     lines, line = [], ""
     for word in escape(paragraph.expandtabs(4)).split(" "):
         if line and display_width(line) + 1 + display_width(word) > width:

@@ -77,7 +77,7 @@ def relative_time(value: object, now_s: float | None) -> str:
         return _day_and_time(at_s)
     past_s = now_s - at_s
     if -_IN_DAYS_S <= past_s < _WEEK_S:
-        return _in(-past_s) if past_s < -_MINUTE_S else _past(past_s)
+        return _future_words(-past_s) if past_s < -_MINUTE_S else _past_words(past_s)
     return _day(_local(at_s).date(), _local(now_s).date())
 
 
@@ -99,7 +99,7 @@ def full_time_words(value: object) -> str:
     return f"{words}, {moment.hour:02}:{moment.minute:02}"
 
 
-def _past(past_s: float) -> str:
+def _past_words(past_s: float) -> str:
     if past_s < _MINUTE_S:
         return _("just now")
     if _DAY_S <= past_s < _YESTERDAY_S:
@@ -112,7 +112,7 @@ def _past(past_s: float) -> str:
     return ngettext("{count} day ago", "{count} days ago", count).format(count=count)
 
 
-def _in(left_s: float) -> str:
+def _future_words(left_s: float) -> str:
     # To the nearest: what was set for seven days is not "in 6 days" a second later.
     near_s = next(unit_s for unit_s in (_MINUTE_S, _HOUR_S, _DAY_S) if left_s + unit_s / 2 < _NEXT_S[unit_s])
     count, unit = _span((left_s + near_s / 2) // near_s * near_s)

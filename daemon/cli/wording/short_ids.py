@@ -19,12 +19,12 @@ def short_ids(ids: Iterable[str]) -> dict[str, str]:
     ordered = sorted(set(ids))
     around = zip(["", *ordered], ordered, [*ordered[1:], ""], strict=False)
     return {
-        own: own[: max(_shared(own, before), _shared(own, after), SHORT_ID_CHARS_MIN - 1) + 1]
+        own: own[: max(_shared_chars(own, before), _shared_chars(own, after), SHORT_ID_CHARS_MIN - 1) + 1]
         for before, own, after in around
     }
 
 
-def _shared(text: str, other: str) -> int:
+def _shared_chars(text: str, other: str) -> int:
     """Count the characters with which both begin."""
     for index, (left, right) in enumerate(zip(text, other, strict=False)):
         if left != right:

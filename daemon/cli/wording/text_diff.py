@@ -23,8 +23,8 @@ _GAP: Final = "…"
 def word_changes(before: str, after: str) -> str:
     """Write `the [-old-] {+new+} words` with a few words around each change."""
     old, new = re.findall(r"\S+\s*", before), re.findall(r"\S+\s*", after)
-    start = _shared(old, new)
-    end = _shared(old[start:][::-1], new[start:][::-1])
+    start = _shared_words(old, new)
+    end = _shared_words(old[start:][::-1], new[start:][::-1])
     old_middle, new_middle = old[start : len(old) - end], new[start : len(new) - end]
     pieces = [
         _head(old[:start]),
@@ -34,7 +34,7 @@ def word_changes(before: str, after: str) -> str:
     return " ".join(filter(None, pieces))
 
 
-def _shared(texts: list[str], other: list[str]) -> int:
+def _shared_words(texts: list[str], other: list[str]) -> int:
     pairs = zip(texts, other, strict=False)
     least = min(len(texts), len(other))
     return next((index for index, (left, right) in enumerate(pairs) if left.split() != right.split()), least)
@@ -42,8 +42,8 @@ def _shared(texts: list[str], other: list[str]) -> int:
 
 def _middle(old: list[str], new: list[str]) -> Iterator[str]:
     if max(len(old), len(new)) > _COMPARED_WORDS_MAX:
-        yield _gone(old)
-        yield _come(new)
+        yield _removed_words(old)
+        yield _added_words(new)
         return
     from difflib import SequenceMatcher
 
@@ -52,15 +52,15 @@ def _middle(old: list[str], new: list[str]) -> Iterator[str]:
         if tag == "equal":
             yield _between(old[i:j])
         else:
-            yield _gone(old[i:j])
-            yield _come(new[k:m])
+            yield _removed_words(old[i:j])
+            yield _added_words(new[k:m])
 
 
-def _gone(words: list[str]) -> str:
+def _removed_words(words: list[str]) -> str:
     return f"[-{_text(words)}-]" if words else ""
 
 
-def _come(words: list[str]) -> str:
+def _added_words(words: list[str]) -> str:
     return f"{{+{_text(words)}+}}" if words else ""
 
 

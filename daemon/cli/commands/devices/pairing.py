@@ -87,7 +87,7 @@ def _wait(output: Output, invitation: dict[str, Any]) -> None:
     """Wait until the invitation is over; a person who leaves earlier cancels it."""
     path = f"/v1/invitations/{percent_encode(str(invitation.get('id')))}"
     try:
-        ended = _watched(output, path)
+        ended = _watch_invitation(output, path)
     except BaseException:
         # If the daemon is gone, the invitation is gone too.
         with suppress(CommandError):
@@ -108,7 +108,7 @@ def _wait(output: Output, invitation: dict[str, Any]) -> None:
     output.write_answer(ended, joined_line, joined_rows)
 
 
-def _watched(output: Output, path: str) -> ApiAnswer:
+def _watch_invitation(output: Output, path: str) -> ApiAnswer:
     """Follow an invitation to its end, and report the tries that failed."""
     tries: int | None = None
     while True:
@@ -146,7 +146,7 @@ def join_command(output: Output, addr: str | None, unite: bool) -> None:
     body |= {"address": addr} if addr else {}
     body |= {"unite": True} if unite else {}
     answer = client.post("/v1/join", body, _JOIN_S)
-    output.write_answer(answer, _joined, device_row)
+    output.write_answer(answer, _joined_line, device_row)
 
 
 # So that a code given as an argument is refused with the reason, in words that do not repeat it.
@@ -158,6 +158,6 @@ def device_row(device: dict[str, Any]) -> Iterator[Sequence[object]]:
     yield device.get("device_id"), device.get("name")
 
 
-def _joined(device: dict[str, Any], look: Display) -> Iterator[str]:
+def _joined_line(device: dict[str, Any], look: Display) -> Iterator[str]:
     name = escape(device.get("name") or device.get("device_id") or "")
     yield f"{look.paint(look.symbol('✓'), 'green')} {_('Joined {name}').format(name=name)}"

@@ -49,7 +49,7 @@ def export_command(output: Output, format: str, file: str | None) -> None:  # no
         for piece, _whole in pieces:
             write(piece)
         return
-    report = {"file": file, "format": format, "bytes": _kept(file, _with_progress(pieces))}
+    report = {"file": file, "format": format, "bytes": _write_file(file, _with_progress(pieces))}
     output.write_answer(client.ApiAnswer(report, ""), export_lines, export_rows)
 
 
@@ -64,7 +64,7 @@ def _terminal_writer() -> Callable[[bytes], object]:
     return write
 
 
-def _kept(file: str, pieces: Iterator[bytes]) -> int:
+def _write_file(file: str, pieces: Iterator[bytes]) -> int:
     """Write a file under a temporary name, and rename it when all of it is on the disk."""
     target = os.path.realpath(file)
     if os.path.exists(target) and not os.path.isfile(target):

@@ -83,9 +83,9 @@ def import_command(
     If one line cannot be read, nothing is imported. A long file is imported in parts, between which other
     work goes on. If something ends it half-way, the same import again brings the rest.
     """
-    format = _meant(file) if format == _AUTO else format  # noqa: A001 - likewise
+    format = _format_by_ending(file) if format == _AUTO else format  # noqa: A001 - likewise
     if format == _LINES:
-        with _opened(file) as opened:
+        with _open_file(file) as opened:
             size = os.fstat(opened.fileno()).st_size
             answer = client.upload(
                 "/v1/import/jsonl", {"dry_run": dry_run}, _pieces(opened, size), size, _LINES_WAIT_S
@@ -93,11 +93,11 @@ def import_command(
         output.write_answer(answer, lambda report, look: import_lines(report, dry_run, look), import_rows)
         return
     body = {"format": format, "name": _name(file, name), "text": _text(file, encoding)}
-    answer = _sent(body | ({"dry_run": True} if dry_run else {}))
+    answer = _send_import(body | ({"dry_run": True} if dry_run else {}))
     output.write_answer(answer, lambda report, look: import_lines(report, dry_run, look), import_rows)
 
 
-def _meant(file: str) -> str:
+def _format_by_ending(file: str) -> str:
     ending = os.path.splitext(file)[1].lower()
     if ending not in _BY_ENDING:
         text = ", ".join(_BY_ENDING)
@@ -106,7 +106,7 @@ def _meant(file: str) -> str:
     return _BY_ENDING[ending]
 
 
-def _opened(file: str) -> IO[bytes]:
+def _open_file(file: str) -> IO[bytes]:
     """Open a file to send; copy a pipe into a file first, since its length is unknown."""
     if file != _PIPE:
         try:
@@ -149,7 +149,9 @@ def _name(file: str, name: str | None) -> str:
 
 def _text(file: str, encoding: str) -> str:
     raw, where = (piped_bytes("file"), STANDARD_INPUT) if file == _PIPE else (_read(file), file)
-    text = decode_utf8(raw, where, _(_OTHERWISE)) if encoding == _UTF_8 else _decoded(raw, where, encoding)
+    text = (
+        decode_utf8(raw, where, _(_OTHERWISE)) if encoding == _UTF_8 else _decode_text(raw, where, encoding)
+    )
     if not text.strip():
         raise CommandError(
             "usage", _("{where} is empty").format(where=source_name(where)), _("nothing was imported")
@@ -157,7 +159,7 @@ def _text(file: str, encoding: str) -> str:
     return text
 
 
-def _decoded(raw: bytes, where: str, encoding: str) -> str:
+def _decode_text(raw: bytes, where: str, encoding: str) -> str:
     try:
         return raw.decode(encoding)
     except LookupError as error:
@@ -170,7 +172,7 @@ def _decoded(raw: bytes, where: str, encoding: str) -> str:
         raise CommandError("usage", message, _("name another one")) from error
 
 
-def _sent(body: Mapping[str, object]) -> client.ApiAnswer:
+def _send_import(body: Mapping[str, object]) -> client.ApiAnswer:
     """Send a file; on a terminal show the progress, which a second request reads from the daemon."""
     if not sys.stderr.isatty():
         return client.post("/v1/import", body, _WAIT_S)

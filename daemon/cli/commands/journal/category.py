@@ -30,7 +30,7 @@ def _one_row(category: Any) -> Iterator[Any]:
     return category_rows([category])
 
 
-def _done(verb: str) -> Callable[[Any, Display], Iterator[str]]:
+def _deed_view(verb: str) -> Callable[[Any, Display], Iterator[str]]:
     return lambda category, look: change_done_line(verb, [category], look)
 
 
@@ -63,7 +63,7 @@ def add(output: Output, name: tuple[str, ...], **fields: Any) -> None:
     """Add a category. A new name that you give to a task makes one too."""
     body = {key: value for key, value in fields.items() if value}
     answer = client.post("/v1/categories", {"name": joined_words(name, "a name"), **body})
-    output.write_answer(answer, _done(_("Added")), _one_row)
+    output.write_answer(answer, _deed_view(_("Added")), _one_row)
 
 
 @category_command.command("list")
@@ -91,7 +91,7 @@ def edit(output: Output, category: str, **fields: Any) -> None:
     if not body:
         raise click.UsageError(_("nothing to change was given"), click.get_current_context())
     answer = client.send_once("PATCH", f"/v1/categories/{percent_encode(category)}", body)
-    output.write_answer(answer, _done(_("Changed")), _one_row)
+    output.write_answer(answer, _deed_view(_("Changed")), _one_row)
 
 
 @category_command.command("remove")

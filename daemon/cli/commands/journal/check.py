@@ -41,7 +41,7 @@ def _view(items: Sequence[ChecklistItemJson], look: Display) -> Iterator[str]:
     return (item_line(item, ids.get(item.get("id", ""), ""), look) for item in items)
 
 
-def _one(item: Any, look: Display) -> Iterator[str]:
+def _item_view(item: Any, look: Display) -> Iterator[str]:
     return _view([item], look)
 
 
@@ -62,7 +62,9 @@ def add(output: Output, task: str, title: tuple[str, ...], checklist: str | None
     """Add an item to a task's checklist."""
     body = {"title": joined_words(title, "a title")} | ({"checklist": checklist} if checklist else {})
     output.write_answer(
-        client.post(f"/v1/tasks/{percent_encode(task)}/checklist", body), _one, lambda item: _rows([item])
+        client.post(f"/v1/tasks/{percent_encode(task)}/checklist", body),
+        _item_view,
+        lambda item: _rows([item]),
     )
 
 
@@ -109,7 +111,7 @@ def _item(ref: str) -> str:
     return f"/v1/checklist-items/{percent_encode(ref)}"
 
 
-def _patched(output: Output, items: tuple[str, ...], **fields: object) -> int:
+def _patch_items(output: Output, items: tuple[str, ...], **fields: object) -> int:
     return _change(output, items, lambda ref: client.send_once("PATCH", _item(ref), fields))
 
 
@@ -118,7 +120,7 @@ def _patched(output: Output, items: tuple[str, ...], **fields: object) -> int:
 @pass_output
 def tick(output: Output, items: tuple[str, ...]) -> int:
     """Tick items off."""
-    return _patched(output, items, is_checked=True)
+    return _patch_items(output, items, is_checked=True)
 
 
 @check_command.command("untick")
@@ -126,7 +128,7 @@ def tick(output: Output, items: tuple[str, ...]) -> int:
 @pass_output
 def untick(output: Output, items: tuple[str, ...]) -> int:
     """Untick items."""
-    return _patched(output, items, is_checked=False)
+    return _patch_items(output, items, is_checked=False)
 
 
 @check_command.command("archive")
@@ -135,7 +137,7 @@ def untick(output: Output, items: tuple[str, ...]) -> int:
 @pass_output
 def archive(output: Output, items: tuple[str, ...], undo: bool) -> int:
     """Archive items: they no longer count, and `check list --archived` shows them."""
-    return _patched(output, items, is_archived=not undo)
+    return _patch_items(output, items, is_archived=not undo)
 
 
 @check_command.command("edit")
@@ -144,7 +146,7 @@ def archive(output: Output, items: tuple[str, ...], undo: bool) -> int:
 @pass_output
 def edit(output: Output, item: str, title: tuple[str, ...]) -> int:
     """Reword an item."""
-    return _patched(output, (item,), title=joined_words(title, "a title"))
+    return _patch_items(output, (item,), title=joined_words(title, "a title"))
 
 
 def _where(what: str) -> Callable[[Callable[..., object]], Callable[..., object]]:
@@ -206,7 +208,7 @@ def _list_rows(lists: Iterable[ChecklistJson]) -> Iterator[Sequence[object]]:
     )
 
 
-def _told(deed: str) -> Callable[[Any, Display], Iterator[str]]:
+def _list_deed_view(deed: str) -> Callable[[Any, Display], Iterator[str]]:
     def view(lists: Sequence[ChecklistJson], look: Display) -> Iterator[str]:
         ids = short_ids_of(lists)
         sign = look.paint(look.symbol("✓"), "green")
@@ -219,7 +221,11 @@ def _told(deed: str) -> Callable[[Any, Display], Iterator[str]]:
 
 def _on_list(output: Output, deed: str, ref: str, ask: Callable[[str], ApiAnswer]) -> int:
     return run_for_each(
-        output, (ref,), lambda text: ask(f"/v1/checklists/{percent_encode(text)}"), _told(deed), _list_rows
+        output,
+        (ref,),
+        lambda text: ask(f"/v1/checklists/{percent_encode(text)}"),
+        _list_deed_view(deed),
+        _list_rows,
     )
 
 
@@ -233,7 +239,7 @@ def new_list(output: Output, task: str, title: tuple[str, ...]) -> None:
     answer = client.post(f"/v1/tasks/{percent_encode(task)}/checklists", body)
     output.write_answer(
         answer,
-        lambda made_list, look: _told(_("Made checklist"))([made_list], look),
+        lambda made_list, look: _list_deed_view(_("Made checklist"))([made_list], look),
         lambda made_list: _list_rows([made_list]),
     )
 

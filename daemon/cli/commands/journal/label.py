@@ -30,7 +30,7 @@ def _one_row(label: Any) -> Iterator[Any]:
     return label_rows([label])
 
 
-def _done(verb: str) -> Callable[[Any, Display], Iterator[str]]:
+def _deed_view(verb: str) -> Callable[[Any, Display], Iterator[str]]:
     return lambda label, look: change_done_line(verb, [label], look)
 
 
@@ -56,7 +56,7 @@ def add(output: Output, name: tuple[str, ...], categories: tuple[str, ...], **op
     body: dict[str, Any] = {key: value for key, value in options.items() if value is not None}
     body |= {"categories": list(categories)} if categories else {}
     answer = client.post("/v1/labels", {"name": joined_words(name, "a name"), **body})
-    output.write_answer(answer, _done(_("Added")), _one_row)
+    output.write_answer(answer, _deed_view(_("Added")), _one_row)
 
 
 @label_command.command("list")
@@ -100,7 +100,7 @@ def edit(output: Output, label: str, **fields: Any) -> None:
     if not body:
         raise click.UsageError(_("nothing to change was given"), click.get_current_context())
     answer = client.send_once("PATCH", f"/v1/labels/{percent_encode(label)}", body)
-    output.write_answer(answer, _done(_("Changed")), _one_row)
+    output.write_answer(answer, _deed_view(_("Changed")), _one_row)
 
 
 @label_command.command("remove")

@@ -29,7 +29,7 @@ _BACKWARDS: Final = {
 }
 
 
-def _said(task: str, kind: str, other: str) -> tuple[str, dict[str, Any]]:
+def _link_request(task: str, kind: str, other: str) -> tuple[str, dict[str, Any]]:
     """Parse "A blocks B", or "B blocked-by A", which means the same."""
     spelled = kind.strip().lower().replace("-", "_").replace(" ", "_")
     if spelled in _BACKWARDS:
@@ -37,7 +37,7 @@ def _said(task: str, kind: str, other: str) -> tuple[str, dict[str, Any]]:
     return f"/v1/tasks/{percent_encode(task)}/links", {"type": spelled, "to": other}
 
 
-def _done(verb: str) -> Callable[[Any, Display], Iterator[str]]:
+def _deed_view(verb: str) -> Callable[[Any, Display], Iterator[str]]:
     return lambda link, look: link_done(verb, link, look)
 
 
@@ -60,8 +60,8 @@ def add(output: Output, task: str, kind: str, other: tuple[str, ...]) -> None:
 
     TYPE is basic, blocks, follows-up, duplicates or fixes; or blocked-by and the like, the other way round.
     """
-    path, body = _said(task, kind, joined_words(other, "a task"))
-    output.write_answer(client.post(path, body), _done(_("Linked")), _rows)
+    path, body = _link_request(task, kind, joined_words(other, "a task"))
+    output.write_answer(client.post(path, body), _deed_view(_("Linked")), _rows)
 
 
 @link_command.command("list")
@@ -86,8 +86,8 @@ def remove(output: Output, words: tuple[str, ...]) -> None:
     if len(words) == 1:
         answer = client.send_once("DELETE", f"/v1/links/{percent_encode(words[0])}", {})
     elif len(words) > 2:
-        path, body = _said(words[0], words[1], joined_words(words[2:], "a task"))
+        path, body = _link_request(words[0], words[1], joined_words(words[2:], "a task"))
         answer = client.post(f"{path}/remove", body)
     else:
         raise click.UsageError(_("give the link's id, or TASK TYPE TASK"), click.get_current_context())
-    output.write_answer(answer, _done(_("Removed")), _rows)
+    output.write_answer(answer, _deed_view(_("Removed")), _rows)

@@ -138,13 +138,13 @@ class _Follower:
 
     def __init__(self, output: Output, query: dict[str, Any]) -> None:
         self._output = output
-        self._query = query | {"entity": _fixed(query["entity"])}
+        self._query = query | {"entity": _id_for_title(query["entity"])}
         self._at = int(client.get("/healthz").json["feed_end"])
         self._lost_s: float | None = None
 
     def run(self) -> NoReturn:
         """Follow for ever, even across a restart of the daemon: the log contains what happened meanwhile."""
-        _count, last = self._shown(self._query)
+        _count, last = self._write_changes(self._query)
         self._at = max(self._at, last)
         while True:
             try:
@@ -156,11 +156,11 @@ class _Follower:
 
     def _catch_up(self, until: int) -> None:
         while self._at < until:
-            count, last = self._shown(self._query | {"after": self._at, "limit": _PAGE})
+            count, last = self._write_changes(self._query | {"after": self._at, "limit": _PAGE})
             # A page that is not full is the last one.
             self._at = last if count >= _PAGE else max(until, last)
 
-    def _shown(self, query: dict[str, Any]) -> tuple[int, int]:
+    def _write_changes(self, query: dict[str, Any]) -> tuple[int, int]:
         answer = client.get("/v1/log", query)
         self._output.write_answer(answer, change_list, change_rows)
         sys.stdout.flush()
@@ -176,7 +176,7 @@ class _Follower:
         time.sleep(_BETWEEN_CALLS_S)  # noqa: TID251 - nothing tells when a daemon starts
 
 
-def _fixed(entity: str | None) -> str | None:
+def _id_for_title(entity: str | None) -> str | None:
     """Replace a task's title by its id: the title may change while the log is followed."""
     if entity is None:
         return None
@@ -206,7 +206,7 @@ def events_command(output: Output, after: int | None, count: int | None) -> int:
 
 
 def _write(event: StreamEvent, output: Output) -> None:
-    lines = _told(event)
+    lines = _decode_event(event)
     if output.form == HUMAN:
         write_lines(event_lines(event, lines, output.display()))
     elif output.form == PLAIN:
@@ -216,7 +216,7 @@ def _write(event: StreamEvent, output: Output) -> None:
     sys.stdout.flush()
 
 
-def _told(event: StreamEvent) -> Any:
+def _decode_event(event: StreamEvent) -> Any:
     try:
         return json.loads(event.text)
     except ValueError:

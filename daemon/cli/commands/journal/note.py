@@ -31,7 +31,7 @@ _BYTES_MAX: Final = 1 << 19
 _STANDARD_INPUT: Final = ("-",)
 
 
-def _bounded(text: str) -> str:
+def _require_short(text: str) -> str:
     size = len(text.encode("utf-8", "surrogateescape"))
     if size > _BYTES_MAX:
         raise CommandError(
@@ -46,7 +46,7 @@ def _on_a_terminal() -> bool:
     return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def _given(words: tuple[str, ...], start: str = "") -> AbstractContextManager[str]:
+def _read_text(words: tuple[str, ...], start: str = "") -> AbstractContextManager[str]:
     """Return the text from the arguments, from standard input, or from an editor on a terminal."""
     from contextlib import nullcontext
 
@@ -74,10 +74,10 @@ def _about(at: str | None, source: str | None) -> dict[str, Any]:
 
 
 def _add(output: Output, task: str, text: tuple[str, ...], at: str | None, source: str | None) -> None:
-    with _given(text) as words:
+    with _read_text(text) as words:
         if not words.strip():
             raise CommandError("usage", _("no text was given"), _("nothing was noted"))
-        body = {"text": _bounded(words), **_about(at, source)}
+        body = {"text": _require_short(words), **_about(at, source)}
         answer = client.post(f"/v1/tasks/{percent_encode(task)}/entries", body)
     output.write_answer(
         answer,
@@ -149,7 +149,7 @@ def edit(output: Output, entry: str, text: tuple[str, ...], at: str | None, sour
     answer = (
         client.send_once("PATCH", _path(entry), about)
         if about and not text
-        else _reworded(entry, text, about)
+        else _send_text(entry, text, about)
     )
     output.write_answer(
         answer,
@@ -158,15 +158,15 @@ def edit(output: Output, entry: str, text: tuple[str, ...], at: str | None, sour
     )
 
 
-def _reworded(entry: str, text: tuple[str, ...], about: dict[str, Any]) -> ApiAnswer:
+def _send_text(entry: str, text: tuple[str, ...], about: dict[str, Any]) -> ApiAnswer:
     if text or not _on_a_terminal():
-        with _given(text or _STANDARD_INPUT) as words:
-            return client.send_once("PATCH", _path(entry), {"text": _bounded(words), **about})
+        with _read_text(text or _STANDARD_INPUT) as words:
+            return client.send_once("PATCH", _path(entry), {"text": _require_short(words), **about})
     json = client.get(_path(entry)).json
     start = str(json.get("text") or "")
-    with _given((), start) as words:
+    with _read_text((), start) as words:
         # The change is based on the text that the person saw, even if a newer one has arrived meanwhile.
-        body = {"text": _bounded(words), "base": json.get("vector_clock"), **about}
+        body = {"text": _require_short(words), "base": json.get("vector_clock"), **about}
         return client.send_once("PATCH", _path(str(json.get("id") or entry)), body)
 
 
@@ -175,7 +175,9 @@ def _reworded(entry: str, text: tuple[str, ...], about: dict[str, Any]) -> ApiAn
 @pass_output
 def remove(output: Output, entries: tuple[str, ...]) -> int:
     """Remove notes; `entry restore` brings them back."""
-    return _each(output, _("Removed"), entries, lambda ref: client.send_once("DELETE", _path(ref), {}))
+    return _change_entries(
+        output, _("Removed"), entries, lambda ref: client.send_once("DELETE", _path(ref), {})
+    )
 
 
 @entry_command.command("restore")
@@ -183,10 +185,12 @@ def remove(output: Output, entries: tuple[str, ...]) -> int:
 @pass_output
 def restore(output: Output, entries: tuple[str, ...]) -> int:
     """Restore removed notes; `entry list --removed` names them."""
-    return _each(output, _("Restored"), entries, lambda ref: client.post(f"{_path(ref)}/restore", {}))
+    return _change_entries(
+        output, _("Restored"), entries, lambda ref: client.post(f"{_path(ref)}/restore", {})
+    )
 
 
-def _each(output: Output, verb: str, refs: tuple[str, ...], ask: Callable[[str], ApiAnswer]) -> int:
+def _change_entries(output: Output, verb: str, refs: tuple[str, ...], ask: Callable[[str], ApiAnswer]) -> int:
     return run_for_each(
         output, refs, ask, lambda shown_entries, look: entry_done(verb, shown_entries, look), entry_rows
     )

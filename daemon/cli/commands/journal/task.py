@@ -166,13 +166,13 @@ def _agent_of(task: TaskJson) -> AgentJson | None:
     return agent
 
 
-def _each(output: Output, verb: str, words: tuple[str, ...], ask: Callable[[str], ApiAnswer]) -> int:
+def _change_tasks(output: Output, verb: str, words: tuple[str, ...], ask: Callable[[str], ApiAnswer]) -> int:
     """Do the same to one or several tasks, with one request and one commit per task."""
     joined_words(words, "a task")
-    return run_for_each(output, _tasks_meant(words), ask, _lines(verb), task_rows)
+    return run_for_each(output, _task_refs(words), ask, _lines(verb), task_rows)
 
 
-def _tasks_meant(words: tuple[str, ...]) -> Sequence[str]:
+def _task_refs(words: tuple[str, ...]) -> Sequence[str]:
     """Decide whether the words name several tasks, or are one title without quotes.
 
     Quoted titles name several tasks, and so do words that all look like ids. Other words are one title.
@@ -195,7 +195,7 @@ def _lines(verb: str) -> Callable[[Sequence[TaskJson], Display], Iterator[str]]:
 @pass_output
 def done_command(output: Output, tasks: tuple[str, ...]) -> int:
     """Mark a task as done, or several: by ids, or by titles in quotes."""
-    return _each(
+    return _change_tasks(
         output, _("Done"), tasks, lambda ref: client.post(f"/v1/tasks/{percent_encode(ref)}/done", {})
     )
 
@@ -229,7 +229,7 @@ def edit_command(output: Output, task: str, **fields: Any) -> None:
 @pass_output
 def remove_command(output: Output, tasks: tuple[str, ...]) -> int:
     """Remove tasks, with all that belongs to them; `restore` brings them back."""
-    return _each(
+    return _change_tasks(
         output,
         _("Removed"),
         tasks,
@@ -242,7 +242,7 @@ def remove_command(output: Output, tasks: tuple[str, ...]) -> int:
 @pass_output
 def restore_command(output: Output, tasks: tuple[str, ...]) -> int:
     """Restore removed tasks, with what belonged to them."""
-    return _each(
+    return _change_tasks(
         output, _("Restored"), tasks, lambda ref: client.post(f"/v1/tasks/{percent_encode(ref)}/restore", {})
     )
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from daemon.cli.terminal.output import Output
 
 
-def _given(**values: str | None) -> dict[str, Any]:
+def _without_missing(**values: str | None) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value is not None}
 
 
@@ -48,10 +48,10 @@ def timer_command() -> None:
 def start(output: Output, task: tuple[str, ...], at: str | None, note: str | None) -> None:
     """Start a timer on a task; the one that runs on this device is stopped."""
     path = f"/v1/tasks/{percent_encode(joined_words(task, 'a task'))}/timer"
-    output.write_answer(client.post(path, _given(at=at, note=note)), _started, _one_row)
+    output.write_answer(client.post(path, _without_missing(at=at, note=note)), _started_lines, _one_row)
 
 
-def _started(answer: Any, look: Display) -> Iterator[str]:
+def _started_lines(answer: Any, look: Display) -> Iterator[str]:
     yield from time_done(_("Stopped"), answer.get("stopped") or (), look)
     yield from time_done(_("Running already:") if answer.get("already") else _("Started"), [answer], look)
 
@@ -63,7 +63,7 @@ def _started(answer: Any, look: Display) -> Iterator[str]:
 @pass_output
 def stop(output: Output, record: str | None, at: str | None, note: str | None) -> None:
     """Stop the timer of this device, or with ID any, such as that of a device that is gone."""
-    answer = client.post("/v1/timers/stop", _given(record=record, at=at, note=note))
+    answer = client.post("/v1/timers/stop", _without_missing(record=record, at=at, note=note))
     output.write_answer(answer, partial(time_done, _("Stopped")), time_rows)
     if not answer.json and output.is_for_people:
         output.write_remark(_("No timer runs on this device."))
@@ -114,7 +114,7 @@ def list_records(output: Output, task: tuple[str, ...], removed: bool, limit: in
 @pass_output
 def edit(output: Output, record: str, **options: str | None) -> None:
     """Correct a record: when it began or ended, its note, its task."""
-    values = _given(**options)
+    values = _without_missing(**options)
     if not values:
         raise click.UsageError(_("nothing to change was given"), click.get_current_context())
     if options["note"] == "none":

@@ -32,7 +32,7 @@ _AT_ONCE = "language"
 """The one setting that the command line reads itself."""
 
 
-def _asked(ask: Callable[[Any, str], Any]) -> Any:
+def _use_settings(ask: Callable[[Any, str], Any]) -> Any:
     """Ask the module that knows the settings; it is imported here, since it is slow to import."""
     part = import_module("daemon.config_file")
     try:
@@ -51,11 +51,11 @@ def _asked(ask: Callable[[Any, str], Any]) -> Any:
 @pass_output
 def get_command(output: Output, key: str) -> None:
     """Show the value of a setting."""
-    setting = _asked(lambda part, file: part.find_setting(file, os.environ, key))
-    output.write_answer(ApiAnswer(setting._asdict(), ""), _worded, _value)
+    setting = _use_settings(lambda part, file: part.find_setting(file, os.environ, key))
+    output.write_answer(ApiAnswer(setting._asdict(), ""), _value_line, _value)
 
 
-def _worded(fields: dict[str, Any], look: Display) -> Iterator[str]:
+def _value_line(fields: dict[str, Any], look: Display) -> Iterator[str]:
     yield plain_cell(fields["value"]) or look.paint(_("not set"), "dim")
 
 
@@ -81,8 +81,8 @@ def unset_command(output: Output, key: str) -> None:
 
 
 def _change(output: Output, key: str, text: str | None) -> None:
-    changed = _asked(lambda part, file: part.change_setting(file, key, text))
-    setting = _asked(lambda part, file: part.find_setting(file, os.environ, key))
+    changed = _use_settings(lambda part, file: part.change_setting(file, key, text))
+    setting = _use_settings(lambda part, file: part.find_setting(file, os.environ, key))
     output.write_answer(ApiAnswer(setting._asdict(), ""), _line, lambda setting_json: [_row(setting_json)])
     if not changed:
         output.write_remark(_("It was so already."))
@@ -121,7 +121,7 @@ def _row(fields: dict[str, Any]) -> tuple[object, ...]:
 @pass_output
 def show_command(output: Output, origin: bool) -> None:
     """Show all settings. With --plain: key, value, origin."""
-    all_settings = _asked(lambda part, file: part.all_settings(file, os.environ))
+    all_settings = _use_settings(lambda part, file: part.all_settings(file, os.environ))
     documents = [setting._asdict() for setting in all_settings]
     output.write_answer(
         ApiAnswer(documents, ""),
@@ -158,7 +158,7 @@ def edit_command(output: Output) -> None:
     except FileNotFoundError:
         before = ""
     with edited_text(before, "config", ".toml") as text:
-        changed = _asked(lambda part, _file: part.replace_text(file, text))
+        changed = _use_settings(lambda part, _file: part.replace_text(file, text))
     output.write_remark(_("Written.") if changed else _("It was so already."))
     if changed:
         _tell_restart(output)

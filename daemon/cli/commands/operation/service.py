@@ -58,7 +58,7 @@ def _answers() -> bool:
     return _systemctl("show-environment")[0] == 0
 
 
-def _done(*words: str) -> str:
+def _require_systemctl(*words: str) -> str:
     """Have systemd do something; if it fails, report the reason in one line."""
     status, output_text = _systemctl(*words)
     if status:
@@ -116,11 +116,11 @@ def install_command(output: Output) -> None:
 def _start(file: str, text: str, before: str | None, *, renewed: bool) -> None:
     if text != before:
         systemd_unit.write_unit(file, text)
-        _done("daemon-reload")
+        _require_systemctl("daemon-reload")
     running = _state("is-active") == "active"
-    _done("enable", "--now", UNIT_NAME)
+    _require_systemctl("enable", "--now", UNIT_NAME)
     if running and (text != before or renewed):
-        _done("restart", UNIT_NAME)
+        _require_systemctl("restart", UNIT_NAME)
 
 
 def _tell_left_behind(output: Output) -> None:
@@ -175,10 +175,10 @@ def uninstall_command(output: Output) -> None:
         return
     reachable = _answers()
     if reachable:
-        _done("disable", "--now", UNIT_NAME)
+        _require_systemctl("disable", "--now", UNIT_NAME)
     os.unlink(file)
     if reachable:
-        _done("daemon-reload")
+        _require_systemctl("daemon-reload")
     output.write_answer(ApiAnswer(_facts(), ""), _lines, key_value_rows)
     if systemd_unit.delete_key(os.environ):
         output.write_remark(_("The model's key that was kept for it is removed."))

@@ -44,33 +44,33 @@ def start_command() -> str:
     """Return the command that starts this installation: its own script, else its interpreter."""
     script = os.path.join(os.path.dirname(sys.executable), "placet")
     if os.access(script, os.X_OK):
-        return _called(script)
-    return f"{_called(sys.executable)} -m daemon"
+        return _program_in_unit(script)
+    return f"{_program_in_unit(sys.executable)} -m daemon"
 
 
-def _called(program: str) -> str:
+def _program_in_unit(program: str) -> str:
     """Write a program as systemd runs it; env(1) runs a name that systemd would not accept."""
     if not set('"\\') & set(program):
-        return _quoted(program)
-    return f"/usr/bin/env {_quoted(program).replace('$', '$$')}"
+        return _quote(program)
+    return f"/usr/bin/env {_quote(program).replace('$', '$$')}"
 
 
 def unit_text(environment: Mapping[str, str]) -> str:
     """Return the unit for this installation; variables that move the folders are copied into it."""
-    packaged = _packaged()
+    packaged = _read_packaged_unit()
     assert packaged.startswith(FIRST_LINE)
     assert _PACKAGED_COMMAND in packaged
     assert _PACKAGED_FOLDERS + _PACKAGED_PROGRAM in packaged
     moved = [
-        f"Environment={_quoted(f'{name}={os.path.abspath(os.path.expanduser(environment[name]))}')}"
+        f"Environment={_quote(f'{name}={os.path.abspath(os.path.expanduser(environment[name]))}')}"
         for name in _FOLDERS
         # As in find_paths: a relative XDG folder is ignored.
         if (text := environment.get(name)) and (name == "PLACET_HOME" or os.path.isabs(text))
     ]
     paths = find_paths(environment)
     fromkeys = dict.fromkeys((paths.config, paths.data))
-    folders = [f"BindPaths={_bound(folder)}\n" for folder in fromkeys]
-    program = [f"BindReadOnlyPaths={_bound(folder)}\n" for folder in program_folders()]
+    folders = [f"BindPaths={_optional_mount(folder)}\n" for folder in fromkeys]
+    program = [f"BindReadOnlyPaths={_optional_mount(folder)}\n" for folder in program_folders()]
     key = key_file(environment)
     # systemd reads the text after the colon without quotes; only specifiers count.
     handed = [f"LoadCredential={_CREDENTIAL}:{_plain(key)}"] if os.path.isfile(key) else []
@@ -135,7 +135,7 @@ def _plain(text: str) -> str:
     return text.replace("%", "%%")
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """Quote a word by the rules of systemd.syntax(7); an unescaped `%` would begin a specifier."""
     if not text.isprintable():
         raise CommandError("usage", _("{text!r} cannot be written in a systemd unit").format(text=text))
@@ -144,15 +144,15 @@ def _quoted(text: str) -> str:
     return text if plain else f'"{escaped}"'
 
 
-def _bound(folder: str) -> str:
+def _optional_mount(folder: str) -> str:
     """Return a folder as a mount that may be missing."""
     # After a colon systemd reads where to mount it, and how to escape one depends on its version.
     if ":" in folder:
         raise CommandError("usage", _("{text!r} cannot be written in a systemd unit").format(text=folder))
-    return _quoted(f"-{folder}")
+    return _quote(f"-{folder}")
 
 
-def _packaged() -> str:
+def _read_packaged_unit() -> str:
     """Read the unit that this installation or its source tree contains."""
     tree = os.path.dirname(os.path.dirname(os.path.abspath(daemon.__file__)))
     # site-packages is three folders below the prefix that contains the shared files.

@@ -54,7 +54,7 @@ def create(output: Output, task: tuple[str, ...], **options: str | None) -> None
     An autonomous agent wakes when its task changes, by timers and when asked; a hybrid one by timers and
     when asked; an interactive one only when asked.
     """
-    answer = client.post("/v1/agents", {"task": joined_words(task, "a task")} | _given(options))
+    answer = client.post("/v1/agents", {"task": joined_words(task, "a task")} | _without_empty(options))
     output.write_answer(answer, lambda agent, look: agent_line(_("Created agent"), agent, look), agent_row)
 
 
@@ -150,7 +150,7 @@ def wake(output: Output, agent: tuple[str, ...], at: str | None, wait_s: float |
 @pass_output
 def edit(output: Output, agent: tuple[str, ...], **options: str | None) -> None:
     """Change what wakes an agent, or its model."""
-    body = _given(options)
+    body = _without_empty(options)
     if not body:
         raise click.UsageError(_("nothing to change: give --mode or --model"))
     _tell(output, client.send_once("PATCH", _path(agent), body), _("Changed agent"))
@@ -224,7 +224,7 @@ def _path(agent: tuple[str, ...]) -> str:
     return f"/v1/agents/{percent_encode(joined_words(agent, 'an agent'))}"
 
 
-def _given(values: dict[str, str | None]) -> dict[str, Any]:
+def _without_empty(values: dict[str, str | None]) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value}
 
 

@@ -106,14 +106,17 @@ def _shown_set(output: Output, text: str) -> dict[str, Any]:
     return {"set": change_set["set_id"], "args_hashes": hashes}
 
 
-def _edited(_context: click.Context, _option: click.Parameter, text: str | None) -> Any:
+def _parse_edit(_context: click.Context, _option: click.Parameter, text: str | None) -> Any:
     return None if text is None else parse_arguments(text, "--edit")
 
 
 @command("confirm")
 @_which
 @click.option(
-    "--edit", callback=_edited, metavar="JSON", help="Confirm these arguments instead of the proposed ones."
+    "--edit",
+    callback=_parse_edit,
+    metavar="JSON",
+    help="Confirm these arguments instead of the proposed ones.",
 )
 @click.option("--force", is_flag=True, help="Confirm it although what it rests on has changed.")
 @click.option("--again", is_flag=True, help="Confirm it although it was rejected.")

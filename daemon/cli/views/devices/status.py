@@ -59,7 +59,7 @@ def status_screen(status: StatusJson, look: Display) -> Iterator[str]:
     device = escape(status.get("device_id") or "")[:_ID_SHOWN]
     yield f"{look.paint(escape(status.get('name') or _('this device')), 'bold')}  {look.paint(device, 'dim')}"
     yield from (
-        _fact(_("holds"), _held(status), look),
+        _fact(_("holds"), _contents(status), look),
         _fact(_("state"), escape(status.get("state_hash") or "")[:_ID_SHOWN], look),
         _fact(_("agents"), _agents(status.get("agents") or {}, look), look),
     )
@@ -103,7 +103,7 @@ def _fact(name: str, words: str, look: Display) -> str:
     return f"  {look.paint(pad_right(name, 10), 'dim')} {words}"
 
 
-def _held(status: StatusJson) -> str:
+def _contents(status: StatusJson) -> str:
     entities = ngettext("{count} entity", "{count} entities", _number(status, "entities"))
     commits = ngettext("{count} commit", "{count} commits", _number(status, "commits"))
     return _("{entities} in {commits}").format(

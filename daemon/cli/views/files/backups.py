@@ -63,14 +63,14 @@ def verify_lines(fields: dict[str, Any], look: Display) -> Iterator[str]:
         yield f"{look.paint(look.symbol('✓'), 'green')} {sound}"
         return
     for finding in fields["findings"]:
-        yield f"{look.paint(look.symbol('✗'), 'red')} {_seen(finding)}"
+        yield f"{look.paint(look.symbol('✗'), 'red')} {_finding_line(finding)}"
         yield f"    {_part(finding, 'remedy')}"
     if fields["more"]:
         yield "  " + _("and {count} more").format(count=_number(fields["more"]))
     yield f"  {checked}"
 
 
-def _seen(finding: dict[str, Any]) -> str:
+def _finding_line(finding: dict[str, Any]) -> str:
     return f"{_part(finding, 'what')} ({_part(finding, 'where')})"
 
 

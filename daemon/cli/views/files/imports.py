@@ -43,7 +43,7 @@ def underway_line(fields: dict[str, Any]) -> str:
 def import_lines(report: dict[str, Any], dry_run: bool, look: Display) -> Iterator[str]:
     """Draw what was, or in a dry run what would be, imported."""
     counts = [(key, int(report.get(key) or 0)) for key in _COUNTS]
-    texts = [_counted(key, count) for key, count in counts if count]
+    texts = [_count_words(key, count) for key, count in counts if count]
     is_new = any(count for key, count in counts if key != "unchanged")
     what = ", ".join(texts if is_new else [_("nothing"), *texts])
     message = _("Would import {what}") if dry_run else _("Imported {what}")
@@ -58,13 +58,13 @@ def _skipped_lines(skipped: Sequence[dict[str, Any]]) -> Iterator[str]:
         reason = answer_words(fields, "why")
         reason_counts[reason] = reason_counts.get(reason, 0) + 1
         if len(skipped) <= _SKIPPED_MAX or reason_counts[reason] <= _NAMED_MAX:
-            yield _skipped(fields)
+            yield _skipped_line(fields)
     for reason, count in reason_counts.items():
         if len(skipped) > _SKIPPED_MAX and count > _NAMED_MAX:
             yield f"{_('and {count} more').format(count=count - _NAMED_MAX)}: {escape(reason)}"
 
 
-def _counted(key: str, count: int) -> str:
+def _count_words(key: str, count: int) -> str:
     """Say how many of what, each with its plural."""
     words = {
         "tasks": ngettext("{count} task", "{count} tasks", count),
@@ -77,7 +77,7 @@ def _counted(key: str, count: int) -> str:
     return words[key].format(count=count)
 
 
-def _skipped(fields: dict[str, Any]) -> str:
+def _skipped_line(fields: dict[str, Any]) -> str:
     what, reason = escape(answer_words(fields, "what")), escape(answer_words(fields, "why"))
     where = _("line {number}: ").format(number=fields["line"]) if fields.get("line") else ""
     return _("skipped {what}: {why}").format(what=where + what, why=reason)

@@ -61,7 +61,7 @@ def conflict_lines(conflict: ConflictJson, look: Display, short: str = "") -> It
         words = ngettext("{count} more value is not shown", "{count} more values are not shown", left_out)
         yield look.paint(f"     {words.format(count=left_out)}", "dim")
     entity = short or str(conflict.get("entity") or "")[:SHORT_ID_CHARS_MIN]
-    field = _quoted(str(conflict.get("name") or conflict.get("field") or ""))
+    field = _shell_quoted(str(conflict.get("name") or conflict.get("field") or ""))
     if entity:
         yield look.paint(f"  placet conflicts keep {escape(entity)} {field} N", "dim")
 
@@ -113,7 +113,7 @@ def _name(conflict: Mapping[str, Any]) -> str:
     return f"{field_words(name.removesuffix('_ids'))} {escape(member)}" if slash else field_words(name)
 
 
-def _quoted(field: str) -> str:
+def _shell_quoted(field: str) -> str:
     import shlex
 
     return escape(shlex.quote(field))

@@ -61,25 +61,25 @@ def change_list(changes: Sequence[ChangeJson], look: Display) -> Iterator[str]:
     ids = short_ids_of(changes, "entity")
     moments = (escape(relative_time(change.get("at"), look.now_s)) for change in changes)
     wide = max(_WHEN_WIDTH_MIN, *map(display_width, moments), 0)
-    for _touch, group in groupby(changes, key=_touched):
+    for _touch, group in groupby(changes, key=_commit_and_entity):
         together = list(group)
-        yield _heading(together, ids, wide, look)
+        yield _heading_line(together, ids, wide, look)
         yield from _fields(together, wide, look)
 
 
-def _touched(change: ChangeJson) -> tuple[object, object]:
+def _commit_and_entity(change: ChangeJson) -> tuple[object, object]:
     return change.get("seq"), change.get("entity")
 
 
-def _heading(group: Sequence[ChangeJson], ids: dict[str, str], wide: int, look: Display) -> str:
+def _heading_line(group: Sequence[ChangeJson], ids: dict[str, str], wide: int, look: Display) -> str:
     first = group[0]
     when = look.paint(pad_right(escape(relative_time(first.get("at"), look.now_s)), wide), "dim")
     who = with_colon(author_words(first.get("by"), first.get("device_name") or first.get("device")))
     room = look.width - wide - display_width(who) - 2
-    return f"{when}  {who}{_deed(group, ids, room, look)}".rstrip()
+    return f"{when}  {who}{_deed_words(group, ids, room, look)}".rstrip()
 
 
-def _deed(group: Sequence[ChangeJson], ids: dict[str, str], room: int, look: Display) -> str:
+def _deed_words(group: Sequence[ChangeJson], ids: dict[str, str], room: int, look: Display) -> str:
     """Say what was touched: "added task 3f2a  Title", "confirmed proposal 99be"."""
     first = group[0]
     after = {change.get("field"): change.get("after") for change in group}

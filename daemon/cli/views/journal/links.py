@@ -53,7 +53,7 @@ def link_list(links: Sequence[LinkJson], look: Display) -> Iterator[str]:
             other,
             escape(link.get("title") or _("a task that is not here")),
         ]
-        yield "  ".join([*texts, *_standing(link, look)])
+        yield "  ".join([*texts, *_status_words(link, look)])
 
 
 def link_done(verb: str, link: LinkJson, look: Display) -> Iterator[str]:
@@ -62,7 +62,7 @@ def link_done(verb: str, link: LinkJson, look: Display) -> Iterator[str]:
     yield from (f"{sign} {verb} {line}" for line in link_list([link], look))
 
 
-def _standing(link: LinkJson, look: Display) -> Iterator[str]:
+def _status_words(link: LinkJson, look: Display) -> Iterator[str]:
     status = str(link.get("status") or "")
     if link.get("task_removed"):
         yield look.paint(status_word("removed"), "red")

@@ -58,7 +58,7 @@ def origin_lines(task: TaskJson, look: Display) -> Iterator[str]:
     yield from ("", look.paint(_("Who wrote what"), "bold"), *_fields(document.get("provenance") or {}, look))
     below = [item for checklist in document.get("checklists") or () for item in checklist.get("items") or ()]
     for item in [*below, *(document.get("entries") or ())]:
-        yield from (f"  {line}" for line in wrap_lines(_named(item), width - 2)[:1])
+        yield from (f"  {line}" for line in wrap_lines(_quoted_name(item), width - 2)[:1])
         yield from (f"  {line}" for line in _fields(item.get("provenance") or {}, look))
     if steps := document.get("status_history"):
         yield from ("", look.paint(_("Statuses"), "bold"))
@@ -101,5 +101,5 @@ def _field(field: str) -> str:
     return f"{field_words(name.removesuffix('_ids'))} {escape(member)}" if slash else field_words(field)
 
 
-def _named(entity: Mapping[str, Any]) -> str:
+def _quoted_name(entity: Mapping[str, Any]) -> str:
     return in_quotation_marks(str(entity.get("title") or entity.get("text") or "").strip())

@@ -49,7 +49,7 @@ def match_list(matches: Any, look: Display) -> Iterator[str]:
     ids = short_ids_of(tasks)
     for task in tasks:
         short = escape(ids.get(task.get("id", ""), ""))
-        yield f"{look.paint(short, 'cyan')}  {_title(task, look)}{_standing(task, look)}"
+        yield f"{look.paint(short, 'cyan')}  {_title(task, look)}{_status_suffix(task, look)}"
         for place in task.get("places") or ():
             if not _is_title(place):
                 yield from _place(place, look)
@@ -64,11 +64,11 @@ def _title(task: Any, look: Display) -> str:
     title = str(task.get("title") or "")
     for place in task.get("places") or ():
         if _is_title(place) and _snippet(place) == title:
-            return _marked(place, look)
+            return _painted_snippet(place, look)
     return escape(title)
 
 
-def _standing(task: Any, look: Display) -> str:
+def _status_suffix(task: Any, look: Display) -> str:
     status = str(task.get("status") or "")
     if task.get("removed"):
         return "  " + look.paint(status_word("removed"), "red")
@@ -82,15 +82,15 @@ def _place(place: Any, look: Display) -> Iterator[str]:
     word = str(place.get("field") or "") if kind == "task" else kind
     place_words = with_colon(_(_PLACES[word]) if word in _PLACES else field_words(word))
     room = look.width - len(_INDENT) - display_width(place_words)
-    text = _marked(place, look) if display_width(escape(_snippet(place))) <= room else None
+    text = _painted_snippet(place, look) if display_width(escape(_snippet(place))) <= room else None
     if text is not None:
         yield f"{_INDENT}{look.paint(place_words, 'dim')}{text}"
         return
     yield f"{_INDENT}{look.paint(place_words.rstrip(), 'dim')}"
-    yield from (f"{_INDENT}  {line}" for line in _wrapped(place, look.width - len(_INDENT) - 2, look))
+    yield from (f"{_INDENT}  {line}" for line in _wrap_snippet(place, look.width - len(_INDENT) - 2, look))
 
 
-def _wrapped(place: Any, width: int, look: Display) -> Iterator[str]:
+def _wrap_snippet(place: Any, width: int, look: Display) -> Iterator[str]:
     """Break a snippet into lines between words, marked ones painted after they were measured."""
     line, used = "", 0
     for piece in place.get("snippet") or ():
@@ -120,7 +120,7 @@ def _snippet(place: Any) -> str:
     return "".join(str(piece.get("text") or "") for piece in place.get("snippet") or ())
 
 
-def _marked(place: Any, look: Display) -> str:
+def _painted_snippet(place: Any, look: Display) -> str:
     return "".join(
         look.paint(escape(piece.get("text") or ""), "bold", "yellow")
         if piece.get("hit")

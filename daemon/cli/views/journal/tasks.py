@@ -51,10 +51,10 @@ _COLUMNS: Final = (
 
 def in_order(tasks: Iterable[TaskJson]) -> list[TaskJson]:
     """Sort as one would work through them: by priority, then due date, then age."""
-    return sorted(tasks, key=_pressing)
+    return sorted(tasks, key=_urgency)
 
 
-def _pressing(task: TaskJson) -> tuple[str, str]:
+def _urgency(task: TaskJson) -> tuple[str, str]:
     return task.get("priority") or "P2", task.get("due") or _NO_DATE
 
 
@@ -199,14 +199,14 @@ def item_line(item: ChecklistItemJson, short: str, look: Display) -> str:
     box = look.paint("[x]", "green") if checked else "[ ]"
     title = escape(item.get("title") or "")
     texts = [
-        look.paint(_ticked(item, checked, look), "dim"),
+        look.paint(_tick_words(item, checked, look), "dim"),
         look.paint(field_words("archived"), "dim") if item.get("is_archived") else "",
         look.paint(_("removed"), "red") if item.get("removed") else "",
     ]
     return "  ".join(filter(None, [f"{box} {look.paint(escape(short), 'cyan')}", title, *texts]))
 
 
-def _ticked(item: ChecklistItemJson, checked: bool, look: Display) -> str:
+def _tick_words(item: ChecklistItemJson, checked: bool, look: Display) -> str:
     by, checked_at = item.get("checked_by"), item.get("checked_at")
     if not by or (not checked and by == "user"):
         return ""

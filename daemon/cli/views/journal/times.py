@@ -65,8 +65,8 @@ def _cells(record: TimeRecordJson, short: str, several: bool, look: Display) -> 
     return [
         Cell(escape(short), ("cyan",)),
         Cell(_day(record.get("started_at"))),
-        Cell(_clock(record.get("started_at"))),
-        Cell(_("now") if running else _clock(record.get("ended_at"))),
+        Cell(_clock_time(record.get("started_at"))),
+        Cell(_("now") if running else _clock_time(record.get("ended_at"))),
         Cell(length_words(record, look), ("green",) if running else ()),
         Cell(escape(record.get("task_title") or ""), ("dim",) if record.get("removed") else ()),
         Cell(escape(record.get("note") or ""), ("dim",)),
@@ -81,7 +81,7 @@ def timer_lines(records: Sequence[TimeRecordJson], look: Display) -> Iterator[st
         short = look.paint(escape(ids.get(record.get("id", ""), "")), "cyan")
         is_here = bool(record.get("is_here"))
         sign = look.paint(look.symbol("●" if is_here else "○"), "green")
-        since = _("since {time}").format(time=_begun(record, look))
+        since = _("since {time}").format(time=_start_words(record, look))
         device = escape(record.get("device_name") or _("another device"))
         where = "" if is_here else _("on {device}").format(device=device)
         facts = ", ".join(part for part in (length_words(record, look), since, where) if part)
@@ -144,11 +144,11 @@ def time_lines(task: TaskJson, look: Display) -> Iterator[str]:
 
 def _line(record: TimeRecordJson, short: str, several: bool, look: Display) -> str:
     running = bool(record.get("is_running"))
-    end = _("now") if running else _clock(record.get("ended_at"))
+    end = _("now") if running else _clock_time(record.get("ended_at"))
     device = record.get("device_name") if several else ""
     texts = [
         look.paint(escape(short), "cyan"),
-        f"{_day(record.get('started_at'))} {_clock(record.get('started_at'))}-{end}",
+        f"{_day(record.get('started_at'))} {_clock_time(record.get('started_at'))}-{end}",
         look.paint(length_words(record, look), *(("green",) if running else ())),
         truncate(escape(record.get("note") or ""), _NOTE_WIDTH_MAX),
         look.paint(_("on {device}").format(device=escape(device)), "dim") if device else "",
@@ -156,12 +156,12 @@ def _line(record: TimeRecordJson, short: str, several: bool, look: Display) -> s
     return "  ".join(part for part in texts if part)
 
 
-def _begun(record: TimeRecordJson, look: Display) -> str:
+def _start_words(record: TimeRecordJson, look: Display) -> str:
     began_s = parse_time_s(record.get("started_at"))
     if began_s is None or look.now_s is None:
         return escape(record.get("started_at") or "")
     day, today = _day(record.get("started_at")), _local(look.now_s).date().isoformat()
-    clock = _clock(record.get("started_at"))
+    clock = _clock_time(record.get("started_at"))
     return clock if day == today else f"{day} {clock}"
 
 
@@ -174,6 +174,6 @@ def _day(value: object) -> str:
     return escape(value or "?") if at_s is None else _local(at_s).date().isoformat()
 
 
-def _clock(value: object) -> str:
+def _clock_time(value: object) -> str:
     at_s = parse_time_s(value)
     return "" if at_s is None else f"{_local(at_s):%H:%M}"

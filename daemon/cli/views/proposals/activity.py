@@ -44,21 +44,23 @@ def activity_list(messages: Sequence[ActivityJson], look: Display) -> Iterator[s
     for index, message in enumerate(messages):
         if message.get("trigger"):
             yield from [""] * bool(index)
-            yield look.paint(_woken(message, look), "bold")
+            yield look.paint(_woken_line(message, look), "bold")
             continue
         kind = _kind(message)
         margin = " " * (wide + 4)
         width = min(look.width, _WIDTH_MAX) - len(margin)
-        first, *rest = _shortened([line for part in _told(message, look) for line in wrap_lines(part, width)])
+        first, *rest = _first_lines(
+            [line for part in _message_parts(message, look) for line in wrap_lines(part, width)]
+        )
         yield f"  {look.paint(pad_right(words[kind], wide), _STYLES.get(kind, 'dim'))}  {first}"
         yield from (margin + line for line in rest)
 
 
-def _shortened(lines: list[str]) -> list[str]:
+def _first_lines(lines: list[str]) -> list[str]:
     return [*lines[:_LINES_MAX], "…"] if len(lines) > _LINES_MAX else lines or [""]
 
 
-def _woken(activity: ActivityJson, look: Display) -> str:
+def _woken_line(activity: ActivityJson, look: Display) -> str:
     when, reason = (
         escape(relative_time(activity.get("at"), look.now_s)),
         escape(answer_words(activity, "trigger")),
@@ -85,21 +87,21 @@ _NAMES: Final = {
 }
 
 
-def _told(activity: ActivityJson, look: Display) -> Iterator[str]:
+def _message_parts(activity: ActivityJson, look: Display) -> Iterator[str]:
     """Say what a message holds, a line each."""
     text = str(activity.get("text") or "") + ("…" if activity.get("cut") else "")
     match _kind(activity):
         case "said" | "noted":
             yield in_quotation_marks(text).replace("“", look.symbol("“")).replace("”", look.symbol("”"))
         case "called":
-            yield f"{activity.get('tool') or ''} {_asked(activity.get('tool'), text)}"
+            yield f"{activity.get('tool') or ''} {_call_arguments(activity.get('tool'), text)}"
         case "confirmed":
             as_item: Any = activity
             yield summary_words(as_item)
         case "done":
             yield relative_time(activity.get("at"), look.now_s)
         case "ended" if activity.get("ended"):
-            yield from _ending(activity, look)
+            yield from _ending_parts(activity, look)
         case _:
             yield text
 
@@ -107,7 +109,7 @@ def _told(activity: ActivityJson, look: Display) -> Iterator[str]:
 _TLDR: Final = re.compile(r'"tldr"\s*:\s*("(?:[^"\\]|\\.)*")')
 
 
-def _asked(tool: str | None, text: str) -> str:
+def _call_arguments(tool: str | None, text: str) -> str:
     """Return what a call asked for as it was written, of a report what it says in short."""
     match = _TLDR.search(text) if tool == "update_report" else None
     if match is None:
@@ -118,7 +120,7 @@ def _asked(tool: str | None, text: str) -> str:
         return text
 
 
-def _ending(activity: ActivityJson, look: Display) -> Iterator[str]:
+def _ending_parts(activity: ActivityJson, look: Display) -> Iterator[str]:
     """Say what came of a run, in numbers, and what the agent said last."""
     ended: Any = activity.get("ended")
     reported_ended = ended if isinstance(ended, dict) else {}

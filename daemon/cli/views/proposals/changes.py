@@ -33,12 +33,12 @@ def diff_lines(
         is_text = apart and change.field in _TEXTS and bool(change.before) and bool(change.after)
         if is_text or display_width(f"{name}{before} {arrow} {after}") > width:
             yield from ([name.rstrip()] if name else [])
-            yield from _marked("-", before, width, look, "red")
-            yield from _marked("+", after, width, look, "green")
+            yield from _marked_lines("-", before, width, look, "red")
+            yield from _marked_lines("+", after, width, look, "green")
         else:
             yield f"{name}{look.paint(before, 'dim')} {arrow} {look.paint(after, 'green')}"
 
 
-def _marked(mark: str, words: str, width: int, look: Display, style: str) -> Iterator[str]:
+def _marked_lines(mark: str, words: str, width: int, look: Display, style: str) -> Iterator[str]:
     for index, line in enumerate(wrap_lines(words, width - _MARK_WIDTH)):
         yield look.paint(f"{' ' if index else mark} {line}", style)

@@ -66,7 +66,7 @@ def _decision(decision: DecisionJson, short: str, wide: int, look: Display) -> I
     words = pad_right(terms.proposal_status(verdict), wide)
     margin = " " * (wide + 2)
     wrapped = wrap_lines(
-        escape(_proposed(decision)), max(width - len(margin) - display_width(short) - 2, wide)
+        escape(_proposal_words(decision)), max(width - len(margin) - display_width(short) - 2, wide)
     )
     style = _STYLES.get(verdict, "dim") if decision.get("counts", True) else "dim"
     yield f"{look.paint(words, style)}  {look.paint(short, 'cyan')}  {wrapped[0]}"
@@ -79,7 +79,7 @@ def _decision(decision: DecisionJson, short: str, wide: int, look: Display) -> I
         yield margin + look.paint(line, style)
 
 
-def _proposed(decision: DecisionJson) -> str:
+def _proposal_words(decision: DecisionJson) -> str:
     as_item: Any = decision
     return summary_words(as_item)
 

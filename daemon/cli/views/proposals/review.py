@@ -110,7 +110,7 @@ def _tick(item: PendingItemJson, task: TaskJson, width: int, look: Display) -> I
     if item.get("tool") != "update_checklist_item" or "isChecked" not in args:
         return
     target = _item_of(task, str(args.get("id") or ""))
-    if target and (text := _ticked(target, look)):
+    if target and (text := _tick_words(target, look)):
         yield from wrap_lines(text, width)
     if args.get("reason") and args["reason"] != rationale_words(item):
         yield from agent_quote_lines(args["reason"], width, look)
@@ -123,7 +123,7 @@ def _item_of(task: TaskJson, ref: str) -> ChecklistItemJson | None:
     return next((item for item in items if ref and item.get("id") == ref), None)
 
 
-def _ticked(item: Mapping[str, Any], look: Display) -> str:
+def _tick_words(item: Mapping[str, Any], look: Display) -> str:
     by, checked_at = item.get("checked_by"), item.get("checked_at")
     if not by:
         return ""

@@ -36,7 +36,7 @@ class ReviewProgress:
 
     @property
     def last_decided(self) -> PendingItemJson | None:
-        return self._named(self._order[-1]) if self._order else None
+        return self._item_named(self._order[-1]) if self._order else None
 
     def refresh(self, now: Mapping[str, PendingItemJson]) -> None:
         """Take items as they are now for what they were; none comes in that was not there."""
@@ -97,7 +97,7 @@ class ReviewProgress:
     def _is_open(self, item: PendingItemJson) -> bool:
         return _id(item) not in self.decided and _id(item) not in self.gone
 
-    def _named(self, item: str) -> PendingItemJson:
+    def _item_named(self, item: str) -> PendingItemJson:
         return next(candidate for candidate in self.items if _id(candidate) == item)
 
 
