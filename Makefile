@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo up test quick cover check bench bench-peers soak notes try-model histories teeth man picture reference words shapes pins clean
+.PHONY: demo up test quick cover check bench bench-peers soak hostile notes try-model histories teeth man picture reference words shapes pins clean
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -56,6 +56,9 @@ bench-peers: $(VENV)/.dev ## the same work done by PouchDB, cr-sqlite, automerge
 
 soak: $(VENV)/.dev ## a day of five devices in ten minutes, on networks of its own (as root): SOAK="MINUTES SEED"
 	@$(PY) -m bench.soak $(SOAK)
+
+hostile: $(VENV)/.dev $(VENV)/.catalogs ## what hostile members cost, beside an honest journal: HOSTILE="MIB NAME ..."
+	@$(PY) -m tests.hostile $(HOSTILE)
 
 notes: $(VENV)/.dev ## how often the rules model is right on notes of real life, by language and kind of proposal
 	@$(PY) -m tests.daemon.agents.models.rules.accuracy $(NOTES)
