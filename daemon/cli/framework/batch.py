@@ -37,7 +37,7 @@ def run_for_each(
         answer = ask(refs[0])
         output.write_answer(
             answer,
-            lambda answer_part, look: view([answer_part], look),
+            lambda answer_part, display: view([answer_part], display),
             lambda answer_part: rows([answer_part]),
         )
         return EXIT_DONE

@@ -33,20 +33,20 @@ class Column(NamedTuple):
     shrinks: bool = False
 
 
-def table_lines(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], look: Display) -> Iterator[str]:
+def table_lines(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], display: Display) -> Iterator[str]:
     """Draw rows under headings; a column that is empty in every row is left out."""
     indices = [index for index in range(len(columns)) if any(row[index].text for row in rows)]
     if not indices:
         return
     widths = _widths(
-        [columns[index] for index in indices], [[row[index] for index in indices] for row in rows], look
+        [columns[index] for index in indices], [[row[index] for index in indices] for row in rows], display
     )
     headings = [Cell(_(columns[index].heading), ("dim",)) for index in indices]
     for row in (headings, *([row[index] for index in indices] for row in rows)):
-        yield _line(row, widths, look)
+        yield _line(row, widths, display)
 
 
-def _widths(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], look: Display) -> list[int]:
+def _widths(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], display: Display) -> list[int]:
     needs = [
         min(
             max(display_width(_(column.heading)), *(display_width(row[index].text) for row in rows)),
@@ -54,17 +54,17 @@ def _widths(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], look: Dis
         )
         for index, column in enumerate(columns)
     ]
-    over = sum(needs) + len(_GAP) * (len(needs) - 1) - look.width
+    over = sum(needs) + len(_GAP) * (len(needs) - 1) - display.width
     for index, column in enumerate(columns):
         if column.shrinks and over > 0:
             needs[index] = max(needs[index] - over, display_width(_(column.heading)))
     return needs
 
 
-def _line(row: Sequence[Cell], widths: Sequence[int], look: Display) -> str:
+def _line(row: Sequence[Cell], widths: Sequence[int], display: Display) -> str:
     texts = [truncate(cell.text, width) for cell, width in zip(row, widths, strict=True)]
     # The last column is not padded: trailing spaces would wrap on a narrow terminal.
     filled = [pad_right(text, width) for text, width in zip(texts[:-1], widths, strict=False)]
     return _GAP.join(
-        look.paint(text, *cell.styles) for text, cell in zip([*filled, texts[-1]], row, strict=True)
+        display.paint(text, *cell.styles) for text, cell in zip([*filled, texts[-1]], row, strict=True)
     ).rstrip()

@@ -52,9 +52,9 @@ def status_word(status: object) -> str:
     return terms.task_status(status)
 
 
-def styled_due(value: object, look: Display) -> tuple[str, tuple[str, ...]]:
+def styled_due(value: object, display: Display) -> tuple[str, tuple[str, ...]]:
     """Say a due date, and colour it by how near it is."""
-    words, days = due_words(value, look.now_s)
+    words, days = due_words(value, display.now_s)
     if days is None:
         return words, ()
     return words, ("red",) if days < 0 else ("yellow",) if days <= _SOON_DAYS else ()
@@ -92,14 +92,14 @@ def in_quotation_marks(text: object) -> str:
     return _("“{words}”").format(words=text)
 
 
-def change_words(before: object, after: object, field: str, look: Display) -> str:
+def change_words(before: object, after: object, field: str, display: Display) -> str:
     """Say a change of one value, coloured as a diff is."""
-    arrow = look.symbol("→")
+    arrow = display.symbol("→")
     if isinstance(before, dict) and isinstance(after, dict) and len(after) == 1:
         (field,) = after
         before, after = before.get(field), after[field]
-    old = look.paint(value_words(before, field), "dim")
-    return f"{old} {arrow} {look.paint(value_words(after, field), 'green')}"
+    old = display.paint(value_words(before, field), "dim")
+    return f"{old} {arrow} {display.paint(value_words(after, field), 'green')}"
 
 
 def author_words(by: object, device: object = None) -> str:

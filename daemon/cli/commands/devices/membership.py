@@ -46,7 +46,7 @@ def rename(output: Output, device: str, name: tuple[str, ...]) -> None:
     answer = client.send_once("PATCH", path, {"name": joined_words(name, "a name")})
     output.write_answer(
         answer,
-        lambda listed_device, look: device_line(_("Renamed"), listed_device, look),
+        lambda listed_device, display: device_line(_("Renamed"), listed_device, display),
         lambda listed_device: device_rows([listed_device]),
     )
 
@@ -61,7 +61,7 @@ def remove(output: Output, device: str, with_admitted: bool) -> None:
     answer = client.send_once("DELETE", f"/v1/devices/{percent_encode(device)}{query}", {})
     output.write_answer(
         answer,
-        lambda listed_device, look: device_line(_("Removed"), listed_device, look),
+        lambda listed_device, display: device_line(_("Removed"), listed_device, display),
         lambda listed_device: device_rows([listed_device]),
     )
     output.write_remark(_("It keeps what it had. To let it in again: placet pair"))

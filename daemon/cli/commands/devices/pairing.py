@@ -158,6 +158,6 @@ def device_row(device: dict[str, Any]) -> Iterator[Sequence[object]]:
     yield device.get("device_id"), device.get("name")
 
 
-def _joined_line(device: dict[str, Any], look: Display) -> Iterator[str]:
+def _joined_line(device: dict[str, Any], display: Display) -> Iterator[str]:
     name = escape(device.get("name") or device.get("device_id") or "")
-    yield f"{look.paint(look.symbol('✓'), 'green')} {_('Joined {name}').format(name=name)}"
+    yield f"{display.paint(display.symbol('✓'), 'green')} {_('Joined {name}').format(name=name)}"

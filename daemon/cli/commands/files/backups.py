@@ -130,7 +130,7 @@ def compact_command(output: Output, days: int | None, dry_run: bool) -> None:
         {"dry_run": True} if dry_run else {}
     )
     answer = client.post("/v1/compact", body, wait_s=_COMPACT_S)
-    output.write_answer(answer, lambda freed, look: compact_lines(freed, dry_run, look), compact_rows)
+    output.write_answer(answer, lambda freed, display: compact_lines(freed, dry_run, display), compact_rows)
 
 
 def _require_target(file: str, force: bool) -> None:

@@ -90,11 +90,13 @@ def import_command(
             answer = client.upload(
                 "/v1/import/jsonl", {"dry_run": dry_run}, _pieces(opened, size), size, _LINES_WAIT_S
             )
-        output.write_answer(answer, lambda report, look: import_lines(report, dry_run, look), import_rows)
+        output.write_answer(
+            answer, lambda report, display: import_lines(report, dry_run, display), import_rows
+        )
         return
     body = {"format": format, "name": _name(file, name), "text": _text(file, encoding)}
     answer = _send_import(body | ({"dry_run": True} if dry_run else {}))
-    output.write_answer(answer, lambda report, look: import_lines(report, dry_run, look), import_rows)
+    output.write_answer(answer, lambda report, display: import_lines(report, dry_run, display), import_rows)
 
 
 def _format_by_ending(file: str) -> str:

@@ -31,7 +31,7 @@ def _one_row(category: Any) -> Iterator[Any]:
 
 
 def _deed_view(verb: str) -> Callable[[Any, Display], Iterator[str]]:
-    return lambda category, look: change_done_line(verb, [category], look)
+    return lambda category, display: change_done_line(verb, [category], display)
 
 
 def _value_options(run: Callable[..., object]) -> Callable[..., object]:

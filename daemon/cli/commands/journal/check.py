@@ -36,13 +36,13 @@ def _rows(items: Iterable[ChecklistItemJson]) -> Iterator[Sequence[object]]:
     return map(_row, items)
 
 
-def _view(items: Sequence[ChecklistItemJson], look: Display) -> Iterator[str]:
+def _view(items: Sequence[ChecklistItemJson], display: Display) -> Iterator[str]:
     ids = short_ids_of(items)
-    return (item_line(item, ids.get(item.get("id", ""), ""), look) for item in items)
+    return (item_line(item, ids.get(item.get("id", ""), ""), display) for item in items)
 
 
-def _item_view(item: Any, look: Display) -> Iterator[str]:
-    return _view([item], look)
+def _item_view(item: Any, display: Display) -> Iterator[str]:
+    return _view([item], display)
 
 
 @group("check")
@@ -81,7 +81,7 @@ def list_items(output: Output, task: tuple[str, ...], archived: bool, removed: b
     everything = archived or removed
     output.write_answer(
         answer,
-        lambda lists, look: _checklists_view(lists, everything, look),
+        lambda lists, display: _checklists_view(lists, everything, display),
         lambda lists: _checklists_rows(lists, everything),
     )
     if not answer.json:
@@ -96,11 +96,13 @@ def _checklists_rows(checklists: Iterable[ChecklistJson], everything: bool) -> I
                 yield *_row(item), checklist.get("title"), checklist.get("id")
 
 
-def _checklists_view(checklists: Sequence[ChecklistJson], everything: bool, look: Display) -> Iterator[str]:
+def _checklists_view(
+    checklists: Sequence[ChecklistJson], everything: bool, display: Display
+) -> Iterator[str]:
     ids = short_ids_of(checklists)
     for index, checklist in enumerate(checklists):
         short = ids.get(checklist.get("id", ""), "")
-        yield from list(checklist_lines(checklist, look, short=short, everything=everything))[not index :]
+        yield from list(checklist_lines(checklist, display, short=short, everything=everything))[not index :]
 
 
 def _change(output: Output, items: tuple[str, ...], ask: Callable[[str], ApiAnswer]) -> int:
@@ -209,11 +211,11 @@ def _list_rows(lists: Iterable[ChecklistJson]) -> Iterator[Sequence[object]]:
 
 
 def _list_deed_view(deed: str) -> Callable[[Any, Display], Iterator[str]]:
-    def view(lists: Sequence[ChecklistJson], look: Display) -> Iterator[str]:
+    def view(lists: Sequence[ChecklistJson], display: Display) -> Iterator[str]:
         ids = short_ids_of(lists)
-        sign = look.paint(look.symbol("✓"), "green")
+        sign = display.paint(display.symbol("✓"), "green")
         for shown_list in lists:
-            short = look.paint(escape(ids.get(shown_list.get("id", ""), "")), "cyan")
+            short = display.paint(escape(ids.get(shown_list.get("id", ""), "")), "cyan")
             yield f"{sign} {deed} {short}  {escape(shown_list.get('title') or '')}"
 
     return view
@@ -239,7 +241,7 @@ def new_list(output: Output, task: str, title: tuple[str, ...]) -> None:
     answer = client.post(f"/v1/tasks/{percent_encode(task)}/checklists", body)
     output.write_answer(
         answer,
-        lambda made_list, look: _list_deed_view(_("Made checklist"))([made_list], look),
+        lambda made_list, display: _list_deed_view(_("Made checklist"))([made_list], display),
         lambda made_list: _list_rows([made_list]),
     )
 

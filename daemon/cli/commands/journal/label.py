@@ -31,7 +31,7 @@ def _one_row(label: Any) -> Iterator[Any]:
 
 
 def _deed_view(verb: str) -> Callable[[Any, Display], Iterator[str]]:
-    return lambda label, look: change_done_line(verb, [label], look)
+    return lambda label, display: change_done_line(verb, [label], display)
 
 
 def _color_and_words(run: Callable[..., object]) -> Callable[..., object]:

@@ -38,7 +38,7 @@ def _link_request(task: str, kind: str, other: str) -> tuple[str, dict[str, Any]
 
 
 def _deed_view(verb: str) -> Callable[[Any, Display], Iterator[str]]:
-    return lambda link, look: link_done(verb, link, look)
+    return lambda link, display: link_done(verb, link, display)
 
 
 def _rows(link: Any) -> Iterator[Any]:

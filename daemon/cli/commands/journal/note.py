@@ -81,7 +81,7 @@ def _add(output: Output, task: str, text: tuple[str, ...], at: str | None, sourc
         answer = client.post(f"/v1/tasks/{percent_encode(task)}/entries", body)
     output.write_answer(
         answer,
-        lambda entry, look: entry_done(_("Noted"), [entry], look),
+        lambda entry, display: entry_done(_("Noted"), [entry], display),
         lambda shown_entry: entry_rows([shown_entry]),
     )
 
@@ -153,7 +153,7 @@ def edit(output: Output, entry: str, text: tuple[str, ...], at: str | None, sour
     )
     output.write_answer(
         answer,
-        lambda shown_entry, look: entry_done(_("Changed"), [shown_entry], look),
+        lambda shown_entry, display: entry_done(_("Changed"), [shown_entry], display),
         lambda shown_entry: entry_rows([shown_entry]),
     )
 
@@ -192,7 +192,7 @@ def restore(output: Output, entries: tuple[str, ...]) -> int:
 
 def _change_entries(output: Output, verb: str, refs: tuple[str, ...], ask: Callable[[str], ApiAnswer]) -> int:
     return run_for_each(
-        output, refs, ask, lambda shown_entries, look: entry_done(verb, shown_entries, look), entry_rows
+        output, refs, ask, lambda shown_entries, display: entry_done(verb, shown_entries, display), entry_rows
     )
 
 

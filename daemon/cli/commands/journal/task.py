@@ -69,7 +69,7 @@ def _values(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _line(verb: str) -> Callable[[TaskJson, Display], Iterator[str]]:
-    return lambda task, look: task_line(verb, task, look)
+    return lambda task, display: task_line(verb, task, display)
 
 
 def _tell_due(output: Output, answer: ApiAnswer, fields: dict[str, Any]) -> None:
@@ -145,8 +145,8 @@ def show_command(output: Output, task: tuple[str, ...], provenance: bool) -> Non
     agent = _agent_of(answer.json) if output.is_for_people else None
     output.write_answer(
         answer,
-        lambda task_shown, look: chain(
-            task_page(task_shown, agent, look), origin_lines(task_shown, look) if provenance else ()
+        lambda task_shown, display: chain(
+            task_page(task_shown, agent, display), origin_lines(task_shown, display) if provenance else ()
         ),
         origin_rows if provenance else task_row,
     )
@@ -187,7 +187,7 @@ def _is_like_id(word: str) -> bool:
 
 
 def _lines(verb: str) -> Callable[[Sequence[TaskJson], Display], Iterator[str]]:
-    return lambda tasks, look: (line for task in tasks for line in task_line(verb, task, look))
+    return lambda tasks, display: (line for task in tasks for line in task_line(verb, task, display))
 
 
 @command("done")

@@ -51,9 +51,9 @@ def start(output: Output, task: tuple[str, ...], at: str | None, note: str | Non
     output.write_answer(client.post(path, _without_missing(at=at, note=note)), _started_lines, _one_row)
 
 
-def _started_lines(answer: Any, look: Display) -> Iterator[str]:
-    yield from time_done(_("Stopped"), answer.get("stopped") or (), look)
-    yield from time_done(_("Running already:") if answer.get("already") else _("Started"), [answer], look)
+def _started_lines(answer: Any, display: Display) -> Iterator[str]:
+    yield from time_done(_("Stopped"), answer.get("stopped") or (), display)
+    yield from time_done(_("Running already:") if answer.get("already") else _("Started"), [answer], display)
 
 
 @timer_command.command("stop")
@@ -120,7 +120,7 @@ def edit(output: Output, record: str, **options: str | None) -> None:
     if options["note"] == "none":
         values["note"] = None
     answer = client.send_once("PATCH", f"/v1/times/{percent_encode(record)}", values)
-    output.write_answer(answer, lambda record_json, look: time_table([record_json], look), _one_row)
+    output.write_answer(answer, lambda record_json, display: time_table([record_json], display), _one_row)
 
 
 @timer_command.command("remove")

@@ -55,8 +55,8 @@ def get_command(output: Output, key: str) -> None:
     output.write_answer(ApiAnswer(setting._asdict(), ""), _value_line, _value)
 
 
-def _value_line(fields: dict[str, Any], look: Display) -> Iterator[str]:
-    yield plain_cell(fields["value"]) or look.paint(_("not set"), "dim")
+def _value_line(fields: dict[str, Any], display: Display) -> Iterator[str]:
+    yield plain_cell(fields["value"]) or display.paint(_("not set"), "dim")
 
 
 def _value(fields: dict[str, Any]) -> Iterator[Sequence[object]]:
@@ -107,7 +107,7 @@ def _runs() -> bool:
     return True
 
 
-def _line(fields: dict[str, Any], _look: Display) -> Iterator[str]:
+def _line(fields: dict[str, Any], _display: Display) -> Iterator[str]:
     value = plain_cell(fields["value"])
     yield f"{escape(fields['key'])} = {value}" if value else f"{escape(fields['key'])}: {_('not set')}"
 
@@ -125,12 +125,12 @@ def show_command(output: Output, origin: bool) -> None:
     documents = [setting._asdict() for setting in all_settings]
     output.write_answer(
         ApiAnswer(documents, ""),
-        lambda settings, look: _settings(settings, look, origin),
+        lambda settings, display: _settings(settings, display, origin),
         lambda all_: map(_row, all_),
     )
 
 
-def _settings(settings: Sequence[dict[str, Any]], look: Display, origin: bool) -> Iterator[str]:
+def _settings(settings: Sequence[dict[str, Any]], display: Display, origin: bool) -> Iterator[str]:
     columns = [
         Column(gettext_noop("SETTING")),
         Column(gettext_noop("VALUE"), shrinks=True),
@@ -142,7 +142,7 @@ def _settings(settings: Sequence[dict[str, Any]], look: Display, origin: bool) -
         value = Cell(plain_cell(setting["value"]) or "-", ("bold",) if own else ("dim",))
         rows.append([Cell(setting["key"]), value, Cell(escape(setting["origin"]), ("dim",))])
     width = len(columns) if origin else 2
-    return table_lines(columns[:width], [row[:width] for row in rows], look)
+    return table_lines(columns[:width], [row[:width] for row in rows], display)
 
 
 @command("edit")

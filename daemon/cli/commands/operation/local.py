@@ -83,9 +83,9 @@ def paths_command(output: Output) -> None:
     output.write_answer(ApiAnswer(fields, ""), _paths, key_value_rows)
 
 
-def _paths(paths_by_name: dict[str, str], look: Display) -> Iterator[str]:
+def _paths(paths_by_name: dict[str, str], display: Display) -> Iterator[str]:
     for name, path in paths_by_name.items():
-        yield f"{look.paint(pad_right(_(_NAMES[name]), 12), 'dim')} {escape(path)}"
+        yield f"{display.paint(pad_right(_(_NAMES[name]), 12), 'dim')} {escape(path)}"
 
 
 @command("web")

@@ -158,10 +158,10 @@ def _facts() -> dict[str, Any]:
     }
 
 
-def _lines(fields: dict[str, Any], look: Display) -> Iterator[str]:
+def _lines(fields: dict[str, Any], display: Display) -> Iterator[str]:
     for name, value in fields.items():
         words = (_("yes") if value else _("no")) if isinstance(value, bool) else escape(value or "-")
-        yield f"{look.paint(pad_right(pgettext('unit', _FACTS[name]), 12), 'dim')} {words}"
+        yield f"{display.paint(pad_right(pgettext('unit', _FACTS[name]), 12), 'dim')} {words}"
 
 
 @command("uninstall")

@@ -48,12 +48,12 @@ def doctor_command(output: Output) -> int:
     """Check that everything works, and say how to repair what does not."""
     checks = list(_checks())
     documents = [check._asdict() for check in checks]
-    output.write_answer(ApiAnswer(documents, ""), lambda _, look: _view(checks, look), _rows)
+    output.write_answer(ApiAnswer(documents, ""), lambda _, display: _view(checks, display), _rows)
     return EXIT_DONE if all(check.well for check in checks) else EXIT_FAILED
 
 
-def _view(checks: Sequence[HealthCheckResult], look: Display) -> Iterator[str]:
-    return check_lines(checks, look)
+def _view(checks: Sequence[HealthCheckResult], display: Display) -> Iterator[str]:
+    return check_lines(checks, display)
 
 
 def _rows(checks_json: list[dict[str, Any]]) -> Iterator[Sequence[object]]:

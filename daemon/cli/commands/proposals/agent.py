@@ -55,7 +55,9 @@ def create(output: Output, task: tuple[str, ...], **options: str | None) -> None
     when asked; an interactive one only when asked.
     """
     answer = client.post("/v1/agents", {"task": joined_words(task, "a task")} | _without_empty(options))
-    output.write_answer(answer, lambda agent, look: agent_line(_("Created agent"), agent, look), agent_row)
+    output.write_answer(
+        answer, lambda agent, display: agent_line(_("Created agent"), agent, display), agent_row
+    )
 
 
 @agent_command.command("list")
@@ -140,7 +142,7 @@ def wake(output: Output, agent: tuple[str, ...], at: str | None, wait_s: float |
         else _("Woke agent")
     )
     lines = timer_lines if at else agent_line
-    output.write_answer(answer, lambda woken, look: lines(verb, woken, look), agent_row)
+    output.write_answer(answer, lambda woken, display: lines(verb, woken, display), agent_row)
 
 
 @agent_command.command("edit")
@@ -229,4 +231,4 @@ def _without_empty(values: dict[str, str | None]) -> dict[str, Any]:
 
 
 def _tell(output: Output, answer: ApiAnswer, verb: str) -> None:
-    output.write_answer(answer, lambda agent, look: agent_line(verb, agent, look), agent_row)
+    output.write_answer(answer, lambda agent, display: agent_line(verb, agent, display), agent_row)

@@ -95,9 +95,9 @@ def _shown_set(output: Output, text: str) -> dict[str, Any]:
         if item["item_id"] in members and item["status"] == "pending" and not item["disputed"]
     ]
     if items:
-        look, ids = output.display(answer), short_ids_of(items, "item_id")
+        display, ids = output.display(answer), short_ids_of(items, "item_id")
         for item in items:
-            write_lines(item_lines(item, ids[item["item_id"]], look))
+            write_lines(item_lines(item, ids[item["item_id"]], display))
         sys.stdout.flush()
         count = len(items)
         question = ngettext("Confirm this {count}?", "Confirm these {count}?", count).format(count=count)

@@ -35,7 +35,7 @@ def pending_command(output: Output, task: tuple[str, ...]) -> None:
     answer = client.get("/v1/pending", {"task": " ".join(task) or None})
     items: Sequence[PendingItemJson] = answer.json
     titles = _titles(items) if output.is_for_people else {}
-    output.write_answer(answer, lambda listed, look: pending_list(listed, titles, look), pending_rows)
+    output.write_answer(answer, lambda listed, display: pending_list(listed, titles, display), pending_rows)
     for line in _what_next(items).splitlines():
         output.write_remark(line)
 

@@ -50,20 +50,20 @@ def device_rows(devices: Iterable[PeerJson]) -> Iterator[Sequence[object]]:
         )
 
 
-def device_list(devices: Sequence[PeerJson], look: Display) -> Iterator[str]:
+def device_list(devices: Sequence[PeerJson], display: Display) -> Iterator[str]:
     """Draw the table of devices."""
     ids = short_ids_of(devices, "device_id")
-    rows = [_device_cells(device, ids, look) for device in devices]
-    return table_lines(_DEVICE_COLUMNS, rows, look) if rows else iter(())
+    rows = [_device_cells(device, ids, display) for device in devices]
+    return table_lines(_DEVICE_COLUMNS, rows, display) if rows else iter(())
 
 
-def device_screen(devices: Sequence[PeerJson], look: Display) -> Iterator[str]:
+def device_screen(devices: Sequence[PeerJson], display: Display) -> Iterator[str]:
     """Draw the devices, and who let each of them in."""
-    yield from device_list(devices, look)
+    yield from device_list(devices, display)
     if any(device.get("this") and device.get("removed") for device in devices):
-        yield from removed_here_lines(look)
+        yield from removed_here_lines(display)
     names = unique_names(devices)
-    yield from differing_lines(devices, names, look)
+    yield from differing_lines(devices, names, display)
     left_out = sum(bool(device.get("left_out")) for device in devices)
     if left_out:
         words = ngettext(
@@ -73,16 +73,16 @@ def device_screen(devices: Sequence[PeerJson], look: Display) -> Iterator[str]:
             " placet devices remove DEVICE --with-admitted",
             left_out,
         )
-        yield from painted_lines(words.format(count=left_out), look, "red")
+        yield from painted_lines(words.format(count=left_out), display, "red")
     for peer in devices:
-        if not peer.get("removed") and (words := admission_words(peer, names, look)):
-            yield from painted_lines(words, look, "dim")
+        if not peer.get("removed") and (words := admission_words(peer, names, display)):
+            yield from painted_lines(words, display, "dim")
 
 
-def device_line(text: str, device: PeerJson, look: Display) -> Iterator[str]:
+def device_line(text: str, device: PeerJson, display: Display) -> Iterator[str]:
     """Say what was done with a device."""
     name = escape(device.get("name") or device.get("device_id") or "?")
-    yield f"{look.paint(look.symbol('✓'), 'green')} {text} {look.paint(name, 'bold')}"
+    yield f"{display.paint(display.symbol('✓'), 'green')} {text} {display.paint(name, 'bold')}"
 
 
 def sync_rows(report: dict[str, Any]) -> Iterator[Sequence[object]]:
@@ -91,29 +91,31 @@ def sync_rows(report: dict[str, Any]) -> Iterator[Sequence[object]]:
     yield from (("peer", *row) for row in device_rows(report.get("peers") or ()))
 
 
-def sync_lines(report: dict[str, Any], look: Display) -> Iterator[str]:
+def sync_lines(report: dict[str, Any], display: Display) -> Iterator[str]:
     """Draw how far this device and its peers agree."""
     peers = report.get("peers") or []
     linked = sum(bool(peer.get("connected")) for peer in peers)
     if report.get("paused"):
-        yield look.paint(with_colon(_("Exchange is paused")) + "placet sync --resume", "yellow")
+        yield display.paint(with_colon(_("Exchange is paused")) + "placet sync --resume", "yellow")
     elif not linked:
-        yield look.paint(_("No other device is connected") if peers else _("No other device yet"), "yellow")
+        yield display.paint(
+            _("No other device is connected") if peers else _("No other device yet"), "yellow"
+        )
     elif report.get("complete"):
         agreed = ngettext("In step with {count} device", "In step with {count} devices", linked)
-        yield f"{look.paint(look.symbol('✓'), 'green')} {agreed.format(count=linked)}"
+        yield f"{display.paint(display.symbol('✓'), 'green')} {agreed.format(count=linked)}"
     elif not any(peer.get("differs") for peer in peers):
-        yield look.paint(_("Not in step yet"), "yellow")
+        yield display.paint(_("Not in step yet"), "yellow")
     names = unique_names(peers)
-    yield from differing_lines(peers, names, look)
+    yield from differing_lines(peers, names, display)
     for peer in peers:
         if peer.get("unanswered"):
             silent = _("{device} has not answered yet").format(device=names[peer.get("device_id", "")])
-            yield from painted_lines(silent, look, "yellow")
-    yield from device_list(peers, look)
+            yield from painted_lines(silent, display, "yellow")
+    yield from device_list(peers, display)
 
 
-def _device_cells(peer: PeerJson, ids: dict[str, str], look: Display) -> list[Cell]:
+def _device_cells(peer: PeerJson, ids: dict[str, str], display: Display) -> list[Cell]:
     if peer.get("removed"):
         link = Cell(_("this one, removed") if peer.get("this") else _("removed"), ("red",))
     elif peer.get("this"):
@@ -130,7 +132,9 @@ def _device_cells(peer: PeerJson, ids: dict[str, str], look: Display) -> list[Ce
         Cell(escape(peer.get("name") or "")),
         link,
         Cell("" if lag is None or peer.get("this") else str(lag), ("yellow",) if lag else ("dim",)),
-        Cell("" if peer.get("this") else escape(relative_time(peer.get("last_seen"), look.now_s)), ("dim",)),
+        Cell(
+            "" if peer.get("this") else escape(relative_time(peer.get("last_seen"), display.now_s)), ("dim",)
+        ),
         Cell(escape(peer.get("address") or ""), ("dim",)),
     ]
 
@@ -146,27 +150,27 @@ def unique_names(devices: Sequence[PeerJson]) -> dict[str, str]:
     }
 
 
-def removed_here_lines(look: Display) -> tuple[str, str]:
+def removed_here_lines(display: Display) -> tuple[str, str]:
     """Say that this device is no member any more, and what to do about it."""
     return (
-        look.paint(_("this device is no longer a member of its vault"), "red"),
+        display.paint(_("this device is no longer a member of its vault"), "red"),
         _("to start again, stop placet, then run: placet devices leave"),
     )
 
 
-def painted_lines(words: str, look: Display, ink: str, margin: int = 0) -> Iterator[str]:
+def painted_lines(words: str, display: Display, ink: str, margin: int = 0) -> Iterator[str]:
     """Paint words, in as many lines as they take beside a margin."""
-    return (look.paint(line, ink) for line in wrap_lines(words, look.width - margin) if line)
+    return (display.paint(line, ink) for line in wrap_lines(words, display.width - margin) if line)
 
 
-def admission_words(peer: PeerJson, names: dict[str, str], look: Display) -> str:
+def admission_words(peer: PeerJson, names: dict[str, str], display: Display) -> str:
     """Say who let a device in, and when; nothing of one that was there when this one joined."""
     device, by = names.get(peer.get("device_id", ""), "?"), peer.get("added_by")
     if not by:
-        when_seen = relative_time(peer.get("added_heard_at"), look.now_s)
+        when_seen = relative_time(peer.get("added_heard_at"), display.now_s)
         words = _("{device} was first seen {when}; nobody says who let it in")
         return words.format(device=device, when=when_seen) if when_seen else ""
-    when, by_id = relative_time(peer.get("added_at"), look.now_s), peer.get("added_by_id") or ""
+    when, by_id = relative_time(peer.get("added_at"), display.now_s), peer.get("added_by_id") or ""
     if by_id and by_id == peer.get("device_id"):
         return _("{device} let itself in again, {when}").format(device=device, when=when)
     # One that is not on the screen may have the name of one that is.
@@ -177,29 +181,29 @@ def admission_words(peer: PeerJson, names: dict[str, str], look: Display) -> str
 
 
 def differing_lines(
-    peers: Iterable[PeerJson], names: dict[str, str], look: Display, margin: int = 0
+    peers: Iterable[PeerJson], names: dict[str, str], display: Display, margin: int = 0
 ) -> Iterator[str]:
     """Say which devices showed another state for the same changes, and what to do."""
     differing = [names.get(peer.get("device_id", ""), "?") for peer in peers if peer.get("differs")]
     for name in differing:
         words = _("{device} showed something else when it last held the same changes").format(device=name)
-        yield from painted_lines(words, look, "red", margin)
+        yield from painted_lines(words, display, "red", margin)
     if differing:
         yield _("run 'placet verify' on both devices")
 
 
-def lag_words(peer: PeerJson, look: Display) -> str:
+def lag_words(peer: PeerJson, display: Display) -> str:
     lag, missing = peer.get("lag"), peer.get("missing") or 0
     if peer.get("differs"):
         # Whether it still does shows when both hold the same again: what lacks until then stands beside it.
-        standing = lag_words(cast("PeerJson", {**peer, "differs": False}), look) if lag or missing else ""
-        return f"{look.paint(_('differs'), 'red')}  {standing}".rstrip()
+        standing = lag_words(cast("PeerJson", {**peer, "differs": False}), display) if lag or missing else ""
+        return f"{display.paint(_('differs'), 'red')}  {standing}".rstrip()
     if missing and peer.get("connected"):
         coming = ngettext("{count} commit to come", "{count} commits to come", missing)
-        return look.paint(coming.format(count=missing), "yellow")
+        return display.paint(coming.format(count=missing), "yellow")
     if lag is None:
         return ""
     if not lag:
         return _("in step")
     lacks = ngettext("lacks {count} commit", "lacks {count} commits", lag).format(count=lag)
-    return look.paint(lacks, "yellow")
+    return display.paint(lacks, "yellow")

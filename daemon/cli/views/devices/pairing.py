@@ -20,7 +20,7 @@ _QUIET: Final = 2
 _HALVES: Final = {(0, 0): "█", (0, 1): "▀", (1, 0): "▄", (1, 1): " "}
 
 
-def secret_line(invitation: dict[str, Any], _look: Display) -> Iterator[str]:
+def secret_line(invitation: dict[str, Any], _display: Display) -> Iterator[str]:
     """Give what the other device needs, alone on its line."""
     yield escape(invitation.get("code") or invitation.get("token") or "")
 
@@ -31,15 +31,15 @@ def invitation_row(invitation: dict[str, Any]) -> Iterator[Sequence[object]]:
     yield secret, invitation.get("address"), invitation.get("expires_at")
 
 
-def qr_lines(text: str, look: Display) -> list[str]:
+def qr_lines(text: str, display: Display) -> list[str]:
     """Draw a text as a QR code; nothing if the terminal is too narrow, or knows only ASCII."""
-    if not text or not look.unicode:
+    if not text or not display.unicode:
         return []
     import segno  # imported here: no other command draws
 
     code = segno.make(text, error="l", micro=False)
     width = int(code.symbol_size(border=_QUIET)[0])
-    if width > look.width:
+    if width > display.width:
         return []
     rows = [list(row) for row in code.matrix_iter(border=_QUIET)]
     rows += [[0] * width] * (len(rows) % 2)
@@ -55,11 +55,11 @@ def joined_rows(state: dict[str, Any]) -> Iterator[Sequence[object]]:
     yield device.get("device_id"), device.get("name")
 
 
-def joined_line(state: dict[str, Any], look: Display) -> Iterator[str]:
+def joined_line(state: dict[str, Any], display: Display) -> Iterator[str]:
     """Say who joined."""
     device = state.get("device") or {}
     name = escape(device.get("name") or device.get("device_id") or "?")
-    yield f"{look.paint(look.symbol('✓'), 'green')} {_('{name} joined').format(name=name)}"
+    yield f"{display.paint(display.symbol('✓'), 'green')} {_('{name} joined').format(name=name)}"
 
 
 def failed_try_words(left: int) -> str:
@@ -92,21 +92,21 @@ def goodbye_rows(fields: dict[str, Any]) -> Iterator[Sequence[object]]:
     yield from ((name, False) for name in fields.get("untold") or ())
 
 
-def goodbye_lines(fields: dict[str, Any], look: Display) -> Iterator[str]:
+def goodbye_lines(fields: dict[str, Any], display: Display) -> Iterator[str]:
     """Say who knows that this device leaves."""
     if fields.get("removed"):
-        yield f"{look.symbol('·')} {_('This device was removed already: nobody is left to tell')}"
+        yield f"{display.symbol('·')} {_('This device was removed already: nobody is left to tell')}"
     for name in fields.get("told") or ():
         words = _("Said goodbye to {name}").format(name=escape(name))
-        yield f"{look.paint(look.symbol('✓'), 'green')} {words}"
+        yield f"{display.paint(display.symbol('✓'), 'green')} {words}"
     for name in fields.get("untold") or ():
         words = _("{name} is away: the others will tell it")
         if not fields.get("told"):
             words = _("{name} was not told: remove this device there")
-        yield f"{look.symbol('·')} {words.format(name=escape(name))}"
+        yield f"{display.symbol('·')} {words.format(name=escape(name))}"
 
 
-def left_lines(fields: dict[str, Any], look: Display) -> Iterator[str]:
+def left_lines(fields: dict[str, Any], display: Display) -> Iterator[str]:
     """Say that this device is alone now, and what it took along."""
     count = int(fields.get("tasks") or 0)
     words = ngettext(
@@ -114,5 +114,5 @@ def left_lines(fields: dict[str, Any], look: Display) -> Iterator[str]:
         "This device is on its own, with {count} tasks",
         count,
     )
-    yield f"{look.paint(look.symbol('✓'), 'green')} {words.format(count=count)}"
+    yield f"{display.paint(display.symbol('✓'), 'green')} {words.format(count=count)}"
     yield _("The journal that it had is kept: {file}").format(file=escape(fields.get("replaced") or ""))

@@ -32,9 +32,9 @@ def replication_rows(answer: ReplicationJson) -> Iterator[Sequence[object]]:
         yield holding.get("device_id"), holding.get("name"), holding.get("lacks"), holding.get("as_of")
 
 
-def replication_lines(answer: ReplicationJson, look: Display) -> Iterator[str]:
+def replication_lines(answer: ReplicationJson, display: Display) -> Iterator[str]:
     """Draw what was asked for, and a line for each device."""
-    count, moment = answer.get("commits") or 0, escape(relative_time(answer.get("at"), look.now_s))
+    count, moment = answer.get("commits") or 0, escape(relative_time(answer.get("at"), display.now_s))
     device = escape(answer.get("device_name") or "?")
     if answer.get("entity") is None:
         words = _("Commit {seq}, of {device}, {when}")
@@ -46,13 +46,13 @@ def replication_lines(answer: ReplicationJson, look: Display) -> Iterator[str]:
             "{title}: {count} commits, the newest of {device}, {when}",
             count,
         )
-        yield words.format(title=look.paint(title, "bold"), count=count, device=device, when=moment)
+        yield words.format(title=display.paint(title, "bold"), count=count, device=device, when=moment)
     yield from table_lines(
-        _COLUMNS, [_cells(holding, count, look) for holding in answer.get("devices") or ()], look
+        _COLUMNS, [_cells(holding, count, display) for holding in answer.get("devices") or ()], display
     )
 
 
-def _cells(holding: HoldingJson, count: int, look: Display) -> list[Cell]:
+def _cells(holding: HoldingJson, count: int, display: Display) -> list[Cell]:
     lacks = holding.get("lacks")
     if lacks is None:
         holds = Cell(_("not known"), ("dim",))
@@ -68,5 +68,5 @@ def _cells(holding: HoldingJson, count: int, look: Display) -> list[Cell]:
     elif holding.get("removed"):
         cell = Cell(_("removed"), ("red",))
     else:
-        cell = Cell(escape(relative_time(holding.get("as_of"), look.now_s)), ("dim",))
+        cell = Cell(escape(relative_time(holding.get("as_of"), display.now_s)), ("dim",))
     return [Cell(escape(holding.get("name") or "")), holds, cell]

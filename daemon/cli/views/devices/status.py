@@ -54,53 +54,53 @@ def status_rows(status: StatusJson) -> Iterator[Sequence[object]]:
             yield key, value
 
 
-def status_screen(status: StatusJson, look: Display) -> Iterator[str]:
+def status_screen(status: StatusJson, display: Display) -> Iterator[str]:
     """Draw the one screen of where things stand."""
-    device = escape(status.get("device_id") or "")[:_ID_SHOWN]
-    yield f"{look.paint(escape(status.get('name') or _('this device')), 'bold')}  {look.paint(device, 'dim')}"
+    name = display.paint(escape(status.get("name") or _("this device")), "bold")
+    yield f"{name}  {display.paint(escape(status.get('device_id') or '')[:_ID_SHOWN], 'dim')}"
     yield from (
-        _fact(_("holds"), _contents(status), look),
-        _fact(_("state"), escape(status.get("state_hash") or "")[:_ID_SHOWN], look),
-        _fact(_("agents"), _agents(status.get("agents") or {}, look), look),
+        _fact(_("holds"), _contents(status), display),
+        _fact(_("state"), escape(status.get("state_hash") or "")[:_ID_SHOWN], display),
+        _fact(_("agents"), _agents(status.get("agents") or {}, display), display),
     )
     waiting = int(status.get("pending_items") or 0)
     words = _("none waits")
     if waiting:
         words = ngettext("{count} waits for you", "{count} wait for you", waiting).format(count=waiting)
         words = with_colon(words) + "placet pending"
-    yield _fact(_("proposals"), look.paint(words, *(["yellow"] if waiting else [])), look)
+    yield _fact(_("proposals"), display.paint(words, *(["yellow"] if waiting else [])), display)
     if model := status.get("model"):
-        yield _fact(_("model"), look.paint(escape(answer_words(model, "found")), "yellow"), look)
+        yield _fact(_("model"), display.paint(escape(answer_words(model, "found")), "yellow"), display)
     if disputed := int(status.get("conflicts") or 0):
-        yield _fact(_("conflicts"), look.paint(_settle(disputed), "yellow"), look)
-    yield from _peers(status, look)
+        yield _fact(_("conflicts"), display.paint(_settle(disputed), "yellow"), display)
+    yield from _peers(status, display)
 
 
-def _peers(status: StatusJson, look: Display) -> Iterator[str]:
+def _peers(status: StatusJson, display: Display) -> Iterator[str]:
     """Say how the other devices stand to this one, and who was let in lately."""
     if status.get("removed"):
-        first, second = removed_here_lines(look)
-        yield _fact(_("peers"), first, look)
-        yield _fact("", second, look)
+        first, second = removed_here_lines(display)
+        yield _fact(_("peers"), first, display)
+        yield _fact("", second, display)
         return
     peers = status.get("peers") or []
     if not peers:
-        yield _fact(_("peers"), with_colon(_("none yet")) + "placet pair", look)
+        yield _fact(_("peers"), with_colon(_("none yet")) + "placet pair", display)
     own: PeerJson = {"device_id": status.get("device_id", ""), "name": status.get("name", "")}
     names = unique_names([own, *peers])
     for index, peer in enumerate(peers):
-        yield _fact("" if index else _("peers"), _peer(peer, names, look), look)
-    yield from (_fact("", words, look) for words in differing_lines(peers, names, look, _FACT_MARGIN))
+        yield _fact("" if index else _("peers"), _peer(peer, names, display), display)
+    yield from (_fact("", words, display) for words in differing_lines(peers, names, display, _FACT_MARGIN))
     for peer in peers:
-        yield from (_fact("", words, look) for words in _let_in(peer, status, names, look))
+        yield from (_fact("", words, display) for words in _let_in(peer, status, names, display))
 
 
 def _settle(count: int) -> str:
     return _("{count} to settle: placet conflicts").format(count=count)
 
 
-def _fact(name: str, words: str, look: Display) -> str:
-    return f"  {look.paint(pad_right(name, 10), 'dim')} {words}"
+def _fact(name: str, words: str, display: Display) -> str:
+    return f"  {display.paint(pad_right(name, 10), 'dim')} {words}"
 
 
 def _contents(status: StatusJson) -> str:
@@ -122,29 +122,33 @@ def _count(status: StatusJson, key: str) -> str:
     return f"{value:,}".replace(",", " ") if isinstance(value, int) else "?"
 
 
-def _agents(agents: Mapping[str, object], look: Display) -> str:
+def _agents(agents: Mapping[str, object], display: Display) -> str:
     words = [f"{count} {escape(_(name))}" for name, count in agents.items()]
-    return f" {look.symbol('·')} ".join(words) or _("none")
+    return f" {display.symbol('·')} ".join(words) or _("none")
 
 
-def _peer(peer: PeerJson, names: dict[str, str], look: Display) -> str:
+def _peer(peer: PeerJson, names: dict[str, str], display: Display) -> str:
     connected = bool(peer.get("connected"))
-    dot = look.paint(look.symbol("●"), "green") if connected else look.paint(look.symbol("○"), "dim")
-    last_seen = "" if connected else relative_time(peer.get("last_seen"), look.now_s)
+    dot = (
+        display.paint(display.symbol("●"), "green")
+        if connected
+        else display.paint(display.symbol("○"), "dim")
+    )
+    last_seen = "" if connected else relative_time(peer.get("last_seen"), display.now_s)
     away = _("away, seen {when}").format(when=last_seen) if last_seen else _("away")
     link = _("connected") if connected else away
     name = names.get(peer.get("device_id", ""), "?")
-    return f"{dot} {name}  {look.paint(link, 'dim')}  {lag_words(peer, look)}".rstrip()
+    return f"{dot} {name}  {display.paint(link, 'dim')}  {lag_words(peer, display)}".rstrip()
 
 
-def _let_in(peer: PeerJson, status: StatusJson, names: dict[str, str], look: Display) -> Iterator[str]:
+def _let_in(peer: PeerJson, status: StatusJson, names: dict[str, str], display: Display) -> Iterator[str]:
     """Tell of a device that another one let in lately: nobody is to come in unseen."""
     at_s = parse_time_s(peer.get("added_heard_at"))
-    lately = at_s is not None and look.now_s is not None and look.now_s - at_s < _TOLD_S
+    lately = at_s is not None and display.now_s is not None and display.now_s - at_s < _TOLD_S
     # By id: a name may be any, and that of another device too.
     if not lately or peer.get("added_by_id") == status.get("device_id"):
         return
-    yield from painted_lines(admission_words(peer, names, look), look, "yellow", _FACT_MARGIN)
+    yield from painted_lines(admission_words(peer, names, display), display, "yellow", _FACT_MARGIN)
 
 
 class HealthCheckResult(NamedTuple):
@@ -156,13 +160,17 @@ class HealthCheckResult(NamedTuple):
     remedy: str = ""
 
 
-def check_lines(checks: Iterable[HealthCheckResult], look: Display) -> Iterator[str]:
+def check_lines(checks: Iterable[HealthCheckResult], display: Display) -> Iterator[str]:
     """Draw the findings, each with its remedy."""
     margin = " " * _CHECK_MARGIN
     for check in checks:
-        sign = look.paint(look.symbol("✓"), "green") if check.well else look.paint(look.symbol("✗"), "red")
-        first, *rest = wrap_lines(check.found, look.width - _CHECK_MARGIN)
+        sign = (
+            display.paint(display.symbol("✓"), "green")
+            if check.well
+            else display.paint(display.symbol("✗"), "red")
+        )
+        first, *rest = wrap_lines(check.found, display.width - _CHECK_MARGIN)
         yield f"{sign} {pad_right(_(check.name), _CHECK_MARGIN - 3)} {first}"
         yield from (margin + line for line in rest)
         if check.remedy:
-            yield from ("    " + line for line in wrap_lines(check.remedy, look.width - 4))
+            yield from ("    " + line for line in wrap_lines(check.remedy, display.width - 4))

@@ -21,9 +21,9 @@ _ID_SHOWN: Final = 12
 _UNITS: Final = ("bytes", "KiB", "MiB", "GiB")
 
 
-def backup_lines(fields: dict[str, Any], look: Display) -> Iterator[str]:
+def backup_lines(fields: dict[str, Any], display: Display) -> Iterator[str]:
     """Draw what was written, and where."""
-    sign = look.paint(look.symbol("✓"), "green")
+    sign = display.paint(display.symbol("✓"), "green")
     wrote = _("Wrote {file}: {holds}, {size}")
     size = _size(fields["bytes"])
     yield f"{sign} {wrote.format(file=escape(fields['file']), holds=_holds(fields), size=size)}"
@@ -31,9 +31,9 @@ def backup_lines(fields: dict[str, Any], look: Display) -> Iterator[str]:
         yield "  " + _("With this device's key, under your passphrase: without it the key is lost.")
 
 
-def restore_lines(fields: dict[str, Any], look: Display) -> Iterator[str]:
+def restore_lines(fields: dict[str, Any], display: Display) -> Iterator[str]:
     """Draw what is in place now, who this device is, and what is to do."""
-    sign = look.paint(look.symbol("✓"), "green")
+    sign = display.paint(display.symbol("✓"), "green")
     restored = _("Restored {holds} from {file}").format(holds=_holds(fields), file=escape(fields["file"]))
     yield f"{sign} {restored}"
     if fields["replaced"]:
@@ -53,17 +53,17 @@ def _which_device(fields: dict[str, Any]) -> Iterator[str]:
         yield _("It is device {device} again: never run its key on two machines.").format(device=now)
 
 
-def verify_lines(fields: dict[str, Any], look: Display) -> Iterator[str]:
+def verify_lines(fields: dict[str, Any], display: Display) -> Iterator[str]:
     """Draw what was checked, and each finding with its remedy."""
     count = fields["signatures"]
     checked = ngettext("{holds}, {count} signature checked", "{holds}, {count} signatures checked", count)
     checked = checked.format(holds=_holds(fields), count=_number(count))
     if fields["sound"]:
         sound = _("Everything is intact: {checked}").format(checked=checked)
-        yield f"{look.paint(look.symbol('✓'), 'green')} {sound}"
+        yield f"{display.paint(display.symbol('✓'), 'green')} {sound}"
         return
     for finding in fields["findings"]:
-        yield f"{look.paint(look.symbol('✗'), 'red')} {_finding_line(finding)}"
+        yield f"{display.paint(display.symbol('✗'), 'red')} {_finding_line(finding)}"
         yield f"    {_part(finding, 'remedy')}"
     if fields["more"]:
         yield "  " + _("and {count} more").format(count=_number(fields["more"]))
@@ -85,12 +85,12 @@ def verify_rows(fields: dict[str, Any]) -> Iterator[Sequence[object]]:
         yield "finding", finding["what"], finding["where"], finding["remedy"]
 
 
-def compact_lines(freed: dict[str, Any], dry_run: bool, look: Display) -> Iterator[str]:
+def compact_lines(freed: dict[str, Any], dry_run: bool, display: Display) -> Iterator[str]:
     """Draw what left the history, or in a dry run what would."""
     count, size = int(freed.get("values") or 0), int(freed.get("bytes") or 0)
     if not count:
         nothing = _("Nothing to drop: nothing old enough was overwritten by you and is on all devices.")
-        yield from wrap_lines(nothing, look.width)
+        yield from wrap_lines(nothing, display.width)
         if unheard := freed.get("unheard"):
             message = _("Not heard of yet, so everything is kept for: {devices}")
             yield message.format(devices=", ".join(map(escape, unheard)))
@@ -102,7 +102,7 @@ def compact_lines(freed: dict[str, Any], dry_run: bool, look: Display) -> Iterat
     summary = template.format(
         size=_size(size), values=values, commits=_commits(int(freed.get("commits") or 0))
     )
-    yield f"{look.paint(look.symbol('✓'), 'green')} {summary}"
+    yield f"{display.paint(display.symbol('✓'), 'green')} {summary}"
 
 
 def compact_rows(freed: dict[str, Any]) -> Iterator[Sequence[object]]:

@@ -23,10 +23,10 @@ def export_rows(fields: dict[str, Any]) -> Iterator[Sequence[object]]:
     yield fields["file"], fields["format"], fields["bytes"]
 
 
-def export_lines(fields: dict[str, Any], look: Display) -> Iterator[str]:
+def export_lines(fields: dict[str, Any], display: Display) -> Iterator[str]:
     """Say where the file is and how large."""
     wrote = _("Wrote {file} ({size})").format(file=escape(fields["file"]), size=size_words(fields["bytes"]))
-    yield f"{look.paint(look.symbol('✓'), 'green')} {wrote}"
+    yield f"{display.paint(display.symbol('✓'), 'green')} {wrote}"
 
 
 def progress_line(came: int, total: int) -> str:

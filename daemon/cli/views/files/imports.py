@@ -40,15 +40,15 @@ def underway_line(fields: dict[str, Any]) -> str:
     return f"\r[{'#' * filled}{'.' * (_BAR - filled)}] {words}\x1b[K"
 
 
-def import_lines(report: dict[str, Any], dry_run: bool, look: Display) -> Iterator[str]:
+def import_lines(report: dict[str, Any], dry_run: bool, display: Display) -> Iterator[str]:
     """Draw what was, or in a dry run what would be, imported."""
     counts = [(key, int(report.get(key) or 0)) for key in _COUNTS]
     texts = [_count_words(key, count) for key, count in counts if count]
     is_new = any(count for key, count in counts if key != "unchanged")
     what = ", ".join(texts if is_new else [_("nothing"), *texts])
     message = _("Would import {what}") if dry_run else _("Imported {what}")
-    yield f"{look.paint(look.symbol('✓'), 'green')} {message.format(what=what)}"
-    yield from (look.paint(f"  {line}", "yellow") for line in _skipped_lines(report.get("skipped") or ()))
+    yield f"{display.paint(display.symbol('✓'), 'green')} {message.format(what=what)}"
+    yield from (display.paint(f"  {line}", "yellow") for line in _skipped_lines(report.get("skipped") or ()))
 
 
 def _skipped_lines(skipped: Sequence[dict[str, Any]]) -> Iterator[str]:

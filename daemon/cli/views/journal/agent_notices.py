@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from daemon.cli.terminal.display import Display
 
 
-def agent_notices(agent: AgentJson, task: str, width: int, look: Display) -> Iterator[str]:
+def agent_notices(agent: AgentJson, task: str, width: int, display: Display) -> Iterator[str]:
     """Draw what a person should know of a task's agent; `task` is the short id of the task."""
     if count := agent.get("pending_items") or 0:
         waiting = ngettext(
@@ -27,13 +27,13 @@ def agent_notices(agent: AgentJson, task: str, width: int, look: Display) -> Ite
             "{count} proposals wait for you: placet pending {task}",
             count,
         )
-        yield look.paint(waiting.format(count=count, task=task), "yellow")
-    yield from without_effect_lines(agent, width, look)
+        yield display.paint(waiting.format(count=count, task=task), "yellow")
+    yield from without_effect_lines(agent, width, display)
     if asleep := _asleep(agent, task):
-        yield from (look.paint(line, "yellow") for line in wrap_lines(asleep, width))
+        yield from (display.paint(line, "yellow") for line in wrap_lines(asleep, width))
 
 
-def without_effect_lines(agent: AgentJson, width: int, look: Display) -> Iterator[str]:
+def without_effect_lines(agent: AgentJson, width: int, display: Display) -> Iterator[str]:
     """Draw which proposals are confirmed and not in effect, and what puts them into effect."""
     items = short_ids(agent.get("confirmed_without_effect") or ())
     if items:
@@ -42,7 +42,7 @@ def without_effect_lines(agent: AgentJson, width: int, look: Display) -> Iterato
             "{count} proposals are confirmed, and not in effect: placet confirm {items}",
             len(items),
         ).format(count=len(items), items=" ".join(map(escape, items.values())))
-        yield from (look.paint(line, "red") for line in wrap_lines(words, width))
+        yield from (display.paint(line, "red") for line in wrap_lines(words, width))
 
 
 def _asleep(agent: AgentJson, task: str) -> str:
@@ -58,10 +58,10 @@ def _asleep(agent: AgentJson, task: str) -> str:
     return _("its agent sleeps: {why}; placet agent resume {task}").format(why=reason, task=task)
 
 
-def since_words(agent: AgentJson, look: Display) -> str:
+def since_words(agent: AgentJson, display: Display) -> str:
     """Say how much was decided and changed since the report; empty if nothing was."""
     decided, changed = agent.get("report_decisions_since") or 0, agent.get("report_changes_since") or 0
-    dot = look.paint(look.symbol("·"), "dim")
+    dot = display.paint(display.symbol("·"), "dim")
     sentence = []
     if decided:
         sentence.append(
@@ -71,4 +71,4 @@ def since_words(agent: AgentJson, look: Display) -> str:
         sentence.append(
             ngettext("{count} change since", "{count} changes since", changed).format(count=changed)
         )
-    return "".join(f" {dot} {look.paint(words, 'yellow')}" for words in sentence)
+    return "".join(f" {dot} {display.paint(words, 'yellow')}" for words in sentence)

@@ -23,19 +23,19 @@ _QUOTATION: Final = "“”„«»"
 _EVIDENCE_CHARS_MAX: Final = 120
 
 
-def agent_quote_lines(words: object, width: int, look: Display) -> Iterator[str]:
+def agent_quote_lines(words: object, width: int, display: Display) -> Iterator[str]:
     """Draw what an agent says, marked as the agent's; nothing if it says nothing."""
     if not words:
         return
     # What has such marks itself is not put between them once more.
     text = str(words) if any(mark in str(words) for mark in _QUOTATION) else in_quotation_marks(words)
     for line in wrap_lines(_("the agent says: {words}").format(words=text), width):
-        yield look.paint(line.replace("“", look.symbol("“")).replace("”", look.symbol("”")), "dim")
+        yield display.paint(line.replace("“", display.symbol("“")).replace("”", display.symbol("”")), "dim")
 
 
-def argument_lines(answer: ChangeJson | DecisionJson, width: int, look: Display) -> Iterator[str]:
+def argument_lines(answer: ChangeJson | DecisionJson, width: int, display: Display) -> Iterator[str]:
     """Draw by which reason and notes the agent argued over a person's tick; nothing if it did not."""
-    yield from agent_quote_lines(answer.get("agent_reason"), width, look)
+    yield from agent_quote_lines(answer.get("agent_reason"), width, display)
     evidence = answer.get("evidence") or []
     ids = short_ids_of(evidence)
     for note in evidence:
@@ -46,7 +46,7 @@ def argument_lines(answer: ChangeJson | DecisionJson, width: int, look: Display)
             line = _("evidence {id}: {who}, {when}: {words}").format(
                 id=short,
                 who=author_words(note.get("author")),
-                when=relative_time(note.get("happened_at"), look.now_s),
+                when=relative_time(note.get("happened_at"), display.now_s),
                 words=in_quotation_marks(truncate(words, _EVIDENCE_CHARS_MAX)),
             )
-        yield from (look.paint(part, "dim") for part in wrap_lines(line, width))
+        yield from (display.paint(part, "dim") for part in wrap_lines(line, width))

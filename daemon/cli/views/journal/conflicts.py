@@ -33,7 +33,7 @@ def conflict_rows(conflicts: Iterable[ConflictJson]) -> Iterator[Sequence[object
             yield get("entity"), get("field"), number, fields.get("value"), *who, get("kind"), get("task_id")
 
 
-def conflict_list(conflicts: Sequence[ConflictJson], look: Display) -> Iterator[str]:
+def conflict_list(conflicts: Sequence[ConflictJson], display: Display) -> Iterator[str]:
     """Draw conflicts beneath the tasks that they are on."""
     ids = short_ids_of(conflicts, "entity")
     for place, (_task, group) in enumerate(groupby(conflicts, key=lambda conflict: conflict.get("task_id"))):
@@ -41,29 +41,31 @@ def conflict_list(conflicts: Sequence[ConflictJson], look: Display) -> Iterator[
         if place:
             yield ""
         title = together[0].get("task_title")
-        yield look.paint(escape(title or _("Beside the tasks")), "bold")
+        yield display.paint(escape(title or _("Beside the tasks")), "bold")
         for member in together:
-            yield from conflict_lines(member, look, ids.get(str(member.get("entity")), ""))
+            yield from conflict_lines(member, display, ids.get(str(member.get("entity")), ""))
 
 
-def conflict_lines(conflict: ConflictJson, look: Display, short: str = "") -> Iterator[str]:
+def conflict_lines(conflict: ConflictJson, display: Display, short: str = "") -> Iterator[str]:
     """Draw one conflict: what it is on, each version with who, where and when, how to settle it."""
-    yield look.paint(_subject(conflict), "red")
+    yield display.paint(_subject(conflict), "red")
     for number, version in enumerate(conflict.get("versions") or (), 1):
         fields = _version(version)
         who = author_words(fields.get("by"), fields.get("device_name"))
-        text = look.paint(", ".join(filter(None, [who, relative_time(fields.get("at"), look.now_s)])), "dim")
-        now = f" {look.symbol('·')} {_('in effect')}" if number == 1 else ""
-        first, *rest = wrap_lines(_words(fields, conflict), max(look.width - 40, 30))
-        yield f"  {number}  {first}  {text}{look.paint(now, 'dim')}"
+        text = display.paint(
+            ", ".join(filter(None, [who, relative_time(fields.get("at"), display.now_s)])), "dim"
+        )
+        now = f" {display.symbol('·')} {_('in effect')}" if number == 1 else ""
+        first, *rest = wrap_lines(_words(fields, conflict), max(display.width - 40, 30))
+        yield f"  {number}  {first}  {text}{display.paint(now, 'dim')}"
         yield from (f"     {line}" for line in rest)
     if left_out := conflict.get("left_out"):
         words = ngettext("{count} more value is not shown", "{count} more values are not shown", left_out)
-        yield look.paint(f"     {words.format(count=left_out)}", "dim")
+        yield display.paint(f"     {words.format(count=left_out)}", "dim")
     entity = short or str(conflict.get("entity") or "")[:SHORT_ID_CHARS_MIN]
     field = _shell_quoted(str(conflict.get("name") or conflict.get("field") or ""))
     if entity:
-        yield look.paint(f"  placet conflicts keep {escape(entity)} {field} N", "dim")
+        yield display.paint(f"  placet conflicts keep {escape(entity)} {field} N", "dim")
 
 
 def kept_rows(fields: dict[str, Any]) -> Iterator[Sequence[object]]:
@@ -73,15 +75,15 @@ def kept_rows(fields: dict[str, Any]) -> Iterator[Sequence[object]]:
     yield (fields.get("entity"), fields.get("field"), version.get("value"), *who)
 
 
-def kept_lines(fields: dict[str, Any], look: Display) -> Iterator[str]:
+def kept_lines(fields: dict[str, Any], display: Display) -> Iterator[str]:
     """Answer what was kept, and draw what is still in conflict on the same thing."""
     version = _version(fields.get("kept"))
-    short = look.paint(escape(str(fields.get("entity") or "")[:SHORT_ID_CHARS_MIN]), "cyan")
+    short = display.paint(escape(str(fields.get("entity") or "")[:SHORT_ID_CHARS_MIN]), "cyan")
     who = author_words(version.get("by"), version.get("device_name"))
-    words = f"{with_colon(_name(fields))}{escape(_words(version, fields))}  {look.paint(who, 'dim')}"
-    yield f"{look.paint(look.symbol('✓'), 'green')} {_('Kept')} {short}  {words}"
+    words = f"{with_colon(_name(fields))}{escape(_words(version, fields))}  {display.paint(who, 'dim')}"
+    yield f"{display.paint(display.symbol('✓'), 'green')} {_('Kept')} {short}  {words}"
     for conflict in fields.get("left") or ():
-        yield from conflict_lines(conflict, look)
+        yield from conflict_lines(conflict, display)
 
 
 def _version(version: Any) -> dict[str, Any]:

@@ -31,36 +31,36 @@ def entry_rows(entries: Iterable[EntryJson]) -> Iterator[Sequence[object]]:
         yield get("id"), get("happened_at"), get("author"), get("text"), get("source")
 
 
-def entry_done(verb: str, entries: Sequence[EntryJson], look: Display) -> Iterator[str]:
+def entry_done(verb: str, entries: Sequence[EntryJson], display: Display) -> Iterator[str]:
     """Answer a change of notes: what was done, the id, how the text begins."""
     ids = short_ids_of(entries)
-    sign = look.paint(look.symbol("✓"), "green")
+    sign = display.paint(display.symbol("✓"), "green")
     for entry in entries:
-        short = look.paint(escape(ids.get(entry.get("id", ""), "")), "cyan")
+        short = display.paint(escape(ids.get(entry.get("id", ""), "")), "cyan")
         lines = str(entry.get("text") or "").strip().splitlines() or [""]
         yield f"{sign} {verb} {short}  {truncate(escape(lines[0]), _ANSWERED_WIDTH)}".rstrip()
 
 
-def entry_heading(entry: EntryJson, short: str, look: Display) -> str:
+def entry_heading(entry: EntryJson, short: str, display: Display) -> str:
     """Say which note it is: its id, when, by whom, where it is from."""
     who = author_words(entry.get("author"), entry.get("device_name") or entry.get("device"))
     source = str(entry.get("source") or "note")
     kind = source_word(source) if source != "note" else ""
-    words = [relative_time(entry.get("happened_at"), look.now_s), who, kind]
-    text = look.paint(", ".join(filter(None, words)), "dim")
-    removed = look.paint(pgettext("entry", "removed"), "red") if entry.get("removed") else ""
-    return "  ".join(filter(None, [look.paint(escape(short), "cyan"), text, removed]))
+    words = [relative_time(entry.get("happened_at"), display.now_s), who, kind]
+    text = display.paint(", ".join(filter(None, words)), "dim")
+    removed = display.paint(pgettext("entry", "removed"), "red") if entry.get("removed") else ""
+    return "  ".join(filter(None, [display.paint(escape(short), "cyan"), text, removed]))
 
 
-def entry_list(entries: Sequence[EntryJson], look: Display) -> Iterator[str]:
+def entry_list(entries: Sequence[EntryJson], display: Display) -> Iterator[str]:
     """Draw notes by how they begin."""
     ids = short_ids_of(entries)
     for entry in entries:
-        yield entry_heading(entry, ids.get(entry.get("id", ""), ""), look)
-        lines = wrap_lines(str(entry.get("text") or ""), min(look.width, _WIDTH_MAX) - 2)
+        yield entry_heading(entry, ids.get(entry.get("id", ""), ""), display)
+        lines = wrap_lines(str(entry.get("text") or ""), min(display.width, _WIDTH_MAX) - 2)
         yield from (f"  {line}" for line in lines[:_LINES_MAX])
         if len(lines) > _LINES_MAX:
-            yield look.paint(f"  {_more(len(lines) - _LINES_MAX)}", "dim")
+            yield display.paint(f"  {_more(len(lines) - _LINES_MAX)}", "dim")
 
 
 def _more(count: int) -> str:
@@ -69,8 +69,8 @@ def _more(count: int) -> str:
     ).format(count=count)
 
 
-def entry_page(entry: EntryJson, look: Display) -> Iterator[str]:
+def entry_page(entry: EntryJson, display: Display) -> Iterator[str]:
     """Draw a note whole."""
-    yield entry_heading(entry, short_ids_of([entry]).get(entry.get("id", ""), ""), look)
-    lines = wrap_lines(str(entry.get("text") or ""), min(look.width, _WIDTH_MAX) - 2)
+    yield entry_heading(entry, short_ids_of([entry]).get(entry.get("id", ""), ""), display)
+    lines = wrap_lines(str(entry.get("text") or ""), min(display.width, _WIDTH_MAX) - 2)
     yield from (f"  {line}" for line in lines)

@@ -56,37 +56,37 @@ def change_rows(changes: Iterable[ChangeJson]) -> Iterator[Sequence[object]]:
         yield tuple(change.get(key) for key in _ROW_KEYS)
 
 
-def change_list(changes: Sequence[ChangeJson], look: Display) -> Iterator[str]:
+def change_list(changes: Sequence[ChangeJson], display: Display) -> Iterator[str]:
     """Draw the changes: a line for what a commit touched, and one for each field that a person would know."""
     ids = short_ids_of(changes, "entity")
-    moments = (escape(relative_time(change.get("at"), look.now_s)) for change in changes)
+    moments = (escape(relative_time(change.get("at"), display.now_s)) for change in changes)
     wide = max(_WHEN_WIDTH_MIN, *map(display_width, moments), 0)
     for _touch, group in groupby(changes, key=_commit_and_entity):
         together = list(group)
-        yield _heading_line(together, ids, wide, look)
-        yield from _fields(together, wide, look)
+        yield _heading_line(together, ids, wide, display)
+        yield from _fields(together, wide, display)
 
 
 def _commit_and_entity(change: ChangeJson) -> tuple[object, object]:
     return change.get("seq"), change.get("entity")
 
 
-def _heading_line(group: Sequence[ChangeJson], ids: dict[str, str], wide: int, look: Display) -> str:
+def _heading_line(group: Sequence[ChangeJson], ids: dict[str, str], wide: int, display: Display) -> str:
     first = group[0]
-    when = look.paint(pad_right(escape(relative_time(first.get("at"), look.now_s)), wide), "dim")
+    when = display.paint(pad_right(escape(relative_time(first.get("at"), display.now_s)), wide), "dim")
     who = with_colon(author_words(first.get("by"), first.get("device_name") or first.get("device")))
-    room = look.width - wide - display_width(who) - 2
-    return f"{when}  {who}{_deed_words(group, ids, room, look)}".rstrip()
+    room = display.width - wide - display_width(who) - 2
+    return f"{when}  {who}{_deed_words(group, ids, room, display)}".rstrip()
 
 
-def _deed_words(group: Sequence[ChangeJson], ids: dict[str, str], room: int, look: Display) -> str:
+def _deed_words(group: Sequence[ChangeJson], ids: dict[str, str], room: int, display: Display) -> str:
     """Say what was touched: "added task 3f2a  Title", "confirmed proposal 99be"."""
     first = group[0]
     after = {change.get("field"): change.get("after") for change in group}
     if first.get("kind") == "decision" and after.get("verdict"):
         item = str(after.get("item_id") or "")[:SHORT_ID_CHARS_MIN]
         verdict = terms.proposal_status(_VERDICTS.get(str(after["verdict"]), after["verdict"]))
-        item = look.paint(escape(item), "cyan")
+        item = display.paint(escape(item), "cyan")
         return _("{verdict} proposal {item}").format(verdict=verdict, item=item)
     added = any(change.get("field") in _NAMES and change.get("before") is None for change in group)
     kind = terms.kind_name(first.get("kind"))
@@ -96,25 +96,25 @@ def _deed_words(group: Sequence[ChangeJson], ids: dict[str, str], room: int, loo
         escape(first.get("title") or ""),
         max(room - display_width(what) - display_width(short) - 3, _TITLE_WIDTH_MIN),
     )
-    return f"{what} {look.paint(short, 'cyan')}  {title}"
+    return f"{what} {display.paint(short, 'cyan')}  {title}"
 
 
-def _fields(group: Sequence[ChangeJson], wide: int, look: Display) -> Iterator[str]:
+def _fields(group: Sequence[ChangeJson], wide: int, display: Display) -> Iterator[str]:
     margin = " " * (wide + 2)
-    width = min(look.width, _WIDTH_MAX) - len(margin)
+    width = min(display.width, _WIDTH_MAX) - len(margin)
     for change in group:
         if _is_telling(change):
-            yield from (margin + line for line in _lines(change, width, look))
+            yield from (margin + line for line in _lines(change, width, display))
     # One commit has one cause.
     if reason := answer_words(group[-1], "why"):
         lines = wrap_lines(_("why: {why}").format(why=reason), width)
-        yield from (margin + look.paint(line, "dim") for line in lines)
-    yield from (margin + line for line in argument_lines(group[-1], width, look))
+        yield from (margin + display.paint(line, "dim") for line in lines)
+    yield from (margin + line for line in argument_lines(group[-1], width, display))
 
 
-def _lines(change: ChangeJson, width: int, look: Display) -> Iterator[str]:
+def _lines(change: ChangeJson, width: int, display: Display) -> Iterator[str]:
     before, after = change.get("before"), change.get("after")
-    newer = look.paint(f"  {_('(of a newer version)')}", "dim") if change.get("unknown") else ""
+    newer = display.paint(f"  {_('(of a newer version)')}", "dim") if change.get("unknown") else ""
     if isinstance(before, str) and isinstance(after, str) and max(len(before), len(after)) > _LONG_CHARS:
         from daemon.cli.wording.text_diff import word_changes
 
@@ -122,7 +122,7 @@ def _lines(change: ChangeJson, width: int, look: Display) -> Iterator[str]:
             with_colon(field_words(change.get("field", ""))) + word_changes(before, after), width
         )
         return
-    yield f"{_what(change, look)}{newer}"
+    yield f"{_what(change, display)}{newer}"
 
 
 def _is_telling(change: ChangeJson) -> bool:
@@ -134,30 +134,29 @@ def _is_telling(change: ChangeJson) -> bool:
     return not new or (field not in _NAMES and change.get("after") not in (None, False, ""))
 
 
-def _what(change: ChangeJson, look: Display) -> str:
+def _what(change: ChangeJson, display: Display) -> str:
     field, before, after = change.get("field", ""), change.get("before"), change.get("after")
     group, is_member, member = field.partition("_ids/")
     if is_member:
-        return (
-            f"{with_colon(field_words(group))}{look.paint(('+' if after else '-') + escape(member), 'green')}"
-        )
+        sign = "+" if after else "-"
+        return f"{with_colon(field_words(group))}{display.paint(sign + escape(member), 'green')}"
     name = with_colon(field_words(field))
     if before is None:
-        return f"{name}{look.paint(value_words(after, field), 'green')}"
-    return f"{name}{change_words(before, after, field, look)}"
+        return f"{name}{display.paint(value_words(after, field), 'green')}"
+    return f"{name}{change_words(before, after, field, display)}"
 
 
-def event_lines(event: StreamEvent, answer: Any, look: Display) -> Iterator[str]:
+def event_lines(event: StreamEvent, answer: Any, display: Display) -> Iterator[str]:
     """Draw one event of the stream: a commit by what it changed, a state in words, anything else as it is."""
     if event.name == "state" and isinstance(answer, dict):
         name = escape(answer.get("device_name") or answer.get("device") or "?")
         differs = _("{device} holds the same changes and shows something else")
         agrees = _("{device} holds the same changes and shows the same again")
-        yield look.paint((differs if answer.get("differs") else agrees).format(device=name), "yellow")
+        yield display.paint((differs if answer.get("differs") else agrees).format(device=name), "yellow")
         return
     changes = answer.get("changes") if isinstance(answer, dict) else None
     if isinstance(changes, list) and changes:
-        yield from change_list(changes, look)
+        yield from change_list(changes, display)
         return
     what = value_words(answer) if isinstance(answer, dict | list) else escape(answer)
-    yield f"{look.paint(escape(event.id), 'dim')}  {escape(event.name)}  {what}"
+    yield f"{display.paint(escape(event.id), 'dim')}  {escape(event.name)}  {what}"

@@ -51,7 +51,7 @@ def category_rows(categories: Iterable[CategoryJson]) -> Iterator[Sequence[objec
         yield get("id"), get("name"), get("color"), get("default_language"), get("correction_examples")
 
 
-def label_list(labels: Sequence[LabelJson], look: Display) -> Iterator[str]:
+def label_list(labels: Sequence[LabelJson], display: Display) -> Iterator[str]:
     """Draw the table of labels."""
     ids = short_ids_of(labels)
     rows = [
@@ -65,10 +65,10 @@ def label_list(labels: Sequence[LabelJson], look: Display) -> Iterator[str]:
         ]
         for label in labels
     ]
-    return table_lines(_LABEL_COLUMNS, rows, look) if rows else iter(())
+    return table_lines(_LABEL_COLUMNS, rows, display) if rows else iter(())
 
 
-def category_list(categories: Sequence[CategoryJson], look: Display) -> Iterator[str]:
+def category_list(categories: Sequence[CategoryJson], display: Display) -> Iterator[str]:
     """Draw the table of categories."""
     ids = short_ids_of(categories)
     rows = [
@@ -82,7 +82,7 @@ def category_list(categories: Sequence[CategoryJson], look: Display) -> Iterator
         ]
         for label in categories
     ]
-    return table_lines(_CATEGORY_COLUMNS, rows, look) if rows else iter(())
+    return table_lines(_CATEGORY_COLUMNS, rows, display) if rows else iter(())
 
 
 def _style(label: LabelJson | CategoryJson) -> tuple[str, ...]:
@@ -96,17 +96,19 @@ def _remark(label: LabelJson | CategoryJson) -> Cell:
     return Cell(_("two words"), ("red",)) if label.get("conflicts") else Cell("")
 
 
-def change_done_line(verb: str, listed: Sequence[LabelJson | CategoryJson], look: Display) -> Iterator[str]:
+def change_done_line(
+    verb: str, listed: Sequence[LabelJson | CategoryJson], display: Display
+) -> Iterator[str]:
     """Answer a change of labels or categories: what was done, the id, the name in its colour."""
     ids = short_ids_of(listed)
-    sign = look.paint(look.symbol("✓"), "green")
+    sign = display.paint(display.symbol("✓"), "green")
     for label in listed:
-        short = look.paint(escape(ids.get(label.get("id", ""), "")), "cyan")
-        yield f"{sign} {verb} {short}  {look.paint(escape(label.get('name') or ''), *_style(label))}"
+        short = display.paint(escape(ids.get(label.get("id", ""), "")), "cyan")
+        yield f"{sign} {verb} {short}  {display.paint(escape(label.get('name') or ''), *_style(label))}"
 
 
-def label_words(task: TaskJson, look: Display) -> Iterator[str]:
+def label_words(task: TaskJson, display: Display) -> Iterator[str]:
     """Give the labels of a task, each in its colour."""
     colors = task.get("label_colors") or {}
     for label in task.get("labels") or ():
-        yield look.paint(f"#{escape(label)}", colors.get(label) or "magenta")
+        yield display.paint(f"#{escape(label)}", colors.get(label) or "magenta")

@@ -39,37 +39,37 @@ def link_rows(links: Iterable[LinkJson]) -> Iterator[Sequence[object]]:
         yield get("id"), get("type"), get("direction"), get("task_id"), get("status"), get("title")
 
 
-def link_list(links: Sequence[LinkJson], look: Display) -> Iterator[str]:
+def link_list(links: Sequence[LinkJson], display: Display) -> Iterator[str]:
     """Draw links, each with its own id, the other task's id and how it stands."""
     own, others = short_ids_of(links), short_ids_of(links, "task_id")
     words = {id(link): link_words(link) for link in links}
     wide = max(map(display_width, words.values()), default=0)
     for link in links:
-        short = look.paint(escape(own.get(link.get("id", ""), "")), "dim")
-        other = look.paint(escape(others.get(link.get("task_id", ""), "")), "cyan")
+        short = display.paint(escape(own.get(link.get("id", ""), "")), "dim")
+        other = display.paint(escape(others.get(link.get("task_id", ""), "")), "cyan")
         texts = [
             short,
             pad_right(words[id(link)], wide),
             other,
             escape(link.get("title") or _("a task that is not here")),
         ]
-        yield "  ".join([*texts, *_status_words(link, look)])
+        yield "  ".join([*texts, *_status_words(link, display)])
 
 
-def link_done(verb: str, link: LinkJson, look: Display) -> Iterator[str]:
+def link_done(verb: str, link: LinkJson, display: Display) -> Iterator[str]:
     """Answer a change of a link: what was done, its id, what it says."""
-    sign = look.paint(look.symbol("✓"), "green")
-    yield from (f"{sign} {verb} {line}" for line in link_list([link], look))
+    sign = display.paint(display.symbol("✓"), "green")
+    yield from (f"{sign} {verb} {line}" for line in link_list([link], display))
 
 
-def _status_words(link: LinkJson, look: Display) -> Iterator[str]:
+def _status_words(link: LinkJson, display: Display) -> Iterator[str]:
     status = str(link.get("status") or "")
     if link.get("task_removed"):
-        yield look.paint(status_word("removed"), "red")
+        yield display.paint(status_word("removed"), "red")
     elif status:
-        yield look.paint(status_word(status), *STATUS_STYLES.get(status, ()))
+        yield display.paint(status_word(status), *STATUS_STYLES.get(status, ()))
     if link.get("circular"):
-        yield look.paint(_("a circle: each waits for the other"), "red")
+        yield display.paint(_("a circle: each waits for the other"), "red")
 
 
 def link_words(link: LinkJson) -> str:
@@ -82,9 +82,9 @@ def link_words(link: LinkJson) -> str:
     )
 
 
-def link_lines(task: TaskJson, look: Display) -> Iterator[str]:
+def link_lines(task: TaskJson, display: Display) -> Iterator[str]:
     """Draw the links of a task."""
     links = task.get("links") or ()
     if links:
-        yield from ("", look.paint(_("Links"), "bold"))
-        yield from (f"  {line}" for line in link_list(links, look))
+        yield from ("", display.paint(_("Links"), "bold"))
+        yield from (f"  {line}" for line in link_list(links, display))

@@ -42,46 +42,50 @@ def origin_rows(task: TaskJson) -> Iterator[tuple[object, ...]]:
             yield (entity.get("id"), field, get("by"), get("at"), *where)
 
 
-def foreign_lines(task: TaskJson, look: Display) -> Iterator[str]:
+def foreign_lines(task: TaskJson, display: Display) -> Iterator[str]:
     """Draw which of a task's own values are an agent's or were imported."""
     document: Any = task
     for field, origin in (document.get("provenance") or {}).items():
         if origin.get("by") != "user" and field not in _SILENT:
-            by = _("{field} by {who}").format(field=_field(field), who=origin_words(origin, look))
-            yield look.paint(by, "dim")
+            by = _("{field} by {who}").format(field=_field(field), who=origin_words(origin, display))
+            yield display.paint(by, "dim")
 
 
-def origin_lines(task: TaskJson, look: Display) -> Iterator[str]:
+def origin_lines(task: TaskJson, display: Display) -> Iterator[str]:
     """Draw who wrote each value of a task and of what belongs to it, and the statuses that it has had."""
     document: Any = task
-    width = min(look.width, _WIDTH_MAX)
-    yield from ("", look.paint(_("Who wrote what"), "bold"), *_fields(document.get("provenance") or {}, look))
+    width = min(display.width, _WIDTH_MAX)
+    yield from (
+        "",
+        display.paint(_("Who wrote what"), "bold"),
+        *_fields(document.get("provenance") or {}, display),
+    )
     below = [item for checklist in document.get("checklists") or () for item in checklist.get("items") or ()]
     for item in [*below, *(document.get("entries") or ())]:
         yield from (f"  {line}" for line in wrap_lines(_quoted_name(item), width - 2)[:1])
-        yield from (f"  {line}" for line in _fields(item.get("provenance") or {}, look))
+        yield from (f"  {line}" for line in _fields(item.get("provenance") or {}, display))
     if steps := document.get("status_history"):
-        yield from ("", look.paint(_("Statuses"), "bold"))
+        yield from ("", display.paint(_("Statuses"), "bold"))
         for step in steps:
             status = str(step.get("status") or "")
-            text = look.paint(status_word(status), *STATUS_STYLES.get(status, ()))
+            text = display.paint(status_word(status), *STATUS_STYLES.get(status, ()))
             text = f"{with_colon(text)}{escape(step['reason'])}" if step.get("reason") else text
-            yield f"  {text}  {look.paint(origin_words(step.get('origin') or {}, look), 'dim')}"
+            yield f"  {text}  {display.paint(origin_words(step.get('origin') or {}, display), 'dim')}"
 
 
-def unknown_lines(task: TaskJson, look: Display) -> Iterator[str]:
+def unknown_lines(task: TaskJson, display: Display) -> Iterator[str]:
     """Draw the values that a newer version wrote, which this one does not know."""
     document: Any = task
     for field, value in (document.get("unknown") or {}).items():
         words = f"{with_colon(escape(field))}{value_words(value, field)}  {_('(of a newer version)')}"
-        yield look.paint(words, "dim")
+        yield display.paint(words, "dim")
 
 
-def origin_words(origin: Mapping[str, Any], look: Display) -> str:
+def origin_words(origin: Mapping[str, Any], display: Display) -> str:
     """Say who, where, when, and where it came from: "agent on phone, 5 min ago, imported from todotxt"."""
     words = [
         author_words(origin.get("by"), origin.get("device_name")),
-        relative_time(origin.get("at"), look.now_s),
+        relative_time(origin.get("at"), display.now_s),
     ]
     if origin.get("item_id"):
         words.append(_("as proposed"))
@@ -90,10 +94,10 @@ def origin_words(origin: Mapping[str, Any], look: Display) -> str:
     return ", ".join(filter(None, words))
 
 
-def _fields(origins: Mapping[str, Any], look: Display) -> Iterator[str]:
+def _fields(origins: Mapping[str, Any], display: Display) -> Iterator[str]:
     for field, origin in origins.items():
         if field not in _SILENT:
-            yield f"  {_field(field)}  {look.paint(origin_words(origin, look), 'dim')}"
+            yield f"  {_field(field)}  {display.paint(origin_words(origin, display), 'dim')}"
 
 
 def _field(field: str) -> str:

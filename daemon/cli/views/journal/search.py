@@ -43,54 +43,56 @@ def match_rows(matches: Any) -> Iterator[Sequence[object]]:
             )
 
 
-def match_list(matches: Any, look: Display) -> Iterator[str]:
+def match_list(matches: Any, display: Display) -> Iterator[str]:
     """Draw a line for each task, and below it the places other than its title."""
     tasks = matches.get("tasks") or ()
     ids = short_ids_of(tasks)
     for task in tasks:
         short = escape(ids.get(task.get("id", ""), ""))
-        yield f"{look.paint(short, 'cyan')}  {_title(task, look)}{_status_suffix(task, look)}"
+        yield f"{display.paint(short, 'cyan')}  {_title(task, display)}{_status_suffix(task, display)}"
         for place in task.get("places") or ():
             if not _is_title(place):
-                yield from _place(place, look)
+                yield from _place(place, display)
 
 
 def _is_title(place: Any) -> bool:
     return bool(place.get("kind") == "task" and place.get("field") == "title")
 
 
-def _title(task: Any, look: Display) -> str:
+def _title(task: Any, display: Display) -> str:
     """Mark the words in the title if the snippet contains all of it."""
     title = str(task.get("title") or "")
     for place in task.get("places") or ():
         if _is_title(place) and _snippet(place) == title:
-            return _painted_snippet(place, look)
+            return _painted_snippet(place, display)
     return escape(title)
 
 
-def _status_suffix(task: Any, look: Display) -> str:
+def _status_suffix(task: Any, display: Display) -> str:
     status = str(task.get("status") or "")
     if task.get("removed"):
-        return "  " + look.paint(status_word("removed"), "red")
+        return "  " + display.paint(status_word("removed"), "red")
     if status in ("", "OPEN"):
         return ""
-    return "  " + look.paint(status_word(status), *STATUS_STYLES.get(status, ()))
+    return "  " + display.paint(status_word(status), *STATUS_STYLES.get(status, ()))
 
 
-def _place(place: Any, look: Display) -> Iterator[str]:
+def _place(place: Any, display: Display) -> Iterator[str]:
     kind = str(place.get("kind") or "")
     word = str(place.get("field") or "") if kind == "task" else kind
     place_words = with_colon(_(_PLACES[word]) if word in _PLACES else field_words(word))
-    room = look.width - len(_INDENT) - display_width(place_words)
-    text = _painted_snippet(place, look) if display_width(escape(_snippet(place))) <= room else None
+    room = display.width - len(_INDENT) - display_width(place_words)
+    text = _painted_snippet(place, display) if display_width(escape(_snippet(place))) <= room else None
     if text is not None:
-        yield f"{_INDENT}{look.paint(place_words, 'dim')}{text}"
+        yield f"{_INDENT}{display.paint(place_words, 'dim')}{text}"
         return
-    yield f"{_INDENT}{look.paint(place_words.rstrip(), 'dim')}"
-    yield from (f"{_INDENT}  {line}" for line in _wrap_snippet(place, look.width - len(_INDENT) - 2, look))
+    yield f"{_INDENT}{display.paint(place_words.rstrip(), 'dim')}"
+    yield from (
+        f"{_INDENT}  {line}" for line in _wrap_snippet(place, display.width - len(_INDENT) - 2, display)
+    )
 
 
-def _wrap_snippet(place: Any, width: int, look: Display) -> Iterator[str]:
+def _wrap_snippet(place: Any, width: int, display: Display) -> Iterator[str]:
     """Break a snippet into lines between words, marked ones painted after they were measured."""
     line, used = "", 0
     for piece in place.get("snippet") or ():
@@ -99,7 +101,7 @@ def _wrap_snippet(place: Any, width: int, look: Display) -> Iterator[str]:
             if used and used + display_width(word.rstrip()) > width:
                 yield line.rstrip()
                 line, used = "", 0
-            line += look.paint(word, "bold", "yellow") if piece.get("hit") else word
+            line += display.paint(word, "bold", "yellow") if piece.get("hit") else word
             used += display_width(word)
     if line.strip():
         yield line.rstrip()
@@ -120,9 +122,9 @@ def _snippet(place: Any) -> str:
     return "".join(str(piece.get("text") or "") for piece in place.get("snippet") or ())
 
 
-def _painted_snippet(place: Any, look: Display) -> str:
+def _painted_snippet(place: Any, display: Display) -> str:
     return "".join(
-        look.paint(escape(piece.get("text") or ""), "bold", "yellow")
+        display.paint(escape(piece.get("text") or ""), "bold", "yellow")
         if piece.get("hit")
         else escape(piece.get("text") or "")
         for piece in place.get("snippet") or ()

@@ -78,21 +78,21 @@ def task_row(task: TaskJson) -> Iterator[Sequence[object]]:
     return task_rows([task])
 
 
-def task_list(tasks: Sequence[TaskJson], look: Display) -> Iterator[str]:
+def task_list(tasks: Sequence[TaskJson], display: Display) -> Iterator[str]:
     """Draw the table of tasks."""
     ids = short_ids_of(tasks)
-    rows = [_cells(task, ids, look) for task in in_order(tasks)]
-    return table_lines(_COLUMNS, rows, look) if rows else iter(())
+    rows = [_cells(task, ids, display) for task in in_order(tasks)]
+    return table_lines(_COLUMNS, rows, display) if rows else iter(())
 
 
-def _cells(task: TaskJson, ids: dict[str, str], look: Display) -> list[Cell]:
+def _cells(task: TaskJson, ids: dict[str, str], display: Display) -> list[Cell]:
     status, priority = str(task.get("status") or ""), str(task.get("priority") or "")
     labels = " ".join(f"#{escape(label)}" for label in task.get("labels") or ())
     return [
         Cell(escape(ids.get(task.get("id", ""), "")), ("cyan",)),
         Cell(escape(priority), PRIORITY_STYLES.get(priority, ())),
         Cell(status_word("removed" if task.get("removed") else status), STATUS_STYLES.get(status, ())),
-        Cell(*styled_due(task.get("due"), look)),
+        Cell(*styled_due(task.get("due"), display)),
         Cell(escape(task.get("title") or ""), ("dim",) if status in ("DONE", "REJECTED") else ()),
         Cell(labels, ("magenta",)),
         Cell(progress(task), ("dim",)),
@@ -114,111 +114,115 @@ def progress(task: TaskJson) -> str:
     )
 
 
-def task_line(verb: str, task: TaskJson, look: Display) -> Iterator[str]:
+def task_line(verb: str, task: TaskJson, display: Display) -> Iterator[str]:
     """Answer a change of a task in one line: what was done, its id, its title."""
     short = short_ids_of([task]).get(task.get("id", ""), "")
-    sign = look.paint(look.symbol("✓"), "green")
-    yield f"{sign} {verb} {look.paint(escape(short), 'cyan')}  {escape(task.get('title') or '')}"
+    sign = display.paint(display.symbol("✓"), "green")
+    yield f"{sign} {verb} {display.paint(escape(short), 'cyan')}  {escape(task.get('title') or '')}"
 
 
-def task_page(task: TaskJson, agent: AgentJson | None, look: Display) -> Iterator[str]:
+def task_page(task: TaskJson, agent: AgentJson | None, display: Display) -> Iterator[str]:
     """Draw all that belongs to a task, and what there is to know of its agent, None if it has none."""
-    width = min(look.width, PAGE_WIDTH_MAX)
+    width = min(display.width, PAGE_WIDTH_MAX)
     short = escape(short_ids_of([task]).get(task.get("id", ""), ""))
     for line in wrap_lines(escape(task.get("title") or ""), width):
-        yield look.paint(line, "bold")
-    yield _facts(task, short, look)
+        yield display.paint(line, "bold")
+    yield _facts(task, short, display)
     if reason := task.get("reason"):
         because = _("because: {reason}").format(reason=escape(reason))
-        yield from (look.paint(line, "yellow") for line in wrap_lines(because, width))
+        yield from (display.paint(line, "yellow") for line in wrap_lines(because, width))
     if task.get("removed"):
-        yield look.paint(status_word("removed"), "red")
+        yield display.paint(status_word("removed"), "red")
     if agent:
-        yield from agent_notices(agent, short, width, look)
-    yield from foreign_lines(task, look)
-    yield from unknown_lines(task, look)
+        yield from agent_notices(agent, short, width, display)
+    yield from foreign_lines(task, display)
+    yield from unknown_lines(task, display)
     for conflict in task.get("conflicts") or ():
-        yield from conflict_lines(conflict, look)
+        yield from conflict_lines(conflict, display)
     for checklist in task.get("checklists") or ():
-        yield from checklist_lines(checklist, look)
-    yield from link_lines(task, look)
-    yield from time_lines(task, look)
+        yield from checklist_lines(checklist, display)
+    yield from link_lines(task, display)
+    yield from time_lines(task, display)
     if entries := task.get("entries"):
-        yield from ("", look.paint(_("Notes"), "bold"))
+        yield from ("", display.paint(_("Notes"), "bold"))
         entry_ids = short_ids_of(entries)
         for entry in entries:
-            yield from _entry(entry, entry_ids.get(entry.get("id", ""), ""), width, look)
+            yield from _entry(entry, entry_ids.get(entry.get("id", ""), ""), width, display)
     if report := task.get("report"):
-        age = since_words(agent, look) if agent else ""
+        age = since_words(agent, display) if agent else ""
         yield from (
             "",
-            look.paint(_("Report of the agent"), "bold") + age,
-            *report_lines(report, width, look),
+            display.paint(_("Report of the agent"), "bold") + age,
+            *report_lines(report, width, display),
         )
 
 
-def _facts(task: TaskJson, short: str, look: Display) -> str:
+def _facts(task: TaskJson, short: str, display: Display) -> str:
     status, priority = str(task.get("status") or ""), str(task.get("priority") or "")
-    due, due_styles = styled_due(task.get("due"), look)
+    due, due_styles = styled_due(task.get("due"), display)
     facts = [
-        look.paint(short, "cyan"),
-        look.paint(status_word(status), *STATUS_STYLES.get(status, ())),
-        look.paint(escape(priority), *PRIORITY_STYLES.get(priority, ())),
-        look.paint(_("due {day}").format(day=due), *due_styles) if due else "",
+        display.paint(short, "cyan"),
+        display.paint(status_word(status), *STATUS_STYLES.get(status, ())),
+        display.paint(escape(priority), *PRIORITY_STYLES.get(priority, ())),
+        display.paint(_("due {day}").format(day=due), *due_styles) if due else "",
         spent_words(task),
         escape(task.get("category") or ""),
-        *label_words(task, look),
+        *label_words(task, display),
     ]
-    return f" {look.symbol('·')} ".join(fact for fact in facts if fact)
+    return f" {display.symbol('·')} ".join(fact for fact in facts if fact)
 
 
 def checklist_lines(
-    checklist: ChecklistJson, look: Display, *, short: str = "", everything: bool = False
+    checklist: ChecklistJson, display: Display, *, short: str = "", everything: bool = False
 ) -> Iterator[str]:
     """Draw a checklist with its progress, and who ticked what, when; `everything`: also what was put away."""
     items = list(checklist.get("items") or ())
     checklist_items = [item for item in items if not item.get("is_archived")]
     total = sum(bool(item.get("is_checked")) for item in checklist_items)
-    title = look.paint(escape(checklist.get("title") or _("Checklist")), "bold")
-    facts = [look.paint(escape(short), "cyan"), title, look.paint(f"{total}/{len(checklist_items)}", "dim")]
+    title = display.paint(escape(checklist.get("title") or _("Checklist")), "bold")
+    facts = [
+        display.paint(escape(short), "cyan"),
+        title,
+        display.paint(f"{total}/{len(checklist_items)}", "dim"),
+    ]
     yield ""
-    text = look.paint(pgettext("checklist", "removed"), "red")
+    text = display.paint(pgettext("checklist", "removed"), "red")
     yield "  ".join([*filter(None, facts), *([text] * bool(checklist.get("removed")))])
     drawn = items if everything else checklist_items
     ids = short_ids_of(drawn)
     for item in drawn:
-        yield f"  {item_line(item, ids.get(item.get('id', ''), ''), look)}"
+        yield f"  {item_line(item, ids.get(item.get('id', ''), ''), display)}"
     if away := len(items) - len(drawn):
         words = ngettext("and {count} archived", "and {count} archived", away).format(count=away)
-        yield look.paint(f"  {words}", "dim")
+        yield display.paint(f"  {words}", "dim")
 
 
-def item_line(item: ChecklistItemJson, short: str, look: Display) -> str:
+def item_line(item: ChecklistItemJson, short: str, display: Display) -> str:
     """Draw one item: box, id, title, provenance, and whether it was put away."""
     checked = bool(item.get("is_checked"))
-    box = look.paint("[x]", "green") if checked else "[ ]"
+    box = display.paint("[x]", "green") if checked else "[ ]"
     title = escape(item.get("title") or "")
     texts = [
-        look.paint(_tick_words(item, checked, look), "dim"),
-        look.paint(field_words("archived"), "dim") if item.get("is_archived") else "",
-        look.paint(_("removed"), "red") if item.get("removed") else "",
+        display.paint(_tick_words(item, checked, display), "dim"),
+        display.paint(field_words("archived"), "dim") if item.get("is_archived") else "",
+        display.paint(_("removed"), "red") if item.get("removed") else "",
     ]
-    return "  ".join(filter(None, [f"{box} {look.paint(escape(short), 'cyan')}", title, *texts]))
+    return "  ".join(filter(None, [f"{box} {display.paint(escape(short), 'cyan')}", title, *texts]))
 
 
-def _tick_words(item: ChecklistItemJson, checked: bool, look: Display) -> str:
+def _tick_words(item: ChecklistItemJson, checked: bool, display: Display) -> str:
     by, checked_at = item.get("checked_by"), item.get("checked_at")
     if not by or (not checked and by == "user"):
         return ""
     device = item.get("checked_on") or item.get("checked_device_name")
     words = _("checked by {who}") if checked else _("set by {who}")
     words = words.format(who=author_words(by, device))
-    when = relative_time(checked_at, look.now_s)
+    when = relative_time(checked_at, display.now_s)
     return f"{words}, {when}" if when else words
 
 
-def _entry(entry: EntryJson, short: str, width: int, look: Display) -> Iterator[str]:
-    yield "  " + entry_heading(entry, short, look)
+def _entry(entry: EntryJson, short: str, width: int, display: Display) -> Iterator[str]:
+    yield "  " + entry_heading(entry, short, display)
     for line in wrap_lines(entry.get("text") or "", width - 4):
         yield f"    {line}"
 
@@ -227,7 +231,7 @@ _REPORT_LISTS: Final = (("achieved", "done"), ("remaining", "left"), ("learnings
 pgettext_noop("report", "done", "left", "learnt")
 
 
-def report_lines(report: dict[str, Any], width: int, look: Display) -> Iterator[str]:
+def report_lines(report: dict[str, Any], width: int, display: Display) -> Iterator[str]:
     """Draw an agent's report; its words are the agent's."""
     content = report.get("content")
     fields: dict[str, Any] = content if isinstance(content, dict) else report
@@ -239,10 +243,10 @@ def report_lines(report: dict[str, Any], width: int, look: Display) -> Iterator[
     for key, word in words.items():
         for reported in fields.get(key) or ():
             first, *rest = wrap_lines(str(reported), width - wide - 4)
-            yield f"  {look.paint(pad_right('', wide - display_width(word)) + word, 'dim')}  {first}"
+            yield f"  {display.paint(pad_right('', wide - display_width(word)) + word, 'dim')}  {first}"
             yield from (f"{pad_right('', wide + 4)}{line}" for line in rest)
 
 
-def change_line(before: object, after: object, field: str, look: Display) -> str:
+def change_line(before: object, after: object, field: str, display: Display) -> str:
     """Draw one changed field of a task."""
-    return f"  {with_colon(field_words(field))}{change_words(before, after, field, look)}"
+    return f"  {with_colon(field_words(field))}{change_words(before, after, field, display)}"

@@ -52,65 +52,65 @@ def time_rows(records: Iterable[TimeRecordJson]) -> Iterator[Sequence[object]]:
         )
 
 
-def time_table(records: Sequence[TimeRecordJson], look: Display) -> Iterator[str]:
+def time_table(records: Sequence[TimeRecordJson], display: Display) -> Iterator[str]:
     """Draw records as a table; the device is named only if there are several."""
     ids = short_ids_of(records)
     several = len({record.get("device") for record in records}) > 1
-    rows = [_cells(record, ids.get(record.get("id", ""), ""), several, look) for record in records]
-    return table_lines(_COLUMNS, rows, look) if rows else iter(())
+    rows = [_cells(record, ids.get(record.get("id", ""), ""), several, display) for record in records]
+    return table_lines(_COLUMNS, rows, display) if rows else iter(())
 
 
-def _cells(record: TimeRecordJson, short: str, several: bool, look: Display) -> list[Cell]:
+def _cells(record: TimeRecordJson, short: str, several: bool, display: Display) -> list[Cell]:
     running = bool(record.get("is_running"))
     return [
         Cell(escape(short), ("cyan",)),
         Cell(_day(record.get("started_at"))),
         Cell(_clock_time(record.get("started_at"))),
         Cell(_("now") if running else _clock_time(record.get("ended_at"))),
-        Cell(length_words(record, look), ("green",) if running else ()),
+        Cell(length_words(record, display), ("green",) if running else ()),
         Cell(escape(record.get("task_title") or ""), ("dim",) if record.get("removed") else ()),
         Cell(escape(record.get("note") or ""), ("dim",)),
         Cell(escape(record.get("device_name") or "") if several else "", ("dim",)),
     ]
 
 
-def timer_lines(records: Sequence[TimeRecordJson], look: Display) -> Iterator[str]:
+def timer_lines(records: Sequence[TimeRecordJson], display: Display) -> Iterator[str]:
     """Say which timers run, for how long, and where, if not here."""
     ids = short_ids_of(records)
     for record in records:
-        short = look.paint(escape(ids.get(record.get("id", ""), "")), "cyan")
+        short = display.paint(escape(ids.get(record.get("id", ""), "")), "cyan")
         is_here = bool(record.get("is_here"))
-        sign = look.paint(look.symbol("●" if is_here else "○"), "green")
-        since = _("since {time}").format(time=_start_words(record, look))
+        sign = display.paint(display.symbol("●" if is_here else "○"), "green")
+        since = _("since {time}").format(time=_start_words(record, display))
         device = escape(record.get("device_name") or _("another device"))
         where = "" if is_here else _("on {device}").format(device=device)
-        facts = ", ".join(part for part in (length_words(record, look), since, where) if part)
-        note = look.paint(truncate(escape(record.get("note") or ""), _NOTE_WIDTH_MAX), "dim")
+        facts = ", ".join(part for part in (length_words(record, display), since, where) if part)
+        note = display.paint(truncate(escape(record.get("note") or ""), _NOTE_WIDTH_MAX), "dim")
         title = escape(record.get("task_title") or _("a task that is not here"))
         yield "  ".join(part for part in (f"{sign} {short}", title, facts, note) if part)
 
 
-def time_done(verb: str, records: Sequence[TimeRecordJson], look: Display) -> Iterator[str]:
+def time_done(verb: str, records: Sequence[TimeRecordJson], display: Display) -> Iterator[str]:
     """Answer a change of records: what was done, the id, how long, the task."""
     ids = short_ids_of(records)
-    sign = look.paint(look.symbol("✓"), "green")
+    sign = display.paint(display.symbol("✓"), "green")
     for record in records:
-        short = look.paint(escape(ids.get(record.get("id", ""), "")), "cyan")
-        length = length_words(record, look)
+        short = display.paint(escape(ids.get(record.get("id", ""), "")), "cyan")
+        length = length_words(record, display)
         text = f"{sign} {verb} {short}  {escape(record.get('task_title') or '')}"
-        yield f"{text}  {look.paint(length, 'dim')}" if length else text
+        yield f"{text}  {display.paint(length, 'dim')}" if length else text
 
 
-def length_words(record: TimeRecordJson, look: Display) -> str:
+def length_words(record: TimeRecordJson, display: Display) -> str:
     """Say how long a record is; of a running one, how long so far; and if it ends before it begins."""
     began_s, ended_s = parse_time_s(record.get("started_at")), parse_time_s(record.get("ended_at"))
     if not record.get("is_running"):
         if began_s is not None and ended_s is not None and ended_s < began_s:
             return _("ends before it begins")
         return duration_words(record.get("minutes") or 0)
-    if began_s is None or look.now_s is None:
+    if began_s is None or display.now_s is None:
         return ""
-    return duration_words(max(int(look.now_s - began_s + _TOLD_TO_S), 0) // 60)
+    return duration_words(max(int(display.now_s - began_s + _TOLD_TO_S), 0) // 60)
 
 
 def spent_words(task: TaskJson) -> str:
@@ -125,42 +125,42 @@ def spent_words(task: TaskJson) -> str:
     return duration_words(estimate) if estimate else ""
 
 
-def time_lines(task: TaskJson, look: Display) -> Iterator[str]:
+def time_lines(task: TaskJson, display: Display) -> Iterator[str]:
     """Draw the time of a task, the newest records last."""
     records = task.get("times") or ()
     if not records:
         return
     spent = duration_words(task.get("time_spent_minutes") or 0)
     yield ""
-    yield f"{look.paint(_('Time'), 'bold')}  {look.paint(spent, 'dim')}"
+    yield f"{display.paint(_('Time'), 'bold')}  {display.paint(spent, 'dim')}"
     ids = short_ids_of(records)
     if len(records) > _SHOWN_MAX:
         earlier = _("{count} earlier ones: placet timer list TASK")
-        yield look.paint(f"  {earlier.format(count=len(records) - _SHOWN_MAX)}", "dim")
+        yield display.paint(f"  {earlier.format(count=len(records) - _SHOWN_MAX)}", "dim")
     several = len({record.get("device") for record in records}) > 1
     for record in records[-_SHOWN_MAX:]:
-        yield f"  {_line(record, ids.get(record.get('id', ''), ''), several, look)}"
+        yield f"  {_line(record, ids.get(record.get('id', ''), ''), several, display)}"
 
 
-def _line(record: TimeRecordJson, short: str, several: bool, look: Display) -> str:
+def _line(record: TimeRecordJson, short: str, several: bool, display: Display) -> str:
     running = bool(record.get("is_running"))
     end = _("now") if running else _clock_time(record.get("ended_at"))
     device = record.get("device_name") if several else ""
     texts = [
-        look.paint(escape(short), "cyan"),
+        display.paint(escape(short), "cyan"),
         f"{_day(record.get('started_at'))} {_clock_time(record.get('started_at'))}-{end}",
-        look.paint(length_words(record, look), *(("green",) if running else ())),
+        display.paint(length_words(record, display), *(("green",) if running else ())),
         truncate(escape(record.get("note") or ""), _NOTE_WIDTH_MAX),
-        look.paint(_("on {device}").format(device=escape(device)), "dim") if device else "",
+        display.paint(_("on {device}").format(device=escape(device)), "dim") if device else "",
     ]
     return "  ".join(part for part in texts if part)
 
 
-def _start_words(record: TimeRecordJson, look: Display) -> str:
+def _start_words(record: TimeRecordJson, display: Display) -> str:
     began_s = parse_time_s(record.get("started_at"))
-    if began_s is None or look.now_s is None:
+    if began_s is None or display.now_s is None:
         return escape(record.get("started_at") or "")
-    day, today = _day(record.get("started_at")), _local(look.now_s).date().isoformat()
+    day, today = _day(record.get("started_at")), _local(display.now_s).date().isoformat()
     clock = _clock_time(record.get("started_at"))
     return clock if day == today else f"{day} {clock}"
 

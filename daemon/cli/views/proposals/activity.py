@@ -37,22 +37,22 @@ def activity_rows(messages: Iterable[ActivityJson]) -> Iterator[Sequence[object]
         yield tuple(message.get(key) for key in _ROW_KEYS)
 
 
-def activity_list(messages: Sequence[ActivityJson], look: Display) -> Iterator[str]:
+def activity_list(messages: Sequence[ActivityJson], display: Display) -> Iterator[str]:
     """Draw the messages, oldest first: a heading when the agent woke, and below it what it did."""
     words = {kind: pgettext("activity", kind) for kind in _KINDS}
     wide = max(map(display_width, words.values()))
     for index, message in enumerate(messages):
         if message.get("trigger"):
             yield from [""] * bool(index)
-            yield look.paint(_woken_line(message, look), "bold")
+            yield display.paint(_woken_line(message, display), "bold")
             continue
         kind = _kind(message)
         margin = " " * (wide + 4)
-        width = min(look.width, _WIDTH_MAX) - len(margin)
+        width = min(display.width, _WIDTH_MAX) - len(margin)
         first, *rest = _first_lines(
-            [line for part in _message_parts(message, look) for line in wrap_lines(part, width)]
+            [line for part in _message_parts(message, display) for line in wrap_lines(part, width)]
         )
-        yield f"  {look.paint(pad_right(words[kind], wide), _STYLES.get(kind, 'dim'))}  {first}"
+        yield f"  {display.paint(pad_right(words[kind], wide), _STYLES.get(kind, 'dim'))}  {first}"
         yield from (margin + line for line in rest)
 
 
@@ -60,9 +60,9 @@ def _first_lines(lines: list[str]) -> list[str]:
     return [*lines[:_LINES_MAX], "…"] if len(lines) > _LINES_MAX else lines or [""]
 
 
-def _woken_line(activity: ActivityJson, look: Display) -> str:
+def _woken_line(activity: ActivityJson, display: Display) -> str:
     when, reason = (
-        escape(relative_time(activity.get("at"), look.now_s)),
+        escape(relative_time(activity.get("at"), display.now_s)),
         escape(answer_words(activity, "trigger")),
     )
     return _("Woken {when}: {why}").format(when=when, why=reason)
@@ -87,21 +87,21 @@ _NAMES: Final = {
 }
 
 
-def _message_parts(activity: ActivityJson, look: Display) -> Iterator[str]:
+def _message_parts(activity: ActivityJson, display: Display) -> Iterator[str]:
     """Say what a message holds, a line each."""
     text = str(activity.get("text") or "") + ("…" if activity.get("cut") else "")
     match _kind(activity):
         case "said" | "noted":
-            yield in_quotation_marks(text).replace("“", look.symbol("“")).replace("”", look.symbol("”"))
+            yield in_quotation_marks(text).replace("“", display.symbol("“")).replace("”", display.symbol("”"))
         case "called":
             yield f"{activity.get('tool') or ''} {_call_arguments(activity.get('tool'), text)}"
         case "confirmed":
             as_item: Any = activity
             yield summary_words(as_item)
         case "done":
-            yield relative_time(activity.get("at"), look.now_s)
+            yield relative_time(activity.get("at"), display.now_s)
         case "ended" if activity.get("ended"):
-            yield from _ending_parts(activity, look)
+            yield from _ending_parts(activity, display)
         case _:
             yield text
 
@@ -120,7 +120,7 @@ def _call_arguments(tool: str | None, text: str) -> str:
         return text
 
 
-def _ending_parts(activity: ActivityJson, look: Display) -> Iterator[str]:
+def _ending_parts(activity: ActivityJson, display: Display) -> Iterator[str]:
     """Say what came of a run, in numbers, and what the agent said last."""
     ended: Any = activity.get("ended")
     reported_ended = ended if isinstance(ended, dict) else {}
@@ -131,6 +131,6 @@ def _ending_parts(activity: ActivityJson, look: Display) -> Iterator[str]:
         _("with a report") if reported_ended.get("reported") else _("without a report"),
         str(reported_ended.get("model") or ""),
     ]
-    yield f" {look.symbol('·')} ".join(part for part in parts if part)
+    yield f" {display.symbol('·')} ".join(part for part in parts if part)
     if activity.get("text"):
         yield in_quotation_marks(activity["text"])

@@ -80,84 +80,86 @@ def _name(agent: AgentJson) -> str:
     return escape(agent.get("task_title") or agent.get("display_name") or agent.get("task_id") or "")
 
 
-def agent_list(agents: Sequence[AgentJson], look: Display) -> Iterator[str]:
+def agent_list(agents: Sequence[AgentJson], display: Display) -> Iterator[str]:
     """Draw the table of agents."""
     ids = short_ids_of(agents)
-    rows = [_cells(agent, ids, look) for agent in agents]
-    return table_lines(_COLUMNS, rows, look) if rows else iter(())
+    rows = [_cells(agent, ids, display) for agent in agents]
+    return table_lines(_COLUMNS, rows, display) if rows else iter(())
 
 
-def _cells(agent: AgentJson, ids: dict[str, str], look: Display) -> list[Cell]:
+def _cells(agent: AgentJson, ids: dict[str, str], display: Display) -> list[Cell]:
     life = str(agent.get("lifecycle") or "")
     return [
         Cell(escape(ids.get(agent.get("id", ""), "")), ("cyan",)),
         Cell(terms.agent_state(life), _LIFE_STYLES.get(life, ())),
         Cell(terms.agent_state(agent.get("mode"))),
         Cell(_home(agent)),
-        Cell(escape(relative_future_time(agent.get("next_wake_at"), look.now_s)), ("dim",)),
+        Cell(escape(relative_future_time(agent.get("next_wake_at"), display.now_s)), ("dim",)),
         Cell(_name(agent)),
     ]
 
 
-def agent_line(verb: str, agent: AgentJson, look: Display) -> Iterator[str]:
+def agent_line(verb: str, agent: AgentJson, display: Display) -> Iterator[str]:
     """Answer what was done with an agent in one line."""
     short = short_ids_of([agent]).get(agent.get("id", ""), "")
-    sign = look.paint(look.symbol("✓"), "green")
-    yield f"{sign} {verb} {look.paint(escape(short), 'cyan')}  {_name(agent)}"
+    sign = display.paint(display.symbol("✓"), "green")
+    yield f"{sign} {verb} {display.paint(escape(short), 'cyan')}  {_name(agent)}"
 
 
-def timer_lines(verb: str, agent: AgentJson, look: Display) -> Iterator[str]:
+def timer_lines(verb: str, agent: AgentJson, display: Display) -> Iterator[str]:
     """Answer that a timer was set, with all that are: how the words for the time were read is seen there."""
-    yield from agent_line(verb, agent, look)
+    yield from agent_line(verb, agent, display)
     for timer in agent.get("timers") or ():
-        text = f"{full_time_words(timer)}  {look.paint(relative_future_time(timer, look.now_s), 'dim')}"
-        yield f"  {look.paint(pad_right(field_words('timers'), _FIELD_WIDTH), 'dim')} {text}"
+        text = f"{full_time_words(timer)}  {display.paint(relative_future_time(timer, display.now_s), 'dim')}"
+        yield f"  {display.paint(pad_right(field_words('timers'), _FIELD_WIDTH), 'dim')} {text}"
 
 
-def _runs(runs: Sequence[RunSummaryJson], look: Display) -> Iterator[str]:
-    moments = [escape(relative_time(run.get("started_at"), look.now_s)) for run in runs]
+def _runs(runs: Sequence[RunSummaryJson], display: Display) -> Iterator[str]:
+    moments = [escape(relative_time(run.get("started_at"), display.now_s)) for run in runs]
     wide = max(_WHEN_WIDTH_MIN, *map(display_width, moments))
-    yield from (_run(run, pad_right(when, wide), look) for run, when in zip(runs, moments, strict=True))
+    yield from (_run(run, pad_right(when, wide), display) for run, when in zip(runs, moments, strict=True))
 
 
-def _run(run: RunSummaryJson, when: str, look: Display) -> str:
+def _run(run: RunSummaryJson, when: str, display: Display) -> str:
     status = escape(run.get("status") or "")
-    text = look.paint(terms.run_status(status), *_RUN_STYLES.get(status, ()))
-    words = f"  {look.paint(when, 'dim')}  {text}"
+    text = display.paint(terms.run_status(status), *_RUN_STYLES.get(status, ()))
+    words = f"  {display.paint(when, 'dim')}  {text}"
     error = f": {escape(run['error'])}" if run.get("error") else ""
-    return f"{words}  {look.paint(escape(answer_words(run, 'reason')), 'dim')}{error}"
+    return f"{words}  {display.paint(escape(answer_words(run, 'reason')), 'dim')}{error}"
 
 
-def agent_page(agent: AgentJson, look: Display) -> Iterator[str]:
+def agent_page(agent: AgentJson, display: Display) -> Iterator[str]:
     """Draw all that is known of an agent, its report last."""
     short = escape(short_ids_of([agent]).get(agent.get("id", ""), ""))
-    yield f"{look.paint(_name(agent), 'bold')}  {look.paint(short, 'cyan')}"
+    yield f"{display.paint(_name(agent), 'bold')}  {display.paint(short, 'cyan')}"
     for key, value in agent.items():
         if key in _SHOWN_APART or value is None or value in ([], {}):
             continue
         name = field_words(
             "next_wake_at" if key == "next_wake_why" and not agent.get("next_wake_at") else key
         )
-        yield f"  {look.paint(pad_right(name, _FIELD_WIDTH), 'dim')} {_words(agent, key, look)}"
-    yield from without_effect_lines(agent, PAGE_WIDTH_MAX, look)
+        yield f"  {display.paint(pad_right(name, _FIELD_WIDTH), 'dim')} {_words(agent, key, display)}"
+    yield from without_effect_lines(agent, PAGE_WIDTH_MAX, display)
     if runs := agent.get("runs"):
-        yield from ("", look.paint(_("Runs"), "bold"))
-        yield from _runs(runs, look)
+        yield from ("", display.paint(_("Runs"), "bold"))
+        yield from _runs(runs, display)
     if report := agent.get("report"):
-        yield from ("", look.paint(_("Report of the agent"), "bold") + since_words(agent, look))
-        yield from report_lines(report, PAGE_WIDTH_MAX, look)
+        yield from ("", display.paint(_("Report of the agent"), "bold") + since_words(agent, display))
+        yield from report_lines(report, PAGE_WIDTH_MAX, display)
 
 
-def _words(agent: AgentJson, key: str, look: Display) -> str:
+def _words(agent: AgentJson, key: str, display: Display) -> str:
     value: Any = agent.get(key)
     if key == "home_device_id":
         return _home(agent)
     if key == "timers":
-        return ", ".join(escape(relative_future_time(timer, look.now_s)) for timer in value)
+        return ", ".join(escape(relative_future_time(timer, display.now_s)) for timer in value)
     if key == "lifecycle_reason":
         return escape(answer_words(agent, key))
     if key in _TIMES:
-        return escape((relative_future_time if key == "next_wake_at" else relative_time)(value, look.now_s))
+        return escape(
+            (relative_future_time if key == "next_wake_at" else relative_time)(value, display.now_s)
+        )
     if key == "next_wake_why":
         reason = escape(answer_words(agent, key))
         return reason if agent.get("next_wake_at") else _("none: {why}").format(why=reason)
@@ -171,12 +173,12 @@ def policy_rows(agent: AgentJson) -> Iterator[Sequence[object]]:
     return iter((agent.get("policy") or {}).items())
 
 
-def policy_page(agent: AgentJson, look: Display) -> Iterator[str]:
+def policy_page(agent: AgentJson, display: Display) -> Iterator[str]:
     """Draw what an agent may do: each tool, and the categories of the tasks that it may work on."""
     short = escape(short_ids_of([agent]).get(agent.get("id", ""), ""))
-    yield f"{look.paint(_name(agent), 'bold')}  {look.paint(short, 'cyan')}"
+    yield f"{display.paint(_name(agent), 'bold')}  {display.paint(short, 'cyan')}"
     for tool, ruling in (agent.get("policy") or {}).items():
-        text = look.paint(terms.policy_name(ruling), *_RULING_STYLES.get(str(ruling), ()))
+        text = display.paint(terms.policy_name(ruling), *_RULING_STYLES.get(str(ruling), ()))
         yield f"  {pad_right(escape(tool), _TOOL_WIDTH)} {text}"
     categories = ", ".join(
         escape(allowed_category) for allowed_category in agent.get("allowed_categories") or ()

@@ -21,7 +21,7 @@ _MARK_WIDTH: Final = 2
 
 
 def diff_lines(
-    changes: Sequence[ValueChange], width: int, look: Display, *, apart: bool = False
+    changes: Sequence[ValueChange], width: int, display: Display, *, apart: bool = False
 ) -> Iterator[str]:
     """Draw each changed value on one line, or on two if it is too long; `apart` puts texts on two always."""
     for change in changes:
@@ -29,16 +29,16 @@ def diff_lines(
         is_named = len(changes) > 1 or isinstance(change.after, bool)
         name = with_colon(field_words(change.field)) if is_named else ""
         before, after = value_words(change.before, change.field), value_words(change.after, change.field)
-        arrow = look.symbol("→")
+        arrow = display.symbol("→")
         is_text = apart and change.field in _TEXTS and bool(change.before) and bool(change.after)
         if is_text or display_width(f"{name}{before} {arrow} {after}") > width:
             yield from ([name.rstrip()] if name else [])
-            yield from _marked_lines("-", before, width, look, "red")
-            yield from _marked_lines("+", after, width, look, "green")
+            yield from _marked_lines("-", before, width, display, "red")
+            yield from _marked_lines("+", after, width, display, "green")
         else:
-            yield f"{name}{look.paint(before, 'dim')} {arrow} {look.paint(after, 'green')}"
+            yield f"{name}{display.paint(before, 'dim')} {arrow} {display.paint(after, 'green')}"
 
 
-def _marked_lines(mark: str, words: str, width: int, look: Display, style: str) -> Iterator[str]:
+def _marked_lines(mark: str, words: str, width: int, display: Display, style: str) -> Iterator[str]:
     for index, line in enumerate(wrap_lines(words, width - _MARK_WIDTH)):
-        yield look.paint(f"{' ' if index else mark} {line}", style)
+        yield display.paint(f"{' ' if index else mark} {line}", style)

@@ -50,33 +50,33 @@ def decision_rows(decisions: Iterable[DecisionJson]) -> Iterator[Sequence[object
         yield tuple(decision.get(key) for key in _ROW_KEYS)
 
 
-def decision_list(decisions: Sequence[DecisionJson], look: Display) -> Iterator[str]:
+def decision_list(decisions: Sequence[DecisionJson], display: Display) -> Iterator[str]:
     """Draw the decisions, newest first: the verdict and the proposal, then who, where and when, then why."""
     ids = short_ids_of(decisions, "item_id")
     wide = max(
         (display_width(terms.proposal_status(decision.get("verdict"))) for decision in decisions), default=0
     )
     for listed in decisions:
-        yield from _decision(listed, escape(ids.get(str(listed.get("item_id")), "")), wide, look)
+        yield from _decision(listed, escape(ids.get(str(listed.get("item_id")), "")), wide, display)
 
 
-def _decision(decision: DecisionJson, short: str, wide: int, look: Display) -> Iterator[str]:
+def _decision(decision: DecisionJson, short: str, wide: int, display: Display) -> Iterator[str]:
     verdict = str(decision.get("verdict") or "")
-    width = min(look.width, _WIDTH_MAX)
+    width = min(display.width, _WIDTH_MAX)
     words = pad_right(terms.proposal_status(verdict), wide)
     margin = " " * (wide + 2)
     wrapped = wrap_lines(
         escape(_proposal_words(decision)), max(width - len(margin) - display_width(short) - 2, wide)
     )
     style = _STYLES.get(verdict, "dim") if decision.get("counts", True) else "dim"
-    yield f"{look.paint(words, style)}  {look.paint(short, 'cyan')}  {wrapped[0]}"
+    yield f"{display.paint(words, style)}  {display.paint(short, 'cyan')}  {wrapped[0]}"
     yield from (f"{margin}{' ' * (display_width(short) + 2)}{line}" for line in wrapped[1:])
-    for line in _below(decision, look):
-        yield from (margin + look.paint(part, "dim") for part in wrap_lines(line, width - len(margin)))
-    yield from (margin + line for line in argument_lines(decision, width - len(margin), look))
+    for line in _below(decision, display):
+        yield from (margin + display.paint(part, "dim") for part in wrap_lines(line, width - len(margin)))
+    yield from (margin + line for line in argument_lines(decision, width - len(margin), display))
     stands, style = _stands(decision, short)
     for line in wrap_lines(stands, width - len(margin)) if stands else ():
-        yield margin + look.paint(line, style)
+        yield margin + display.paint(line, style)
 
 
 def _proposal_words(decision: DecisionJson) -> str:
@@ -84,15 +84,15 @@ def _proposal_words(decision: DecisionJson) -> str:
     return summary_words(as_item)
 
 
-def _below(decision: DecisionJson, look: Display) -> Iterator[str]:
+def _below(decision: DecisionJson, display: Display) -> Iterator[str]:
     who = author_words(decision.get("by"), decision.get("device_name") or decision.get("device"))
     title = escape(decision.get("task_title") or "")
     parts = [
-        relative_time(decision.get("at"), look.now_s),
+        relative_time(decision.get("at"), display.now_s),
         who,
         *([in_quotation_marks(title)] if title else ()),
     ]
-    yield f" {look.symbol('·')} ".join(filter(None, parts))
+    yield f" {display.symbol('·')} ".join(filter(None, parts))
     if decision.get("edited_args"):
         yield _("with: {arguments}").format(arguments=_arguments(decision["edited_args"]))
     if decision.get("reason"):

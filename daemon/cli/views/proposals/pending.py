@@ -59,7 +59,7 @@ def pending_rows(items: Iterable[PendingItemJson]) -> Iterator[Sequence[object]]
         yield tuple(item.get(key) for key in _ROW_KEYS)
 
 
-def pending_list(items: Sequence[PendingItemJson], titles: dict[str, str], look: Display) -> Iterator[str]:
+def pending_list(items: Sequence[PendingItemJson], titles: dict[str, str], display: Display) -> Iterator[str]:
     """Draw the open proposals beneath the tasks that they are about, set by set."""
     ids = short_ids_of(items, "item_id")
     by_task: dict[str, list[PendingItemJson]] = {}
@@ -68,31 +68,31 @@ def pending_list(items: Sequence[PendingItemJson], titles: dict[str, str], look:
     for index, (task, of_task) in enumerate(by_task.items()):
         title = escape(titles.get(task) or task)
         yield from [""] * bool(index)
-        yield look.paint(title, "bold")
-        for fate, group in groupby(of_task, key=lambda item: set_heading(item, look)):
+        yield display.paint(title, "bold")
+        for fate, group in groupby(of_task, key=lambda item: set_heading(item, display)):
             for item in group:
-                yield from item_lines(item, ids.get(item.get("item_id", ""), ""), look)
-            yield from (_INDENT + look.paint(line, "dim") for line in wrap_lines(fate, _room(look)))
+                yield from item_lines(item, ids.get(item.get("item_id", ""), ""), display)
+            yield from (_INDENT + display.paint(line, "dim") for line in wrap_lines(fate, _room(display)))
 
 
-def _room(look: Display) -> int:
-    return min(look.width, WIDTH_MAX) - len(_INDENT)
+def _room(display: Display) -> int:
+    return min(display.width, WIDTH_MAX) - len(_INDENT)
 
 
-def item_lines(item: PendingItemJson, short: str, look: Display) -> Iterator[str]:
+def item_lines(item: PendingItemJson, short: str, display: Display) -> Iterator[str]:
     """Draw one item of a list: what it would do, over which value, and what the agent says."""
-    width = _room(look)
+    width = _room(display)
     first, *rest = wrap_lines(escape(summary_words(item)), width)
     marks = item_marks(item)
     fits = not rest and display_width("  ".join([first, *(words for words, _style in marks)])) <= width
-    painted = [look.paint(line, style) for words, style in marks for line in wrap_lines(words, width)]
-    head = f"  {look.paint(escape(short), 'cyan')}{' ' * max(1, 6 - len(short))}{first}"
+    painted = [display.paint(line, style) for words, style in marks for line in wrap_lines(words, width)]
+    head = f"  {display.paint(escape(short), 'cyan')}{' ' * max(1, 6 - len(short))}{first}"
     yield "  ".join([head, *(painted if fits else ())])
     below = [
         *rest,
         *(() if fits else painted),
-        *diff_lines(value_changes(item), width, look),
-        *agent_quote_lines(rationale_words(item), width, look),
+        *diff_lines(value_changes(item), width, display),
+        *agent_quote_lines(rationale_words(item), width, display),
     ]
     yield from (_INDENT + line for line in below)
 
@@ -111,14 +111,14 @@ def item_marks(item: PendingItemJson) -> list[tuple[str, str]]:
     return marks
 
 
-def set_heading(item: PendingItemJson, look: Display) -> str:
+def set_heading(item: PendingItemJson, display: Display) -> str:
     """Say of which set it is, when it was proposed, and when it expires."""
     words = [_("set {id}").format(id=escape(str(item.get("set_id") or ""))[:SET_ID_CHARS])]
     if item.get("created_at"):
-        words.append(_("proposed {when}").format(when=relative_time(item["created_at"], look.now_s)))
+        words.append(_("proposed {when}").format(when=relative_time(item["created_at"], display.now_s)))
     if item.get("expires_at") and item.get("status") != "deferred":
-        words.append(_("expires {when}").format(when=relative_future_time(item["expires_at"], look.now_s)))
-    return f" {look.symbol('·')} ".join(words)
+        words.append(_("expires {when}").format(when=relative_future_time(item["expires_at"], display.now_s)))
+    return f" {display.symbol('·')} ".join(words)
 
 
 # -- what came of decisions -----------------------------------------------------------------------
@@ -130,7 +130,7 @@ def result_rows(verdicts: Iterable[DecisionResultJson]) -> Iterator[Sequence[obj
         yield verdict.get("item_id"), verdict.get("result"), verdict.get("status"), verdict.get("message")
 
 
-def result_lines(verdicts: Sequence[DecisionResultJson], look: Display) -> Iterator[str]:
+def result_lines(verdicts: Sequence[DecisionResultJson], display: Display) -> Iterator[str]:
     """Draw what came of each decision."""
     ids = short_ids_of(verdicts, "item_id")
     wide = max(
@@ -141,7 +141,7 @@ def result_lines(verdicts: Sequence[DecisionResultJson], look: Display) -> Itera
     for verdict_json in verdicts:
         result = str(verdict_json.get("result") or "")
         good = result in ("applied", "already")
-        sign = look.symbol("✓" if good else "✗")
+        sign = display.symbol("✓" if good else "✗")
         # Of a rejection, too, the answer is "applied": which is for scripts, and no word for a person.
         word = "" if result == "applied" else f"{pad_right(terms.outcome_name(result), wide)} "
         short = escape(ids.get(verdict_json.get("item_id", ""), ""))
@@ -150,20 +150,20 @@ def result_lines(verdicts: Sequence[DecisionResultJson], look: Display) -> Itera
         )
         margin = display_width(f"{sign} {short}  {word}")
         first, *rest = wrap_lines(
-            sentence_words, max(min(look.width, WIDTH_MAX) - margin, _MESSAGE_WIDTH_MIN)
+            sentence_words, max(min(display.width, WIDTH_MAX) - margin, _MESSAGE_WIDTH_MIN)
         )
         colour = _RESULT_STYLES.get(result, "red")
-        head = f"{look.paint(sign, 'green' if good else 'red')} {look.paint(short, 'cyan')}"
-        yield f"{head}  {look.paint(word, colour)}{first}".rstrip()
-        indent = " " * min(margin, look.width // 4)
+        head = f"{display.paint(sign, 'green' if good else 'red')} {display.paint(short, 'cyan')}"
+        yield f"{head}  {display.paint(word, colour)}{first}".rstrip()
+        indent = " " * min(margin, display.width // 4)
         yield from (indent + line for line in rest)
         if result == "stale" and isinstance(verdict_json.get("proposed"), dict):
             # Of a single value the message says as much.
-            width = min(look.width, WIDTH_MAX) - len(indent)
-            yield from (indent + line for line in side_lines(verdict_json, width, look))
+            width = min(display.width, WIDTH_MAX) - len(indent)
+            yield from (indent + line for line in side_lines(verdict_json, width, display))
 
 
-def side_lines(sides_json: Mapping[str, Any], width: int, look: Display) -> Iterator[str]:
+def side_lines(sides_json: Mapping[str, Any], width: int, display: Display) -> Iterator[str]:
     """Draw what a proposal rested on, what is there now, and what is proposed."""
     sides = [(_("when it was proposed"), "base"), (_("now"), "current"), (_("proposed"), "proposed")]
     if not any(sides_json.get(key) is not None for _words, key in sides):
@@ -177,9 +177,9 @@ def side_lines(sides_json: Mapping[str, Any], width: int, look: Display) -> Iter
         )
         first, *rest = wrap_lines(text, max(width - wide - 2, _MESSAGE_WIDTH_MIN))
         if wide + 2 + display_width(first) <= width:
-            yield look.paint(f"{pad_right(words, wide)}  ", "dim") + first
+            yield display.paint(f"{pad_right(words, wide)}  ", "dim") + first
         else:
             # Too narrow for columns.
-            yield look.paint(words, "dim")
+            yield display.paint(words, "dim")
             first, *rest = ["", *wrap_lines(text, width - 2)]
         yield from (f"{' ' * (wide + 2 if first else 2)}{line}" for line in rest)

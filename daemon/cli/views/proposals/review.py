@@ -35,34 +35,34 @@ _EVIDENCE_CHARS_MAX: Final = 300
 
 
 def review_page(
-    review: ReviewProgress, task: TaskJson | None, others: Sequence[PendingItemJson], look: Display
+    review: ReviewProgress, task: TaskJson | None, others: Sequence[PendingItemJson], display: Display
 ) -> Iterator[str]:
     """Draw the item that the review is at; `others` are all proposals that are open now."""
     item = review.current
-    width = min(look.width, WIDTH_MAX)
+    width = min(display.width, WIDTH_MAX)
     place = _("{at} of {count}").format(at=review.position + 1, count=len(review))
     title = escape((task or {}).get("title") or item.get("task_title") or item.get("task_id") or "")
     yield ""
-    yield look.paint(truncate(f"{place}  {title}", width), "bold")
+    yield display.paint(truncate(f"{place}  {title}", width), "bold")
     # Escaped as one line: nothing in it may begin a line of its own.
     yield from wrap_lines(escape(summary_words(item)), width)
-    for line in _below(item, task or {}, others, width - len(_INDENT), look):
+    for line in _below(item, task or {}, others, width - len(_INDENT), display):
         yield _INDENT + line
     short = escape(short_ids_of(review.items, "item_id").get(str(item.get("item_id")), ""))
-    fate = f"{set_heading(item, look)} {look.symbol('·')} {_('item {id}').format(id=short)}"
-    yield from (_INDENT + look.paint(line, "dim") for line in wrap_lines(fate, width - len(_INDENT)))
+    fate = f"{set_heading(item, display)} {display.symbol('·')} {_('item {id}').format(id=short)}"
+    yield from (_INDENT + display.paint(line, "dim") for line in wrap_lines(fate, width - len(_INDENT)))
 
 
 def _below(
-    item: PendingItemJson, task: TaskJson, others: Sequence[PendingItemJson], width: int, look: Display
+    item: PendingItemJson, task: TaskJson, others: Sequence[PendingItemJson], width: int, display: Display
 ) -> Iterator[str]:
-    yield from diff_lines(value_changes(item), width, look, apart=True)
+    yield from diff_lines(value_changes(item), width, display, apart=True)
     for words, style in item_marks(item):
-        yield from (look.paint(line, style) for line in wrap_lines(words, width))
+        yield from (display.paint(line, style) for line in wrap_lines(words, width))
     if item.get("stale"):
-        yield from side_lines(item, width, look)
-    yield from agent_quote_lines(rationale_words(item), width, look)
-    yield from _tick(item, task, width, look)
+        yield from side_lines(item, width, display)
+    yield from agent_quote_lines(rationale_words(item), width, display)
+    yield from _tick(item, task, width, display)
     for words in (*_also(item, task), *_rivals(item, others)):
         yield from wrap_lines(words, width)
 
@@ -104,18 +104,18 @@ def _rivals(item: PendingItemJson, others: Iterable[PendingItemJson]) -> Iterato
 # -- a tick, and what speaks for it ---------------------------------------------------------------
 
 
-def _tick(item: PendingItemJson, task: TaskJson, width: int, look: Display) -> Iterator[str]:
+def _tick(item: PendingItemJson, task: TaskJson, width: int, display: Display) -> Iterator[str]:
     """Put what the agent names as evidence beside who set the tick that it would change."""
     args = item.get("args") or {}
     if item.get("tool") != "update_checklist_item" or "isChecked" not in args:
         return
     target = _item_of(task, str(args.get("id") or ""))
-    if target and (text := _tick_words(target, look)):
+    if target and (text := _tick_words(target, display)):
         yield from wrap_lines(text, width)
     if args.get("reason") and args["reason"] != rationale_words(item):
-        yield from agent_quote_lines(args["reason"], width, look)
+        yield from agent_quote_lines(args["reason"], width, display)
     for ref in args.get("evidenceIds") or ():
-        yield from _evidence(str(ref), task, width, look)
+        yield from _evidence(str(ref), task, width, display)
 
 
 def _item_of(task: TaskJson, ref: str) -> ChecklistItemJson | None:
@@ -123,16 +123,16 @@ def _item_of(task: TaskJson, ref: str) -> ChecklistItemJson | None:
     return next((item for item in items if ref and item.get("id") == ref), None)
 
 
-def _tick_words(item: Mapping[str, Any], look: Display) -> str:
+def _tick_words(item: Mapping[str, Any], display: Display) -> str:
     by, checked_at = item.get("checked_by"), item.get("checked_at")
     if not by:
         return ""
-    who, when = author_words(by, item.get("checked_on")), relative_time(checked_at, look.now_s)
+    who, when = author_words(by, item.get("checked_on")), relative_time(checked_at, display.now_s)
     message = _("ticked by {who}, {when}") if item.get("is_checked") else _("left open by {who}, {when}")
     return message.format(who=who, when=when)
 
 
-def _evidence(ref: str, task: TaskJson, width: int, look: Display) -> Iterator[str]:
+def _evidence(ref: str, task: TaskJson, width: int, display: Display) -> Iterator[str]:
     entry: EntryJson | None = next(
         (entry_json for entry_json in task.get("entries") or () if entry_json.get("id") == ref), None
     )
@@ -144,7 +144,7 @@ def _evidence(ref: str, task: TaskJson, width: int, look: Display) -> Iterator[s
     who = author_words(entry.get("author"), entry.get("device_name"))
     text = in_quotation_marks(truncate(" ".join(str(entry.get("text") or "").split()), _EVIDENCE_CHARS_MAX))
     template = _("evidence: {who}, {when}: {words}")
-    when = relative_time(entry.get("happened_at"), look.now_s)
+    when = relative_time(entry.get("happened_at"), display.now_s)
     yield from wrap_lines(template.format(who=who, when=when, words=text), width)
 
 
@@ -171,7 +171,7 @@ def closing_lines(review: ReviewProgress, came: int) -> Iterator[str]:
         yield message.format(count=came)
 
 
-def help_lines(look: Display) -> Iterator[str]:
+def help_lines(display: Display) -> Iterator[str]:
     """Say what each key does."""
     for key, words in (
         ("y", _("confirm it")),
@@ -184,6 +184,6 @@ def help_lines(look: Display) -> Iterator[str]:
         ("u", _("take the last decision of this review back")),
         ("q", _("leave the rest as it is, and end")),
     ):
-        first, *rest = wrap_lines(words, min(look.width, WIDTH_MAX) - _KEY_WIDTH)
+        first, *rest = wrap_lines(words, min(display.width, WIDTH_MAX) - _KEY_WIDTH)
         yield f"  {key:<{_KEY_WIDTH - 2}}{first}"
         yield from (" " * _KEY_WIDTH + line for line in rest)
