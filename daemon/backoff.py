@@ -33,7 +33,7 @@ class FailureCount:
         self._backoff = backoff
         self._failures = 0
 
-    def failed(self) -> float:
+    def count_failure(self) -> float:
         """Count one more failure and return its delay in seconds."""
         self._failures += 1
         return self._backoff.delay_s(self._failures)

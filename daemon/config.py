@@ -180,12 +180,12 @@ def value_of(settings: Settings, key: str) -> object:
 
 def check_key(key: str, origin: str) -> None:
     """Raise ConfigError, with the nearest known one, for a key that is unknown."""
-    _known(key, _TYPES, origin)
+    _check_name(key, _TYPES, origin)
 
 
 def parse_value(key: str, text: str, origin: str) -> object:
     """Read a value as it is written outside of the file. Raises ConfigError for what cannot be used."""
-    return _from_text(_known(key, _TYPES, origin), text, origin)
+    return _from_text(_check_name(key, _TYPES, origin), text, origin)
 
 
 def check_toml(text: str, origin: str) -> None:
@@ -230,7 +230,7 @@ def _from_toml(text: str, origin: str) -> Iterator[tuple[str, object, str]]:
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(cannot_be_read(origin, error)) from error
     for key, value in _flat(tree, ""):
-        yield _known(key, _TYPES, origin), _checked(key, value, origin, strict=True), origin
+        yield _check_name(key, _TYPES, origin), _convert(key, value, origin, strict=True), origin
 
 
 def _flat(tree: Mapping[str, object], prefix: str) -> Iterator[tuple[str, object]]:
@@ -244,16 +244,20 @@ def _flat(tree: Mapping[str, object], prefix: str) -> Iterator[tuple[str, object
 def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, object, str]]:
     for variable, text in sorted(environment.items()):
         if variable.startswith(VARIABLE_PREFIX) and variable not in OTHER_VARIABLES:
-            key = _BY_VARIABLE[_known(variable, _BY_VARIABLE, "the environment")]
+            key = _BY_VARIABLE[_check_name(variable, _BY_VARIABLE, "the environment")]
             yield key, _from_text(key, text, variable), variable
 
 
 def _from_flags(flags: Mapping[str, str]) -> Iterator[tuple[str, object, str]]:
     for key, text in flags.items():
-        yield _known(key, _TYPES, "the command line"), _from_text(key, text, "the command line"), "flag"
+        yield (
+            _check_name(key, _TYPES, "the command line"),
+            _from_text(key, text, "the command line"),
+            "flag",
+        )
 
 
-def _known(name: str, settings: Mapping[str, object], origin: str) -> str:
+def _check_name(name: str, settings: Mapping[str, object], origin: str) -> str:
     if name in settings:
         return name
     near = difflib.get_close_matches(name, settings, n=1)
@@ -286,7 +290,7 @@ def _from_text(key: str, text: str, origin: str) -> object:
     listed = _TYPES[key] == tuple[str, ...]
     value = [part.strip() for part in text.split(",") if part.strip()] if listed else text
     try:
-        return _checked(key, value, origin, strict=False)
+        return _convert(key, value, origin, strict=False)
     except ConfigError as error:
         needed = (words for kind, words in _NEEDED if f"Expected `{kind}`, got `str`" in str(error))
         problem = next(needed, None)
@@ -295,7 +299,7 @@ def _from_text(key: str, text: str, origin: str) -> object:
         raise
 
 
-def _checked(key: str, value: object, origin: str, *, strict: bool) -> object:
+def _convert(key: str, value: object, origin: str, *, strict: bool) -> object:
     try:
         return msgspec.convert(value, _TYPES[key], strict=strict)
     except msgspec.ValidationError as error:

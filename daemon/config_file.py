@@ -62,7 +62,7 @@ def change_setting(file: str, key: str, text: str | None) -> bool:
     with _alone(file):
         before = _read(file)
         config.check_toml(before, file)
-        after = _with(before, key, value)
+        after = _set_key(before, key, value)
         config.check_toml(after, file)
         if after == before:
             return False
@@ -80,7 +80,7 @@ def replace_text(file: str, text: str) -> bool:
     return True
 
 
-def _with(text: str, key: str, value: object) -> str:
+def _set_key(text: str, key: str, value: object) -> str:
     import tomlkit  # imported here: only a change needs it
 
     document = tomlkit.parse(text)

@@ -175,7 +175,7 @@ class Daemon:
             parts.append(_within(STOP_PARTS_WITHIN_S, self._control.stop(), "control"))
         if self._agents is not None:
             self._agents.cancel()
-            parts.append(_within(STOP_PARTS_WITHIN_S, _gone(self._agents), "agents"))
+            parts.append(_within(STOP_PARTS_WITHIN_S, _wait_for_task(self._agents), "agents"))
         if self._remote is not None:
             parts.append(_within(STOP_PARTS_WITHIN_S, self._remote.model.close(), "model"))
         await asyncio.gather(*parts)
@@ -188,7 +188,7 @@ class Daemon:
         shortfall = self._floor.shortfall()
         return None if shortfall is None else shortfall.text
 
-    def _typed(self) -> HumanInput:
+    def _human_input(self) -> HumanInput:
         language = chosen_language(self._settings.language, os.environ)
         return HumanInput(self._clock.now_ms, local_zone(), language)
 
@@ -200,11 +200,11 @@ class Daemon:
             now_ms,
             models=frozenset(self._models),
             model=self._settings.model.kind,
-            typed=self._typed(),
+            typed=self._human_input(),
         )
         return [
-            *tasks.routes(self._typed()),
-            *times.routes(self._typed()),
+            *tasks.routes(self._human_input()),
+            *times.routes(self._human_input()),
             *links.routes(),
             *labels.routes(),
             *imports.routes(self._store, local_zone(), now_ms),
@@ -312,7 +312,7 @@ def scheduler_settings(settings: Settings) -> AgentSettings:
     )
 
 
-async def _gone(task: asyncio.Task[None]) -> None:
+async def _wait_for_task(task: asyncio.Task[None]) -> None:
     await asyncio.wait({task})
 
 

@@ -342,12 +342,12 @@ def _verify(local_paths: Paths, file: Path | None, report: ReportProgress) -> An
         "commits": result.commits,
         "signatures": result.signatures,
         "entities": result.entities,
-        "findings": [_finding(finding) for finding in result.findings],
+        "findings": [_finding_json(finding) for finding in result.findings],
         "more": result.more,
     }
 
 
-def _finding(finding: verification.VerificationFinding) -> Answer:
+def _finding_json(finding: verification.VerificationFinding) -> Answer:
     """Return what was found, where, and the remedy: each as an English text, with its id and parameters."""
     answer: Answer = {}
     for name, part in finding._asdict().items():

@@ -43,18 +43,18 @@ def main(flags: Mapping[str, str] | None = None) -> int:
         paths.make_folders(local_paths)
         return _locked_run(local_paths, settings)
     except ConfigError as fault:
-        return _failed(USAGE, fault.sentence)
+        return _print_failure(USAGE, fault.sentence)
     except UnsafeFolder as fault:
-        return _failed(FORBIDDEN, unsafe_folder_sentence(fault))
+        return _print_failure(FORBIDDEN, unsafe_folder_sentence(fault))
     except PermissionError as fault:
-        return _failed(FORBIDDEN, *os_error_sentences(fault))
+        return _print_failure(FORBIDDEN, *os_error_sentences(fault))
     except (StoreError, IdentityError, CannotListen) as fault:
-        return _failed(FAILED, fault.sentence, fault.hint_sentence)
+        return _print_failure(FAILED, fault.sentence, fault.hint_sentence)
     except DataFolderInUse as fault:
         hint = sentence("stop-it-or-other-folder", "stop it first, or name another folder in PLACET_HOME")
-        return _failed(FAILED, fault.sentence, hint)
+        return _print_failure(FAILED, fault.sentence, hint)
     except OSError as fault:
-        return _failed(FAILED, *os_error_sentences(fault))
+        return _print_failure(FAILED, *os_error_sentences(fault))
 
 
 def _locked_run(local_paths: Paths, settings: config.Settings) -> int:
@@ -94,7 +94,7 @@ def _end_in_time() -> None:
     timer.start()
 
 
-def _failed(status: int, text: Sentence, hint: Sentence | None = None) -> int:
+def _print_failure(status: int, text: Sentence, hint: Sentence | None = None) -> int:
     line = " ".join(text.text.split())
     sys.stderr.write(f"placet: {line}{f'; {hint.text}' if hint else ''}\n")
     return status

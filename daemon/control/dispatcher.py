@@ -115,14 +115,14 @@ class Dispatcher:
         handler = route.handler
         if isinstance(handler, ReadHandler):
             reads = handler.run
-            return await self._store.read(lambda snapshot: _encoded(route, reads(snapshot, call)))
+            return await self._store.read(lambda snapshot: _encode_answer(route, reads(snapshot, call)))
         if isinstance(handler, WriteHandler):
             writes = handler.run
-            return await self._store.write(lambda tx: _written(route, writes, tx, call, keyed))
+            return await self._store.write(lambda tx: _run_in_transaction(route, writes, tx, call, keyed))
         assert isinstance(handler, AsyncHandler)
-        return await self._asked(route, handler.run, call, keyed)
+        return await self._run_handler(route, handler.run, call, keyed)
 
-    async def _asked(
+    async def _run_handler(
         self,
         route: Route,
         run: Callable[[Call[Struct, Struct]], Awaitable[object]],
@@ -131,14 +131,14 @@ class Dispatcher:
     ) -> tuple[int, bytes]:
         """Run a handler that opens its own transactions; requests with the same key wait for each other."""
         if keyed is None:
-            return _encoded(route, await run(call))
+            return _encode_answer(route, await run(call))
         async with self._turns.setdefault(keyed.key, asyncio.Lock()):
             # Read in turn: a retry that arrives while the first request runs waits for it and gets its
             # answer.
             stored = await self._store.read(keyed.stored_response)
             if stored is not None:
                 return stored
-            status, body = _encoded(route, await run(call))
+            status, body = _encode_answer(route, await run(call))
             await self._store.write(lambda tx: keyed.store_response(tx, status, body))
             return status, body
 
@@ -148,7 +148,7 @@ class Dispatcher:
             raise Refused(RefusalCode.DISK, shortfall, READING_STILL_WORKS)
 
 
-def _written(
+def _run_in_transaction(
     route: Route,
     run: Callable[[Transaction, Call[Struct, Struct]], object],
     tx: Transaction,
@@ -159,13 +159,13 @@ def _written(
     stored = keyed.stored_response(tx) if keyed else None
     if stored is not None:
         return stored
-    answer = _encoded(route, run(tx, call))
+    answer = _encode_answer(route, run(tx, call))
     if keyed:
         keyed.store_response(tx, *answer)
     return answer
 
 
-def _encoded(route: Route, answer: object) -> tuple[int, bytes]:
+def _encode_answer(route: Route, answer: object) -> tuple[int, bytes]:
     return route.status, msgspec.json.encode(answer)
 
 

@@ -51,7 +51,7 @@ def _answers(route: Route) -> list[Any]:
     return [route.response] if also is None else [route.response, also]
 
 
-def _answered(route: Route, schema: type_json) -> Any:
+def _answer_schema(route: Route, schema: type_json) -> Any:
     schemas = [schema[repr(kind)] for kind in _answers(route)]
     return schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
 
@@ -65,7 +65,7 @@ def _operation(route: Route, schema: type_json, components: type_json) -> type_j
         "parameters": parameters + ([_KEY] if route.stores_responses else []),
         "responses": {
             str(int(route.status)): _content(
-                HTTPStatus(route.status).phrase, _answered(route, schema), _media(route)
+                HTTPStatus(route.status).phrase, _answer_schema(route, schema), _media(route)
             ),
             "default": _content("Refused", schema[repr(Envelope)], "application/json"),
         },

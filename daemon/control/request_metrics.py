@@ -77,7 +77,7 @@ def gauge(name: str, about: str, value: float | None) -> MetricFamily:
     return MetricFamily(name, "gauge", about, {(): value})
 
 
-def labelled(
+def label_samples(
     label: str, values: Mapping[str, float | None]
 ) -> dict[tuple[tuple[str, str], ...], float | None]:
     """Give each value a label."""
@@ -123,10 +123,10 @@ def prometheus_text(families: Iterator[MetricFamily]) -> str:
 
 def _sample(name: str, labels: tuple[tuple[str, str], ...], value: float) -> str:
     suffix = "".join(f"_{part}" for key, part in labels if not key)
-    label_text = ",".join(f'{key}="{_escaped(part)}"' for key, part in labels if key)
+    label_text = ",".join(f'{key}="{_escape(part)}"' for key, part in labels if key)
     number = repr(int(value)) if float(value).is_integer() else repr(float(value))
     return f"placet_{name}{suffix}{f'{{{label_text}}}' if label_text else ''} {number}"
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

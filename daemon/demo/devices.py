@@ -29,19 +29,19 @@ class DemoFailed(Exception):
     """Something that the demonstration promises did not come true."""
 
 
-def styled(text: str, code: str) -> str:
+def style_text(text: str, code: str) -> str:
     """Return text in a terminal style, plain if the output is no terminal."""
     return f"\x1b[{code}m{text}\x1b[0m" if _STYLED else text
 
 
 def print_scene(title: str) -> None:
     """Begin a scene."""
-    print(f"\n{styled(title, BOLD)}\n{styled('─' * len(title), DIM)}", flush=True)
+    print(f"\n{style_text(title, BOLD)}\n{style_text('─' * len(title), DIM)}", flush=True)
 
 
 def narrate(text: str) -> None:
     """Tell the reader something."""
-    print(styled(text, DIM), flush=True)
+    print(style_text(text, DIM), flush=True)
 
 
 def _placet() -> str:
@@ -69,7 +69,7 @@ class DemoDevice:
 
     def start(self) -> None:
         """Start the daemon and wait until it answers."""
-        print(f"{styled(self.name, CYAN)}$ placet up &", flush=True)
+        print(f"{style_text(self.name, CYAN)}$ placet up &", flush=True)
         self.home.mkdir(parents=True)
         with (self.home / "daemon.log").open("wb") as log:
             self._daemon = subprocess.Popen(
@@ -111,7 +111,7 @@ class DemoDevice:
 
     def _prompt(self, words: list[str], more: str = "") -> None:
         text = " ".join(f'"{word}"' if " " in word else word for word in words)
-        print(f"{styled(self.name, CYAN)}$ placet {text}{more}", flush=True)
+        print(f"{style_text(self.name, CYAN)}$ placet {text}{more}", flush=True)
 
     def run(self, *words: str, typed: str | None = None, exit_status: int = 0) -> str:
         """Run a command as a person would: show it, show what it says, return its output."""
@@ -145,7 +145,7 @@ class DemoDevice:
             _show(line)
             yield line
             rest, _ = command.communicate(timeout=COMMAND_S)
-            print(f"{styled(self.name, CYAN)}:", flush=True)
+            print(f"{style_text(self.name, CYAN)}:", flush=True)
             _show(rest)
             if command.returncode != 0:
                 raise DemoFailed(f"placet {words[0]} ended with {command.returncode}")
@@ -157,7 +157,7 @@ class DemoDevice:
     def read_json(self, *words: str, shown: bool = True) -> Any:
         """Run a command with --json for the story's own use, and say so."""
         if shown:
-            self._prompt([*words, "--json"], styled("   # read by this script", DIM))
+            self._prompt([*words, "--json"], style_text("   # read by this script", DIM))
         result = self._call([*words, "--json"])
         if result.returncode != 0:
             raise DemoFailed(f"placet {' '.join(words)}: {result.stderr.strip()}")
@@ -165,7 +165,7 @@ class DemoDevice:
 
     def read_until(self, what: str, holds: Callable[[Any], bool], *words: str) -> Any:
         """Read until what comes back is as wanted; the command is shown once."""
-        self._prompt([*words, "--json"], styled(f"   # until {what}", DIM))
+        self._prompt([*words, "--json"], style_text(f"   # until {what}", DIM))
         answers: list[Any] = []
 
         def came() -> bool:

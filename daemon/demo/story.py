@@ -10,7 +10,15 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from daemon.demo.devices import GREEN, DemoDevice, DemoFailed, narrate, print_scene, started_devices, styled
+from daemon.demo.devices import (
+    GREEN,
+    DemoDevice,
+    DemoFailed,
+    narrate,
+    print_scene,
+    started_devices,
+    style_text,
+)
 
 REPORT, BUG = "grant report", "login bug"
 SHORT = 6
@@ -68,7 +76,7 @@ def _pair(laptop: DemoDevice, phone: DemoDevice) -> None:
     phone.run("list")
 
 
-def _pending(device: DemoDevice, what: str, count: int, task: str) -> Pending:
+def _pending_items(device: DemoDevice, what: str, count: int, task: str) -> Pending:
     pending: Pending = device.read_until(what, lambda items: len(items) >= count, "pending", task)
     return pending
 
@@ -80,8 +88,8 @@ def _propose(laptop: DemoDevice, phone: DemoDevice) -> None:
     laptop.run("note", REPORT, "The report is due 2027-03-15. It takes about 3 hours. This is urgent.")
     laptop.run("note", REPORT, "The summary draft is finished.")
     laptop.run("note", BUG, "Todo: reproduce it in the browser, check the sign-up form, tell support")
-    _pending(laptop, "the agent has proposed", 4, REPORT)
-    _pending(laptop, "the agent has proposed", 3, BUG)
+    _pending_items(laptop, "the agent has proposed", 4, REPORT)
+    _pending_items(laptop, "the agent has proposed", 3, BUG)
     narrate("What a person left unticked, an agent ticks only with evidence: a later note of that person's.")
     narrate("The proposals travel like everything else. On the other device:")
     phone.run("sync", "--wait")
@@ -163,4 +171,4 @@ def _agree(laptop: DemoDevice, phone: DemoDevice) -> None:
             raise DemoFailed(f"the devices differ in their {name}")
     print(f"  commits     {sum(json['vector'].values())} from {len(json['vector'])} devices, on both")
     print(f"  state hash  laptop {json['state_hash'][:32]}…")
-    print(f"              phone  {two['state_hash'][:32]}…  {styled('equal', GREEN)}")
+    print(f"              phone  {two['state_hash'][:32]}…  {style_text('equal', GREEN)}")

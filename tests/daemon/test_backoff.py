@@ -24,9 +24,9 @@ def test_however_many_failures_a_delay_stays_within_its_limit_and_never_shrinks(
 
 def test_a_count_that_is_reset_begins_with_the_first_delay():
     failures = FailureCount(Backoff(first_s=1, max_s=8))
-    assert [failures.failed() for _ in range(5)] == [1, 2, 4, 8, 8]
+    assert [failures.count_failure() for _ in range(5)] == [1, 2, 4, 8, 8]
     failures.reset()
-    assert failures.failed() == 1
+    assert failures.count_failure() == 1
 
 
 def test_a_random_share_covers_the_range_from_zero_to_below_one():

@@ -22,7 +22,7 @@ async def check_model(far: RemoteModel | None) -> Check:
 
 def model_check(status: RemoteModelStatus) -> Check:
     """Check a remote model: a fault is reported before a spent budget."""
-    parameters = _given(status)
+    parameters = _parameters(status)
     if status.fault is not None:
         text = sentence(
             "model-in-trouble",
@@ -60,7 +60,7 @@ def model_check(status: RemoteModelStatus) -> Check:
     return make_check("model", text, well=True, code="model_well", parameters=parameters)
 
 
-def _given(status: RemoteModelStatus) -> dict[str, str | int]:
+def _parameters(status: RemoteModelStatus) -> dict[str, str | int]:
     return {
         "model": status.model,
         "address": status.address,

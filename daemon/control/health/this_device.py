@@ -100,7 +100,7 @@ def check_clocks(snapshot: Snapshot, now_ms: int, jump_ms: int) -> Iterator[Chec
             length=duration_sentence(stamp_ms - now_ms),
         )
         parameters: dict[str, str | int] = {
-            "device": _told(snapshot, device),
+            "device": _other_device_name(snapshot, device),
             "at": iso_utc(stamp_ms),
             "minutes": whole_minutes(stamp_ms - now_ms),
         }
@@ -214,7 +214,7 @@ def check_peer_states(snapshot: Snapshot, differing: Sequence[DeviceId]) -> Iter
             device=_name(snapshot, device),
         )
         remedy = sentence("verify-on-both", "run 'placet verify' on both devices")
-        parameters = _given(snapshot, device)
+        parameters = _parameters(snapshot, device)
         yield make_check("state", text, remedy, well=False, code="state_differs", parameters=parameters)
     if not differing:
         summary = sentence("state-well", "no device shows something else for the same changes")
@@ -229,7 +229,7 @@ def check_forked_devices(snapshot: Snapshot) -> Iterator[Check]:
             "two copies of the journal of {device} were used at once; both are kept",
             device=_name(snapshot, device),
         )
-        parameters = _given(snapshot, device)
+        parameters = _parameters(snapshot, device)
         yield make_check("copies", text, well=True, code="device_forked", parameters=parameters)
 
 
@@ -251,7 +251,7 @@ def check_cloned_keys(
             "look for a copy of this device's data folder that runs elsewhere; "
             "if there is one, stop placet there",
         )
-        parameters = _given(snapshot, device)
+        parameters = _parameters(snapshot, device)
         yield make_check(
             "copies", text, remedy, well=False, code="device_said_twinned", parameters=parameters
         )
@@ -264,7 +264,7 @@ def check_cloned_keys(
             "its data folder was copied: stop placet on one of the two; to use both, give that one its own "
             "key: placet backup FILE, delete identity.pem, placet restore FILE, then pair it anew",
         )
-        parameters = _given(snapshot, device)
+        parameters = _parameters(snapshot, device)
         yield make_check("copies", text, remedy, well=False, code="device_twinned", parameters=parameters)
 
 
@@ -277,19 +277,19 @@ def check_flooding_peers(snapshot: Snapshot, slowed: Sequence[DeviceId]) -> Iter
             device=_name(snapshot, device),
         )
         remedy = sentence("see-writes-there", "see what is written there; placet devices remove ends it")
-        parameters = _given(snapshot, device)
+        parameters = _parameters(snapshot, device)
         yield make_check("devices", text, remedy, well=False, code="device_floods", parameters=parameters)
 
 
 def _name(snapshot: Snapshot, device: DeviceId) -> Sentence | str:
-    return device_sentence(_told(snapshot, device))
+    return device_sentence(_other_device_name(snapshot, device))
 
 
-def _given(snapshot: Snapshot, device: DeviceId) -> dict[str, str | int]:
-    return {"device": _told(snapshot, device)}
+def _parameters(snapshot: Snapshot, device: DeviceId) -> dict[str, str | int]:
+    return {"device": _other_device_name(snapshot, device)}
 
 
-def _told(snapshot: Snapshot, device: DeviceId) -> str:
+def _other_device_name(snapshot: Snapshot, device: DeviceId) -> str:
     if device == snapshot.device:
         return ""
     member = member_records.read_members(snapshot).get(device)

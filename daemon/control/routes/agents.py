@@ -166,13 +166,13 @@ class AgentRoutes:
 
     async def _create(self, call: Call[NewAgent, Nothing]) -> AgentDetails:
         body = call.body
-        model = self._checked(body.model or self._model)
+        model = self._require_model(body.model or self._model)
         agent = await self._scheduler.create_and_wake(
             lambda tx: lifecycle.create_agent(tx, body.task, model, body.mode)
         )
-        return await self._store.read(lambda snapshot: self._shown(snapshot, agent))
+        return await self._store.read(lambda snapshot: self._details(snapshot, agent))
 
-    def _checked(self, model: str) -> str:
+    def _require_model(self, model: str) -> str:
         if model not in self._models:
             raise usage_error(
                 sentence("no-such-model", "no model is called {name!r}", name=model[:80]),
@@ -185,9 +185,9 @@ class AgentRoutes:
         return agent_overview.list_agents(snapshot, self._now_ms(), self._scheduler.outlook)
 
     def _show(self, snapshot: Snapshot, call: Call[Nothing, Nothing]) -> AgentDetails:
-        return self._shown(snapshot, agent_overview.find_agent(snapshot, call.ref))
+        return self._details(snapshot, agent_overview.find_agent(snapshot, call.ref))
 
-    def _shown(self, snapshot: Snapshot, agent: EntityId) -> AgentDetails:
+    def _details(self, snapshot: Snapshot, agent: EntityId) -> AgentDetails:
         return agent_overview.agent_details(snapshot, agent, self._now_ms(), self._scheduler.outlook)
 
     def _log(self, snapshot: Snapshot, call: Call[Nothing, AgentLogQuery]) -> list[AgentMessage]:
@@ -210,7 +210,7 @@ class AgentRoutes:
             self._scheduler.on_timers_changed()
         else:
             _require_success(await self._scheduler.wake(agent, wait_s=body.wait, all_notes=body.all_notes))
-        return await self._store.read(lambda snapshot: self._shown(snapshot, agent))
+        return await self._store.read(lambda snapshot: self._details(snapshot, agent))
 
     def _set_timer(self, tx: Transaction, agent: EntityId, wake_at: str | None) -> None:
         if wake_at is None:
@@ -222,36 +222,36 @@ class AgentRoutes:
 
     def _edit(self, tx: Transaction, call: Call[AgentEdit, Nothing]) -> AgentDetails:
         agent, body = agent_overview.find_agent(tx, call.ref), call.body
-        model = None if body.model is None else self._checked(body.model)
+        model = None if body.model is None else self._require_model(body.model)
         lifecycle.edit_agent(tx, agent, mode=body.mode, model=model)
-        return self._shown(tx, agent)
+        return self._details(tx, agent)
 
     def _pause(self, tx: Transaction, call: Call[Nothing, Nothing]) -> AgentDetails:
         agent = agent_overview.find_agent(tx, call.ref)
         lifecycle.pause_agent(tx, agent)
-        return self._shown(tx, agent)
+        return self._details(tx, agent)
 
     def _resume(self, tx: Transaction, call: Call[Nothing, Nothing]) -> AgentDetails:
         agent = agent_overview.find_agent(tx, call.ref)
         lifecycle.resume_agent(tx, agent)
-        return self._shown(tx, agent)
+        return self._details(tx, agent)
 
     def _move(self, tx: Transaction, call: Call[Move, Nothing]) -> AgentDetails:
         agent = agent_overview.find_agent(tx, call.ref)
         lifecycle.move_agent(tx, agent, member_or_this_device(tx, call.body.device))
-        return self._shown(tx, agent)
+        return self._details(tx, agent)
 
     def _destroy(self, tx: Transaction, call: Call[Nothing, Nothing]) -> AgentDetails:
         agent = agent_overview.find_agent(tx, call.ref)
         lifecycle.destroy_agent(tx, agent)
-        return self._shown(tx, agent)
+        return self._details(tx, agent)
 
     def _permit(self, tx: Transaction, call: Call[Policy, Nothing]) -> AgentDetails:
         agent, body = agent_overview.find_agent(tx, call.ref), call.body
         for tool, policy in body.tools.items():
             policy_edits.set_tool_policy(tx, agent, tool, policy)
         policy_edits.edit_allowed_categories(tx, agent, allow=body.allow, disallow=body.disallow)
-        return self._shown(tx, agent)
+        return self._details(tx, agent)
 
 
 def member_or_this_device(snapshot: Snapshot, ref: str | None) -> DeviceId:

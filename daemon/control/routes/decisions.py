@@ -94,16 +94,16 @@ class DecisionRoutes:
                 "GET",
                 "/v1/pending",
                 waiting,
-                ReadHandler(self._pending),
+                ReadHandler(self._pending_items),
                 list[PendingItem],
                 query=PendingQuery,
             ),
-            Route("GET", path, text, ReadHandler(self._decided), list[DecisionRecord], query=DecidedQuery),
+            Route("GET", path, text, ReadHandler(self._decisions), list[DecisionRecord], query=DecidedQuery),
             Route(
                 "GET",
                 "/v1/sets/{ref}",
                 "Show how a change set stands",
-                ReadHandler(self._set),
+                ReadHandler(self._set_summary),
                 ChangeSetSummary,
             ),
             Route(
@@ -111,16 +111,16 @@ class DecisionRoutes:
             ),
         ]
 
-    def _pending(self, snapshot: Snapshot, call: Call[Nothing, PendingQuery]) -> list[PendingItem]:
+    def _pending_items(self, snapshot: Snapshot, call: Call[Nothing, PendingQuery]) -> list[PendingItem]:
         task = call.query.task
         about = None if not task else entities.find_task(snapshot, task).id
         return waiting_items.list_waiting_items(snapshot, self._now_ms(), task=about)
 
-    def _set(self, snapshot: Snapshot, call: Call[Nothing, Nothing]) -> ChangeSetSummary:
+    def _set_summary(self, snapshot: Snapshot, call: Call[Nothing, Nothing]) -> ChangeSetSummary:
         change_set = entities.find_entity(snapshot, ["change_set"], call.ref)
         return change_set_status.change_set_summary(snapshot, change_set.id, self._now_ms())
 
-    def _decided(self, snapshot: Snapshot, call: Call[Nothing, DecidedQuery]) -> list[DecisionRecord]:
+    def _decisions(self, snapshot: Snapshot, call: Call[Nothing, DecidedQuery]) -> list[DecisionRecord]:
         query = call.query
         return decision_history.list_decisions(
             snapshot, self._now_ms(), task=query.task or None, before=query.before, limit=query.limit
@@ -129,7 +129,7 @@ class DecisionRoutes:
     async def _decide(self, call: Call[Decide, Nothing]) -> list[DecisionResult]:
         """Decide on each item in a commit of its own, in order; one that fails does not stop the rest."""
         body = call.body
-        items = await self._store.read(lambda snapshot: _named(snapshot, body))
+        items = await self._store.read(lambda snapshot: _items_of_request(snapshot, body))
         if body.edit is not None and (body.verdict != "confirmed" or len(items) != 1):
             raise usage_error(sentence("edit-one-item", "edit needs exactly one item to confirm"))
         _require_fit_for_set(body)
@@ -202,7 +202,7 @@ def _unknown(ref: str) -> DecisionResult:
     return decisions.decision_result(ref[:80], decisions.UNKNOWN, DecisionOutcome.NOT_FOUND, message)
 
 
-def _named(snapshot: Snapshot, body: Decide) -> list[EntityId | str]:
+def _items_of_request(snapshot: Snapshot, body: Decide) -> list[EntityId | str]:
     """Return the items that are meant, each once; a reference that matches nothing is returned as it is."""
     if (body.items is None) == (body.set is None):
         raise usage_error(sentence("items-or-set", "name items, or a set"))

@@ -78,7 +78,7 @@ class EventStreams:
                 sentence("close-one", "close one"),
             )
         watch = self._notifier.watch()
-        after = await self._begin(_asked(request, call.query))
+        after = await self._begin(_requested_position(request, call.query))
         response = web.StreamResponse(headers={"Content-Type": MEDIA, "Cache-Control": "no-store"})
         task = asyncio.current_task()
         assert task is not None
@@ -91,7 +91,7 @@ class EventStreams:
                 tell = await self._tell_of_states(response, tell)
                 page = await self._page(after) if after < self._store.feed_end else []
                 for event in page:
-                    await _send(response, _written(event))
+                    await _send(response, _encode_event(event))
                     after = event.seq
                 if not page and not await watch.wait_for_growth(HEARTBEAT_S):
                     await _send(response, b": still here\n\n")
@@ -147,7 +147,7 @@ class EventStreams:
         return await self._store.read(lambda snapshot: change_log.feed_events(snapshot, after, PAGE_COMMITS))
 
 
-def _asked(request: web.Request, query: From) -> int | None:
+def _requested_position(request: web.Request, query: From) -> int | None:
     header = request.headers.get("Last-Event-ID")
     if header is None:
         return query.after
@@ -164,5 +164,5 @@ async def _send(response: web.StreamResponse, raw: bytes) -> None:
         await response.write(raw)
 
 
-def _written(event: Event) -> bytes:
+def _encode_event(event: Event) -> bytes:
     return b"id: %d\nevent: commit\ndata: %s\n\n" % (event.seq, msgspec.json.encode(event))

@@ -19,7 +19,7 @@ from daemon.control.request_metrics import (
     MetricFamily,
     RequestMeter,
     gauge,
-    labelled,
+    label_samples,
     prometheus_text,
     request_families,
 )
@@ -67,28 +67,30 @@ class MetricsRoutes:
     async def _tell(self, request: web.Request, call: Call[Nothing, Nothing]) -> web.StreamResponse:
         del request, call
         devices = await self._peers.devices.states()
-        metric_families = await self._store.read(lambda snapshot: list(self._kept(snapshot)))
+        metric_families = await self._store.read(lambda snapshot: list(self._journal_metrics(snapshot)))
         text = prometheus_text(
             iter([*metric_families, *_peers(devices), *self._machine(), *request_families(self._meter)])
         )
         return web.Response(body=text.encode(), headers={"Content-Type": MEDIA})
 
-    def _kept(self, snapshot: Snapshot) -> Iterator[MetricFamily]:
+    def _journal_metrics(self, snapshot: Snapshot) -> Iterator[MetricFamily]:
         counts = snapshot.counts()
         yield MetricFamily("info", "gauge", "The version that runs.", {(("version", __version__),): 1})
         yield gauge("commits", "Commits that this device holds.", counts.commits)
         yield gauge("entities", "Entities of the journal.", counts.entities)
         yield gauge("feed_position", "The end of the feed of commits.", snapshot.feed_end())
-        yield gauge("pending_items", "Proposals that wait for a person.", self._waiting(snapshot))
+        yield gauge("pending_items", "Proposals that wait for a person.", self._count_waiting(snapshot))
         lives = agent_overview.count_agents(snapshot, *self._scheduler.counts())
         states: dict[str, float | None] = {name: getattr(lives, name) for name in lives.__struct_fields__}
-        yield MetricFamily("agents", "gauge", "Agents of this device by state.", labelled("state", states))
+        yield MetricFamily(
+            "agents", "gauge", "Agents of this device by state.", label_samples("state", states)
+        )
         ended = {status: float(number) for status, number in run_log.counts_by_status(snapshot).items()}
         yield MetricFamily(
-            "runs", "gauge", "Runs in the run log by how they ended.", labelled("status", {**ended})
+            "runs", "gauge", "Runs in the run log by how they ended.", label_samples("status", {**ended})
         )
 
-    def _waiting(self, snapshot: Snapshot) -> int:
+    def _count_waiting(self, snapshot: Snapshot) -> int:
         return len(waiting_items.list_waiting_items(snapshot, self._now_ms()))
 
     def _machine(self) -> Iterator[MetricFamily]:
@@ -104,10 +106,10 @@ def _peers(devices: list[DeviceState]) -> Iterator[MetricFamily]:
     linked: dict[str, float | None] = {key: device.connected for key, device in others.items()}
     lags: dict[str, float | None] = {key: device.lag for key, device in others.items()}
     yield MetricFamily(
-        "peer_connected", "gauge", "Whether a device is connected.", labelled("device", linked)
+        "peer_connected", "gauge", "Whether a device is connected.", label_samples("device", linked)
     )
     yield MetricFamily(
-        "peer_lag_commits", "gauge", "Commits that a device is known to lack.", labelled("device", lags)
+        "peer_lag_commits", "gauge", "Commits that a device is known to lack.", label_samples("device", lags)
     )
 
 

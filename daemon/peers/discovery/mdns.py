@@ -158,12 +158,12 @@ class MdnsDiscovery:
                 log.info(
                     "mdns does not work now and is tried again",
                     error=self.trouble,
-                    again_s=(wait_s := failures.failed()),
+                    again_s=(wait_s := failures.count_failure()),
                 )
             except Exception:
                 # A bug, or a network that nobody foresaw. Trying again keeps this device discoverable.
                 self.trouble = "mDNS failed, and the log says how"
-                log.exception("mdns failed", again_s=(wait_s := failures.failed()))
+                log.exception("mdns failed", again_s=(wait_s := failures.count_failure()))
             else:
                 failures.reset()
                 continue

@@ -123,7 +123,7 @@ class _Target:
 
     async def _wait_for_next_call(self) -> None:
         """Wait for a delay that doubles each time, times a random factor between 0.5 and 1.5."""
-        wait_s = self._failures.failed() * (0.5 + random_share(self._clock.randomness))
+        wait_s = self._failures.count_failure() * (0.5 + random_share(self._clock.randomness))
         try:
             async with asyncio.timeout(wait_s):
                 await self._retry.wait()

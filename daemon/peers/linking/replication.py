@@ -237,7 +237,7 @@ class Replication:
                 # The fault most likely passes. It must not end this task: until the roster is read, a
                 # removed device stays linked.
                 log.exception("the roster could not be read after a change")
-                await asyncio.sleep(failures.failed())
+                await asyncio.sleep(failures.count_failure())
                 continue
             failures.reset()
             await watch.wait_for_growth()

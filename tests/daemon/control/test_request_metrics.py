@@ -14,7 +14,7 @@ from daemon.control.request_metrics import (
     BUCKET_BOUNDS_S,
     RequestMeter,
     gauge,
-    labelled,
+    label_samples,
     prometheus_text,
     request_families,
 )
@@ -67,7 +67,7 @@ def test_buckets_count_what_took_at_most_their_bound(lengths_s: list[float]):
 @given(st.text(), st.floats(allow_nan=False, allow_infinity=False))
 def test_any_label_and_number_is_one_line(label: str, number: float):
     text = prometheus_text(
-        iter([gauge("x", "About.", number)._replace(samples=labelled("name", {label: number}))])
+        iter([gauge("x", "About.", number)._replace(samples=label_samples("name", {label: number}))])
     )
     assert list(samples(text).values()) == [number]
 

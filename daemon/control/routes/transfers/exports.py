@@ -69,13 +69,13 @@ class ExportRoutes:
         self._open += 1
         try:
             async with self._turn:
-                spool = await self._made(request, wanted)
+                spool = await self._write_spool(request, wanted)
             with spool:
-                return await _sent(request, spool)
+                return await _send_file(request, spool)
         finally:
             self._open -= 1
 
-    async def _made(self, request: web.Request, wanted: "Writer") -> Spool:
+    async def _write_spool(self, request: web.Request, wanted: "Writer") -> Spool:
         ended = threading.Event()
 
         def make(snapshot: Snapshot) -> Spool:
@@ -113,7 +113,7 @@ def _pieces(texts: Iterator[str]) -> Iterator[bytes]:
     yield bytes(buffer)
 
 
-async def _sent(request: web.Request, spool: Spool) -> web.StreamResponse:
+async def _send_file(request: web.Request, spool: Spool) -> web.StreamResponse:
     """Send a file. What is cut short falls short of its Content-Length: no client can take it for whole."""
     response = web.StreamResponse(headers={"Content-Type": MEDIA, "Cache-Control": "no-store"})
     response.content_length = spool.size

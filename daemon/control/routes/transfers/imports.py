@@ -65,7 +65,7 @@ class _Imports:
             work = await asyncio.to_thread(_read, body, self._zone, self._now_ms())
             work = await self._store.read(work.with_matched_tasks)
             self._underway[turn] = Underway(body.format, body.name, work.tasks)
-            outcome = self._looked(work) if body.dry_run else self._taken(work)
+            outcome = self._preview_parts(work) if body.dry_run else self._import_parts(work)
             import_result, count = work.empty_result, 0
             async for result, tasks in outcome:
                 import_result, count = import_result + result, count + tasks
@@ -74,11 +74,11 @@ class _Imports:
         finally:
             del self._underway[turn]
 
-    async def _looked(self, work: PlanImport) -> AsyncIterator[tuple[ImportResult, int]]:
+    async def _preview_parts(self, work: PlanImport) -> AsyncIterator[tuple[ImportResult, int]]:
         for part in work.parts:
             yield await self._store.read(partial(work.preview, part=part)), len(part)
 
-    async def _taken(self, work: PlanImport) -> AsyncIterator[tuple[ImportResult, int]]:
+    async def _import_parts(self, work: PlanImport) -> AsyncIterator[tuple[ImportResult, int]]:
         """Take part after part; other writes, and the end of the daemon, get their turn in between."""
         count = 0
         for part in work.parts:

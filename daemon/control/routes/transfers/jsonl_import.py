@@ -62,7 +62,7 @@ class JsonlImportRoutes:
         if shortfall is not None:
             raise Refused(RefusalCode.DISK, shortfall, READING_STILL_WORKS)
         with Spool(self._folder, self._floor) as spool:
-            await _received(request, spool)
+            await _receive(request, spool)
             async with self._turn:
                 total = await asyncio.to_thread(reader.count_checked, spool)
                 import_result = await self._parts(spool, total, dry_run=call.query.dry_run)
@@ -95,7 +95,7 @@ class JsonlImportRoutes:
         return import_result
 
 
-async def _received(request: web.Request, spool: Spool) -> None:
+async def _receive(request: web.Request, spool: Spool) -> None:
     try:
         while True:
             async with asyncio.timeout(READ_WITHIN_S):

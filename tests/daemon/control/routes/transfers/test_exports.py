@@ -112,8 +112,8 @@ class Watched:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.begun, self.ended = asyncio.Event(), asyncio.Event()
-        self._send = exports._sent
-        monkeypatch.setattr(exports, "_sent", self._sent)
+        self._send = exports._send_file
+        monkeypatch.setattr(exports, "_send_file", self._sent)
 
     async def _sent(self, request: Any, spool: Any) -> Any:
         self.begun.set()
