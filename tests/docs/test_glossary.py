@@ -29,6 +29,12 @@ def test_every_word_has_one_meaning() -> None:
     assert len(words) == len(set(words))
 
 
+def test_each_part_is_in_alphabetical_order() -> None:
+    for part in text_of(Path("docs/glossary.md")).split("\n## ")[1:]:
+        words = [word.lower() for word in re.findall(r"^\| \*\*(.*?)\*\*", part, re.MULTILINE)]
+        assert words == sorted(words)
+
+
 def test_every_name_is_one_of_the_code() -> None:
     parts = [part for _, _, name in ROWS for part in name.split(".")]
     assert not [name for name in parts if name not in words_of_the_code()]
