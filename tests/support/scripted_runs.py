@@ -15,7 +15,7 @@ from daemon.agents.proposing.change_set_builder import ProposalLimits
 from daemon.agents.running.conversation import run_agent
 from daemon.agents.running.run_end import RunReceipt
 from daemon.agents.tools.agent_record import load_agent
-from daemon.agents.tools.model_interface import ModelTurn, RunContext, TokenUsage, ToolCall
+from daemon.agents.tools.model_interface import Model, ModelTurn, RunContext, TokenUsage, ToolCall
 from store.fold.entity import Entity
 from store.threads import StoreThreads
 from syncproto.ids import EntityId, id_to_text
@@ -76,7 +76,13 @@ async def ran(
     home: Home, agent: EntityId, *steps: Step, key: str = "run", timeout_s: float = 20
 ) -> RunReceipt:
     """Run an agent once."""
-    model = Script(list(steps))
+    return await run_script(home, agent, Script(list(steps)), key=key, timeout_s=timeout_s)
+
+
+async def run_script(
+    home: Home, agent: EntityId, model: Model, *, key: str = "run", timeout_s: float = 20
+) -> RunReceipt:
+    """Run an agent once with a model that the test looks at afterwards."""
     return await run_agent(
         StoreThreads(home.store),
         model,

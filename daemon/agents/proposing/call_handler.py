@@ -66,6 +66,11 @@ class ToolCallHandler:
         return self._immediate_calls.report
 
     @property
+    def has_results(self) -> bool:
+        """Return whether the calls so far brought about anything that the end of the run would write."""
+        return not self._change_sets.is_empty or not self._immediate_calls.is_empty
+
+    @property
     def observations(self) -> list[str]:
         """Return what the run noted for its next wake; the run writes it."""
         return list(self._immediate_calls.observations)
@@ -128,7 +133,14 @@ class ToolCallHandler:
             own = _Reasoning(reason_of_member or reasoning.rationale, evidence or reasoning.evidence)
             outcome = self._propose(tool.element, checked, own, snapshot)
             batch.add_result(outcome, _subject(tool.element, checked, snapshot))
-        return ToolAnswer(batch.answer_text(), tool.name, args, batch.overall_outcome, tuple(batch.items))
+        return ToolAnswer(
+            batch.answer_text(),
+            tool.name,
+            args,
+            batch.overall_outcome,
+            tuple(batch.items),
+            is_partly_refused=bool(batch.refused or batch.malformed),
+        )
 
     def _propose(
         self, tool: str, args: Arguments, reasoning: _Reasoning, snapshot: Snapshot

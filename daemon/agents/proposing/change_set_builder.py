@@ -80,6 +80,11 @@ class ChangeSetBuilder:
         self._last_place = baseline.last_place
         self._bytes = 0
 
+    @property
+    def is_empty(self) -> bool:
+        """Return whether nothing is queued."""
+        return not self._queued
+
     def count_writing(self, writes: WriteTarget) -> int:
         """Return how many waiting proposals write to this target."""
         return sum(TOOLS[proposal.tool].writes is writes for proposal in self._queued)

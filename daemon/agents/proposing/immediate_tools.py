@@ -42,6 +42,11 @@ class ImmediateCalls:
         }
 
     @property
+    def is_empty(self) -> bool:
+        """Return whether no call had an effect that the end of the run would write."""
+        return not (self.report or self.observations or self._language or self._retracted)
+
+    @property
     def retracted_items(self) -> Container[EntityId]:
         """Return the items that the run retracts at its end."""
         return self._retracted.keys()

@@ -23,11 +23,16 @@ class CallOutcome(Enum):
     DENIED = "denied"
 
 
+REFUSALS = frozenset({CallOutcome.REFUSED, CallOutcome.DENIED})
+"""The outcomes of which a model is told that a call had no effect, so that it may make it better."""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
     """The answer to one call. `tool` and `args` are normalised; they are None if nothing could be normalised.
 
-    `items` are the change items that the call queued or retracted.
+    `items` are the change items that the call queued or retracted. `is_partly_refused` is True if members of
+    a batch were refused that the model may send again in another form.
     """
 
     text: str
@@ -35,6 +40,12 @@ class ToolAnswer:
     args: Arguments | None
     outcome: CallOutcome
     items: tuple[EntityId, ...] = ()
+    is_partly_refused: bool = False
+
+    @property
+    def has_refusal(self) -> bool:
+        """Return whether the call, or a part of it, was refused."""
+        return self.outcome in REFUSALS or self.is_partly_refused
 
 
 class ProposalResult(NamedTuple):

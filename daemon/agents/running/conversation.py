@@ -69,9 +69,10 @@ async def run_agent(
 ) -> RunReceipt:
     """Let the model have its turns, then write the end of the run in one commit.
 
-    Raises ModelFault if the model cannot answer, TimeoutError after `timeout_s`, AgentHindered if the agent
-    may not run here any more, and what the store raises. Then the messages of the turns so far remain, and
-    their cost.
+    If the model fails or `timeout_s` pass after it has brought something about, the run is cut short: what
+    it queued is written all the same. Otherwise raises ModelFault or TimeoutError. Also raises AgentHindered
+    if the agent may not run here any more, and what the store raises. Then the messages of the turns so far
+    remain, and their cost.
     """
     agent = run_inputs.agent
     handler = ToolCallHandler(
@@ -84,14 +85,17 @@ async def run_agent(
         async with asyncio.timeout(timeout_s):
             await _converse(conversation)
     except (ModelFault, TimeoutError) as fault:
-        reason = str(fault) or "the run took too long"
-        await database.write(lambda tx: record_failed_run(tx, run_inputs, conversation.done, reason))
+        reason = str(fault) or f"the run took longer than {timeout_s:g} s"
+        if handler.has_results:
+            progress.cut_short = reason
+            return await database.write(lambda tx: finish_run(tx, run_inputs, progress))
+        await database.write(lambda tx: record_failed_run(tx, run_inputs, progress, reason))
         raise
-    return await database.write(lambda tx: finish_run(tx, run_inputs, conversation.done))
+    return await database.write(lambda tx: finish_run(tx, run_inputs, progress))
 
 
 async def _converse(conversation: _Conversation) -> None:
-    """Take turns until the model calls nothing more; ask once for a report if it is missing.
+    """Take turns until the model has reported or calls nothing more; ask once for a report if it is missing.
 
     No model is asked for an agent whose policy denies it every tool.
     """
@@ -116,7 +120,11 @@ def _may_continue(run_progress: RunProgress) -> bool:
 
 
 async def _take_turn(conversation: _Conversation) -> bool:
-    """Let the model answer once, answer its calls, and record the turn. Return False if it called nothing."""
+    """Let the model answer once, answer its calls, and record the turn; return whether to go on.
+
+    It has nothing more to do if it called nothing, or if it reported and none of its calls was refused: to
+    ask again would send everything once more.
+    """
     turn, run_progress = await conversation.model.turn(conversation.context), conversation.done
     run_progress.usage = _total_usage(run_progress.usage, turn.usage)
     run_progress.turns += 1
@@ -129,7 +137,8 @@ async def _take_turn(conversation: _Conversation) -> bool:
     conversation.context = replace(
         conversation.context, tool_exchanges=conversation.context.tool_exchanges + exchanges
     )
-    return True
+    reported = any(answer.tool == UPDATE_REPORT for _, answer in answered)
+    return not reported or any(answer.has_refusal for _, answer in answered)
 
 
 def _record_turn(

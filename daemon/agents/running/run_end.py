@@ -32,15 +32,19 @@ REPORT_TOKENS = (30_000, 6_000, 1_500)
 
 @dataclass(frozen=True, slots=True)
 class RunReceipt:
-    """What a run brought about."""
+    """What a run brought about. `cut_short` is the reason if it ended before the model had its say."""
 
     proposals: int
     reported: bool
+    cut_short: str = ""
 
 
 @dataclass(slots=True)
 class RunProgress:
-    """What a run has done so far. `report_forced` is True if the report had to be asked for by name."""
+    """What a run has done so far. `report_forced` is True if the report had to be asked for by name.
+
+    `cut_short` is why the run ended before the model had its say; empty if it did not.
+    """
 
     model: str
     call_handler: ToolCallHandler
@@ -50,6 +54,7 @@ class RunProgress:
     turns: int = 0
     calls: int = 0
     report_forced: bool = False
+    cut_short: str = ""
 
 
 def finish_run(tx: Transaction, run_inputs: RunInputs, run_progress: RunProgress) -> RunReceipt:
@@ -66,8 +71,8 @@ def finish_run(tx: Transaction, run_inputs: RunInputs, run_progress: RunProgress
     proposals = sum(len(_items(write)) for write in writes if write.kind == "change_set")
     closing = _closing_writes(tx, run_inputs, run_progress, proposals)
     reported = _commit(tx, run_inputs, run_progress, [*writes, *closing])
-    run_log.end(tx, run_inputs.run_key, RunStatus.COMPLETED)
-    return RunReceipt(proposals, reported)
+    run_log.end(tx, run_inputs.run_key, RunStatus.COMPLETED, run_progress.cut_short)
+    return RunReceipt(proposals, reported, run_progress.cut_short)
 
 
 def record_failed_run(tx: Transaction, run_inputs: RunInputs, run_progress: RunProgress, error: str) -> None:
@@ -123,6 +128,8 @@ def _closing_writes(
         "observations": len(observations),
         "reported": run_progress.call_handler.report is not None,
     }
+    if run_progress.cut_short:
+        metadata["cut_short"] = run_progress.cut_short
     yield from run_progress.transcript.message_writes(
         tx, "summary", budgets.truncate(run_progress.last_words, WORDS_CHARS_MAX), metadata
     )
@@ -193,8 +200,12 @@ def _report(
 
 
 def _confidence(run_inputs: RunInputs, run_progress: RunProgress) -> str:
-    """Return the confidence of a report: low if it had to be asked for, or if some changes were left out."""
-    return "low" if run_progress.report_forced or run_inputs.context.changes_left_out else "high"
+    """Return the confidence of a report.
+
+    It is low if it had to be asked for, if some changes were left out, or if the run was cut short.
+    """
+    doubtful = run_progress.report_forced or run_progress.cut_short or run_inputs.context.changes_left_out
+    return "low" if doubtful else "high"
 
 
 def _comparable(content: dict[str, Any]) -> dict[str, Any]:

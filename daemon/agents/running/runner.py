@@ -257,7 +257,7 @@ class Runner:
     async def _run(self, inputs: RunInputs | Exception) -> None:
         if isinstance(inputs, Exception):
             raise inputs
-        await run_agent(
+        receipt = await run_agent(
             self._database,
             self._model(inputs.agent),
             inputs,
@@ -265,6 +265,12 @@ class Runner:
             timeout_s=self._settings.run_max_s,
             now_ms=self._clock.now_ms(),
         )
+        if receipt.cut_short:
+            _log.warning(
+                "an agent's run was cut short; what it had proposed is kept",
+                agent=id_to_text(inputs.agent.id),
+                error=receipt.cut_short,
+            )
 
 
 def _hindrance(snapshot: Snapshot, agent: Agent | None, cause: WakeCause) -> Sentence | None:

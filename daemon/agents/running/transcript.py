@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from daemon.agents.proposing.tool_answers import CallOutcome, ToolAnswer
+from daemon.agents.proposing.tool_answers import REFUSALS, CallOutcome, ToolAnswer
 from daemon.agents.tools.agent_record import Agent, state_id
 from daemon.agents.tools.budgets import CUT_MARK, as_json
 from daemon.agents.tools.effects import operation_id
@@ -103,7 +103,7 @@ class Transcript:
         result: dict[str, Value] = {**metadata, "outcome": answer.outcome.value}
         if answer.items:
             result["item_ids"] = list(answer.items)
-        if answer.outcome in (CallOutcome.REFUSED, CallOutcome.DENIED):
+        if answer.outcome in REFUSALS:
             result["error" if answer.outcome is CallOutcome.REFUSED else "denied"] = True
         return [*action, *self._message(tx, "tool_result", answer.text, result)]
 

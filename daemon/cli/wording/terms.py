@@ -52,7 +52,7 @@ pgettext_noop(
     "hybrid",
     "task agent",
 )
-pgettext_noop("run", "queued", "running", "completed", "skipped", "failed", "abandoned")
+pgettext_noop("run", "queued", "running", "completed", "skipped", "failed", "abandoned", "cut short")
 pgettext_noop("ruling", "immediate", "deferred", "denied")
 pgettext_noop("author", "you", "agent", "system", "someone")
 pgettext_noop(

@@ -30,17 +30,34 @@ def chat_messages(
     """
     system = system_prompt(context, tag=tag, by_tools=by_tools)
     turns = _turns(context.tool_exchanges) if by_tools else _results(context.tool_exchanges, tag)
-    instruction_messages = [{"role": "user", "content": context.instruction}] if context.instruction else []
     now = closing_instruction(context)
     room = (
         budget_tokens
         - extra
         - estimated_tokens(system + now)
-        - estimated_tokens(as_json([*turns, *instruction_messages]))
+        - estimated_tokens(as_json(turns) + context.instruction)
     )
     text = f"{_block(tag, prompt_json_within(context, room))}\n\n{now}"
     first = [{"role": "system", "content": system}, {"role": "user", "content": text}]
-    return [*first, *turns, *instruction_messages]
+    return _in_strict_order([*first, *turns], context.instruction)
+
+
+def _in_strict_order(messages: list[ChatMessage], instruction: str) -> list[ChatMessage]:
+    """Return the messages as strict servers want them, with the instruction at the end of the last one.
+
+    Some servers refuse a user's message after that of a tool, and two of one role in a row.
+    """
+    ordered: list[ChatMessage] = []
+    for message in messages:
+        if message["role"] == "user" and ordered and ordered[-1]["role"] == "user":
+            ordered[-1] = _extended(ordered[-1], message["content"])
+        else:
+            ordered.append(message)
+    return [*ordered[:-1], _extended(ordered[-1], instruction)] if instruction else ordered
+
+
+def _extended(message: ChatMessage, text: str) -> ChatMessage:
+    return message | {"content": f"{message['content']}\n\n{text}"}
 
 
 def _block(tag: str, content: Any) -> str:

@@ -106,6 +106,11 @@ def _message_parts(activity: ActivityJson, display: Display) -> Iterator[str]:
             yield text
 
 
+def _cut_short_words(reason: object) -> str:
+    """Say why a run ended before the model had its say; nothing if it did not."""
+    return _("cut short: {why}").format(why=reason) if isinstance(reason, str) and reason else ""
+
+
 _TLDR: Final = re.compile(r'"tldr"\s*:\s*("(?:[^"\\]|\\.)*")')
 
 
@@ -130,6 +135,7 @@ def _ending_parts(activity: ActivityJson, display: Display) -> Iterator[str]:
         ngettext("{count} call", "{count} calls", calls).format(count=calls),
         _("with a report") if reported_ended.get("reported") else _("without a report"),
         str(reported_ended.get("model") or ""),
+        _cut_short_words(reported_ended.get("cut_short")),
     ]
     yield f" {display.symbol('·')} ".join(part for part in parts if part)
     if activity.get("text"):

@@ -34,7 +34,12 @@ _COLUMNS: Final = (
     Column(gettext_noop("TASK"), shrinks=True),
 )
 _WHEN_WIDTH_MIN: Final = 11
-_RUN_STYLES: Final = {"completed": ("green",), "failed": ("red",), "running": ("cyan",)}
+_RUN_STYLES: Final = {
+    "completed": ("green",),
+    "cut short": ("yellow",),
+    "failed": ("red",),
+    "running": ("cyan",),
+}
 _LIFE_STYLES: Final = {"active": ("green",), "dormant": ("yellow",), "destroyed": ("dim",)}
 _RULING_STYLES: Final = {"denied": ("red",), "deferred": ("yellow",), "immediate": ("green",)}
 _TOOL_WIDTH: Final = 28
@@ -122,6 +127,9 @@ def _runs(runs: Sequence[RunSummaryJson], display: Display) -> Iterator[str]:
 
 def _run(run: RunSummaryJson, when: str, display: Display) -> str:
     status = escape(run.get("status") or "")
+    # A run that was cut short after it had proposed something is over, and has a reason too.
+    if status == "completed" and run.get("error"):
+        status = "cut short"
     text = display.paint(terms.run_status(status), *_RUN_STYLES.get(status, ()))
     words = f"  {display.paint(when, 'dim')}  {text}"
     error = f": {escape(run['error'])}" if run.get("error") else ""

@@ -16,7 +16,14 @@ from daemon.agents.running import transcript
 from daemon.agents.running.conversation import CALLS_MAX, INPUT_TOKENS_MAX, TURNS_MAX
 from daemon.agents.tools import budgets
 from daemon.agents.tools.agent_record import AgentHindered, current_report, load_agent, state_id
-from daemon.agents.tools.model_interface import AnswerFault, ModelTurn, RunContext, TokenUsage
+from daemon.agents.tools.model_interface import (
+    AnswerFault,
+    ModelFault,
+    ModelTurn,
+    ModelUnavailable,
+    RunContext,
+    TokenUsage,
+)
 from daemon.agents.tools.table import TOOLS
 from store.fold.verdicts import DecisionStatus
 from store.sentence import foreign_text
@@ -25,7 +32,16 @@ from syncproto.commit import COMMIT_BYTES_MAX
 from syncproto.ids import EntityId, id_from_text, id_to_text
 from tests.support.decision_verbs import commits, confirm, waiting
 from tests.support.fleet import Home
-from tests.support.scripted_runs import all_of, messages_of, new_agent, ran, reports, says
+from tests.support.scripted_runs import (
+    Script,
+    all_of,
+    messages_of,
+    new_agent,
+    ran,
+    reports,
+    run_script,
+    says,
+)
 
 ESTIMATE = ("update_task_estimate", {"minutes": 90})
 
@@ -348,7 +364,7 @@ async def test_what_a_failed_run_has_cost_is_kept_and_why_it_failed(
         await ran(
             a,
             agent,
-            says(ESTIMATE, usage=TokenUsage(100, 20)),
+            says(("no_such_tool", {}), usage=TokenUsage(100, 20)),
             AnswerFault(foreign_text("the server answered nonsense")),
         )
     (usage,) = all_of(a, "usage")
@@ -358,6 +374,68 @@ async def test_what_a_failed_run_has_cost_is_kept_and_why_it_failed(
     assert a.read(lambda snapshot: snapshot.entity(state_id(agent))) is None
 
 
+NONSENSE = AnswerFault(foreign_text("the server answered nonsense"))
+REFUSED_KEY = ModelUnavailable(foreign_text("the key was refused (401)"))
+
+
+@pytest.mark.parametrize(
+    ("turns", "fault"),
+    [
+        ([says(ESTIMATE, usage=TokenUsage(100, 20))], NONSENSE),
+        ([says(ESTIMATE, usage=TokenUsage(100, 20))], REFUSED_KEY),
+        # The forced report is a turn like any other.
+        ([says(ESTIMATE, usage=TokenUsage(100, 20)), says()], REFUSED_KEY),
+    ],
+)
+async def test_what_was_proposed_before_a_fault_is_kept_and_the_run_says_that_it_was_cut_short(
+    a: Home, task: EntityId, agent: EntityId, turns: list[ModelTurn], fault: ModelFault
+) -> None:
+    receipt = await ran(a, agent, *turns, fault)
+    assert (receipt.proposals, receipt.reported, receipt.cut_short) == (1, False, str(fault))
+    assert [item.tool for item in waiting(a)] == ["update_task_estimate"]
+    assert all_of(a, "usage")[0].value("input") == 100
+    assert log(a, agent)[-1].ended["cut_short"] == str(fault)
+    # What the model has read is not new to the next run.
+    known_agent = a.read(lambda snapshot: load_agent(snapshot, agent))
+    assert known_agent is not None
+    assert a.read(lambda snapshot: unseen_triggers(snapshot, known_agent)) == []
+
+
+async def test_what_was_proposed_before_the_time_was_up_is_kept(
+    a: Home, task: EntityId, agent: EntityId
+) -> None:
+    class FallsSilent(Script):
+        async def turn(self, context: RunContext) -> ModelTurn:
+            if not self.steps:
+                await asyncio.Event().wait()
+            return await super().turn(context)
+
+    receipt = await run_script(a, agent, FallsSilent([says(ESTIMATE)]), timeout_s=0.5)
+    assert (receipt.proposals, receipt.cut_short) == (1, "the run took longer than 0.5 s")
+
+
+async def test_a_report_is_kept_if_the_turn_after_it_fails(a: Home, task: EntityId, agent: EntityId) -> None:
+    refused = ("update_task_estimate", {"minutes": "soon"})
+    receipt = await ran(a, agent, says(reports("Half done."), refused), NONSENSE)
+    assert (receipt.reported, receipt.cut_short) == (True, str(NONSENSE))
+    (kept,) = all_of(a, "report")
+    assert kept.value("confidence") == "low"
+
+
+async def test_a_report_ends_the_run_unless_a_call_beside_it_was_refused(
+    a: Home, task: EntityId, agent: EntityId
+) -> None:
+    model = Script([says(ESTIMATE, reports()), says()])
+    await run_script(a, agent, model)
+    assert len(model.seen) == 1
+    malformed = ("update_task_estimate", {"minutes": "soon"})
+    batch = ("add_multiple_checklist_items", {"items": [{"title": "One"}, {"name": "Two"}]})
+    for number, call in enumerate((malformed, batch)):
+        model = Script([says(call, reports("Again.")), says()])
+        await run_script(a, agent, model, key=f"again {number}")
+        assert len(model.seen) == 2, call
+
+
 async def test_a_run_that_fails_after_its_agent_was_destroyed_says_no_more(
     a: Home, task: EntityId, agent: EntityId
 ) -> None:
@@ -365,10 +443,11 @@ async def test_a_run_that_fails_after_its_agent_was_destroyed_says_no_more(
         a.set(agent, lifecycle="destroyed")
         raise AnswerFault(foreign_text("nonsense"))
 
-    with pytest.raises(AnswerFault):
+    with pytest.raises(AgentHindered):
         await ran(a, agent, says(ESTIMATE, usage=TokenUsage(100, 20)), fails)
     assert kinds(a, agent) == ["system", "action", "tool_result"]
     assert all_of(a, "usage") == []
+    assert waiting(a) == []
 
 
 async def test_a_model_that_never_answers_leaves_nothing(a: Home, task: EntityId, agent: EntityId) -> None:
@@ -438,7 +517,7 @@ async def test_the_log_tells_what_woke_the_agent_what_it_said_and_how_it_ended(
     ]
     assert messages[-1].ended == {
         "model": "scripted",
-        "turns": 3,
+        "turns": 2,
         "calls": 2,
         "proposals": 1,
         "observations": 0,

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from daemon.agents.models.openai.chat_model import ChatCompletionsModel
-from daemon.agents.models.openai.endpoint import Endpoint
+from daemon.agents.models.openai.endpoint import Endpoint, RequestMode
 from daemon.agents.models.openai.request_forms import FORMS_BY_MODE
 from daemon.agents.models.openai.retry_policy import RetryPolicy
 from daemon.agents.tools.model_interface import (
@@ -151,7 +151,24 @@ async def test_a_report_is_asked_for_by_name():
         await connected.model.turn(forced)
         (request,) = connected.server.asked
     assert request.body["tool_choice"] == {"type": "function", "function": {"name": "update_report"}}
-    assert request.body["messages"][-1] == {"role": "user", "content": "Report now."}
+    assert [message["role"] for message in request.body["messages"]] == ["system", "user"]
+    assert request.body["messages"][-1]["content"].endswith("\n\nReport now.")
+
+
+@pytest.mark.parametrize("mode", ["tools", "actions"])
+async def test_no_user_follows_a_tool_and_no_role_itself(mode: RequestMode):
+    call = ToolCall("update_task_estimate", {"minutes": 90})
+    exchanges = (ToolExchange(call, "Proposal queued.", 1), ToolExchange(call, "Skipped.", 1))
+    forced = replace(
+        CONTEXT, tool_exchanges=exchanges, instruction="Report now.", required_tool="update_report"
+    )
+    answer = calls(("update_report", REPORT)) if mode == "tools" else acts({"report": REPORT})
+    async with connected_model(answer, mode=mode) as connected:
+        await connected.model.turn(forced)
+        (request,) = connected.server.asked
+    roles = [message["role"] for message in request.body["messages"]]
+    assert roles == ["system", "user", *(["assistant", "tool", "tool"] if mode == "tools" else [])]
+    assert request.body["messages"][-1]["content"].endswith("\n\nReport now.")
 
 
 async def test_one_answer_by_schema_is_all_but_for_a_report_that_is_asked_for():

@@ -107,10 +107,10 @@ def test_answers_that_quote_the_journal_stand_in_a_block_too():
     context = replace(
         CONTEXT, tool_exchanges=(ToolExchange(call, f'Skipped: "{HOSTILE}" already exists.', 1),)
     )
-    *_, answered = prompt_messages(context, by_tools=False)
-    assert answered["content"].count(f"<{TAG}>") == 1
-    assert answered["content"].count(f"</{TAG}>") == 1
-    assert "SYSTEM" in _apart(answered["content"])[1]
+    *_, message = prompt_messages(context, by_tools=False)
+    assert message["content"].count(f"<{TAG}>") == message["content"].count(f"</{TAG}>") == 2
+    answers = message["content"].partition("Your actions were answered:")[2]
+    assert "SYSTEM" in _apart(answers)[1]
 
 
 def test_the_parts_come_in_the_order_of_the_domain():

@@ -55,7 +55,8 @@ def agent(a: Home, task: EntityId) -> EntityId:
 async def test_proposals_wait_and_the_report_is_there(a: Home, task: EntityId, agent: EntityId):
     async with running(a, calls(ESTIMATE, REPORTED)) as (far, service):
         await service.completed(agent, 1)
-        assert len(far.server.asked) == 2
+        # After the report nothing is asked again.
+        assert len(far.server.asked) == 1
     (item,) = waiting(a)
     assert (item.summary, item.rationale) == ("Set estimate to 90 minutes", "The note says so.")
     assert a.value(task, "estimate_minutes") == 60
@@ -65,7 +66,7 @@ async def test_proposals_wait_and_the_report_is_there(a: Home, task: EntityId, a
 
 
 async def test_the_usage_of_all_turns_is_booked_under_the_models_name(a: Home, agent: EntityId):
-    async with running(a, calls(ESTIMATE, REPORTED)) as (_, service):
+    async with running(a, calls(ESTIMATE), calls(REPORTED)) as (_, service):
         await service.completed(agent, 1)
         (run,) = await service.runs(agent)
     usage = derived_id("usage", id_to_text(agent), run.run_key, time_of=agent)
@@ -183,8 +184,25 @@ async def test_a_fault_of_the_server_fails_the_run_and_says_why(
     assert words in error
 
 
-async def test_a_fault_in_the_last_turn_takes_nothing_half_done_into_the_journal(a: Home, agent: EntityId):
-    assert "refused the key" in await failed(a, agent, calls(ESTIMATE), refuses(401))
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        (refuses(401), "refused the key"),
+        (refuses(429), "429"),
+        (raw(b"{"), "no JSON"),
+    ],
+)
+async def test_what_was_proposed_before_a_fault_waits_and_nothing_is_done(
+    a: Home, task: EntityId, agent: EntityId, fault: Step, reason: str
+):
+    async with running(a, calls(ESTIMATE), attempts_max=1) as (far, service):
+        far.server.always = fault
+        await service.completed(agent, 1)
+        (run,) = await service.runs(agent)
+    assert reason in run.error
+    assert [item.summary for item in waiting(a)] == ["Set estimate to 90 minutes"]
+    assert a.value(task, "estimate_minutes") == 60
+    assert KEY not in run.error
 
 
 async def test_a_server_that_is_away_never_makes_an_agent_dormant(a: Home, task: EntityId, agent: EntityId):

@@ -69,11 +69,8 @@ LIVED_THROUGH: dict[str, tuple[Step, ...]] = {
     "429 with Retry-After": (refuses(429, after="3"), calls(ESTIMATE, REPORTED)),
     "503, and then a broken connection": (refuses(503), cuts(), calls(ESTIMATE, REPORTED)),
     "context overflow": (OVERFLOW, calls(ESTIMATE, REPORTED)),
-    "no ids": (
-        answers({"tool_calls": [call(*ESTIMATE, None), call(*REPORTED, None)]}),
-        says("Done."),
-    ),
-    "one id for all": (answers({"tool_calls": [call(*ESTIMATE, "x"), call(*REPORTED, "x")]}), says("Done.")),
+    "no ids": (answers({"tool_calls": [call(*ESTIMATE, None), call(*REPORTED, None)]}),),
+    "one id for all": (answers({"tool_calls": [call(*ESTIMATE, "x"), call(*REPORTED, "x")]}),),
     "garbled names": (calls(("functions.Update-Task-ESTIMATE", {"minutes": 90}), REPORTED),),
     "unknown tools": (calls(("delete_task", {"taskId": "all"}), ESTIMATE, REPORTED),),
     "arguments that are no JSON": (
@@ -222,15 +219,26 @@ async def paying(
         yield far, service
 
 
-def dear(tokens: int) -> Step:
+def dear(tokens: int, *called: tuple[str, object]) -> Step:
     usage = {"prompt_tokens": tokens, "completion_tokens": 0}
-    return answers({"tool_calls": [call(*ESTIMATE)]}, "tool_calls", usage)
+    return answers({"tool_calls": [call(*arguments) for arguments in called]}, "tool_calls", usage)
+
+
+async def test_what_was_proposed_before_the_budget_was_spent_waits(a: Home, agent: EntityId):
+    async with paying(a, 0.05, dear(49_000, ESTIMATE)) as (far, service):
+        await service.completed(agent, 1)
+        assert "today's budget for models is spent" in (await service.runs(agent))[0].error
+        assert len(far.server.asked) == 1
+    assert [item.summary for item in waiting(a)] == ["Set estimate to 90 minutes"]
 
 
 async def test_a_run_that_would_go_beyond_the_budget_ends_and_begins_again_the_next_day(
     a: Home, task: EntityId, agent: EntityId
 ):
-    async with paying(a, 0.05, dear(49_000), calls(ESTIMATE, REPORTED)) as (far, service):
+    async with paying(a, 0.05, dear(49_000, ("delete_task", {})), calls(ESTIMATE, REPORTED)) as (
+        far,
+        service,
+    ):
         await until_waiting(service, agent, "today's budget for models is spent")
         run = (await service.runs(agent))[0]
         assert run.status is RunStatus.ABANDONED
@@ -275,7 +283,7 @@ async def test_what_a_real_small_model_says_changes_nothing_unconfirmed(
     before = [a.value(task, name) for name in fields]
     async with running(a, *replays(RECORDED[mode]), mode=mode) as (far, service):
         await service.completed(agent, 1)
-        assert not far.server.script
+        assert far.server.asked
     assert [a.value(task, name) for name in fields] == before
     assert a.titles(task) == []
     assert report_of(a, agent) is not None

@@ -89,6 +89,12 @@ def test_an_agents_life_is_changed_by_one_word(words, body, sentence, placet: Pl
     assert sent(control, f"POST {PATH}/{words[0]}") == body
 
 
+def test_a_run_that_was_cut_short_is_shown_as_such(placet: Placet, control: FakeControl):
+    (run,) = AGENT["runs"]
+    control.answers(f"GET {PATH}", AGENT | {"runs": [run | {"status": "completed"}]})
+    assert "cut short  a note was added: the model did not answer" in placet("agent", "show", "c0ff").out
+
+
 def test_what_an_agent_may_do_is_shown(placet: Placet, control: FakeControl):
     control.answers(f"GET {PATH}", AGENT)
     assert placet("agent", "policy", "c0ff").out == (

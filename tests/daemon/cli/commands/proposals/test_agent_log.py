@@ -52,6 +52,11 @@ def test_what_an_agent_did_is_told_run_by_run(placet: Placet, control: FakeContr
     )
 
 
+def test_a_run_that_was_cut_short_says_why(placet: Placet, control: FakeControl):
+    control.answers(LOG, [message("summary", ended=ENDED | {"cut_short": "no key"})])
+    assert placet("agent", "log", "c0ff").out.endswith("· rules · cut short: no key\n")
+
+
 @pytest.mark.parametrize(
     ("text", "answer"),
     [
