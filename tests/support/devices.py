@@ -9,10 +9,9 @@ import socket
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +22,37 @@ ROOT = Path(__file__).parents[2]
 PLACET = Path(sysconfig.get_path("scripts")) / "placet"
 
 
-# Below the ports that the system hands out to connections (32 768 to 60 999), and a range for each worker:
-# what is free here stays free until the daemon asks for it.
-_PORTS = count(20_000 + 1_000 * (int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % 12))
+# Below the ports that the system hands out to connections (32 768 to 60 999).
+_PORTS = range(20_000, 32_000)
+_RANGE_PORTS = 100
+_claims: list[socket.socket] = []
+"""What keeps other runs off the ranges of this process, as long as it lives."""
+
+
+def _claimed_ports() -> Iterator[int]:
+    """Yield ports of ranges that no other run on this machine takes, whoever runs it.
+
+    A datagram socket on the first port of a range claims all of it: no daemon opens such a port, and the
+    system ends the claim with the process. So a port that is free here stays free until a daemon asks for it.
+    """
+    for first_port in _PORTS[::_RANGE_PORTS]:
+        claim = socket.socket(type=socket.SOCK_DGRAM)
+        try:
+            claim.bind(("127.0.0.1", first_port))
+        except OSError:
+            claim.close()
+            continue
+        _claims.append(claim)
+        yield from range(first_port, first_port + _RANGE_PORTS)
+    raise AssertionError("every range of ports is taken")
+
+
+_own_ports = _claimed_ports()
 
 
 def free_port() -> int:
     """Return a port that is free, for a daemon that must come back where it was."""
-    for port in _PORTS:
+    for port in _own_ports:
         with socket.socket() as probe, suppress(OSError):
             probe.bind(("127.0.0.1", port))
             return port
