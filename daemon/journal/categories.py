@@ -67,12 +67,12 @@ class CategoryEdit(Struct, frozen=True, forbid_unknown_fields=True):
 def list_categories(snapshot: Snapshot, *, removed: bool) -> list[Category]:
     """List categories by name."""
     entities = snapshot.entities(KIND, removed=removed)
-    return _shown(snapshot, [entity for entity in entities if entity.exists])
+    return _present(snapshot, [entity for entity in entities if entity.exists])
 
 
 def show(snapshot: Snapshot, ref: str) -> Category:
     """Show one category."""
-    return _shown(snapshot, [names.find_named(snapshot, KIND, ref)])[0]
+    return _present(snapshot, [names.find_named(snapshot, KIND, ref)])[0]
 
 
 def add(tx: Transaction, new: NewCategory) -> Category:
@@ -119,10 +119,10 @@ def _fields(
 def _again(tx: Transaction, category: EntityId) -> Category:
     entity = tx.entity(category)
     assert entity is not None
-    return _shown(tx, [entity])[0]
+    return _present(tx, [entity])[0]
 
 
-def _shown(snapshot: Snapshot, entities: list[Entity]) -> list[Category]:
+def _present(snapshot: Snapshot, entities: list[Entity]) -> list[Category]:
     presenter = JournalPresenter(snapshot)
     doubles = named_entities.duplicate_name_keys(snapshot, KIND)
     categories = [

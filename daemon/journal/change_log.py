@@ -104,7 +104,7 @@ def list_changes(
         entities=None
         if ref is None
         else entity_and_descendant_ids(snapshot, find_logged_entity(snapshot, ref)),
-        wanted=_wanted(snapshot, only._replace(kind=kind), every_kind=ref is not None),
+        wanted=_operation_filter(snapshot, only._replace(kind=kind), every_kind=ref is not None),
         field=lambda name: only.field is None or _is_called(name, only.field),
         commits_max=COMMITS_SEARCHED_MAX,
     )
@@ -142,7 +142,7 @@ def _is_held(snapshot: Snapshot, kind: str) -> bool:
 
 def _require_field(requested_field: str) -> None:
     """Refuse a name that no field has: looking for it would read the whole log."""
-    known_fields = {word for names in _FIELD_NAMES for name in names for word in _called(name)}
+    known_fields = {word for names in _FIELD_NAMES for name in names for word in _names_of_field(name)}
     if requested_field.strip().lower().partition("/")[0] in known_fields:
         return
     near = get_close_matches(requested_field.strip().lower(), sorted(known_fields), n=1)
@@ -156,7 +156,9 @@ def _require_field(requested_field: str) -> None:
     )
 
 
-def _wanted(snapshot: Snapshot, only: ChangeFilter, *, every_kind: bool) -> field_changes.OperationFilter:
+def _operation_filter(
+    snapshot: Snapshot, only: ChangeFilter, *, every_kind: bool
+) -> field_changes.OperationFilter:
     """Return the predicate that selects the operations asked for; it tests cheap conditions first."""
     replicas = None if only.device is None else _replicas(snapshot, only.device)
     agent = (
@@ -211,10 +213,10 @@ def _replicas(snapshot: Snapshot, device: str) -> frozenset[ReplicaId]:
 
 def _is_called(field: str, wanted: str) -> bool:
     """Say whether a field is meant: by its whole name, a set's name, or the word that people see."""
-    return wanted.strip().lower() in (field, *_called(field))
+    return wanted.strip().lower() in (field, *_names_of_field(field))
 
 
-def _called(field: str) -> tuple[str, str]:
+def _names_of_field(field: str) -> tuple[str, str]:
     """Return what a field may be called: its name, and the word that people see."""
     name = field.partition("/")[0]
     return name, name.removeprefix("is_").removesuffix("_minutes").removesuffix("_ids").removesuffix("_id")

@@ -100,7 +100,7 @@ def restore_item(tx: Transaction, ref: str) -> ChecklistItem:
     """Bring a removed item back, with its checklist if that was removed too."""
     item = entities.find_entity(tx, ["checklist_item"], ref, removed=True)
     task = require_visible_task(task_of_item(tx, item))
-    checklist = _pointed(tx, item, "checklist_id")
+    checklist = _entity_in_field(tx, item, "checklist_id")
     back: dict[str, Value] = {DELETED: False}
     if not is_set_by_person(item, DELETED, False) or (checklist is not None and not checklist.visible):
         writes = [EntityWrite(item.id, "checklist_item", back)]
@@ -115,22 +115,22 @@ def restore_item(tx: Transaction, ref: str) -> ChecklistItem:
 
 def _above(snapshot: Snapshot, item: Entity) -> list[EntityWrite]:
     """Return the empty operations on what an item belongs to."""
-    checklist = _pointed(snapshot, item, "checklist_id")
-    task = None if checklist is None else _pointed(snapshot, checklist, "task_id")
+    checklist = _entity_in_field(snapshot, item, "checklist_id")
+    task = None if checklist is None else _entity_in_field(snapshot, checklist, "task_id")
     return [touch_task(entity) for entity in (checklist, task) if entity is not None]
 
 
 def task_of_item(snapshot: Snapshot, item: Entity) -> Entity | None:
     """Return the task that an item belongs to, None if an end is missing."""
-    checklist = _pointed(snapshot, item, "checklist_id")
-    return None if checklist is None else _pointed(snapshot, checklist, "task_id")
+    checklist = _entity_in_field(snapshot, item, "checklist_id")
+    return None if checklist is None else _entity_in_field(snapshot, checklist, "task_id")
 
 
 def find_editable_item(tx: Transaction, ref: str) -> tuple[Entity, Entity | None]:
     """Find an item that a person can write to, and its task."""
     item = entities.find_entity(tx, ["checklist_item"], ref)
     task = require_visible_task(task_of_item(tx, item))
-    checklist = _pointed(tx, item, "checklist_id")
+    checklist = _entity_in_field(tx, item, "checklist_id")
     if checklist is not None and not checklist.visible:
         title = entities.as_candidate(checklist).title
         raise Refused(
@@ -143,7 +143,7 @@ def find_editable_item(tx: Transaction, ref: str) -> tuple[Entity, Entity | None
     return item, task
 
 
-def _pointed(snapshot: Snapshot, entity: Entity, field: str) -> Entity | None:
+def _entity_in_field(snapshot: Snapshot, entity: Entity, field: str) -> Entity | None:
     target = entity.value(field)
     return snapshot.entity(EntityId(target)) if isinstance(target, bytes) else None
 

@@ -75,7 +75,7 @@ def add(tx: Transaction, ref: str, new: NewChecklist) -> Checklist:
     checklist, writes = checklist_by_title(tx, task, new.title)
     if writes:
         tx.commit([*writes, touch_task(task)])
-    return _shown(tx, checklist)
+    return _present(tx, checklist)
 
 
 def edit(tx: Transaction, ref: str, change: ChecklistEdit) -> Checklist:
@@ -86,7 +86,7 @@ def edit(tx: Transaction, ref: str, change: ChecklistEdit) -> Checklist:
     if not is_set_by_person(checklist, "title", title):
         write = EntityWrite(checklist.id, "checklist", {"title": title}, base=clock)
         tx.commit([write, *([touch_task(task)] if task else [])])
-    return _shown(tx, checklist.id)
+    return _present(tx, checklist.id)
 
 
 def move(tx: Transaction, ref: str, wanted: ChecklistMove) -> Checklist:
@@ -98,7 +98,7 @@ def move(tx: Transaction, ref: str, wanted: ChecklistMove) -> Checklist:
     beside = spot.before if spot.before is not None else spot.after
     other = None if beside is None else entities.find_entity(tx, ["checklist"], beside)
     if task is None:
-        return _shown(tx, checklist.id)
+        return _present(tx, checklist.id)
     everyone = sorted_by_position(visible_children(tx, task.id, "task_checklist"))
     neighbours = [entity for entity in everyone if entity.id != checklist.id]
     index = target_index(neighbours, spot, other)
@@ -109,7 +109,7 @@ def move(tx: Transaction, ref: str, wanted: ChecklistMove) -> Checklist:
             EntityWrite(identifier, "checklist", {"position": place}) for identifier, place in places.items()
         ]
         tx.commit([own, *others, touch_task(task)])
-    return _shown(tx, checklist.id)
+    return _present(tx, checklist.id)
 
 
 def remove(tx: Transaction, ref: str) -> Checklist:
@@ -117,7 +117,7 @@ def remove(tx: Transaction, ref: str) -> Checklist:
     checklist = entities.find_entity(tx, ["checklist"], ref, removed=True)
     if checklist.visible:
         tx.commit([EntityWrite(checklist.id, "checklist", {DELETED: True})])
-    return _shown(tx, checklist.id)
+    return _present(tx, checklist.id)
 
 
 def restore(tx: Transaction, ref: str) -> Checklist:
@@ -127,7 +127,7 @@ def restore(tx: Transaction, ref: str) -> Checklist:
     fields: dict[str, Value] = {DELETED: False}
     if not is_set_by_person(checklist, DELETED, False):
         tx.commit([EntityWrite(checklist.id, "checklist", fields), *([touch_task(task)] if task else [])])
-    return _shown(tx, checklist.id)
+    return _present(tx, checklist.id)
 
 
 def _editable(tx: Transaction, ref: str) -> tuple[Entity, Entity | None]:
@@ -140,7 +140,7 @@ def _task(snapshot: Snapshot, checklist: Entity) -> Entity | None:
     return snapshot.entity(EntityId(target)) if isinstance(target, bytes) else None
 
 
-def _shown(tx: Transaction, checklist: EntityId) -> Checklist:
+def _present(tx: Transaction, checklist: EntityId) -> Checklist:
     held_now = tx.entity(checklist)
     assert held_now is not None
     return JournalPresenter(tx).checklist(held_now)

@@ -60,9 +60,9 @@ def list_conflicts(snapshot: Snapshot, ref: str | None) -> list[Conflict]:
     task = None if ref is None else entities.find_task(snapshot, ref).id
     presenter = JournalPresenter(snapshot)
     conflicts: list[Conflict] = []
-    for entity, top in _disputed(snapshot):
+    for entity, top in _disputed_entities(snapshot):
         if task is None or (top is not None and top.id == task):
-            conflicts += [_placed(conflict, top) for conflict in presenter.conflicts(entity)]
+            conflicts += [_with_task(conflict, top) for conflict in presenter.conflicts(entity)]
         if len(conflicts) >= CONFLICTS_MAX:
             break
     return _within_bytes(conflicts[:CONFLICTS_MAX])
@@ -81,7 +81,7 @@ def _within_bytes(conflicts: list[Conflict]) -> list[Conflict]:
 def count_conflicts(snapshot: Snapshot) -> int:
     """Return how many fields are in conflict, as far as they are shown."""
     count = 0
-    for entity, _ in _disputed(snapshot):
+    for entity, _ in _disputed_entities(snapshot):
         count += len(conflict_versions.conflicting_values(snapshot, entity))
         if count >= CONFLICTS_MAX:
             break
@@ -102,7 +102,7 @@ class Kept(Struct, frozen=True, kw_only=True):
 
 def keep_version(tx: Transaction, wanted: Keep) -> Kept:
     """Write the chosen value over all of a field's."""
-    entity = _named(tx, wanted.entity)
+    entity = _find_entity(tx, wanted.entity)
     _require_in_sight(_above(tx, entity))
     if wanted.base is not None and clock_json(entity.clock) != dict(wanted.base):
         raise Refused(
@@ -137,7 +137,7 @@ def keep_version(tx: Transaction, wanted: Keep) -> Kept:
         field=field,
         name=settled.name,
         kept=settled.versions[wanted.n - 1],
-        left=[_placed(conflict, _top(tx, now)) for conflict in JournalPresenter(tx).conflicts(now)],
+        left=[_with_task(conflict, _top(tx, now)) for conflict in JournalPresenter(tx).conflicts(now)],
     )
 
 
@@ -149,7 +149,7 @@ def _kinds(snapshot: Snapshot) -> list[str]:
     return [*CONFLICT_KINDS, *(kind for kind in newer if kind not in CONFLICT_KINDS)]
 
 
-def _disputed(snapshot: Snapshot) -> Iterator[tuple[Entity, Entity | None]]:
+def _disputed_entities(snapshot: Snapshot) -> Iterator[tuple[Entity, Entity | None]]:
     """Yield what is in conflict and in sight, also of what it belongs to, with its task, tasks first.
 
     Kinds of a newer version come last: what a person wrote there must not go unseen either.
@@ -185,13 +185,13 @@ def _top(snapshot: Snapshot, entity: Entity) -> Entity | None:
     )
 
 
-def _placed(conflict: Conflict, task: Entity | None) -> Conflict:
+def _with_task(conflict: Conflict, task: Entity | None) -> Conflict:
     if task is None:
         return conflict
     return replace(conflict, task_id=id_to_text(task.id), task_title=task.text("title"))
 
 
-def _named(snapshot: Snapshot, ref: str) -> Entity:
+def _find_entity(snapshot: Snapshot, ref: str) -> Entity:
     """Find a task by id or title, or anything else by its id."""
     try:
         return entities.find_task(snapshot, ref)

@@ -57,7 +57,7 @@ def add(tx: Transaction, ref: str, new: NewEntry) -> Entry:
         "happened_at": happened_at,
     }
     tx.commit([EntityWrite(entry, "entry", fields), touch_task(task)])
-    return _shown(tx, entry)
+    return _present(tx, entry)
 
 
 def list_entries(snapshot: Snapshot, ref: str, *, removed: bool) -> list[Entry]:
@@ -82,7 +82,7 @@ def edit(tx: Transaction, ref: str, change: EntryEdit) -> Entry:
         tx.commit(
             [EntityWrite(entry.id, "entry", changed, base=clock), *([touch_task(task)] if task else [])]
         )
-    return _shown(tx, entry.id)
+    return _present(tx, entry.id)
 
 
 def remove(tx: Transaction, ref: str) -> Entry:
@@ -90,7 +90,7 @@ def remove(tx: Transaction, ref: str) -> Entry:
     entry = entities.find_entity(tx, ["entry"], ref, removed=True)
     if entry.visible:
         tx.commit([EntityWrite(entry.id, "entry", {DELETED: True})])
-    return _shown(tx, entry.id)
+    return _present(tx, entry.id)
 
 
 def restore(tx: Transaction, ref: str) -> Entry:
@@ -100,7 +100,7 @@ def restore(tx: Transaction, ref: str) -> Entry:
     fields: dict[str, Value] = {DELETED: False}
     if not is_set_by_person(entry, DELETED, False):
         tx.commit([EntityWrite(entry.id, "entry", fields), *([touch_task(task)] if task else [])])
-    return _shown(tx, entry.id)
+    return _present(tx, entry.id)
 
 
 def _fields(change: EntryEdit) -> dict[str, Value]:
@@ -119,7 +119,7 @@ def _task(snapshot: Snapshot, entry: Entity) -> Entity | None:
     return snapshot.entity(EntityId(target)) if isinstance(target, bytes) else None
 
 
-def _shown(tx: Transaction, entry: EntityId) -> Entry:
+def _present(tx: Transaction, entry: EntityId) -> Entry:
     entity = tx.entity(entry)
     assert entity is not None
     return JournalPresenter(tx).entry(entity)

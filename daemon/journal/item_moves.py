@@ -92,7 +92,7 @@ def _target(
     tx: Transaction, task: Entity, item: Entity, beside: Entity | None, wanted: str | None
 ) -> tuple[EntityId, list[EntityWrite]]:
     """Return the checklist to move to, and the write that makes a missing one."""
-    named_target = None if wanted is None else _named(tx, task, wanted)
+    named_target = None if wanted is None else _find_or_make_checklist(tx, task, wanted)
     if beside is None:
         if named_target is not None:
             return named_target
@@ -119,7 +119,7 @@ def _target(
     return EntityId(checklist), []
 
 
-def _named(tx: Transaction, task: Entity, wanted: str) -> tuple[EntityId, list[EntityWrite]]:
+def _find_or_make_checklist(tx: Transaction, task: Entity, wanted: str) -> tuple[EntityId, list[EntityWrite]]:
     """Return a checklist of a task by its id or title; make one if none has that title."""
     lists = visible_children(tx, task.id, "task_checklist")
     by_id = [

@@ -82,12 +82,12 @@ def list_labels(snapshot: Snapshot, *, task: str | None, removed: bool) -> list[
     label_entities = snapshot.entities(KIND, removed=removed)
     if task is not None:
         label_entities = assignable_labels(snapshot, entities.find_task(snapshot, task))
-    return _shown(snapshot, [label_entity for label_entity in label_entities if label_entity.exists])
+    return _present(snapshot, [label_entity for label_entity in label_entities if label_entity.exists])
 
 
 def show(snapshot: Snapshot, ref: str) -> Label:
     """Show one label."""
-    return _shown(snapshot, [names.find_named(snapshot, KIND, ref)])[0]
+    return _present(snapshot, [names.find_named(snapshot, KIND, ref)])[0]
 
 
 def add(tx: Transaction, new: NewLabel) -> Label:
@@ -149,10 +149,10 @@ def _categories(tx: Transaction, refs: list[str]) -> set[EntityId]:
 def _again(tx: Transaction, label: EntityId) -> Label:
     stored = tx.entity(label)
     assert stored is not None
-    return _shown(tx, [stored])[0]
+    return _present(tx, [stored])[0]
 
 
-def _shown(snapshot: Snapshot, label_entities: list[Entity]) -> list[Label]:
+def _present(snapshot: Snapshot, label_entities: list[Entity]) -> list[Label]:
     presenter = JournalPresenter(snapshot)
     doubles = named_entities.duplicate_name_keys(snapshot, KIND)
     labels = [

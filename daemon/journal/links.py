@@ -58,12 +58,12 @@ def add(tx: Transaction, ref: str, new: NewLink) -> Link:
             sentence("link-to-itself", "{title!r} cannot be linked to itself", title=begins.text("title")),
             sentence("name-another-task", "name another task"),
         )
-    links = _saying(tx, key)
+    links = _links_with_key(tx, key)
     if not links:
         _require_open_end(tx, key)
         tx.commit([_write(tx, key), touch_task(begins), touch_task(ends)])
-        links = _saying(tx, key)
-    return _shown(tx, links[0], begins.id)
+        links = _links_with_key(tx, key)
+    return _present(tx, links[0], begins.id)
 
 
 def remove(tx: Transaction, ref: str) -> Link:
@@ -72,19 +72,19 @@ def remove(tx: Transaction, ref: str) -> Link:
     key = task_graph.link_key_of(link)
     if key is None:
         raise not_found("link", ref, sentence("link-without-ends", "it has no ends"))
-    writes = [EntityWrite(entity.id, KIND, {DELETED: True}) for entity in _saying(tx, key)]
+    writes = [EntityWrite(entity.id, KIND, {DELETED: True}) for entity in _links_with_key(tx, key)]
     if writes:
         tx.commit(writes)
     stored_entity = tx.entity(link.id)
     assert stored_entity is not None
-    return _shown(tx, stored_entity, key.begins)
+    return _present(tx, stored_entity, key.begins)
 
 
 def remove_matching(tx: Transaction, ref: str, new: NewLink) -> Link:
     """Remove the link with this meaning from sight; a link that is already removed stays so."""
     begins, ends = entities.find_task(tx, ref, removed=True), entities.find_task(tx, new.to, removed=True)
     key = task_graph.link_key(begins.id, checked_type(new.type), ends.id)
-    links = _saying(tx, key)
+    links = _links_with_key(tx, key)
     removed_link = links[0] if links else tx.entity(link_id_of(key))
     if removed_link is None:
         raise not_found(
@@ -104,7 +104,7 @@ def checked_type(text: str) -> str:
     return wanted
 
 
-def _saying(snapshot: Snapshot, key: LinkKey) -> list[Entity]:
+def _links_with_key(snapshot: Snapshot, key: LinkKey) -> list[Entity]:
     """Return the links in sight that mean this, whatever their ids: an import derives ids from its file."""
     out = task_graph.links_at(snapshot, key.begins, task_graph.OUTGOING)
     back = task_graph.links_at(snapshot, key.begins, task_graph.INCOMING)
@@ -141,5 +141,5 @@ def _in_words(snapshot: Snapshot, path: Sequence[EntityId]) -> str:
     return " blocks ".join(titles)
 
 
-def _shown(snapshot: Snapshot, link: Entity, task: EntityId) -> Link:
+def _present(snapshot: Snapshot, link: Entity, task: EntityId) -> Link:
     return task_graph.present_link(snapshot, link, task, set())

@@ -93,11 +93,11 @@ def search_tasks(snapshot: Snapshot, query: str, *, removed: bool, after: int, l
             _, places = hits_by_task.setdefault(hit.task.id, (hit, []))
             if len(places) < PLACES_MAX:
                 places += words.places(hit)
-    tasks_found = [_shown(hit.task, places[:PLACES_MAX]) for hit, places in hits_by_task.values()]
+    tasks_found = [_found_task(hit.task, places[:PLACES_MAX]) for hit, places in hits_by_task.values()]
     return Found(tasks_found, after + looked_at if more else None)
 
 
-def _shown(task: Entity, places: list[Place]) -> FoundTask:
+def _found_task(task: Entity, places: list[Place]) -> FoundTask:
     status = task.text("status") or "OPEN"
     return FoundTask(id_to_text(task.id), task.text("title"), status, places, not task.visible)
 

@@ -133,7 +133,7 @@ def add(tx: Transaction, new: NewTask) -> Task:
     _require_scope(tx, fields, None)
     task = tx.new_id()
     tx.commit([*labels.writes, *categories.writes, EntityWrite(task, "task", fields)])
-    return _shown(tx, task)
+    return _present(tx, task)
 
 
 def edit(tx: Transaction, ref: str, change: TaskEdit) -> Task:
@@ -157,7 +157,7 @@ def finish(tx: Transaction, ref: str, shift: Shift) -> Task:
 def remove(tx: Transaction, ref: str) -> Task:
     """Take a task out of sight; its history stays, and so does what others write to it meanwhile."""
     task = entities.find_task(tx, ref, removed=True)
-    return _write(tx, task, {DELETED: True}, None) if task.visible else _shown(tx, task.id)
+    return _write(tx, task, {DELETED: True}, None) if task.visible else _present(tx, task.id)
 
 
 def restore(tx: Transaction, ref: str) -> Task:
@@ -180,10 +180,10 @@ def _write(
     writes = [*(before or []), *([EntityWrite(task.id, "task", changed, base=clock)] if changed else [])]
     if writes:
         tx.commit(writes)
-    return _shown(tx, task.id)
+    return _present(tx, task.id)
 
 
-def _shown(tx: Transaction, task: EntityId) -> Task:
+def _present(tx: Transaction, task: EntityId) -> Task:
     stored = tx.entity(task)
     assert stored is not None
     return JournalPresenter(tx).task(stored)

@@ -86,7 +86,7 @@ class Started(TimeRecord, frozen=True, kw_only=True):
 def list_running(snapshot: Snapshot) -> list[TimeRecord]:
     """List the timers that run: this device's first, then those of others, the oldest first."""
     return sorted(
-        _shown(snapshot, _running(snapshot)),
+        _present(snapshot, _running_records(snapshot)),
         key=lambda time_record: (not time_record.is_here, time_record.started_at),
     )
 
@@ -99,15 +99,17 @@ def list_records(
     `after` is the id of the last one of the page before.
     """
     task = None if ref is None else entities.find_task(snapshot, ref).id
-    starts = sorted(_begun(snapshot, task, removed=removed), reverse=True)
+    starts = sorted(_with_beginnings(snapshot, task, removed=removed), reverse=True)
     if after is not None:
         last = entities.find_by_full_id(snapshot, KIND, after)
         starts = [started for started in starts if started < (last.text("started_at"), last.id)]
     records = (snapshot.entity(identifier) for _, identifier in starts[:limit])
-    return _shown(snapshot, [record for record in records if record is not None])
+    return _present(snapshot, [record for record in records if record is not None])
 
 
-def _begun(snapshot: Snapshot, task: EntityId | None, *, removed: bool) -> Iterator[tuple[str, EntityId]]:
+def _with_beginnings(
+    snapshot: Snapshot, task: EntityId | None, *, removed: bool
+) -> Iterator[tuple[str, EntityId]]:
     """Yield the records of a task, or all, each after its beginning, which is what they are ordered by."""
     if task is None:
         rows = snapshot.states_by_creation(KIND, removed=removed, closed=True, after=None, limit=-1)
@@ -120,7 +122,7 @@ def _begun(snapshot: Snapshot, task: EntityId | None, *, removed: bool) -> Itera
             yield entity.text("started_at"), entity.id
 
 
-def _running(snapshot: Snapshot) -> list[Entity]:
+def _running_records(snapshot: Snapshot) -> list[Entity]:
     rows = snapshot.states_by_creation(KIND, removed=False, closed=False, after=None, limit=RUNNING_MAX)
     return [Entity(name, load_state(state), visible=True) for name, state in rows]
 
@@ -134,7 +136,7 @@ def _running_here(snapshot: Snapshot) -> list[Entity]:
     devices = NameLookup(snapshot)
     return [
         entity
-        for entity in _running(snapshot)
+        for entity in _running_records(snapshot)
         if entity.created is not None
         and devices.device_of_replica(entity.created.head.replica) == snapshot.device
     ]
@@ -148,7 +150,7 @@ def start(tx: Transaction, ref: str, new: NewTimer, typed: HumanInput) -> Starte
     task = entities.find_task(tx, ref)
     running_records = _running_here(tx)
     if new == NewTimer() and len(running_records) == 1 and running_records[0].value("task_id") == task.id:
-        return _started(tx, running_records[0].id, [], already=True)
+        return _started_answer(tx, running_records[0].id, [], already=True)
     at_ms = _past(tx, new.at, typed)
     stops = [
         EntityWrite(running.id, KIND, {"ended_at": iso_utc(_end_ms(tx, running, at_ms, new.at))})
@@ -159,7 +161,7 @@ def start(tx: Transaction, ref: str, new: NewTimer, typed: HumanInput) -> Starte
     if (note := validation.checked_remark(new.note)) is not None:
         fields["note"] = note
     tx.commit([*stops, EntityWrite(record, KIND, fields), *_touches(tx, running_records, task)])
-    return _started(tx, record, [running.id for running in running_records], already=False)
+    return _started_answer(tx, record, [running.id for running in running_records], already=False)
 
 
 def stop(tx: Transaction, request: Stop, typed: HumanInput) -> list[TimeRecord]:
@@ -176,7 +178,7 @@ def stop(tx: Transaction, request: Stop, typed: HumanInput) -> list[TimeRecord]:
                 sentence("use-timer-edit", "change it with `timer edit`"),
             )
         if not running_records:
-            return _shown(tx, [record])
+            return _present(tx, [record])
     at_ms = _past(tx, request.at, typed)
     note = validation.checked_remark(request.note)
     noted: dict[str, Value] = {} if note is None else {"note": note}
@@ -186,7 +188,7 @@ def stop(tx: Transaction, request: Stop, typed: HumanInput) -> list[TimeRecord]:
     ]
     if writes:
         tx.commit([*writes, *_touches(tx, running_records)])
-    return _again(tx, [running.id for running in running_records])
+    return _present_anew(tx, [running.id for running in running_records])
 
 
 def edit(tx: Transaction, ref: str, change: TimeEdit, typed: HumanInput) -> TimeRecord:
@@ -199,7 +201,7 @@ def edit(tx: Transaction, ref: str, change: TimeEdit, typed: HumanInput) -> Time
     if changed:
         target = None if change.task is UNSET else entities.find_task(tx, change.task)
         tx.commit([EntityWrite(record.id, KIND, changed, base=clock), *_touches(tx, [record], target)])
-    return _again(tx, [record.id])[0]
+    return _present_anew(tx, [record.id])[0]
 
 
 def remove(tx: Transaction, ref: str) -> TimeRecord:
@@ -207,7 +209,7 @@ def remove(tx: Transaction, ref: str) -> TimeRecord:
     record = entities.find_entity(tx, [KIND], ref, removed=True, noun="time record")
     if record.visible:
         tx.commit([EntityWrite(record.id, KIND, {DELETED: True, **_ended_now(tx, record)})])
-    return _again(tx, [record.id])[0]
+    return _present_anew(tx, [record.id])[0]
 
 
 def restore(tx: Transaction, ref: str) -> TimeRecord:
@@ -216,7 +218,7 @@ def restore(tx: Transaction, ref: str) -> TimeRecord:
     if not is_set_by_person(record, DELETED, False):
         fields: dict[str, Value] = {DELETED: False, **_ended_now(tx, record)}
         tx.commit([EntityWrite(record.id, KIND, fields), *_touches(tx, [record])])
-    return _again(tx, [record.id])[0]
+    return _present_anew(tx, [record.id])[0]
 
 
 # -- times --------------------------------------------------------------------------------------------
@@ -321,17 +323,19 @@ def _touches(tx: Transaction, records: Iterable[Entity], *others: Entity | None)
     ]
 
 
-def _shown(snapshot: Snapshot, records: Sequence[Entity]) -> list[TimeRecord]:
+def _present(snapshot: Snapshot, records: Sequence[Entity]) -> list[TimeRecord]:
     presenter = JournalPresenter(snapshot)
     return [presenter.time_record(entity, _task(snapshot, entity)) for entity in records]
 
 
-def _again(tx: Transaction, ids: Iterable[EntityId]) -> list[TimeRecord]:
+def _present_anew(tx: Transaction, ids: Iterable[EntityId]) -> list[TimeRecord]:
     records = (tx.entity(identifier) for identifier in ids)
-    return _shown(tx, [record for record in records if record is not None])
+    return _present(tx, [record for record in records if record is not None])
 
 
-def _started(tx: Transaction, record: EntityId, stopped: Sequence[EntityId], *, already: bool) -> Started:
-    (time_record,) = _again(tx, [record])
+def _started_answer(
+    tx: Transaction, record: EntityId, stopped: Sequence[EntityId], *, already: bool
+) -> Started:
+    (time_record,) = _present_anew(tx, [record])
     fields = {name: getattr(time_record, name) for name in time_record.__struct_fields__}
-    return Started(**fields, stopped=_again(tx, stopped), already=already)
+    return Started(**fields, stopped=_present_anew(tx, stopped), already=already)

@@ -82,7 +82,7 @@ class _Gap:
         self.right: list[EntityId] = []
         self.low: str | None = None
         self.high: str | None = None
-        self._bound()
+        self._find_bounds()
 
     def widen(self, count: int) -> None:
         """Let some more neighbours on each side get new places."""
@@ -90,9 +90,9 @@ class _Gap:
             self.left.insert(0, self._before.pop().id)
         for _ in range(min(count, len(self._after))):
             self.right.append(self._after.pop().id)
-        self._bound()
+        self._find_bounds()
 
-    def _bound(self) -> None:
+    def _find_bounds(self) -> None:
         """Find the nearest places; neighbours between without a place get one, up to a number."""
         while self._before and not positions.is_position(self._before[-1].text("position")):
             neighbour = self._before.pop()

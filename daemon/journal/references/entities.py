@@ -39,8 +39,10 @@ def find_task(snapshot: Snapshot, ref: str, *, removed: bool = False) -> Entity:
     if by_id is not None and by_id.id == _full(ref):
         return _in_sight(by_id, "task", removed)
     entities = _by_title(snapshot, ref, removed)
-    prefixed = _prefixed(snapshot, ("task",), ref)
-    together = _meant([*prefixed, *entities], removed) or _meant(_by_letters(snapshot, ref, removed), removed)
+    prefixed = _with_id_prefix(snapshot, ("task",), ref)
+    together = _visible_or_removed([*prefixed, *entities], removed) or _visible_or_removed(
+        _by_letters(snapshot, ref, removed), removed
+    )
     if not together and prefixed:
         return _in_sight(prefixed[0], "task", removed)
     return _only(list(together.values()), "task", ref)
@@ -55,7 +57,7 @@ def find_entity(
         raise not_found(noun, ref, ID_FORMAT_HINT)
     entity = _by_id(snapshot, kinds, ref)
     if entity is None:
-        prefixed = _prefixed(snapshot, kinds, ref)
+        prefixed = _with_id_prefix(snapshot, kinds, ref)
         entity = _only([match for match in prefixed if match.visible or removed] or prefixed, noun, ref)
     return _in_sight(entity, noun, removed)
 
@@ -143,14 +145,14 @@ def _by_id(snapshot: Snapshot, kinds: Sequence[str], ref: str) -> Entity | None:
     return entity if entity is not None and entity.kind in kinds and entity.exists else None
 
 
-def _prefixed(snapshot: Snapshot, kinds: Sequence[str], ref: str) -> list[Entity]:
+def _with_id_prefix(snapshot: Snapshot, kinds: Sequence[str], ref: str) -> list[Entity]:
     prefix = ref.strip().lower()
     if not _HEX.fullmatch(prefix):
         return []
-    return _existing(snapshot, snapshot.ids_with_prefix(kinds, prefix, CANDIDATES_MAX + 1))
+    return _existing_entities(snapshot, snapshot.ids_with_prefix(kinds, prefix, CANDIDATES_MAX + 1))
 
 
-def _existing(snapshot: Snapshot, ids: Iterable[EntityId]) -> list[Entity]:
+def _existing_entities(snapshot: Snapshot, ids: Iterable[EntityId]) -> list[Entity]:
     entities = (snapshot.entity(identifier) for identifier in ids)
     return [entity for entity in entities if entity is not None and entity.exists]
 
@@ -175,10 +177,10 @@ def _by_letters(snapshot: Snapshot, ref: str, removed: bool) -> list[Entity]:
         for identifier, title in task_titles(snapshot, removed=removed)
         if wanted in comparison_key(title)
     )
-    return _existing(snapshot, islice(identifiers, TITLES_MAX))
+    return _existing_entities(snapshot, islice(identifiers, TITLES_MAX))
 
 
-def _meant(entities: Iterable[Entity], removed: bool) -> dict[EntityId, Entity]:
+def _visible_or_removed(entities: Iterable[Entity], removed: bool) -> dict[EntityId, Entity]:
     """Return those in sight; if there are none and `removed` is set, return the others."""
     stored_entities = {entity.id: entity for entity in entities}
     return {

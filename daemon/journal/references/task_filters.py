@@ -95,8 +95,8 @@ def resolve_filter(
     ):
         return None
     labels, categories = (
-        _named(snapshot, "label", task_filter.label),
-        _named(snapshot, "category", task_filter.category),
+        _ids_named(snapshot, "label", task_filter.label),
+        _ids_named(snapshot, "category", task_filter.category),
     )
     known_ids: set[object] = set()
     if labels is not None:
@@ -106,8 +106,8 @@ def resolve_filter(
     return ResolvedFilter(
         labels=None if labels is None else frozenset(map(_field, labels)),
         categories=categories,
-        statuses=_each(task_filter.status, validation.checked_status),
-        priorities=_each(task_filter.priority, validation.checked_priority),
+        statuses=_check_each(task_filter.status, validation.checked_status),
+        priorities=_check_each(task_filter.priority, validation.checked_priority),
         due_before=_day(task_filter.due_before, read_day),
         known=frozenset(known_ids),
     )
@@ -117,7 +117,7 @@ def _field(label: EntityId) -> str:
     return f"{TASK_LABELS}/{id_to_text(label)}"
 
 
-def _named(snapshot: Snapshot, kind: NamedKind, ref: str) -> frozenset[EntityId] | None:
+def _ids_named(snapshot: Snapshot, kind: NamedKind, ref: str) -> frozenset[EntityId] | None:
     """Return the ids that a reference names: more than one if devices gave two things the same name."""
     if not ref:
         return None
@@ -127,7 +127,7 @@ def _named(snapshot: Snapshot, kind: NamedKind, ref: str) -> frozenset[EntityId]
     return frozenset(called or {names.find_named(snapshot, kind, ref).id})
 
 
-def _each(text: str, check: Callable[[str], str]) -> frozenset[str] | None:
+def _check_each(text: str, check: Callable[[str], str]) -> frozenset[str] | None:
     parts = [part for part in text.split(",") if part.strip()]
     return frozenset(check(part) for part in parts) if parts else None
 

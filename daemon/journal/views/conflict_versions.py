@@ -53,7 +53,8 @@ def conflicting_values(snapshot: Snapshot, entity: Entity) -> dict[str, list[Con
         return {}
     values = {
         field: [
-            _conflicting(version.value, version.source, written_ms(version.source)) for version in versions
+            _conflicting_value(version.value, version.source, written_ms(version.source))
+            for version in versions
         ]
         for field, versions in entity.conflicts().items()
         if field != DELETED
@@ -61,14 +62,14 @@ def conflicting_values(snapshot: Snapshot, entity: Entity) -> dict[str, list[Con
     deletions = [version.source for version in entity.versions(DELETED) if version.value is True]
     if deletions:
         restores = [version.source for version in entity.versions(DELETED) if version.value is not True]
-        restored = [_conflicting(False, source, source.ms) for source in restores]
-        removed = _conflicting(True, deletions[0], deletions[0].ms)
+        restored = [_conflicting_value(False, source, source.ms) for source in restores]
+        removed = _conflicting_value(True, deletions[0], deletions[0].ms)
         # All restores have the same value. More than one would only crowd out the choice to remove.
         values[DELETED] = [*(restored or _writes_outliving_deletion(snapshot, entity))[:1], removed]
-    return {field: _shown(versions) for field, versions in sorted(values.items())}
+    return {field: _first_versions(versions) for field, versions in sorted(values.items())}
 
 
-def _shown(versions: list[ConflictingValue]) -> list[ConflictingValue]:
+def _first_versions(versions: list[ConflictingValue]) -> list[ConflictingValue]:
     """Return the versions that are shown: some, and no more than fit into an answer."""
     shown_versions = versions[:2]
     size = sum(len(encode(version.value)) for version in shown_versions)
@@ -86,7 +87,7 @@ _WITH_IT = sentence("member-with", "with it")
 _WITHOUT_IT = sentence("member-without", "without it")
 
 
-def _conflicting(value: Value, source: Provenance, ms: int) -> ConflictingValue:
+def _conflicting_value(value: Value, source: Provenance, ms: int) -> ConflictingValue:
     return ConflictingValue(value, author_name(source) or "", source.head, ms)
 
 

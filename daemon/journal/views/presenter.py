@@ -57,7 +57,7 @@ class JournalPresenter:
         checklists = sorted_by_position(self.children.pointing_at(task.id, "task_checklist"))
         items = {checklist.id: self._sorted_items(checklist.id) for checklist in checklists}
         entries = [] if brief else self.children.pointing_at(task.id, "task_entry")
-        times = sorted(self.children.pointing_at(task.id, "task_time"), key=_begun)
+        times = sorted(self.children.pointing_at(task.id, "task_time"), key=_record_order)
         agent = next((entity.id for entity in self.children.pointing_at(task.id, "agent_task")), None)
         labels = self._labels(task)
         listed = [item for below in items.values() for item in below]
@@ -77,7 +77,7 @@ class JournalPresenter:
             if brief
             else [self._checklist(checklist, items[checklist.id], task.id) for checklist in checklists],
             checklist_progress=_progress(listed),
-            entries=[self.entry(entry) for entry in sorted(entries, key=_told)],
+            entries=[self.entry(entry) for entry in sorted(entries, key=_entry_order)],
             times=[] if brief else [self.time_record(time, task) for time in times],
             time_spent_minutes=minutes_spent(times),
             links=[] if brief else present_task_links(self._snapshot, task.id, self._circles),
@@ -184,7 +184,7 @@ class JournalPresenter:
             ids = self._snapshot.ids_pointing_at(task.id, "task_entry", removed=True)
             all_parts = [entity for entity in map(self._snapshot.entity, ids) if entity is not None]
             removed_entries = [part for part in all_parts if part.exists and not part.visible]
-        return [self.entry(removed_entry) for removed_entry in sorted(removed_entries, key=_told)]
+        return [self.entry(removed_entry) for removed_entry in sorted(removed_entries, key=_entry_order)]
 
     def entry(self, entry: Entity) -> Entry:
         """Show one entry."""
@@ -236,13 +236,13 @@ def _happened_at(entry: Entity) -> str:
     return entry.text("happened_at") or written_at_iso(entry.created) or ""
 
 
-def _told(entry: Entity) -> tuple[str, str, int, EntityId]:
+def _entry_order(entry: Entity) -> tuple[str, str, int, EntityId]:
     """Return the key by which entries are ordered: by their time; texts of one file by their places in it."""
     created_n = 0 if entry.created is None else original_n(entry.created)
     return _happened_at(entry), entry.text("position"), created_n, entry.id
 
 
-def _begun(record: Entity) -> tuple[int, EntityId]:
+def _record_order(record: Entity) -> tuple[int, EntityId]:
     """Return the key by which time records are ordered: by their beginning."""
     return kept_moment_ms(record.text("started_at")) or 0, record.id
 

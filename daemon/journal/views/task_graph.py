@@ -140,14 +140,14 @@ def _circles(blocks: Mapping[EntityId, set[EntityId]]) -> Iterator[frozenset[Ent
         for end in ends:
             back[end].add(identifier)
     identifiers: set[EntityId] = set()
-    left = [member for root in blocks for member in _leaving(root, blocks, identifiers)]
+    left = [member for root in blocks for member in _reachable(root, blocks, identifiers)]
     identifiers.clear()
     for identifier in reversed(left):
         if identifier not in identifiers:
-            yield frozenset(_leaving(identifier, back, identifiers))
+            yield frozenset(_reachable(identifier, back, identifiers))
 
 
-def _leaving(
+def _reachable(
     root: EntityId, ways: Mapping[EntityId, set[EntityId]], identifiers: set[EntityId]
 ) -> Iterator[EntityId]:
     """Yield what is reached from a task and not seen yet, each as it is left for the last time."""
@@ -177,11 +177,11 @@ def blocking_path(snapshot: Snapshot, begins: EntityId, ends: EntityId) -> list[
             came_from[key.ends] = identifier
             waiting.append(key.ends)
             if key.ends == ends:
-                return _walked(came_from, begins, ends)
+                return _path_back(came_from, begins, ends)
     return []
 
 
-def _walked(came_from: dict[EntityId, EntityId], begins: EntityId, ends: EntityId) -> list[EntityId]:
+def _path_back(came_from: dict[EntityId, EntityId], begins: EntityId, ends: EntityId) -> list[EntityId]:
     path = [ends]
     while path[-1] != begins:
         path.append(came_from[path[-1]])

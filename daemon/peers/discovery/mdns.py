@@ -191,7 +191,7 @@ class MdnsDiscovery:
         self, mdns: AsyncZeroconf, services: dict[str, _Service], own: Sequence[str]
     ) -> None:
         """Register the services that are to be announced now, and unregister the others."""
-        wanted = self._wanted()
+        wanted = self._wanted_beacons()
         for role in list(services):
             if wanted.get(role) != services[role].reason:
                 await (await mdns.async_unregister_service(services.pop(role).info))
@@ -203,7 +203,7 @@ class MdnsDiscovery:
                 # The names are random, so no other device has them, and none needs to be asked.
                 await (await mdns.async_register_service(service.info, cooperating_responders=True))
 
-    def _wanted(self) -> dict[str, tuple[str, bytes]]:
+    def _wanted_beacons(self) -> dict[str, tuple[str, bytes]]:
         key = self._beacon_keys().own
         wanted = {} if key is None else {"member": ("member", key)}
         if self._inviting_name is not None:

@@ -141,7 +141,7 @@ class LinkRegistry(LinkObserver):
             rival = self._placed[link.peer]
             reason = "no sign of life"
             if await rival.liveness.is_alive():
-                if not await self.key_clones.detect_by_age(rival, self._placed_for_s(rival), link):
+                if not await self.key_clones.detect_by_age(rival, self._age_s(rival), link):
                     return "another link of this pair is better"
                 reason = GOODBYE_KEY_CLONE
             await self._close_and_wait(rival, reason)
@@ -153,10 +153,10 @@ class LinkRegistry(LinkObserver):
         if rival is None or rival.dialled or link.dialled or not self.key_clones.is_cloned(link.peer):
             return False
         # Each daemon gets a whole turn, so that it can deliver what only it has.
-        has_turn = self._placed_for_s(rival) < self._limits.clone_turn_s
+        has_turn = self._age_s(rival) < self._limits.clone_turn_s
         return has_turn and await self.key_clones.detect_by_answer(rival, link)
 
-    def _placed_for_s(self, link: PeerLink) -> float:
+    def _age_s(self, link: PeerLink) -> float:
         return loop_time_s() - self._placed_s[link.peer]
 
     def _replace_rival(self, link: PeerLink) -> bool:

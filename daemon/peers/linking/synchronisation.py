@@ -67,10 +67,10 @@ class Synchronisation:
         others = [state for state in await self._devices.states() if not state.this and not state.removed]
         called = {device.hex() for device in self._replication.members_being_called()}
         linked = [state for state in others if state.connected]
-        reasons = [*map(_lacking, (state for state in linked if state.lag))]
-        reasons += map(_having_more, (state for state in linked if state.missing))
-        reasons += map(_not_answering, (state for state in linked if state.unanswered))
-        reasons += map(_being_called, (state for state in others if state.device_id in called))
+        reasons = [*map(_lacks_sentence, (state for state in linked if state.lag))]
+        reasons += map(_has_more_sentence, (state for state in linked if state.missing))
+        reasons += map(_no_answer_sentence, (state for state in linked if state.unanswered))
+        reasons += map(_is_called_sentence, (state for state in others if state.device_id in called))
         seconds, hint = f"{wait_s:g}", sentence("try-again", "try again")
         if not reasons:
             message = sentence("not-in-step", "not in step after {seconds} s", seconds=seconds)
@@ -84,17 +84,17 @@ class Synchronisation:
         return Refused(RefusalCode.TIMEOUT, message, hint)
 
 
-def _lacking(state: DeviceState) -> Sentence:
+def _lacks_sentence(state: DeviceState) -> Sentence:
     return sentence("peer-lacks", "{name} lacks {count}", name=state.name, count=state.lag or 0)
 
 
-def _having_more(state: DeviceState) -> Sentence:
+def _has_more_sentence(state: DeviceState) -> Sentence:
     return sentence("peer-has-more", "{count} to come from {name}", count=state.missing, name=state.name)
 
 
-def _not_answering(state: DeviceState) -> Sentence:
+def _no_answer_sentence(state: DeviceState) -> Sentence:
     return sentence("peer-unanswered", "{name} has not answered yet", name=state.name)
 
 
-def _being_called(state: DeviceState) -> Sentence:
+def _is_called_sentence(state: DeviceState) -> Sentence:
     return sentence("peer-being-called", "{name} is still being called", name=state.name)

@@ -297,7 +297,7 @@ class JoinerHandshake:
         if turn is PairingTurn.ANSWER:
             return self._prove(frame, _expect_from_inviter(frame, Answer))
         if turn is PairingTurn.WELCOME:
-            return self._admitted(_expect_from_inviter(frame, Welcome))
+            return self._pairing_outcome(_expect_from_inviter(frame, Welcome))
         raise LocalProtocolError("this pairing is over")
 
     def _start(self, frame: bytes, greeting: Greeting) -> bytes:
@@ -323,7 +323,7 @@ class JoinerHandshake:
         self._turn = PairingTurn.WELCOME
         return codec.encode(Proof(newcomer, signature, _mac(keys.joiner, newcomer + signature)))
 
-    def _admitted(self, welcome: Welcome) -> PairingOutcome:
+    def _pairing_outcome(self, welcome: Welcome) -> PairingOutcome:
         assert self._keys is not None
         if not _confirms(welcome.mac, self._keys.inviter, welcome.host):
             raise WrongSecret(

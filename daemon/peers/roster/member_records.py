@@ -118,7 +118,7 @@ def _make_member(entity: Entity, public_key: bytes, certificate: bytes) -> Membe
         entity.text("name") or device.hex()[:8],
         public_key,
         certificate,
-        _removed(entity),
+        _is_removed(entity),
         _beacon(entity)[0],
     )
 
@@ -132,7 +132,7 @@ def _beacon(entity: Entity) -> tuple[bytes | None, Value]:
     return key if isinstance(key, bytes) and len(key) == BEACON_BYTES else None, removed_mark
 
 
-def _removed(entity: Entity) -> bool:
+def _is_removed(entity: Entity) -> bool:
     """Return whether a device was removed, and no device that knew of that let it in again."""
     return not entity.visible or any(version.value is True for version in entity.versions("removed"))
 
@@ -140,7 +140,7 @@ def _removed(entity: Entity) -> bool:
 def is_removed(snapshot: Snapshot, device: DeviceId) -> bool:
     """Return whether a device was let in once and is removed."""
     entity = snapshot.entity(roster_entity_id(device))
-    return entity is not None and _removed(entity)
+    return entity is not None and _is_removed(entity)
 
 
 def commit_removes(signed: SignedCommit, device: DeviceId) -> bool:
@@ -174,7 +174,7 @@ def introduction_write(
     if entity is not None and entity.kind != KIND:
         # Something else was created under the device's id: a new creation founds the entry.
         return EntityWrite(roster_entity_id(device), KIND, fields, base=EMPTY_CLOCK)
-    if entity is not None and _removed(entity):
+    if entity is not None and _is_removed(entity):
         # Also if the entity has no genuine certificate: otherwise the removal would outlast the pairing.
         fields |= {"removed": False, "deleted": False}
     return EntityWrite(roster_entity_id(device), KIND, fields)
@@ -186,7 +186,7 @@ def beacon_is_current(snapshot: Snapshot, members: Mapping[DeviceId, Member]) ->
     if entity is None:
         return False
     key, removed_mark = _beacon(entity)
-    return _removed(entity) or (key is not None and removed_mark == _removed_mark(members))
+    return _is_removed(entity) or (key is not None and removed_mark == _removed_mark(members))
 
 
 def beacon_renewal_write(snapshot: Snapshot, randomness: Callable[[int], bytes]) -> EntityWrite | None:

@@ -135,12 +135,12 @@ class Connector:
                     "too-many-callers", "{address} has too many callers now", address=str(address)
                 )
                 raise ConnectionRejected(full, UnreachableReason.BUSY) from fault
-            if _answered(fault):
-                raise ConnectionRejected(_turned_away(address)) from fault
-            raise Unreachable(_failed(address, fault), _kind(fault)) from fault
+            if _is_answer(fault):
+                raise ConnectionRejected(_refusal_sentence(address)) from fault
+            raise Unreachable(_failure_sentence(address, fault), _kind(fault)) from fault
         connection = transport_detail(socket, "ssl_object")
         if connection is None:
-            raise ConnectionRejected(_turned_away(address))
+            raise ConnectionRejected(_refusal_sentence(address))
         return socket, connection.getpeercert(binary_form=True) or b""
 
     def _http(self) -> ClientSession:
@@ -160,7 +160,7 @@ def _another_certificate(address: Address) -> Sentence:
     return sentence("another-certificate", "{address} showed another certificate", address=str(address))
 
 
-def _turned_away(address: Address) -> Sentence:
+def _refusal_sentence(address: Address) -> Sentence:
     return sentence("turned-away", "{address} refused this device", address=str(address))
 
 
@@ -168,7 +168,7 @@ def _too_many_callers(address: Address) -> Sentence:
     return sentence("too-many-callers", "{address} has too many callers now", address=str(address))
 
 
-def _failed(address: Address, fault: Exception) -> Sentence:
+def _failure_sentence(address: Address, fault: Exception) -> Sentence:
     return sentence("connecting-failed", "{address}: {fault}", address=str(address), fault=_words(fault))
 
 
@@ -178,7 +178,7 @@ def _is_full(fault: Exception) -> bool:
     return getattr(exception, "reason", None) == "TLSV1_ALERT_INTERNAL_ERROR"
 
 
-def _answered(fault: Exception) -> bool:
+def _is_answer(fault: Exception) -> bool:
     """Return whether something listens there, and ended the connection in the handshake or after it."""
     if isinstance(fault, aiohttp.ClientConnectorError):
         # A rejection arrives as a TLS alert if that gets through, else as a connection that breaks in the

@@ -57,7 +57,7 @@ async def connect_to_first(
     calls: list[asyncio.Task[Wire | None]] = []
     waiting = list(reversed(places[:PLACES_MAX]))
     try:
-        while _answered(calls) is None and (waiting or _under_way(calls)):
+        while _first_wire(calls) is None and (waiting or _under_way(calls)):
             if waiting:
                 calls.append(asyncio.create_task(call(waiting.pop())))
             await asyncio.wait(
@@ -65,7 +65,7 @@ async def connect_to_first(
                 timeout=stagger_s if waiting else None,
                 return_when=asyncio.FIRST_COMPLETED,
             )
-        result = ConnectResult(_answered(calls), _worth_reporting(failed))
+        result = ConnectResult(_first_wire(calls), _worth_reporting(failed))
     except BaseException:
         await _end(calls, None)
         raise
@@ -87,7 +87,7 @@ def _under_way(calls: list[asyncio.Task[Wire | None]]) -> list[asyncio.Task[Wire
     return [call for call in calls if not call.done()]
 
 
-def _answered(calls: list[asyncio.Task[Wire | None]]) -> Wire | None:
+def _first_wire(calls: list[asyncio.Task[Wire | None]]) -> Wire | None:
     """Return the wire of the first call that has one. Raise what ended a call if that is a bug."""
     finished = (call.result() for call in calls if call.done() and not call.cancelled())
     return next((wire for wire in finished if wire is not None), None)

@@ -98,10 +98,10 @@ def create(folder: Path, seed: bytes) -> Identity:
 def certificate_from_seed(seed: bytes) -> bytes:
     """Return the one certificate (DER) that a key has: every field is fixed by the key."""
     key = Ed25519PrivateKey.from_private_bytes(seed)
-    return _signed(key.public_key(), key)
+    return _sign_certificate(key.public_key(), key)
 
 
-def _signed(public: Ed25519PublicKey, by: Ed25519PrivateKey) -> bytes:
+def _sign_certificate(public: Ed25519PublicKey, by: Ed25519PrivateKey) -> bytes:
     device = device_id_of_key(public.public_bytes_raw())
     # Each key has a name of its own. Otherwise a verifier could regard one device's certificate as the issuer
     # of another's.
@@ -136,7 +136,7 @@ def _signed(public: Ed25519PublicKey, by: Ed25519PrivateKey) -> bytes:
 def _unsigned_part(public: Ed25519PublicKey) -> bytes:
     """Return a key's certificate without the signature, which is the only part that its owner can vary."""
     anyone = Ed25519PrivateKey.from_private_bytes(bytes(SEED_BYTES))
-    return _signed(public, anyone)[:-SIGNATURE_BYTES]
+    return _sign_certificate(public, anyone)[:-SIGNATURE_BYTES]
 
 
 @lru_cache(CERTIFICATES_KEPT)

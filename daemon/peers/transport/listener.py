@@ -178,7 +178,7 @@ class Listener:
         self._unknown[guard] = None
         guard.handshake = task = asyncio.create_task(self._shake(connection, guard))
         self._tasks.add(task)
-        task.add_done_callback(lambda finished: self._shaken(finished, connection, guard))
+        task.add_done_callback(lambda finished: self._end_handshake(finished, connection, guard))
 
     def _has_room(self, network: str) -> bool:
         """Return whether one more connection of a network fits in. If not, the oldest stranger may give way.
@@ -211,7 +211,9 @@ class Listener:
         except OSError as fault:
             log.debug("a caller was turned away in the handshake", caller=str(guard.caller), seen=str(fault))
 
-    def _shaken(self, finished: asyncio.Task[None], connection: socket.socket, guard: "_Guard") -> None:
+    def _end_handshake(
+        self, finished: asyncio.Task[None], connection: socket.socket, guard: "_Guard"
+    ) -> None:
         """Give the place back if the handshake failed; otherwise the end of the connection does."""
         self._tasks.discard(finished)
         if not guard.begun:

@@ -88,7 +88,7 @@ class Wire:
         """
         with _faults_as_connection_lost():
             try:
-                async with self._bounded(_ACKNOWLEDGED, timeout_s, trickle_bytes):
+                async with self._limit_wait(_ACKNOWLEDGED, timeout_s, trickle_bytes):
                     await self._socket.send_bytes(frame)
             except TimeoutError as fault:
                 raise ConnectionLost(f"the other side took next to nothing for {timeout_s:g} s") from fault
@@ -104,7 +104,7 @@ class Wire:
         # A pong is sent and a close is answered here, so this may fail as a sender does.
         with _faults_as_connection_lost():
             try:
-                async with self._unflooded(), self._bounded(_RECEIVED, timeout_s, trickle_bytes):
+                async with self._end_if_flooded(), self._limit_wait(_RECEIVED, timeout_s, trickle_bytes):
                     message = await self._next_message()
             except TimeoutError as fault:
                 raise ConnectionLost(f"next to nothing was heard for {timeout_s:g} s") from fault
@@ -127,7 +127,7 @@ class Wire:
         raise ConnectionLost(f"{CONTROL_FRAMES_MAX} pings and pongs without a frame")
 
     @asynccontextmanager
-    async def _unflooded(self) -> AsyncIterator[None]:
+    async def _end_if_flooded(self) -> AsyncIterator[None]:
         """End a wait during which much arrives, but no frame. Raises ConnectionLost."""
         loop = asyncio.get_running_loop()
         before = self._carried_bytes(_RECEIVED)
@@ -154,7 +154,7 @@ class Wire:
             raise ConnectionLost(f"{UNPRODUCTIVE_BYTES_MAX >> 20} MiB arrived without a frame") from fault
 
     @asynccontextmanager
-    async def _bounded(self, direction: int, limit_s: float, trickle_bytes: int) -> AsyncIterator[None]:
+    async def _limit_wait(self, direction: int, limit_s: float, trickle_bytes: int) -> AsyncIterator[None]:
         """Bound a wait by `limit_s`; grant it again while enough is carried, as often as a frame needs."""
         loop = asyncio.get_running_loop()
         timer: asyncio.TimerHandle

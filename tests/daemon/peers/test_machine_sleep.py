@@ -75,11 +75,11 @@ async def test_an_invitation_that_ran_out_while_the_machine_slept_is_announced_n
     notifier_watch = desk.peers.links.changed.watch()
     discovery = desk.peers.discovery
     assert discovery is not None
-    assert "inviter" in discovery._wanted()
+    assert "inviter" in discovery._wanted_beacons()
     desk.clock.ahead_s += LIFETIME_S
     # The timers of the machine have not moved but for this: long enough for a tick, and too short for an end.
     stand_still(POLL_S, monkeypatch)
     async with asyncio.timeout(LIMIT_S):
-        while "inviter" in discovery._wanted():
+        while "inviter" in discovery._wanted_beacons():
             await notifier_watch.wait_for_growth()
     assert (await desk.peers.invitations.state(name)).stage == "expired"
