@@ -10,6 +10,7 @@ from typing import Any
 from daemon.agents.context import memory
 from daemon.agents.context.run_inputs import RunInputs
 from daemon.agents.proposing.call_handler import ToolCallHandler
+from daemon.agents.running.report_facts import with_facts
 from daemon.agents.running.transcript import Transcript, commit_in_parts
 from daemon.agents.tools import budgets
 from daemon.agents.tools.agent_record import hindrance, load_agent, require_unhindered, state_id
@@ -179,7 +180,7 @@ def _report(
     content, old = run_progress.call_handler.report, memory.trimmed_report(tx, run_inputs.agent) or {}
     if content is None:
         return None
-    trimmed = memory.trim_report(content, tokens_max)
+    trimmed = memory.trim_report(with_facts(content, run_inputs.context), tokens_max)
     if _comparable(trimmed) == _comparable(old):
         return None
     span: list[Value] = [

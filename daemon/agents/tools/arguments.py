@@ -174,6 +174,10 @@ class UpdateReport(_Arguments, frozen=True):
     last_updated: ReportLine = ""
 
 
+REPORT_FACTS: Final = frozenset({"status", "priority", "estimate", "due", "checklistProgress", "lastUpdated"})
+"""The parts of a report that code fills in from the task, whatever a model writes there."""
+
+
 class RecordObservations(_Arguments, frozen=True):
     """Note what you want to know at your next wake and nobody else needs to read."""
 

@@ -206,6 +206,13 @@ def tool_description(name: str) -> dict[str, Any]:
         parameters["properties"] = {**parameters["properties"], "rationale": words}
     if takes_evidence(tool) and tool.mode is not CallMode.EXPLODED:
         parameters["properties"].setdefault("evidenceIds", dict(_EVIDENCE_SCHEMA))
+    if name == UPDATE_REPORT:
+        parameters["properties"] = {
+            argument: schema
+            for argument, schema in parameters["properties"].items()
+            if argument not in args.REPORT_FACTS
+        }
+        parameters.pop("$defs", None)
     return {"name": name, "description": parameters.pop("description", ""), "parameters": parameters}
 
 

@@ -25,6 +25,7 @@ from daemon.agents.models.openai.request_forms import (
     tools_as_text,
 )
 from daemon.agents.models.openai.retry_policy import RetryClock, RetryPolicy, post_with_retries
+from daemon.agents.models.openai.tool_schemas import offered_tools
 from daemon.agents.tools.budgets import estimated_tokens
 from daemon.agents.tools.model_interface import (
     AnswerFault,
@@ -138,8 +139,9 @@ class ChatCompletionsModel:
                 self._budget = estimated_tokens(str(request)) - total + total // 2
 
     def _request(self, context: RunContext, form: RequestForm) -> dict[str, Any]:
-        how = form_fields(form, context.required_tool, context.allowed_tools)
-        words = tools_as_text(form, context.required_tool, context.allowed_tools)
+        offered = offered_tools(context)
+        how = form_fields(form, context.required_tool, offered)
+        words = tools_as_text(form, context.required_tool, offered)
         messages = chat_messages(
             context,
             tag=self._tag(context.run_key),

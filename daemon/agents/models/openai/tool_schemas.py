@@ -6,12 +6,39 @@ Never adds a tool or widens what one takes: `daemon.agents.tools.table` decides 
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
-from daemon.agents.tools.table import RECORD_OBSERVATIONS, TOOLS, UPDATE_REPORT, tool_description
+from daemon.agents.tools.model_interface import RunContext
+from daemon.agents.tools.table import (
+    ASSIGN_TASK_LABEL,
+    RECORD_OBSERVATIONS,
+    RETRACT_PROPOSALS,
+    TOOLS,
+    UPDATE_CHECKLIST_ITEM,
+    UPDATE_REPORT,
+    equivalent_names,
+    tool_description,
+)
 
 ACTIONS_MAX = 30
 _SHARED: Final = "$defs"
 _NONE: Mapping[str, Any] = {}
 _LENGTHS = frozenset({"minLength", "maxLength"})
+
+
+def offered_tools(context: RunContext) -> tuple[str, ...]:
+    """Return the tools that the policy allows and that can succeed now, in the order of the table.
+
+    Of a batch and the tool of its elements only the batch is offered, unless the policy denies it: it does
+    the same, and every tool is paid for in every turn.
+    """
+    allowed = context.allowed_tools or tuple(TOOLS)
+    useless = {TOOLS[name].element for name in allowed}
+    if not context.task.items:
+        useless |= equivalent_names(UPDATE_CHECKLIST_ITEM)
+    if not context.labels:
+        useless |= equivalent_names(ASSIGN_TASK_LABEL)
+    if not context.proposals:
+        useless.add(RETRACT_PROPOSALS)
+    return tuple(name for name in TOOLS if name in allowed and name not in useless)
 
 
 def tool_definitions(allowed: Collection[str] = ()) -> list[dict[str, Any]]:
@@ -61,7 +88,8 @@ def portable_schema(described: Any, shared: Mapping[str, Any] = _NONE) -> Any:
     r"""Return a schema without references, without bounds on texts, and without `\d`.
 
     Servers that bind an answer by a grammar cannot use any of the three: llama-cpp-python's process ends on
-    each of them. The registry checks the lengths of texts itself.
+    each of them. The registry checks the lengths of texts itself. Titles and defaults are left out too: they
+    say nothing that names and requirements do not, and a small model pays for them in every turn.
     """
     if isinstance(described, list):
         return [portable_schema(member, shared) for member in described]
@@ -71,10 +99,17 @@ def portable_schema(described: Any, shared: Mapping[str, Any] = _NONE) -> Any:
     if isinstance(reference := described.get("$ref"), str):
         target = shared[reference.removeprefix(f"#/{_SHARED}/")]
         described = {**target, **{key: value for key, value in described.items() if key != "$ref"}}
-    left_out = {_SHARED, *(_LENGTHS if described.get("type") == "string" else ())}
+    left_out = {_SHARED, "default", *(_LENGTHS if described.get("type") == "string" else ())}
     portable = {
-        key: portable_schema(value, shared) for key, value in described.items() if key not in left_out
+        key: portable_schema(value, shared)
+        for key, value in described.items()
+        if key not in left_out and not _is_title(key, value)
     }
     if isinstance(pattern := portable.get("pattern"), str):
         portable["pattern"] = pattern.replace("\\d", "[0-9]")
     return portable
+
+
+def _is_title(key: str, value: Any) -> bool:
+    """Return whether this is the title of a schema; a property of that name has a schema as its value."""
+    return key == "title" and isinstance(value, str)

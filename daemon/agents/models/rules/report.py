@@ -26,15 +26,9 @@ def build_report(context: RunContext, wording: ModelWording) -> dict[str, Any]:
         "title": task.title,
         "tldr": _summary(task, len(titles), len(items), wording),
         "goal": old.get("goal", ""),
-        "status": task.status,
-        "priority": task.priority,
-        "estimate": task.estimate_minutes,
-        "due": task.due,
         "achieved": titles[:REPORT_ITEMS_MAX],
         "remaining": left[:REPORT_ITEMS_MAX],
         "learnings": _learnings(context, wording),
-        "checklistProgress": {"total": len(items), "completed": len(titles)},
-        "lastUpdated": context.now.isoformat(timespec="seconds"),
     }
 
 

@@ -321,8 +321,28 @@ async def test_changes_since_the_report_count_until_a_run_has_seen_them(
     confirm(a, item.id)
     assert changes_since(a, agent) == 3
     await ran(a, agent, says(reports()), key="two")
-    assert len(all_of(a, "report")) == 1
+    # The model's words are the same, but the estimate was confirmed since, and code fills it in.
+    assert len(all_of(a, "report")) == 2
     assert changes_since(a, agent) == 0
+    a.set(task, title="Yet another")
+    await ran(a, agent, says(reports()), key="three")
+    assert len(all_of(a, "report")) == 2
+    assert changes_since(a, agent) == 0
+
+
+async def test_code_fills_in_the_facts_of_a_report_whatever_the_model_writes(
+    a: Home, task: EntityId, agent: EntityId
+) -> None:
+    checklist = a.new("checklist", task, task_id=task, title="Todos")
+    a.new("checklist_item", task, checklist_id=checklist, title="One", is_checked=True, position="V")
+    wrong = {"status": "DONE", "estimate": 5, "due": "1999-01-01", "checklistProgress": {"total": 9}}
+    await ran(a, agent, says(reports("Half done.", **wrong)))
+    (stored,) = all_of(a, "report")
+    content = stored.value("content")
+    assert isinstance(content, dict)
+    assert (content["status"], content["estimate"], content["due"]) == ("OPEN", 60, None)
+    assert content["checklistProgress"] == {"total": 1, "completed": 1}
+    assert content["tldr"] == "Half done."
 
 
 async def test_what_the_agent_writes_itself_is_no_change_since_its_report(

@@ -15,6 +15,7 @@ from daemon.agents.models.openai.chat_model import ChatCompletionsModel
 from daemon.agents.models.openai.endpoint import Endpoint, RequestMode
 from daemon.agents.models.openai.request_forms import FORMS_BY_MODE
 from daemon.agents.models.openai.retry_policy import RetryPolicy
+from daemon.agents.models.openai.tool_schemas import offered_tools
 from daemon.agents.tools.model_interface import (
     AnswerFault,
     DecisionView,
@@ -28,7 +29,6 @@ from daemon.agents.tools.model_interface import (
     ToolCall,
     ToolExchange,
 )
-from daemon.agents.tools.table import TOOLS
 from daemon.peers.transport import identity
 from tests.daemon.agents.models.openai.connected_model import (
     CONTEXT,
@@ -98,7 +98,7 @@ async def test_the_request_names_the_model_the_tools_and_the_task_as_data():
         await connected.model.turn(CONTEXT)
         (request,) = connected.server.asked
     assert (request.path, request.body["model"]) == ("/v1/chat/completions", "fake-1")
-    assert [tool["function"]["name"] for tool in request.body["tools"]] == list(TOOLS)
+    assert [tool["function"]["name"] for tool in request.body["tools"]] == list(offered_tools(CONTEXT))
     assert request.headers["Authorization"] == f"Bearer {KEY}"
     system, message = request.body["messages"]
     assert NOTE not in system["content"]

@@ -14,7 +14,12 @@ from hypothesis import strategies as st
 
 from daemon.agents.models.openai.prompt import chat_messages
 from daemon.agents.models.openai.system_message import system_prompt
-from daemon.agents.models.openai.tool_schemas import answer_schema, tool_definitions
+from daemon.agents.models.openai.tool_schemas import (
+    answer_schema,
+    offered_tools,
+    portable_schema,
+    tool_definitions,
+)
 from daemon.agents.tools.budgets import estimated_tokens
 from daemon.agents.tools.model_interface import (
     AnswerFault,
@@ -210,6 +215,40 @@ def test_tools_that_the_policy_denies_are_not_described(must_call: str):
     assert list(schema["properties"]) == (["report"] if must_call else ["actions", "report"])
     assert "set_task_title" not in json.dumps(schema)
     assert list(answer_schema("", ("record_observations",))["properties"]) == ["observations"]
+
+
+def test_only_tools_that_can_succeed_now_are_offered_and_of_a_batch_and_its_element_one():
+    bare = replace(CONTEXT, labels=(), proposals=())
+    assert offered_tools(bare) == (
+        "set_task_title",
+        "update_task_estimate",
+        "update_task_due_date",
+        "update_task_priority",
+        "set_task_status",
+        "set_task_language",
+        "add_multiple_checklist_items",
+        "update_report",
+        "record_observations",
+    )
+    more = {"assign_task_labels", "update_checklist_items", "retract_proposals"}
+    assert set(offered_tools(full("x"))) == {*offered_tools(bare), *more}
+    # A policy that denies the batch leaves the tool of its elements.
+    single = ("add_checklist_item", "update_report")
+    assert offered_tools(replace(bare, allowed_tools=single)) == single
+
+
+def test_a_schema_has_no_titles_of_types_and_no_defaults_but_keeps_an_argument_of_that_name():
+    written = json.dumps(portable_schema(tool_definitions()))
+    assert '"default"' not in written
+    assert '"title": "' not in written
+    titled = portable_schema(tool_definitions(("set_task_title",)))[0]["function"]["parameters"]
+    assert titled["properties"]["title"] == {"type": "string"}
+
+
+def test_the_facts_of_a_report_are_not_asked_of_a_model():
+    (report,) = tool_definitions(("update_report",))
+    properties = report["function"]["parameters"]["properties"]
+    assert list(properties) == ["title", "tldr", "goal", "achieved", "remaining", "learnings"]
 
 
 async def test_a_request_offers_only_what_the_policy_leaves():

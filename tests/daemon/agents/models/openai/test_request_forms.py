@@ -23,7 +23,7 @@ from daemon.agents.models.openai.request_forms import (
     tools_as_text,
 )
 from daemon.agents.models.openai.retry_policy import RetryPolicy
-from daemon.agents.models.openai.tool_schemas import portable_schema
+from daemon.agents.models.openai.tool_schemas import offered_tools, portable_schema
 from daemon.agents.tools.model_interface import (
     AnswerFault,
     BudgetSpent,
@@ -31,7 +31,7 @@ from daemon.agents.tools.model_interface import (
     ModelUnavailable,
     TokenUsage,
 )
-from daemon.agents.tools.table import RECORD_OBSERVATIONS, TOOLS, UPDATE_REPORT
+from daemon.agents.tools.table import RECORD_OBSERVATIONS, UPDATE_REPORT
 from store.sentence import foreign_text
 from tests.daemon.agents.models.openai.connected_model import CONTEXT, KEY, REPORT, SteppedClock
 from tests.daemon.agents.models.openai.fake_server import (
@@ -181,7 +181,8 @@ async def test_a_model_that_is_bound_by_a_schema_reads_what_it_may_call():
     async with fake_chat_server(acts({"actions": [], "report": REPORT})) as server:
         await Device(server, "actions").started().turn(CONTEXT)
         content = server.asked[0].body["messages"][0]["content"]
-    assert all(f"- {name}(" in content for name in TOOLS if name not in {UPDATE_REPORT, RECORD_OBSERVATIONS})
+    aside = {UPDATE_REPORT, RECORD_OBSERVATIONS}
+    assert all(f"- {name}(" in content for name in offered_tools(CONTEXT) if name not in aside)
 
 
 def test_what_a_schema_refers_to_stands_in_its_place():
