@@ -123,7 +123,7 @@ def are_equal(value: object, other: object) -> bool:
 
     For Python, 1 equals 1.0 and True, and 0.0 equals -0.0.
     """
-    return value == other and encode(value) == encode(other)
+    return value is other or (value == other and encode(value) == encode(other))
 
 
 def _check_number(value: float) -> None:

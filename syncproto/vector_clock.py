@@ -5,6 +5,7 @@ Never guesses about a forked replica: the store knows which of its commits lie o
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
+from itertools import chain
 from typing import NamedTuple, Protocol
 
 from syncproto.ids import ReplicaId
@@ -90,16 +91,68 @@ def with_commit(clock: VectorClock, commit: Head, chains: Chains) -> VectorClock
     return (*clock[:begin], *sorted([*own, commit]), *clock[end:])
 
 
+class GrowingClock:
+    """A clock to which commits are added; each costs a look-up, however many heads the clock has."""
+
+    __slots__ = ("_clock", "_heads")
+
+    def __init__(self, clock: VectorClock = EMPTY_CLOCK) -> None:
+        self._clock: VectorClock | None = clock
+        self._heads: dict[ReplicaId, VectorClock] | None = None
+
+    @property
+    def clock(self) -> VectorClock:
+        """Return the clock that covers all that was added."""
+        if self._clock is None:
+            assert self._heads is not None
+            self._clock = tuple(sorted(chain.from_iterable(self._heads.values())))
+        return self._clock
+
+    def add(self, commit: Head, chains: Chains) -> None:
+        """Cover a commit, and so its whole chain."""
+        if self._heads is None:
+            assert self._clock is not None
+            if len(self._clock) <= _FEW_HEADS:
+                self._clock = with_commit(self._clock, commit, chains)
+                return
+            self._heads = _by_replica(self._clock)
+        own = self._heads.get(commit.replica, EMPTY_CLOCK)
+        grown = with_commit(own, commit, chains)
+        if grown is not own:
+            self._heads[commit.replica] = grown
+            self._clock = None
+
+    def covers(self, commit: Head, chains: Chains) -> bool:
+        """Return whether a commit is covered."""
+        if self._heads is None:
+            assert self._clock is not None
+            return covers(self._clock, commit, chains)
+        return covers(self._heads.get(commit.replica, EMPTY_CLOCK), commit, chains)
+
+
+def _by_replica(clock: VectorClock) -> dict[ReplicaId, VectorClock]:
+    heads: dict[ReplicaId, VectorClock] = {}
+    for head in clock:
+        heads[head.replica] = (*heads.get(head.replica, EMPTY_CLOCK), head)
+    return heads
+
+
 def merge_clocks(heads: VectorClock, other: VectorClock, chains: Chains) -> VectorClock:
     """Return the clock that covers what either of two covers."""
+    if len(other) <= _FEW_HEADS:
+        for head in other:
+            heads = with_commit(heads, head, chains)
+        return heads
+    grown = GrowingClock(heads)
     for head in other:
-        heads = with_commit(heads, head, chains)
-    return heads
+        grown.add(head, chains)
+    return grown.clock
 
 
 def is_covered_by_any(clock: VectorClock, bounds: Iterable[VectorClock], chains: Chains) -> bool:
     """Return whether each head of `clock` is covered by one of `bounds`."""
-    together = EMPTY_CLOCK
+    together = GrowingClock()
     for bound in bounds:
-        together = merge_clocks(together, bound, chains)
-    return all(covers(together, head, chains) for head in clock)
+        for head in bound:
+            together.add(head, chains)
+    return all(together.covers(head, chains) for head in clock)

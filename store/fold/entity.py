@@ -3,7 +3,8 @@
 Never writes, and never folds: it reads what the fold has written.
 """
 
-from store.fold.entity_state import EntityState, Provenance, Version
+from store.fold.entity_state import EntityState
+from store.fold.field_versions import Provenance, Version
 from syncproto.codec import Value, encode
 from syncproto.ids import EntityId
 from syncproto.vector_clock import VectorClock
@@ -41,8 +42,7 @@ class Entity:
 
     def value(self, field: str, default: Value = None) -> Value:
         """Return the winning value of a field."""
-        versions = self.state.fields.get(field)
-        return versions[0].value if versions else default
+        return self.state.fields.value(field) if field in self.state.fields else default
 
     def text(self, field: str) -> str:
         """Return the winning value of a field if it is text, else the empty string."""
@@ -51,8 +51,7 @@ class Entity:
 
     def version(self, field: str) -> Version | None:
         """Return the winning version of a field."""
-        versions = self.state.fields.get(field)
-        return versions[0] if versions else None
+        return self.state.fields.winner(field)
 
     def versions(self, field: str) -> list[Version]:
         """Return the maximal versions of a field, best first."""
@@ -67,19 +66,18 @@ class Entity:
         start = f"{prefix}/"
         return [
             name[len(start) :]
-            for name, versions in sorted(self.state.fields.items())
-            if name.startswith(start) and versions[0].value is True
+            for name in sorted(self.state.fields)
+            if name.startswith(start) and self.state.value(name) is True
         ]
 
     def conflicts(self) -> dict[str, list[Version]]:
         """Return the fields whose maximal versions differ, with one version per value, best first."""
         conflicts = {}
-        for name, versions in self.state.fields.items():
-            if len(versions) > 1:
-                distinct: dict[bytes, Version] = {}
-                for version in versions:
-                    # By their bytes: for Python, 1 equals 1.0 and True (PROTOCOL.md §3).
-                    distinct.setdefault(encode(version.value), version)
-                if len(distinct) > 1:
-                    conflicts[name] = list(distinct.values())
+        for name, values in self.state.fields.competing_values():
+            # By their bytes: for Python, 1 equals 1.0 and True (PROTOCOL.md §3).
+            distinct: dict[bytes, int] = {}
+            for index, value in enumerate(values):
+                distinct.setdefault(encode(value), index)
+            if len(distinct) > 1:
+                conflicts[name] = [self.state.fields.version(name, index) for index in distinct.values()]
         return conflicts

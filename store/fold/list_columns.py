@@ -5,7 +5,7 @@ Never contains anything that the state does not.
 
 from typing import Final
 
-from store.fold.entity_state import DELETED, EntityState, Version, is_visible
+from store.fold.entity_state import DELETED, EntityState, is_visible
 from store.fold.lone_creation import LoneCreation
 from syncproto.codec import are_equal
 from syncproto.vector_clock import Chains
@@ -41,11 +41,8 @@ def needs_settling(row: EntityState) -> bool:
     tombs = row.fields.get(DELETED)
     if tombs is not None and any(version.value is True for version in tombs):
         return True
-    for versions in row.fields.values():  # noqa: SIM110 - a plain loop: it runs for every row that is written
-        if len(versions) > 1 and _differ(versions):
+    for _, values in row.fields.competing_values():
+        best = values[0]
+        if not all(are_equal(value, best) for value in values):
             return True
     return False
-
-
-def _differ(versions: list[Version]) -> bool:
-    return not all(are_equal(version.value, versions[0].value) for version in versions[1:])

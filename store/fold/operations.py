@@ -10,7 +10,8 @@ import apsw
 import msgspec
 
 from store.file.errors import unreadable_commit
-from store.fold.entity_state import Provenance, SourcedOperation
+from store.fold.entity_state import SourcedOperation
+from store.fold.field_versions import Provenance
 from store.log.commit_log import CommitLog
 from syncproto import codec
 from syncproto.commit import Author, Operation

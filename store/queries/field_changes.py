@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import apsw
 
 from store.fold import proposal_index
-from store.fold.entity_state import Provenance, SourcedOperation, with_provenance
+from store.fold.entity_state import SourcedOperation, with_provenance
+from store.fold.field_versions import Provenance
 from store.fold.operations import operations_on_each
 from store.snapshot import Snapshot
 from syncproto.codec import Value

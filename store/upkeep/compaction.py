@@ -16,7 +16,7 @@ from syncproto import commit as commits
 from syncproto.codec import Redacted
 from syncproto.commit import DecodedCommit, Operation
 from syncproto.ids import EntityId
-from syncproto.vector_clock import EMPTY_CLOCK, Head, VectorClock, covers, merge_clocks
+from syncproto.vector_clock import GrowingClock, Head, VectorClock, covers
 
 BEFORE_FIRST_ENTITY: Final = EntityId(b"")
 """The start of a first step: less than every id."""
@@ -156,24 +156,24 @@ class _Search:
 
     def droppable(self, entity: EntityId) -> Iterator[tuple[int, str]]:
         """Yield the values of an entity that may be dropped: feed position and field."""
-        covered: dict[str, VectorClock] = {}
+        covered: dict[str, GrowingClock] = {}
         # In the feed, a write comes after all that it has seen. So what covers a value is met before the
         # value.
         for placed in self._newest_first(entity):
             if placed.received.commit.stamp.ms < self._before_ms and placed.operation.kind in COMPACTED_KINDS:
                 for field, value in placed.operation.fields.items():
-                    if commits.is_long(value) and covers(
-                        covered.get(field, EMPTY_CLOCK), placed.head, self._log
-                    ):
+                    if not commits.is_long(value) or field not in covered:
+                        continue
+                    if covered[field].covers(placed.head, self._log):
                         yield placed.seq, field
             if is_direct_user_write(placed.operation) and self._all_have(placed.head):
                 # A person overwrote what this base covers, having seen it, and every member has that write.
                 # The write of a person stays live. A confirmation may be undone, and then what it covered
                 # shows again: so it covers nothing here.
                 for field in placed.operation.fields:
-                    covered[field] = merge_clocks(
-                        covered.get(field, EMPTY_CLOCK), placed.operation.base, self._log
-                    )
+                    clock = covered.setdefault(field, GrowingClock())
+                    for head in placed.operation.base:
+                        clock.add(head, self._log)
 
     def _newest_first(self, entity: EntityId) -> Iterator[_Placed]:
         """Yield the operations on an entity, the last in the feed first."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from daemon.agents.deciding.item_state import ItemState, current_value
 from daemon.agents.tools.effects import effect_of
-from store.fold.entity_state import RANK_USER, Version
+from store.fold.field_versions import RANK_USER, Version
 from store.fold.item import Occurrence
 from store.snapshot import Snapshot
 from syncproto.codec import Value

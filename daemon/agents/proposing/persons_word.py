@@ -12,7 +12,8 @@ from daemon.agents.tools.effects import Effect, effect_of
 from daemon.agents.tools.table import TOOLS, WriteTarget
 from daemon.timestamps import iso_utc
 from store.fold.entity import Entity
-from store.fold.entity_state import DELETED, Version
+from store.fold.entity_state import DELETED
+from store.fold.field_versions import Version
 from store.fold.item import Item
 from store.fold.verdicts import DecisionStatus
 from store.snapshot import Snapshot

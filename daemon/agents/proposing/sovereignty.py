@@ -10,7 +10,7 @@ from daemon.agents.tools.arguments import Arguments
 from daemon.journal.fields.provenance import ORIGIN_AT_KEY, written_ms
 from daemon.timestamps import iso_utc
 from store.fold.entity import Entity
-from store.fold.entity_state import Provenance
+from store.fold.field_versions import Provenance
 from store.snapshot import Snapshot
 from syncproto.codec import Value
 from syncproto.commit import AuthorKind

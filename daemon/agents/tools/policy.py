@@ -9,7 +9,7 @@ from typing import Final
 from daemon.agents.tools.table import TOOLS, CallMode, equivalent_names
 from daemon.journal.references import names
 from store.fold.entity import Entity
-from store.fold.entity_state import Version
+from store.fold.field_versions import Version
 from store.sentence import Sentence, sentence
 from store.snapshot import Snapshot
 from syncproto.codec import Value

@@ -241,13 +241,13 @@ def _is_dated(origin: dict[str, object] | None) -> bool:
 
 
 def _changed_ms(entity: Entity) -> int:
-    changes_ms = (source_changed_ms(versions[0].source) for versions in entity.state.fields.values())
+    changes_ms = (source_changed_ms(source) for source in entity.state.fields.winning_sources())
     return max(changes_ms, default=0)
 
 
 def _noted_ms(entry: Entity) -> int:
     """Return when a note was last changed here; for an imported note, the task's own time decides."""
-    own = (versions[0].source for versions in entry.state.fields.values())
+    own = entry.state.fields.winning_sources()
     return max((written_ms(source) for source in own if not is_from_import(source)), default=0)
 
 

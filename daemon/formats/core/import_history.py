@@ -11,7 +11,7 @@ if the version in effect is not an import's own.
 from daemon.journal.fields.imported_provenance import origin_before_export
 from daemon.journal.fields.provenance import ORIGIN_AT_KEY, written_ms
 from store.fold.entity import Entity
-from store.fold.entity_state import Provenance
+from store.fold.field_versions import Provenance
 from store.queries.field_changes import operations_touching
 from store.snapshot import Snapshot
 from syncproto.codec import Redacted, Value, redaction_of

@@ -5,7 +5,7 @@ Never counts the commit of an import: what an import wrote counts as the commits
 
 from daemon.journal.fields.imported_provenance import KnownCounters, is_jsonl_import, known_counters_in
 from store.fold.entity import Entity
-from store.fold.entity_state import Provenance
+from store.fold.field_versions import Provenance
 from store.queries.clock_counters import counters_of
 from store.queries.field_changes import operations_touching
 from store.snapshot import Snapshot

@@ -10,7 +10,8 @@ from daemon.formats.jsonl.known_counters import known_counters_here
 from daemon.formats.jsonl.write_steps import BaseScope, ConfirmationEffects, WriteStep, steps_per_value
 from daemon.journal.fields.imported_provenance import KnownCounters, original_write
 from store.fold.entity import Entity
-from store.fold.entity_state import DELETED, RANK_USER, Provenance, Version
+from store.fold.entity_state import DELETED
+from store.fold.field_versions import RANK_USER, Provenance, Version
 from store.queries.field_changes import operations_touching
 from store.snapshot import Snapshot
 from syncproto import codec

@@ -33,7 +33,8 @@ from daemon.journal.fields.imported_provenance import (
 from daemon.journal.fields.provenance import AUTHOR_NAMES
 from daemon.journal.views.lookup import NameLookup
 from store.fold.entity import Entity
-from store.fold.entity_state import DELETED, RANK_USER, Provenance, SourcedOperation, Version
+from store.fold.entity_state import DELETED, SourcedOperation
+from store.fold.field_versions import RANK_USER, Provenance, Version
 from store.queries.all_entities import every_entity
 from store.queries.field_changes import operations_touching
 from store.snapshot import Snapshot
@@ -73,7 +74,7 @@ class EntityLines:
         assert born is not None
         provenances = [
             born,
-            *(version.source for versions in entity.state.fields.values() for version in versions),
+            *entity.state.fields.standing_sources(),
         ]
         beneath = (
             UnderlyingValues(self._snapshot, entity)

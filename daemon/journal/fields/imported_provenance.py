@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from daemon.journal.fields.provenance import ORIGIN_AT_KEY
-from store.fold.entity_state import Provenance
+from store.fold.field_versions import Provenance
 from syncproto import codec
 from syncproto.codec import Value
 from syncproto.ids import ID_BYTES, DeviceId, EntityId, ReplicaId

@@ -5,7 +5,7 @@ Never stored: `checked_by`, `checked_at`, `created_at` and `author` are all read
 
 from daemon.timestamps import iso_utc
 from store.fold.entity import Entity
-from store.fold.entity_state import Provenance
+from store.fold.field_versions import Provenance
 from syncproto.codec import Value
 from syncproto.commit import AuthorKind
 

@@ -12,7 +12,8 @@ from daemon.journal.views.lookup import ChildLookup, NameLookup, clock_json
 from daemon.journal.views.structures import Conflict, ConflictVersion
 from daemon.timestamps import iso_utc
 from store.fold.entity import Entity
-from store.fold.entity_state import DELETED, Provenance
+from store.fold.entity_state import DELETED
+from store.fold.field_versions import Provenance
 from store.fold.list_columns import needs_settling
 from store.queries.clock_counters import commit_stamp_ms
 from store.sentence import Sentence, foreign_text, sentence, sentence_fields

@@ -11,7 +11,7 @@ from daemon.journal.fields.imported_provenance import original_write
 from daemon.journal.references import names
 from daemon.journal.views.structures import ClockJson
 from store.fold.entity import Entity
-from store.fold.entity_state import Provenance
+from store.fold.field_versions import Provenance
 from store.queries.clock_counters import counters_of
 from store.snapshot import Snapshot
 from syncproto.codec import Redacted

@@ -266,6 +266,6 @@ def _number(value: object) -> int | None:
 
 
 def _updated_at(entity: Entity) -> str | None:
-    winners = (versions[0].source for versions in entity.state.fields.values())
+    winners = entity.state.fields.winning_sources()
     newest = max(map(written_ms, winners), default=None)
     return None if newest is None else iso_utc(newest)

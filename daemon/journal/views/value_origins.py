@@ -13,7 +13,7 @@ from daemon.journal.views.structures import Origin, StatusStep
 from daemon.timestamps import iso_utc
 from store.fold import proposal_index
 from store.fold.entity import Entity
-from store.fold.entity_state import Provenance
+from store.fold.field_versions import Provenance
 from store.queries.field_changes import operations_touching
 from store.snapshot import Snapshot
 from syncproto.ids import id_to_text

@@ -9,7 +9,8 @@ from typing import NamedTuple
 from daemon.peers.roster import member_records
 from daemon.peers.roster.member_records import Member
 from store.fold.entity import Entity
-from store.fold.entity_state import DELETED, Version
+from store.fold.entity_state import DELETED
+from store.fold.field_versions import Version
 from store.local import peer_records
 from store.queries import field_changes
 from store.snapshot import Snapshot

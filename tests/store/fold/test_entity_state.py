@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from store.fold.entity import Entity
 from store.fold.entity_state import (
     EntityState,
-    Provenance,
     SourcedOperation,
     apply_operation,
     dump_state,
@@ -21,6 +20,7 @@ from store.fold.entity_state import (
     is_visible,
     load_state,
 )
+from store.fold.field_versions import Provenance
 from store.fold.list_columns import needs_settling
 from syncproto import codec
 from syncproto.commit import AuthorKind

@@ -9,14 +9,8 @@ from itertools import pairwise
 import pytest
 
 from store.fold.entity import Entity
-from store.fold.entity_state import (
-    CHAIN_VERSIONS_MAX,
-    EntityState,
-    Provenance,
-    SourcedOperation,
-    Version,
-    fold_history,
-)
+from store.fold.entity_state import EntityState, SourcedOperation, fold_history
+from store.fold.field_versions import CHAIN_VERSIONS_MAX, Provenance
 from syncproto.commit import AuthorKind
 from syncproto.ids import ReplicaId
 from syncproto.vector_clock import Head, NoForks
@@ -84,11 +78,7 @@ def test_versions_that_nothing_covers_fold_in_linear_time() -> None:
 @pytest.mark.parametrize("alike", [True, False])
 def test_the_values_of_a_conflict_are_compared_in_linear_time(alike: bool) -> None:
     def work(size: int):
-        row = EntityState()
-        row.fields["title"] = [
-            Version(blind_write(head(number, 1), 0).source, 0 if alike else number)
-            for number in range(1, size + 1)
-        ]
+        row = fold([blind_write(head(number, 1), 0 if alike else number) for number in range(1, size + 1)])
         return Entity(TASK, row, visible=True).conflicts
 
     assert_linear(work, 300)

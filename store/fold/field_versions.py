@@ -1,0 +1,298 @@
+"""The versions of the fields of one entity that stand, as flat lists, with the provenance that they share.
+
+Never decides whether an operation is live: its caller enters only what is.
+"""
+
+from bisect import bisect_left, insort
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+
+from syncproto.codec import Value
+from syncproto.commit import COUNTER_MAX, AuthorKind
+from syncproto.ids import EntityId, ReplicaId
+from syncproto.vector_clock import Chains, Head, VectorClock, covers
+
+CHAIN_VERSIONS_MAX = 4
+"""The versions of one field and one rank that stand of one chain: a chain has seen its own past."""
+
+RANK_USER, RANK_EDITED, RANK_CONFIRMED, RANK_IMMEDIATE = 3, 2, 1, 0
+
+_FEW_PARTS = 64  # versions in so short a list are compared one by one faster than they are searched
+
+_Order = tuple[int, int, int, Head]
+
+FlatVersions = list[Any]
+"""The versions of one field, best first: place of the source, value, place, value, and so on."""
+
+
+class Provenance(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The provenance that all versions of one operation share.
+
+    Only tombstones have a `base`: what the deletion had seen decides what it hides.
+    """
+
+    head: Head
+    ms: int
+    n: int
+    by: AuthorKind
+    effect: EntityId | None
+    origin: dict[str, Any] | None
+    base: VectorClock | None
+
+    @property
+    def rank(self) -> int:
+        """Return the rank of the write among concurrent ones."""
+        if self.effect is None:
+            return RANK_USER if self.by is AuthorKind.USER else RANK_IMMEDIATE
+        return RANK_EDITED if self.by is AuthorKind.USER else RANK_CONFIRMED
+
+    @property
+    def order(self) -> _Order:
+        """Return the sort key that is highest for the winner among concurrent versions."""
+        return (self.rank, self.ms, self.n, self.head)
+
+
+class Version(NamedTuple):
+    """The value that one operation gives one field."""
+
+    source: Provenance
+    value: Value
+
+
+class FieldVersions(Mapping[str, list[Version]]):
+    """For each field its maximal versions, best first.
+
+    A version costs two places in a list, and becomes an object only for who asks. To enter one more costs a
+    search among those of its field, and a look-up for each head of its base at most.
+    """
+
+    __slots__ = ("_by_head", "_flat", "_replicas", "_sources")
+
+    def __init__(
+        self, sources: Iterable[Provenance] = (), flat: dict[str, FlatVersions] | None = None
+    ) -> None:
+        self._sources = list(sources)
+        self._flat = {} if flat is None else flat
+        self._replicas: set[ReplicaId] | None = None
+        self._by_head: dict[str, list[int]] = {}
+
+    # -- reading --------------------------------------------------------------------------------------
+
+    def __getitem__(self, field: str) -> list[Version]:
+        """Return the versions of a field, best first."""
+        versions, sources = self._flat[field], self._sources
+        return [
+            Version(sources[versions[index]], versions[index + 1]) for index in range(0, len(versions), 2)
+        ]
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the names of the fields that have a version."""
+        return iter(self._flat)
+
+    def __len__(self) -> int:
+        """Return how many fields have a version."""
+        return len(self._flat)
+
+    def __contains__(self, field: object) -> bool:
+        """Return whether a field has a version."""
+        return field in self._flat
+
+    def value(self, field: str) -> Value:
+        """Return the winning value of a field, None if it has no version."""
+        versions = self._flat.get(field)
+        value: Value = versions[1] if versions else None
+        return value
+
+    def version(self, field: str, index: int) -> Version:
+        """Return one version of a field, the best for the index 0."""
+        versions = self._flat[field]
+        return Version(self._sources[versions[2 * index]], versions[2 * index + 1])
+
+    def winner(self, field: str) -> Version | None:
+        """Return the winning version of a field, None if it has none."""
+        return self.version(field, 0) if field in self._flat else None
+
+    def winning_sources(self) -> Iterator[Provenance]:
+        """Yield the provenance of each field's winning version."""
+        for versions in self._flat.values():
+            yield self._sources[versions[0]]
+
+    def standing_sources(self) -> list[Provenance]:
+        """Return the provenance of all versions, in the order of their heads."""
+        return [self._sources[place] for place in self._standing_places()]
+
+    def competing_values(self) -> Iterator[tuple[str, list[Value]]]:
+        """Yield the fields that have several versions, each with their values, best first."""
+        for field, versions in self._flat.items():
+            if len(versions) > 2:
+                yield field, versions[1::2]
+
+    def _standing_places(self) -> list[int]:
+        places: set[int] = set()
+        for versions in self._flat.values():
+            places.update(versions[::2])
+        return sorted(places, key=self._head_at)
+
+    def _head_at(self, place: int) -> Head:
+        return self._sources[place].head
+
+    # -- writing --------------------------------------------------------------------------------------
+
+    def enter(
+        self, source: Provenance, base: VectorClock, values: Mapping[str, Value], chains: Chains
+    ) -> None:
+        """Enter the values of one operation; what it rests on must have been entered before it.
+
+        They replace the versions that `base` covers, and those that the chain of `source` overtakes.
+        """
+        sources, flat = self._sources, self._flat
+        place, order = len(sources), source.order
+        replaces = place > 0 and self._may_replace(base, source.head.replica)
+        sources.append(source)
+        if self._replicas is not None:
+            self._replicas.add(source.head.replica)
+        for field, value in values.items():
+            versions = flat.get(field)
+            if versions is None:
+                flat[field] = [place, value]
+            elif replaces and len(versions) == 2 and covers(base, sources[versions[0]].head, chains):
+                # The usual case: the author has seen the only version that stands.
+                versions[0], versions[1] = place, value
+                self._by_head.pop(field, None)
+            else:
+                if replaces:
+                    self._drop(field, self._replaced(field, base, source, chains))
+                self._insert(field, place, value, order)
+
+    def _may_replace(self, base: VectorClock, replica: ReplicaId) -> bool:
+        """Return whether any version can be covered or overtaken: most blind writes end here."""
+        if self._replicas is None:
+            self._replicas = {source.head.replica for source in self._sources}
+        return replica in self._replicas or any(head.replica in self._replicas for head in base)
+
+    def _replaced(self, field: str, base: VectorClock, source: Provenance, chains: Chains) -> list[int]:
+        """Return the places of the versions that one more version replaces."""
+        versions, sources = self._flat[field], self._sources
+        if len(versions) <= _FEW_PARTS:
+            gone = [place for place in versions[::2] if covers(base, sources[place].head, chains)]
+            own = [place for place in versions[::2] if sources[place].head.replica == source.head.replica]
+        else:
+            gone = self._covered_of_many(field, base, chains)
+            own = self._places_of(field, source.head.replica)
+        if len(own) >= CHAIN_VERSIONS_MAX:
+            covered = set(gone)
+            own = [place for place in own if place not in covered]
+            gone += self._overtaken(own, source, chains)
+        return gone
+
+    def _covered_of_many(self, field: str, base: VectorClock, chains: Chains) -> list[int]:
+        """Return the places of the versions of a field that a clock covers, by searching them."""
+        versions, sources = self._flat[field], self._sources
+        if 2 * len(base) > len(versions):
+            return [place for place in versions[::2] if covers(base, sources[place].head, chains)]
+        places: dict[int, None] = {}
+        for head in base:
+            own = self._places_of(field, head.replica, head.counter)
+            if chains.is_forked(head.replica):
+                own = [place for place in own if covers((head,), sources[place].head, chains)]
+            places.update(dict.fromkeys(own))
+        return list(places)
+
+    def _places_of(self, field: str, replica: ReplicaId, counter: int = COUNTER_MAX) -> list[int]:
+        """Return the places of the versions of a field by a replica, up to a counter."""
+        by_head = self._by_head.get(field)
+        if by_head is None:
+            by_head = self._by_head[field] = sorted(self._flat[field][::2], key=self._head_at)
+        begin = bisect_left(by_head, Head(replica, 0, b""), key=self._head_at)
+        end = bisect_left(by_head, Head(replica, counter + 1, b""), begin, key=self._head_at)
+        return by_head[begin:end]
+
+    def _overtaken(self, own: list[int], new: Provenance, chains: Chains) -> list[int]:
+        """Return the places after which the chain that ends in `new` has now written often enough.
+
+        `own` are the versions of its replica. The count is exact although covered versions are not among
+        them: whatever covers a version covers all that its chain wrote before, so the maximal versions of a
+        chain are its newest.
+        """
+        end = new.head
+        if chains.is_forked(end.replica):
+            # A chain has seen its own past only: what the other chain of a fork wrote is news to it.
+            own = [place for place in own if covers((end,), self._head_at(place), chains)]
+        if len(own) < CHAIN_VERSIONS_MAX:
+            return []
+        overtaken: list[int] = []
+        ranks = [new.rank]
+        for place in sorted(own, key=lambda place: self._head_at(place).counter, reverse=True):
+            rank = self._sources[place].rank
+            # Not by writes of a lower rank: what agents write pushes out no value of a person.
+            if sum(later >= rank for later in ranks) >= CHAIN_VERSIONS_MAX:
+                overtaken.append(place)
+            ranks.append(rank)
+        return overtaken
+
+    def _drop(self, field: str, places: list[int]) -> None:
+        """Take versions out of a field."""
+        versions = self._flat[field]
+        if 2 * len(places) == len(versions):
+            versions.clear()
+            self._by_head.pop(field, None)
+            return
+        by_head = self._by_head.get(field)
+        for place in places:
+            index = self._index_of(versions, self._sources[place].order)
+            del versions[index : index + 2]
+            if by_head is not None:
+                del by_head[bisect_left(by_head, self._head_at(place), key=self._head_at)]
+
+    def _insert(self, field: str, place: int, value: Value, order: _Order) -> None:
+        """Put a version in its order among those of its field."""
+        versions = self._flat[field]
+        index = self._index_of(versions, order)
+        versions[index:index] = (place, value)
+        by_head = self._by_head.get(field)
+        if by_head is not None:
+            insort(by_head, place, key=self._head_at)
+
+    def _index_of(self, versions: FlatVersions, order: _Order) -> int:
+        """Return the index in a flat list at which the version of this order is or belongs."""
+        sources = self._sources
+        # The usual cases: nothing stands, or the newest wins.
+        if not versions or order >= sources[versions[0]].order:
+            return 0
+        low, high = 1, len(versions) // 2
+        while low < high:
+            middle = (low + high) // 2
+            if sources[versions[2 * middle]].order > order:
+                low = middle + 1
+            else:
+                high = middle
+        return 2 * low
+
+    # -- the canonical form ---------------------------------------------------------------------------
+
+    def canonical_form(
+        self, born: Provenance | None
+    ) -> tuple[int, list[Provenance], dict[str, FlatVersions]]:
+        """Return the place of `born`, the sources in the order of their heads, and the fields.
+
+        The sources are those of a version, and `born`; its place is -1 if there is none.
+        """
+        places = self._standing_places()
+        ordered = [self._sources[place] for place in places]
+        index_of: Callable[[int], int] = {place: index for index, place in enumerate(places)}.__getitem__
+        born_index = -1
+        if born is not None:
+            born_index = bisect_left(ordered, born.head, key=lambda source: source.head)
+            if born_index == len(ordered) or ordered[born_index].head != born.head:
+                ordered.insert(born_index, born)
+                places.insert(born_index, -1)
+                index_of = {place: index for index, place in enumerate(places)}.__getitem__
+        if places == list(range(len(places))):
+            return born_index, ordered, self._flat
+        fields: dict[str, FlatVersions] = {}
+        for field, versions in self._flat.items():
+            fields[field] = form = versions.copy()
+            form[::2] = map(index_of, versions[::2])
+        return born_index, ordered, fields
