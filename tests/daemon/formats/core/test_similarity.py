@@ -33,7 +33,7 @@ def elements(file: list[tuple[str, str]], journal: Journal) -> Iterator[TextElem
         yield TextElement(keys_of(own, f"{own}/{{}}".format, taken.__contains__), words)
 
 
-def imported(journal: Journal, file: list[tuple[str, str]]) -> tuple[Journal, list[str]]:
+def import_file(journal: Journal, file: list[tuple[str, str]]) -> tuple[Journal, list[str]]:
     """Return the journal after an import, and the key of each thing of the file."""
     new = list(elements(file, journal))
     pairs = pair_similar(new, [TextElement([key], words) for key, words in journal])
@@ -53,11 +53,11 @@ def imported(journal: Journal, file: list[tuple[str, str]]) -> tuple[Journal, li
 def test_the_same_file_finds_each_thing_under_its_key_again(files):
     journal: Journal = []
     for file in files:
-        journal, keys = imported(journal, file)
-        assert imported(journal, file) == (journal, keys)
+        journal, keys = import_file(journal, file)
+        assert import_file(journal, file) == (journal, keys)
 
 
 @given(_texts)
 def test_what_is_new_has_the_key_of_its_own_words(file):
-    _, keys = imported([], [("B", words) for words in file])
+    _, keys = import_file([], [("B", words) for words in file])
     assert keys == [key_of("B", n + 1) for n in range(len(file))]
