@@ -9,10 +9,11 @@ from pathlib import Path
 from aiohttp import web
 
 from store.file import database
+from store.file.database import SchemaRule
 
 
 def _serve(folder: Path) -> None:
-    table = database.connect(folder / "echo.db", writes=True)
+    table = database.connect(folder / "echo.db", SchemaRule.CREATED)
     table.execute("CREATE TABLE one (id INTEGER PRIMARY KEY, body BLOB) STRICT")
 
     async def echo(request: web.Request) -> web.WebSocketResponse:

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from store.file import database
+from store.file.database import SchemaRule
 from store.fold.entity_state import load_state
 from store.fold.word_index import words_of_entity
 
@@ -27,7 +28,7 @@ _STATES = "SELECT no, id, state FROM entity"
 
 def rows_of(path: Path) -> dict[str, list[tuple[object, ...]]]:
     """Read every row that a store wrote."""
-    source = database.connect(path, writes=False)
+    source = database.connect(path, SchemaRule.CURRENT)
     rows_by_table = {table: list(source.execute(f"SELECT * FROM {table}")) for table in TABLES}
     # The index of words keeps no rows of its own to be read again.
     words = [
@@ -46,8 +47,7 @@ def replay_s(rows: dict[str, list[tuple[object, ...]]], into: Path, per_transact
 
     Returns seconds. The one row that a store updates in each transaction is updated here too.
     """
-    target = database.connect(into, writes=True)
-    database.migrate(target, into)
+    target = database.connect(into, SchemaRule.CREATED)
     target.execute("INSERT INTO standing VALUES (1, x'00', NULL, NULL, x'00', 0, 0, 0)")
     target.execute("PRAGMA foreign_keys = OFF").fetchall()
     commits = max(1, len(rows["feed"]))
@@ -75,7 +75,7 @@ def replay_s(rows: dict[str, list[tuple[object, ...]]], into: Path, per_transact
 
 def single_commit_s(path: Path, payload: bytes, count: int) -> float:
     """Make `count` durable transactions of one row each; return seconds."""
-    target = database.connect(path, writes=True)
+    target = database.connect(path, SchemaRule.CREATED)
     target.execute("CREATE TABLE IF NOT EXISTS one (id INTEGER PRIMARY KEY, body BLOB) STRICT")
     start = time.perf_counter()
     for _ in range(count):

@@ -11,6 +11,7 @@ from pathlib import Path
 import apsw
 
 from store.file import database, lease
+from store.file.database import SchemaRule
 from store.file.errors import StoreError, file_failed
 from store.file.lease import Lease, ReplicaDoubt
 from store.log.commit_log import CommitLog
@@ -60,9 +61,8 @@ class Store:
         Raises StoreError: DamagedDatabase, NewerDatabase, OldFormat, ReadOnlyDatabase, DiskFull, or a plain
         one if the file belongs to the key of another device.
         """
-        writer = database.connect(path, writes=True)
+        writer = database.connect(path, SchemaRule.CREATED)
         try:
-            database.migrate(writer, path)
             with database.translate_sqlite_errors(path):
                 _establish(writer, path, signer)
                 return cls(path, writer, StoreEnvironment(signer, now_ms, randomness), machine)
@@ -167,7 +167,7 @@ class Store:
         with database.translate_sqlite_errors(self.path):
             with self._lock:
                 reader = self._idle_readers.pop() if self._idle_readers else None
-            reader = reader or database.connect(self.path, writes=False)
+            reader = reader or database.connect(self.path, SchemaRule.CURRENT)
             reader.execute("BEGIN")
             try:
                 # BEGIN alone takes no snapshot: the first read does.

@@ -53,11 +53,11 @@ def _leave(local_paths: Paths, report: ReportProgress, *, empty: bool, force: bo
             fresh = Path(folder) / database.name
             imported = _make_journal(fresh, database, own, report, empty=empty)
             try:
-                backups.prepare_copy(fresh, working, report)
-                replaced = backups.install_copy(working, database, own.device, journal_files.file_timestamp())
+                backups.prepare_copy(fresh, working, report, folds_anew=False)
+                kept = backups.install_copy(working, database, own.device, journal_files.file_timestamp())
             finally:
                 backups.discard_unfinished(working)
-    return {"replaced": str(replaced), "tasks": imported.tasks, "device_id": own.device.hex()}
+    return {"replaced": str(kept.database), "tasks": imported.tasks, "device_id": own.device.hex()}
 
 
 def _require_goodbye(snapshot: Snapshot, own: Identity, force: bool) -> None:

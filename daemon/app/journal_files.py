@@ -29,6 +29,7 @@ from store.upkeep import backup as backups
 from store.upkeep import verification
 from store.upkeep.backup import BackupSummary
 from store.upkeep.progress import ReportProgress
+from store.upkeep.rebuild import rebuild_tables
 
 Answer = dict[str, Any]
 MIB = 1 << 20
@@ -244,14 +245,15 @@ def _restore(
         )
     _require_at_rest(local_paths, file)
     with folder_locked(data):
-        require_disk_space(local_paths, data, file.stat().st_size)
+        # While the log is folded anew, the old tables are kept beside the new ones.
+        require_disk_space(local_paths, data, 2 * file.stat().st_size)
         working = backups.working_copy_path(database)
         try:
-            contents = backups.prepare_copy(file, working, report)
+            contents = backups.prepare_copy(file, working, report, folds_anew=True)
             had_key = (data / identity.FILE_NAME).exists()
             own, from_backup = _own(data, contents, passphrase, as_this_device)
             try:
-                path = backups.install_copy(working, database, own.device, file_timestamp())
+                kept = backups.install_copy(working, database, own.device, file_timestamp())
             except BaseException:
                 if not had_key and working.exists():
                     # If the new key stayed, the next attempt would see the backup of another device.
@@ -262,7 +264,8 @@ def _restore(
     return {
         "file": str(file),
         **_counts(contents),
-        "replaced": None if path is None else str(path),
+        "replaced": None if kept.database is None else str(kept.database),
+        "side_files": [str(path) for path in kept.side_files],
         "device_id": own.device.hex(),
         "of_device_id": contents.device.hex(),
         "key_restored": from_backup,
@@ -328,7 +331,7 @@ def _rebuild(local_paths: Paths, report: ReportProgress) -> None:
         )
         try:
             with store.write() as tx:
-                verification.rebuild_tables(tx, report)
+                rebuild_tables(tx.db, report)
         finally:
             store.close()
 
@@ -373,7 +376,7 @@ def _checkable(local_paths: Paths, file: Path | None, report: ReportProgress) ->
     require_disk_space(local_paths, Path(local_paths.data), file.stat().st_size)
     copy = Path(local_paths.data) / f"{Path(local_paths.database).name}.verifying-{os.getpid()}"
     try:
-        backups.prepare_copy(file, copy, report)
+        backups.prepare_copy(file, copy, report, folds_anew=False)
         yield copy
     finally:
         backups.discard_unfinished(copy)

@@ -4,17 +4,19 @@ Never knows what the tables mean.
 """
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from enum import Enum
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
 from store.file.errors import (
     DamagedDatabase,
+    ForeignDatabase,
     NewerDatabase,
     OldFormat,
     ReadOnlyDatabase,
@@ -23,7 +25,7 @@ from store.file.errors import (
     disk_full,
     file_failed,
 )
-from store.sentence import Sentence, sentence
+from store.sentence import sentence
 
 APPLICATION_ID = 0x506C6163  # "Plac"
 BUSY_TIMEOUT_MS = 10_000
@@ -39,27 +41,59 @@ _GUARDS = {
     apsw.SQLITE_DBCONFIG_DEFENSIVE: 1,
 }
 
-SchemaRow = tuple[str, str, str, str | None]
-"""One thing in a schema: type (table, index, trigger, view), name, its table, and the SQL that made it."""
+
+class SchemaRow(NamedTuple):
+    """One thing in a schema: type (table, index, trigger, view), name, table, and the SQL that made it."""
+
+    type: str
+    name: str
+    tbl_name: str
+    sql: str | None
+
 
 # The query planner's statistics: `ANALYZE` and `PRAGMA optimize` of any program make these tables.
 _STATISTICS = frozenset(f"sqlite_stat{number}" for number in range(1, 5))
 _TABLE = "CREATE TABLE "  # so begins the SQL of every table that is not virtual
 
 
-def connect(path: Path, *, writes: bool) -> apsw.Connection:
-    """Open the file. Raises StoreError if this version of Placet cannot use or open it."""
-    flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if writes else 0)
-    with translate_sqlite_errors(path):
+class SchemaRule(Enum):
+    """What `connect` asks of the schema of a file, besides being as migrations of this version make it."""
+
+    KNOWN = "known"
+    """It may be an older one, and stays so."""
+    CURRENT = "current"
+    """It must be that of this version."""
+    MIGRATED = "migrated"
+    """An older one is brought to this version."""
+    CREATED = "created"
+    """As `MIGRATED`; a file that is missing or empty becomes a database of Placet."""
+
+
+_WRITING = frozenset({SchemaRule.MIGRATED, SchemaRule.CREATED})
+
+
+def connect(path: Path, rule: SchemaRule, *, shown_as: Path | None = None) -> apsw.Connection:
+    """Open a database whose schema is as migrations of this version make it; errors name `shown_as`.
+
+    A file that is refused stays as it was. Raises StoreError: ForeignDatabase, DamagedDatabase,
+    NewerDatabase, OldFormat, ReadOnlyDatabase, DiskFull, or a plain one.
+    """
+    shown = shown_as or path
+    flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if rule is SchemaRule.CREATED else 0)
+    with translate_sqlite_errors(shown):
         connection = open_file(path, flags)
         try:
-            # Both before `_prepare`: to set the journal mode writes to the file.
-            _refuse_foreign(connection, path)
-            _refuse_format_1(connection, path)
-            _prepare(connection)
+            # All checks come before the pragmas: to set the journal mode writes to the file.
+            applied = _check_migrations(connection, shown, rule)
+            _set_pragmas(connection)
+            has_statistics = rule in _WRITING and _bring_up(connection, applied)
         except BaseException:
             connection.close()
             raise
+    if has_statistics:
+        # What the planner has read of them goes with the connection alone.
+        connection.close()
+        return connect(path, rule, shown_as=shown_as)
     return connection
 
 
@@ -74,96 +108,135 @@ def open_file(path: Path, flags: int = apsw.SQLITE_OPEN_READWRITE) -> apsw.Conne
     return connection
 
 
-def _refuse_foreign(connection: apsw.Connection, path: Path) -> None:
-    """Raise DamagedDatabase if the file belongs to another program, before anything is written to it."""
+def open_temporary() -> apsw.Connection:
+    """Open an empty database of this version in a file that SQLite removes by itself."""
+    connection = apsw.Connection("")
+    connection.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
+    _bring_up(connection, frozenset())
+    return connection
+
+
+# -- checking the schema --------------------------------------------------------------------------------
+
+
+def _check_migrations(connection: apsw.Connection, shown: Path, rule: SchemaRule) -> frozenset[int]:
+    """Return the numbers of the file's migrations, if this version can use the file by this rule."""
+    try:
+        _require_ours(connection, shown, rule)
+        applied = _numbers(connection, shown)
+        _require_fitting(applied, shown, rule)
+        _require_own_schema(connection, applied, shown)
+    except apsw.SQLError as fault:
+        # Before the schema is known to be ours, an error in these statements is the fault of the file.
+        raise damaged_database(shown, fault) from fault
+    return applied
+
+
+def _require_ours(connection: apsw.Connection, shown: Path, rule: SchemaRule) -> None:
+    """Raise ForeignDatabase if Placet did not make the file."""
     (application,) = connection.execute("PRAGMA application_id").fetchone() or (0,)
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone() or (0,)
     # An empty file belongs to nobody: SQLite has just made it, or a crash came before the first migration.
-    if application != APPLICATION_ID and (application or tables):
-        raise DamagedDatabase(
-            sentence(
-                "database-of-another-program",
-                "{path} is a database of another program, not of Placet",
-                path=str(path),
-            )
+    is_empty = not application and not tables
+    if application != APPLICATION_ID and not (is_empty and rule is SchemaRule.CREATED):
+        raise ForeignDatabase(
+            sentence("no-database-of-placet", "{path} is not a Placet database", path=str(shown))
         )
 
 
-def _refuse_format_1(connection: apsw.Connection, path: Path) -> None:
-    """Raise OldFormat if the commits in the file are of format 1, before anything is written to it.
+def _numbers(connection: apsw.Connection, shown: Path) -> frozenset[int]:
+    """Return the numbers of the migrations that were applied to the file."""
+    # SQLite does not tell upper from lower case in names. Whatever has this name but the table is refused
+    # before it is read: a virtual table or another column would fail in a way of its own.
+    rows: Any = connection.execute("SELECT sql FROM sqlite_schema WHERE lower(name) = 'migration'").fetchall()
+    if not rows:
+        return frozenset()
+    if rows != [(_MIGRATION_TABLE,)]:
+        raise _foreign_schema(shown, "table migration")
+    numbers: Any = connection.execute("SELECT number FROM migration")
+    return frozenset(number for (number,) in numbers)
 
-    Each of them names others by a part of their hash, and signs that. Nothing else could be read out of them
-    with the same authors.
-    """
-    tables = connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'migration'").fetchone()
-    if tables is not None and FORMAT_1_MIGRATION in _numbers(connection):
+
+def _require_fitting(applied: frozenset[int], shown: Path, rule: SchemaRule) -> None:
+    """Raise StoreError if the migrations of a file are not among those of this version."""
+    numbers = {number for number, _ in _steps()}
+    if FORMAT_1_MIGRATION in applied:
+        # Each commit of format 1 names others by a part of their hash, and signs that. Nothing else could be
+        # read out of them with the same authors.
         raise OldFormat(
             sentence(
                 "database-of-format-1",
                 "{path} was written by a development version of Placet whose commits this version cannot"
                 " verify; it was left as it is",
-                path=str(path),
+                path=str(shown),
             )
         )
-
-
-def require_ours(connection: apsw.Connection, path: Path) -> None:
-    """Raise DamagedDatabase if Placet did not make the file."""
-    if connection.execute("PRAGMA application_id").fetchone() != (APPLICATION_ID,):
-        raise DamagedDatabase(
-            sentence("no-database-of-placet", "{path} is not a Placet database", path=str(path))
-        )
-
-
-def require_current(connection: apsw.Connection, path: Path) -> None:
-    """Raise StoreError if the schema is not that of this version, for callers that only read."""
-    require_ours(connection, path)
-    applied = _numbers(connection)
-    numbers = {number for number, _ in _steps()}
     if applied - numbers:
-        raise NewerDatabase(_newer_schema_sentence(path, applied))
-    if numbers - applied:
+        raise NewerDatabase(
+            sentence(
+                "database-newer",
+                "{path} was written by a newer version of Placet (migration {migration})",
+                path=str(shown),
+                migration=max(applied),
+            )
+        )
+    if rule is SchemaRule.CURRENT and numbers - applied:
         raise StoreError(
             sentence(
                 "database-older",
                 "{path} was written by an older version of Placet: start the daemon once",
-                path=str(path),
+                path=str(shown),
             )
         )
-    require_own_schema(connection, path)
 
 
-def require_own_schema(connection: apsw.Connection, path: Path) -> None:
+def _require_own_schema(connection: apsw.Connection, applied: frozenset[int], shown: Path) -> None:
     """Raise DamagedDatabase unless the schema is what the file's migrations make.
 
     A trigger that somebody put into a file would act with each write, and let a stranger in. What SQLite
     itself writes is no reason to refuse: its statistics, and the SQL of the tables of the word index.
     """
-    applied = _numbers(connection)
     expected, generated = _schema_after(tuple(script for number, script in _steps() if number in applied))
-    differing = sorted(f"{type_} {name}" for type_, name, *_ in _schema(connection, generated) ^ expected)
+    differing = sorted(
+        f"{row.type} {row.name}".encode(errors="replace").decode()
+        for row in _schema(connection, generated) ^ expected
+    )
     if differing:
-        raise DamagedDatabase(
-            sentence(
-                "database-foreign-schema",
-                "{path} was changed by another program: {what} is not as Placet makes it",
-                path=str(path),
-                what=differing[0],
-            )
+        raise _foreign_schema(shown, differing[0])
+
+
+def _foreign_schema(shown: Path, what: str) -> DamagedDatabase:
+    return DamagedDatabase(
+        sentence(
+            "database-foreign-schema",
+            "{path} was changed by another program: {what} is not as Placet makes it",
+            path=str(shown),
+            what=what,
         )
+    )
 
 
 def _schema(connection: apsw.Connection, generated: frozenset[str]) -> frozenset[SchemaRow]:
     """Return the schema without statistics; of the tables named in `generated`, only that they are tables."""
-    rows: Any = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema")
     schema: set[SchemaRow] = set()
-    for type_, name, table, sql in rows:
+    for row in _schema_rows(connection):
         # A virtual table runs code: none is taken for a table that SQLite makes, whatever its name.
-        is_plain_table = type_ == "table" and sql is not None and sql.startswith(_TABLE)
-        if is_plain_table and name in _STATISTICS:
+        is_plain_table = row.type == "table" and row.sql is not None and row.sql.startswith(_TABLE)
+        if is_plain_table and row.name in _STATISTICS:
             continue
-        schema.add((type_, name, table, _TABLE if is_plain_table and name in generated else sql))
+        schema.add(row._replace(sql=_TABLE) if is_plain_table and row.name in generated else row)
     return frozenset(schema)
+
+
+def _schema_rows(connection: apsw.Connection) -> Iterator[SchemaRow]:
+    # As bytes: what somebody wrote into a schema need not be text, or UTF-8.
+    rows: Any = connection.execute(
+        "SELECT "
+        + ", ".join(f"CAST({column} AS BLOB)" for column in SchemaRow._fields)
+        + " FROM sqlite_schema"
+    )
+    for row in rows:
+        yield SchemaRow(*(part and part.decode(errors="replace") for part in row))
 
 
 @cache
@@ -172,6 +245,8 @@ def _schema_after(scripts: tuple[str, ...]) -> tuple[frozenset[SchemaRow], froze
 
     These are the shadow tables of the word index. Each version of SQLite may write their SQL in its own way.
     """
+    if not scripts:
+        return frozenset(), frozenset()
     with closing(apsw.Connection(":memory:")) as empty:
         empty.execute(_MIGRATION_TABLE)
         for script in scripts:
@@ -181,16 +256,10 @@ def _schema_after(scripts: tuple[str, ...]) -> tuple[frozenset[SchemaRow], froze
         return _schema(empty, generated), generated
 
 
-def _newer_schema_sentence(path: Path, applied: Iterable[int]) -> Sentence:
-    return sentence(
-        "database-newer",
-        "{path} was written by a newer version of Placet (migration {migration})",
-        path=str(path),
-        migration=max(applied),
-    )
+# -- making and changing it -------------------------------------------------------------------------------
 
 
-def _prepare(connection: apsw.Connection) -> None:
+def _set_pragmas(connection: apsw.Connection) -> None:
     """Set what every connection needs: durable commits and a bounded wait for locks."""
     connection.set_busy_timeout(BUSY_TIMEOUT_MS)
     # FULL: with NORMAL, a power cut can undo a commit in WAL mode, and an Ack or the lease has named it
@@ -199,34 +268,26 @@ def _prepare(connection: apsw.Connection) -> None:
         connection.execute(f"PRAGMA {pragma}").fetchall()
 
 
-def migrate(connection: apsw.Connection, path: Path) -> None:
-    """Bring the schema to this version, all or nothing. Raises OldFormat, NewerDatabase, StoreError."""
-    steps = _steps()
-    with translate_sqlite_errors(path), connection:
-        _refuse_format_1(connection, path)
-        applied = _applied_migrations(connection)
-        if applied - {number for number, _ in steps}:
-            raise NewerDatabase(_newer_schema_sentence(path, applied))
-        require_own_schema(connection, path)
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        for number, script in steps:
-            if number not in applied:
-                connection.execute(script)
-                connection.execute("INSERT INTO migration VALUES (?)", (number,))
+def _bring_up(connection: apsw.Connection, applied: frozenset[int]) -> bool:
+    """Bring a checked schema to this version, all or nothing; return whether the planner's statistics went.
+
+    Statistics that do not fit the content can make each query slow, so those of other programs go.
+    """
+    with connection:
+        statistics = [row.name for row in _schema_rows(connection) if row.name in _STATISTICS]
+        for name in statistics:
+            connection.execute(f"DROP TABLE {name}")
+        missing = [(number, script) for number, script in _steps() if number not in applied]
+        if missing and not applied:
+            connection.execute(_MIGRATION_TABLE)
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        for number, script in missing:
+            connection.execute(script)
+            connection.execute("INSERT INTO migration VALUES (?)", (number,))
+    return bool(statistics)
 
 
-def _applied_migrations(connection: apsw.Connection) -> set[int]:
-    """Return the numbers of the migrations that were applied to the file."""
-    if connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'migration'").fetchone() is None:
-        connection.execute(_MIGRATION_TABLE)
-    return _numbers(connection)
-
-
-def _numbers(connection: apsw.Connection) -> set[int]:
-    rows: Any = connection.execute("SELECT number FROM migration")
-    return {number for (number,) in rows}
-
-
+@cache
 def _steps() -> list[tuple[int, str]]:
     """Read the migration files, in order of their numbers."""
     folder = resources.files("store") / "migrations"
@@ -234,12 +295,17 @@ def _steps() -> list[tuple[int, str]]:
     return sorted((int(entry.name.split("_")[0]), entry.read_text("utf-8")) for entry in files)
 
 
+# -- errors -----------------------------------------------------------------------------------------------
+
+
 @contextmanager
 def translate_sqlite_errors(path: Path) -> Iterator[None]:
     """Raise the errors of SQLite about the world as StoreError; errors in our SQL stay what they are."""
     try:
         yield
-    except (apsw.NotADBError, apsw.CorruptError) as fault:
+    except apsw.NotADBError as fault:
+        raise ForeignDatabase(damaged_database(path, fault).sentence) from fault
+    except apsw.CorruptError as fault:
         raise damaged_database(path, fault) from fault
     except apsw.FullError as fault:
         raise disk_full(path) from fault

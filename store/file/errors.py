@@ -35,6 +35,10 @@ class DamagedDatabase(StoreError):
     )
 
 
+class ForeignDatabase(DamagedDatabase):
+    """The file is no database at all, or that of another program."""
+
+
 class NewerDatabase(StoreError):
     """A newer version of Placet wrote the file."""
 
@@ -67,8 +71,9 @@ class ReadOnlyDatabase(StoreError):
 
 def damaged_database(path: Path, reason: object) -> DamagedDatabase:
     """Make the error of a file whose content is damaged; `reason` is what SQLite or a check reported."""
+    line = " ".join(str(reason).split())
     return DamagedDatabase(
-        sentence("database-damaged", "{path} is damaged: {reason}", path=str(path), reason=str(reason))
+        sentence("database-damaged", "{path} is damaged: {reason}", path=str(path), reason=line)
     )
 
 

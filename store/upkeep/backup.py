@@ -17,11 +17,19 @@ from typing import Any, NamedTuple
 import apsw
 
 from store.file import database
-from store.file.errors import DamagedDatabase, StoreError, damaged_database, translate_os_errors
+from store.file.database import SchemaRule
+from store.file.errors import (
+    DamagedDatabase,
+    ForeignDatabase,
+    StoreError,
+    damaged_database,
+    translate_os_errors,
+)
 from store.file.lease import sync_folder
 from store.sentence import sentence
 from store.snapshot import Snapshot
 from store.upkeep.progress import ReportProgress
+from store.upkeep.rebuild import rebuild_tables
 from syncproto.ids import DeviceId
 
 PROGRESS_EVERY = 10_000  # instructions of SQLite's
@@ -38,6 +46,17 @@ class BackupSummary(NamedTuple):
     entities: int
     size_bytes: int
     sealed_key: bytes | None
+
+
+class KeptFiles(NamedTuple):
+    """What a restore kept of the database that it replaced.
+
+    `database` is None if there was none. `side_files` were beside a database that was gone or damaged: they
+    may contain its last changes.
+    """
+
+    database: Path | None
+    side_files: tuple[Path, ...] = ()
 
 
 class NotABackup(StoreError):
@@ -57,7 +76,7 @@ class DatabaseInUse(StoreError):
 def backup_bytes_max(path: Path) -> int:
     """Return the bytes that a backup of this database may take at most."""
     with database.translate_sqlite_errors(path):
-        source = database.connect(path, writes=False)
+        source = database.connect(path, SchemaRule.KNOWN)
         try:
             return _bytes(source)
         finally:
@@ -73,9 +92,8 @@ def _bytes(db: apsw.Connection) -> int:
 def open_snapshot(path: Path) -> Iterator[Snapshot]:
     """Read a database that a daemon may be using, from another process. Raises StoreError."""
     with database.translate_sqlite_errors(path):
-        db = database.connect(path, writes=False)
+        db = database.connect(path, SchemaRule.CURRENT)
         try:
-            database.require_current(db, path)
             db.execute("BEGIN")
             # BEGIN alone takes no snapshot: the first read does.
             db.execute("SELECT one FROM standing").fetchall()
@@ -137,7 +155,7 @@ def _discard_leftovers(target: Path) -> None:
 
 
 def _copy_out(path: Path, part: Path, report: ReportProgress) -> None:
-    source = database.connect(path, writes=False)
+    source = database.connect(path, SchemaRule.KNOWN)
     number = _bytes(source)
 
     def report_size() -> bool:
@@ -147,7 +165,7 @@ def _copy_out(path: Path, part: Path, report: ReportProgress) -> None:
     try:
         source.set_progress_handler(report_size, PROGRESS_EVERY)
         source.execute("VACUUM INTO ?", (str(part),))
-    except (apsw.NotADBError, apsw.CorruptError) as fault:
+    except apsw.CorruptError as fault:
         raise damaged_database(path, fault) from fault
     except apsw.Error:
         with database.translate_sqlite_errors(part):
@@ -159,7 +177,7 @@ def _copy_out(path: Path, part: Path, report: ReportProgress) -> None:
 def _finish(part: Path, target: Path, report: ReportProgress, sealed_key: bytes | None) -> BackupSummary:
     """Delete from the copy what must not be restored, add the key, and check that the copy is whole."""
     with database.translate_sqlite_errors(target):
-        copy = database.open_file(part)
+        copy = database.connect(part, SchemaRule.MIGRATED, shown_as=target)
         try:
             # No second file beside the copy: it could be lost, and a copy that a crash leaves is not used.
             copy.execute("PRAGMA journal_mode = MEMORY").fetchall()
@@ -183,10 +201,11 @@ def working_copy_path(path: Path) -> Path:
     return path.with_name(path.name + WORKING_SUFFIX)
 
 
-def prepare_copy(backup: Path, working: Path, report: ReportProgress) -> BackupSummary:
+def prepare_copy(backup: Path, working: Path, report: ReportProgress, *, folds_anew: bool) -> BackupSummary:
     """Copy a backup, or another database of Placet with its -wal, to `working`; check and migrate the copy.
 
-    Raises StoreError: DamagedDatabase, NewerDatabase, OldFormat, DiskFull.
+    With `folds_anew`, the log of the copy is checked as if a stranger had sent it, and all that follows from
+    it is made anew. Raises StoreError: NotABackup, DamagedDatabase, NewerDatabase, OldFormat, DiskFull.
     """
     discard_unfinished(working)
     report("reading", 0, 0)
@@ -198,10 +217,13 @@ def prepare_copy(backup: Path, working: Path, report: ReportProgress) -> BackupS
                 _copy_in(source, working.with_name(working.name + suffix))
     copy = _open_copy(working, backup)
     try:
-        database.migrate(copy, backup)
         report("checking", 0, 0)
         with database.translate_sqlite_errors(backup):
-            _require_whole(copy, backup)
+            if folds_anew:
+                _require_sound_pages(copy, backup)
+                _fold_anew(copy, backup, report)
+            else:
+                _require_whole(copy, backup)
             return _contents(copy, working)
     finally:
         copy.close()
@@ -215,33 +237,37 @@ def _copy_in(source: Path, target: Path) -> None:
 
 def _open_copy(working: Path, backup: Path) -> apsw.Connection:
     """Open the copy; errors name the file that the person gave."""
-    with database.translate_sqlite_errors(backup):
-        copy = database.open_file(working)
-        try:
-            _require_ours(copy, backup)
-        except BaseException:
-            copy.close()
-            raise
-    return copy
-
-
-def _require_ours(copy: apsw.Connection, backup: Path) -> None:
     try:
-        database.require_ours(copy, backup)
-    except (apsw.NotADBError, DamagedDatabase):
+        return database.connect(working, SchemaRule.MIGRATED, shown_as=backup)
+    except ForeignDatabase:
         raise NotABackup(
             sentence("not-a-backup", "{path} is not a Placet backup", path=str(backup))
         ) from None
 
 
-def install_copy(working: Path, path: Path, device: DeviceId, stamp: str) -> Path | None:
-    """Put a prepared copy in place as the database of this device, as a new replica; return the kept old one.
+def _fold_anew(copy: apsw.Connection, backup: Path, report: ReportProgress) -> None:
+    try:
+        with copy:
+            rebuild_tables(copy, report, is_strict=True)
+    except DamagedDatabase as fault:
+        raise DamagedDatabase(
+            sentence(
+                "backup-log-damaged",
+                "{path} cannot be restored: {fault}",
+                path=str(backup),
+                fault=fault.sentence,
+            )
+        ) from fault
+
+
+def install_copy(working: Path, path: Path, device: DeviceId, stamp: str) -> KeptFiles:
+    """Put a prepared copy in place as the database of this device, as a new replica; return what is kept.
 
     At every moment one of the two is whole under the name of the database. Without hard links, the old one
     has for a moment only the name under which it is kept. Raises DatabaseInUse and other StoreErrors.
     """
     with database.translate_sqlite_errors(working):
-        copy = database.open_file(working)
+        copy = database.connect(working, SchemaRule.CURRENT)
         try:
             with copy:
                 # Counters beyond the backup's may have been used: only a new replica numbers no commit twice.
@@ -253,24 +279,24 @@ def install_copy(working: Path, path: Path, device: DeviceId, stamp: str) -> Pat
             copy.close()
     with translate_os_errors(path):
         _sync(working)
-        keep_old = _keep_old(path, stamp)
+        kept_files = _keep_old(path, stamp)
         working.replace(path)
         sync_folder(path.parent)
-    return keep_old
+    return kept_files
 
 
-def _keep_old(path: Path, stamp: str) -> Path | None:
-    """Give the database that will be replaced a second name, and return that; None if there is none."""
+def _keep_old(path: Path, stamp: str) -> KeptFiles:
+    """Give the database that will be replaced, and what is left beside it, names under which they stay."""
     kept_path = _unused_name(path, stamp)
     exists = path.exists()
+    side_files: list[Path] = []
     if not exists or not _fold_wal(path):
         # The database is gone or damaged: what is left is kept as it is. SQLite would replay a -wal into
         # whatever database it meets next.
-        _move_side_files(path, kept_path)
-    if not exists:
-        return None
-    _second_name(path, kept_path)
-    return kept_path
+        side_files = _move_side_files(path, kept_path)
+    if exists:
+        _second_name(path, kept_path)
+    return KeptFiles(kept_path if exists else None, tuple(side_files))
 
 
 def _unused_name(path: Path, stamp: str) -> Path:
@@ -283,12 +309,15 @@ def _unused_name(path: Path, stamp: str) -> Path:
     return path.with_name(candidate)
 
 
-def _move_side_files(path: Path, kept_path: Path) -> None:
+def _move_side_files(path: Path, kept_path: Path) -> list[Path]:
     """Rename what SQLite left beside a database, durably before another database gets its name."""
-    for suffix in SIDE_SUFFIXES:
-        if (side_file := path.with_name(path.name + suffix)).exists():
-            side_file.replace(kept_path.with_name(kept_path.name + suffix))
+    moved = [
+        side_file.replace(kept_path.with_name(kept_path.name + suffix))
+        for suffix in SIDE_SUFFIXES
+        if (side_file := path.with_name(path.name + suffix)).exists()
+    ]
     sync_folder(path.parent)
+    return moved
 
 
 def _second_name(path: Path, kept_path: Path) -> None:
@@ -333,12 +362,29 @@ def discard_unfinished(unfinished: Path) -> None:
 # -- both -------------------------------------------------------------------------------------------------
 
 
-def _require_whole(db: apsw.Connection, path: Path) -> None:
-    """Raise DamagedDatabase if pages are damaged, or if the tables contradict each other."""
-    database.require_own_schema(db, path)
+def _require_sound_pages(db: apsw.Connection, path: Path) -> None:
+    """Raise DamagedDatabase if pages are damaged, or if a row is missing on which others rest."""
     texts = [str(line) for (line,) in db.execute("PRAGMA integrity_check(1)")]
     if texts != ["ok"]:
         raise damaged_database(path, texts[0])
+    has_standing = db.execute("SELECT 1 FROM standing").fetchone() is not None
+    if db.execute("PRAGMA foreign_key_check").fetchone() or not has_standing:
+        raise _tables_differ(path)
+
+
+def _tables_differ(path: Path) -> DamagedDatabase:
+    return DamagedDatabase(
+        sentence(
+            "database-tables-differ",
+            "{path} is damaged: its tables do not match each other",
+            path=str(path),
+        )
+    )
+
+
+def _require_whole(db: apsw.Connection, path: Path) -> None:
+    """Raise DamagedDatabase if pages are damaged, or if the tables contradict each other."""
+    _require_sound_pages(db, path)
     snapshot = Snapshot(db)
     row: Any = db.execute(
         "SELECT (SELECT count(*) FROM feed), (SELECT count(*) FROM entity), (SELECT count(*) FROM branch"
@@ -347,13 +393,7 @@ def _require_whole(db: apsw.Connection, path: Path) -> None:
     ).fetchone()
     commits, entities, tips, branches = row
     if (commits, entities, tips) != (snapshot.feed_end(), snapshot.counts().entities, branches):
-        raise DamagedDatabase(
-            sentence(
-                "database-tables-differ",
-                "{path} is damaged: its tables do not match each other",
-                path=str(path),
-            )
-        )
+        raise _tables_differ(path)
 
 
 def _contents(db: apsw.Connection, file: Path) -> BackupSummary:

@@ -94,6 +94,7 @@ class LogCheck:
             yield from self._row(row)
             self.commits += 1
             report(row.seq)
+        yield from self._misnumbered_chains()
         yield from self._ends()
 
     def _row(self, row: _Row) -> Iterator[LogFault]:
@@ -209,6 +210,19 @@ class LogCheck:
         self._heads.add(head)
         return True
 
+    def _misnumbered_chains(self) -> Iterator[LogFault]:
+        """Yield the replicas whose chains do not have the numbers from 0 on, without a gap."""
+        numbers: dict[int, list[int]] = {number: [] for number in self._replicas}
+        for replica, branch in sorted(self._branches):
+            numbers[replica].append(branch)
+        for number, branches in numbers.items():
+            if branches != list(range(max(1, len(branches)))):
+                name = id_to_text(self._replicas[number][0])[:8]
+                yield LogFault(
+                    sentence("log-chains-misnumbered", "its chains are not numbered from 0 on without a gap"),
+                    sentence("log-replica", "replica {replica}", replica=name),
+                )
+
     def _ends(self) -> Iterator[LogFault]:
         """Yield the branches that end in another commit than their row says, or without a signature."""
         for branch, (_, _, tip, tip_hash) in sorted(self._branches.items()):
@@ -258,3 +272,9 @@ def _hash(body: bytes) -> bytes | None:
         return commits.decode_commit(SignedCommit(body, b"")).hash
     except RemoteProtocolError:
         return None
+
+
+def feed_end(db: apsw.Connection) -> int:
+    """Return the position of the newest commit, 0 in an empty log."""
+    row: Any = db.execute("SELECT coalesce(max(seq), 0) FROM feed").fetchone()
+    return int(row[0])

@@ -3,27 +3,23 @@
 Never writes to the store, and never stops at the first thing that is wrong.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from itertools import islice
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import apsw
 
 from store.file import database
-from store.file.errors import DamagedDatabase
 from store.fold import proposal_index, word_index
 from store.fold.entity_state import load_state
 from store.sentence import Sentence, sentence
 from store.snapshot import Snapshot
-from store.transaction import Transaction
-from store.upkeep.log_check import LogCheck
-from store.upkeep.progress import ReportProgress
+from store.upkeep.log_check import LogCheck, feed_end
+from store.upkeep.progress import ReportProgress, report_positions
 from store.upkeep.replay import DERIVED_TABLES, Replay, RowDifference, table_differences
 from syncproto.codec import DIGEST_LEAD, Redacted
 from syncproto.ids import ID_BYTES, EntityId, id_to_text
-from syncproto.messages import STATE_HASH_BYTES
 
 FINDINGS_MAX = 100
 EFFECTS_MISSED_MAX = 100_000
@@ -35,7 +31,6 @@ _MEND_TABLES: Final = sentence(
     "verify-mend-tables", "the log is intact: 'placet verify --rebuild' repairs this"
 )
 _THE_FILE: Final = sentence("verify-the-file", "the file")
-_REPORT_EVERY = 500
 _PAGES_MAX = 20
 
 
@@ -142,7 +137,7 @@ class _Check:
 
     def _check_log(self) -> Iterator[VerificationFinding]:
         """Read the log and fold it again; compare the tables if the log itself is sound."""
-        with closing(_temporary()) as scratch:
+        with closing(database.open_temporary()) as scratch:
             yield from self._check_by_folding(scratch)
 
     def _check_by_folding(self, scratch: apsw.Connection) -> Iterator[VerificationFinding]:
@@ -150,7 +145,7 @@ class _Check:
         check = LogCheck(
             self._db, lambda received, seq: None if self._stopped else replay.add_commit(received, seq)
         )
-        for fault in check.find_faults(self._progress("reading the log")):
+        for fault in check.find_faults(report_positions("reading the log", feed_end(self._db), self._report)):
             self._stopped = self._stopped or fault.prevents_fold
             yield VerificationFinding(fault.what, fault.where, _MEND_FILE)
         self.commits, self.signatures = check.commits, check.signatures
@@ -161,15 +156,6 @@ class _Check:
             yield from self._check_sums(replay)
             yield from self._find_dropped_values(scratch)
             yield from _without_effect(scratch)
-
-    def _progress(self, stage: str) -> Callable[[int], None]:
-        (end,) = self._db.execute("SELECT coalesce(max(seq), 0) FROM feed").fetchone() or (0,)
-
-        def report(position: int) -> None:
-            if position % _REPORT_EVERY == 0 or position == end:
-                self._report(stage, position, int(end))
-
-        return report
 
     def _check_tables(self, scratch: apsw.Connection) -> Iterator[VerificationFinding]:
         """Compare every table that follows from the log."""
@@ -252,14 +238,6 @@ def _without_effect(scratch: apsw.Connection) -> Iterator[VerificationFinding]:
         )
 
 
-def _temporary() -> apsw.Connection:
-    """Open an empty store in a file that SQLite removes by itself."""
-    db = apsw.Connection("")
-    db.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
-    database.migrate(db, Path("the temporary file"))
-    return db
-
-
 def _row(table: str, key: str) -> Sentence:
     return sentence("verify-row", "table {table}: {key}", table=table, key=key)
 
@@ -287,26 +265,3 @@ def _key_text(key: object) -> str:
     if isinstance(key, bytes):
         return id_to_text(EntityId(key)) if len(key) == ID_BYTES else key.hex()
     return str(key)
-
-
-def rebuild_tables(tx: Transaction, report: ReportProgress) -> int:
-    """Empty the tables and fold the whole log again, in this one transaction; return how many entities.
-
-    It mends what `verify_store` found in the tables. Raises DamagedDatabase if the log itself is damaged:
-    then the caller's transaction is undone, and a backup or another device has to help.
-    """
-    for table in DERIVED_TABLES:
-        tx.db.execute(f"DELETE FROM {table}")
-    word_index.rebuild_index(tx.db)
-    replay = Replay(tx.db, tx.db)
-    end = tx.feed_end()
-    check = LogCheck(tx.db, replay.add_commit)
-    for fault in check.find_faults(lambda position: report("folding the log again", position, end)):
-        if fault.prevents_fold:
-            raise DamagedDatabase(
-                sentence("log-damaged", "{where}: {what}", where=fault.where, what=fault.what)
-            )
-    replay.flush()
-    total = replay.state_sum.to_bytes(STATE_HASH_BYTES, "big")
-    tx.db.execute("UPDATE standing SET state_sum = ?, entities = ?", (total, replay.entities))
-    return replay.entities

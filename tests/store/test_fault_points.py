@@ -312,7 +312,7 @@ def test_a_kill_at_every_point_of_a_backup_leaves_a_whole_one_or_none(bench: Sto
     def check(index: int) -> None:
         if target.exists():
             working = bench.folder / "check.db"
-            assert backup.prepare_copy(target, working, silent).sealed_key == b"sealed"
+            assert backup.prepare_copy(target, working, silent, folds_anew=True).sealed_key == b"sealed"
             backup.discard_unfinished(working)
         result.append(target.exists())
         target.unlink(missing_ok=True)
@@ -342,7 +342,7 @@ def test_a_kill_at_every_point_of_a_restore_leaves_the_old_journal_or_the_new(be
     def run(points: FaultPoints) -> None:
         working = backup.working_copy_path(path)
         points.counting = True
-        backup.prepare_copy(kept_path / "a.backup", working, silent)
+        backup.prepare_copy(kept_path / "a.backup", working, silent, folds_anew=True)
         backup.install_copy(working, path, signer_of("a").device, "now")
 
     def check(index: int) -> None:

@@ -232,7 +232,7 @@ def test_a_restore_that_does_not_fit_leaves_the_journal_as_it_was(
     before = store.path.read_bytes()
     working = backup.working_copy_path(store.path)
     with pytest.raises(DiskFull):
-        backup.prepare_copy(tmp_path / "b.backup", working, silent)
+        backup.prepare_copy(tmp_path / "b.backup", working, silent, folds_anew=True)
     backup.discard_unfinished(working)
     assert store.path.read_bytes() == before
     assert bench.store("a", store.path, MACHINE).doubt is None

@@ -15,9 +15,11 @@ import pytest
 
 from daemon.app import journal_files
 from daemon.app.folder_lock import folder_locked
+from daemon.cli.terminal.display import Display
+from daemon.cli.views.files.backups import restore_lines
 from daemon.peers.transport import identity, sealed_key
 from daemon.peers.transport.sealed_key import UnsealError
-from store.file.database import connect
+from store.file.database import SchemaRule, connect
 from store.store import Store
 from tests.support.commands import CommandResult
 from tests.support.devices import Device, MakeDevice, have_equal_state, pair
@@ -158,12 +160,25 @@ def test_the_files_of_another_journal_are_copied_only_while_no_daemon_writes_to_
 def test_a_restore_that_failed_may_be_tried_again(home: Path, tmp_path: Path):
     assert "error" not in back_up(tmp_path / "b")
     (home / "identity.pem").unlink()
-    with closing(connect(home / "placet.db", writes=False)) as reader:
+    with closing(connect(home / "placet.db", SchemaRule.KNOWN)) as reader:
         reader.execute("BEGIN; SELECT * FROM standing")
         said_no(put_back(tmp_path / "b"), "failed", "in use")
     assert not (home / "identity.pem").exists()
     assert "error" not in put_back(tmp_path / "b")
     assert (home / "identity.pem").exists()
+
+
+def test_what_was_left_of_a_journal_that_is_gone_is_kept_and_named(home: Path, tmp_path: Path):
+    assert "error" not in back_up(tmp_path / "b")
+    (home / "placet.db").unlink()
+    (home / "placet.db-wal").write_bytes(b"the last changes")
+    fields = put_back(tmp_path / "b")
+    assert fields["replaced"] is None
+    (file,) = fields["side_files"]
+    assert Path(file).read_bytes() == b"the last changes"
+    assert f"    {file}" in list(restore_lines(fields, Display()))
+    lines = list(restore_lines(put_back(tmp_path / "b"), Display()))
+    assert not [line for line in lines if "There was no journal here" in line]
 
 
 def test_a_sealed_key_that_is_not_wanted_is_left_where_it_is(
@@ -377,7 +392,7 @@ def test_verify_finds_what_was_changed_behind_the_daemon_and_rebuilds_it(device:
     laptop = device("laptop")
     laptop.do("add", "Kept")
     laptop.stop()
-    with closing(connect(laptop.home / "placet.db", writes=True)) as database:
+    with closing(connect(laptop.home / "placet.db", SchemaRule.KNOWN)) as database:
         database.execute("UPDATE entity SET visible = 1 - visible WHERE kind = 'task'")
     result = laptop.run("verify")
     assert result.status == 1

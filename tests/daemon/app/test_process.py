@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from daemon.app import sd_notify
-from store.file.database import connect
+from store.file.database import SchemaRule, connect
 from tests.support.patience import LIMIT_S
 
 pytestmark = pytest.mark.e2e
@@ -236,7 +236,7 @@ def test_a_damaged_database_is_one_line(daemon: Process):
 def test_a_database_of_a_newer_version_is_one_line_and_is_left_alone(daemon: Process):
     daemon.stop(daemon.start())
     assert daemon.told() == sd_notify.STOPPING
-    with closing(connect(daemon.home / "placet.db", writes=True)) as database:
+    with closing(connect(daemon.home / "placet.db", SchemaRule.KNOWN)) as database:
         database.execute("INSERT INTO migration VALUES (9999)")
     status, line = daemon.failed()
     assert (status, "newer version" in line) == (1, True)

@@ -136,7 +136,7 @@ def test_another_programs_database_is_refused_and_not_touched(bench: StoreBench,
     file.execute(f"PRAGMA application_id = {application}")
     file.execute("CREATE TABLE notes (text)")
     file.close()
-    refused(bench, path, DamagedDatabase, "not of Placet")
+    refused(bench, path, DamagedDatabase, "is not a Placet database")
 
 
 def test_a_file_that_is_no_database_is_refused(bench: StoreBench) -> None:
@@ -212,7 +212,7 @@ def test_what_sqlite_itself_writes_into_a_schema_is_no_hindrance(bench: StoreBen
     write_entities(store, 1)
     target, working = bench.folder / "a.backup", bench.folder / "w"
     backup.write_backup(path, target, lambda *_: None)
-    assert backup.prepare_copy(target, working, lambda *_: None).commits == 41
+    assert backup.prepare_copy(target, working, lambda *_: None, folds_anew=True).commits == 41
 
 
 def test_no_trigger_and_no_view_runs_on_any_connection(bench: StoreBench) -> None:
@@ -223,15 +223,15 @@ def test_no_trigger_and_no_view_runs_on_any_connection(bench: StoreBench) -> Non
     )
     file.execute("CREATE VIEW seen AS SELECT * FROM watermark")
     file.close()
-    for connection in (database.connect(path, writes=True), database.connect(path, writes=False)):
-        connection.execute("REPLACE INTO watermark VALUES ('page', 1)")
-        assert list(connection.execute("SELECT * FROM listener")) == []
-        with pytest.raises(apsw.SQLError, match="access to view"):
-            connection.execute("SELECT * FROM seen")
-        # Defensive: the file's own tables of the word index cannot be written by hand either.
-        with pytest.raises(apsw.SQLError, match="may not be modified"):
-            connection.execute("DELETE FROM search_data")
-        connection.close()
+    connection = database.open_file(path)
+    connection.execute("REPLACE INTO watermark VALUES ('page', 1)")
+    assert list(connection.execute("SELECT * FROM listener")) == []
+    with pytest.raises(apsw.SQLError, match="access to view"):
+        connection.execute("SELECT * FROM seen")
+    # Defensive: the file's own tables of the word index cannot be written by hand either.
+    with pytest.raises(apsw.SQLError, match="may not be modified"):
+        connection.execute("DELETE FROM search_data")
+    connection.close()
 
 
 def test_every_connection_to_a_file_is_opened_in_one_place() -> None:

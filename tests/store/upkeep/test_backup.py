@@ -20,7 +20,7 @@ from store.local.peer_records import Newcomer, add_pending_newcomer, pending_new
 from store.queries import device_stamps
 from store.store import Store
 from store.upkeep import backup
-from store.upkeep.backup import DatabaseInUse, NotABackup
+from store.upkeep.backup import DatabaseInUse, KeptFiles, NotABackup
 from syncproto.hlc import Stamp
 from tests.support.patience import LIMIT_S
 from tests.support.stores import (
@@ -58,11 +58,16 @@ def written_backup(bench: StoreBench, commits: int = 3, **by_name: bytes) -> tup
 
 
 def restored(bench: StoreBench, target: Path, path: Path, stamp: str = "now") -> Path | None:
+    """Restore a backup; return the path at which the database that it replaced is kept."""
+    return restore(target, path, stamp).database
+
+
+def restore(target: Path, path: Path, stamp: str = "now") -> KeptFiles:
     working = backup.working_copy_path(path)
-    backup.prepare_copy(target, working, silent)
-    install_copy = backup.install_copy(working, path, DEVICE, stamp)
+    backup.prepare_copy(target, working, silent, folds_anew=True)
+    kept_files = backup.install_copy(working, path, DEVICE, stamp)
     backup.discard_unfinished(working)
-    return install_copy
+    return kept_files
 
 
 def test_a_backup_is_one_private_file_with_all_that_is_durable(bench: StoreBench):
@@ -210,7 +215,7 @@ def test_an_index_that_lacks_a_row_is_found(bench: StoreBench):
     raw[int(root) * 4096 - 8 : int(root) * 4096] = b"\0" * 8
     target.write_bytes(raw)
     with pytest.raises(DamagedDatabase):
-        backup.prepare_copy(target, bench.folder / "w", silent)
+        backup.prepare_copy(target, bench.folder / "w", silent, folds_anew=True)
 
 
 def test_a_restore_goes_on_as_a_new_replica_and_takes_its_lost_commits_back_from_a_peer(bench: StoreBench):
@@ -259,7 +264,7 @@ def test_a_restore_for_another_device_is_that_devices(bench: StoreBench):
     _, target = written_backup(bench)
     path = bench.folder / "b.db"
     working = backup.working_copy_path(path)
-    assert backup.prepare_copy(target, working, silent).device == DEVICE
+    assert backup.prepare_copy(target, working, silent, folds_anew=True).device == DEVICE
     backup.install_copy(working, path, signer_of("b").device, "now")
     store = bench.store("b", path)
     write_entities(store, 1)
@@ -273,7 +278,7 @@ def test_the_sealed_key_is_in_the_backup_and_not_in_the_journal(bench: StoreBenc
     store, target = written_backup(bench, sealed_key=b"sealed")
     store.close()
     working = backup.working_copy_path(store.path)
-    assert backup.prepare_copy(target, working, silent).sealed_key == b"sealed"
+    assert backup.prepare_copy(target, working, silent, folds_anew=True).sealed_key == b"sealed"
     backup.install_copy(working, store.path, DEVICE, "now")
     with bench.store("a").read() as snapshot:
         assert snapshot.db.execute("SELECT count(*) FROM sealed_key").fetchone() == (0,)
@@ -390,7 +395,7 @@ def test_tables_that_do_not_fit_each_other_are_refused(bench: StoreBench, statem
     file.execute(statement)
     file.close()
     with pytest.raises(DamagedDatabase, match="do not match each other"):
-        backup.prepare_copy(target, bench.folder / "w", silent)
+        backup.prepare_copy(target, bench.folder / "w", silent, folds_anew=False)
 
 
 def test_a_backup_of_a_newer_version_another_programs_file_and_none_are_refused(bench: StoreBench):
@@ -399,14 +404,14 @@ def test_a_backup_of_a_newer_version_another_programs_file_and_none_are_refused(
     file.execute("INSERT INTO migration VALUES (9999)")
     file.close()
     with pytest.raises(NewerDatabase, match=r"a\.backup was written by a newer version"):
-        backup.prepare_copy(target, bench.folder / "w", silent)
+        backup.prepare_copy(target, bench.folder / "w", silent, folds_anew=True)
     file = apsw.Connection(str(bench.folder / "other.db"))
     file.execute("CREATE TABLE notes (text)")
     file.close()
     with pytest.raises(NotABackup, match="is not a Placet backup"):
-        backup.prepare_copy(bench.folder / "other.db", bench.folder / "w", silent)
+        backup.prepare_copy(bench.folder / "other.db", bench.folder / "w", silent, folds_anew=True)
     with pytest.raises(StoreError, match="No such file"):
-        backup.prepare_copy(bench.folder / "none", bench.folder / "w", silent)
+        backup.prepare_copy(bench.folder / "none", bench.folder / "w", silent, folds_anew=True)
 
 
 def test_a_restore_that_was_cut_off_is_no_hindrance(bench: StoreBench):
@@ -452,7 +457,7 @@ def test_a_copy_that_finds_no_room_says_so(bench: StoreBench, monkeypatch: pytes
 
     monkeypatch.setattr(shutil, "copyfileobj", full)
     with pytest.raises(DiskFull, match="no space left"):
-        backup.prepare_copy(target, bench.folder / "w", silent)
+        backup.prepare_copy(target, bench.folder / "w", silent, folds_anew=True)
 
 
 def test_the_newest_stamp_of_each_device_is_known(bench: StoreBench):

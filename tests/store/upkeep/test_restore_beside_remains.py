@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from store.upkeep import backup
-from tests.store.upkeep.test_backup import restored, silent
+from tests.store.upkeep.test_backup import restore, silent
 from tests.support.stores import StoreBench, log_and_state, write_entities
 
 
@@ -30,7 +30,8 @@ def crashed_and_moved_away(bench: StoreBench) -> tuple[Path, Path]:
 def test_the_remains_of_a_database_that_was_moved_away_are_kept_apart(bench: StoreBench):
     path, target = crashed_and_moved_away(bench)
     wal = path.with_name("a.db-wal").read_bytes()
-    assert restored(bench, target, path) is None
+    kept_paths = tuple(path.with_name(f"a.db.replaced-now{suffix}") for suffix in ("-wal", "-shm"))
+    assert restore(target, path) == backup.KeptFiles(None, kept_paths)
     assert sorted(file.name for file in path.parent.iterdir()) == [
         "a.db",
         "a.db.replaced-now-shm",
@@ -46,7 +47,7 @@ def test_remains_that_were_kept_before_are_not_overwritten(bench: StoreBench, su
     kept_path = path.with_name("a.db.replaced-now" + suffix)
     kept_path.write_bytes(b"earlier")
     path.with_name("a.db" + suffix).write_bytes(b"later")
-    restored(bench, target, path)
+    restore(target, path)
     assert kept_path.read_bytes() == b"earlier"
     assert path.with_name("a.db.replaced-now-2" + suffix).read_bytes() == b"later"
     assert log_and_state(bench.store("a", path))[2].commits == 3

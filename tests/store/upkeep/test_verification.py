@@ -17,7 +17,8 @@ from store.store import Store
 from store.transaction import EntityWrite
 from store.upkeep import log_check, verification
 from store.upkeep.compaction import Retention, compact_step
-from store.upkeep.verification import VerificationReport, rebuild_tables, verify_store
+from store.upkeep.rebuild import rebuild_tables
+from store.upkeep.verification import VerificationReport, verify_store
 from syncproto import commit as commits
 from syncproto.codec import Redacted
 from syncproto.commit import AuthorKind, SignedCommit
@@ -203,7 +204,7 @@ def test_damage_to_the_log_is_named(bench: StoreBench, statement: str, expected:
     if "replica = 9" in statement:
         return
     with pytest.raises(DamagedDatabase, match=r"commit|replica|between"), store.write() as tx:
-        rebuild_tables(tx, QUIET)
+        rebuild_tables(tx.db, QUIET)
 
 
 TABLES: list[tuple[str, str]] = [
@@ -251,7 +252,7 @@ def test_damage_to_what_follows_from_the_log_is_named_and_can_be_mended(
     assert any(expected in line for line in told(report)), told(report)
     assert {finding.remedy.text for finding in report.findings} == {verification._MEND_TABLES.text}
     with store.write() as tx:
-        assert rebuild_tables(tx, QUIET) == 6
+        assert rebuild_tables(tx.db, QUIET) == 6
     assert verified(store).is_sound
     with store.read() as snapshot:
         assert contents(snapshot) == before
@@ -401,8 +402,8 @@ def test_progress_is_told_to_the_end_of_each_stage(bench: StoreBench) -> None:
     ]
     received.clear()
     with store.write() as tx:
-        rebuild_tables(tx, lambda *progress: received.append(progress))
-    assert received == [("folding the log again", position, 9) for position in range(1, 10)]
+        rebuild_tables(tx.db, lambda *progress: received.append(progress))
+    assert received == [("folding the log again", 9, 9)]
 
 
 def test_others_write_meanwhile(bench: StoreBench) -> None:
@@ -435,7 +436,7 @@ def test_what_an_undo_brought_back_is_folded_alike(bench: StoreBench) -> None:
         assert entity.text("title") == "Plan the trip"
     assert verified(store).is_sound
     with store.write() as tx:
-        rebuild_tables(tx, QUIET)
+        rebuild_tables(tx.db, QUIET)
         row: Any = tx.db.execute("SELECT changed FROM entity WHERE id = ?", (TASK,)).fetchone()
         assert row[0] == tx.feed_end()
     assert verified(store).is_sound
@@ -452,7 +453,7 @@ def test_a_rebuild_dates_a_refolded_row_to_the_decision_and_not_to_the_end_of_th
         decided_at = tx.feed_end()
         tx.commit([EntityWrite(entity_id(7), "task", {"title": "Another one"})])
     with store.write() as tx:
-        rebuild_tables(tx, QUIET)
+        rebuild_tables(tx.db, QUIET)
         row: Any = tx.db.execute("SELECT changed FROM entity WHERE id = ?", (TASK,)).fetchone()
     assert row[0] == decided_at
 
@@ -461,7 +462,7 @@ def test_a_rebuild_goes_over_a_signature_that_is_gone(bench: StoreBench) -> None
     store = lived_in(bench)
     damaged(store, "UPDATE feed SET signature = NULL WHERE seq = 5", "DELETE FROM item")
     with store.write() as tx:
-        assert rebuild_tables(tx, QUIET) == 6
+        assert rebuild_tables(tx.db, QUIET) == 6
     assert [finding.what.text for finding in verified(store).findings] == [
         "no signature covers the end of the chain"
     ]

@@ -39,6 +39,9 @@ def restore_lines(fields: dict[str, Any], display: Display) -> Iterator[str]:
     if fields["replaced"]:
         message = _("The journal that was here is kept as {file}")
         yield f"  {message.format(file=escape(fields['replaced']))}"
+    if fields["side_files"] and not fields["replaced"]:
+        yield "  " + _("There was no journal here, only files that belong to one. They are kept:")
+        yield from (f"    {escape(file)}" for file in fields["side_files"])
     yield "  " + _("This device continues as a new replica. Start it: placet up")
     yield from (f"  {line}" for line in _which_device(fields))
 
