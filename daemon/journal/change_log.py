@@ -29,6 +29,8 @@ from store.fold.entity_state import DELETED, with_provenance
 from store.queries import field_changes
 from store.sentence import Sentence, sentence, sentence_fields
 from store.snapshot import Snapshot
+from syncproto import codec
+from syncproto.codec import Value
 from syncproto.commit import DecodedCommit, Operation
 from syncproto.ids import EntityId, ReplicaId, id_to_text
 
@@ -42,6 +44,11 @@ COMMITS_SEARCHED_MAX = 100_000
 
 SMALL_COMMITS_MAX, SMALL_BYTES_MAX, SMALL_HISTORY_MAX = 4, 4096, 32
 """What is shown at once: so many commits, their bytes, and commits that wrote before to what they change."""
+
+CHANGE_BYTES = 512
+"""About what a change has beside its two values."""
+EVENT_BYTES_MAX, PAGE_BYTES_MAX = 1 << 20, 4 << 20
+"""An event shows about so much of what its commit changed, and so much is read at once for a stream."""
 
 LOGGED_KINDS = frozenset({*FIELDS_BY_KIND, *OTHER_LOGGED_KINDS})
 """The kinds of the log of everything that are known here; those of a newer version are shown too."""
@@ -267,9 +274,19 @@ def replica_device_name(snapshot: Snapshot, replica: ReplicaId) -> str:
 
 
 def feed_events(snapshot: Snapshot, after: int, limit: int) -> list[Event]:
-    """Return the commits beyond a feed position, at most `limit`, each with what it touched and changed."""
+    """Return the commits beyond a feed position, each with what it touched and changed.
+
+    They are at most `limit`, and fewer if they change long texts.
+    """
     words, pasts = _Words(snapshot), field_changes.PreviousValues(snapshot)
-    return [words.event(seq, received, pasts) for seq, received in snapshot.read_feed(after, limit)]
+    events, page_bytes = list[Event](), 0
+    for seq, received in snapshot.read_feed(after, limit):
+        event, event_bytes = words.event(seq, received, pasts)
+        events.append(event)
+        page_bytes += event_bytes
+        if page_bytes >= PAGE_BYTES_MAX:
+            break
+    return events
 
 
 def small_feed_events(snapshot: Snapshot, after: int) -> list[Event] | None:
@@ -290,13 +307,18 @@ def small_feed_events(snapshot: Snapshot, after: int) -> list[Event] | None:
     ):
         return None
     words, pasts = _Words(snapshot), field_changes.PreviousValues(snapshot)
-    return [words.event(seq, commit, pasts) for seq, commit in received]
+    return [words.event(seq, commit, pasts)[0] for seq, commit in received]
 
 
 def present_changes(snapshot: Snapshot, changes: list[field_changes.FieldChange]) -> list[Change]:
     """Show changes that were found elsewhere as the log shows them."""
     words = _Words(snapshot)
     return [words.change(change) for change in changes]
+
+
+def _size_bytes(value: Value) -> int:
+    """Return about how many bytes a value has as it is shown."""
+    return len(value) if isinstance(value, str | bytes) else len(codec.encode(value))
 
 
 class _Cause(NamedTuple):
@@ -346,14 +368,23 @@ class _Words:
             evidence=argument.evidence,
         )
 
-    def event(self, seq: int, received: DecodedCommit, pasts: field_changes.PreviousValues) -> Event:
-        """Show one commit."""
+    def event(
+        self, seq: int, received: DecodedCommit, pasts: field_changes.PreviousValues
+    ) -> tuple[Event, int]:
+        """Show one commit; return it with about how many bytes its changes have."""
         commit = received.commit
         device = self._names.device_of_replica(commit.replica)
-        changes = [
-            change for operation in commit.operations for change in pasts.changes_of(seq, received, operation)
-        ]
-        return Event(
+        logged = [operation for operation in commit.operations if is_logged_kind(operation.kind)]
+        changes, size_bytes = list[Change](), 0
+        for change in (
+            change for operation in logged for change in pasts.changes_of(seq, received, operation)
+        ):
+            size_bytes += CHANGE_BYTES + _size_bytes(change.before) + _size_bytes(change.after)
+            # A commit of 256 KiB can overwrite any number of long texts.
+            if changes and size_bytes > EVENT_BYTES_MAX:
+                break
+            changes.append(self.change(change))
+        event = Event(
             seq=seq,
             at=iso_utc(commit.stamp.ms),
             by=AUTHOR_NAMES[commit.author.by],
@@ -363,8 +394,10 @@ class _Words:
             touched=[
                 Touched(id_to_text(operation.entity), operation.kind) for operation in commit.operations
             ],
-            changes=[self.change(change) for change in changes if is_logged_kind(change.kind)],
+            changes=changes,
+            changes_left_out=sum(len(operation.fields) for operation in logged) - len(changes),
         )
+        return event, size_bytes
 
     def _value(self, field: str, value: object) -> Any:
         """Show a value; a task that is pointed at by its title."""

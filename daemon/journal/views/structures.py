@@ -255,7 +255,11 @@ class Touched(Struct, frozen=True):
 
 
 class Event(Struct, frozen=True):
-    """One commit of the feed: what it touched, and what of the journal it changed."""
+    """One commit of the feed: what it touched, and what of the journal it changed.
+
+    `changes_left_out` counts the changes that are not shown, because they are too long for one event: the log
+    has them.
+    """
 
     seq: int
     at: str
@@ -265,3 +269,4 @@ class Event(Struct, frozen=True):
     device_name: str
     touched: list[Touched]
     changes: list[Change]
+    changes_left_out: int = 0

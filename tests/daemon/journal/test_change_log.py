@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 import apsw
+import msgspec
 import pytest
 
 from daemon.agents.deciding import decisions
@@ -439,3 +440,19 @@ def _written(tx: Transaction, task: Task, kind: str, fields: dict[str, str]) -> 
     entity = id_from_text(task.id) if kind == "task" else tx.new_id()
     tx.commit([EntityWrite(entity, kind, dict(fields))])
     return task
+
+
+def test_an_event_counts_what_is_too_long_for_it(a: Home):
+    """A small commit can overwrite any number of long texts, and would be as long as all of them."""
+    texts = [a.write(lambda tx: tx.new_id()) for _ in range(20)]
+    for text in texts:
+        a.write(partial(Transaction.commit, writes=[EntityWrite(text, "entry", {"text": "x" * 200_000})]))
+    start = a.read(lambda snapshot: snapshot.feed_end())
+    a.write(lambda tx: tx.commit([EntityWrite(text, "entry", {"text": "short"}) for text in texts]))
+    (event,) = a.read(lambda snapshot: change_log.feed_events(snapshot, start, 100))
+    assert 0 < len(event.changes) < len(texts)
+    assert len(event.changes) + event.changes_left_out == len(texts) == len(event.touched)
+    assert len(msgspec.json.encode(event)) < change_log.EVENT_BYTES_MAX + 250_000
+    # A page ends early too; the stream goes on from its last event.
+    page = a.read(lambda snapshot: change_log.feed_events(snapshot, 0, 100))
+    assert len(msgspec.json.encode(page)) < change_log.PAGE_BYTES_MAX + change_log.EVENT_BYTES_MAX + 250_000
