@@ -32,10 +32,11 @@ class DecisionRecord(Struct, frozen=True, kw_only=True):
 
     `counts` is True if this decision still makes that status: no later decision has seen it, and it is a
     person's, or no person has decided. `without_effect` is True if the item is confirmed, but no device wrote
-    what that changes; confirming it again writes it. `seq` is the feed position of the decision. Given as
-    `before`, it asks for the next page. `args` are the agent's arguments. `edited_args` are those that the
-    person put in their place, or null. `subject` is the name of the checklist item or label, or null.
-    `agent_reason` and `evidence` are the reason and the notes by which the agent argued over a person's tick.
+    what that changes; confirming it again writes it, if `can_take_effect`. `seq` is the feed position of the
+    decision. Given as `before`, it asks for the next page. `args` are the agent's arguments. `edited_args`
+    are those that the person put in their place, or null. `subject` is the name of the checklist item or
+    label, or null. `agent_reason` and `evidence` are the reason and the notes by which the agent argued over
+    a person's tick.
     """
 
     seq: int
@@ -60,6 +61,7 @@ class DecisionRecord(Struct, frozen=True, kw_only=True):
     status: str
     disputed: bool
     without_effect: bool
+    can_take_effect: bool = True
     agent_reason: str | None = None
     evidence: list[Evidence] = []
 
@@ -91,6 +93,7 @@ class _ItemDetails(NamedTuple):
     deciding: frozenset[EntityId]
     status: str
     without_effect: bool
+    can_take_effect: bool
     argument: Argument
 
 
@@ -130,6 +133,7 @@ class _DecisionPresenter:
             status=details.status,
             disputed=item.disputed,
             without_effect=details.without_effect,
+            can_take_effect=details.can_take_effect,
             agent_reason=details.argument.reason,
             evidence=details.argument.evidence,
         )
@@ -140,6 +144,7 @@ class _DecisionPresenter:
         state = item_state.item_state_of(self._snapshot, stored)
         item, args = (stored, stored.args) if state is None else (state.item, state.proposed)
         task = self._snapshot.entity(item.task)
+        without_effect = item_state.lacks_effect(self._snapshot, stored)
         return _ItemDetails(
             item,
             "" if task is None else task.text("title"),
@@ -153,6 +158,7 @@ class _DecisionPresenter:
             stored.status.value
             if state is None
             else item_state.displayed_status(self._snapshot, state, self._now_ms).value,
-            item_state.lacks_effect(self._snapshot, stored),
+            without_effect,
+            not without_effect or item_state.can_take_effect(self._snapshot, stored),
             argument_in(self._snapshot, item.task, args),
         )

@@ -18,7 +18,7 @@ from daemon.agents.tools.effects import Effect, effect_of, named_entity_id
 from daemon.agents.tools.table import SET_TASK_STATUS, TOOLS, WriteTarget, validate_arguments
 from daemon.journal.fields.validation import NEEDS_REASON, PRIORITY_DEFAULT
 from daemon.text_comparison import comparison_key
-from store.fold import proposal_index
+from store.fold import effects, proposal_index
 from store.fold.entity import Entity
 from store.fold.item import Item
 from store.fold.verdicts import DecisionStatus, Verdict, deciding_opinions
@@ -259,6 +259,20 @@ def lacks_effect(snapshot: Snapshot, item: Item) -> bool:
     if state is None:
         return not proposal_index.has_effect(snapshot.db, item.id)
     return not proposal_index.counts(snapshot.db, item.id, state.effect.entity)
+
+
+def can_take_effect(snapshot: Snapshot, item: Item) -> bool:
+    """Report whether confirming an item that lacks its effect can put it into effect.
+
+    It cannot if this version does not know its tool, if its target is gone, or if forged writes have used up
+    its places. What remains is to undo the confirmation.
+    """
+    state = item_state_of(snapshot, item)
+    return (
+        state is not None
+        and effects.has_place(snapshot.db, item.id, state.effect.entity)
+        and missing_target_reason(snapshot, state) is None
+    )
 
 
 def confirmed_without_effect(snapshot: Snapshot, limit: int, task: EntityId | None = None) -> list[EntityId]:

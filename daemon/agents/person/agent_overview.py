@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from daemon.agents.context.unseen_changes import count_decisions_since_report, count_since_report
-from daemon.agents.deciding.item_state import confirmed_without_effect
+from daemon.agents.deciding.item_state import can_take_effect, confirmed_without_effect
 from daemon.agents.deciding.waiting_items import list_waiting_items
 from daemon.agents.person import policy_edits
 from daemon.agents.running import wakes
@@ -72,7 +72,8 @@ class AgentDetails(Struct, frozen=True, kw_only=True):
 
     `lifecycle_reason_id` and `next_wake_why_id` name the sentences of these texts, with what fills them.
     `report_changes_since` and `report_decisions_since` count up to 100.
-    `confirmed_without_effect` contains the ids of items that are confirmed and not in effect.
+    `confirmed_without_effect` contains the ids of items that are confirmed and not in effect, and
+    `cannot_take_effect` those among them that confirming again does not put into effect: undo them.
     """
 
     id: str
@@ -103,6 +104,7 @@ class AgentDetails(Struct, frozen=True, kw_only=True):
     consecutive_failures: int
     pending_items: int
     confirmed_without_effect: list[str]
+    cannot_take_effect: list[str] = []
     runs: list[RunSummary]
 
 
@@ -161,6 +163,7 @@ def agent_details(snapshot: Snapshot, agent: EntityId, now_ms: int, outlook: Out
     is_task_visible = task is not None and task.visible
     next_run = _outlook(snapshot, known_agent, outlook, now_ms)
     runs = run_log.runs_of_agent(snapshot, agent, RUNS_SHOWN)
+    without_effect = confirmed_without_effect(snapshot, WITHOUT_EFFECT_SHOWN, known_agent.task)
     return AgentDetails(
         id=id_to_text(agent),
         task_id=id_to_text(known_agent.task),
@@ -188,9 +191,11 @@ def agent_details(snapshot: Snapshot, agent: EntityId, now_ms: int, outlook: Out
             replicated_failures(snapshot, agent),
         ),
         pending_items=len(list_waiting_items(snapshot, now_ms, task=known_agent.task)),
-        confirmed_without_effect=[
+        confirmed_without_effect=[id_to_text(item) for item in without_effect],
+        cannot_take_effect=[
             id_to_text(item)
-            for item in confirmed_without_effect(snapshot, WITHOUT_EFFECT_SHOWN, known_agent.task)
+            for item in without_effect
+            if (stored := snapshot.item(item)) is None or not can_take_effect(snapshot, stored)
         ],
         runs=[run_summary(run) for run in runs],
     )

@@ -38,26 +38,19 @@ def model_check(status: RemoteModelStatus) -> Check:
     if status.spent is not None:
         text = sentence("agents-wait-for-budget", "agents wait: {spent}", spent=status.spent)
         return make_check("model", text, BUDGET_REMEDY, well=False, code="model_spent", parameters=parameters)
-    if not status.key_source:
-        text = sentence(
-            "model-well-without-key",
-            "{model} at {address}, {requests} requests today, {tokens} tokens; without a key",
-            model=status.model,
-            address=status.address,
-            requests=parameters["requests"],
-            tokens=parameters["tokens"],
-        )
-        return make_check("model", text, well=True, code="model_keyless", parameters=parameters)
     text = sentence(
         "model-well",
-        "{model} at {address}, {requests} requests today, {tokens} tokens; key: {key}",
+        "{model} at {address}, {requests} requests today, {tokens} tokens; {key}",
         model=status.model,
         address=status.address,
         requests=parameters["requests"],
         tokens=parameters["tokens"],
-        key=status.key_source,
+        key=sentence("model-key-from", "key: {source}", source=status.key_source)
+        if status.key_source
+        else sentence("model-without-key", "without a key"),
     )
-    return make_check("model", text, well=True, code="model_well", parameters=parameters)
+    code = "model_well" if status.key_source else "model_keyless"
+    return make_check("model", text, well=True, code=code, parameters=parameters)
 
 
 def _parameters(status: RemoteModelStatus) -> dict[str, str | int]:

@@ -3,10 +3,11 @@
 Never repairs, and never finds fault without a remedy.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from itertools import islice
+from typing import Final, NamedTuple
 
-from daemon.agents.deciding.item_state import confirmed_without_effect
+from daemon.agents.deciding import item_state
 from daemon.agents.person.agent_overview import count_by_home, stopped_agents
 from daemon.control.health.check import (
     MINUTE_MS,
@@ -29,6 +30,7 @@ from syncproto.ids import DeviceId, id_to_text
 
 MIB = 1 << 20
 AGENTS_SHOWN_MAX = 10
+DEVICES_SHOWN_MAX = 20
 AGENT_DIGITS = 8
 ITEMS_SHOWN_MAX = 5
 ITEMS_COUNTED_MAX = 100
@@ -90,8 +92,9 @@ def check_clocks(snapshot: Snapshot, now_ms: int, jump_ms: int) -> Iterator[Chec
     if abs(jump_ms) > CLOCK_JUMP_MAX_MS:
         yield _clock_jump(jump_ms)
     ahead = _ahead(snapshot, now_ms)
-    for device, stamp_ms in ahead.items():
-        name = _name(snapshot, device)
+    names = _DeviceNames(snapshot) if ahead else {}
+    for device, stamp_ms in islice(ahead.items(), DEVICES_SHOWN_MAX):
+        name = device_sentence(names[device])
         text = sentence(
             "clock-ahead",
             "the newest change of {device} is dated {at}, {length} from now",
@@ -100,12 +103,13 @@ def check_clocks(snapshot: Snapshot, now_ms: int, jump_ms: int) -> Iterator[Chec
             length=duration_sentence(stamp_ms - now_ms),
         )
         parameters: dict[str, str | int] = {
-            "device": _other_device_name(snapshot, device),
+            "device": names[device],
             "at": iso_utc(stamp_ms),
             "minutes": whole_minutes(stamp_ms - now_ms),
         }
         remedy = clocks_remedy(name)
         yield make_check("clock", text, remedy, well=False, code="clock_ahead", parameters=parameters)
+    yield from _more_devices(ahead, "clock", "clock_ahead", well=False)
     if not ahead and abs(jump_ms) <= CLOCK_JUMP_MAX_MS:
         now = iso_utc(now_ms)
         summary = sentence("clock-well", "no change lies ahead of {now}", now=now)
@@ -133,9 +137,10 @@ def _clock_jump(jump_ms: int) -> Check:
 
 
 def _ahead(snapshot: Snapshot, now_ms: int) -> dict[DeviceId, int]:
-    """Return the devices whose newest commits lie ahead of the clock, with their stamps."""
+    """Return the devices whose newest commits lie ahead of the clock, the furthest first, with its stamp."""
     newest = newest_stamps(snapshot)
-    return {device: stamp.ms for device, stamp in newest.items() if stamp.ms > now_ms + LEAD_MS_MAX}
+    ahead = {device: stamp.ms for device, stamp in newest.items() if stamp.ms > now_ms + LEAD_MS_MAX}
+    return dict(sorted(ahead.items(), key=lambda device_and_ms: device_and_ms[1], reverse=True))
 
 
 def check_failed_agents(snapshot: Snapshot) -> Iterator[Check]:
@@ -158,16 +163,25 @@ def check_failed_agents(snapshot: Snapshot) -> Iterator[Check]:
 
 def check_decisions(snapshot: Snapshot) -> Iterator[Check]:
     """Check for confirmed proposals that no device put into effect."""
-    items = confirmed_without_effect(snapshot, ITEMS_COUNTED_MAX)
+    items = item_state.confirmed_without_effect(snapshot, ITEMS_COUNTED_MAX)
     for item in items[:ITEMS_SHOWN_MAX]:
-        short = id_to_text(item)[:ITEM_DIGITS]
+        short, stored = id_to_text(item)[:ITEM_DIGITS], snapshot.item(item)
+        can_take_effect = stored is not None and item_state.can_take_effect(snapshot, stored)
         summary = sentence(
             "confirmed-without-effect", "the proposal {item} is confirmed, and not in effect", item=short
         )
-        remedy = sentence(
-            "confirm-or-undo",
-            "put it into effect: placet confirm {item}; or take that back: placet undo {item}",
-            item=short,
+        remedy = (
+            sentence(
+                "confirm-or-undo",
+                "put it into effect: placet confirm {item}; or take that back: placet undo {item}",
+                item=short,
+            )
+            if can_take_effect
+            else sentence(
+                "undo-and-do-it-yourself",
+                "it can take no effect: take that back with placet undo {item}, and make the change yourself",
+                item=short,
+            )
         )
         code, parameters = "decision_without_effect", {"item": short}
         yield make_check("decisions", summary, remedy, well=False, code=code, parameters={**parameters})
@@ -205,17 +219,67 @@ def _homeless(snapshot: Snapshot) -> Iterator[Check]:
             )
 
 
+class _DeviceFinding(NamedTuple):
+    """What may be found of a device: the check, its code, the words, and what to do if it is not well."""
+
+    check: str
+    code: str
+    text: Callable[[Sentence | str], Sentence]
+    remedy: Sentence | None = None
+
+
+_STATE_DIFFERS: Final = _DeviceFinding(
+    "state",
+    "state_differs",
+    lambda device: sentence(
+        "state-differs", "{device} showed something else when it last held the same changes", device=device
+    ),
+    sentence("verify-on-both", "run 'placet verify' on both devices"),
+)
+_FORKED: Final = _DeviceFinding(
+    "copies",
+    "device_forked",
+    lambda device: sentence(
+        "device-forked",
+        "two copies of the journal of {device} were used at once; both are kept",
+        device=device,
+    ),
+)
+_KEY_CLONE_REPORTED: Final = _DeviceFinding(
+    "copies",
+    "device_said_twinned",
+    lambda device: sentence(
+        "key-cloned-says", "{device} says that two daemons run with this device's key", device=device
+    ),
+    sentence(
+        "look-for-copy",
+        "look for a copy of this device's data folder that runs elsewhere; "
+        "if there is one, stop placet there",
+    ),
+)
+_KEY_CLONED: Final = _DeviceFinding(
+    "copies",
+    "device_twinned",
+    lambda device: sentence("key-cloned", "two daemons run with the key of {device}", device=device),
+    sentence(
+        "give-own-key",
+        "its data folder was copied: stop placet on one of the two; to use both, give that one its own "
+        "key: placet backup FILE, delete identity.pem, placet restore FILE, then pair it anew",
+    ),
+)
+_FLOODING: Final = _DeviceFinding(
+    "devices",
+    "device_floods",
+    lambda device: sentence(
+        "device-floods", "{device} sends so much that it is taken from slowly", device=device
+    ),
+    sentence("see-writes-there", "see what is written there; placet devices remove ends it"),
+)
+
+
 def check_peer_states(snapshot: Snapshot, differing: Sequence[DeviceId]) -> Iterator[Check]:
     """Check for peers that had the same commits as this device, and another state."""
-    for device in differing:
-        text = sentence(
-            "state-differs",
-            "{device} showed something else when it last held the same changes",
-            device=_name(snapshot, device),
-        )
-        remedy = sentence("verify-on-both", "run 'placet verify' on both devices")
-        parameters = _parameters(snapshot, device)
-        yield make_check("state", text, remedy, well=False, code="state_differs", parameters=parameters)
+    yield from _findings(snapshot, differing, _STATE_DIFFERS)
     if not differing:
         summary = sentence("state-well", "no device shows something else for the same changes")
         yield make_check("state", summary, well=True, code="state_well")
@@ -223,14 +287,8 @@ def check_peer_states(snapshot: Snapshot, differing: Sequence[DeviceId]) -> Iter
 
 def check_forked_devices(snapshot: Snapshot) -> Iterator[Check]:
     """Look for devices of which two copies wrote at once: nothing of either is lost."""
-    for device in sorted({snapshot.device_of(replica) for replica in snapshot.log.chains.forked_replicas()}):
-        text = sentence(
-            "device-forked",
-            "two copies of the journal of {device} were used at once; both are kept",
-            device=_name(snapshot, device),
-        )
-        parameters = _parameters(snapshot, device)
-        yield make_check("copies", text, well=True, code="device_forked", parameters=parameters)
+    forked = {snapshot.device_of(replica) for replica in snapshot.log.chains.forked_replicas()}
+    yield from _findings(snapshot, sorted(forked), _FORKED)
 
 
 def check_cloned_keys(
@@ -240,57 +298,45 @@ def check_cloned_keys(
 
     `said_by` are members that report it of this device; if no copy of it exists, nothing needs to be done.
     """
-    for device in said_by:
-        text = sentence(
-            "key-cloned-says",
-            "{device} says that two daemons run with this device's key",
-            device=_name(snapshot, device),
-        )
-        remedy = sentence(
-            "look-for-copy",
-            "look for a copy of this device's data folder that runs elsewhere; "
-            "if there is one, stop placet there",
-        )
-        parameters = _parameters(snapshot, device)
-        yield make_check(
-            "copies", text, remedy, well=False, code="device_said_twinned", parameters=parameters
-        )
-    for device in devices:
-        text = sentence(
-            "key-cloned", "two daemons run with the key of {device}", device=_name(snapshot, device)
-        )
-        remedy = sentence(
-            "give-own-key",
-            "its data folder was copied: stop placet on one of the two; to use both, give that one its own "
-            "key: placet backup FILE, delete identity.pem, placet restore FILE, then pair it anew",
-        )
-        parameters = _parameters(snapshot, device)
-        yield make_check("copies", text, remedy, well=False, code="device_twinned", parameters=parameters)
+    yield from _findings(snapshot, said_by, _KEY_CLONE_REPORTED)
+    yield from _findings(snapshot, devices, _KEY_CLONED)
 
 
 def check_flooding_peers(snapshot: Snapshot, slowed: Sequence[DeviceId]) -> Iterator[Check]:
     """Look at the peers that send more than anyone writes."""
-    for device in slowed:
-        text = sentence(
-            "device-floods",
-            "{device} sends so much that it is taken from slowly",
-            device=_name(snapshot, device),
+    yield from _findings(snapshot, slowed, _FLOODING)
+
+
+def _findings(snapshot: Snapshot, devices: Sequence[DeviceId], finding: _DeviceFinding) -> Iterator[Check]:
+    """Yield a finding for each of some devices, and one that counts the others."""
+    names = _DeviceNames(snapshot) if devices else {}
+    for device in devices[:DEVICES_SHOWN_MAX]:
+        yield make_check(
+            finding.check,
+            finding.text(device_sentence(names[device])),
+            finding.remedy,
+            well=finding.remedy is None,
+            code=finding.code,
+            parameters={"device": names[device]},
         )
-        remedy = sentence("see-writes-there", "see what is written there; placet devices remove ends it")
-        parameters = _parameters(snapshot, device)
-        yield make_check("devices", text, remedy, well=False, code="device_floods", parameters=parameters)
+    yield from _more_devices(devices, finding.check, finding.code, well=finding.remedy is None)
 
 
-def _name(snapshot: Snapshot, device: DeviceId) -> Sentence | str:
-    return device_sentence(_other_device_name(snapshot, device))
+def _more_devices(devices: Sized, check: str, code: str, *, well: bool) -> Iterator[Check]:
+    """Count the devices beyond those that a check names."""
+    count = len(devices) - DEVICES_SHOWN_MAX
+    if count > 0:
+        text = sentence("same-of-more-devices", "the same was found of more devices: {count}", count=count)
+        yield make_check(check, text, well=well, code=code, parameters={"count": count})
 
 
-def _parameters(snapshot: Snapshot, device: DeviceId) -> dict[str, str | int]:
-    return {"device": _other_device_name(snapshot, device)}
+class _DeviceNames(dict[DeviceId, str]):
+    """What devices are called: empty for this one, the beginning of its id for one that has no name here."""
 
+    def __init__(self, snapshot: Snapshot) -> None:
+        members = member_records.read_members(snapshot)
+        super().__init__({device: member.name for device, member in members.items()})
+        self[snapshot.device] = ""
 
-def _other_device_name(snapshot: Snapshot, device: DeviceId) -> str:
-    if device == snapshot.device:
-        return ""
-    member = member_records.read_members(snapshot).get(device)
-    return device.hex()[:12] if member is None else member.name
+    def __missing__(self, device: DeviceId) -> str:
+        return device.hex()[:12]

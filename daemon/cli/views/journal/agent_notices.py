@@ -34,14 +34,22 @@ def agent_notices(agent: AgentJson, task: str, width: int, display: Display) -> 
 
 
 def without_effect_lines(agent: AgentJson, width: int, display: Display) -> Iterator[str]:
-    """Draw which proposals are confirmed and not in effect, and what puts them into effect."""
+    """Draw which proposals are confirmed and not in effect, and what to do about each."""
     items = short_ids(agent.get("confirmed_without_effect") or ())
-    if items:
+    stuck = agent.get("cannot_take_effect") or []
+    if confirmable := [escape(short) for item, short in items.items() if item not in stuck]:
         words = ngettext(
             "{count} proposal is confirmed, and not in effect: placet confirm {items}",
             "{count} proposals are confirmed, and not in effect: placet confirm {items}",
-            len(items),
-        ).format(count=len(items), items=" ".join(map(escape, items.values())))
+            len(confirmable),
+        ).format(count=len(confirmable), items=" ".join(confirmable))
+        yield from (display.paint(line, "red") for line in wrap_lines(words, width))
+    if undoable := [escape(short) for item, short in items.items() if item in stuck]:
+        words = ngettext(
+            "{count} proposal is confirmed, and can take no effect: placet undo {items}",
+            "{count} proposals are confirmed, and can take no effect: placet undo {items}",
+            len(undoable),
+        ).format(count=len(undoable), items=" ".join(undoable))
         yield from (display.paint(line, "red") for line in wrap_lines(words, width))
 
 

@@ -49,7 +49,7 @@ _FIELD_WIDTH: Final = 22
 _TIMES: Final = ("created_at", "updated_at", "last_wake_at", "next_wake_at")
 _SHOWN_APART: Final = frozenset(
     {"id", "report", "display_name", "task_title", "runs", "kind", "at_home", "home_device_name", "policy"}
-    | {"report_changes_since", "report_decisions_since", "confirmed_without_effect"}
+    | {"report_changes_since", "report_decisions_since", "confirmed_without_effect", "cannot_take_effect"}
     | {f"{name}_{part}" for name in ("lifecycle_reason", "next_wake_why") for part in ("id", "params")}
 )
 

@@ -122,6 +122,8 @@ def _stands(decision: DecisionJson, short: str) -> tuple[str, str]:
     """Return the proposal's status now if this decision does not say it, and its colour."""
     if decision.get("disputed"):
         return _("disputed: your devices decided differently"), "red"
+    if decision.get("without_effect") and decision.get("can_take_effect") is False:
+        return _("confirmed, and can take no effect: placet undo {item}").format(item=short), "red"
     if decision.get("without_effect"):
         return _("confirmed, and not in effect: placet confirm {item}").format(item=short), "red"
     verdict, status = str(decision.get("verdict") or ""), str(decision.get("status") or "")

@@ -59,6 +59,8 @@ def test_it_is_told_everywhere_and_confirming_puts_it_into_effect_on_every_devic
         decision.without_effect for decision in a.read(lambda tx: list_decisions(tx, a.now_ms(), limit=9))
     ] == [True] * 2
     assert doctor(a) == [False] * 2
+    remedies = {check.remedy_id for check in a.read(lambda snapshot: list(check_decisions(snapshot)))}
+    assert remedies == {"confirm-or-undo"}
     assert findings(a) == ["verify-effect-missing"] * 2
     for element in (item, created):
         assert confirm(a, element).result is DecisionOutcome.APPLIED
@@ -138,6 +140,33 @@ def test_an_effect_that_does_not_count_is_told_and_is_not_confirmed_again(a: Hom
     for force in (False, True):
         answer = confirm(a, item, force=force)
         assert (answer.result, answer.message_id) == (DecisionOutcome.FAILED, "proposal-places-taken")
+
+
+def crowd_out(a: Home, task: EntityId) -> EntityId:
+    item = a.add(task, "Buy paper", "another run")
+    confirm(a, item)
+    take_places(a, item)
+    return item
+
+
+def lose_target(a: Home, task: EntityId) -> EntityId:
+    item = a.add(task, "Buy paper", "another run")
+    confirm_without_effect(a, item)
+    a.set(task, deleted=True)
+    return item
+
+
+@pytest.mark.parametrize("prevent_effect", [crowd_out, lose_target])
+def test_of_what_can_take_no_effect_the_remedy_is_to_undo_it(a: Home, task: EntityId, prevent_effect: Any):
+    item = prevent_effect(a, task)
+    (check,) = a.read(lambda snapshot: list(check_decisions(snapshot)))
+    assert check.remedy_id == "undo-and-do-it-yourself"
+    (decision,) = a.read(lambda tx: list_decisions(tx, a.now_ms(), limit=9))
+    assert (decision.without_effect, decision.can_take_effect) == (True, False)
+    assert confirm(a, item).result is not DecisionOutcome.APPLIED
+    # What the remedy names works.
+    assert undo(a, item).result is DecisionOutcome.APPLIED
+    assert doctor(a) == [True]
 
 
 def test_what_could_not_count_is_not_confirmed(a: Home, task: EntityId):

@@ -172,6 +172,15 @@ def test_what_a_member_says_of_this_device_is_told_as_its_word(store: Store):
     assert "delete" not in check.remedy
 
 
+def test_of_many_devices_some_are_named_and_the_others_counted(store: Store, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(this_device, "DEVICES_SHOWN_MAX", 2)
+    devices = [DeviceId(bytes([number]) * 32) for number in range(5)]
+    with store.read() as snapshot:
+        checks = list(this_device.check_peer_states(snapshot, devices))
+    assert [check.given for check in checks] == [{"device": "0" * 12}, {"device": "01" * 6}, {"count": 3}]
+    assert {(check.code, check.well) for check in checks} == {("state_differs", False)}
+
+
 def found_in_all_ways(store: Store, folder: Path) -> Iterator[Check]:
     """Find everything that can be found."""
     yield from (
@@ -193,6 +202,7 @@ def found_in_all_ways(store: Store, folder: Path) -> Iterator[Check]:
             *this_device.check_peer_states(snapshot, [signer_of("b").device]),
         )
         yield from this_device.check_cloned_keys(snapshot, [signer_of("b").device], [signer_of("b").device])
+        yield from this_device.check_flooding_peers(snapshot, [snapshot.device] * 30)
 
 
 def test_the_command_line_words_a_finding_as_the_daemon_does(store: Store, tmp_path: Path):
