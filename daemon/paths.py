@@ -25,13 +25,16 @@ _SOCKET_PATH_BYTES_MAX = 107
 class UnsafeFolder(Exception):
     """A folder that others may write into, or own, cannot hold Placet's files.
 
-    `owner` is the uid of the other user that it belongs to, None if its mode is what is wrong.
+    `owner` is the uid of the other user that it belongs to, None if its mode is what is wrong. The message is
+    the sentence that `sentence_id` names and `params` fill; it is made where sentences are known.
     """
 
     def __init__(self, folder: str, mode: int, owner: int | None = None) -> None:
         self.folder, self.mode, self.owner = folder, f"{mode:o}", owner
+        self.sentence_id, self.params = "folder-unsafe", {"folder": folder, "mode": self.mode}
         text = f"is open to other users (mode {mode:o})"
         if owner is not None:
+            self.sentence_id, self.params = "folder-of-other-user", {"folder": folder, "uid": str(owner)}
             text = f"belongs to another user (uid {owner})"
         super().__init__(f"{folder} {text}; name a folder of your own in PLACET_HOME")
 

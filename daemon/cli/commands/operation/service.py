@@ -22,6 +22,7 @@ from daemon.paths import UnsafeFolder, find_paths, make_folders
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from daemon.cli.api.shapes import SentenceJson
     from daemon.cli.terminal.display import Display
     from daemon.cli.terminal.output import Output
 
@@ -90,7 +91,8 @@ def install_command(output: Output) -> None:
     try:
         make_folders(find_paths())
     except UnsafeFolder as fault:
-        raise CommandError("forbidden", str(fault)) from fault
+        sentence: SentenceJson = {"id": fault.sentence_id, "params": {**fault.params}}
+        raise CommandError("forbidden", str(fault), sentence=sentence) from fault
     renewed = systemd_unit.store_key(os.environ)
     text = systemd_unit.unit_text(os.environ)
     for folder in systemd_unit.homes_hidden_by_sandbox(os.environ):

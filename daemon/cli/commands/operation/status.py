@@ -15,7 +15,7 @@ from daemon.cli.api.command_error import EXIT_DONE, EXIT_FAILED, CommandError
 from daemon.cli.framework.declaration import command, pass_output
 from daemon.cli.translation import _, gettext_noop
 from daemon.cli.views.devices.status import HealthCheckResult, check_lines, status_rows, status_screen
-from daemon.cli.wording.sentences import answer_words
+from daemon.cli.wording.sentences import answer_words, sentence_words
 from daemon.paths import find_paths
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def _checks() -> Iterator[HealthCheckResult]:
     try:
         status = client.get("/v1/status").json
     except CommandError as refusal:
-        yield HealthCheckResult(gettext_noop("daemon"), False, refusal.message, refusal.hint)
+        yield _refused(gettext_noop("daemon"), refusal)
         return
     yield HealthCheckResult(
         gettext_noop("daemon"), True, _("answers as {name}").format(name=status.get("name"))
@@ -78,7 +78,7 @@ def _daemons_own() -> Iterator[HealthCheckResult]:
     try:
         json = client.get("/v1/checks").json
     except CommandError as refusal:
-        yield HealthCheckResult("checks", False, refusal.message, refusal.hint)
+        yield _refused("checks", refusal)
         return
     for check_json in json:
         yield HealthCheckResult(
@@ -87,6 +87,16 @@ def _daemons_own() -> Iterator[HealthCheckResult]:
             answer_words(check_json, "found"),
             answer_words(check_json, "remedy"),
         )
+
+
+def _refused(name: str, refusal: CommandError) -> HealthCheckResult:
+    """Return the finding that the daemon did not answer what was asked."""
+    return HealthCheckResult(
+        name,
+        False,
+        sentence_words(refusal.sentence, refusal.message),
+        sentence_words(refusal.hint_sentence, refusal.hint),
+    )
 
 
 def _folder(folder: str) -> HealthCheckResult:

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from daemon.app.folder_lock import unsafe_folder_sentence
 from daemon.cli.commands.operation import status
+from daemon.paths import UnsafeFolder
 from tests.daemon.cli import examples
 from tests.daemon.cli.fake_control import FakeControl
 from tests.support.commands import Placet
@@ -79,6 +81,38 @@ def test_doctor_says_that_a_daemon_does_not_answer_for_itself(placet: Placet, co
     result = placet("doctor")
     assert result.status == 1
     assert "met a bug" in result.out
+
+
+def test_doctor_tells_a_refusal_in_the_persons_language(placet: Placet, control: FakeControl):
+    refusal = {"id": "no-longer-member", "hint_id": "begin-anew", "params": {}}
+    control.refuses("GET /v1/status", 403, "forbidden", "in English", "do it in English", **refusal)
+    control.answers("GET /v1/status", examples.STATUS)
+    control.refuses("GET /v1/checks", 403, "forbidden", "in English", "do it in English", **refusal)
+    for _ in range(2):
+        out = " ".join(placet("doctor", PLACET_LANGUAGE="de").out.split())
+        assert "English" not in out
+        assert "dieses Gerät gehört seinem Verbund nicht mehr an" in out
+        assert "placet devices leave" in out
+
+
+def test_a_folder_that_no_service_can_use_is_refused_in_the_persons_language(placet: Placet, home: Path):
+    shared = home / "shared"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    (home / "systemctl").write_text("#!/bin/sh\n")
+    (home / "systemctl").chmod(0o755)
+    path = f"{home}:{os.environ['PATH']}"
+    result = placet("service", "install", PLACET_HOME=str(shared), PLACET_LANGUAGE="de", PATH=path)
+    assert result.status == 7
+    assert f"{shared} ist für andere Benutzer offen (Modus 1777)" in result.err
+    fault = UnsafeFolder(str(shared), 0o1777)
+    assert placet("service", "install", PLACET_HOME=str(shared), PATH=path).err == f"placet: {fault}\n"
+
+
+@pytest.mark.parametrize("fault", [UnsafeFolder("/x", 0o1777), UnsafeFolder("/x", 0o755, 1001)])
+def test_what_a_fault_of_a_folder_names_is_the_sentence_about_it(fault: UnsafeFolder):
+    written = unsafe_folder_sentence(fault)
+    assert (written.id, written.params, written.text) == (fault.sentence_id, fault.params, str(fault))
 
 
 def test_compact_says_what_it_freed(placet: Placet, control: FakeControl):
