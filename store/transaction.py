@@ -26,7 +26,7 @@ from syncproto.commit import (
     Operation,
     SignedCommit,
 )
-from syncproto.errors import LocalProtocolError, RemoteProtocolError
+from syncproto.errors import CommitsMissing, LocalProtocolError, RemoteProtocolError
 from syncproto.hlc import Stamp
 from syncproto.ids import EntityId, ReplicaId, replica_id, uuid7
 from syncproto.keys import Signer
@@ -236,8 +236,8 @@ class Transaction(Snapshot):
     def accept_decoded_page(self, page: Sequence[DecodedCommit]) -> AcceptedPage:
         """Accept a page of decoded commits, all or nothing; commits that the log has are skipped.
 
-        Raises RemoteProtocolError if a commit follows or rests on one that the log lacks, or if its run does
-        not end in a valid signature. The caller must then roll the transaction back.
+        Raises CommitsMissing if a commit follows or rests on one that the log lacks, RemoteProtocolError if
+        its run does not end in a valid signature. The caller must then roll the transaction back.
         """
         ends: dict[tuple[ReplicaId, int], tuple[DecodedCommit, int]] = {}
         new: list[DecodedCommit] = []
@@ -282,7 +282,7 @@ class Transaction(Snapshot):
                 if head.replica == received.commit.replica and head.counter >= received.commit.counter:
                     raise RemoteProtocolError("an operation that rests on its own future")
                 if not self.log.has_commit(head):
-                    raise RemoteProtocolError("an operation that rests on a commit not held")
+                    raise CommitsMissing("an operation that rests on a commit not held")
 
     def _check_signatures(self, ends: dict[tuple[ReplicaId, int], tuple[DecodedCommit, int]]) -> None:
         """Check and store the signature at the end of every run: it vouches for the chain below it."""

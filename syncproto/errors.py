@@ -18,6 +18,14 @@ class RemoteProtocolError(ProtocolError):
     """The peer sent something that the protocol forbids: close its link, change nothing."""
 
 
+class CommitsMissing(RemoteProtocolError):
+    """A commit follows or rests on one that this side lacks.
+
+    A peer whose commits are in order sends such a page too, if it believes that this side has more than it
+    has. The next Hellos correct that (PROTOCOL.md §11).
+    """
+
+
 class UnsupportedVersion(RemoteProtocolError):
     """All versions of the protocol that the peer speaks are newer, or all are older, than ours."""
 

@@ -135,7 +135,7 @@ class Daemon:
                 identity=own,
                 settings=self._settings,
                 name=name,
-                shortfall=self._shortfall_text,
+                shortfall=self._floor.shortfall,
             )
         except ValueError as fault:
             raise ConfigError(_unusable_setting("peers.static", fault)) from fault
@@ -183,10 +183,6 @@ class Daemon:
         closed, _ = await asyncio.wait({closing}, timeout=CLOSE_WITHIN_S)
         if not closed:
             log.warning("the end interrupts a write, which was not acknowledged and will be rolled back")
-
-    def _shortfall_text(self) -> str | None:
-        shortfall = self._floor.shortfall()
-        return None if shortfall is None else shortfall.text
 
     def _human_input(self) -> HumanInput:
         language = chosen_language(self._settings.language, os.environ)

@@ -31,6 +31,7 @@ from daemon.peers.transport.listener import Listener
 from daemon.peers.transport.trust import ListenerTrust
 from daemon.peers.transport.wire import Wire
 from store.local import peer_records
+from store.sentence import Sentence
 from store.threads import StoreThreads
 from syncproto.ids import DeviceId
 
@@ -57,7 +58,7 @@ class PeerNetwork:
         name: str,
         limits: PeerLimits | None = None,
         service: str = announcements.SERVICE_TYPE,
-        shortfall: Callable[[], str | None] = lambda: None,
+        shortfall: Callable[[], Sentence | None] = lambda: None,
     ) -> None:
         self._db = db
         self._host = addresses.normalised_listen_host(settings.listen.host)

@@ -14,7 +14,7 @@ from store.log.chains import ChainIndex
 from syncproto import commit as commits
 from syncproto.codec import DIGEST_LEAD
 from syncproto.commit import DecodedCommit, SignedCommit
-from syncproto.errors import RemoteProtocolError
+from syncproto.errors import CommitsMissing, RemoteProtocolError
 from syncproto.ids import ReplicaId
 from syncproto.vector_clock import Head, VectorClock, covers
 
@@ -99,14 +99,14 @@ class CommitLog:
     def find_branch(self, received: DecodedCommit) -> int | None:
         """Return the branch that a new commit extends or begins, None if the log has the commit already.
 
-        Raises RemoteProtocolError if the log lacks the commit that it follows, or if it claims a replica
-        that belongs to another device.
+        Raises CommitsMissing if the log lacks the commit that it follows, RemoteProtocolError if it claims a
+        replica that belongs to another device.
         """
         commit = received.commit
         replica_chains = self._replicas.get(commit.replica)
         if replica_chains is None:
             if commit.counter != 1:
-                raise RemoteProtocolError(f"commit {commit.counter} of an unknown replica")
+                raise CommitsMissing(f"commit {commit.counter} of an unknown replica")
             return 0
         # The id follows from the key, so only a collision of its hash leads here; law 1 asks for the check
         # all the same.
@@ -119,7 +119,7 @@ class CommitLog:
         if self._branch_of(received.head) is not None:
             return None
         if commit.counter > 1 and self._parent_branch(received) is None:
-            raise RemoteProtocolError(f"commit {commit.counter} before the one that it follows")
+            raise CommitsMissing(f"commit {commit.counter} before the one that it follows")
         # Another commit follows the same one: the replica has forked, and the log keeps both
         # (docs/decisions/0003).
         return max(replica_chains.branches) + 1

@@ -251,6 +251,7 @@ class DecisionJson(TypedDict, total=False):
     status: str
     disputed: bool
     without_effect: bool
+    can_take_effect: bool
     agent_reason: str | None
     evidence: list[EvidenceJson]
 
@@ -294,6 +295,7 @@ class PeerJson(TypedDict, total=False):
     unanswered: bool
     differs: bool
     left_out: bool
+    link_fault: UnreachedJson | None
 
 
 class HoldingJson(TypedDict, total=False):
@@ -315,6 +317,7 @@ class ReplicationJson(TypedDict, total=False):
     at: str
     device_name: str
     devices: list[HoldingJson]
+    devices_left_out: int
 
 
 class AgentCountsJson(TypedDict, total=False):
@@ -343,10 +346,12 @@ class StatusJson(TypedDict, total=False):
     removed: bool
     replica: str | None
     vector: dict[str, int]
+    vector_left_out: int
     state_hash: str
     entities: int
     commits: int
     peers: list[PeerJson]
+    peers_left_out: int
     agents: AgentCountsJson
     pending_items: int
     conflicts: int
@@ -438,4 +443,5 @@ class AgentJson(TypedDict, total=False):
     consecutive_failures: int
     pending_items: int
     confirmed_without_effect: list[str]
+    cannot_take_effect: list[str]
     runs: list[RunSummaryJson]

@@ -12,9 +12,6 @@ from daemon.peers.transport.connector import UnreachableReason
 from store.sentence import Sentence, sentence, sentence_of_answer
 
 _ORDER = (
-    UnreachableReason.NEWER,
-    UnreachableReason.OLDER,
-    UnreachableReason.FAULTY,
     UnreachableReason.TURNED_AWAY,
     UnreachableReason.ANOTHER,
     UnreachableReason.BUSY,
@@ -22,9 +19,8 @@ _ORDER = (
     UnreachableReason.NOT_LISTENING,
     UnreachableReason.NO_WAY,
 )
-_FOREIGN = (UnreachableReason.NEWER, UnreachableReason.OLDER)
 CLOCK_DIFFERENCE_MAX_S = 120
-_BROKEN = (*_FOREIGN, UnreachableReason.FAULTY, UnreachableReason.TURNED_AWAY, UnreachableReason.ANOTHER)
+_BROKEN = (UnreachableReason.TURNED_AWAY, UnreachableReason.ANOTHER)
 """What does not go away once the device is on and near again."""
 _REMEDIES = {
     UnreachableReason.NEWER: sentence(
@@ -36,6 +32,13 @@ _REMEDIES = {
     UnreachableReason.FAULTY: sentence(
         "upgrade-or-remove",
         "install the newest version of Placet on both devices; if it lasts, remove the faulty device",
+    ),
+    UnreachableReason.ENDED_THERE: sentence(
+        "see-doctor-there",
+        "see 'placet doctor' there; if it is well, install the newest version of Placet on both devices",
+    ),
+    UnreachableReason.FAILED_HERE: sentence(
+        "see-disk-and-log", "see to the disk and the log of this device; it goes on by itself"
     ),
     UnreachableReason.TURNED_AWAY: sentence(
         "see-devices-there", "see 'placet devices' there: was this device removed?"
@@ -74,7 +77,7 @@ def check_connections(
         remedy = sentence("begin-anew", "to start again, stop placet, then run: placet devices leave")
         yield make_check("devices", text, remedy, well=False, code="device_removed_here")
         return
-    members = [device for device in devices if not device.this and not device.removed]
+    members = [device for device in devices if not (device.this or device.removed or device.left_out)]
     if paused:
         yield make_check(
             "devices",
@@ -85,14 +88,30 @@ def check_connections(
         )
         return
     yield from _clocks(members)
+    yield from _link_faults(members)
     away = [device for device in members if not device.connected]
     for device in away:
-        yield _away(device, nearby)
+        # What was seen last of some is the fault of their link, which is told above.
+        if device.link_fault is None or device.unreached != [device.link_fault]:
+            yield _away(device, nearby)
     if not away:
         parameters: dict[str, str | int] = {"count": len(members)}
         connected = sentence("devices-connected", "devices connected: {count}", count=len(members))
         yield make_check("devices", connected, well=True, code="devices_well", parameters=parameters)
     yield from _mdns(nearby, anyone_away=bool(away))
+
+
+def _link_faults(members: Sequence[DeviceState]) -> Iterator[Check]:
+    """Look for members whose last link ended by a fault, whether they are connected now, or away."""
+    for device in members:
+        fault = device.link_fault
+        if fault is not None:
+            text = sentence_of_answer(fault.seen, fault.seen_id, fault.seen_params)
+            parameters: dict[str, str | int] = {"device": device.name, "seen": fault.seen}
+            remedy = _REMEDIES[UnreachableReason(fault.kind)]
+            yield make_check(
+                "devices", text, remedy, well=False, code=f"device_{fault.kind}", parameters=parameters
+            )
 
 
 def _mdns(nearby: DiscoveryStatus, *, anyone_away: bool) -> Iterator[Check]:
@@ -188,13 +207,7 @@ def _away(device: DeviceState, nearby: DiscoveryStatus) -> Check:
     reasons = tuple(
         sentence_of_answer(reason.seen, reason.seen_id, reason.seen_params) for reason in device.unreached
     )
-    text = (
-        sentence(
-            "device-not-understood", "{device} cannot be understood: {seen}", device=device.name, seen=reasons
-        )
-        if likeliest in _FOREIGN
-        else sentence("device-away", "{device} is away: {seen}", device=device.name, seen=reasons)
-    )
+    text = sentence("device-away", "{device} is away: {seen}", device=device.name, seen=reasons)
     return make_check(
         "devices",
         text,

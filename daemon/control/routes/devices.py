@@ -48,6 +48,12 @@ class DeviceEdit(Struct, frozen=True, forbid_unknown_fields=True):
     name: str
 
 
+class DevicesQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """The id of the device after which the list begins; null: the first one. One answer has at most 500."""
+
+    after: str | None = None
+
+
 class RemovalQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """Whether the devices that only the removed one has let in are removed too."""
 
@@ -97,7 +103,14 @@ class PeerRoutes:
                 InvitationState,
             ),
             Route("POST", "/v1/join", "Accept an invitation", AsyncHandler(self._join), JoinedDevice, Join),
-            Route("GET", "/v1/devices", "List the devices", AsyncHandler(self._devices), list[DeviceState]),
+            Route(
+                "GET",
+                "/v1/devices",
+                "List the devices",
+                AsyncHandler(self._devices),
+                list[DeviceState],
+                query=DevicesQuery,
+            ),
             Route(
                 "PATCH",
                 "/v1/devices/{ref}",
@@ -148,9 +161,9 @@ class PeerRoutes:
         body = call.body
         return await self._peers.join(body.token, unite=body.unite, address=body.address)
 
-    async def _devices(self, call: Call[Nothing, Nothing]) -> list[DeviceState]:
-        del call
-        return await self._peers.devices.states()
+    async def _devices(self, call: Call[Nothing, DevicesQuery]) -> list[DeviceState]:
+        after = call.query.after
+        return (await self._peers.devices.list_states(after)).states
 
     async def _where(self, call: Call[Nothing, WhereQuery]) -> Whereabouts:
         return await self._peers.devices.replication_status(

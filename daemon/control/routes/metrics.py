@@ -25,7 +25,7 @@ from daemon.control.request_metrics import (
 )
 from daemon.control.route import Call, Nothing, Route, StreamHandler
 from daemon.disk import DiskFloor
-from daemon.peers.linking.device_states import DeviceState
+from daemon.peers.linking.device_states import DeviceList
 from daemon.peers.network import PeerNetwork
 from store.local import run_log
 from store.snapshot import Snapshot
@@ -66,7 +66,7 @@ class MetricsRoutes:
 
     async def _tell(self, request: web.Request, call: Call[Nothing, Nothing]) -> web.StreamResponse:
         del request, call
-        devices = await self._peers.devices.states()
+        devices = await self._peers.devices.list_states()
         metric_families = await self._store.read(lambda snapshot: list(self._journal_metrics(snapshot)))
         text = prometheus_text(
             iter([*metric_families, *_peers(devices), *self._machine(), *request_families(self._meter)])
@@ -99,10 +99,11 @@ class MetricsRoutes:
         yield gauge("resident_bytes", "Memory that the daemon holds.", resident_bytes())
 
 
-def _peers(devices: list[DeviceState]) -> Iterator[MetricFamily]:
-    others = {
-        device.device_id[:_ID_CHARS]: device for device in devices if not device.this and not device.removed
-    }
+def _peers(devices: DeviceList) -> Iterator[MetricFamily]:
+    members = [device for device in devices.states if not device.this and not device.removed]
+    # A series for each device that a member enters would fill the memory of whoever collects them.
+    others = {device.device_id[:_ID_CHARS]: device for device in members if not device.left_out}
+    left_out = len(members) - len(others) + devices.members_left_out
     linked: dict[str, float | None] = {key: device.connected for key, device in others.items()}
     lags: dict[str, float | None] = {key: device.lag for key, device in others.items()}
     yield MetricFamily(
@@ -111,6 +112,7 @@ def _peers(devices: list[DeviceState]) -> Iterator[MetricFamily]:
     yield MetricFamily(
         "peer_lag_commits", "gauge", "Commits that a device is known to lack.", label_samples("device", lags)
     )
+    yield gauge("peers_left_out", "Devices of the roster that are not linked with: too many.", left_out)
 
 
 def _size(database: Path) -> int:

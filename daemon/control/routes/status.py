@@ -4,6 +4,8 @@ Never computes what the store keeps at hand.
 """
 
 from collections.abc import Callable
+from itertools import chain, islice
+from typing import Final
 
 from msgspec import Struct
 
@@ -16,19 +18,22 @@ from daemon.control.health import remote_model
 from daemon.control.health.check import Check
 from daemon.control.route import AsyncHandler, Call, Nothing, Route
 from daemon.journal import conflicts
-from daemon.journal.views.lookup import clock_json
 from daemon.journal.views.structures import ClockJson
-from daemon.peers.linking.device_states import DeviceState
+from daemon.peers.linking.device_states import DeviceList, DeviceState
 from daemon.peers.network import PeerNetwork
+from store.queries.clock_counters import counters_of
 from store.snapshot import Snapshot
 from store.threads import StoreThreads
 from syncproto.ids import id_to_text
+
+REPLICAS_SHOWN_MAX: Final = 1024
 
 
 class Status(Struct, frozen=True, kw_only=True):
     """The state of this device, for one screen. `model` is None while nothing keeps agents from their model.
 
-    `removed`: this device is no longer a member of its vault, and exchanges nothing.
+    `removed`: this device is no longer a member of its vault, and exchanges nothing. `vector_left_out` and
+    `peers_left_out` count the replicas and the members that are not shown, because there are too many.
     """
 
     device_id: str
@@ -36,10 +41,12 @@ class Status(Struct, frozen=True, kw_only=True):
     removed: bool
     replica: str | None
     vector: ClockJson
+    vector_left_out: int = 0
     state_hash: str
     entities: int
     commits: int
     peers: list[DeviceState]
+    peers_left_out: int = 0
     agents: AgentCounts
     pending_items: int
     conflicts: int
@@ -69,27 +76,39 @@ class StatusRoutes:
 
     async def _status(self, call: Call[Nothing, Nothing]) -> Status:
         del call
-        devices = await self._peers.devices.states()
+        devices = await self._peers.devices.list_states()
         model = await remote_model.check_model(self._far)
         return await self._store.read(
             lambda snapshot: self._read(snapshot, devices, None if model.well else model)
         )
 
-    def _read(self, snapshot: Snapshot, devices: list[DeviceState], model: Check | None) -> Status:
-        counts = snapshot.counts()
-        replica = snapshot.replica
+    def _read(self, snapshot: Snapshot, devices: DeviceList, model: Check | None) -> Status:
+        counts, replica = snapshot.counts(), snapshot.replica
+        vector, vector_left_out = _shown_vector(snapshot)
+        members = [device for device in devices.states if not device.this and not device.removed]
+        peers = [device for device in members if not device.left_out]
         return Status(
             device_id=snapshot.device.hex(),
-            name=next((device.name for device in devices if device.this), ""),
-            removed=any(device.this and device.removed for device in devices),
+            name=next((device.name for device in devices.states if device.this), ""),
+            removed=any(device.this and device.removed for device in devices.states),
             replica=None if replica is None else id_to_text(replica),
-            vector=clock_json(snapshot.vector()),
+            vector=vector,
+            vector_left_out=vector_left_out,
             state_hash=snapshot.state_hash().hex(),
             entities=counts.entities,
             commits=counts.commits,
-            peers=[device for device in devices if not device.this and not device.removed],
+            peers=peers,
+            peers_left_out=len(members) - len(peers) + devices.members_left_out,
             agents=agent_overview.count_agents(snapshot, *self._scheduler.counts()),
             conflicts=conflicts.count_conflicts(snapshot),
             model=model,
             pending_items=len(waiting_items.list_waiting_items(snapshot, self._now_ms())),
         )
+
+
+def _shown_vector(snapshot: Snapshot) -> tuple[ClockJson, int]:
+    """Return the counters of some replicas, this device's among them, and how many others there are."""
+    own, counters = snapshot.replica, counters_of(snapshot.vector())
+    others = (replica for replica in counters if replica != own)
+    shown = list(islice(chain([own] if own in counters else (), others), REPLICAS_SHOWN_MAX))
+    return {id_to_text(replica): counters[replica] for replica in shown}, len(counters) - len(shown)

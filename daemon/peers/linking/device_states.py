@@ -4,27 +4,32 @@ Never waits, and never asks another device.
 """
 
 from collections.abc import Container, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
+from daemon.peers.linking.exchange_faults import ExchangeFaults
 from daemon.peers.roster.admission_log import AdmissionsSeen, admission_mark, find_admitter, first_seen_ms
 from daemon.peers.roster.member_records import Member
-from daemon.peers.transport.happy_eyeballs import FailedCall
+from daemon.refusal import not_found
 from daemon.timestamps import iso_utc
 from store.local import peer_records
 from store.local.peer_records import PeerContact
-from store.sentence import sentence_fields
+from store.sentence import sentence, sentence_fields
 from store.snapshot import Snapshot
 from syncproto.ids import DeviceId
 from syncproto.vector_clock import VectorClock
 
+DEVICES_SHOWN_MAX: Final = 500
+"""One answer has at most so many devices. The roster may have any number, but few of them are linked with."""
+
 
 class Unreached(msgspec.Struct, frozen=True):
-    """A call that failed.
+    """A call that failed, or a fault that ended a link.
 
-    `kind`: no_answer, not_listening, no_way, turned_away, busy, another (device), newer or older (version),
-    or faulty (it broke the protocol).
+    `kind` of a call: no_answer, not_listening, no_way, turned_away, busy, another (device). Of a fault: newer
+    or older (version), faulty (it broke the protocol), ended_there (it ended the link because of a fault),
+    failed_here (its changes could not be stored on this device).
     `seen_id` names the sentence of `seen`, and `seen_params` is what fills it.
     """
 
@@ -62,13 +67,18 @@ class DeviceState(msgspec.Struct, frozen=True):
     clock_ahead_s: int | None
     """How many seconds its clock was ahead of this one's when last called, None if it was not called."""
     unreached: list[Unreached]
-    """What was seen at each address at which the last call failed; empty while it is connected."""
+    """What was seen at each address at which the last call failed; empty while it is connected.
+
+    If a link came later and ended by a fault, that fault.
+    """
     unanswered: bool = False
     """It is connected, and has not yet answered what it was sent or asked."""
     differs: bool = False
     """It showed another state when both had the same commits last: one of the two is damaged."""
     left_out: bool = False
     """It is not linked with, because the roster has more devices than this one links with."""
+    link_fault: Unreached | None = None
+    """The fault by which its last link ended, null if it ended without one, or if a later link works."""
 
 
 class Goodbye(msgspec.Struct, frozen=True):
@@ -86,12 +96,22 @@ class SyncReport(msgspec.Struct, frozen=True):
     """The state of all peers.
 
     `complete`: every connected peer and this device have the same commits as far as is known, no peer owes an
-    answer, and no member showed another state for the same commits. `peers` shows what is not complete.
+    answer, no member showed another state for the same commits, and the last link of no member ended by a
+    fault. `peers` shows what is not complete. `peers_left_out` counts the devices that it does not show.
     """
 
     complete: bool
     paused: bool
     peers: list[DeviceState]
+    peers_left_out: int = 0
+
+
+class DeviceList(msgspec.Struct, frozen=True):
+    """Some of the devices of the roster, and how many more there are: current members, and removed ones."""
+
+    states: list[DeviceState]
+    members_left_out: int
+    removed_left_out: int
 
 
 class LinkState(msgspec.Struct, frozen=True):
@@ -106,7 +126,7 @@ class PeerObservations(msgspec.Struct, frozen=True):
     """What this process has seen of other devices, as opposed to what the store has."""
 
     live_links: Mapping[DeviceId, LinkState]
-    failed_calls: Mapping[DeviceId, Sequence[FailedCall]]
+    faults: ExchangeFaults
     clock_leads_s: Mapping[DeviceId, int]
     diverging: Container[DeviceId]
     left_out: Container[DeviceId] = ()
@@ -120,27 +140,71 @@ class _DeviceRecords(msgspec.Struct, frozen=True):
     admissions: AdmissionsSeen
 
 
-def read_device_states(
+def in_shown_order(
+    members: Mapping[DeviceId, Member], own: DeviceId, left_out: Container[DeviceId]
+) -> list[Member]:
+    """Return the roster by name: this device, those that it links with, those left out, those removed."""
+    return sorted(
+        members.values(),
+        key=lambda member: (
+            member.device != own,
+            member.removed,
+            member.device in left_out,
+            member.name,
+            member.device,
+        ),
+    )
+
+
+def list_device_states(
     snapshot: Snapshot,
     members: Mapping[DeviceId, Member],
     observations: PeerObservations,
     *,
     own_address: str,
     now_ms: int,
+    after: str | None = None,
+) -> DeviceList:
+    """Return the devices of the roster in their order, from the first one or the one after the id `after`.
+
+    Raises Refused if no device has that id.
+    """
+    ordered = in_shown_order(members, snapshot.device, observations.left_out)
+    if after is not None:
+        places = [place for place, member in enumerate(ordered, 1) if member.device.hex() == after]
+        if not places:
+            raise not_found("device", after, sentence("see-devices", "see placet devices"))
+        ordered = ordered[places[0] :]
+    shown, more = ordered[:DEVICES_SHOWN_MAX], ordered[DEVICES_SHOWN_MAX:]
+    removed = sum(member.removed for member in more)
+    return DeviceList(
+        read_device_states(snapshot, members, shown, observations, own_address=own_address, now_ms=now_ms),
+        len(more) - removed,
+        removed,
+    )
+
+
+def read_device_states(
+    snapshot: Snapshot,
+    members: Mapping[DeviceId, Member],
+    shown: Sequence[Member],
+    observations: PeerObservations,
+    *,
+    own_address: str,
+    now_ms: int,
 ) -> list[DeviceState]:
-    """Return every device of the roster: this one, then members by name, then removed ones."""
+    """Return what is known of some devices of the roster, in their order."""
     records = _DeviceRecords(
         contacts=peer_records.peer_contacts(snapshot),
         addresses=peer_records.peer_addresses(snapshot),
         admissions=peer_records.admissions_seen(snapshot),
     )
-    states = [
+    return [
         _device_state(
             snapshot, members, member, observations, records=records, own_address=own_address, now_ms=now_ms
         )
-        for member in members.values()
+        for member in shown
     ]
-    return sorted(states, key=lambda state: (not state.this, state.removed, state.name, state.device_id))
 
 
 def _device_state(
@@ -163,7 +227,9 @@ def _device_state(
     admitter, admitter_id, admitted_at = _admission(snapshot, members, device)
     seen_ms = now_ms if link or this else contact.seen_ms if contact else None
     known_address = next(iter(records.addresses.get(device, [])), None)
-    failed_calls = () if link else observations.failed_calls.get(device, ())
+    failed_calls, link_fault = _faults(observations.faults, member)
+    if link is None and not failed_calls and link_fault is not None:
+        failed_calls = [link_fault]
     return DeviceState(
         device_id=device.hex(),
         name=member.name,
@@ -179,13 +245,24 @@ def _device_state(
         added_at=admitted_at,
         added_heard_at=_member_since(snapshot, records.admissions, member, now_ms),
         clock_ahead_s=observations.clock_leads_s.get(device),
-        unreached=[
-            Unreached(call.kind.value, **sentence_fields("seen", call.sentence)) for call in failed_calls
-        ],
+        unreached=[] if link else failed_calls,
         unanswered=link is not None and link.unanswered,
         differs=device in observations.diverging,
         left_out=device in observations.left_out,
+        link_fault=link_fault,
     )
+
+
+def _faults(faults: ExchangeFaults, member: Member) -> tuple[list[Unreached], Unreached | None]:
+    """Return the calls to a device that failed last, and the fault by which its last link ended."""
+    calls = [
+        Unreached(call.kind.value, **sentence_fields("seen", call.sentence))
+        for call in faults.failed_calls(member.device)
+    ]
+    fault = faults.link_fault(member.device)
+    if fault is None:
+        return calls, None
+    return calls, Unreached(fault.kind.value, **sentence_fields("seen", fault.sentence(member.name)))
 
 
 def _admission(

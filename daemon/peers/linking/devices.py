@@ -7,10 +7,12 @@ from collections.abc import Callable
 
 from daemon.clock import Clock
 from daemon.peers.linking.device_states import (
+    DeviceList,
     DeviceState,
     Goodbye,
     LinkState,
     PeerObservations,
+    list_device_states,
     read_device_states,
 )
 from daemon.peers.linking.link_registry import LinkRegistry
@@ -25,6 +27,7 @@ from daemon.peers.roster import device_edits, member_records
 from daemon.peers.roster.cache import RosterCache
 from daemon.refusal import RefusalCode, Refused
 from store.sentence import sentence
+from store.snapshot import Snapshot
 from store.threads import StoreThreads
 from store.transaction import Transaction
 from syncproto.ids import DeviceId
@@ -51,23 +54,33 @@ class DeviceDirectory:
         self._own_address = own_address
 
     async def states(self) -> list[DeviceState]:
-        """Return every device of the roster, with what is known of it."""
-        observations = PeerObservations(
-            live_links=self._live_links(),
-            failed_calls=self._replication.failed_calls(),
-            clock_leads_s=self._replication.clock_leads_s(),
-            diverging=self._replication.diverging_members(),
-            left_out=self._members.left_out,
-        )
-        own_address, now_ms = self._own_address(), self._clock.now_ms()
+        """Return the devices of the roster with what is known of each, as many as one answer has."""
+        return (await self.list_states()).states
+
+    async def list_states(self, after: str | None = None) -> DeviceList:
+        """Return the devices of the roster, from the one after `after` on, and count those that follow.
+
+        `after` is a whole id. Raises Refused if no device has it.
+        """
+        observations, own_address, now_ms = self._observe(), self._own_address(), self._clock.now_ms()
         return await self._db.read(
-            lambda snapshot: read_device_states(
+            lambda snapshot: list_device_states(
                 snapshot,
                 member_records.read_members(snapshot),
                 observations,
                 own_address=own_address,
                 now_ms=now_ms,
+                after=after,
             )
+        )
+
+    def _observe(self) -> PeerObservations:
+        return PeerObservations(
+            live_links=self._live_links(),
+            faults=self._links.faults,
+            clock_leads_s=self._replication.clock_leads_s(),
+            diverging=self._replication.diverging_members(),
+            left_out=self._members.left_out,
         )
 
     async def replication_status(
@@ -77,13 +90,14 @@ class DeviceDirectory:
 
         `family_of` and `device_name_of` read the journal, which this package does not know.
         """
-        live_links, now_ms = self._live_links(), self._clock.now_ms()
+        live_links, left_out, now_ms = self._live_links(), self._members.left_out, self._clock.now_ms()
         return await self._db.read(
             lambda snapshot: find_replication_status(
                 snapshot,
                 ref,
                 member_records.read_members(snapshot),
                 live_links,
+                left_out=left_out,
                 now_ms=now_ms,
                 family_of=family_of,
                 device_name_of=device_name_of,
@@ -127,7 +141,21 @@ class DeviceDirectory:
         device = await self._db.write(use)
         # Applied before the answer: no caller may learn of a removal while the device is still linked.
         await self._replication.apply_roster()
-        return next(state for state in await self.states() if state.device_id == device.hex())
+        observations, own_address, now_ms = self._observe(), self._own_address(), self._clock.now_ms()
+
+        def read_edited(snapshot: Snapshot) -> DeviceState:
+            members = member_records.read_members(snapshot)
+            (state,) = read_device_states(
+                snapshot,
+                members,
+                [members[device]],
+                observations,
+                own_address=own_address,
+                now_ms=now_ms,
+            )
+            return state
+
+        return await self._db.read(read_edited)
 
     def _live_links(self) -> dict[DeviceId, LinkState]:
         return {

@@ -11,9 +11,6 @@ from daemon.peers.linking.link import PeerLink
 from daemon.peers.transport.limits import PeerLimits
 from syncproto.ids import DeviceId
 
-GOODBYE_KEY_CLONE = "two daemons run with this device's key"
-"""The goodbye that informs such a daemon of the other one."""
-
 log = structlog.get_logger("peers")
 
 

@@ -10,6 +10,9 @@ from typing import Any, Protocol
 import structlog
 
 from daemon.notifier import Notifier, NotifierWatch
+from daemon.peers.linking import goodbyes
+from daemon.peers.linking.exchange_faults import LinkFault, fault_here, fault_of_end
+from daemon.peers.linking.goodbyes import CloseAsked, NoRoom, PeerLeft
 from daemon.peers.linking.liveness import Liveness
 from daemon.peers.linking.rate_limit import StorageRateLimit
 from daemon.peers.roster import member_records
@@ -17,6 +20,7 @@ from daemon.peers.transport.limits import PeerLimits, loop_time_s
 from daemon.peers.transport.wire import ConnectionLost, Wire
 from store.file.errors import StoreError
 from store.log.pages import FeedPage
+from store.sentence import Sentence
 from store.snapshot import Snapshot
 from store.threads import StoreThreads
 from store.transaction import AcceptedPage, Transaction
@@ -38,14 +42,6 @@ _PageRead = tuple[FeedPage, StoreState, bool]
 """A page, the state of the store when it was read, and whether the peer was removed by then."""
 _PageStored = tuple[AcceptedPage, StoreState, int]
 """What a page brought, the state of the store after it, and the feed position that it ends at."""
-
-
-class _CloseAsked(Exception):
-    """This side ends the link; the message is the reason that the peer receives."""
-
-
-class _PeerLeft(Exception):
-    """The peer ended the link; the message contains its reason."""
 
 
 def read_store_state(snapshot: Snapshot) -> StoreState:
@@ -80,7 +76,16 @@ class LinkObserver(Protocol):
         Every page that came before it is stored.
         """
 
-    def storage_shortfall(self) -> str | None:
+    def link_works(self, link: "PeerLink") -> None:
+        """Note that a page was stored, the peer acknowledged one, or the states were compared.
+
+        Called again for each of them.
+        """
+
+    def fault_found(self, link: "PeerLink", fault: LinkFault) -> None:
+        """Note the fault by which the link ends. Called before anyone can see that it has ended."""
+
+    def storage_shortfall(self) -> Sentence | None:
         """Return why there is no room to store anything, None if there is room.
 
         Asked before each page; a reason ends the link.
@@ -107,9 +112,6 @@ class PeerLink:
         self.remote = wire.remote
         self.greeted = asyncio.Event()
         self.ended = asyncio.Event()
-        self.version_mismatch: UnsupportedVersion | None = None
-        self.protocol_fault: RemoteProtocolError | None = None
-        """What the peer did wrong, None if it did nothing wrong on this link."""
         self.peer_goodbye: str | None = None
         """The peer's reason for ending this link, None if it did not end it or gave none."""
         self.states_agreed: bool | None = None
@@ -195,6 +197,9 @@ class PeerLink:
             return await self._converse(session, watch)
         except ConnectionLost as fault:
             return str(fault)
+        except Exception as fault:
+            self._observer.fault_found(self, fault_here(fault))
+            raise
         finally:
             self.ended.set()
             self.liveness.notify_ended()
@@ -230,41 +235,42 @@ class PeerLink:
             await asyncio.gather(*tasks, return_exceptions=True)
             while not self._pages.empty():
                 self._pages.get_nowait().cancel()
-        fault = next(iter(finished)).exception()
+        ends = [task.exception() for task in finished]
+        # Several parts may end at one moment. That the connection was lost says the least of them.
+        fault = next((end for end in ends if not isinstance(end, ConnectionLost)), ends[0])
         assert isinstance(fault, Exception), "a part of a link ended without a reason"
         return await self._end(session, fault)
 
     async def _end(self, session: Session, fault: Exception) -> str:
         """Send the peer a goodbye if it is still there; return the reason. A bug here is raised again."""
         peer = self.peer.hex()[:16]
+        if (link_fault := fault_of_end(fault, self.peer_goodbye)) is not None:
+            # Before anyone sees the end: who waits for all members must not take this one for simply away.
+            self._observer.fault_found(self, link_fault)
         # Set before the goodbye, which may take a while: nobody may rely on this link any more.
         self.ended.set()
         self.liveness.notify_ended()
-        if isinstance(fault, ConnectionLost | _PeerLeft):
+        if isinstance(fault, ConnectionLost | PeerLeft):
             return str(fault)
         if isinstance(fault, UnsupportedVersion):
-            self.version_mismatch = fault
             log.warning("peer speaks another version", peer=peer, seen=str(fault))
         elif isinstance(fault, RemoteProtocolError):
-            self.protocol_fault = fault
             log.warning("peer broke the protocol", peer=peer, seen=str(fault))
         elif isinstance(fault, StoreError):
             log.error("a peer's commits could not be stored", peer=peer, error=str(fault))
-        reason = (
-            str(fault) if isinstance(fault, _CloseAsked | RemoteProtocolError) else "a fault on this side"
-        )
+        reason = str(fault) if isinstance(fault, CloseAsked | RemoteProtocolError) else goodbyes.FAULT_HERE
         try:
             await self._wire.send(session.bye_frame(reason), self._limits.goodbye_s)
         except ConnectionLost:
             # The peer left first.
             pass
-        if not isinstance(fault, _CloseAsked | RemoteProtocolError | StoreError):
+        if not isinstance(fault, CloseAsked | RemoteProtocolError | StoreError):
             raise fault
         return str(fault)
 
     async def _await_close(self) -> None:
         await self._close_asked.wait()
-        raise _CloseAsked(self._close_reason)
+        raise CloseAsked(self._close_reason)
 
     async def _ping_regularly(self, session: Session) -> None:
         while True:
@@ -320,9 +326,9 @@ class PeerLink:
                 # The pages before it count: with them, both may have the same commits.
                 await self._pages.join()
                 self._observer.goodbye_received(self)
-                raise _PeerLeft(f"the other side said: {reason}")
+                raise PeerLeft(f"the other side said: {reason}")
             case conversation.AckReceived():
-                pass
+                self._observer.link_works(self)
         self._write_wanted.set()
         self._observer.progress_changed(self)
 
@@ -332,8 +338,8 @@ class PeerLink:
         shortfall = self._observer.storage_shortfall()
         if shortfall is not None:
             # The peer is called again at growing intervals. That is how this side notices new room.
-            log.warning("no commits are accepted from a peer", peer=self.peer.hex()[:16], seen=shortfall)
-            raise _CloseAsked("this device has no room left")
+            log.warning("no commits are accepted from a peer", peer=self.peer.hex()[:16], seen=shortfall.text)
+            raise NoRoom(shortfall)
         loop, size_bytes = asyncio.get_running_loop(), sum(len(commit.body) for commit in commits)
 
         def store_page(transaction: Transaction, page: Sequence[DecodedCommit]) -> _PageStored:
@@ -380,6 +386,7 @@ class PeerLink:
     def _acknowledge(self, session: Session, accepted: AcceptedPage, state: StoreState, end: int) -> None:
         """Acknowledge a page that is durable. `end` is the feed position after it."""
         self.liveness.count_stored_page()
+        self._observer.link_works(self)
         self._heads = len(state.vector)
         if accepted.own_replica_ahead:
             log.warning(
@@ -396,6 +403,7 @@ class PeerLink:
             self._record_comparison(*comparison)
 
     def _record_comparison(self, agree: bool, vector: VectorClock) -> None:
+        self._observer.link_works(self)
         self.states_agreed, self._agreed_at = agree, vector if agree else EMPTY_CLOCK
         self._observer.states_compared(self, agree=agree)
 
@@ -438,7 +446,7 @@ class PeerLink:
         if removed and not (page.commits and member_records.commit_removes(page.commits[-1], self.peer)):
             # The roster's reader is about to end this link. The removal itself is the last commit that a
             # removed device may get.
-            raise _CloseAsked(member_records.GOODBYE_NOT_A_MEMBER)
+            raise CloseAsked(goodbyes.NOT_A_MEMBER)
         frame = session.page_frame(page.commits, page.end, state, loop_time_s(), whole=page.whole)
         self._compare_states(session)
         if frame is not None:

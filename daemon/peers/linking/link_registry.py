@@ -4,28 +4,26 @@ Never lets two links of one pair stay open, and never drops a peer's last contac
 """
 
 import asyncio
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container
 from functools import partial
 
 import structlog
 
 from daemon.notifier import Notifier
+from daemon.peers.linking import goodbyes
 from daemon.peers.linking.divergence import Divergences
-from daemon.peers.linking.key_clones import GOODBYE_KEY_CLONE, KeyClones
+from daemon.peers.linking.exchange_faults import ExchangeFaults, LinkFault
+from daemon.peers.linking.key_clones import KeyClones
 from daemon.peers.linking.link import LinkObserver, PeerLink
 from daemon.peers.linking.rate_limit import StorageRateLimit
 from daemon.peers.transport.limits import PeerLimits, loop_time_s
 from daemon.peers.transport.wire import Wire
 from store.file.errors import StoreError
 from store.local import peer_records
+from store.sentence import Sentence
 from store.threads import StoreThreads
-from syncproto.errors import RemoteProtocolError, UnsupportedVersion
 from syncproto.ids import DeviceId
 from syncproto.vector_clock import VectorClock
-
-GOODBYE_REPLACED = "another link of this pair took its place"
-GOODBYE_STATES_DIFFER = "same changes, another state"
-GOODBYE_STATES_AGREE = "same changes, the same state again"
 
 log = structlog.get_logger("peers")
 
@@ -44,7 +42,7 @@ class LinkRegistry(LinkObserver):
         now_ms: Callable[[], int],
         limits: PeerLimits,
         *,
-        shortfall: Callable[[], str | None] = lambda: None,
+        shortfall: Callable[[], Sentence | None] = lambda: None,
     ) -> None:
         self._db = db
         self._notifier = notifier
@@ -59,12 +57,11 @@ class LinkRegistry(LinkObserver):
         self._unplaced: set[PeerLink] = set()
         self._replaced: dict[PeerLink, asyncio.Task[None]] = {}
         self._probes: dict[PeerLink, asyncio.Task[None]] = {}
-        self._version_mismatches: dict[DeviceId, UnsupportedVersion] = {}
-        self._protocol_faults: dict[DeviceId, RemoteProtocolError] = {}
         self._last_frame_ms: dict[DeviceId, int] = {}
         self._allowance = StorageRateLimit(limits.stored_bytes, limits.stored_bytes_per_s, loop_time_s)
         self.divergences = Divergences(db, now_ms, self._report_divergence, limits.divergence_pause_s)
         self.key_clones = KeyClones(limits, loop_time_s)
+        self.faults = ExchangeFaults()
         self.changed = Notifier()
 
     # -- what is known --------------------------------------------------------------------------------
@@ -81,14 +78,6 @@ class LinkRegistry(LinkObserver):
     def greeted_links(self) -> list[PeerLink]:
         """Return the live links on which the peer's greeting arrived."""
         return [link for link in self.live_links() if link.greeted.is_set()]
-
-    def version_mismatches(self) -> Mapping[DeviceId, UnsupportedVersion]:
-        """Return the peers that spoke no common version of the protocol on their last link."""
-        return self._version_mismatches
-
-    def protocol_faults(self) -> Mapping[DeviceId, RemoteProtocolError]:
-        """Return what each peer did wrong by which its last link ended."""
-        return self._protocol_faults
 
     def rate_limited_peers(self) -> list[DeviceId]:
         """Return the linked peers that sent so much that this device now accepts it slowly."""
@@ -123,7 +112,6 @@ class LinkRegistry(LinkObserver):
         recording = asyncio.create_task(self._record_contact_regularly(link))
         try:
             reason = await link.run()
-            self._learn_version(link)
             log.info("a link ended", peer=link.peer.hex()[:16], reason=reason)
         except Exception:
             # A bug here ends this link and is logged; it never ends the daemon.
@@ -135,15 +123,15 @@ class LinkRegistry(LinkObserver):
     async def _place(self, link: PeerLink) -> str | None:
         """Make a link the one of its pair; return why not if another one stays."""
         if await self._is_out_of_turn(link):
-            return GOODBYE_KEY_CLONE
+            return goodbyes.KEY_CLONE
         # The link may be asked to end meanwhile: a pause or a removal closes it, and then it gets no place.
         while link.close_reason is None and not self._replace_rival(link):
             rival = self._placed[link.peer]
-            reason = "no sign of life"
+            reason = goodbyes.NO_SIGN_OF_LIFE
             if await rival.liveness.is_alive():
                 if not await self.key_clones.detect_by_age(rival, self._age_s(rival), link):
-                    return "another link of this pair is better"
-                reason = GOODBYE_KEY_CLONE
+                    return goodbyes.REDUNDANT
+                reason = goodbyes.KEY_CLONE
             await self._close_and_wait(rival, reason)
         return link.close_reason
 
@@ -172,7 +160,7 @@ class LinkRegistry(LinkObserver):
             # Only two links that the peer dialled can show that its key runs twice: see
             # `KeyClones.detect_by_answer`.
             if rival.dialled or link.dialled:
-                rival.close(GOODBYE_REPLACED)
+                rival.close(goodbyes.REPLACED)
             else:
                 task = asyncio.create_task(self._close_replaced(rival, link))
                 self._replaced[rival] = task
@@ -186,22 +174,13 @@ class LinkRegistry(LinkObserver):
     async def _close_replaced(self, link: PeerLink, newer: PeerLink) -> None:
         """Close a replaced link when the peer dialled both; if it was alive, two daemons have one key."""
         cloned = await self.key_clones.detect_by_answer(link, newer)
-        link.close(GOODBYE_KEY_CLONE if cloned else GOODBYE_REPLACED)
+        link.close(goodbyes.KEY_CLONE if cloned else goodbyes.REPLACED)
 
     def _replaced_closed(self, link: PeerLink, finished: asyncio.Task[None]) -> None:
         del self._replaced[link]
         if not finished.cancelled() and (fault := finished.exception()) is not None:
             log.error("a link that a newer one replaces could not be closed", exc_info=fault)
-            link.close(GOODBYE_REPLACED)
-
-    def _learn_version(self, link: PeerLink) -> None:
-        """Remember faults, and whether there is a common version: a link that broke early does not tell."""
-        if link.version_mismatch is not None:
-            self._version_mismatches[link.peer] = link.version_mismatch
-        elif link.greeted.is_set():
-            self._version_mismatches.pop(link.peer, None)
-        if link.protocol_fault is not None:
-            self._protocol_faults[link.peer] = link.protocol_fault
+            link.close(goodbyes.REPLACED)
 
     async def _finish(self, link: PeerLink) -> None:
         # A newer link may have its place meanwhile.
@@ -229,8 +208,6 @@ class LinkRegistry(LinkObserver):
         """Record a comparison, unless the link is being closed: its outcome is of no use any more."""
         if link.close_reason is None:
             self.divergences.record_comparison(link.peer, agree=agree)
-            if agree:
-                self._protocol_faults.pop(link.peer, None)
             self.changed.notify()
 
     def goodbye_received(self, link: PeerLink) -> None:
@@ -238,12 +215,23 @@ class LinkRegistry(LinkObserver):
         # What a replaced link says is about a time that has passed.
         if self._placed.get(link.peer) is not link:
             return
-        if link.peer_goodbye == GOODBYE_KEY_CLONE:
+        if link.peer_goodbye == goodbyes.KEY_CLONE:
             self.key_clones.record_report(link.peer)
-        elif link.peer_goodbye == GOODBYE_STATES_DIFFER and link.may_have_diverged:
+        elif link.peer_goodbye == goodbyes.STATES_DIFFER and link.may_have_diverged:
             self.states_compared(link, agree=False)
 
-    def storage_shortfall(self) -> str | None:
+    def link_works(self, link: PeerLink) -> None:
+        """Forget the fault of an earlier link, if this is the link of the pair."""
+        if self._placed.get(link.peer) is link:
+            self.faults.record_working(link.peer)
+
+    def fault_found(self, link: PeerLink, fault: LinkFault) -> None:
+        """Record the fault by which a link ends, if it is the link of the pair."""
+        # A newer one shows by itself whether it works.
+        if self._placed.get(link.peer) is link:
+            self.faults.record_fault(link.peer, fault)
+
+    def storage_shortfall(self) -> Sentence | None:
         """Return why there is no room to store what peers send, None if there is room."""
         return self._shortfall()
 
@@ -253,7 +241,7 @@ class LinkRegistry(LinkObserver):
         # greet each other next.
         if (link := self.link_to(peer)) is not None:
             differs = peer in self.divergences.diverging_peers()
-            link.close(GOODBYE_STATES_DIFFER if differs else GOODBYE_STATES_AGREE)
+            link.close(goodbyes.STATES_DIFFER if differs else goodbyes.STATES_AGREE)
         self._notifier.notify()
         self.changed.notify()
 
@@ -280,7 +268,7 @@ class LinkRegistry(LinkObserver):
 
     async def _probe(self, link: PeerLink) -> None:
         if not await link.liveness.is_alive():
-            await self._close_and_wait(link, "no sign of life")
+            await self._close_and_wait(link, goodbyes.NO_SIGN_OF_LIFE)
 
     def _probe_done(self, link: PeerLink, finished: asyncio.Task[None]) -> None:
         self._probes.pop(link, None)

@@ -101,7 +101,11 @@ class _Target:
                 await self._call_once()
             await self._wait_while_linked()
             if not self._retry.is_set():
-                self.settled.set()
+                # A lost race may have ended the last link: then the member settles with the next call.
+                if self._links.faults.is_in_doubt(self._device):
+                    self.settled.clear()
+                else:
+                    self.settled.set()
                 await self._wait_for_next_call()
 
     async def _call_once(self) -> None:

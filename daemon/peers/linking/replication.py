@@ -12,21 +12,20 @@ import structlog
 from daemon.backoff import Backoff, FailureCount
 from daemon.clock import Clock
 from daemon.notifier import Notifier
+from daemon.peers.linking import goodbyes
 from daemon.peers.linking.link import PeerLink
 from daemon.peers.linking.link_registry import LinkRegistry
 from daemon.peers.linking.liveness import wait_for_any
 from daemon.peers.linking.reconnection import Reconnector
-from daemon.peers.roster import device_edits, member_records
+from daemon.peers.roster import device_edits
 from daemon.peers.roster.cache import RosterCache
 from daemon.peers.roster.member_records import Member
 from daemon.peers.transport import addresses, happy_eyeballs
-from daemon.peers.transport.connector import Connector, UnreachableReason
-from daemon.peers.transport.happy_eyeballs import FailedCall
+from daemon.peers.transport.connector import Connector
 from daemon.peers.transport.identity import certificate_device
 from daemon.peers.transport.limits import PeerLimits
 from daemon.peers.transport.wire import Wire
 from store.local import peer_records
-from store.sentence import sentence
 from store.snapshot import Snapshot
 from store.threads import StoreThreads
 from store.transaction import Transaction
@@ -71,7 +70,6 @@ class Replication:
         self._tasks: set[asyncio.Task[None]] = set()
         # Newcomers whose entry in the roster is being written. They have just connected, and need no call.
         self._arriving: set[DeviceId] = set()
-        self._failed_calls: dict[DeviceId, list[FailedCall]] = {}
         self._clock_leads_s: dict[DeviceId, int] = {}
         # Held while the roster is applied. A departure begins only then: a reading that was under way would
         # close the links that must carry the goodbye.
@@ -89,7 +87,7 @@ class Replication:
         """End every link. Devices that connect meanwhile are turned away."""
         self.paused = True
         await self._reconnector.stop()
-        self._links.close_all_but((), "this device is going away")
+        self._links.close_all_but((), goodbyes.GOING_AWAY)
         await self._links.wait_until_drained()
         for task in self._tasks:
             task.cancel()
@@ -99,7 +97,7 @@ class Replication:
         """Exchange nothing with anyone until `resume`."""
         self.paused = True
         self._reconnector.set_targets(())
-        self._links.close_all_but((), "paused")
+        self._links.close_all_but((), goodbyes.PAUSED)
 
     def resume(self) -> None:
         """Exchange again, at once."""
@@ -159,31 +157,9 @@ class Replication:
         """Return how many seconds the clocks of members were ahead of this one's when last called."""
         return self._clock_leads_s
 
-    def failed_calls(self) -> Mapping[DeviceId, list[FailedCall]]:
-        """Return, per member, what was seen at each address of its last call that failed."""
-        other_versions = {
-            device: [
-                FailedCall(
-                    UnreachableReason.NEWER if mismatch.newer else UnreachableReason.OLDER,
-                    sentence("version-mismatch", "{fault}", fault=str(mismatch)),
-                )
-            ]
-            for device, mismatch in self._links.version_mismatches().items()
-        }
-        faulty = {
-            device: [
-                FailedCall(
-                    UnreachableReason.FAULTY,
-                    sentence("link-ended-by-fault", "it broke the protocol: {fault}", fault=str(fault)),
-                )
-            ]
-            for device, fault in self._links.protocol_faults().items()
-        }
-        return {**self._failed_calls, **faulty, **other_versions}
-
     def faulty_members(self) -> set[DeviceId]:
-        """Return the members whose last link ended because they broke the protocol."""
-        return self._links.protocol_faults().keys() & self._members.linkable_members().keys()
+        """Return the members whose last link ended by a fault, found on either side."""
+        return self._links.faults.faulty_peers() & self._members.linkable_members().keys()
 
     async def _call(self, device: DeviceId) -> None:
         """Try the addresses of a member until there is a link."""
@@ -196,8 +172,10 @@ class Replication:
             lambda address: self._connector.connect_to_member(address, member.certificate),
             self._limits.stagger_s,
         )
-        self._failed_calls[device] = result.failed_calls
-        if result.wire is not None:
+        if result.wire is None:
+            self._links.faults.record_failed_call(device, result.failed_calls)
+        else:
+            self._links.faults.record_connection(device)
             await self._start_link(member, result.wire)
 
     async def _addresses_of(self, device: DeviceId) -> list[str]:
@@ -256,12 +234,10 @@ class Replication:
         members = self._members.linkable_members()
         if not self.paused:
             self._reconnector.set_targets(members)
-        goodbye = (
-            "this device is no member any more"
-            if self._members.own_device_removed
-            else member_records.GOODBYE_NOT_A_MEMBER
-        )
+        removed_here = self._members.own_device_removed
+        goodbye = goodbyes.OWN_DEVICE_REMOVED if removed_here else goodbyes.NOT_A_MEMBER
         self._links.close_all_but(members, goodbye)
+        self._links.faults.forget_all_but(members)
         await self._links.divergences.forget_all_but(members)
         # Only after the links are closed: a removed device must not get the new key.
         await self._members.renew_beacon()
@@ -303,7 +279,7 @@ class Replication:
         They end the link as soon as they have the goodbye, some of them before they acknowledge it.
         """
         vectors = [(link.peer, link.peer_vector) for link in links]
-        ended = {link.peer for link in links if link.peer_goodbye == member_records.GOODBYE_NOT_A_MEMBER}
+        ended = {link.peer for link in links if link.peer_goodbye == goodbyes.NOT_A_MEMBER}
         return ended | await self._db.read(
             lambda snapshot: {peer for peer, vector in vectors if covers(vector, goodbye, snapshot.log)}
         )
@@ -331,7 +307,8 @@ class Replication:
     async def _wait_until_all_agree(self) -> None:
         await self._reconnector.wait_until_settled()
         while not await self._ask_all_links():
-            pass
+            # A link that ended meanwhile may have ended by a lost race: then its next one counts.
+            await self._reconnector.wait_until_settled()
 
     async def _wait_until_one_differs(self) -> None:
         """Wait until all were called, and a comparison on a link of now found another state.

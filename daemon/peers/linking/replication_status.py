@@ -3,11 +3,11 @@
 Never asks a device, and never guesses: a device that was never heard of is known to have nothing.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 
 import msgspec
 
-from daemon.peers.linking.device_states import LinkState
+from daemon.peers.linking.device_states import DEVICES_SHOWN_MAX, LinkState, in_shown_order
 from daemon.peers.roster.member_records import Member
 from daemon.refusal import RefusalCode, Refused
 from daemon.timestamps import iso_utc
@@ -42,6 +42,7 @@ class Whereabouts(msgspec.Struct, frozen=True):
     """What was asked for: one commit by its feed position, or an entity with all that belongs to it.
 
     `commits` counts the commits on it. The newest one was made on `device_name`, at the time `at`.
+    `devices_left_out` counts the devices that `devices` does not show.
     """
 
     seq: int
@@ -52,6 +53,7 @@ class Whereabouts(msgspec.Struct, frozen=True):
     at: str
     device_name: str
     devices: list[Holding]
+    devices_left_out: int = 0
 
 
 def find_replication_status(
@@ -60,6 +62,7 @@ def find_replication_status(
     members: Mapping[DeviceId, Member],
     live_links: Mapping[DeviceId, LinkState],
     *,
+    left_out: Container[DeviceId],
     now_ms: int,
     family_of: FamilyOf,
     device_name_of: DeviceNameOf,
@@ -72,6 +75,7 @@ def find_replication_status(
     newest = snapshot.log.commit_at(positions[-1]).commit
     heads = [snapshot.log.head_at(position) for position in positions]
     entity = None if entity_id is None else snapshot.entity(entity_id)
+    ordered = in_shown_order(members, snapshot.device, left_out)
     return Whereabouts(
         seq=positions[-1],
         entity=None if entity_id is None else id_to_text(entity_id),
@@ -80,7 +84,8 @@ def find_replication_status(
         commits=len(heads),
         at=iso_utc(newest.stamp.ms),
         device_name=device_name_of(snapshot, newest.replica),
-        devices=_holdings(snapshot, heads, members, live_links, now_ms=now_ms),
+        devices=_holdings(snapshot, heads, ordered[:DEVICES_SHOWN_MAX], live_links, now_ms=now_ms),
+        devices_left_out=len(ordered[DEVICES_SHOWN_MAX:]),
     )
 
 
@@ -104,15 +109,16 @@ def _find_positions(snapshot: Snapshot, ref: str, family_of: FamilyOf) -> tuple[
 def _holdings(
     snapshot: Snapshot,
     heads: Sequence[Head],
-    members: Mapping[DeviceId, Member],
+    members: Sequence[Member],
     live_links: Mapping[DeviceId, LinkState],
     *,
     now_ms: int,
 ) -> list[Holding]:
-    """Return how many of `heads` each device lacks: this device, then members by name, then removed ones."""
+    """Return how many of `heads` each device lacks."""
     contacts = peer_records.peer_contacts(snapshot)
     holdings = []
-    for device, member in members.items():
+    for member in members:
+        device = member.device
         this, link, contact = device == snapshot.device, live_links.get(device), contacts.get(device)
         vector: VectorClock | None = link.vector if link else contact.vector if contact else None
         seen_ms = now_ms if link or this else contact.seen_ms if contact else None
@@ -128,7 +134,4 @@ def _holdings(
                 as_of=None if seen_ms is None else iso_utc(seen_ms),
             )
         )
-    return sorted(
-        holdings,
-        key=lambda holding: (not holding.this, holding.removed, holding.name, holding.device_id),
-    )
+    return holdings

@@ -11,7 +11,7 @@ from daemon.peers.linking.link_registry import LinkRegistry
 from daemon.peers.linking.replication import Replication
 from daemon.peers.roster.cache import RosterCache
 from daemon.refusal import RefusalCode, Refused
-from store.sentence import Sentence, sentence
+from store.sentence import Sentence, sentence, sentence_of_answer
 
 
 class Synchronisation:
@@ -33,7 +33,8 @@ class Synchronisation:
     async def sync(self, wait_s: float = 0.0) -> SyncReport:
         """Call every member now. With `wait_s`, wait until the linked ones and this device have the same.
 
-        Raises Refused (timeout) if that takes longer. A member that shows another state is not waited for.
+        Raises Refused (timeout) if that takes longer. A member that shows another state, or whose link ended
+        by a fault, is not waited for: the answer is not `complete`.
         """
         if self._members.own_device_removed:
             raise Refused(
@@ -53,8 +54,13 @@ class Synchronisation:
         complete = in_step and not (
             self._replication.diverging_members() or self._replication.faulty_members()
         )
-        peers = [state for state in await self._devices.states() if not state.this]
-        return SyncReport(complete, self._replication.paused, peers)
+        listed = await self._devices.list_states()
+        return SyncReport(
+            complete,
+            self._replication.paused,
+            [state for state in listed.states if not state.this],
+            listed.members_left_out + listed.removed_left_out,
+        )
 
     async def _wait_until_in_step(self, wait_s: float) -> None:
         try:
@@ -71,6 +77,11 @@ class Synchronisation:
         reasons += map(_has_more_sentence, (state for state in linked if state.missing))
         reasons += map(_no_answer_sentence, (state for state in linked if state.unanswered))
         reasons += map(_is_called_sentence, (state for state in others if state.device_id in called))
+        reasons += [
+            sentence_of_answer(fault.seen, fault.seen_id, fault.seen_params)
+            for state in others
+            if (fault := state.link_fault) is not None
+        ]
         seconds, hint = f"{wait_s:g}", sentence("try-again", "try again")
         if not reasons:
             message = sentence("not-in-step", "not in step after {seconds} s", seconds=seconds)

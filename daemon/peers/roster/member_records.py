@@ -23,8 +23,6 @@ from syncproto.keys import device_id_of_key
 from syncproto.vector_clock import EMPTY_CLOCK
 
 KIND = founding.DEVICE
-GOODBYE_NOT_A_MEMBER = "no longer a member"
-"""The goodbye on a link to a device that was removed, or that left."""
 DEVICE_NAME_CHARS_MAX = 64
 BEACON_BYTES = 32
 _BEACON_PARTS = 2

@@ -29,7 +29,7 @@ _dates: ContextVar[list[str] | None] = ContextVar("_dates", default=None)
 
 
 class UnreachableReason(StrEnum):
-    """Why no connection was made, as far as this side can tell."""
+    """Why no connection was made, or by which fault a link ended, as far as this side can tell."""
 
     NO_ANSWER = "no_answer"
     NOT_LISTENING = "not_listening"
@@ -40,6 +40,8 @@ class UnreachableReason(StrEnum):
     NEWER = "newer"
     OLDER = "older"
     FAULTY = "faulty"
+    ENDED_THERE = "ended_there"
+    FAILED_HERE = "failed_here"
 
 
 class Unreachable(Exception):

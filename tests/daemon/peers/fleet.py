@@ -22,6 +22,7 @@ from daemon.peers.linking.device_states import DeviceState
 from daemon.peers.network import PeerNetwork
 from daemon.peers.transport.identity import Identity, load_or_create
 from daemon.peers.transport.limits import PeerLimits
+from store.sentence import Sentence
 from store.snapshot import Snapshot
 from store.store import Store
 from store.threads import StoreThreads
@@ -71,7 +72,7 @@ class Device:
     settings: Settings
     limits: PeerLimits
     notifier: Notifier = field(default_factory=Notifier)
-    shortfall: str | None = None
+    shortfall: Sentence | None = None
     """Why there is no room to store what peers send, None if there is room."""
     db: StoreThreads = field(init=False)
     peers: PeerNetwork = field(init=False)

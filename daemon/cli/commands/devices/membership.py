@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from daemon.cli.api import client
-from daemon.cli.api.client import ANSWER_TIMEOUT_S, ApiAnswer, percent_encode
+from daemon.cli.api.client import ANSWER_TIMEOUT_S, PAGE_SIZE, ApiAnswer, percent_encode
 from daemon.cli.api.command_error import EXIT_DONE, EXIT_FAILED, EXIT_NO_DAEMON, CommandError
 from daemon.cli.framework.declaration import SecondsType, command, group, joined_words, pass_output
 from daemon.cli.terminal.output import key_value_rows
@@ -33,7 +33,11 @@ def devices_command(output: Output) -> None:
     With --plain: id, name, this, connected, lag, last seen, address, removed, let in by, when, differs.
     """
     if click.get_current_context().invoked_subcommand is None:
-        output.write_answer(client.get("/v1/devices"), device_screen, device_rows)
+        answer = client.get("/v1/devices")
+        output.write_answer(answer, device_screen, device_rows)
+        if len(answer.json) == PAGE_SIZE:
+            message = _("The first {count} devices are shown. The others are left out, or removed.")
+            output.write_remark(message.format(count=PAGE_SIZE))
 
 
 @devices_command.command("rename")
@@ -148,8 +152,8 @@ def _lives_on(agent: dict[str, Any], device: dict[str, Any]) -> bool:
 def sync_command(output: Output, wait_s: float | None, pause: bool, resume: bool) -> int:
     """Exchange with the other devices now.
 
-    It fails if a device showed another state when it last had the same changes. While such a device is
-    connected, it does not wait.
+    It fails if a device showed another state when it last had the same changes, or if the last link to it
+    ended by a fault. It does not wait for such a device.
     """
     if pause and resume:
         clash = _("--{one} and --{other} exclude each other").format(one="pause", other="resume")
@@ -162,4 +166,8 @@ def sync_command(output: Output, wait_s: float | None, pause: bool, resume: bool
         output.write_remark(_("The others are called again; `placet sync --wait` says when all agree."))
     if wait_s is None and (pause or resume):
         return EXIT_DONE
-    return EXIT_FAILED if any(peer.get("differs") for peer in answer.json.get("peers") or ()) else EXIT_DONE
+    peers = answer.json.get("peers") or ()
+    failed = any(peer.get("differs") or peer.get("link_fault") for peer in peers)
+    # After a wait there is nothing more to come. Without one, exchanging goes on.
+    failed = failed or (bool(wait_s) and answer.json.get("complete") is False)
+    return EXIT_FAILED if failed else EXIT_DONE

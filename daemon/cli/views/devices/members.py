@@ -12,6 +12,7 @@ from daemon.cli.terminal.table import Cell, Column, table_lines
 from daemon.cli.terminal.text import escape, wrap_lines
 from daemon.cli.translation import _, gettext_noop, ngettext
 from daemon.cli.wording.dates import relative_time
+from daemon.cli.wording.sentences import answer_words
 from daemon.cli.wording.short_ids import SHORT_ID_CHARS_MIN, short_ids_of
 from daemon.cli.wording.values import with_colon
 
@@ -64,7 +65,15 @@ def device_screen(devices: Sequence[PeerJson], display: Display) -> Iterator[str
         yield from removed_here_lines(display)
     names = unique_names(devices)
     yield from differing_lines(devices, names, display)
-    left_out = sum(bool(device.get("left_out")) for device in devices)
+    yield from fault_lines(devices, display)
+    yield from left_out_lines(sum(bool(device.get("left_out")) for device in devices), display)
+    for peer in devices:
+        if not peer.get("removed") and (words := admission_words(peer, names, display)):
+            yield from painted_lines(words, display, "dim")
+
+
+def left_out_lines(left_out: int, display: Display, margin: int = 0) -> Iterator[str]:
+    """Say how many devices are not linked with, and how to put them out."""
     if left_out:
         words = ngettext(
             "{count} device is left out, because there are too many. To remove the one that let it in:"
@@ -73,10 +82,7 @@ def device_screen(devices: Sequence[PeerJson], display: Display) -> Iterator[str
             " placet devices remove DEVICE --with-admitted",
             left_out,
         )
-        yield from painted_lines(words.format(count=left_out), display, "red")
-    for peer in devices:
-        if not peer.get("removed") and (words := admission_words(peer, names, display)):
-            yield from painted_lines(words, display, "dim")
+        yield from painted_lines(words.format(count=left_out), display, "red", margin)
 
 
 def device_line(text: str, device: PeerJson, display: Display) -> Iterator[str]:
@@ -108,6 +114,7 @@ def sync_lines(report: dict[str, Any], display: Display) -> Iterator[str]:
         yield display.paint(_("Not in step yet"), "yellow")
     names = unique_names(peers)
     yield from differing_lines(peers, names, display)
+    yield from fault_lines(peers, display)
     for peer in peers:
         if peer.get("unanswered"):
             silent = _("{device} has not answered yet").format(device=names[peer.get("device_id", "")])
@@ -192,6 +199,13 @@ def differing_lines(
         yield _("run 'placet verify' on both devices")
 
 
+def fault_lines(peers: Iterable[PeerJson], display: Display, margin: int = 0) -> Iterator[str]:
+    """Say by which fault the last link to a device ended, unless a later one works."""
+    for peer in peers:
+        if fault := peer.get("link_fault"):
+            yield from painted_lines(escape(answer_words(fault, "seen")), display, "red", margin)
+
+
 def lag_words(peer: PeerJson, display: Display) -> str:
     lag, missing = peer.get("lag"), peer.get("missing") or 0
     if peer.get("differs"):
@@ -204,6 +218,7 @@ def lag_words(peer: PeerJson, display: Display) -> str:
     if lag is None:
         return ""
     if not lag:
-        return _("in step")
+        # What it did not take, or sent wrong, may be missing on either side.
+        return "" if peer.get("link_fault") else _("in step")
     lacks = ngettext("lacks {count} commit", "lacks {count} commits", lag).format(count=lag)
     return display.paint(lacks, "yellow")

@@ -13,7 +13,9 @@ from daemon.cli.views.devices.members import (
     admission_words,
     device_rows,
     differing_lines,
+    fault_lines,
     lag_words,
+    left_out_lines,
     painted_lines,
     removed_here_lines,
     unique_names,
@@ -91,6 +93,9 @@ def _peers(status: StatusJson, display: Display) -> Iterator[str]:
     for index, peer in enumerate(peers):
         yield _fact("" if index else _("peers"), _peer(peer, names, display), display)
     yield from (_fact("", words, display) for words in differing_lines(peers, names, display, _FACT_MARGIN))
+    yield from (_fact("", words, display) for words in fault_lines(peers, display, _FACT_MARGIN))
+    left_out = int(status.get("peers_left_out") or 0)
+    yield from (_fact("", words, display) for words in left_out_lines(left_out, display, _FACT_MARGIN))
     for peer in peers:
         yield from (_fact("", words, display) for words in _let_in(peer, status, names, display))
 

@@ -58,8 +58,6 @@ def away(*kinds: str) -> DeviceState:
         (away("busy", "no_answer"), "device_busy", True),
         (away("no_answer", "turned_away"), "device_turned_away", False),
         (away("another", "not_listening"), "device_another", False),
-        (away("newer", "not_listening"), "device_newer", False),
-        (away("older"), "device_older", False),
     ],
 )
 def test_a_device_that_is_away_is_told_with_what_to_do(device: DeviceState, code: str, well: bool):
@@ -68,6 +66,45 @@ def test_a_device_that_is_away_is_told_with_what_to_do(device: DeviceState, code
     assert all(unreached.seen in check.found for unreached in device.unreached)
     assert check.remedy or code in ("devices_well", "device_called")
     assert words_by_id(msgspec.to_builtins(check), "found", "remedy") == [check.found, check.remedy]
+
+
+def faulty(kind: str, *seen: str, connected: bool = False) -> DeviceState:
+    """Return a device whose link ended by a fault, and what calls to it showed since."""
+    fault = Unreached(kind, "phone cannot be understood: 3", "device-not-understood", SEEN_THERE)
+    return msgspec.structs.replace(
+        away(*seen), link_fault=fault, connected=connected, unreached=away(*seen).unreached or [fault]
+    )
+
+
+SEEN_THERE = {"device": "phone", "seen": "3"}
+LINK_FAULTS = ("newer", "older", "faulty", "ended_there", "failed_here")
+
+
+@pytest.mark.parametrize("kind", LINK_FAULTS)
+@pytest.mark.parametrize(
+    ("seen", "codes"), [((), []), (("no_answer",), ["device_no_answer"]), (("busy",), ["device_busy"])]
+)
+def test_a_fault_of_a_link_is_told_beside_what_keeps_the_device_away_now(
+    kind: str, seen: tuple[str, ...], codes: list[str]
+):
+    checks = found(faulty(kind, *seen))
+    assert [(check.code, check.well) for check in checks] == [
+        (f"device_{kind}", False),
+        *((code, True) for code in codes),
+    ]
+    assert checks[0].found == "phone cannot be understood: 3"
+    assert all(check.remedy for check in checks)
+    for check in checks:
+        assert words_by_id(msgspec.to_builtins(check), "found", "remedy") == [check.found, check.remedy]
+
+
+def test_a_fault_is_told_of_a_device_that_is_connected_again_until_its_link_works():
+    device = msgspec.structs.replace(faulty("faulty"), connected=True, unreached=[])
+    assert [check.code for check in found(device)] == ["device_faulty", "devices_well"]
+
+
+def test_a_device_that_is_left_out_is_not_told_as_away():
+    assert [check.code for check in found(msgspec.structs.replace(PHONE, left_out=True))] == ["devices_well"]
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from daemon.peers.linking.key_clones import GOODBYE_KEY_CLONE
-from daemon.peers.linking.link_registry import GOODBYE_STATES_DIFFER
+from daemon.peers.linking import goodbyes
 from daemon.peers.transport.wire import Wire
 from daemon.refusal import Refused
 from store.local import peer_records as table
@@ -130,7 +129,7 @@ async def test_the_word_that_a_state_differs_counts_only_where_it_can_be_known(f
     await phone.stop()
     async with posing_as(phone, desk) as wire:
         await greet(wire, desk, level=level)
-        await wire.send(messages.encode_message(Bye(GOODBYE_STATES_DIFFER)), LIMIT_S)
+        await wire.send(messages.encode_message(Bye(goodbyes.STATES_DIFFER)), LIMIT_S)
         await desk.until_apart(phone)
     assert not desk.peers.replication.diverging_members()
     await phone.start()
@@ -163,12 +162,12 @@ async def test_the_goodbye_of_a_link_that_was_replaced_says_nothing_of_now(fleet
         assert replaced is not None
         async with posing_as(phone, desk) as newer:
             await greet(newer, desk, level=True)
-            await older.send(messages.encode_message(Bye(GOODBYE_KEY_CLONE)), LIMIT_S)
+            await older.send(messages.encode_message(Bye(goodbyes.KEY_CLONE)), LIMIT_S)
             await replaced.ended.wait()
             assert await last_words(older) == ""
             assert desk.peers.replication.key_clone_reporters() == []
             # What the link of now says counts when it comes.
-            await newer.send(messages.encode_message(Bye(GOODBYE_KEY_CLONE)), LIMIT_S)
+            await newer.send(messages.encode_message(Bye(goodbyes.KEY_CLONE)), LIMIT_S)
 
             async def is_reported() -> bool:
                 return desk.peers.replication.key_clone_reporters() == [phone.id]

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from structlog.testing import capture_logs
 
-from daemon.peers.linking.key_clones import GOODBYE_KEY_CLONE
+from daemon.peers.linking import goodbyes
 from daemon.peers.transport.identity import load
 from daemon.peers.transport.limits import PeerLimits
 from syncproto.messages import Ping, Pong, decode_message, encode_message
@@ -94,7 +94,9 @@ async def test_the_one_keeps_its_link_while_the_other_knocks(fleet: Fleet):
         twin, copy, witness = await twins_and_a_witness(fleet, QUICK, "desk")
 
         def refused() -> int:
-            return sum(event.get("reason") == f"the other side said: {GOODBYE_KEY_CLONE}" for event in logged)
+            return sum(
+                event.get("reason") == f"the other side said: {goodbyes.KEY_CLONE}" for event in logged
+            )
 
         async def often(times: int) -> bool:
             return refused() >= times

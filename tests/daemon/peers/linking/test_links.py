@@ -21,12 +21,12 @@ from daemon.refusal import RefusalCode, Refused
 from store.local import peer_records as table
 from store.threads import READER_THREADS
 from store.transaction import EntityWrite
-from syncproto import codec, messages
+from syncproto import messages
 from syncproto.commit import AuthorKind, Commit, SignedCommit
 from syncproto.messages import Ack, Bye, Commits, Hello, Ping, Pong
 from syncproto.send_window import WINDOW_BYTES_FIRST
 from syncproto.vector_clock import EMPTY_CLOCK, Head, VectorClock
-from tests.daemon.peers.fleet import QUICK, Device, Fleet, in_step, until
+from tests.daemon.peers.fleet import QUICK, Device, Fleet, in_step
 from tests.support.patience import LIMIT_S
 
 
@@ -467,37 +467,6 @@ async def test_a_fault_closes_this_link_and_no_other(fleet: Fleet, fault: str):
     await phone.start()
 
 
-async def test_a_peer_that_broke_the_protocol_is_shown_until_states_agree(fleet: Fleet):
-    desk, phone = await pair_of(fleet)
-    await in_step(desk, phone)
-    await phone.stop()
-    async with posing_as(phone, desk) as wire:
-        await greet(wire, desk)
-        await wire.send(FAULTS["an Ack for no page"], LIMIT_S)
-        await last_words(wire)
-
-    async def noted() -> bool:
-        return phone.id in desk.peers.replication.faulty_members()
-
-    await until([desk], noted)
-    (failed_call,) = desk.peers.replication.failed_calls()[phone.id]
-    assert (failed_call.kind, failed_call.sentence.text) == (
-        "faulty",
-        "it broke the protocol: an Ack for no page",
-    )
-    assert not (await desk.peers.synchronisation.sync()).complete
-    await phone.start()
-    await in_step(desk, phone)
-    await until_healed(desk)
-
-
-async def until_healed(device: Device) -> None:
-    async def healed() -> bool:
-        return not device.peers.replication.faulty_members()
-
-    await until([device], healed)
-
-
 async def test_a_text_frame_is_answered_by_a_goodbye(fleet: Fleet):
     desk, phone = await pair_of(fleet)
     await phone.stop()
@@ -529,48 +498,6 @@ async def test_a_peer_of_another_vault_is_turned_away(fleet: Fleet):
             messages.encode_message(Hello([2], bytes(16), None, EMPTY_CLOCK, bytes(32), {})), LIMIT_S
         )
         assert await last_words(wire) == "another vault"
-    await phone.start()
-
-
-HELLOS_OF_OTHERS = {
-    "of the same form": (
-        [3, 4],
-        messages.encode_message(Hello([3, 4], bytes(16), None, EMPTY_CLOCK, bytes(32), {})),
-        "newer",
-    ),
-    "of a form to come": ([9], codec.encode([1, [9], "whatever", {"it": "says"}]), "newer"),
-    "of a form that was": ([0], codec.encode([1, [0]]), "older"),
-}
-
-
-@pytest.mark.parametrize("hello", HELLOS_OF_OTHERS)
-async def test_a_peer_of_another_version_is_told_apart_from_a_broken_one(fleet: Fleet, hello: str):
-    versions, frame, kind = HELLOS_OF_OTHERS[hello]
-    desk, phone = await pair_of(fleet)
-    await phone.stop()
-    words = f"no common version: it speaks {', '.join(map(str, versions))}"
-    async with posing_as(phone, desk) as wire:
-        await wire.receive(LIMIT_S)
-        await wire.send(frame, LIMIT_S)
-        assert await last_words(wire) == words
-
-    async def is_reported(device: Device) -> bool:
-        device_state = await device.sees(phone)
-        return device_state is not None and [
-            (unreached.kind, unreached.seen) for unreached in device_state.unreached
-        ] == [(kind, words)]
-
-    await desk.until(is_reported)
-    await phone.start()
-    await phone.until_linked(desk)
-    await desk.until_linked(phone)
-    await phone.stop()
-    await desk.until_apart(phone)
-    state = await desk.sees(phone)
-    assert state is not None
-    assert kind not in [unreached.kind for unreached in state.unreached], (
-        "it was updated, and has been linked since"
-    )
     await phone.start()
 
 

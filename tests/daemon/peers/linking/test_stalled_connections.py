@@ -14,11 +14,12 @@ import pytest
 from aiohttp import WSMessage, WSMsgType
 from structlog.testing import capture_logs
 
+from daemon.peers.linking import goodbyes
+from daemon.peers.linking.exchange_faults import LinkFault
 from daemon.peers.linking.link import ANSWERS_OWED_MAX, LinkObserver, PeerLink
 from daemon.peers.linking.link_registry import LinkRegistry
 from daemon.peers.linking.liveness import wait_for_any
 from daemon.peers.linking.rate_limit import StorageRateLimit
-from daemon.peers.roster import member_records
 from daemon.peers.transport.wire import ConnectionLost, Socket, Wire
 from store.local import peer_records as table
 from syncproto import messages
@@ -79,9 +80,15 @@ class SilentObserver(LinkObserver):
     def goodbye_received(self, link: PeerLink) -> None:
         """Do nothing."""
 
-    def storage_shortfall(self) -> str | None:
+    def link_works(self, link: PeerLink) -> None:
+        """Do nothing."""
+
+    def fault_found(self, link: PeerLink, fault: LinkFault) -> None:
+        """Do nothing."""
+
+    def storage_shortfall(self) -> None:
         """Return that there is room."""
-        return None
+        return
 
 
 def link_on(
@@ -307,11 +314,11 @@ class LeavingSocket(FakeSocket):
             self.give(messages.encode_message(messages.Bye(self._reason)))
 
 
-@pytest.mark.parametrize("reason", [member_records.GOODBYE_NOT_A_MEMBER, "paused"])
+@pytest.mark.parametrize("reason", [goodbyes.NOT_A_MEMBER, "paused"])
 async def test_who_ends_the_link_for_a_goodbye_was_told_and_for_anything_else_was_not(
     fleet: Fleet, reason: str
 ):
-    acknowledged = reason == member_records.GOODBYE_NOT_A_MEMBER
+    acknowledged = reason == goodbyes.NOT_A_MEMBER
     # Who was not told is waited for as long as a departure may take.
     limits = replace(QUICK, departure_s=LIMIT_S if acknowledged else 0.3)
     desk, phone = await fleet.start("desk"), await fleet.start("phone", limits=limits)

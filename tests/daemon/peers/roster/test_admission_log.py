@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from daemon.peers.linking.device_states import PeerObservations, read_device_states
+from daemon.peers.linking.device_states import PeerObservations, list_device_states
+from daemon.peers.linking.exchange_faults import ExchangeFaults
 from daemon.peers.roster import member_records
 from daemon.peers.roster.admission_log import JOINING_GRACE_MS, admission_mark, first_seen_ms
 from daemon.timestamps import iso_utc
@@ -507,11 +508,11 @@ async def test_what_is_read_of_who_let_a_device_in_does_not_grow_with_its_histor
 
         members, peer_observations = (
             member_records.read_members(snapshot),
-            PeerObservations(live_links={}, failed_calls={}, clock_leads_s={}, diverging=()),
+            PeerObservations(live_links={}, faults=ExchangeFaults(), clock_leads_s={}, diverging=()),
         )
         snapshot.db.exec_trace = trace
         try:
-            read_device_states(snapshot, members, peer_observations, own_address="", now_ms=0)
+            list_device_states(snapshot, members, peer_observations, own_address="", now_ms=0)
         finally:
             snapshot.db.exec_trace = None
         return statements

@@ -11,6 +11,7 @@ import pytest
 from daemon.peers.linking.device_states import Goodbye
 from daemon.peers.roster import member_records
 from daemon.refusal import RefusalCode, Refused
+from store.sentence import foreign_text
 from tests.daemon.peers.fleet import QUICK, Device, Fleet, in_step
 from tests.support.patience import LIMIT_S
 
@@ -96,7 +97,7 @@ async def test_a_goodbye_that_was_not_acknowledged_before_the_link_ended_was_tol
         await fleet.start("phone", limits=replace(QUICK, departure_s=0.5)),
     )
     await fleet.pair(desk, phone)
-    desk.shortfall = "the disk is full"
+    desk.shortfall = foreign_text("the disk is full")
     assert await phone.peers.devices.leave() == Goodbye([], ["desk"])
 
 
@@ -106,7 +107,7 @@ async def test_a_goodbye_cut_short_is_told_on_the_link_that_comes_next(fleet: Fl
         await fleet.start("phone", limits=replace(QUICK, departure_s=LIMIT_S)),
     )
     await fleet.pair(desk, phone)
-    desk.shortfall = "the disk is full"
+    desk.shortfall = foreign_text("the disk is full")
     leaving = asyncio.create_task(phone.peers.devices.leave())
     await desk.until_apart(phone)
     desk.shortfall = None
@@ -130,7 +131,7 @@ async def test_a_reading_of_the_roster_under_way_does_not_distrust_who_must_stil
     phone.peers._members.refresh_if_changed = late  # type: ignore[method-assign]
     applying = asyncio.create_task(phone.peers.replication.apply_roster())
     await reading.wait()
-    desk.shortfall = "the disk is full"
+    desk.shortfall = foreign_text("the disk is full")
     leaving = asyncio.create_task(phone.peers.devices.leave())
     # Time for a departure that does not wait for the reading: it would be written by then.
     await asyncio.sleep(0.2)

@@ -5,8 +5,10 @@ Never counts seconds.
 
 import pytest
 
+from daemon.peers.linking import device_states
 from daemon.peers.roster import member_limit, member_records
 from daemon.peers.transport.identity import certificate_from_seed
+from daemon.refusal import Refused
 from store.snapshot import Snapshot
 from store.transaction import EntityWrite, Transaction
 from syncproto import commit as commits
@@ -101,6 +103,33 @@ async def test_of_a_flood_of_devices_those_that_were_there_and_those_let_in_here
     states = await desk.peers.devices.states()
     assert sum(state.left_out for state in states) == 34
     assert not any(state.left_out for state in states if state.name in ("desk", "phone", "tablet"))
+
+
+async def test_an_answer_has_so_many_devices_and_counts_the_others(
+    desk: Device, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(member_limit, "MEMBERS_MAX", 3)
+    monkeypatch.setattr(device_states, "DEVICES_SHOWN_MAX", 10)
+    await introduce(desk, b"z" * 32, "zebra")
+    await take(desk, sybils(20))
+    await desk.peers.replication.apply_roster()
+    listed = await desk.peers.devices.list_states()
+    # Whoever is linked with comes first, whatever the others are called.
+    names_shown = [state.name for state in listed.states]
+    assert names_shown[0] == "desk"
+    assert "zebra" in names_shown
+    assert [state.left_out for state in listed.states] == [False] * 3 + [True] * 7
+    assert (len(listed.states), listed.members_left_out, listed.removed_left_out) == (10, 12, 0)
+    names, after = set[str](), None
+    while page := (await desk.peers.devices.list_states(after)).states:
+        names |= {state.name for state in page}
+        after = page[-1].device_id
+    assert names == {"desk", "zebra", *(f"m{number}" for number in range(20))}
+    with pytest.raises(Refused):
+        await desk.peers.devices.list_states("ab" * 32)
+    # A device that is not among those shown first is edited as well.
+    assert (await desk.peers.devices.rename("m9", "renamed")).name == "renamed"
+    assert (await desk.peers.synchronisation.sync()).peers_left_out == 12
 
 
 async def kept_names(desk: Device) -> set[str]:

@@ -184,3 +184,49 @@ def test_who_owes_an_answer_is_named(placet: Placet, control: FakeControl):
     result = placet("sync")
     assert result.out.splitlines()[:2] == ["Not in step yet", "phone has not answered yet"]
     assert result.status == 0
+
+
+FAULT = {
+    "kind": "ended_there",
+    "seen": "phone ended the link: a gap\x1b[31m",
+    "seen_id": "peer-ended-link",
+    "seen_params": {"device": "phone", "words": "a gap\x1b[31m"},
+}
+
+
+def test_a_device_whose_link_ended_by_a_fault_is_in_step_nowhere(placet: Placet, control: FakeControl):
+    phone, tablet = examples.STATUS["peers"]
+    peers = [phone | {"connected": False, "link_fault": FAULT}, tablet | {"link_fault": None}]
+    control.answers("GET /v1/status", examples.STATUS | {"peers": peers})
+    control.answers("GET /v1/devices", peers)
+    control.answers("POST /v1/sync", {"complete": False, "paused": False, "peers": peers})
+    results = [placet("status"), placet("devices"), placet("sync", "--wait"), placet("sync")]
+    for result in results:
+        lines = [line.strip() for line in result.out.splitlines()]
+        assert "phone ended the link: a gap\\x1b[31m" in lines
+        assert "in step" not in result.out.lower().replace("not in step yet", "")
+    assert [result.status for result in results] == [0, 0, 1, 1]
+    assert placet("sync", "--pause").status == 0
+
+
+@pytest.mark.parametrize(("words", "status"), [(["--wait"], 1), ([], 0), (["--wait", "0"], 0)])
+def test_a_wait_that_ends_and_is_not_complete_has_failed(
+    placet: Placet, control: FakeControl, words: list[str], status: int
+):
+    """A lost race may have ended a link: no device is named for it, and none is called in step."""
+    peers = examples.STATUS["peers"]
+    control.answers("POST /v1/sync", {"complete": False, "paused": False, "peers": peers})
+    assert placet("sync", *words).status == status
+
+
+def test_devices_that_are_not_shown_are_counted(placet: Placet, control: FakeControl):
+    control.answers("GET /v1/status", examples.STATUS | {"peers_left_out": 12})
+    assert "12 devices are left out" in " ".join(placet("status").out.split())
+    many = [examples.DEVICES[1] | {"device_id": f"{number:064x}"} for number in range(500)]
+    control.answers("GET /v1/devices", many)
+    assert placet("devices").err == (
+        "The first 500 devices are shown. The others are left out, or removed.\n"
+    )
+    control.forgets("GET /v1/devices")
+    control.answers("GET /v1/devices", many[:499])
+    assert placet("devices").err == ""
