@@ -84,6 +84,9 @@ class PeerRoutes:
 
     def routes(self) -> list[Route]:
         """Return the peers' part of the table."""
+        return [*self._pairing_routes(), *self._device_routes(), *self._exchange_routes()]
+
+    def _pairing_routes(self) -> list[Route]:
         invite = AsyncHandler(self._invite, stores_response=False)
         return [
             Route("POST", "/v1/invitations", "Invite a device", invite, Invited, Invite, status=201),
@@ -103,6 +106,10 @@ class PeerRoutes:
                 InvitationState,
             ),
             Route("POST", "/v1/join", "Accept an invitation", AsyncHandler(self._join), JoinedDevice, Join),
+        ]
+
+    def _device_routes(self) -> list[Route]:
+        return [
             Route(
                 "GET",
                 "/v1/devices",
@@ -120,21 +127,25 @@ class PeerRoutes:
                 DeviceEdit,
             ),
             Route(
-                "GET",
-                "/v1/where",
-                "Say which devices hold a commit, or all that was done to a thing",
-                AsyncHandler(self._where),
-                Whereabouts,
-                query=WhereQuery,
-            ),
-            Route("POST", "/v1/leave", "Say goodbye to the vault", AsyncHandler(self._leave), Goodbye),
-            Route(
                 "DELETE",
                 "/v1/devices/{ref}",
                 "Remove a device: it gets nothing new",
                 AsyncHandler(self._remove),
                 DeviceState,
                 query=RemovalQuery,
+            ),
+            Route("POST", "/v1/leave", "Say goodbye to the vault", AsyncHandler(self._leave), Goodbye),
+        ]
+
+    def _exchange_routes(self) -> list[Route]:
+        return [
+            Route(
+                "GET",
+                "/v1/where",
+                "Say which devices hold a commit, or all that was done to a thing",
+                AsyncHandler(self._where),
+                Whereabouts,
+                query=WhereQuery,
             ),
             Route(
                 "POST",

@@ -50,6 +50,7 @@ def test_a_line_tells_who_said_what_when_where_and_why(a: Home, task: EntityId) 
         "status": "rejected",
         "disputed": False,
         "without_effect": False,
+        "can_take_effect": True,
         "agent_reason": None,
         "evidence": [],
     }

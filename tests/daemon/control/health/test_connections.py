@@ -68,11 +68,11 @@ def test_a_device_that_is_away_is_told_with_what_to_do(device: DeviceState, code
     assert words_by_id(msgspec.to_builtins(check), "found", "remedy") == [check.found, check.remedy]
 
 
-def faulty(kind: str, *seen: str, connected: bool = False) -> DeviceState:
+def faulty(kind: str, *calls: str, connected: bool = False) -> DeviceState:
     """Return a device whose link ended by a fault, and what calls to it showed since."""
     fault = Unreached(kind, "phone cannot be understood: 3", "device-not-understood", SEEN_THERE)
     return msgspec.structs.replace(
-        away(*seen), link_fault=fault, connected=connected, unreached=away(*seen).unreached or [fault]
+        away(*calls), link_fault=fault, connected=connected, unreached=away(*calls).unreached or [fault]
     )
 
 
@@ -82,12 +82,12 @@ LINK_FAULTS = ("newer", "older", "faulty", "ended_there", "failed_here")
 
 @pytest.mark.parametrize("kind", LINK_FAULTS)
 @pytest.mark.parametrize(
-    ("seen", "codes"), [((), []), (("no_answer",), ["device_no_answer"]), (("busy",), ["device_busy"])]
+    ("calls", "codes"), [((), []), (("no_answer",), ["device_no_answer"]), (("busy",), ["device_busy"])]
 )
 def test_a_fault_of_a_link_is_told_beside_what_keeps_the_device_away_now(
-    kind: str, seen: tuple[str, ...], codes: list[str]
+    kind: str, calls: tuple[str, ...], codes: list[str]
 ):
-    checks = found(faulty(kind, *seen))
+    checks = found(faulty(kind, *calls))
     assert [(check.code, check.well) for check in checks] == [
         (f"device_{kind}", False),
         *((code, True) for code in codes),

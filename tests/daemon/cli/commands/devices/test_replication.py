@@ -222,11 +222,11 @@ def test_a_wait_that_ends_and_is_not_complete_has_failed(
 def test_devices_that_are_not_shown_are_counted(placet: Placet, control: FakeControl):
     control.answers("GET /v1/status", examples.STATUS | {"peers_left_out": 12})
     assert "12 devices are left out" in " ".join(placet("status").out.split())
-    many = [examples.DEVICES[1] | {"device_id": f"{number:064x}"} for number in range(500)]
-    control.answers("GET /v1/devices", many)
+    page = [examples.DEVICES[1] | {"device_id": f"{number:064x}"} for number in range(500)]
+    control.answers("GET /v1/devices", page)
     assert placet("devices").err == (
         "The first 500 devices are shown. The others are left out, or removed.\n"
     )
     control.forgets("GET /v1/devices")
-    control.answers("GET /v1/devices", many[:499])
+    control.answers("GET /v1/devices", page[:499])
     assert placet("devices").err == ""
