@@ -158,7 +158,7 @@ def keys() -> tuple[str, ...]:
 def load(file: Path, environment: Mapping[str, str], flags: Mapping[str, str]) -> LoadedSettings:
     """Read the settings. Raises ConfigError at the first key or value that cannot be used.
 
-    `flags` maps keys to text; a missing file is an empty one, but a link that leads nowhere is an error.
+    `flags` maps keys to text; a missing file is an empty one.
     """
     chosen: dict[str, object] = {}
     origins: dict[str, str] = {}
@@ -217,18 +217,7 @@ _BY_VARIABLE = {VARIABLE_PREFIX + key.upper().replace(".", "_"): key for key in 
 def _from_file(file: Path) -> Iterator[tuple[str, object, str]]:
     try:
         text = file.read_text(encoding="utf-8")
-    except FileNotFoundError as error:
-        # The service's sandbox hides what a link leads to: the default settings are not what was asked for.
-        if file.is_symlink():
-            raise ConfigError(
-                sentence(
-                    "settings-link-broken",
-                    "{file} is a link to {target}, which cannot be seen from here: mend the link; if only the"
-                    " service does not see it, run 'placet service install' again",
-                    file=str(file),
-                    target=str(file.readlink()),
-                )
-            ) from error
+    except FileNotFoundError:
         return
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(cannot_be_read(str(file), error)) from error

@@ -136,17 +136,6 @@ def test_a_link_to_the_file_stays_one(file: Path, tmp_path: Path):
     assert config_file.find_setting(str(file), {}, "device.name").value == "x"
 
 
-def test_a_link_that_leads_nowhere_is_not_taken_for_default_settings(file: Path, tmp_path: Path):
-    link = tmp_path / "config.toml"
-    link.symlink_to(tmp_path / "gone.toml")
-    with pytest.raises(ConfigError, match=r"is a link to .*gone\.toml.*placet service install"):
-        config.load(link, {}, {})
-    # A change through the link makes the file that it leads to.
-    config_file.change_setting(str(link), "device.name", "x")
-    assert config_file.find_setting(str(link), {}, "device.name").value == "x"
-    assert (tmp_path / "gone.toml").exists()
-
-
 def test_changes_at_the_same_time_are_all_kept(file: Path):
     chosen = [key for key in KEYS if key.startswith(("wake.", "proposals.", "disk."))]
     with ThreadPoolExecutor(8) as pool:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.hostile.chain_writer import Clock
+from tests.hostile.control import agree
 from tests.hostile.delivery import deliver
 from tests.hostile.member_link import MemberLink
 from tests.hostile.shape import Shape, Target
@@ -22,9 +23,7 @@ from tests.vectors import wire
 
 MEMBER = "mallory"
 _PEM = re.compile(r"-----BEGIN PRIVATE KEY-----(.*?)-----END PRIVATE KEY-----", re.DOTALL)
-_CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----(.*?)-----END CERTIFICATE-----", re.DOTALL)
 _KEY_BYTES = 32
-_KEY_HEADER = bytes.fromhex("300506032b6570032100")
 
 
 @dataclass(slots=True)
@@ -35,6 +34,12 @@ class AttackedPair:
     identity: Path
     target: Target
     shapes_sent: int = 0
+    subject: bytes = b""
+    """The task that the last shape was about; not each shape is about one."""
+
+    def __post_init__(self) -> None:
+        """Begin with the task of the honest devices."""
+        self.subject = self.target.task
 
     def send(self, shape: Shape, size: int) -> int:
         """Send so many bytes of a shape and wait until the daemons took them; return what was sent.
@@ -44,11 +49,12 @@ class AttackedPair:
         self.shapes_sent += 1
         target = replace(self.target, name=f"{shape.name} {self.shapes_sent}")
         ports = (self.honest[0].port, self.honest[1].port)
+        self.subject = target.subject
         return asyncio.run(deliver(shape, target, size, self.identity, ports))
 
     def wait_until_equal(self, limit_s: float = LIMIT_S) -> None:
         """Wait until both devices hold the same commits and the same state."""
-        wait_until("the devices agree", lambda: have_equal_state(*self.honest), limit_s)
+        wait_until("the devices agree", lambda: agree(*self.honest), limit_s)
 
     def write_on_each(self) -> None:
         """Let each person add a task, and wait until both devices show both."""
@@ -90,11 +96,11 @@ def attacked_pair(folder: Path) -> Iterator[AttackedPair]:
         member.stop()
         identity = member.home / "identity.pem"
         seed = base64.b64decode(_PEM.findall(identity.read_text())[0])[-_KEY_BYTES:]
-        clock = asyncio.run(_clock(identity, first.port))
+        vault, clock = asyncio.run(_greeting(identity, first.port))
         target = Target(
             member=wire.Device(seed),
             devices=(_device_id(first), _device_id(second)),
-            certificate_keys=(_public_key(first), _public_key(second)),
+            vault=vault,
             task=_id(task["id"]),
             checklist=_id(task["checklists"][0]["id"]),
             item=_id(item),
@@ -120,11 +126,13 @@ def _write_journal(device: Device) -> tuple[dict[str, Any], str, str]:
     return details, item["id"], device.do("pending")[0]["item_id"]
 
 
-async def _clock(identity: Path, port: int) -> Clock:
+async def _greeting(identity: Path, port: int) -> tuple[bytes, Clock]:
+    """Return the vault and the vector that a device tells."""
     link = MemberLink(identity, port)
     await link.open()
     await link.close()
-    return [(replica, counter, hash_) for replica, counter, hash_ in link.hello[4]]
+    _, _, vault, _, vector, _, _ = link.hello
+    return vault, [(replica, counter, hash_) for replica, counter, hash_ in vector]
 
 
 def _id(text: str) -> bytes:
@@ -134,10 +142,3 @@ def _id(text: str) -> bytes:
 
 def _device_id(device: Device) -> bytes:
     return bytes.fromhex(device.do("status")["device_id"])
-
-
-def _public_key(device: Device) -> bytes:
-    text = _CERTIFICATE.findall((device.home / "identity.pem").read_text())[0]
-    certificate = base64.b64decode(text)
-    begin = certificate.index(_KEY_HEADER) + len(_KEY_HEADER)
-    return certificate[begin : begin + _KEY_BYTES]

@@ -12,4 +12,7 @@ from tests.hostile.proportion import Proportion
 def proportion(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proportion]:
     """Return two paired devices, a member that attacks them, and what an honest journal costs them."""
     with attacked_pair(tmp_path_factory.mktemp("hostile")) as pair:
-        yield Proportion(pair)
+        proportion = Proportion(pair)
+        yield proportion
+        pair.write_on_each()
+        pair.remove_member()

@@ -3,19 +3,26 @@
 Never takes the time of a clock on the wall: only what the processor did for the daemons and the commands.
 """
 
+import json
 import os
 import subprocess
+import sys
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.hostile.attacked_pair import AttackedPair
 from tests.hostile.shape import Shape
-from tests.support.devices import PLACET, Device
+from tests.support.devices import ROOT, Device
+from tests.vectors import wire
 
 MIB = 1024 * 1024
 TAKE, SHOW, EXPORT, VERIFY = "take", "show", "export", "verify"
-SHOWN = (("status",), ("list",), ("show", "{task}"), ("log",), ("pending",), ("doctor",))
+SHOWN = (
+    *(("status",), ("devices",), ("doctor",), ("list",), ("log",), ("pending",), ("decisions",)),
+    *(("conflicts",), ("show", "{task}"), ("show", "{subject}"), ("log", "{subject}")),
+)
 READINGS = {SHOW: SHOWN, EXPORT: (("export", "jsonl"),), VERIFY: (("verify",),)}
 PHASES = (TAKE, *READINGS)
 TAKE_S = 120.0
@@ -98,38 +105,33 @@ def cost_of_taking(pair: AttackedPair, shape: Shape, size: int) -> tuple[int, Co
     return sent_bytes, Cost(used_s, growth)
 
 
-def cost_of_command(device: Device, *words: str) -> Cost:
-    """Run a command that must succeed; return what it cost the daemon and itself."""
+def cost_of_commands(device: Device, commands: list[list[str]]) -> Cost:
+    """Run commands that must succeed, in turn; return what they cost the daemon and their own process."""
     process = daemon_process(device)
     forget_peak(process)
     begun_s = processor_s(process)
     with subprocess.Popen(
-        [PLACET, *words],
-        env=device.environment,
+        [sys.executable, Path(__file__).with_name("commands_in_turn.py"), json.dumps(commands)],
+        env=device.environment | {"PYTHONPATH": str(ROOT)},
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
-    ) as command:
-        assert command.stderr is not None
-        errors = command.stderr.read()
-        _, status, usage = os.wait4(command.pid, 0)
-        command.returncode = os.waitstatus_to_exitcode(status)
-    # What is found wrong is an answer: `doctor` and `verify` then end with 1.
-    assert command.returncode in {0, 1}, f"placet {' '.join(words)}: {command.returncode} {errors}"
+    ) as reader:
+        assert reader.stderr is not None
+        errors = reader.stderr.read()
+        _, status, usage = os.wait4(reader.pid, 0)
+        reader.returncode = os.waitstatus_to_exitcode(status)
+    assert reader.returncode == 0, errors
     used_s = usage.ru_utime + usage.ru_stime + processor_s(process) - begun_s
     return Cost(used_s, usage.ru_maxrss / 1024 + memory_mib(process, "VmHWM"))
 
 
-def costs_of_reading(pair: AttackedPair, task: str, phases: tuple[str, ...]) -> Costs:
-    """Return what it costs to read the whole journal, by phase; memory is what it takes in all."""
+def costs_of_reading(pair: AttackedPair, phases: Iterable[str]) -> Costs:
+    """Return what it costs to read the journal, by phase; memory is what it takes in all."""
+    places = {"task": wire.text(pair.target.task), "subject": wire.text(pair.subject)}
     return {
-        phase: sum(
-            (
-                cost_of_command(pair.honest[0], *(word.format(task=task) for word in words))
-                for words in READINGS[phase]
-            ),
-            Cost(),
+        phase: cost_of_commands(
+            pair.honest[0], [[word.format(**places) for word in words] for words in READINGS[phase]]
         )
         for phase in phases
     }

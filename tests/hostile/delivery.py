@@ -13,7 +13,7 @@ from tests.hostile.shape import FIRST, SECOND, PageEnd, Parcel, RawFrame, Shape,
 
 PAGE_BYTES = 256 * 1024
 PAGE_COMMITS = 16_000
-_OVERHEAD_BYTES, _SIGNATURE_BYTES = 8, 64
+_OVERHEAD_BYTES, _FRAME_HEADER_BYTES = 8, 6
 
 
 @dataclass(slots=True)
@@ -59,7 +59,7 @@ class _Door:
 
     async def send_raw(self, frame: RawFrame) -> None:
         await self.flush()
-        self.sent_bytes += len(frame.content)
+        self.sent_bytes += len(frame.content) + _FRAME_HEADER_BYTES
         try:
             link = await self.opened(frame.content if frame.is_hello else None)
             if frame.is_ping:

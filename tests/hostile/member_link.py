@@ -129,7 +129,8 @@ class MemberLink:
                 kind, *members = msgpack.unpackb(await self._receive(), raw=False, strict_map_key=False)
                 if kind == BYE:
                     reason = members[0]
-                elif kind == PING:
+                    break
+                if kind == PING:
                     await self._write(_BINARY, wire.pack([PONG, *members]))
                 await self._note(kind)
         except (OSError, asyncio.IncompleteReadError):

@@ -6,7 +6,7 @@ Never sends anything itself.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from tests.hostile.chain_writer import ChainWriter, Clock, WrittenCommit
+from tests.hostile.chain_writer import ChainWriter, Clock, WrittenCommit, entity_id
 from tests.vectors import wire
 
 FIRST, SECOND = 0, 1
@@ -20,8 +20,7 @@ class Target:
     member: wire.Device
     devices: tuple[bytes, bytes]
     """The ids of the two honest devices."""
-    certificate_keys: tuple[bytes, bytes]
-    """The public keys of the two honest devices."""
+    vault: bytes
     task: bytes
     checklist: bytes
     item: bytes
@@ -32,6 +31,11 @@ class Target:
     """Heads that cover all that the honest devices wrote."""
     name: str = ""
     """Makes the ids of one sending differ from those of another."""
+
+    @property
+    def subject(self) -> bytes:
+        """Return the id of the task that a shape is about, if it is about a task of its own."""
+        return entity_id(self.name, "subject")
 
     def chain(self, *words: object) -> ChainWriter:
         """Begin a replica of the member."""

@@ -16,4 +16,3 @@ pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 @pytest.mark.parametrize("shape", shape_cases(chains))
 def test_a_shape_of_the_log_costs_in_proportion_to_its_bytes(shape: Shape, proportion: Proportion):
     proportion.assert_linear(shape)
-    proportion.pair.write_on_each()

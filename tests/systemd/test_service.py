@@ -243,15 +243,6 @@ def test_of_the_home_the_service_sees_its_folders_and_its_program_alone(monkeypa
     ]
 
 
-@pytest.mark.parametrize("link", ["../../dotfiles/first.toml", "/home/a/dotfiles/first.toml"])
-def test_the_service_sees_the_file_that_the_settings_are_a_link_to(machine: Machine, link: str):
-    config = machine.home / ".config/placet/config.toml"
-    config.parent.mkdir(parents=True)
-    config.symlink_to(link.replace("/home/a", str(machine.home)))
-    text = systemd_unit.unit_text({"HOME": str(machine.home), "PLACET_HOME": str(config.parent)})
-    assert f"BindReadOnlyPaths=-{machine.home}/dotfiles/first.toml" in text.splitlines()
-
-
 def test_a_relative_folder_counts_for_the_service_no_more_than_here():
     home = {"HOME": "/home/a"}
     assert systemd_unit.unit_text(
@@ -276,6 +267,5 @@ def test_a_real_user_manager_runs_what_was_installed(group: str) -> None:
     facts = dict(line.split("=", 1) for line in result.stdout.splitlines() if "=" in line)
     assert facts["Again"].endswith("It was so already."), text
     assert "active:true" in facts["Facts"], text
-    assert facts["Linked"] == "Of the dotfiles", text
     assert facts["Key"].startswith("key: the credential model_key"), text
     assert (facts["After"], facts["Unit"], facts["Data"]) == ("inactive", "gone", "there"), text

@@ -48,17 +48,10 @@ done
 
 if [[ -n $install ]]; then
     rmdir "$HOME/.local/share/placet"
-    # Settings that a person keeps elsewhere, behind two links.
-    mkdir -p "$HOME/.config/placet" "$HOME/dotfiles"
-    chmod 700 "$HOME/.config/placet"
-    echo 'device.name = "Of the dotfiles"' >"$HOME/dotfiles/second.toml"
-    ln -s second.toml "$HOME/dotfiles/first.toml"
-    ln -s ../../dotfiles/first.toml "$HOME/.config/placet/config.toml"
     printf 'Environment=%s\n' PLACET_MODEL_KIND=openai PLACET_MODEL_BASE_URL=http://127.0.0.1:9/v1 \
         PLACET_MODEL_NAME=m >>"$HOME/.config/systemd/user/placet.service.d/test.conf"
     PLACET_MODEL_KEY=sk-Kanarienvogel-0123456789 "$scripts/placet" service install >&2
     echo "Again=$("$scripts/placet" service install 2>&1 >/dev/null | tail -1)"
-    echo "Linked=$("$scripts/placet" devices --plain | grep -o 'Of the dotfiles' | head -1)"
     echo "Facts=$("$scripts/placet" service status --plain | tr '\t\n' ': ')"
     echo "Key=$("$scripts/placet" doctor --plain | grep -o 'key: .*')"
     "$scripts/placet" add "Written in the sandbox" >&2

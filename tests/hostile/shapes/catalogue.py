@@ -8,9 +8,9 @@ from types import ModuleType
 import pytest
 
 from tests.hostile.shape import Shape
-from tests.hostile.shapes import chains
+from tests.hostile.shapes import chains, frames, journal, proposals, roster, versions
 
-ROOMS = (chains,)
+ROOMS = (chains, versions, journal, proposals, roster, frames)
 
 
 def shapes_of(room: ModuleType) -> list[Shape]:
@@ -30,11 +30,12 @@ _NOT_YET = {
 """Shapes whose faults are being mended."""
 
 
-def shape_cases(room: ModuleType) -> list[object]:
-    """Return the shapes of a module as the cases of a test."""
+def shape_cases(*rooms: ModuleType) -> list[object]:
+    """Return the shapes of modules as the cases of a test."""
     mending = pytest.mark.xfail(run=False, reason="its fault is being mended")
     return [
         pytest.param(shape, id=shape.name, marks=mending if shape.name in _NOT_YET else ())
+        for room in rooms
         for shape in shapes_of(room)
     ]
 

@@ -24,7 +24,7 @@ def replicas_apart(target: Target, size: int) -> Iterator[Parcel]:
 @shape("replicas without end that all write to one entity")
 def replicas_on_an_entity(target: Target, size: int) -> Iterator[Parcel]:
     """Begin replicas that each write one field of one task and name nothing that they saw."""
-    task = entity_id(target.name, "task")
+    task = target.subject
     for number in count():
         yield target.chain(number).write(operation(task, {"title": f"version {number}"}))
 
@@ -42,7 +42,7 @@ def forks_apart(target: Target, size: int) -> Iterator[Parcel]:
 @shape("forks without end on one entity")
 def forks_on_an_entity(target: Target, size: int) -> Iterator[Parcel]:
     """Write the second commit of one replica again and again, each a version of one field."""
-    task = entity_id(target.name, "task")
+    task = target.subject
     chain = target.chain("trunk")
     yield chain.write(operation(task, {"title": "trunk"}))
     for number in count():
@@ -63,7 +63,7 @@ def long_branches_apart(target: Target, size: int) -> Iterator[Parcel]:
 @shape("a fork at every counter of a long chain, on one entity")
 def fork_comb(target: Target, size: int) -> Iterator[Parcel]:
     """Give every commit of a chain a twin that nothing follows."""
-    task = entity_id(target.name, "task")
+    task = target.subject
     chain = target.chain("trunk")
     yield chain.write(operation(task, {"title": "trunk"}))
     for number in count():
@@ -97,7 +97,7 @@ def _named_as_bases(target: Target, size: int, writers: Iterator[ChainWriter]) -
         heads.append(written.head)
         yield written
     heads.sort()
-    task = entity_id(target.name, "task")
+    task = target.subject
     naming = target.chain("naming")
     yield naming.write(operation(task, {"title": "named"}, base=heads))
     for number in count():
@@ -203,7 +203,7 @@ def dropped_apart(target: Target, size: int) -> Iterator[Parcel]:
 def old_bases(target: Target, size: int) -> Iterator[Parcel]:
     """Write one task by bases that lag behind by as much as was written."""
     chain = target.chain("old")
-    task = entity_id(target.name, "task")
+    task = target.subject
     clocks: list[Clock] = []
     for number in count():
         base = clocks[number // 2] if clocks else []

@@ -70,8 +70,7 @@ def unit_text(environment: Mapping[str, str]) -> str:
     paths = find_paths(environment)
     fromkeys = dict.fromkeys((paths.config, paths.data))
     folders = [f"BindPaths={_optional_mount(folder)}\n" for folder in fromkeys]
-    read_only = [*program_folders(), *linked_settings(environment)]
-    program = [f"BindReadOnlyPaths={_optional_mount(path)}\n" for path in read_only]
+    program = [f"BindReadOnlyPaths={_optional_mount(folder)}\n" for folder in program_folders()]
     key = key_file(environment)
     # systemd reads the text after the colon without quotes; only specifiers count.
     handed = [f"LoadCredential={_CREDENTIAL}:{_plain(key)}"] if os.path.isfile(key) else []
@@ -87,17 +86,6 @@ def program_folders() -> list[str]:
     # An interpreter of the person's own may be reached by links.
     everything = (sys.prefix, tree, sys.base_prefix, os.path.realpath(sys.base_prefix))
     return [folder for folder in dict.fromkeys(everything) if folder not in ("/usr", "/")]
-
-
-def linked_settings(environment: Mapping[str, str]) -> list[str]:
-    """Return the file that config.toml is a link to, if it is one: the service sees nothing else beside it.
-
-    systemd mounts there what the rest of a chain of links leads to.
-    """
-    file = find_paths(environment).config_file
-    if not os.path.islink(file):
-        return []
-    return [os.path.normpath(os.path.join(os.path.dirname(file), os.readlink(file)))]
 
 
 def homes_hidden_by_sandbox(environment: Mapping[str, str]) -> list[str]:
