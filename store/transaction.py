@@ -11,7 +11,7 @@ import apsw
 
 from store.fold.entity_state import EntityState
 from store.fold.table_writer import HASH_MODULUS, TableWriter
-from store.log.chains import Branch
+from store.log.branches import Branch
 from store.log.commit_log import CommitLog
 from store.snapshot import Snapshot
 from syncproto import commit as commits

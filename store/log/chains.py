@@ -5,33 +5,10 @@ Never looks a commit up: the log knows which commit is on which branch.
 
 import apsw
 
+from store.log.branches import Branch, ReplicaChains
 from syncproto.commit import DecodedCommit
 from syncproto.ids import ReplicaId
 from syncproto.vector_clock import Head, VectorClock
-
-
-class Branch:
-    """One chain of a replica, from counter `first` to `tip`; what comes before `first` is on the parent."""
-
-    __slots__ = ("first", "no", "parent", "tip", "tip_hash")
-
-    def __init__(self, no: int, parent: int | None, first: int, tip: int, tip_hash: bytes) -> None:
-        self.no = no
-        self.parent = parent
-        self.first = first
-        self.tip = tip
-        self.tip_hash = tip_hash
-
-
-class ReplicaChains:
-    """The branches of one replica, with its local number and the public key that it is bound to."""
-
-    __slots__ = ("branches", "key", "no")
-
-    def __init__(self, no: int, key: bytes) -> None:
-        self.no = no
-        self.key = key
-        self.branches: dict[int, Branch] = {}
 
 
 class ChainIndex:
@@ -51,26 +28,22 @@ class ChainIndex:
         for no, replica, key in self._db.execute("SELECT no, id, key FROM replica"):
             self.replicas[replica] = ReplicaChains(no, key)
             self.replica_ids[no] = replica
-        for no, *row in self._db.execute("SELECT replica, no, parent, first, tip, tip_hash FROM branch"):
-            branch = Branch(*row)
-            self.replicas[self.replica_ids[no]].branches[branch.no] = branch
+        # In the order of their numbers: a branch leaves one that was met before it.
+        for no, branch, parent, *ends in self._db.execute(
+            "SELECT replica, no, parent, first, tip, tip_hash FROM branch ORDER BY replica, no"
+        ):
+            replica_chains = self.replicas[self.replica_ids[no]]
+            # In a damaged file a parent may be missing; `placet doctor` reports that.
+            known_parent = replica_chains.branches.get(parent)
+            replica_chains.add_branch(Branch(branch, known_parent, *ends))
 
     # -- questions ------------------------------------------------------------------------------------
 
     def forked_replicas(self) -> list[ReplicaId]:
         """Return the replicas of which one counter was written twice."""
         return sorted(
-            replica for replica, replica_chains in self.replicas.items() if len(replica_chains.branches) > 1
+            replica for replica, replica_chains in self.replicas.items() if replica_chains.is_forked
         )
-
-    def branch_at(self, replica: ReplicaId, branch: int, counter: int) -> int:
-        """Return the branch on which the chain of `branch` has this counter: itself, or one that it left."""
-        branches = self.replicas[replica].branches
-        while branches[branch].first > counter:
-            parent = branches[branch].parent
-            assert parent is not None, "a branch without a parent begins at counter 1"
-            branch = parent
-        return branch
 
     def own_tip(self, replica: ReplicaId) -> Branch | None:
         """Return the chain that a replica of this device continues, None if it has no commit."""
@@ -105,19 +78,26 @@ class ChainIndex:
         return replica_chains
 
     def begin_branch(
-        self, replica_chains: ReplicaChains, branch_no: int, parent: int | None, first: DecodedCommit
+        self, replica_chains: ReplicaChains, branch_no: int, parent: Branch | None, first: DecodedCommit
     ) -> None:
         """Begin a branch with its first commit; `parent` is the branch of the commit that this follows."""
         counter = first.commit.counter
-        replica_chains.branches[branch_no] = Branch(branch_no, parent, counter, counter, first.hash)
+        replica_chains.add_branch(Branch(branch_no, parent, counter, counter, first.hash))
         self._db.execute(
             "INSERT INTO branch VALUES (?, ?, ?, ?, ?, ?)",
-            (replica_chains.no, branch_no, parent, counter, counter, first.hash),
+            (
+                replica_chains.no,
+                branch_no,
+                None if parent is None else parent.no,
+                counter,
+                counter,
+                first.hash,
+            ),
         )
 
     def move_tip(self, replica_chains: ReplicaChains, branch: Branch, received: DecodedCommit) -> None:
         """Extend a branch by a commit; `write_tips` writes it."""
-        branch.tip, branch.tip_hash = received.commit.counter, received.hash
+        replica_chains.move_tip(branch, received.commit.counter, received.hash)
         self._moved.add((replica_chains.no, branch.no))
 
     def write_tips(self) -> None:

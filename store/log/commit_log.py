@@ -10,13 +10,15 @@ from typing import Any, NamedTuple
 import apsw
 
 from store.file.errors import unreadable_commit
+from store.log.branches import Branch, ReplicaChains
 from store.log.chains import ChainIndex
+from store.log.coverage import Coverage
 from syncproto import commit as commits
 from syncproto.codec import DIGEST_LEAD
 from syncproto.commit import DecodedCommit, SignedCommit
 from syncproto.errors import CommitsMissing, RemoteProtocolError
 from syncproto.ids import ReplicaId
-from syncproto.vector_clock import Head, VectorClock, covers
+from syncproto.vector_clock import Head, VectorClock
 
 STREAMS_MAX = 64
 FEED_ROWS_MAX = -1  # no limit, for SQLite
@@ -67,28 +69,32 @@ class CommitLog:
         """Return whether one counter of this replica was written twice."""
         # Asked for each operation that is folded: looked up here, without a call more.
         replica_chains = self._replicas.get(replica)
-        return replica_chains is not None and len(replica_chains.branches) > 1
+        return replica_chains is not None and replica_chains.is_forked
 
     def on_chain(self, commit: Head, end: Head) -> bool:
         """Return whether `commit` lies on the chain that ends in `end`; False if either is unknown."""
         commit_branch, end_branch = self._branch_of(commit), self._branch_of(end)
         if commit_branch is None or end_branch is None or commit.counter > end.counter:
             return False
-        return self.chains.branch_at(commit.replica, end_branch, commit.counter) == commit_branch
+        return end_branch.branch_at(commit.counter) is commit_branch
 
-    def _branch_of(self, head: Head) -> int | None:
+    def _branch_of(self, head: Head) -> Branch | None:
         """Return the branch that a commit is on, None if the log does not hold the commit."""
         replica_chains = self._replicas.get(head.replica)
         if replica_chains is None:
             return None
+        # The usual commit is the last of its branch, and needs no look-up in the database.
+        ended = replica_chains.branch_ending_in(head.counter, head.hash)
+        if ended is not None:
+            return ended
         unwritten = self._unwritten.get((replica_chains.no, head.counter, head.hash))
         if unwritten is not None:
-            return unwritten.branch
-        row = self._db.execute(
+            return replica_chains.branches[unwritten.branch]
+        row: Any = self._db.execute(
             "SELECT branch FROM feed WHERE replica = ? AND counter = ? AND hash = ?",
             (replica_chains.no, head.counter, head.hash),
         ).fetchone()
-        return None if row is None else int(row[0])
+        return None if row is None else replica_chains.branches[row[0]]
 
     def has_commit(self, head: Head) -> bool:
         """Return whether this very commit is in the log."""
@@ -113,18 +119,18 @@ class CommitLog:
         if commit.key is not None and commit.key != replica_chains.key:
             raise RemoteProtocolError("a replica that is bound to another device's key")
         # The usual case, which needs no look-up in the database: the commit follows a tip.
-        for branch in replica_chains.branches.values():
-            if branch.tip == commit.counter - 1 and branch.tip_hash == commit.previous:
-                return branch.no
+        followed = replica_chains.branch_ending_in(commit.counter - 1, commit.previous)
+        if followed is not None:
+            return followed.no
         if self._branch_of(received.head) is not None:
             return None
         if commit.counter > 1 and self._parent_branch(received) is None:
             raise CommitsMissing(f"commit {commit.counter} before the one that it follows")
         # Another commit follows the same one: the replica has forked, and the log keeps both
         # (docs/decisions/0003).
-        return max(replica_chains.branches) + 1
+        return replica_chains.next_no
 
-    def _parent_branch(self, received: DecodedCommit) -> int | None:
+    def _parent_branch(self, received: DecodedCommit) -> Branch | None:
         """Return the branch of the commit that a forking commit follows, None if the log lacks that one."""
         commit = received.commit
         return self._branch_of(Head(commit.replica, commit.counter - 1, commit.previous))
@@ -194,115 +200,94 @@ class CommitLog:
         """Return the feed position of the newest commit, 0 in an empty log."""
         return self._seq
 
-    def known_counters(self, vector: VectorClock) -> dict[ReplicaId, int]:
-        """Return, for each unforked replica, the counter up to which a peer with this vector has it.
+    def coverage(self, vector: VectorClock) -> Coverage:
+        """Return which commits of the log a peer with this vector has.
 
-        A head of the peer that is unknown here, although this store has that counter, shows a fork that this
-        store has not met. Then the peer counts as knowing nothing of that replica, and skips what it has.
+        A head beyond all that this store has of a replica counts as proof of all before it; if that proves
+        wrong, the session goes through the feed again (PROTOCOL.md §11). A head that is unknown here,
+        although this store has that counter, shows a fork that this store has not met. It proves nothing.
         """
-        floors = {
-            replica: 0
-            for replica, replica_chains in self._replicas.items()
-            if len(replica_chains.branches) == 1
-        }
+        coverage = Coverage()
         for head in vector:
-            if head.replica not in floors:
+            replica_chains = self._replicas.get(head.replica)
+            if replica_chains is None:
                 continue
-            branch = self._replicas[head.replica].branches[0]
-            # The usual head is that of the tip, which needs no look-up in the database.
-            is_tip = head.counter == branch.tip and head.hash == branch.tip_hash
-            # A head beyond the tip counts as proof of all before it; if that proves wrong, the session goes
-            # through the feed again (PROTOCOL.md §11).
-            if is_tip or head.counter > branch.tip or self.has_commit(head):
-                floors[head.replica] = max(floors[head.replica], min(head.counter, branch.tip))
-        return floors
+            branch = self._branch_of(head)
+            if branch is not None:
+                coverage.add(replica_chains, branch, head.counter)
+            elif not replica_chains.is_forked and head.counter > replica_chains.branches[0].tip:
+                coverage.guess(replica_chains, head.counter)
+        return coverage
 
     def commits_lacking(self, vector: VectorClock, after: int) -> Iterator[FeedCommit]:
         """Yield, in feed order, the commits beyond a feed position that a peer with this vector lacks.
 
-        Costs a look-up per replica and then what is lacking, whatever the size of the log. If commits of
+        Costs a look-up per branch and then what is lacking, whatever the size of the log. If commits of
         many replicas are lacking, the feed beyond the position is read once instead.
         """
-        floors = self.known_counters(vector)
+        coverage = self.coverage(vector)
         lacking = [
-            replica
-            for replica, replica_chains in self._replicas.items()
-            if floors.get(replica) != replica_chains.branches[0].tip
+            replica_chains
+            for replica_chains in self._replicas.values()
+            if coverage.count_lacking(replica_chains)
         ]
         if len(lacking) > STREAMS_MAX:
-            return self._beyond_in_feed(floors, vector, after)
-        streams = [
-            self._commits_beyond(replica, floors.get(replica, 0), vector, after) for replica in lacking
-        ]
+            return self._lacking_in_feed(coverage, after)
+        streams = [self._lacking_of(replica_chains, coverage, after) for replica_chains in lacking]
         # In the order of the feed: a peer refuses a commit that comes before its causes (law 1).
         return heapq.merge(*streams, key=lambda commit: commit.seq)
 
-    def _beyond_in_feed(
-        self, floors: dict[ReplicaId, int], vector: VectorClock, after: int
-    ) -> Iterator[FeedCommit]:
-        """Yield what a peer with this vector lacks beyond a feed position; `floors` are its counters."""
-        of_replica: dict[ReplicaId, list[Head]] = {}
-        for head in vector:
-            if head.replica not in floors:
-                of_replica.setdefault(head.replica, []).append(head)
+    def _lacking_in_feed(self, coverage: Coverage, after: int) -> Iterator[FeedCommit]:
+        """Yield what is not covered beyond a feed position, by reading the whole feed beyond it."""
         for entry in self.feed_commits(after, FEED_ROWS_MAX):
-            head = entry.head
-            floor = floors.get(head.replica)
-            if floor is None:
-                is_lacking = not covers(tuple(of_replica.get(head.replica, ())), head, self)
-            else:
-                is_lacking = head.counter > floor
-            if is_lacking:
+            if not coverage.covers(self._replicas[entry.head.replica].no, entry.branch, entry.head.counter):
                 yield entry
 
-    def _commits_beyond(
-        self, replica: ReplicaId, floor: int, vector: VectorClock, after: int
+    def _lacking_of(
+        self, replica_chains: ReplicaChains, coverage: Coverage, after: int
     ) -> Iterator[FeedCommit]:
-        """Yield what a peer with this vector lacks of a replica, beyond a counter, in feed order."""
-        forked = self.is_forked(replica)
+        """Yield what is not covered of a replica beyond a feed position, in feed order."""
         self.flush_commits()
         # Both orders are that of the feed. By counter, an index has it, but a fork has one counter twice.
+        order = "seq" if replica_chains.is_forked else "counter"
         rows = self._db.execute(
             "SELECT seq, counter, hash, branch, body, signature FROM feed"
-            " WHERE replica = ? AND counter > ? AND seq > ? ORDER BY " + ("seq" if forked else "counter"),
-            (self._replicas[replica].no, floor, after),
+            f" WHERE replica = ? AND counter >= ? AND seq > ? ORDER BY {order}",
+            (replica_chains.no, coverage.first_lacking(replica_chains), after),
         )
+        replica = self.chains.replica_ids[replica_chains.no]
         for seq, counter, digest, branch, body, signature in rows:
-            head = Head(replica, counter, digest)
-            # Without a fork the query has decided by the counter; counters of a fork do not compare.
-            if not (forked and covers(vector, head, self)):
-                yield FeedCommit(seq, head, branch, SignedCommit(body, signature or b""))
+            if not coverage.covers(replica_chains.no, branch, counter):
+                yield FeedCommit(
+                    seq, Head(replica, counter, digest), branch, SignedCommit(body, signature or b"")
+                )
 
     def count_missing_here(self, vector: VectorClock) -> int:
         """Return how many commits of this vector the log lacks, as far as its counters tell."""
         missing = 0
+        highest: dict[ReplicaId, int] = {}
         for head in vector:
-            replica_chains = self._replicas.get(head.replica)
-            tips = (
-                [0] if replica_chains is None else [branch.tip for branch in replica_chains.branches.values()]
-            )
-            if head.counter > max(tips):
-                missing += head.counter - max(tips)
+            tip = highest.get(head.replica)
+            if tip is None:
+                replica_chains = self._replicas.get(head.replica)
+                tips = () if replica_chains is None else replica_chains.branches.values()
+                tip = highest[head.replica] = max((branch.tip for branch in tips), default=0)
+            missing += max(0, head.counter - tip)
         return missing
 
     def count_unknown_to_peer(self, vector: VectorClock, heads: Iterable[Head]) -> int:
         """Return how many of these commits of the log a peer with this vector is not known to have."""
-        floors = self.known_counters(vector)
-        return sum(
-            head.counter > floors[head.replica] if head.replica in floors else not covers(vector, head, self)
-            for head in heads
-        )
+        coverage, unknown = self.coverage(vector), 0
+        for head in heads:
+            branch = self._branch_of(head)
+            assert branch is not None, "a commit that the log does not hold"
+            unknown += not coverage.covers(self._replicas[head.replica].no, branch.no, head.counter)
+        return unknown
 
     def count_behind(self, vector: VectorClock) -> int:
         """Return how many commits a peer with this vector is known to lack."""
-        floors = self.known_counters(vector)
-        lag = 0
-        for replica, replica_chains in self._replicas.items():
-            if replica in floors:
-                lag += replica_chains.branches[0].tip - floors[replica]
-            else:
-                lag += sum(1 for _ in self._commits_beyond(replica, 0, vector, 0))
-        return lag
+        coverage = self.coverage(vector)
+        return sum(coverage.count_lacking(replica_chains) for replica_chains in self._replicas.values())
 
     def feed_commits(self, after: int, limit: int) -> Iterator[FeedCommit]:
         """Yield commits of the feed after a position, in order."""

@@ -30,3 +30,44 @@ def forked_branches() -> dict[str, DecodedCommit]:
     right3 = sealed(key, REPLICA, 3, left, [operation(OTHER, title="right 3")])
     start = sealed(key, REPLICA, 1, None, [operation(TASK, title="another start")])
     return {"1": commit, "2": two, "3": three, "l2": left, "l3": left3, "r3": right3, "s1": start}
+
+
+def star_of_branches(count: int) -> list[DecodedCommit]:
+    """Return a commit, and so many that all follow it, each on an entity of its own."""
+    first, key = chain(1)[0], signer_of("a")
+    return [
+        first,
+        *(
+            sealed(key, REPLICA, 2, first, [operation(entity_id(number), title=number)])
+            for number in range(10, 10 + count)
+        ),
+    ]
+
+
+def comb_of_branches(count: int) -> list[DecodedCommit]:
+    """Return a long first branch which others leave: about `count` commits, half of them end a branch."""
+    return _twins(count, on_first=True)
+
+
+def ladder_of_branches(count: int) -> list[DecodedCommit]:
+    """Return branches that each leave the one before: about `count` commits, half of them end a branch."""
+    return _twins(count, on_first=False)
+
+
+def _twins(count: int, *, on_first: bool) -> list[DecodedCommit]:
+    """Return a chain of which each commit has a twin that nothing follows.
+
+    The store numbers branches as they come: if the chain goes on with the first twin, it stays on its branch.
+    """
+    commits, key = chain(1), signer_of("a")
+    end = commits[0]
+    for number in range(10, 10 + count, 2):
+        twins = [
+            sealed(
+                key, REPLICA, end.commit.counter + 1, end, [operation(entity_id(number + twin), title="x")]
+            )
+            for twin in (0, 1)
+        ]
+        commits += twins
+        end = twins[0] if on_first else twins[1]
+    return commits
