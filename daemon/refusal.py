@@ -69,7 +69,7 @@ def usage_error(message: Sentence, hint: Sentence | None = None) -> Refused:
     return Refused(RefusalCode.USAGE, message, hint)
 
 
-def not_found(kind: str, reference: str, hint: Sentence | None = None) -> Refused:
+def not_found_refusal(kind: str, reference: str, hint: Sentence | None = None) -> Refused:
     """Make the refusal of a reference that names nothing."""
     return Refused(
         RefusalCode.NOT_FOUND,

@@ -12,7 +12,7 @@ import apsw
 
 from store.file import database, lease
 from store.file.database import SchemaRule
-from store.file.errors import StoreError, file_failed
+from store.file.errors import StoreError, file_failure
 from store.file.lease import Lease, ReplicaDoubt
 from store.log.commit_log import CommitLog
 from store.sentence import sentence
@@ -158,7 +158,7 @@ class Store:
         except StoreError as fault:
             self._wal_error = fault
         except apsw.Error as fault:
-            self._wal_error = file_failed(self.path, fault)
+            self._wal_error = file_failure(self.path, fault)
         return self._wal_error
 
     @contextmanager

@@ -77,7 +77,7 @@ class StoreThreads:
         """
         durable: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         first, self._pages_waiting = self._pages_waiting == 0, self._pages_waiting + 1
-        durable.add_done_callback(self._page_ended)
+        durable.add_done_callback(self._end_page)
         if first:
             # No other page is being folded, and going through one more thread would delay a live change.
             self._writer.submit(self._in_transaction, lambda tx: use(tx, decode_page(commits)), durable)
@@ -85,7 +85,7 @@ class StoreThreads:
             self._pages.submit(self._decode_ahead, commits, use, durable)
         return durable
 
-    def _page_ended(self, durable: "asyncio.Future[T]") -> None:
+    def _end_page(self, durable: "asyncio.Future[T]") -> None:
         self._pages_waiting -= 1
         if not durable.cancelled():
             # Retrieved here, since a link that ends over one page does not wait for the others.

@@ -200,7 +200,7 @@ def restore_values(commit: Commit, other: Commit) -> bytes | None:
     Both have the same hash. None also if the bytes would exceed the limits of a commit.
     """
     operations = [
-        _operation_restored(operation, other_operation)
+        _with_values_of(operation, other_operation)
         for operation, other_operation in zip(commit.operations, other.operations, strict=True)
     ]
     if all(fuller is operation for fuller, operation in zip(operations, commit.operations, strict=True)):
@@ -210,7 +210,7 @@ def restore_values(commit: Commit, other: Commit) -> bytes | None:
     return None if len(body) > COMMIT_BYTES_MAX or codec.items_exceed(body, COMMIT_ITEMS_MAX) else body
 
 
-def _operation_restored(operation: Operation, other: Operation) -> Operation:
+def _with_values_of(operation: Operation, other: Operation) -> Operation:
     """Return an operation with the values that are dropped in it and not in the other."""
     restored = {
         name: other.fields[name]

@@ -170,14 +170,14 @@ class Daemon:
 
     async def stop(self) -> None:
         """End everything that `start` began, also half-way; close the store unless a write holds it."""
-        parts = [_within(STOP_PARTS_WITHIN_S, self._peers.stop(), "peers")]
+        parts = [_end_within(STOP_PARTS_WITHIN_S, self._peers.stop(), "peers")]
         if self._control is not None:
-            parts.append(_within(STOP_PARTS_WITHIN_S, self._control.stop(), "control"))
+            parts.append(_end_within(STOP_PARTS_WITHIN_S, self._control.stop(), "control"))
         if self._agents is not None:
             self._agents.cancel()
-            parts.append(_within(STOP_PARTS_WITHIN_S, _wait_for_task(self._agents), "agents"))
+            parts.append(_end_within(STOP_PARTS_WITHIN_S, _wait_for_task(self._agents), "agents"))
         if self._remote is not None:
-            parts.append(_within(STOP_PARTS_WITHIN_S, self._remote.model.close(), "model"))
+            parts.append(_end_within(STOP_PARTS_WITHIN_S, self._remote.model.close(), "model"))
         await asyncio.gather(*parts)
         closing = asyncio.get_running_loop().run_in_executor(None, self._store.close)
         closed, _ = await asyncio.wait({closing}, timeout=CLOSE_WITHIN_S)
@@ -312,7 +312,7 @@ async def _wait_for_task(task: asyncio.Task[None]) -> None:
     await asyncio.wait({task})
 
 
-async def _within(limit_s: float, ending: Awaitable[None], part: str) -> None:
+async def _end_within(limit_s: float, ending: Awaitable[None], part: str) -> None:
     """Let a part end; one that fails or takes too long must not keep the others from ending."""
     try:
         await asyncio.wait_for(ending, limit_s)

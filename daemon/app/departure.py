@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from daemon.app import journal_files
-from daemon.app.folder_lock import folder_locked
+from daemon.app.folder_lock import lock_folder
 from daemon.app.journal_files import Answer
 from daemon.app.machine import machine_id
 from daemon.clock import SystemClock
@@ -43,7 +43,7 @@ def leave(_file: None, report: ReportProgress, *, empty: bool, force: bool) -> A
 
 def _leave(local_paths: Paths, report: ReportProgress, *, empty: bool, force: bool) -> Answer:
     database, data = journal_files.existing_database(local_paths), Path(local_paths.data)
-    with folder_locked(data):
+    with lock_folder(data):
         own = identity.load(data)
         with backups.open_snapshot(database) as snapshot:
             _require_goodbye(snapshot, own, force)

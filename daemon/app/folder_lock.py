@@ -24,7 +24,7 @@ class DataFolderInUse(Exception):
 
 
 @contextmanager
-def folder_locked(folder: Path) -> Iterator[None]:
+def lock_folder(folder: Path) -> Iterator[None]:
     """Hold the folder's lock. Raises DataFolderInUse if another process has it, OSError if locking fails."""
     descriptor = os.open(folder / FILE_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from daemon import config, paths
-from daemon.app.folder_lock import DataFolderInUse, folder_locked, is_locked, unsafe_folder_sentence
+from daemon.app.folder_lock import DataFolderInUse, is_locked, lock_folder, unsafe_folder_sentence
 from daemon.app.machine import machine_id
 from daemon.clock import SystemClock
 from daemon.config import ConfigError
@@ -21,7 +21,7 @@ from daemon.disk import free_bytes, os_error_sentences
 from daemon.paths import UMASK, Paths, UnsafeFolder
 from daemon.peers.transport import identity, sealed_key
 from daemon.peers.transport.identity import Identity, IdentityError
-from daemon.refusal import RefusalCode, Refused, not_found, usage_error
+from daemon.refusal import RefusalCode, Refused, not_found_refusal, usage_error
 from store.file.errors import DiskFull, StoreError
 from store.sentence import Sentence, json_params, sentence, sentence_fields
 from store.store import Store
@@ -244,14 +244,14 @@ def _restore(
             sentence("name-backup", "name a backup of it"),
         )
     _require_at_rest(local_paths, file)
-    with folder_locked(data):
+    with lock_folder(data):
         # While the log is folded anew, the old tables are kept beside the new ones.
         require_disk_space(local_paths, data, 2 * file.stat().st_size)
         working = backups.working_copy_path(database)
         try:
             contents = backups.prepare_copy(file, working, report, folds_anew=True)
             had_key = (data / identity.FILE_NAME).exists()
-            own, from_backup = _own(data, contents, passphrase, as_this_device)
+            own, from_backup = _identity_to_use(data, contents, passphrase, as_this_device)
             try:
                 kept = backups.install_copy(working, database, own.device, file_timestamp())
             except BaseException:
@@ -272,7 +272,7 @@ def _restore(
     }
 
 
-def _own(
+def _identity_to_use(
     data: Path, contents: BackupSummary, passphrase: Callable[[], str], as_this_device: bool
 ) -> tuple[Identity, bool]:
     """Return the identity of this device from now on, and whether it came from the backup."""
@@ -320,7 +320,7 @@ def verify(file: str | None, report: ReportProgress, *, rebuild: bool = False) -
 
 def _rebuild(local_paths: Paths, report: ReportProgress) -> None:
     database, clock = existing_database(local_paths), SystemClock()
-    with folder_locked(Path(local_paths.data)):
+    with lock_folder(Path(local_paths.data)):
         require_disk_space(local_paths, Path(local_paths.data), backups.backup_bytes_max(database))
         store = Store.open(
             database,
@@ -365,7 +365,7 @@ def _checkable(local_paths: Paths, file: Path | None, report: ReportProgress) ->
         yield existing_database(local_paths)
         return
     if not file.is_file():
-        raise not_found("file", str(file))
+        raise not_found_refusal("file", str(file))
     own = Path(local_paths.database)
     if own.exists() and file.samefile(own):
         # A copy made while a daemon writes to the file would look damaged.

@@ -27,7 +27,7 @@ def configure_logging() -> None:
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             _with_traceback_words,
-            _escaped_values,
+            _escape_values,
             renderer,
         ],
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
@@ -64,7 +64,7 @@ def escape(text: str) -> str:
     return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
 
 
-def _escaped_values(logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
+def _escape_values(logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
     """Escape every value of an event but its traceback, whose lines are this program's."""
     del logger, method
     for key, value in event.items():

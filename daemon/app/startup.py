@@ -15,7 +15,7 @@ from pathlib import Path
 from daemon import config, paths
 from daemon.app import logs
 from daemon.app.composition import CannotListen, run_daemon
-from daemon.app.folder_lock import DataFolderInUse, folder_locked, unsafe_folder_sentence
+from daemon.app.folder_lock import DataFolderInUse, lock_folder, unsafe_folder_sentence
 from daemon.clock import SystemClock
 from daemon.config import ConfigError
 from daemon.disk import os_error_sentences
@@ -41,7 +41,7 @@ def main(flags: Mapping[str, str] | None = None) -> int:
         local_paths = paths.find_paths()
         settings = config.load(Path(local_paths.config_file), os.environ, flags or {}).settings
         paths.make_folders(local_paths)
-        return _locked_run(local_paths, settings)
+        return _run_with_lock(local_paths, settings)
     except ConfigError as fault:
         return _print_failure(USAGE, fault.sentence)
     except UnsafeFolder as fault:
@@ -57,15 +57,15 @@ def main(flags: Mapping[str, str] | None = None) -> int:
         return _print_failure(FAILED, *os_error_sentences(fault))
 
 
-def _locked_run(local_paths: Paths, settings: config.Settings) -> int:
-    with folder_locked(Path(local_paths.data)):
+def _run_with_lock(local_paths: Paths, settings: config.Settings) -> int:
+    with lock_folder(Path(local_paths.data)):
         # All objects loaded by now live until the end: the garbage collector can skip them.
         gc.freeze()
-        asyncio.run(_until_asked(local_paths, settings))
+        asyncio.run(_run_until_asked(local_paths, settings))
     return DONE
 
 
-async def _until_asked(local_paths: Paths, settings: config.Settings) -> None:
+async def _run_until_asked(local_paths: Paths, settings: config.Settings) -> None:
     """Run until SIGTERM or SIGINT, and after that no longer than `END_WITHIN_S`."""
     end_requested = asyncio.Event()
 

@@ -13,7 +13,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
 from daemon.control.error_body import error_body, http_status
-from daemon.refusal import RefusalCode, Refused, not_found, usage_error
+from daemon.refusal import RefusalCode, Refused, not_found_refusal, usage_error
 from store.file.errors import DiskFull, ReadOnlyDatabase, StoreError
 from store.sentence import sentence
 from syncproto.errors import CommitTooLarge, LocalProtocolError
@@ -96,7 +96,7 @@ def _refusal(request: web.Request, error: Exception) -> Refused:
                 sentence("value-not-kept", "a value cannot be stored: {fault}", fault=str(error))
             )
         case web.HTTPNotFound():
-            return not_found("path", request.path, sentence("see-openapi", "see /v1/openapi.json"))
+            return not_found_refusal("path", request.path, sentence("see-openapi", "see /v1/openapi.json"))
         case web.HTTPMethodNotAllowed():
             allowed = ", ".join(sorted(error.allowed_methods))
             return usage_error(

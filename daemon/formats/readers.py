@@ -65,5 +65,7 @@ def read_plan(format_: str, name: str, text: str, zone: tzinfo = UTC, now_ms: in
 def _reread(
     reread: Rereader, zone: tzinfo, snapshot: Snapshot, ids: Collection[EntityId]
 ) -> dict[EntityId, PlannedTask]:
-    tasks = ((task.id, reread(task, zone)) for task in ExportedTasks(snapshot, removed=True).some(ids))
+    tasks = (
+        (task.id, reread(task, zone)) for task in ExportedTasks(snapshot, removed=True).tasks_with_ids(ids)
+    )
     return {entity: task for entity, task in tasks if task is not None}

@@ -21,7 +21,7 @@ from daemon.journal.references import entities
 from daemon.journal.views.agent_argument import NO_ARGUMENT, Argument, argument_of
 from daemon.journal.views.lookup import NameLookup
 from daemon.journal.views.structures import Change, Event, Touched
-from daemon.refusal import RefusalCode, Refused, not_found, one_of, usage_error
+from daemon.refusal import RefusalCode, Refused, not_found_refusal, one_of, usage_error
 from daemon.text_comparison import comparison_key
 from daemon.timestamps import iso_utc
 from store.fold.entity import Entity
@@ -206,7 +206,7 @@ def _replicas(snapshot: Snapshot, device: str) -> frozenset[ReplicaId]:
         member for member in device_names if member.hex().startswith(device.strip().lower() or "-")
     }
     if not wanted:
-        raise not_found("device", device, sentence("see-devices", "see placet devices"))
+        raise not_found_refusal("device", device, sentence("see-devices", "see placet devices"))
     if len(wanted) > 1 and not named_so:
         raise Refused(
             RefusalCode.AMBIGUOUS,
@@ -302,7 +302,7 @@ def small_feed_events(snapshot: Snapshot, after: int) -> list[Event] | None:
     received = [(feed_commit.seq, snapshot.log.decode_entry(feed_commit)) for feed_commit in new]
     operations = [operation for _, commit in received for operation in commit.commit.operations]
     rewritten = {operation.entity for operation in operations if operation.base and operation.fields}
-    if any(operation.effect for operation in operations) or not field_changes.touched_at_most(
+    if any(operation.effect for operation in operations) or not field_changes.is_touched_at_most(
         snapshot, rewritten, SMALL_HISTORY_MAX
     ):
         return None

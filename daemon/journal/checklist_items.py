@@ -83,7 +83,7 @@ def edit_item(tx: Transaction, ref: str, change: ItemEdit) -> ChecklistItem:
         name: value for name, value in _fields(change).items() if not is_set_by_person(item, name, value)
     }
     if changed:
-        tx.commit([EntityWrite(item.id, "checklist_item", changed, base=clock), *_above(tx, item)])
+        tx.commit([EntityWrite(item.id, "checklist_item", changed, base=clock), *_touches_above(tx, item)])
     return present_item(tx, item.id, task.id if task else None)
 
 
@@ -113,7 +113,7 @@ def restore_item(tx: Transaction, ref: str) -> ChecklistItem:
 # -- what a write rests on ----------------------------------------------------------------------------
 
 
-def _above(snapshot: Snapshot, item: Entity) -> list[EntityWrite]:
+def _touches_above(snapshot: Snapshot, item: Entity) -> list[EntityWrite]:
     """Return the empty operations on what an item belongs to."""
     checklist = _entity_in_field(snapshot, item, "checklist_id")
     task = None if checklist is None else _entity_in_field(snapshot, checklist, "task_id")

@@ -103,7 +103,7 @@ class Kept(Struct, frozen=True, kw_only=True):
 def keep_version(tx: Transaction, wanted: Keep) -> Kept:
     """Write the chosen value over all of a field's."""
     entity = _find_entity(tx, wanted.entity)
-    _require_in_sight(_above(tx, entity))
+    _require_in_sight(_ancestors(tx, entity))
     if wanted.base is not None and clock_json(entity.clock) != dict(wanted.base):
         raise Refused(
             RefusalCode.STALE,
@@ -126,7 +126,7 @@ def keep_version(tx: Transaction, wanted: Keep) -> Kept:
             sentence("keep-another", "keep another one"),
         )
     keeps = field != DELETED or value is not True
-    above = [EntityWrite(ancestor.id, ancestor.kind, {}) for ancestor in _above(tx, entity) if keeps]
+    above = [EntityWrite(ancestor.id, ancestor.kind, {}) for ancestor in _ancestors(tx, entity) if keeps]
     tx.commit([EntityWrite(entity.id, entity.kind, {field: value}), *above])
     now = tx.entity(entity.id)
     assert now is not None
@@ -155,12 +155,12 @@ def _disputed_entities(snapshot: Snapshot) -> Iterator[tuple[Entity, Entity | No
     Kinds of a newer version come last: what a person wrote there must not go unseen either.
     """
     for entity in (disputed for kind in _kinds(snapshot) for disputed in snapshot.disputed_entities(kind)):
-        above = [entity, *_above(snapshot, entity)]
+        above = [entity, *_ancestors(snapshot, entity)]
         if all(ancestor.visible for ancestor in above):
             yield entity, next((ancestor for ancestor in above if ancestor.kind == "task"), None)
 
 
-def _above(snapshot: Snapshot, entity: Entity) -> list[Entity]:
+def _ancestors(snapshot: Snapshot, entity: Entity) -> list[Entity]:
     """Return what an entity belongs to, step by step; it stops if an end is missing."""
     ancestors: list[Entity] = []
     current: Entity | None = entity
@@ -176,12 +176,13 @@ def _require_in_sight(above: Iterable[Entity]) -> None:
     """Refuse to settle what is out of sight with what it belongs to: nobody was shown it."""
     for ancestor in above:
         if not ancestor.visible:
-            raise entities.removed_here(ancestor.kind.replace("_", " "), ancestor)
+            raise entities.removed_refusal(ancestor.kind.replace("_", " "), ancestor)
 
 
 def _top(snapshot: Snapshot, entity: Entity) -> Entity | None:
     return next(
-        (ancestor for ancestor in [entity, *_above(snapshot, entity)] if ancestor.kind == "task"), None
+        (ancestor for ancestor in [entity, *_ancestors(snapshot, entity)] if ancestor.kind == "task"),
+        None,
     )
 
 

@@ -200,7 +200,7 @@ def denied_label_ids(snapshot: Snapshot, task: Entity, *, besides: EntityId | No
         if item.tool == ASSIGN_LABEL_TOOL and item.id != besides
         if (label := _label_of(item.args.get("id"))) is not None
     }
-    return (rejected | _taken_off(task)) - set(names.member_ids(task, names.TASK_LABELS))
+    return (rejected | _labels_taken_off(task)) - set(names.member_ids(task, names.TASK_LABELS))
 
 
 def _label_of(value: object) -> EntityId | None:
@@ -212,7 +212,7 @@ def _label_of(value: object) -> EntityId | None:
         return None
 
 
-def _taken_off(task: Entity) -> set[EntityId]:
+def _labels_taken_off(task: Entity) -> set[EntityId]:
     """Return the labels whose absence from a task is a person's own word."""
     identifiers = set()
     for field in task.fields():

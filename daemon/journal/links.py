@@ -15,7 +15,7 @@ from daemon.journal.tasks import touch_task
 from daemon.journal.views import task_graph
 from daemon.journal.views.structures import Link
 from daemon.journal.views.task_graph import BLOCKS, LINK_TYPES, BlockingCycles, LinkKey
-from daemon.refusal import RefusalCode, Refused, not_found, one_of, usage_error
+from daemon.refusal import RefusalCode, Refused, not_found_refusal, one_of, usage_error
 from daemon.text_comparison import comparison_key
 from store.fold.entity import Entity
 from store.fold.entity_state import DELETED
@@ -71,7 +71,7 @@ def remove(tx: Transaction, ref: str) -> Link:
     link = entities.find_entity(tx, [KIND], ref, removed=True)
     key = task_graph.link_key_of(link)
     if key is None:
-        raise not_found("link", ref, sentence("link-without-ends", "it has no ends"))
+        raise not_found_refusal("link", ref, sentence("link-without-ends", "it has no ends"))
     writes = [EntityWrite(entity.id, KIND, {DELETED: True}) for entity in _links_with_key(tx, key)]
     if writes:
         tx.commit(writes)
@@ -87,7 +87,7 @@ def remove_matching(tx: Transaction, ref: str, new: NewLink) -> Link:
     links = _links_with_key(tx, key)
     removed_link = links[0] if links else tx.entity(link_id_of(key))
     if removed_link is None:
-        raise not_found(
+        raise not_found_refusal(
             "link", f"{key.type} {new.to}", sentence("see-link-list", "see `link list {ref}`", ref=ref[:40])
         )
     return remove(tx, id_to_text(removed_link.id))

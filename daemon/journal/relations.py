@@ -35,15 +35,15 @@ _NAMES = tuple(dict.fromkeys(name for names in RELATIONS.values() for name in na
 def list_relations(snapshot: Snapshot, ref: str) -> list[Relation]:
     """List the relations of what `ref` names: a task by id or title, anything else by its id."""
     entity = find_logged_entity(snapshot, ref)
-    return [*_out(snapshot, entity), *_back(snapshot, entity)]
+    return [*_outgoing_relations(snapshot, entity), *_incoming_relations(snapshot, entity)]
 
 
-def _out(snapshot: Snapshot, entity: Entity) -> list[Relation]:
+def _outgoing_relations(snapshot: Snapshot, entity: Entity) -> list[Relation]:
     pointed = sorted(relations_of(entity.state), key=lambda pair: (pair[1], pair[0]))
     return [_relation(entity, name, target, snapshot.entity(target)) for target, name in pointed]
 
 
-def _back(snapshot: Snapshot, entity: Entity) -> list[Relation]:
+def _incoming_relations(snapshot: Snapshot, entity: Entity) -> list[Relation]:
     relations = []
     for name in _NAMES:
         for owner in snapshot.ids_pointing_at(entity.id, name, removed=True)[:RELATIONS_MAX]:

@@ -197,7 +197,7 @@ def touch_task(task: Entity) -> EntityWrite:
 def require_visible_task(task: Entity | None) -> Entity | None:
     """Refuse what belongs to a task that was removed."""
     if task is not None and not task.visible:
-        raise entities.removed_here("task", task)
+        raise entities.removed_refusal("task", task)
     return task
 
 

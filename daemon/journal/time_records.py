@@ -131,7 +131,7 @@ def _runs(record: Entity) -> bool:
     return record.visible and not record.text("ended_at")
 
 
-def _running_here(snapshot: Snapshot) -> list[Entity]:
+def _running_records_here(snapshot: Snapshot) -> list[Entity]:
     """Return the running records of this device: at most one, unless its data folder was copied."""
     devices = NameLookup(snapshot)
     return [
@@ -148,7 +148,7 @@ def _running_here(snapshot: Snapshot) -> list[Entity]:
 def start(tx: Transaction, ref: str, new: NewTimer, typed: HumanInput) -> Started:
     """Start a timer on a task; the one that runs on this device is stopped when this one begins."""
     task = entities.find_task(tx, ref)
-    running_records = _running_here(tx)
+    running_records = _running_records_here(tx)
     if new == NewTimer() and len(running_records) == 1 and running_records[0].value("task_id") == task.id:
         return _started_answer(tx, running_records[0].id, [], already=True)
     at_ms = _past(tx, new.at, typed)
@@ -167,7 +167,7 @@ def start(tx: Transaction, ref: str, new: NewTimer, typed: HumanInput) -> Starte
 def stop(tx: Transaction, request: Stop, typed: HumanInput) -> list[TimeRecord]:
     """Stop what runs on this device, or one record by its id; nothing to stop is no fault."""
     if request.record is None:
-        running_records = _running_here(tx)
+        running_records = _running_records_here(tx)
     else:
         record = entities.find_entity(tx, [KIND], request.record, noun="time record")
         running_records = [record] if _runs(record) else []
@@ -208,7 +208,7 @@ def remove(tx: Transaction, ref: str) -> TimeRecord:
     """Take a record out of sight; one that runs ends with it."""
     record = entities.find_entity(tx, [KIND], ref, removed=True, noun="time record")
     if record.visible:
-        tx.commit([EntityWrite(record.id, KIND, {DELETED: True, **_ended_now(tx, record)})])
+        tx.commit([EntityWrite(record.id, KIND, {DELETED: True, **_end_fields(tx, record)})])
     return _present_anew(tx, [record.id])[0]
 
 
@@ -216,7 +216,7 @@ def restore(tx: Transaction, ref: str) -> TimeRecord:
     """Bring a removed record back."""
     record = entities.find_entity(tx, [KIND], ref, removed=True, noun="time record")
     if not is_set_by_person(record, DELETED, False):
-        fields: dict[str, Value] = {DELETED: False, **_ended_now(tx, record)}
+        fields: dict[str, Value] = {DELETED: False, **_end_fields(tx, record)}
         tx.commit([EntityWrite(record.id, KIND, fields), *_touches(tx, [record])])
     return _present_anew(tx, [record.id])[0]
 
@@ -269,7 +269,7 @@ def _end_ms(tx: Transaction, record: Entity, at_ms: int, ended_at: str | None) -
     )
 
 
-def _ended_now(tx: Transaction, record: Entity) -> dict[str, Value]:
+def _end_fields(tx: Transaction, record: Entity) -> dict[str, Value]:
     """Return the end that a record without one is given when it goes out of sight, or comes back."""
     if record.text("ended_at"):
         return {}

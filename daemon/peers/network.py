@@ -252,7 +252,7 @@ class PeerNetwork:
         self.replication.handle_network_change()
 
     def _on_roster_applied(self) -> None:
-        if self._members.own_device_removed:
+        if self._members.is_own_device_removed:
             self.invitations.server.call_off_open()
         if self.discovery is not None:
             self.discovery.refresh_services()

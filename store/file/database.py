@@ -23,7 +23,7 @@ from store.file.errors import (
     StoreError,
     damaged_database,
     disk_full,
-    file_failed,
+    file_failure,
 )
 from store.sentence import sentence
 
@@ -321,7 +321,7 @@ def translate_sqlite_errors(path: Path) -> Iterator[None]:
     except (apsw.CantOpenError, apsw.IOError) as fault:
         raise _cause(path, fault) from fault
     except (apsw.BusyError, apsw.LockedError) as fault:
-        raise file_failed(path, fault) from fault
+        raise file_failure(path, fault) from fault
 
 
 def _cause(path: Path, fault: apsw.Error) -> StoreError:
@@ -329,7 +329,7 @@ def _cause(path: Path, fault: apsw.Error) -> StoreError:
     try:
         file_system = os.statvfs(path.parent)
     except OSError:
-        return file_failed(path, fault)
+        return file_failure(path, fault)
     if file_system.f_flag & os.ST_RDONLY:
         return ReadOnlyDatabase(
             sentence(
@@ -340,4 +340,4 @@ def _cause(path: Path, fault: apsw.Error) -> StoreError:
         )
     if file_system.f_bavail * file_system.f_frsize < FREE_BYTES_MIN:
         return disk_full(path)
-    return file_failed(path, fault)
+    return file_failure(path, fault)

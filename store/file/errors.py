@@ -94,7 +94,7 @@ def disk_full(path: Path) -> DiskFull:
     return DiskFull(sentence("no-space-left", "no space left for {path}", path=str(path)))
 
 
-def file_failed(path: Path, reason: object) -> StoreError:
+def file_failure(path: Path, reason: object) -> StoreError:
     """Make the error of a file that failed in a way that has no class of its own."""
     return StoreError(_file_and_reason(path, reason))
 
@@ -114,4 +114,4 @@ def translate_os_errors(path: Path) -> Iterator[None]:
             raise disk_full(path) from fault
         if fault.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
             raise ReadOnlyDatabase(_file_and_reason(path, reason)) from fault
-        raise file_failed(path, reason) from fault
+        raise file_failure(path, reason) from fault

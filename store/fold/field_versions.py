@@ -163,7 +163,7 @@ class FieldVersions(Mapping[str, list[Version]]):
                 self._by_head.pop(field, None)
             else:
                 if replaces:
-                    self._drop(field, self._replaced(field, base, source, chains))
+                    self._drop(field, self._replaced_places(field, base, source, chains))
                 self._insert(field, place, value, order)
 
     def _may_replace(self, base: VectorClock, replica: ReplicaId) -> bool:
@@ -172,7 +172,9 @@ class FieldVersions(Mapping[str, list[Version]]):
             self._replicas = {source.head.replica for source in self._sources}
         return replica in self._replicas or any(head.replica in self._replicas for head in base)
 
-    def _replaced(self, field: str, base: VectorClock, source: Provenance, chains: Chains) -> list[int]:
+    def _replaced_places(
+        self, field: str, base: VectorClock, source: Provenance, chains: Chains
+    ) -> list[int]:
         """Return the places of the versions that one more version replaces."""
         versions, sources = self._flat[field], self._sources
         if len(versions) <= _FEW_PARTS:

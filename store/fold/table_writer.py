@@ -242,7 +242,7 @@ class TableWriter:
         self._settle()
         fresh: list[tuple[object, ...]] = []
         words = word_index.IndexChanges()
-        grown = self._flush_alone(fresh, words) + self._flush_held(fresh, words)
+        grown = self._flush_alone(fresh, words) + self._flush_open_rows(fresh, words)
         # In the order of their numbers, so that each B-tree grows at its end.
         fresh.sort()
         self._db.executemany("INSERT INTO entity VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", fresh)
@@ -265,7 +265,7 @@ class TableWriter:
             words.note_entity(alone.no, None, word_index.words_of_entity(entity, alone))
         return grown
 
-    def _flush_held(self, fresh: list[tuple[object, ...]], words: word_index.IndexChanges) -> int:
+    def _flush_open_rows(self, fresh: list[tuple[object, ...]], words: word_index.IndexChanges) -> int:
         """Update the other rows, and add the new ones to `fresh`; return the growth of the state sum."""
         grown = 0
         old: list[tuple[object, ...]] = []

@@ -54,7 +54,7 @@ def record_contact(transaction: Transaction, device: DeviceId, vector: VectorClo
     )
 
 
-def diverging_since(snapshot: Snapshot) -> dict[DeviceId, int]:
+def divergence_starts_ms(snapshot: Snapshot) -> dict[DeviceId, int]:
     """Return the peers that showed another state for the same commits when last compared, and when."""
     rows: Any = snapshot.db.execute("SELECT device, differs_ms FROM peer WHERE differs_ms IS NOT NULL")
     return dict(rows)

@@ -118,7 +118,7 @@ def positions_touching(snapshot: Snapshot, entities: Collection[EntityId], after
     return [seq for (seq,) in rows]
 
 
-def touched_at_most(snapshot: Snapshot, entities: Collection[EntityId], commits_max: int) -> bool:
+def is_touched_at_most(snapshot: Snapshot, entities: Collection[EntityId], commits_max: int) -> bool:
     """Return whether at most `commits_max` commits touched these entities. Costs no more than that."""
     if not entities:
         return True
@@ -156,10 +156,10 @@ class PreviousValues:
         source, agent = with_provenance(received, operation).source, received.commit.author.agent
         for field, after in operation.fields.items():
             if wanted(field):
-                before = self._before(operation, field)
+                before = self._value_before(operation, field)
                 yield FieldChange(seq, source, operation.entity, operation.kind, field, before, after, agent)
 
-    def _before(self, operation: Operation, field: str) -> Value:
+    def _value_before(self, operation: Operation, field: str) -> Value:
         if not operation.base:
             return None
         chains = self._snapshot.log

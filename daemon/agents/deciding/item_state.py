@@ -10,7 +10,7 @@ from itertools import chain, islice
 from typing import Final
 
 from daemon.agents.proposing.authenticity import authentic_item
-from daemon.agents.tools.agent_record import task_removed
+from daemon.agents.tools.agent_record import task_removed_sentence
 from daemon.agents.tools.argument_recovery import recover_arguments
 from daemon.agents.tools.arguments import ArgumentFault, Arguments
 from daemon.agents.tools.checklists import checklist_of, open_checklist_items
@@ -174,19 +174,19 @@ UNDECIDED: Final = (DecisionStatus.PENDING, DecisionStatus.DEFERRED)
 def missing_target_reason(snapshot: Snapshot, state: ItemState) -> Sentence | None:
     """Return what of the item's target is missing; None if it is there, or has yet to be created."""
     if state.task is None or state.task.kind != "task" or not state.task.visible:
-        return task_removed()
+        return task_removed_sentence()
     # An id that was unknown at the proposal passed there, and may turn out to be that of something else.
     if state.target_exists and state.target is not None and state.target.kind != state.effect.kind:
         return sentence("proposal-target-of-other-kind", "what it changes is something else")
     return _MISSING_TARGETS[TOOLS[state.item.tool].writes](snapshot, state)
 
 
-def _nothing_gone(snapshot: Snapshot, state: ItemState) -> Sentence | None:
+def _never_missing(snapshot: Snapshot, state: ItemState) -> Sentence | None:
     del snapshot, state
     return None
 
 
-def _created_gone(snapshot: Snapshot, state: ItemState) -> Sentence | None:
+def _missing_created_item(snapshot: Snapshot, state: ItemState) -> Sentence | None:
     if not state.target_exists or state.target is None:
         return None
     if not state.target.visible:
@@ -195,7 +195,7 @@ def _created_gone(snapshot: Snapshot, state: ItemState) -> Sentence | None:
     return _refuse_elsewhere(state, checklist) if checklist is not None and checklist.visible else None
 
 
-def _item_gone(snapshot: Snapshot, state: ItemState) -> Sentence | None:
+def _missing_item(snapshot: Snapshot, state: ItemState) -> Sentence | None:
     checklist = None if state.target is None else checklist_of(snapshot, state.target)
     if state.target is None or not state.target.visible or checklist is None or not checklist.visible:
         return sentence("proposal-target-removed", "what it changes was removed")
@@ -209,7 +209,7 @@ def _refuse_elsewhere(state: ItemState, checklist: Entity) -> Sentence | None:
     return sentence("proposal-target-on-other-task", "what it changes is on another task now")
 
 
-def _label_gone(snapshot: Snapshot, state: ItemState) -> Sentence | None:
+def _missing_label(snapshot: Snapshot, state: ItemState) -> Sentence | None:
     identifier = named_entity_id(state.item.tool, state.args)
     label = None if identifier is None else snapshot.entity(identifier)
     if label is not None and label.kind == "label" and label.visible:
@@ -218,10 +218,10 @@ def _label_gone(snapshot: Snapshot, state: ItemState) -> Sentence | None:
 
 
 _MISSING_TARGETS: Final = {
-    WriteTarget.TASK: _nothing_gone,
-    WriteTarget.MEMBER: _label_gone,
-    WriteTarget.NEW_ITEM: _created_gone,
-    WriteTarget.ITEM: _item_gone,
+    WriteTarget.TASK: _never_missing,
+    WriteTarget.MEMBER: _missing_label,
+    WriteTarget.NEW_ITEM: _missing_created_item,
+    WriteTarget.ITEM: _missing_item,
 }
 
 

@@ -30,7 +30,7 @@ _NO_EFFECT: Final = sentence(
 _NOT_SHOWN: Final = sentence("set-leaves-unshown", "you were not shown it: name it to decide on it")
 
 
-def left_out_of_set(
+def answer_if_left_out(
     tx: Transaction, item: EntityId, displayed: Collection[EntityId | str] | None
 ) -> DecisionResult | None:
     """Return the answer on an open item that a verdict on its set leaves out; None for any other item.

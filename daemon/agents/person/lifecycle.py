@@ -17,7 +17,7 @@ from daemon.agents.tools.agent_record import (
     load_agent,
     replicated_failures,
     state_id,
-    task_removed,
+    task_removed_sentence,
 )
 from daemon.agents.tools.policy import CATEGORIES_FIELD
 from daemon.journal.references import entities
@@ -31,7 +31,7 @@ from syncproto.codec import Value
 from syncproto.ids import DeviceId, EntityId, id_to_text
 
 
-def _destroyed_is_final() -> Sentence:
+def _destroyed_sentence() -> Sentence:
     return sentence("agent-destroyed-for-good", "the agent was destroyed, which is final")
 
 
@@ -89,7 +89,7 @@ def require_not_destroyed(snapshot: Snapshot, agent: EntityId) -> Agent:
     known_agent = load_agent(snapshot, agent)
     assert known_agent is not None
     if known_agent.lifecycle == DESTROYED:
-        raise Refused(RefusalCode.CONFLICT, _destroyed_is_final())
+        raise Refused(RefusalCode.CONFLICT, _destroyed_sentence())
     return known_agent
 
 
@@ -109,7 +109,9 @@ def resume_agent(tx: Transaction, agent: EntityId) -> None:
     task = tx.entity(known_agent.task)
     if task is None or not task.visible:
         raise Refused(
-            RefusalCode.CONFLICT, task_removed(), sentence("restore-task-first", "restore the task first")
+            RefusalCode.CONFLICT,
+            task_removed_sentence(),
+            sentence("restore-task-first", "restore the task first"),
         )
     if known_agent.lifecycle != DORMANT:
         return

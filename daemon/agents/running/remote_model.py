@@ -110,7 +110,7 @@ class StoredForm:
         )
 
 
-def _prices_missing(names: list[str]) -> Sentence:
+def _prices_missing_sentence(names: list[str]) -> Sentence:
     if len(names) == 1:
         return sentence(
             "price-missing",
@@ -136,7 +136,7 @@ def _tariff(settings: Settings) -> Tariff:
     ]
     if limit is not None and missing:
         # Without prices nothing counts against the limit, and a person would notice on the bill only.
-        raise ConfigError(_prices_missing(missing))
+        raise ConfigError(_prices_missing_sentence(missing))
     price = model.price_input or 0.0
     cached = price if model.price_cached is None else model.price_cached
     return Tariff(price, model.price_output or 0.0, cached, limit)

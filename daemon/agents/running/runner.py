@@ -22,7 +22,7 @@ from daemon.agents.tools.agent_record import (
     INTERACTIVE,
     Agent,
     AgentHindered,
-    failed_often,
+    failed_often_sentence,
     hindrance,
     load_agent,
     state_id,
@@ -109,7 +109,7 @@ class Runner:
         """
         plan = await self._database.read(lambda snapshot: self._plan(snapshot, start))
         if plan is None:
-            await self._write_remembered(start.agent)
+            await self._write_remembered_ends(start.agent)
             return None
         await self._require_model(plan)
         live = tuple(self._live_keys)
@@ -168,7 +168,7 @@ class Runner:
         if error is not None:
             await self._write_or_remember(plan.key, _End(agent, RunStatus.FAILED, error))
 
-    async def _write_remembered(self, agent: EntityId) -> None:
+    async def _write_remembered_ends(self, agent: EntityId) -> None:
         for key, end in self._unwritten_ends_of(agent):
             await self._write_or_remember(key, end)
 
@@ -295,7 +295,7 @@ def stop_failing_agent(tx: Transaction, agent: Agent, failures: int, error: str)
     """Make an agent dormant that failed too often in a row, and tell the person on every device."""
     if agent.lifecycle in (DORMANT, DESTROYED) or agent.home != tx.device:
         return
-    reason = failed_often(failures, error).text
+    reason = failed_often_sentence(failures, error).text
     fields: dict[str, Value] = {"agent_id": agent.id, "consecutive_failures": failures}
     writes = [
         EntityWrite(agent.id, "agent", {"lifecycle": DORMANT, "lifecycle_reason": reason}),

@@ -98,7 +98,7 @@ class AgentHindered(Exception):
         super().__init__(reason.text)
 
 
-def failed_often(failures: int, fault: str) -> Sentence:
+def failed_often_sentence(failures: int, fault: str) -> Sentence:
     """Return why an agent became dormant by itself. `fault` is how its last run failed."""
     return sentence(
         "agent-failed-because", "it failed {count} times in a row: {fault}", count=failures, fault=fault
@@ -113,9 +113,9 @@ def dormancy_reason(snapshot: Snapshot, agent: EntityId, stored: str) -> Sentenc
     if stored in ("", PAUSED_REASON):
         return sentence("agent-paused", "it is paused")
     failures = replicated_failures(snapshot, agent)
-    begin = failed_often(failures, "").text
+    begin = failed_often_sentence(failures, "").text
     return (
-        failed_often(failures, stored.removeprefix(begin))
+        failed_often_sentence(failures, stored.removeprefix(begin))
         if stored.startswith(begin)
         else foreign_text(stored)
     )
@@ -135,13 +135,13 @@ def hindrance(snapshot: Snapshot, agent: Agent | None) -> Sentence | None:
         return sentence("agent-home-elsewhere", "its home is another device")
     task = snapshot.entity(agent.task)
     if task is None or not task.visible:
-        return task_removed()
+        return task_removed_sentence()
     if agent.lifecycle == DORMANT:
         return dormancy_reason(snapshot, agent.id, agent.lifecycle_reason)
     return category_refusal(snapshot, snapshot.entity(agent.id), task)
 
 
-def task_removed() -> Sentence:
+def task_removed_sentence() -> Sentence:
     """Return the sentence about an agent or a proposal whose task is not visible any more."""
     return sentence("task-removed", "its task was removed")
 

@@ -270,7 +270,7 @@ def _spell_language(text: str) -> str:
     return "-".join([first.lower(), *parts])
 
 
-def _spelled_confidence(value: Any) -> Any:
+def _spell_confidence(value: Any) -> Any:
     """Return a confidence in words; models also give it as a number from 0 to 1."""
     # True is an int in Python, and no confidence.
     if isinstance(value, float | int) and not isinstance(value, bool) and 0 <= value <= 1:
@@ -297,7 +297,7 @@ NORMALISERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "priority": lambda value: _respell(value, str.upper),
     "status": lambda value: _respell(value, _spell_status),
     "languageCode": lambda value: _respell(value, _spell_language),
-    "confidence": _spelled_confidence,
+    "confidence": _spell_confidence,
     "id": lambda value: _respell(value, str.lower),
     "itemIds": _distinct_ids,
     "evidenceIds": _distinct_ids,

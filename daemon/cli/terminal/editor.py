@@ -26,7 +26,7 @@ _FALLBACKS: Final = ("editor", "nano", "vi")
 
 
 @contextmanager
-def edited_text(start: str, name: str = "note", ending: str = ".md") -> Iterator[str]:
+def edit_text(start: str, name: str = "note", ending: str = ".md") -> Iterator[str]:
     """Let a person edit `start` and yield the text. If the block fails, a draft worth keeping stays."""
     path = _draft(start, name, ending)
     try:

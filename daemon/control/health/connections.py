@@ -93,7 +93,7 @@ def check_connections(
     for device in away:
         # What was seen last of some is the fault of their link, which is told above.
         if device.link_fault is None or device.unreached != [device.link_fault]:
-            yield _away(device, nearby)
+            yield _check_absent(device, nearby)
     if not away:
         parameters: dict[str, str | int] = {"count": len(members)}
         connected = sentence("devices-connected", "devices connected: {count}", count=len(members))
@@ -175,7 +175,7 @@ def _clock_difference(device: str, minutes: int, *, is_ahead: bool) -> tuple[Sen
     return behind, "clock_behind_there"
 
 
-def _away(device: DeviceState, nearby: DiscoveryStatus) -> Check:
+def _check_absent(device: DeviceState, nearby: DiscoveryStatus) -> Check:
     """Say what was seen at the addresses of a member, and what to do about the likeliest of it."""
     parameters: dict[str, str | int] = {"device": device.name}
     kinds = {reason.kind for reason in device.unreached}

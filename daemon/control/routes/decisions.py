@@ -150,7 +150,7 @@ class DecisionRoutes:
     def _verdict(self, tx: Transaction, item: EntityId, body: Decide, hashes: Hashes) -> DecisionResult:
         reason, via, force = body.reason, body.via, body.force
         if body.set is not None:
-            left = set_decisions.left_out_of_set(tx, item, None if body.args_hashes is None else hashes)
+            left = set_decisions.answer_if_left_out(tx, item, None if body.args_hashes is None else hashes)
             if left is not None:
                 return left
             # What is decided already is only reported: force is for what the set stands for.

@@ -285,7 +285,7 @@ class _Children:
         if exported and len(exported) == len(checklist.items):
             # No item is new, so a checklist for new ones is not needed.
             for item in exported:
-                self._exported_item(item)
+                self._edit_exported_item(item)
             return
         is_ours = shared and self._snapshot.entity(identifier) is not None
         says: FieldValues = {} if is_ours else {"title": checklist.title}
@@ -309,7 +309,7 @@ class _Children:
         identifiers = self._match_ids("checklist_item", [(item.key, item.title) for item in new])
         for item in checklist.items:
             if item.key not in identifiers:
-                self._exported_item(item, identifier, places)
+                self._edit_exported_item(item, identifier, places)
                 continue
             says = {"title": item.title, "is_checked": item.is_checked}
             field_values = {"checklist_id": identifier, "is_archived": False}
@@ -336,7 +336,7 @@ class _Children:
         identifiers = self._match_ids("entry", [(entry.key, entry.text) for entry in new])
         for entry in self._task.entries:
             if entry.key not in identifiers:
-                self._exported_entry(entry, places)
+                self._edit_exported_entry(entry, places)
                 continue
             field_values: FieldValues = {"task_id": self._owner, "source": "import"}
             at_ms = entry.happened_ms
@@ -377,7 +377,7 @@ class _Children:
         beneath = entry.key[len(self._task.key) :]
         return self._exported_id(entry) is not None or self._entries_now.get(beneath) == entry.text
 
-    def _exported_item(
+    def _edit_exported_item(
         self, item: PlannedItem, checklist: EntityId | None = None, places: LinePositions | None = None
     ) -> None:
         """Add what the file changed in an item that this journal exported; its place stays."""
@@ -396,7 +396,7 @@ class _Children:
         if places and entity.value("checklist_id") == checklist:
             places.advance_past(entity.text("position"))
 
-    def _exported_entry(self, entry: PlannedEntry, places: LinePositions) -> None:
+    def _edit_exported_entry(self, entry: PlannedEntry, places: LinePositions) -> None:
         """Add what was edited in the file of an entry that this journal exported."""
         entity = None if entry.exported_id is None else self._snapshot.entity(entry.exported_id)
         if entity is None or entry.exported_id is None:

@@ -127,7 +127,7 @@ class ExportedTasks:
         for task in self._tasks:
             yield self._exported_task(task)
 
-    def some(self, ids: Collection[EntityId]) -> Iterator[ExportedTask]:
+    def tasks_with_ids(self, ids: Collection[EntityId]) -> Iterator[ExportedTask]:
         """Yield those of the tasks that have one of these ids."""
         for task in self._tasks:
             if task.id in ids:

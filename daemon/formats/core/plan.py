@@ -164,7 +164,7 @@ def more_faults(count: int) -> Sentence:
     return sentence("more-faults", "and {count} more faults from here on", count=count)
 
 
-def nested_too_deeply() -> Sentence:
+def nested_too_deeply_sentence() -> Sentence:
     """Return that JSON is nested deeper than any export is."""
     return sentence("json-nested-too-deeply", "JSON is nested too deeply")
 

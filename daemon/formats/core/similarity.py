@@ -146,8 +146,8 @@ def _in_order(
 ) -> dict[int, int]:
     """Pair what is new with what went out behind the same thing, in the same order."""
     paired = set(pairs.values())
-    fresh = _grouped_by_predecessor((index, pairs.get(index)) for index in range(len(new)))
-    missing = _grouped_by_predecessor((n, n if n in paired else None) for n in range(len(text_elements)))
+    fresh = _group_by_predecessor((index, pairs.get(index)) for index in range(len(new)))
+    missing = _group_by_predecessor((n, n if n in paired else None) for n in range(len(text_elements)))
     pairs_found: dict[int, int] = {}
     for anchor, unknown in fresh.items():
         waiting = deque(missing.get(anchor, ()))
@@ -168,7 +168,7 @@ def _in_order(
     return pairs_found
 
 
-def _grouped_by_predecessor(places: Iterable[tuple[int, int | None]]) -> dict[int | None, list[int]]:
+def _group_by_predecessor(places: Iterable[tuple[int, int | None]]) -> dict[int | None, list[int]]:
     """Group the places that belong to nothing known by the known thing that stands before them."""
     groups: dict[int | None, list[int]] = defaultdict(list)
     anchor = None

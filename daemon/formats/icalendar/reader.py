@@ -141,21 +141,21 @@ class _TodoReader:
         self._times = times
         self._zone = zone
         self._placed: set[int] = set()
-        uid = self._first("UID")
+        uid = self._first_property("UID")
         self.uid = "" if uid is None else uid.text.strip()
         if not self.uid or len(self.uid) > _UID_CHARS_MAX:
             raise MalformedCalendar(todo.line, _uid_fault(self.uid))
-        occurrence = self._first("RECURRENCE-ID")
+        occurrence = self._first_property("RECURRENCE-ID")
         self.key = self.uid if occurrence is None else f"{self.uid}\n{occurrence.value.strip()[:40]}"
         # An occurrence with a date of its own is one to-do, whatever rule it came from.
-        self.recurs = occurrence is None and bool(self._first("RRULE") or self._first("RDATE"))
-        self._summary = self._first("SUMMARY")
+        self.recurs = occurrence is None and any(map(self._first_property, ("RRULE", "RDATE")))
+        self._summary = self._first_property("SUMMARY")
         summary = "" if self._summary is None else self._summary.text
         self._whole = joined_line(summary) or self._first_description_line() or _UNTITLED
         self.title = cut_title(self._whole)
 
     def _first_description_line(self) -> str:
-        description = self._first("DESCRIPTION")
+        description = self._first_property("DESCRIPTION")
         lines = description.text.strip().split("\n") if description else [""]
         return joined_line(lines[0])
 
@@ -194,10 +194,10 @@ class _TodoReader:
 
     # -- one property ---------------------------------------------------------------------------------
 
-    def _first(self, name: str) -> Property | None:
-        return next(self._all(name), None)
+    def _first_property(self, name: str) -> Property | None:
+        return next(self._properties(name), None)
 
-    def _all(self, name: str) -> Iterator[Property]:
+    def _properties(self, name: str) -> Iterator[Property]:
         return (property_ for property_ in self._todo.properties if property_.name == name)
 
     def _place(self, property_: Property) -> Property:
@@ -205,7 +205,7 @@ class _TodoReader:
         return property_
 
     def _moment(self, name: str) -> CalendarMoment | None:
-        property_ = self._first(name)
+        property_ = self._first_property(name)
         return None if property_ is None else self._times.parse(property_)
 
     def _ms(self, name: str) -> int | None:
@@ -213,17 +213,17 @@ class _TodoReader:
         try:
             return None if moment is None else moment.ms(self._zone)
         except (ValueError, OverflowError):
-            property_ = self._first(name)
+            property_ = self._first_property(name)
             beyond = sentence("ical-beyond-calendar", "{property} is beyond the calendar", property=name)
             raise MalformedCalendar(property_.line if property_ else self.line, beyond) from None
 
     # -- what has a place -----------------------------------------------------------------------------
 
     def _status(self) -> tuple[str, str | None]:
-        property_ = self._first("STATUS")
+        property_ = self._first_property("STATUS")
         value = "" if property_ is None else property_.value.strip().upper()
         if property_ is None:
-            return ("DONE" if self._first("COMPLETED") else "OPEN"), None
+            return ("DONE" if self._first_property("COMPLETED") else "OPEN"), None
         if value not in STATUSES:
             unknown = sentence(
                 "ical-unknown-status",
@@ -232,7 +232,7 @@ class _TodoReader:
                 choices=", ".join(STATUSES),
             )
             raise MalformedCalendar(property_.line, unknown)
-        status, reported = self._first(X_STATUS), self._first(X_REASON)
+        status, reported = self._first_property(X_STATUS), self._first_property(X_REASON)
         reason = None if reported is None else extension_fields.read_reason(self._place(reported).text)
         if (
             status
@@ -244,7 +244,7 @@ class _TodoReader:
         return STATUSES[value], None if status else reason
 
     def _priority(self) -> str | None:
-        property_ = self._first("PRIORITY")
+        property_ = self._first_property("PRIORITY")
         if property_ is None:
             return None
         value = property_.value.strip()
@@ -260,7 +260,7 @@ class _TodoReader:
         return priority
 
     def _due(self) -> str | None:
-        property_, moment = self._first("DUE"), self._moment("DUE")
+        property_, moment = self._first_property("DUE"), self._moment("DUE")
         if property_ is None or moment is None:
             return None
         # A due date has no time of day, so a property that has one is also kept as text.
@@ -269,7 +269,7 @@ class _TodoReader:
         return moment.day.isoformat()
 
     def _estimate(self) -> int | None:
-        property_ = self._first(X_ESTIMATE)
+        property_ = self._first_property(X_ESTIMATE)
         minutes = None if property_ is None else extension_fields.read_estimate(property_.text.strip())
         if property_ is not None and minutes is not None:
             self._place(property_)
@@ -284,10 +284,10 @@ class _TodoReader:
 
     def _names(self) -> tuple[str | None, tuple[str, ...]]:
         """Return category and labels: all CATEGORIES are labels, except the one marked as the category."""
-        property_ = self._first(X_CATEGORY)
+        property_ = self._first_property(X_CATEGORY)
         category = joined_line(property_.text) if property_ else ""
         labels: dict[str, None] = {}
-        for line in self._all("CATEGORIES"):
+        for line in self._properties("CATEGORIES"):
             names = [joined_line(name) for name in split_texts(line.value)]
             wanted = [name for name in names if name]
             if (
@@ -304,7 +304,7 @@ class _TodoReader:
         return category, tuple(labels)
 
     def _checklists(self) -> Iterator[PlannedChecklist]:
-        for nth, property_ in enumerate(self._all(X_CHECKLIST), 1):
+        for nth, property_ in enumerate(self._properties(X_CHECKLIST), 1):
             lists = extension_fields.read_checklists(property_.text, f"{self.key}/{nth}")
             if lists is not None:
                 self._place(property_)
@@ -312,7 +312,7 @@ class _TodoReader:
 
     def _links(self, present: set[str]) -> Iterator[PlannedLink]:
         seen_links: set[tuple[str, str, str]] = set()
-        for property_ in self._all("RELATED-TO"):
+        for property_ in self._properties("RELATED-TO"):
             other, relation = property_.text.strip(), property_.params.get("RELTYPE", PARENT).upper()
             if other not in present or other == self.key:
                 continue
@@ -330,12 +330,12 @@ class _TodoReader:
             self._place(self._summary)
         if not fits_title(self._whole):
             yield from split_entry(f"{self.key}/summary", self._whole, made_ms)
-        description = self._first("DESCRIPTION")
+        description = self._first_property("DESCRIPTION")
         if description and self._place(description).text.strip():
             at_ms = self._noted_ms(description, made_ms)
             yield from split_entry(f"{self.key}/description", description.text, at_ms)
         key_counts: dict[str, int] = {}
-        for property_ in self._all("COMMENT"):
+        for property_ in self._properties("COMMENT"):
             at_ms = self._noted_ms(self._place(property_), made_ms)
             moment = "" if at_ms is None else utc_iso(at_ms)
             key_counts[moment] = key_counts.get(moment, 0) + 1

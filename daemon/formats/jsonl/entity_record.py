@@ -6,7 +6,7 @@ Never looks at the journal: what a line means is the same wherever it is read.
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from daemon.formats.core.plan import nested_too_deeply
+from daemon.formats.core.plan import nested_too_deeply_sentence
 from daemon.formats.jsonl.line_schema import (
     EntityLine,
     OtherValue,
@@ -84,7 +84,7 @@ def read_entity(line: EntityLine) -> EntityRecord:
             )
         ) from fault
     except RecursionError as fault:
-        raise MalformedEntity(nested_too_deeply()) from fault
+        raise MalformedEntity(nested_too_deeply_sentence()) from fault
     except (ValueError, RemoteProtocolError) as fault:
         raise MalformedEntity(foreign_text(str(fault))) from fault
 

@@ -65,7 +65,7 @@ class EntityMerge:
     def _stands(self, recorded_value: RecordedValue) -> bool:
         versions = self._held.versions(recorded_value.field)
         return any(
-            _first(version.source) == recorded_value.original.head
+            _first_head(version.source) == recorded_value.original.head
             and _same(version.value, recorded_value.value)
             for version in versions
         )
@@ -78,13 +78,13 @@ class EntityMerge:
             sourced_operation.operation.fields[recorded_value.field]
             for sourced_operation in operations_touching(self._snapshot, self._held.id)
             if recorded_value.field in sourced_operation.operation.fields
-            and _first(sourced_operation.source) == recorded_value.original.head
+            and _first_head(sourced_operation.source) == recorded_value.original.head
         ]
         # A value that somebody edited in the file itself still names the same write.
         return not values or any(_same(value, recorded_value.value) for value in values)
 
     def _file_knows(self, source: Provenance) -> bool:
-        return _covers(self._whole.seen, _first(source))
+        return _covers(self._whole.seen, _first_head(source))
 
     def _base(self, versions: list[Version], name: str) -> BaseScope:
         """Return a base that covers no word of a person's unknown to the file, nor what it has beside."""
@@ -95,24 +95,26 @@ class EntityMerge:
         provenances = [
             version.source
             for version in versions
-            if any(_first(version.source) == head and _same(version.value, value) for head, value in beside)
+            if any(
+                _first_head(version.source) == head and _same(version.value, value) for head, value in beside
+            )
             or (version.source.rank == RANK_USER and not self._file_knows(version.source))
         ]
-        return self._beside(provenances) if provenances else BaseScope.PHASE
+        return self._scope_beside(provenances) if provenances else BaseScope.PHASE
 
     def _tomb_base(self) -> BaseScope:
         unknown = any(counter > self._whole.seen.get(replica, -1) for replica, counter in self._seen.items())
         born = self._held.created
         is_persons = born is not None and born.rank == RANK_USER
-        return self._beside([born] if born and is_persons else []) if unknown else BaseScope.PHASE
+        return self._scope_beside([born] if born and is_persons else []) if unknown else BaseScope.PHASE
 
-    def _beside(self, provenances: Iterable[Provenance]) -> BaseScope:
+    def _scope_beside(self, provenances: Iterable[Provenance]) -> BaseScope:
         born = self._held.created
         is_born = born is None or any(provenance.head == born.head for provenance in provenances)
         return BaseScope.NOTHING if is_born else BaseScope.BORN
 
 
-def _first(source: Provenance) -> Head:
+def _first_head(source: Provenance) -> Head:
     """Return the commit in which a write was first made."""
     original = original_write(source)
     return source.head if original is None else original.head

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 import msgspec
 
 from daemon.formats.core.importer import file_has_faults
-from daemon.formats.core.plan import FAULTS_SHOWN_MAX, more_faults, nested_too_deeply
+from daemon.formats.core.plan import FAULTS_SHOWN_MAX, more_faults, nested_too_deeply_sentence
 from daemon.formats.jsonl.entity_record import EntityRecord, MalformedEntity, read_entity
 from daemon.formats.jsonl.line_schema import (
     END_TEXT,
@@ -167,7 +167,7 @@ def _read_line(raw: bytes, number: int) -> LocatedEntity | Detail | None:
     except (msgspec.MsgspecError, UnicodeDecodeError) as fault:
         return Detail(number, foreign_text(str(fault)))
     except RecursionError:
-        return Detail(number, nested_too_deeply())
+        return Detail(number, nested_too_deeply_sentence())
 
 
 def _file_refusal(faults: list[Detail]) -> Refused:

@@ -82,7 +82,7 @@ def read_blocks(text: str) -> list[Block]:
     state.tokens = _Tokens()
     parser.core.process(state)
     walk.through(state.tokens)
-    return sorted([*walk.found, *walk.left_aside()], key=lambda block: block.line)
+    return sorted([*walk.found, *walk.uncovered_prose()], key=lambda block: block.line)
 
 
 class TooManyBlocks(Exception):
@@ -126,7 +126,7 @@ class _Walk:
         while index < len(tokens):
             index = self._step(tokens, index)
 
-    def left_aside(self) -> Iterator[Prose]:
+    def uncovered_prose(self) -> Iterator[Prose]:
         """Yield runs of lines with text that no token covered."""
         run: list[int] = []
         for number in range(len(self._lines) + 1):

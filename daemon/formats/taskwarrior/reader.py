@@ -69,7 +69,7 @@ def parse(name: str, text: str, zone: tzinfo = UTC, now_ms: int | None = None) -
     present = {source.key for source in located_records if source.record.status != _RECURRING}
     for source in located_records:
         try:
-            tasks += _plan_tasks(_seen_at(source, now_ms), present, zone)
+            tasks += _plan_tasks(_with_status_at(source, now_ms), present, zone)
         except MalformedRecord as error:
             faults.append(source.fault(error.words))
     if faults:
@@ -81,11 +81,11 @@ def _repeated_uuids(located_records: list[LocatedRecord]) -> Iterator[ImportFaul
     first: dict[str, LocatedRecord] = {}
     for source in located_records:
         if source.key in first:
-            yield source.fault(_used_twice(source.key, first[source.key]))
+            yield source.fault(_used_twice_sentence(source.key, first[source.key]))
         first.setdefault(source.key, source)
 
 
-def _used_twice(key: str, first: LocatedRecord) -> Sentence:
+def _used_twice_sentence(key: str, first: LocatedRecord) -> Sentence:
     if first.number:
         return sentence(
             "taskwarrior-uuid-repeated-in-record",
@@ -107,7 +107,7 @@ def _templates(located_records: list[LocatedRecord]) -> Iterator[Skipped]:
             yield describe_skipped(source.line, cut_title(joined_line(source.record.description)), _TEMPLATE)
 
 
-def _seen_at(source: LocatedRecord, now_ms: int | None) -> LocatedRecord:
+def _with_status_at(source: LocatedRecord, now_ms: int | None) -> LocatedRecord:
     """Return the record with the status that it has at a time, which its `wait` may change."""
     record = source.record
     if record.status != "pending" or not record.wait or now_ms is None:

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import msgspec
 
-from daemon.formats.core.plan import ImportFault, line_number_at, nested_too_deeply, utc_iso
+from daemon.formats.core.plan import ImportFault, line_number_at, nested_too_deeply_sentence, utc_iso
 from store.sentence import Sentence, foreign_text, sentence
 
 _TIMESTAMP = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)T(\d\d):?(\d\d):?(\d\d)Z", re.ASCII)
@@ -205,7 +205,7 @@ def _decode(decoder: msgspec.json.Decoder[Decoded], raw: bytes) -> Decoded:
     try:
         return decoder.decode(raw)
     except RecursionError as error:
-        raise MalformedRecord(nested_too_deeply()) from error
+        raise MalformedRecord(nested_too_deeply_sentence()) from error
     except msgspec.ValidationError as error:
         located = _WHERE.match(str(error))
         words = f"{located[2]}: {located[1]}" if located else str(error)

@@ -39,8 +39,8 @@ def position_between(a: str | None, b: str | None) -> str:
     if a is not None and b is not None and a >= b:
         raise NoRoom(f"no room between {a[:40]!r} and {b[:40]!r}")
     if a is None:
-        return _short(_MIDDLE if b is None else _before(b))
-    return _short(_after(a) if b is None else _midway(a, b))
+        return _short(_MIDDLE if b is None else _position_before(b))
+    return _short(_position_after(a) if b is None else _midway(a, b))
 
 
 def _short(place: str) -> str:
@@ -140,12 +140,12 @@ def _block_digits(highest: int) -> int:
     return 2 * highest + 1
 
 
-def _after(a: str) -> str:
+def _position_after(a: str) -> str:
     width = _block_digits(_highest_digits(a))
     return _digits(_number(a, width) + 1, width)
 
 
-def _before(b: str) -> str:
+def _position_before(b: str) -> str:
     zeros = len(b) - len(b.lstrip("0"))
     width = 2 * zeros + 1
     lower = _digits(_number(b, width) - 1, width)

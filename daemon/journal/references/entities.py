@@ -10,7 +10,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from daemon.refusal import Candidate, RefusalCode, Refused, not_found, usage_error
+from daemon.refusal import Candidate, RefusalCode, Refused, not_found_refusal, usage_error
 from daemon.text_comparison import comparison_key
 from store.fold.entity import Entity
 from store.queries.clock_counters import clock_from_counters
@@ -54,7 +54,7 @@ def find_entity(
     """Find the entity of one of these kinds whose id begins with `ref`. Raises Refused as `task` does."""
     noun = noun or kinds[0].replace("_", " ")
     if not is_id_prefix(ref):
-        raise not_found(noun, ref, ID_FORMAT_HINT)
+        raise not_found_refusal(noun, ref, ID_FORMAT_HINT)
     entity = _by_id(snapshot, kinds, ref)
     if entity is None:
         prefixed = _with_id_prefix(snapshot, kinds, ref)
@@ -66,7 +66,7 @@ def find_by_full_id(snapshot: Snapshot, kind: str, ref: str) -> Entity:
     """Find the entity of a kind that has this whole id, in sight or not. Raises Refused (not_found)."""
     entity = _by_id(snapshot, (kind,), ref)
     if entity is None:
-        raise not_found(kind, ref, sentence("give-whole-id", "give the whole id"))
+        raise not_found_refusal(kind, ref, sentence("give-whole-id", "give the whole id"))
     return entity
 
 
@@ -117,7 +117,7 @@ def resolve_base_clock(
     return clock
 
 
-def removed_here(kind: str, entity: Entity) -> Refused:
+def removed_refusal(kind: str, entity: Entity) -> Refused:
     """Make the refusal of something that was removed; `kind` is its kind in words."""
     title = as_candidate(entity).title
     return Refused(
@@ -192,7 +192,7 @@ def _only(entities: list[Entity], noun: str, ref: str) -> Entity:
     if len(entities) == 1:
         return entities[0]
     if not entities:
-        raise not_found(noun, ref, _LIST_HINT if noun == "task" else None)
+        raise not_found_refusal(noun, ref, _LIST_HINT if noun == "task" else None)
     count = min(len(entities), CANDIDATES_MAX)
     message = (
         sentence("ambiguous-or-more", "{ref!r} could mean {count} or more of them", ref=ref[:80], count=count)
@@ -210,4 +210,4 @@ def _only(entities: list[Entity], noun: str, ref: str) -> Entity:
 def _in_sight(entity: Entity, noun: str, removed: bool) -> Entity:
     if entity.visible or removed:
         return entity
-    raise removed_here(noun, entity)
+    raise removed_refusal(noun, entity)

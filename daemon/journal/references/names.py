@@ -10,7 +10,7 @@ from typing import Literal
 
 from daemon.journal.fields import validation
 from daemon.journal.references import entities
-from daemon.refusal import RefusalCode, Refused, not_found
+from daemon.refusal import RefusalCode, Refused, not_found_refusal
 from daemon.text_comparison import comparison_key
 from store.fold.entity import Entity
 from store.fold.entity_state import DELETED
@@ -120,7 +120,9 @@ def find_named(snapshot: Snapshot, kind: NamedKind, ref: str, *, removed: bool =
                 [entities.as_candidate(matching_entity) for matching_entity in matching_entities],
             )
     if _BEGINNING.fullmatch(comparison_key(ref)) is None:
-        raise not_found(kind, ref, sentence("names-listed", "`{noun} list` shows their names", noun=kind))
+        raise not_found_refusal(
+            kind, ref, sentence("names-listed", "`{noun} list` shows their names", noun=kind)
+        )
     return entities.find_entity(snapshot, [kind], ref, removed=removed)
 
 

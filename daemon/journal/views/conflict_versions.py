@@ -175,7 +175,7 @@ class ConflictPresenter:
         parent = entity.value(field)
         if not isinstance(parent, bytes):
             return []
-        children = self.children.pointing_at(EntityId(parent), relation)
+        children = self.children.entities_pointing_at(EntityId(parent), relation)
         return [sibling for sibling in children if sibling.id != entity.id]
 
 

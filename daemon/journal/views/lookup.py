@@ -134,7 +134,7 @@ class ChildLookup:
         self._children[relation] = children
         return [child for siblings in children.values() for child in siblings]
 
-    def pointing_at(self, target: EntityId, relation: str) -> list[Entity]:
+    def entities_pointing_at(self, target: EntityId, relation: str) -> list[Entity]:
         """Return the visible entities that point at `target` by a relation."""
         children = self._children.setdefault(relation, {})
         if target not in children:

@@ -54,11 +54,13 @@ class JournalPresenter:
 
     def task(self, task: Entity, *, brief: bool = False) -> Task:
         """Show a task; `brief` leaves out what belongs to it."""
-        checklists = sorted_by_position(self.children.pointing_at(task.id, "task_checklist"))
+        checklists = sorted_by_position(self.children.entities_pointing_at(task.id, "task_checklist"))
         items = {checklist.id: self._sorted_items(checklist.id) for checklist in checklists}
-        entries = [] if brief else self.children.pointing_at(task.id, "task_entry")
-        times = sorted(self.children.pointing_at(task.id, "task_time"), key=_record_order)
-        agent = next((entity.id for entity in self.children.pointing_at(task.id, "agent_task")), None)
+        entries = [] if brief else self.children.entities_pointing_at(task.id, "task_entry")
+        times = sorted(self.children.entities_pointing_at(task.id, "task_time"), key=_record_order)
+        agent = next(
+            (entity.id for entity in self.children.entities_pointing_at(task.id, "agent_task")), None
+        )
         labels = self._labels(task)
         listed = [item for below in items.values() for item in below]
         return Task(
@@ -115,7 +117,7 @@ class JournalPresenter:
         return self._checklist(checklist, items, EntityId(task) if isinstance(task, bytes) else None)
 
     def _sorted_items(self, checklist: EntityId) -> list[Entity]:
-        return sorted_by_position(self.children.pointing_at(checklist, "checklist_item"))
+        return sorted_by_position(self.children.entities_pointing_at(checklist, "checklist_item"))
 
     def removed_part_of_checklist(self, checklist: Entity, task: EntityId) -> Checklist:
         """Show what of a checklist is out of sight: all of it, or else its removed items."""
@@ -179,7 +181,7 @@ class JournalPresenter:
 
     def entries(self, task: Entity, *, removed: bool) -> list[Entry]:
         """Show the entries of a task that are in sight, or instead the `removed` ones, by their times."""
-        removed_entries = self.children.pointing_at(task.id, "task_entry")
+        removed_entries = self.children.entities_pointing_at(task.id, "task_entry")
         if removed:
             ids = self._snapshot.ids_pointing_at(task.id, "task_entry", removed=True)
             all_parts = [entity for entity in map(self._snapshot.entity, ids) if entity is not None]

@@ -128,7 +128,7 @@ class MdnsDiscovery:
     def unheard_s(self) -> float | None:
         """Return for how many seconds nothing was received; None if something was, or nothing listens."""
         began_s = self._listening_since_s
-        if began_s is None or self._cache.received_since(began_s):
+        if began_s is None or self._cache.has_received_since(began_s):
             return None
         return self._clock.monotonic_s() - began_s
 

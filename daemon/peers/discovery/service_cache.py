@@ -74,7 +74,7 @@ class ServiceCache:
         if device is not None and (before is None or (before.port, before.addresses) != (port, usable)):
             self._notify(device)
 
-    def received_since(self, at_s: float) -> bool:
+    def has_received_since(self, at_s: float) -> bool:
         """Return whether any service was announced since a moment of the clock's monotonic time."""
         return any(service.announced_s >= at_s for service in self._services.values())
 

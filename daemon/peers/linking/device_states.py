@@ -11,7 +11,7 @@ import msgspec
 from daemon.peers.linking.exchange_faults import ExchangeFaults
 from daemon.peers.roster.admission_log import AdmissionsSeen, admission_mark, find_admitter, first_seen_ms
 from daemon.peers.roster.member_records import Member
-from daemon.refusal import not_found
+from daemon.refusal import not_found_refusal
 from daemon.timestamps import iso_utc
 from store.local import peer_records
 from store.local.peer_records import PeerContact
@@ -173,7 +173,7 @@ def list_device_states(
     if after is not None:
         places = [place for place, member in enumerate(ordered, 1) if member.device.hex() == after]
         if not places:
-            raise not_found("device", after, sentence("see-devices", "see placet devices"))
+            raise not_found_refusal("device", after, sentence("see-devices", "see placet devices"))
         ordered = ordered[places[0] :]
     shown, more = ordered[:DEVICES_SHOWN_MAX], ordered[DEVICES_SHOWN_MAX:]
     removed = sum(member.removed for member in more)

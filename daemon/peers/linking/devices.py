@@ -123,7 +123,7 @@ class DeviceDirectory:
         The journal stays as it is. A new beginning is possible only after the daemon has ended. Raises
         Refused if the vault has no other device.
         """
-        others = {device: member.name for device, member in self._members.others().items()}
+        others = {device: member.name for device, member in self._members.other_members().items()}
         if not others:
             raise Refused(
                 RefusalCode.USAGE,

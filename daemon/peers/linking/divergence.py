@@ -38,7 +38,7 @@ class Divergences:
 
     async def load(self) -> None:
         """Read what was found before this process began."""
-        self._diverging_since_ms = await self._db.read(peer_records.diverging_since)
+        self._diverging_since_ms = await self._db.read(peer_records.divergence_starts_ms)
 
     def diverging_peers(self) -> Mapping[DeviceId, int]:
         """Return the peers whose state differed when last compared, and since when (Unix time in ms)."""

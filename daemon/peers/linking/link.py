@@ -304,7 +304,7 @@ class PeerLink:
 
     async def _record_pong(self, frame: bytes) -> None:
         """Record the answer to the last ping, once the pages that came before it are stored."""
-        number = self.liveness.answered_ping(frame)
+        number = self.liveness.pong_number(frame)
         if number is not None:
             await self._pages.join()
             self.liveness.record_pong(number)

@@ -164,7 +164,7 @@ class LinkRegistry(LinkObserver):
             else:
                 task = asyncio.create_task(self._close_replaced(rival, link))
                 self._replaced[rival] = task
-                task.add_done_callback(partial(self._replaced_closed, rival))
+                task.add_done_callback(partial(self._forget_replaced, rival))
         self._placed[link.peer], self._placed_s[link.peer] = link, loop_time_s()
         return True
 
@@ -176,7 +176,7 @@ class LinkRegistry(LinkObserver):
         cloned = await self.key_clones.detect_by_answer(link, newer)
         link.close(goodbyes.KEY_CLONE if cloned else goodbyes.REPLACED)
 
-    def _replaced_closed(self, link: PeerLink, finished: asyncio.Task[None]) -> None:
+    def _forget_replaced(self, link: PeerLink, finished: asyncio.Task[None]) -> None:
         del self._replaced[link]
         if not finished.cancelled() and (fault := finished.exception()) is not None:
             log.error("a link that a newer one replaces could not be closed", exc_info=fault)
@@ -264,13 +264,13 @@ class LinkRegistry(LinkObserver):
             if device in (None, link.peer) and link not in self._probes:
                 task = asyncio.create_task(self._probe(link))
                 self._probes[link] = task
-                task.add_done_callback(partial(self._probe_done, link))
+                task.add_done_callback(partial(self._end_probe, link))
 
     async def _probe(self, link: PeerLink) -> None:
         if not await link.liveness.is_alive():
             await self._close_and_wait(link, goodbyes.NO_SIGN_OF_LIFE)
 
-    def _probe_done(self, link: PeerLink, finished: asyncio.Task[None]) -> None:
+    def _end_probe(self, link: PeerLink, finished: asyncio.Task[None]) -> None:
         self._probes.pop(link, None)
         if not finished.cancelled() and (fault := finished.exception()) is not None:
             log.error("a link could not be checked for a sign of life", exc_info=fault)

@@ -59,7 +59,7 @@ class Liveness:
         """Note that a page of the peer's commits was stored."""
         self._stored_pages += 1
 
-    def answered_ping(self, frame: bytes) -> int | None:
+    def pong_number(self, frame: bytes) -> int | None:
         """Return the number of the latest ping if this frame is the pong to it, else None."""
         return self._pings if frame == encode_message(Pong(self._pings)) else None
 

@@ -108,9 +108,9 @@ class Replication:
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._task_done)
+        task.add_done_callback(self._forget_task)
 
-    def _task_done(self, task: asyncio.Task[None]) -> None:
+    def _forget_task(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (fault := task.exception()) is not None:
             log.error("a background task of replication failed", exc_info=fault)
@@ -234,7 +234,7 @@ class Replication:
         members = self._members.linkable_members()
         if not self.paused:
             self._reconnector.set_targets(members)
-        removed_here = self._members.own_device_removed
+        removed_here = self._members.is_own_device_removed
         goodbye = goodbyes.OWN_DEVICE_REMOVED if removed_here else goodbyes.NOT_A_MEMBER
         self._links.close_all_but(members, goodbye)
         self._links.faults.forget_all_but(members)

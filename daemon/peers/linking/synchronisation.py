@@ -36,7 +36,7 @@ class Synchronisation:
         Raises Refused (timeout) if that takes longer. A member that shows another state, or whose link ended
         by a fault, is not waited for: the answer is not `complete`.
         """
-        if self._members.own_device_removed:
+        if self._members.is_own_device_removed:
             raise Refused(
                 RefusalCode.FORBIDDEN,
                 sentence("no-longer-member", "this device is no longer a member of its vault"),

@@ -184,7 +184,7 @@ class Invitations:
 
     def _require_open_vault(self) -> None:
         """Refuse to invite into a vault that this device left, is leaving, or exchanges nothing with."""
-        if self._members.own_device_removed:
+        if self._members.is_own_device_removed:
             raise removed_device_refusal()
         if self._is_paused():
             raise Refused(

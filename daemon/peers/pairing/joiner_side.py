@@ -152,10 +152,12 @@ async def reach_inviter(
     result = await happy_eyeballs.connect_to_first(places, call, limits.stagger_s)
     if result.wire is not None:
         return result.wire, certificates[result.wire]
-    raise _not_reached(full, closed, result.failed_calls)
+    raise _unreached_refusal(full, closed, result.failed_calls)
 
 
-def _not_reached(full: Sequence[str], closed: Sequence[str], failed_calls: Sequence[FailedCall]) -> Refused:
+def _unreached_refusal(
+    full: Sequence[str], closed: Sequence[str], failed_calls: Sequence[FailedCall]
+) -> Refused:
     """Return the refusal if no address could be used; the most telling reason wins."""
     if full:
         return Refused(

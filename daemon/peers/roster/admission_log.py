@@ -67,7 +67,7 @@ def devices_admitted_by(
     positions = snapshot.first_positions(member_records.KIND)
     first = {other: positions.get(member_records.roster_entity_id(other), 0) for other in members}
     later = [other for other in members if other != snapshot.device and first[other] > first[device]]
-    waiting = _entered_by_others(snapshot, later)
+    waiting = _writers_of_certificates(snapshot, later)
     entered: dict[DeviceId, list[DeviceId]] = {}
     for other, writers in waiting.items():
         for writer in writers:
@@ -82,7 +82,9 @@ def devices_admitted_by(
     return admitted[1:]
 
 
-def _entered_by_others(snapshot: Snapshot, devices: Sequence[DeviceId]) -> dict[DeviceId, set[DeviceId]]:
+def _writers_of_certificates(
+    snapshot: Snapshot, devices: Sequence[DeviceId]
+) -> dict[DeviceId, set[DeviceId]]:
     """Return, for each of these devices, the other devices that ever wrote its certificate."""
     of_entity = {member_records.roster_entity_id(device): device for device in devices}
     return {

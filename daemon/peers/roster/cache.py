@@ -89,7 +89,7 @@ class RosterCache:
         newcomers = reading.newcomers
         # A device that is no member lets nobody in.
         self._newcomers = (
-            {} if self.own_device_removed else {newcomer.certificate: newcomer for newcomer in newcomers}
+            {} if self.is_own_device_removed else {newcomer.certificate: newcomer for newcomer in newcomers}
         )
         trusted = (
             frozenset(member.certificate for member in self.linkable_members().values())
@@ -128,16 +128,16 @@ class RosterCache:
         return BeaconKeys(None if own is None or own.removed else own.beacon, others)
 
     @property
-    def own_device_removed(self) -> bool:
+    def is_own_device_removed(self) -> bool:
         """Return whether this device was removed from its vault, or has left it."""
         own = self.all_members.get(self._own)
         return own is not None and own.removed
 
     def linkable_members(self) -> Mapping[DeviceId, Member]:
         """Return the other members, none if this device was removed."""
-        return {} if self.own_device_removed else self._others
+        return {} if self.is_own_device_removed else self._others
 
-    def others(self) -> Mapping[DeviceId, Member]:
+    def other_members(self) -> Mapping[DeviceId, Member]:
         """Return the other devices of the vault, also if this one was removed from it."""
         return self._others
 
@@ -171,7 +171,7 @@ class RosterCache:
         return None if member is None else member.device
 
     def _member(self, certificate: bytes) -> Member | None:
-        return None if self.own_device_removed else self._by_certificate.get(certificate)
+        return None if self.is_own_device_removed else self._by_certificate.get(certificate)
 
     def _newcomer(self, certificate: bytes) -> Newcomer | None:
         newcomer = self._newcomers.get(certificate)

@@ -5,7 +5,7 @@ Never removes the device that it runs on by a reference: that device leaves inst
 
 from daemon.peers.roster import admission_log, member_records
 from daemon.peers.roster.member_records import DEVICE_NAME_CHARS_MAX, Member
-from daemon.refusal import RefusalCode, Refused, not_found, usage_error
+from daemon.refusal import RefusalCode, Refused, not_found_refusal, usage_error
 from daemon.text_comparison import comparison_key
 from store.local import peer_records
 from store.sentence import sentence
@@ -35,7 +35,7 @@ def find_device(snapshot: Snapshot, ref: str, *, removed: bool = True) -> Member
     # A removed device must not make the one that took its name ambiguous.
     matches = [member for member in matches if not member.removed] or matches
     if not matches:
-        raise not_found("device", ref, sentence("see-devices", "see placet devices"))
+        raise not_found_refusal("device", ref, sentence("see-devices", "see placet devices"))
     if len(matches) > 1:
         raise Refused(
             RefusalCode.AMBIGUOUS,

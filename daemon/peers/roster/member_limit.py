@@ -28,12 +28,12 @@ def devices_left_out(snapshot: Snapshot, members: Mapping[DeviceId, Member]) -> 
     }
     if len(current) <= MEMBERS_MAX:
         return frozenset()
-    ranking = [member_records.roster_entity_id(snapshot.device), *_entered_in_order(snapshot, current)]
+    ranking = [member_records.roster_entity_id(snapshot.device), *_entries_in_order(snapshot, current)]
     kept = [entity for entity in dict.fromkeys(ranking) if entity in current][:MEMBERS_MAX]
     return frozenset(current.values()) - {current[entity] for entity in kept}
 
 
-def _entered_in_order(snapshot: Snapshot, current: Mapping[EntityId, DeviceId]) -> list[EntityId]:
+def _entries_in_order(snapshot: Snapshot, current: Mapping[EntityId, DeviceId]) -> list[EntityId]:
     """Return the entries whose certificate this device wrote, then the first others, in feed order.
 
     The feed position of a commit is given here and never changes. Only a certificate of the entry's own key

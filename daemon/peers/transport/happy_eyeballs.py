@@ -65,7 +65,7 @@ async def connect_to_first(
                 timeout=stagger_s if waiting else None,
                 return_when=asyncio.FIRST_COMPLETED,
             )
-        result = ConnectResult(_first_wire(calls), _worth_reporting(failed))
+        result = ConnectResult(_first_wire(calls), _calls_to_report(failed))
     except BaseException:
         await _end(calls, None)
         raise
@@ -78,7 +78,7 @@ async def connect_to_first(
     return result
 
 
-def _worth_reporting(failed: list[tuple[Address, FailedCall]]) -> list[FailedCall]:
+def _calls_to_report(failed: list[tuple[Address, FailedCall]]) -> list[FailedCall]:
     elsewhere = [call for place, call in failed if not place.is_loopback]
     return elsewhere or [call for _, call in failed]
 

@@ -116,13 +116,13 @@ class NetworkWatch:
     async def watch(self) -> None:
         """Watch until cancelled. A change that the kernel does not report is seen at the next tick."""
         before: tuple[frozenset[str], frozenset[str]] | None = None
-        lost_s, has_slept = self._lost_s(), False
+        lost_s, has_slept = self._clock_offset_s(), False
         with contextlib.suppress(OSError):
             before = _current()
         async with _kernel_events(self._event):
             while True:
                 was_suspended = await self._wait()
-                now_lost_s = self._lost_s()
+                now_lost_s = self._clock_offset_s()
                 has_slept |= was_suspended or abs(now_lost_s - lost_s) > SLEEP_DETECTED_S
                 lost_s = now_lost_s
                 try:
@@ -150,7 +150,7 @@ class NetworkWatch:
             self._event.clear()
         return loop.time() - began_s > self._tick_s + SETTLE_S + SLEEP_DETECTED_S
 
-    def _lost_s(self) -> float:
+    def _clock_offset_s(self) -> float:
         """Return the time of day minus the time of this machine's timers, in seconds.
 
         It jumps if the machine slept or if its clock was set. Both are handled alike.

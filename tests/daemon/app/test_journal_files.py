@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from daemon.app import journal_files
-from daemon.app.folder_lock import folder_locked
+from daemon.app.folder_lock import lock_folder
 from daemon.cli.terminal.display import Display
 from daemon.cli.views.files.backups import restore_lines
 from daemon.peers.transport import identity, sealed_key
@@ -131,7 +131,7 @@ def test_what_is_no_backup_is_refused_and_changes_nothing(home: Path, tmp_path: 
     said_no(put_back(letter), "failed", "is not a Placet backup")
     said_no(put_back(tmp_path / "none"), "not_found", "no backup")
     said_no(put_back(home / "placet.db"), "usage", "the journal itself")
-    with folder_locked(home):
+    with lock_folder(home):
         said_no(put_back(letter), "failed", "stop it first")
     assert (home / "placet.db").read_bytes() == before
     assert not list(home.glob("*.restoring*"))
@@ -151,7 +151,7 @@ def test_the_files_of_another_journal_are_copied_only_while_no_daemon_writes_to_
     other = tmp_path / "other"
     shutil.copytree(home, other)
     assert journal_files.verify(str(other / "placet.db"), silent)["sound"]
-    with folder_locked(other):
+    with lock_folder(other):
         said_no(journal_files.verify(str(other / "placet.db"), silent), "failed", "is writing to")
         said_no(put_back(other / "placet.db"), "failed", "placet backup")
     assert put_back(other / "placet.db")["commits"] == 0

@@ -183,11 +183,11 @@ def test_a_peer_whose_state_differs_is_kept_as_such_until_it_does_not(store: Sto
         lambda tx: peer_records.record_divergence(tx, TWO, 8),
     )
     with store.read() as snapshot:
-        assert peer_records.diverging_since(snapshot) == {ONE: 7, TWO: 8}
+        assert peer_records.divergence_starts_ms(snapshot) == {ONE: 7, TWO: 8}
     put(
         store,
         lambda tx: peer_records.record_divergence(tx, ONE, 9),
         lambda tx: peer_records.record_divergence(tx, TWO, None),
     )
     with store.read() as snapshot:
-        assert peer_records.diverging_since(snapshot) == {ONE: 9}
+        assert peer_records.divergence_starts_ms(snapshot) == {ONE: 9}

@@ -198,11 +198,11 @@ def test_the_operations_that_may_have_a_field_are_read_and_no_others(store: Stor
 
 def test_whether_entities_were_touched_by_few_commits(store: Store) -> None:
     with store.read() as snapshot:
-        assert field_changes.touched_at_most(snapshot, [TASK], 4)
-        assert not field_changes.touched_at_most(snapshot, [TASK], 3)
-        assert field_changes.touched_at_most(snapshot, [TASK, OTHER], 6)
-        assert not field_changes.touched_at_most(snapshot, [TASK, OTHER], 5)
-        assert field_changes.touched_at_most(snapshot, [], 0)
+        assert field_changes.is_touched_at_most(snapshot, [TASK], 4)
+        assert not field_changes.is_touched_at_most(snapshot, [TASK], 3)
+        assert field_changes.is_touched_at_most(snapshot, [TASK, OTHER], 6)
+        assert not field_changes.is_touched_at_most(snapshot, [TASK, OTHER], 5)
+        assert field_changes.is_touched_at_most(snapshot, [], 0)
 
 
 def test_the_first_commit_that_a_clock_lacks_is_found(store: Store) -> None:

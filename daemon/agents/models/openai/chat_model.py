@@ -99,7 +99,7 @@ class ChatCompletionsModel:
         await self._wire.close()
 
     async def _turn(self, context: RunContext) -> ModelTurn:
-        form = await self._settled_form()
+        form = await self._settle_form()
         try:
             return await self._turn_in(form, context)
         except RequestNotUnderstood:
@@ -114,7 +114,7 @@ class ChatCompletionsModel:
         if not by_tools and context.tool_exchanges and not context.required_tool:
             return ModelTurn(())
         number = context.tool_exchanges[-1].turn + 1 if context.tool_exchanges else 1
-        body = await self._asked_within_room(context, form)
+        body = await self._ask_within_room(context, form)
         try:
             return parse_turn(body, number, self._redactor, by_tools=by_tools)
         except AnswerFault:
@@ -123,7 +123,7 @@ class ChatCompletionsModel:
         # What was proposed before need not be lost because the last answer, a report, is none.
         return ModelTurn((), usage=reported_usage(body) or TokenUsage())
 
-    async def _asked_within_room(self, context: RunContext, form: RequestForm) -> bytes:
+    async def _ask_within_room(self, context: RunContext, form: RequestForm) -> bytes:
         """Ask. If the request is too long for the model, send half of the task, and remember that size.
 
         The rules and the tools cannot be made shorter, so they do not count as part of what is halved.
@@ -184,7 +184,7 @@ class ChatCompletionsModel:
 
     # -- the form -------------------------------------------------------------------------------------
 
-    async def _settled_form(self) -> RequestForm:
+    async def _settle_form(self) -> RequestForm:
         """Return the form. If it is neither set nor known, try the server, without sending any note."""
         async with self._probing:
             if self._form is None:

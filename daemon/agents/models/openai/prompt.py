@@ -50,13 +50,13 @@ def _in_strict_order(messages: list[ChatMessage], instruction: str) -> list[Chat
     ordered: list[ChatMessage] = []
     for message in messages:
         if message["role"] == "user" and ordered and ordered[-1]["role"] == "user":
-            ordered[-1] = _extended(ordered[-1], message["content"])
+            ordered[-1] = _append_text(ordered[-1], message["content"])
         else:
             ordered.append(message)
-    return [*ordered[:-1], _extended(ordered[-1], instruction)] if instruction else ordered
+    return [*ordered[:-1], _append_text(ordered[-1], instruction)] if instruction else ordered
 
 
-def _extended(message: ChatMessage, text: str) -> ChatMessage:
+def _append_text(message: ChatMessage, text: str) -> ChatMessage:
     return message | {"content": f"{message['content']}\n\n{text}"}
 
 

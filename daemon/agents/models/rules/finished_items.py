@@ -118,7 +118,7 @@ def finished_items(clause: Clause, items: Sequence[ItemPattern], cues: CueTable)
     return [
         item_pattern.item
         for start, end in spans
-        for item_pattern in _said_done(clause, start, end, items, cues)
+        for item_pattern in _items_said_done(clause, start, end, items, cues)
     ]
 
 
@@ -160,7 +160,7 @@ def _items_named(words: Sequence[str], items: Sequence[ItemPattern], cues: CueTa
     return best if len(best) == 1 else []
 
 
-def _said_done(
+def _items_said_done(
     clause: Clause, start: int, end: int, items: Sequence[ItemPattern], cues: CueTable
 ) -> list[ItemPattern]:
     """Return the item that a segment says is done, by a word for it or by the item's own verb."""

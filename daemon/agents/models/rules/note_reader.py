@@ -158,7 +158,7 @@ def _read_clause(
     note_findings.priority = _priority(clause, cues, quote) or note_findings.priority
     for amount in stated_durations(clause, cues):
         note_findings.minutes = QuotedValue(str(amount.minutes), quote)
-        clause = _without(clause, amount.start, amount.end)
+        clause = _blank_out(clause, amount.start, amount.end)
     for day, _ in due_dates(clause, written_at.date(), cues):
         note_findings.due = QuotedValue(day.isoformat(), quote)
 
@@ -168,7 +168,7 @@ def _quote(text: str) -> str:
     return text.rstrip(";,") if len(text) <= QUOTE_CHARS_MAX else text[: QUOTE_CHARS_MAX - 1] + "…"
 
 
-def _without(clause: Clause, start: int, end: int) -> Clause:
+def _blank_out(clause: Clause, start: int, end: int) -> Clause:
     return replace(clause, unquoted=clause.unquoted[:start] + " " * (end - start) + clause.unquoted[end:])
 
 
@@ -193,7 +193,7 @@ def _priority(clause: Clause, cues: CueTable, quote: str) -> QuotedValue | None:
     """Read a stated priority, or else an urgency, the highest of several."""
     if clause.is_question:
         return None
-    for match in _stated_priority(cues).finditer(clause.unquoted):
+    for match in _priority_pattern(cues).finditer(clause.unquoted):
         if is_asserted_now(clause, match.start(), cues):
             return QuotedValue((match["value"] or "p3").upper(), quote)
     cried = [
@@ -207,7 +207,7 @@ def _priority(clause: Clause, cues: CueTable, quote: str) -> QuotedValue | None:
 
 
 @lru_cache(maxsize=16)
-def _stated_priority(cues: CueTable) -> re.Pattern[str]:
+def _priority_pattern(cues: CueTable) -> re.Pattern[str]:
     joins = r"(?:\s+(?:is|to|of|ist|auf|es|est|e|la))?\s*[:=]?\s*"
     text = rf"(?:{alternation(cues.priority.cues)}){joins}(?P<value>p[0-3])"
     return re.compile(rf"(?<![\w-])(?:{text}|(?:{alternation(cues.priority.low)}))(?!\w)")

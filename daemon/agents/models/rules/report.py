@@ -55,14 +55,14 @@ def _learnings(context: RunContext, wording: ModelWording) -> list[str]:
             last.pop(proposed, None)
             last[proposed] = decision
     turned_downs = [
-        _turned_down(decision_view, wording)
+        _rejection_line(decision_view, wording)
         for decision_view in last.values()
         if decision_view.verdict == "rejected"
     ]
     return turned_downs[-LEARNINGS_MAX:]
 
 
-def _turned_down(decision: DecisionView, wording: ModelWording) -> str:
+def _rejection_line(decision: DecisionView, wording: ModelWording) -> str:
     values = [str(value) for name, value in decision.args.items() if name not in _ASIDE]
     if decision.args.get("isChecked"):
         values.append("✓")

@@ -13,7 +13,7 @@ from daemon.cli.api import client
 from daemon.cli.api.client import percent_encode
 from daemon.cli.framework.declaration import group, joined_words, pass_output
 from daemon.cli.translation import _
-from daemon.cli.views.journal.links import link_done, link_list, link_rows
+from daemon.cli.views.journal.links import link_deed_lines, link_list, link_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,7 +38,7 @@ def _link_request(task: str, kind: str, other: str) -> tuple[str, dict[str, Any]
 
 
 def _deed_view(verb: str) -> Callable[[Any, Display], Iterator[str]]:
-    return lambda link, display: link_done(verb, link, display)
+    return lambda link, display: link_deed_lines(verb, link, display)
 
 
 def _rows(link: Any) -> Iterator[Any]:

@@ -17,7 +17,7 @@ from daemon.cli.framework.batch import run_for_each
 from daemon.cli.framework.declaration import command, group, joined_words, pass_output
 from daemon.cli.terminal.standard_input import piped_text
 from daemon.cli.translation import _
-from daemon.cli.views.journal.entries import entry_done, entry_list, entry_page, entry_rows
+from daemon.cli.views.journal.entries import entry_deed_lines, entry_list, entry_page, entry_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,9 +53,9 @@ def _read_text(words: tuple[str, ...], start: str = "") -> AbstractContextManage
     if words and words != _STANDARD_INPUT:
         return nullcontext(" ".join(words))
     if not words and _on_a_terminal():
-        from daemon.cli.terminal.editor import edited_text
+        from daemon.cli.terminal.editor import edit_text
 
-        return edited_text(start)
+        return edit_text(start)
     return nullcontext(piped_text("text"))
 
 
@@ -81,7 +81,7 @@ def _add(output: Output, task: str, text: tuple[str, ...], at: str | None, sourc
         answer = client.post(f"/v1/tasks/{percent_encode(task)}/entries", body)
     output.write_answer(
         answer,
-        lambda entry, display: entry_done(_("Noted"), [entry], display),
+        lambda entry, display: entry_deed_lines(_("Noted"), [entry], display),
         lambda shown_entry: entry_rows([shown_entry]),
     )
 
@@ -153,7 +153,7 @@ def edit(output: Output, entry: str, text: tuple[str, ...], at: str | None, sour
     )
     output.write_answer(
         answer,
-        lambda shown_entry, display: entry_done(_("Changed"), [shown_entry], display),
+        lambda shown_entry, display: entry_deed_lines(_("Changed"), [shown_entry], display),
         lambda shown_entry: entry_rows([shown_entry]),
     )
 
@@ -192,7 +192,11 @@ def restore(output: Output, entries: tuple[str, ...]) -> int:
 
 def _change_entries(output: Output, verb: str, refs: tuple[str, ...], ask: Callable[[str], ApiAnswer]) -> int:
     return run_for_each(
-        output, refs, ask, lambda shown_entries, display: entry_done(verb, shown_entries, display), entry_rows
+        output,
+        refs,
+        ask,
+        lambda shown_entries, display: entry_deed_lines(verb, shown_entries, display),
+        entry_rows,
     )
 
 

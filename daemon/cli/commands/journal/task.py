@@ -122,10 +122,10 @@ def list_command(
         answer = ApiAnswer(in_order(answer.json)[:limit], answer.date)
     output.write_answer(answer, task_list, task_rows)
     if not answer.json:
-        output.write_remark(_nothing_listed(removed, narrowed=any(options.values())))
+        output.write_remark(_nothing_listed_words(removed, narrowed=any(options.values())))
 
 
-def _nothing_listed(removed: bool, *, narrowed: bool) -> str:
+def _nothing_listed_words(removed: bool, *, narrowed: bool) -> str:
     if narrowed:
         return _("No task matches all of that.")
     return _("Nothing removed.") if removed else _("No open tasks. Add one: placet add TITLE")

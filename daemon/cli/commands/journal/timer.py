@@ -15,7 +15,7 @@ from daemon.cli.api.client import ApiAnswer, percent_encode
 from daemon.cli.framework.batch import run_for_each
 from daemon.cli.framework.declaration import group, joined_words, pass_output
 from daemon.cli.translation import _
-from daemon.cli.views.journal.times import time_done, time_rows, time_table, timer_lines
+from daemon.cli.views.journal.times import time_deed_lines, time_rows, time_table, timer_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,8 +52,10 @@ def start(output: Output, task: tuple[str, ...], at: str | None, note: str | Non
 
 
 def _started_lines(answer: Any, display: Display) -> Iterator[str]:
-    yield from time_done(_("Stopped"), answer.get("stopped") or (), display)
-    yield from time_done(_("Running already:") if answer.get("already") else _("Started"), [answer], display)
+    yield from time_deed_lines(_("Stopped"), answer.get("stopped") or (), display)
+    yield from time_deed_lines(
+        _("Running already:") if answer.get("already") else _("Started"), [answer], display
+    )
 
 
 @timer_command.command("stop")
@@ -64,7 +66,7 @@ def _started_lines(answer: Any, display: Display) -> Iterator[str]:
 def stop(output: Output, record: str | None, at: str | None, note: str | None) -> None:
     """Stop the timer of this device, or with ID any, such as that of a device that is gone."""
     answer = client.post("/v1/timers/stop", _without_missing(record=record, at=at, note=note))
-    output.write_answer(answer, partial(time_done, _("Stopped")), time_rows)
+    output.write_answer(answer, partial(time_deed_lines, _("Stopped")), time_rows)
     if not answer.json and output.is_for_people:
         output.write_remark(_("No timer runs on this device."))
         running = client.get("/v1/timers")
@@ -128,7 +130,7 @@ def edit(output: Output, record: str, **options: str | None) -> None:
 @pass_output
 def remove(output: Output, records: tuple[str, ...]) -> int:
     """Remove records; a timer that runs is stopped."""
-    return run_for_each(output, records, _remove, partial(time_done, _("Removed")), time_rows)
+    return run_for_each(output, records, _remove, partial(time_deed_lines, _("Removed")), time_rows)
 
 
 def _remove(record: str) -> ApiAnswer:
@@ -140,7 +142,7 @@ def _remove(record: str) -> ApiAnswer:
 @pass_output
 def restore(output: Output, records: tuple[str, ...]) -> int:
     """Restore removed records."""
-    return run_for_each(output, records, _restore, partial(time_done, _("Restored")), time_rows)
+    return run_for_each(output, records, _restore, partial(time_deed_lines, _("Restored")), time_rows)
 
 
 def _restore(record: str) -> ApiAnswer:

@@ -149,7 +149,7 @@ def _settings(settings: Sequence[dict[str, Any]], display: Display, origin: bool
 @pass_output
 def edit_command(output: Output) -> None:
     """Open the settings in your editor; settings that are not valid are not saved."""
-    from daemon.cli.terminal.editor import edited_text
+    from daemon.cli.terminal.editor import edit_text
 
     file = find_paths().config_file
     try:
@@ -157,7 +157,7 @@ def edit_command(output: Output) -> None:
             before = opened.read()
     except FileNotFoundError:
         before = ""
-    with edited_text(before, "config", ".toml") as text:
+    with edit_text(before, "config", ".toml") as text:
         changed = _use_settings(lambda part, _file: part.replace_text(file, text))
     output.write_remark(_("Written.") if changed else _("It was so already."))
     if changed:

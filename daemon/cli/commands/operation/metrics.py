@@ -25,7 +25,7 @@ def metrics_command(output: Output) -> None:
     text = b"".join(piece for piece, _whole in pieces).decode()
     samples = dict(_samples(text))
     output.write_answer(
-        ApiAnswer(samples, ""), lambda _told, _look: text.splitlines(), lambda all_: all_.items()
+        ApiAnswer(samples, ""), lambda _answer, _display: text.splitlines(), lambda all_: all_.items()
     )
 
 

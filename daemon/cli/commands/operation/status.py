@@ -66,7 +66,7 @@ def _checks() -> Iterator[HealthCheckResult]:
     try:
         status = client.get("/v1/status").json
     except CommandError as refusal:
-        yield _refused(gettext_noop("daemon"), refusal)
+        yield _refused_check(gettext_noop("daemon"), refusal)
         return
     yield HealthCheckResult(
         gettext_noop("daemon"), True, _("answers as {name}").format(name=status.get("name"))
@@ -78,7 +78,7 @@ def _daemons_own() -> Iterator[HealthCheckResult]:
     try:
         json = client.get("/v1/checks").json
     except CommandError as refusal:
-        yield _refused("checks", refusal)
+        yield _refused_check("checks", refusal)
         return
     for check_json in json:
         yield HealthCheckResult(
@@ -89,7 +89,7 @@ def _daemons_own() -> Iterator[HealthCheckResult]:
         )
 
 
-def _refused(name: str, refusal: CommandError) -> HealthCheckResult:
+def _refused_check(name: str, refusal: CommandError) -> HealthCheckResult:
     """Return the finding that the daemon did not answer what was asked."""
     return HealthCheckResult(
         name,

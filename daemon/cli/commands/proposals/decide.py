@@ -50,7 +50,7 @@ def exit_status(verdicts: Sequence[DecisionResultJson]) -> int:
     return statuses.pop() if len(statuses) == 1 else EXIT_FAILED
 
 
-def _which(run: Callable[..., object]) -> Callable[..., object]:
+def _item_options(run: Callable[..., object]) -> Callable[..., object]:
     items = click.argument("items", nargs=-1, metavar="[ITEM]...")
     set_option = click.option("--set", "whole", metavar="SET", help="What is pending of a set.")
     return items(set_option(run))
@@ -66,7 +66,7 @@ def _decide(output: Output, verdict: str, fields: dict[str, Any]) -> int:
         raise click.UsageError(_("name the items, or a set with --set"), click.get_current_context())
     which = {"set": change_set} if change_set else {"items": list(items)}
     if change_set and not unasked and output.is_for_people and is_interactive():
-        which = _shown_set(output, change_set)
+        which = _show_set(output, change_set)
     extra = {key: value for key, value in fields.items() if value}
     answer = client.post(
         "/v1/decisions", {"verdict": verdict, "via": "cli", **which, **extra}, DECISION_TIMEOUT_S
@@ -81,7 +81,7 @@ def _decide(output: Output, verdict: str, fields: dict[str, Any]) -> int:
     return exit_status(answer.json)
 
 
-def _shown_set(output: Output, text: str) -> dict[str, Any]:
+def _show_set(output: Output, text: str) -> dict[str, Any]:
     """List what is pending of a set, ask whether to confirm it, and return the set with what was listed.
 
     Nothing else of the set is confirmed, whatever comes in the meantime.
@@ -111,7 +111,7 @@ def _parse_edit(_context: click.Context, _option: click.Parameter, text: str | N
 
 
 @command("confirm")
-@_which
+@_item_options
 @click.option(
     "--edit",
     callback=_parse_edit,
@@ -137,7 +137,7 @@ def confirm_command(output: Output, **fields: Any) -> int:
 
 
 @command("reject")
-@_which
+@_item_options
 @_why
 @pass_output
 def reject_command(output: Output, **fields: Any) -> int:
@@ -146,7 +146,7 @@ def reject_command(output: Output, **fields: Any) -> int:
 
 
 @command("defer")
-@_which
+@_item_options
 @_why
 @pass_output
 def defer_command(output: Output, **fields: Any) -> int:

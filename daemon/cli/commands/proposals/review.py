@@ -52,7 +52,7 @@ def review_command(output: Output, task: tuple[str, ...]) -> int:
     query = {"task": " ".join(task) or None}
     answer = client.get(_PENDING, query)
     if not answer.json:
-        output.write_answer(answer, lambda _items, _look: (), pending_rows)
+        output.write_answer(answer, lambda _items, _display: (), pending_rows)
         output.write_remark(_("Nothing waits for you."))
         return EXIT_DONE
     if not output.is_for_people or not is_interactive():
@@ -82,7 +82,7 @@ class _Session:
         self._keys = keys
         self._query = query
         self._review = ReviewProgress(answer.json)
-        self._look: Display = output.display(answer)
+        self._display: Display = output.display(answer)
         self._drafts: dict[str, str] = {}
         self._quit_requested = False
         # Each action returns whether to draw the item anew; if not, only the question is asked again.
@@ -94,7 +94,7 @@ class _Session:
             "s": self._skip,
             "j": self._next,
             "k": self._previous,
-            "a": self._all,
+            "a": self._confirm_all,
             "u": self._take_back,
             "q": self._quit,
         }
@@ -128,7 +128,7 @@ class _Session:
             pressed = self._keys.read_key(_("Confirm it? [{keys}] ").format(keys=_KEYS)).lower()
             act = self._acts.get(pressed)
             if act is None:
-                write_lines(help_lines(self._look) if pressed else ())
+                write_lines(help_lines(self._display) if pressed else ())
             elif act(item):
                 return
             self._keys.discard_pending()
@@ -137,7 +137,7 @@ class _Session:
         """Draw the item as it is now, and return whether it is still open."""
         answer = client.get(_PENDING, self._query)
         now: dict[str, PendingItemJson] = {listed["item_id"]: listed for listed in answer.json}
-        self._look = self._output.display(answer)
+        self._display = self._output.display(answer)
         item = self._review.current
         if item["item_id"] not in now:
             short = escape(short_ids_of(self._review.items, "item_id")[item["item_id"]])
@@ -147,11 +147,11 @@ class _Session:
             return False
         self._review.refresh(now)
         task = _task(item.get("task_id") or "")
-        write_lines(review_page(self._review, task, answer.json, self._look))
+        write_lines(review_page(self._review, task, answer.json, self._display))
         return True
 
     def _note(self, words: str) -> None:
-        write_lines([self._look.paint(escape(words), "yellow")])
+        write_lines([self._display.paint(escape(words), "yellow")])
 
     # -- what each key does ---------------------------------------------------------------------------
 
@@ -184,12 +184,12 @@ class _Session:
         return self._decide("rejected", item, **({"reason": reason} if reason else {}))
 
     def _edit(self, item: PendingItemJson) -> bool:
-        from daemon.cli.terminal.editor import edited_text
+        from daemon.cli.terminal.editor import edit_text
 
         args, key = item.get("args") or {}, item["item_id"]
         self._keys.restore_terminal()
         try:
-            with edited_text(self._drafts.get(key) or _draft(args), "proposal", ".json") as text:
+            with edit_text(self._drafts.get(key) or _draft(args), "proposal", ".json") as text:
                 self._drafts[key] = text
             lines = (line for line in text.splitlines() if not line.startswith("#"))
             edit = parse_arguments("\n".join(lines), _("what you wrote"))
@@ -201,11 +201,11 @@ class _Session:
             return False
         return self._decide("confirmed", item, edit=edit)
 
-    def _all(self, _item: PendingItemJson) -> bool:
+    def _confirm_all(self, _item: PendingItemJson) -> bool:
         rest = self._review.open_of_task()
         ids = short_ids_of(rest, "item_id")
         for item in rest:
-            write_lines(item_lines(item, ids[item["item_id"]], self._look))
+            write_lines(item_lines(item, ids[item["item_id"]], self._display))
         count = len(rest)
         asks = ngettext("Confirm this {count}? [y,n] ", "Confirm these {count}? [y,n] ", count)
         if not self._ask_yes_no(asks.format(count=count)):
@@ -259,7 +259,7 @@ class _Session:
         except KeyboardInterrupt:
             self._note(_("placet decisions shows whether the last decision was taken"))
             raise
-        write_lines(result_lines(answer.json, self._look))
+        write_lines(result_lines(answer.json, self._display))
         decisions: list[dict[str, Any]] = answer.json
         return decisions
 

@@ -31,7 +31,7 @@ def entry_rows(entries: Iterable[EntryJson]) -> Iterator[Sequence[object]]:
         yield get("id"), get("happened_at"), get("author"), get("text"), get("source")
 
 
-def entry_done(verb: str, entries: Sequence[EntryJson], display: Display) -> Iterator[str]:
+def entry_deed_lines(verb: str, entries: Sequence[EntryJson], display: Display) -> Iterator[str]:
     """Answer a change of notes: what was done, the id, how the text begins."""
     ids = short_ids_of(entries)
     sign = display.paint(display.symbol("✓"), "green")

@@ -56,7 +56,7 @@ def link_list(links: Sequence[LinkJson], display: Display) -> Iterator[str]:
         yield "  ".join([*texts, *_status_words(link, display)])
 
 
-def link_done(verb: str, link: LinkJson, display: Display) -> Iterator[str]:
+def link_deed_lines(verb: str, link: LinkJson, display: Display) -> Iterator[str]:
     """Answer a change of a link: what was done, its id, what it says."""
     sign = display.paint(display.symbol("✓"), "green")
     yield from (f"{sign} {verb} {line}" for line in link_list([link], display))

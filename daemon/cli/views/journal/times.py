@@ -90,7 +90,7 @@ def timer_lines(records: Sequence[TimeRecordJson], display: Display) -> Iterator
         yield "  ".join(part for part in (f"{sign} {short}", title, facts, note) if part)
 
 
-def time_done(verb: str, records: Sequence[TimeRecordJson], display: Display) -> Iterator[str]:
+def time_deed_lines(verb: str, records: Sequence[TimeRecordJson], display: Display) -> Iterator[str]:
     """Answer a change of records: what was done, the id, how long, the task."""
     ids = short_ids_of(records)
     sign = display.paint(display.symbol("✓"), "green")

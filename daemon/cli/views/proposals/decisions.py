@@ -71,7 +71,7 @@ def _decision(decision: DecisionJson, short: str, wide: int, display: Display) -
     style = _STYLES.get(verdict, "dim") if decision.get("counts", True) else "dim"
     yield f"{display.paint(words, style)}  {display.paint(short, 'cyan')}  {wrapped[0]}"
     yield from (f"{margin}{' ' * (display_width(short) + 2)}{line}" for line in wrapped[1:])
-    for line in _below(decision, display):
+    for line in _details(decision, display):
         yield from (margin + display.paint(part, "dim") for part in wrap_lines(line, width - len(margin)))
     yield from (margin + line for line in argument_lines(decision, width - len(margin), display))
     stands, style = _stands(decision, short)
@@ -84,7 +84,7 @@ def _proposal_words(decision: DecisionJson) -> str:
     return summary_words(as_item)
 
 
-def _below(decision: DecisionJson, display: Display) -> Iterator[str]:
+def _details(decision: DecisionJson, display: Display) -> Iterator[str]:
     who = author_words(decision.get("by"), decision.get("device_name") or decision.get("device"))
     title = escape(decision.get("task_title") or "")
     parts = [

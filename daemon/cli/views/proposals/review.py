@@ -46,14 +46,14 @@ def review_page(
     yield display.paint(truncate(f"{place}  {title}", width), "bold")
     # Escaped as one line: nothing in it may begin a line of its own.
     yield from wrap_lines(escape(summary_words(item)), width)
-    for line in _below(item, task or {}, others, width - len(_INDENT), display):
+    for line in _detail_lines(item, task or {}, others, width - len(_INDENT), display):
         yield _INDENT + line
     short = escape(short_ids_of(review.items, "item_id").get(str(item.get("item_id")), ""))
     fate = f"{set_heading(item, display)} {display.symbol('·')} {_('item {id}').format(id=short)}"
     yield from (_INDENT + display.paint(line, "dim") for line in wrap_lines(fate, width - len(_INDENT)))
 
 
-def _below(
+def _detail_lines(
     item: PendingItemJson, task: TaskJson, others: Sequence[PendingItemJson], width: int, display: Display
 ) -> Iterator[str]:
     yield from diff_lines(value_changes(item), width, display, apart=True)

@@ -4,7 +4,7 @@ Never checks how a single item is decided on.
 """
 
 from daemon.agents.deciding.decisions import DecisionOutcome
-from daemon.agents.deciding.set_decisions import left_out_of_set
+from daemon.agents.deciding.set_decisions import answer_if_left_out
 from syncproto.ids import EntityId
 from tests.support.decision_verbs import confirm, defer, reject
 from tests.support.fleet import DAY_MS, Fleet, Home
@@ -17,7 +17,7 @@ CALLS = (
 
 
 def outcomes(home: Home, items: list[EntityId], identifiers: list[EntityId] | None = None) -> list[str]:
-    left = home.write(lambda tx: [left_out_of_set(tx, item, identifiers) for item in items])
+    left = home.write(lambda tx: [answer_if_left_out(tx, item, identifiers) for item in items])
     return ["" if element is None else element.result.value for element in left]
 
 
@@ -55,6 +55,6 @@ def test_what_is_decided_is_left_to_the_verdict_itself(a: Home, task: EntityId):
     confirm(a, items[0])
     reject(a, items[1])
     assert outcomes(a, items) == ["", "", ""]
-    unknown = a.write(lambda tx: left_out_of_set(tx, task, None))
+    unknown = a.write(lambda tx: answer_if_left_out(tx, task, None))
     assert unknown is not None
     assert unknown.result is DecisionOutcome.NOT_FOUND

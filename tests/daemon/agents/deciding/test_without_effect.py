@@ -11,7 +11,7 @@ from daemon.agents.deciding.decision_commit import person_decision_write
 from daemon.agents.deciding.decision_history import list_decisions
 from daemon.agents.deciding.decisions import DecisionOutcome
 from daemon.agents.deciding.item_state import confirmed_without_effect
-from daemon.agents.deciding.set_decisions import left_out_of_set
+from daemon.agents.deciding.set_decisions import answer_if_left_out
 from daemon.control.health.this_device import check_decisions
 from daemon.journal.views.lookup import NameLookup
 from daemon.journal.views.value_origins import status_steps
@@ -100,7 +100,7 @@ def test_a_value_that_is_in_place_already_settles_it_too(a: Home, task: EntityId
 def test_it_is_taken_back_by_undo_and_left_by_a_set(verb: Any, a: Home, task: EntityId):
     item = a.estimate(task, 120)
     confirm_without_effect(a, item)
-    left = a.write(lambda tx: left_out_of_set(tx, item, None))
+    left = a.write(lambda tx: answer_if_left_out(tx, item, None))
     assert left is not None
     assert left.result is DecisionOutcome.LEFT
     expected = DecisionOutcome.APPLIED if verb is undo else DecisionOutcome.CONFLICT

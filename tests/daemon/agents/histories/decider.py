@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 from daemon.agents.deciding.decisions import DecisionOutcome, DecisionResult
-from daemon.agents.deciding.set_decisions import left_out_of_set
+from daemon.agents.deciding.set_decisions import answer_if_left_out
 from syncproto.commit import AuthorKind
 from syncproto.ids import EntityId
 from tests.daemon.agents.histories.expected_answers import confirming, left, settling
@@ -184,7 +184,7 @@ class Decider:
         reference = self.history.reference(home)
         is_open = reference.status(item) in OPEN or reference.disputed(item)
         is_pending = reference.shown(item) == "pending" and not reference.disputed(item)
-        left = home.write(lambda tx: left_out_of_set(tx, item, None))
+        left = home.write(lambda tx: answer_if_left_out(tx, item, None))
         assert (left is not None) == (is_open and not is_pending), (
             "a set is more or less than what is pending"
         )

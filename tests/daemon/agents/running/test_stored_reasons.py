@@ -6,7 +6,7 @@ Never stores anything.
 import pytest
 
 from daemon.agents.running import wakes
-from daemon.agents.tools.agent_record import failed_often
+from daemon.agents.tools.agent_record import failed_often_sentence
 
 
 @pytest.mark.parametrize(
@@ -25,4 +25,4 @@ def test_other_words_are_shown_as_they_are_stored(text: str):
 
 
 def test_how_an_agent_failed_is_part_of_why_it_sleeps():
-    assert failed_often(5, "no answer").text == "it failed 5 times in a row: no answer"
+    assert failed_often_sentence(5, "no answer").text == "it failed 5 times in a row: no answer"

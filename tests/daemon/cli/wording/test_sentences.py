@@ -13,7 +13,7 @@ from daemon.cli.api.command_error import CommandError, error_from_response
 from daemon.cli.wording.sentences import answer_words, detail_lines, error_line, sentence_words
 from daemon.control.error_body import error_body
 from daemon.control.health.check import duration_sentence
-from daemon.refusal import Detail, RefusalCode, Refused, not_found
+from daemon.refusal import Detail, RefusalCode, Refused, not_found_refusal
 from store.sentence import foreign_text, json_params, sentence, sentence_fields
 
 ABSENT = sentence("not-found", "no {kind} matches {ref!r}", kind="checklist_item", ref="{0} matches")
@@ -31,7 +31,7 @@ def as_client(refused: Refused) -> CommandError:
 
 
 def test_a_title_with_the_words_of_a_template_is_carried_over_whole():
-    error = as_client(not_found("task", "a 'b' matches {c}"))
+    error = as_client(not_found_refusal("task", "a 'b' matches {c}"))
     assert error_line(error) == "no task matches \"a 'b' matches {c}\""
     translation.use_language("de")
     assert error_line(error) == "nichts passt zu \"a 'b' matches {c}\" (Aufgabe)"
@@ -39,7 +39,7 @@ def test_a_title_with_the_words_of_a_template_is_carried_over_whole():
 
 def test_scripts_get_the_english_text_and_the_id():
     translation.use_language("de")
-    error = as_client(not_found("task", "x")).as_json()["error"]
+    error = as_client(not_found_refusal("task", "x")).as_json()["error"]
     assert error["message"] == "no task matches 'x'"
     assert (error["id"], error["params"]) == ("not-found", {"kind": "task", "ref": "x"})
 

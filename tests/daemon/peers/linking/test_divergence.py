@@ -78,7 +78,7 @@ async def test_what_was_found_goes_with_the_device(fleet: Fleet):
     """Paired again, its state is compared first: its removal does not show that it healed."""
     desk, phone, _ = await differing_pair(fleet)
     await desk.peers.devices.remove("phone")
-    assert await desk.read(table.diverging_since) == {}
+    assert await desk.read(table.divergence_starts_ms) == {}
     assert not desk.peers.links.divergences.diverging_peers()
     assert phone.id not in desk.peers.links.divergences.agreeing_peers()
     await phone.start()

@@ -235,7 +235,7 @@ class CueTable(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     wording: ModelWording
 
 
-def decoded_words(kind: type, document: Any) -> WordSet | VerbTable:
+def decode_words(kind: type, document: Any) -> WordSet | VerbTable:
     """Turn lists of a file into the types of this module. Raises TypeError if they are no lists of words."""
     if kind is WordSet:
         return WordSet.from_words(_require_words(document))

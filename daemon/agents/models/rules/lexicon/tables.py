@@ -9,7 +9,7 @@ from importlib import resources
 
 from msgspec import toml
 
-from daemon.agents.models.rules.lexicon.cue_table import CueTable, decoded_words
+from daemon.agents.models.rules.lexicon.cue_table import CueTable, decode_words
 from daemon.language import LANGUAGES
 
 
@@ -21,4 +21,4 @@ def cue_tables() -> Mapping[str, CueTable]:
 
 def _read(language: str) -> CueTable:
     file = resources.files("daemon.agents.models.rules.lexicon") / "words" / f"{language}.toml"
-    return toml.decode(file.read_bytes(), type=CueTable, dec_hook=decoded_words)
+    return toml.decode(file.read_bytes(), type=CueTable, dec_hook=decode_words)

@@ -9,7 +9,7 @@ from importlib import resources
 import pytest
 from msgspec import ValidationError, toml
 
-from daemon.agents.models.rules.lexicon.cue_table import CueTable, WordSet, decoded_words
+from daemon.agents.models.rules.lexicon.cue_table import CueTable, WordSet, decode_words
 from daemon.agents.models.rules.lexicon.tables import cue_tables
 from daemon.agents.tools.table import TOOLS
 from daemon.dates.vocabulary import date_words
@@ -19,7 +19,7 @@ WORDS = resources.files("daemon.agents.models.rules.lexicon") / "words"
 
 
 def decoded(text: str) -> CueTable:
-    return toml.decode(text, type=CueTable, dec_hook=decoded_words)
+    return toml.decode(text, type=CueTable, dec_hook=decode_words)
 
 
 def test_there_is_one_file_for_each_language():
