@@ -127,20 +127,6 @@ class Snapshot:
         )
         return [Entity(entity, load_state(state), not removed) for entity, state in rows]
 
-    def kind_mark(self, kind: str) -> tuple[int, int]:
-        """Return how many entities of a kind there are, and when one changed last: it changes with them."""
-        row: Any = self.db.execute(
-            "SELECT count(*), coalesce(max(changed), 0) FROM entity WHERE kind = ?", (kind,)
-        ).fetchone()
-        return row[0], row[1]
-
-    def first_positions(self, kind: str) -> dict[EntityId, int]:
-        """Return the feed position of the first commit that wrote to each entity of a kind."""
-        rows: Any = self.db.execute(
-            "SELECT id, min(seq) FROM entity JOIN history ON entity = id WHERE kind = ? GROUP BY id", (kind,)
-        )
-        return dict(rows.fetchall())
-
     def has_kind(self, kind: str) -> bool:
         """Return whether there is any entity of a kind, visible or not."""
         row: Any = self.db.execute("SELECT EXISTS (SELECT 1 FROM entity WHERE kind = ?)", (kind,)).fetchone()

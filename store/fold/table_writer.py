@@ -9,7 +9,7 @@ from typing import Any
 
 import apsw
 
-from store.fold import proposal_index, word_index
+from store.fold import founding, proposal_index, word_index
 from store.fold.effects import EffectIndex
 from store.fold.entity_state import (
     EntityState,
@@ -43,12 +43,13 @@ def entity_hash(entity: EntityId, state: bytes) -> int:
 class _OpenRow:
     """A row while commits are applied to it, with what the database contains of it."""
 
-    __slots__ = ("changed", "no", "old_relations", "old_state", "old_words", "row")
+    __slots__ = ("changed", "no", "old_kind", "old_relations", "old_state", "old_words", "row")
 
     def __init__(self, entity: EntityId, no: int, old_state: bytes | None) -> None:
         self.row = EntityState() if old_state is None else load_state(old_state)
         self.no = no
         self.old_state = old_state
+        self.old_kind = self.row.kind
         self.old_relations = set() if old_state is None else relations_of(self.row)
         self.old_words = None if old_state is None else word_index.words_of_entity(entity, self.row)
         self.changed = 0
@@ -269,6 +270,7 @@ class TableWriter:
         """Update the other rows, and add the new ones to `fresh`; return the growth of the state sum."""
         grown = 0
         old: list[tuple[object, ...]] = []
+        former: list[tuple[int, EntityId]] = []
         for entity, opened in self._open_rows.items():
             if not opened.changed:
                 continue
@@ -282,11 +284,14 @@ class TableWriter:
             else:
                 grown -= entity_hash(entity, opened.old_state)
                 old.append((*columns, opened.no))
+                if opened.old_kind == founding.DEVICE != opened.row.kind:
+                    former.append((opened.changed, entity))
         self._db.executemany(
             "UPDATE entity SET kind = ?, visible = ?, closed = ?, disputed = ?, made_ms = ?, made_n = ?,"
             " changed = ?, state = ? WHERE no = ?",
             old,
         )
+        self._db.executemany("INSERT OR IGNORE INTO former_entry VALUES (?, ?)", former)
         return grown
 
     def _relate(self, entity: EntityId, opened: _OpenRow) -> None:

@@ -3,9 +3,10 @@
 Never decides whom to trust: the roster does, which is synced.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
+import apsw
 import msgspec
 
 from store.snapshot import Snapshot
@@ -116,12 +117,18 @@ def forget_addresses(transaction: Transaction, device: DeviceId) -> None:
         transaction.db.execute(f"DELETE FROM {table} WHERE device = ?", (device,))
 
 
-def admissions_seen(snapshot: Snapshot) -> dict[DeviceId, tuple[bytes, int]]:
+def admissions_seen(
+    snapshot: Snapshot, devices: Collection[DeviceId] | None = None
+) -> dict[DeviceId, tuple[bytes, int]]:
     """Return the mark under which each member was first seen here, and when that was (Unix time, ms).
 
-    This device's own: empty, and when it joined its vault.
+    This device's own: empty, and when it joined its vault. With `devices`, the others are left out.
     """
-    rows: Any = snapshot.db.execute("SELECT device, write, heard_ms FROM let_in")
+    rows: Any = snapshot.db.execute(
+        "SELECT device, write, heard_ms FROM let_in"
+        + ("" if devices is None else " WHERE device IN carray(?)"),
+        () if devices is None else (apsw.carray(tuple(devices)),),
+    )
     return {device: (mark, heard_ms) for device, mark, heard_ms in rows}
 
 

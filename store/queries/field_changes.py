@@ -3,9 +3,7 @@
 Never read from the fold: the commits themselves also contain what was overwritten.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator
-from itertools import groupby
-from operator import itemgetter
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, NamedTuple
 
 import apsw
@@ -13,11 +11,10 @@ import apsw
 from store.fold import proposal_index
 from store.fold.entity_state import SourcedOperation, with_provenance
 from store.fold.field_versions import Provenance
-from store.fold.operations import operations_on_each
 from store.snapshot import Snapshot
 from syncproto.codec import Value
 from syncproto.commit import DecodedCommit, Operation
-from syncproto.ids import DeviceId, EntityId
+from syncproto.ids import EntityId
 from syncproto.vector_clock import VectorClock, covers
 
 
@@ -193,35 +190,6 @@ class PreviousValues:
             ]
             self._known[entity, field] = sourced_operations
         return sourced_operations
-
-
-def operations_touching_each(
-    snapshot: Snapshot, entities: Iterable[EntityId]
-) -> Iterator[tuple[EntityId, list[SourcedOperation]]]:
-    """Yield each of several entities with the operations on it; a commit is read once for many of them."""
-    return operations_on_each(snapshot.db, entities, snapshot.log)
-
-
-def operations_on_kind(
-    snapshot: Snapshot, kind: str, wanted: Callable[[EntityId, DeviceId], bool]
-) -> Iterator[SourcedOperation]:
-    """Yield the operations on the entities of a kind, in feed order.
-
-    `wanted` receives the entity and the device that wrote to it. It is called before a commit is decoded, and
-    after the caller has seen what came earlier: so a caller that has enough decodes no more.
-    """
-    rows: Any = snapshot.db.execute(
-        "SELECT seq, entity.id, replica.id FROM entity JOIN history ON entity = entity.id"
-        " JOIN feed USING (seq) JOIN replica ON replica.no = feed.replica WHERE kind = ? ORDER BY seq",
-        (kind,),
-    )
-    for seq, touched in groupby(rows.fetchall(), key=itemgetter(0)):
-        entities = {entity for _, entity, replica in touched if wanted(entity, snapshot.device_of(replica))}
-        if entities:
-            received = snapshot.log.commit_at(seq)
-            for operation in received.commit.operations:
-                if operation.entity in entities:
-                    yield with_provenance(received, operation)
 
 
 def operations_touching(snapshot: Snapshot, entity: EntityId, field: str = "") -> Iterator[SourcedOperation]:
