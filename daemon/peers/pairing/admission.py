@@ -6,6 +6,7 @@ Never joins a vault if that would mix or lose what a person did not mean to.
 import asyncio
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 
 import structlog
 
@@ -33,7 +34,7 @@ from store.local import peer_records
 from store.sentence import Sentence, sentence
 from store.snapshot import Snapshot
 from store.threads import StoreThreads
-from store.transaction import EntityWrite, Transaction
+from store.transaction import Transaction
 from syncproto.commit import AuthorKind
 from syncproto.ids import DeviceId
 
@@ -83,12 +84,14 @@ class Admission:
         """Write the vault and this device's roster entry if missing; return the last listener port."""
         if transaction.vault() is None:
             transaction.set_vault(self._clock.randomness(VAULT_BYTES))
-        if self._identity.device not in member_records.read_members(transaction):
+        if member_records.read_member(transaction, self._identity.device) is None:
+            members = member_records.read_members(transaction).values()
+            mark = member_records.removed_mark(sorted(member.device for member in members if member.removed))
+            beacon = member_records.beacon_write(self._identity.device, mark, self._clock.randomness)
             write = member_records.introduction_write(transaction, self._name, self._identity.certificate)
-            beacon = member_records.beacon_renewal_write(transaction, self._clock.randomness)
             assert write is not None
-            fields = {**write.fields} if beacon is None else {**write.fields, **beacon.fields}
-            transaction.commit([EntityWrite(write.entity, write.kind, fields)], by=AuthorKind.SYSTEM)
+            fields = {**write.fields, **beacon.fields}
+            transaction.commit([replace(write, fields=fields)], by=AuthorKind.SYSTEM)
         return peer_records.listener_port(transaction)
 
     # -- letting in -----------------------------------------------------------------------------------
@@ -99,7 +102,7 @@ class Admission:
         def read(snapshot: Snapshot) -> InviterIntroduction:
             vault = snapshot.vault()
             assert vault is not None, "an invitation before the first start was over"
-            own = member_records.read_members(snapshot).get(self._identity.device)
+            own = member_records.read_member(snapshot, self._identity.device)
             return InviterIntroduction(self._name if own is None else own.name, vault)
 
         return await self._db.read(read)
@@ -249,12 +252,8 @@ class Admission:
         # The pending newcomers learned of the vault that this device is leaving, or were invited before this
         # device was removed.
         peer_records.clear_pending_newcomers(transaction)
-        writes = [
-            member_records.introduction_write(transaction, self._name, self._identity.certificate),
-            member_records.introduction_write(transaction, outcome.host.name, outcome.certificate),
-        ]
-        if needed := [write for write in writes if write is not None]:
-            transaction.commit(needed, by=AuthorKind.SYSTEM)
+        member_records.introduce(transaction, self._name, self._identity.certificate)
+        member_records.introduce(transaction, outcome.host.name, outcome.certificate)
         transaction.set_vault(outcome.host.vault)
         admission_log.save_own_joining(transaction, another_vault=another_vault)
         peer_records.record_working_address(transaction, inviter, address)

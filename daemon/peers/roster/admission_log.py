@@ -3,7 +3,7 @@
 Never hides a member because its entry was written in an odd way, or with another date.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from daemon.peers.roster import member_records
@@ -12,7 +12,6 @@ from store.fold.entity import Entity
 from store.fold.entity_state import DELETED
 from store.fold.field_versions import Version
 from store.local import peer_records
-from store.queries import field_changes
 from store.snapshot import Snapshot
 from store.transaction import Transaction
 from syncproto import codec
@@ -22,7 +21,6 @@ JOINING_GRACE_MS = 600_000
 """How long after a device joined, what arrives still counts as what the vault had before."""
 NOT_NEWS_MS = 0
 """The time of members that this device found in the vault when it joined: they are no news."""
-
 
 AdmissionsSeen = Mapping[DeviceId, tuple[bytes, int]]
 """The mark under which this device first saw each member, and when (Unix time in ms).
@@ -54,48 +52,6 @@ def find_admitter(snapshot: Snapshot, device: DeviceId) -> Admitter | None:
             return None
     latest = max(versions, key=lambda version: version.source.order, default=None)
     return None if latest is None else Admitter(_writer(snapshot, latest), latest.source.ms)
-
-
-def devices_admitted_by(
-    snapshot: Snapshot, device: DeviceId, members: Mapping[DeviceId, Member]
-) -> list[DeviceId]:
-    """Return the devices that only a device, and those that it let in, have ever entered in the roster.
-
-    They came here after it. A device that somebody else has entered too is not among them, whoever claims to
-    have let it in: what a member writes of others puts nobody out.
-    """
-    positions = snapshot.first_positions(member_records.KIND)
-    first = {other: positions.get(member_records.roster_entity_id(other), 0) for other in members}
-    later = [other for other in members if other != snapshot.device and first[other] > first[device]]
-    waiting = _writers_of_certificates(snapshot, later)
-    entered: dict[DeviceId, list[DeviceId]] = {}
-    for other, writers in waiting.items():
-        for writer in writers:
-            entered.setdefault(writer, []).append(other)
-    admitted, following = [device], 0
-    while following < len(admitted):
-        for other in entered.get(admitted[following], ()):
-            waiting[other].discard(admitted[following])
-            if not waiting[other]:
-                admitted.append(other)
-        following += 1
-    return admitted[1:]
-
-
-def _writers_of_certificates(
-    snapshot: Snapshot, devices: Sequence[DeviceId]
-) -> dict[DeviceId, set[DeviceId]]:
-    """Return, for each of these devices, the other devices that ever wrote its certificate."""
-    of_entity = {member_records.roster_entity_id(device): device for device in devices}
-    return {
-        of_entity[entity]: {
-            snapshot.device_of(write.source.head.replica)
-            for write in writes
-            if "certificate" in write.operation.fields
-        }
-        - {of_entity[entity]}
-        for entity, writes in field_changes.operations_touching_each(snapshot, of_entity)
-    }
 
 
 def admission_mark(snapshot: Snapshot, device: DeviceId) -> bytes:
@@ -139,23 +95,31 @@ def first_seen_ms(
 
 
 def unsaved_admissions(
-    snapshot: Snapshot, members: Mapping[DeviceId, Member], now_ms: int
+    snapshot: Snapshot, members: Mapping[DeviceId, Member | None], now_ms: int
 ) -> dict[DeviceId, tuple[bytes, int] | None]:
-    """Return what is to be stored: new members with mark and time, and None for those that are gone."""
-    admissions_seen, own = peer_records.admissions_seen(snapshot), snapshot.device
-    rows: dict[DeviceId, tuple[bytes, int] | None] = dict.fromkeys(admissions_seen.keys() - {own})
+    """Return what is to be stored of some devices: mark and time of new members, None for what is gone.
+
+    Of `members`, those that are None are no entries of the roster any more.
+    """
+    own = snapshot.device
+    admissions_seen = peer_records.admissions_seen(snapshot, [own, *members])
+    rows: dict[DeviceId, tuple[bytes, int] | None] = {}
     for device, member in members.items():
-        if not member.removed and device != own:
+        if device == own:
+            continue
+        row = None
+        if member is not None and not member.removed:
             mark = admission_mark(snapshot, device)
-            rows[device] = mark, first_seen_ms(admissions_seen, own, device, mark, now_ms)
-    return {device: row for device, row in rows.items() if row is None or admissions_seen.get(device) != row}
+            row = mark, first_seen_ms(admissions_seen, own, device, mark, now_ms)
+        if row != admissions_seen.get(device):
+            rows[device] = row
+    return rows
 
 
-def save_admissions_seen(transaction: Transaction) -> None:
-    """Store who is a member now. Forget who is none any more, so that its return is news."""
-    for device, row in unsaved_admissions(
-        transaction, member_records.read_members(transaction), transaction.now_ms()
-    ).items():
+def save_admissions_seen(transaction: Transaction, devices: Iterable[DeviceId]) -> None:
+    """Store which of these devices are members now. Forget who is none any more: so its return is news."""
+    members = {device: member_records.read_member(transaction, device) for device in devices}
+    for device, row in unsaved_admissions(transaction, members, transaction.now_ms()).items():
         if row is None:
             peer_records.forget_admission(transaction, device)
         else:

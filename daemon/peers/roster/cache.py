@@ -4,46 +4,44 @@ Never trusts longer than the roster does: it is read again whenever the feed has
 """
 
 import asyncio
+from bisect import bisect_left, insort
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import structlog
 
 from daemon.clock import Clock
-from daemon.peers.roster import admission_log, member_limit, member_records
+from daemon.peers.roster import admission_log, entry_changes, member_records
+from daemon.peers.roster.entry_changes import EntryChange, KnownEntry, RosterChanges
+from daemon.peers.roster.member_limit import MemberPlaces
 from daemon.peers.roster.member_records import BeaconKeys, Member
 from daemon.peers.transport.trust import ListenerTrust
 from store.file.errors import StoreError
 from store.local import peer_records
 from store.local.peer_records import Newcomer
+from store.queries import device_entries
 from store.snapshot import Snapshot
 from store.threads import StoreThreads
 from store.transaction import Transaction
 from syncproto.commit import AuthorKind
-from syncproto.ids import DeviceId
+from syncproto.ids import DeviceId, EntityId
 
 log = structlog.get_logger("peers")
 
 
 class _Reading(NamedTuple):
-    """What one reading of the roster found."""
+    """What one reading of the roster found; `unsaved` are devices of which something is to be stored."""
 
-    mark: tuple[int, int]
-    members: Mapping[DeviceId, Member]
-    left_out: frozenset[DeviceId]
+    changes: RosterChanges
     newcomers: list[Newcomer]
-    beacon_is_current: bool
-    has_news: bool
-
-
-def _roster_mark(snapshot: Snapshot) -> tuple[int, int]:
-    return snapshot.kind_mark(member_records.KIND)
+    unsaved: set[DeviceId]
 
 
 class RosterCache:
     """The roster as it was last read, and what follows from it for TLS.
 
-    `trust` is the listener's; it receives the certificates that may connect.
+    `trust` is the listener's; it receives the certificates that may connect. A change costs what it changes,
+    and not what the roster has.
     """
 
     def __init__(self, db: StoreThreads, own: DeviceId, trust: ListenerTrust, clock: Clock) -> None:
@@ -53,39 +51,30 @@ class RosterCache:
         self._clock = clock
         self._reading = asyncio.Lock()
         self._trusted: frozenset[bytes] | None = None
-        self._mark: tuple[int, int] | None = None
-        self.all_members: Mapping[DeviceId, Member] = {}
-        self.left_out: frozenset[DeviceId] = frozenset()
-        """The members that this device does not link with, because the roster has too many."""
+        # What was read up to a position in the feed: only `_apply` changes it, on the event loop.
+        self._newest = 0
+        self._entries: dict[EntityId, KnownEntry] = {}
+        self._all_members: dict[DeviceId, Member] = {}
+        self._removed: list[DeviceId] = []
+        self._removed_mark = member_records.removed_mark(())
+        self._places = MemberPlaces(own)
         self._others: Mapping[DeviceId, Member] = {}
         self._by_certificate: Mapping[bytes, Member] = {}
         self._newcomers: dict[bytes, Newcomer] = {}
-        self._beacon_is_current = True
-        self._has_news = False
+        self._unsaved: set[DeviceId] = set()
 
     async def refresh_if_changed(self) -> None:
-        """Read the roster if an entry has changed since it was read last."""
-        if self._mark is None or self._mark != await self._db.read(_roster_mark):
+        """Read what changed in the roster, if anything did."""
+        if self._trusted is None or self._newest != await self._db.read(device_entries.newest_change):
             await self.refresh()
 
     async def refresh(self) -> None:
-        """Read the roster, and apply it to all handshakes from now on."""
-
-        def read_roster(snapshot: Snapshot) -> _Reading:
-            members, now_ms = member_records.read_members(snapshot), self._clock.now_ms()
-            return _Reading(
-                _roster_mark(snapshot),
-                members,
-                member_limit.devices_left_out(snapshot, members),
-                peer_records.pending_newcomers(snapshot, now_ms),
-                member_records.beacon_is_current(snapshot, members),
-                bool(admission_log.unsaved_admissions(snapshot, members, now_ms)),
-            )
-
-        # One at a time: an older reading must not replace a newer one.
+        """Read what changed in the roster, and apply it to all handshakes from now on."""
+        # One at a time: what changed since the last reading is known only after it was applied.
         async with self._reading:
-            reading = await self._db.read(read_roster)
-            self._apply(reading)
+            reading = await self._db.read(self._read)
+            self._apply(reading.changes)
+            self._unsaved |= reading.unsaved
         newcomers = reading.newcomers
         # A device that is no member lets nobody in.
         self._newcomers = (
@@ -100,24 +89,85 @@ class RosterCache:
             # Only after the listener has them: after a fault there, the next reading must try again.
             self._trusted = trusted
 
+    def _read(self, snapshot: Snapshot) -> _Reading:
+        now_ms = self._clock.now_ms()
+        changes = entry_changes.read_changes(snapshot, self._entries, self._newest)
+        changed: dict[DeviceId, Member | None] = {}
+        if not self._newest:
+            # After a start: what was stored of devices that are no entries any more is forgotten.
+            changed.update(dict.fromkeys(peer_records.admissions_seen(snapshot)))
+        for entity, change in changes.entries.items():
+            entry = change.entry or self._entries.get(entity)
+            if entry is not None and entry.device is not None:
+                changed[entry.device] = None if change.entry is None else entry.member
+        unsaved = admission_log.unsaved_admissions(snapshot, changed, now_ms)
+        return _Reading(changes, peer_records.pending_newcomers(snapshot, now_ms), set(unsaved))
+
+    def _apply(self, changes: RosterChanges) -> None:
+        for entity, change in changes.entries.items():
+            before, entry = self._entries.pop(entity, None), change.entry
+            if entry is not None:
+                self._entries[entity] = entry
+            device = entry.device if entry is not None else before.device if before is not None else None
+            if device is not None:
+                self._apply_change(device, None if entry is None else entry.member, change)
+        if changes.entries:
+            linked = self._places.find_linked()
+            # Removed devices stay in the roster, so that they stay outside.
+            self._others = {
+                device: self._all_members[device] for device in sorted(linked) if device != self._own
+            }
+            self._by_certificate = {member.certificate: member for member in self._others.values()}
+        self._newest = changes.newest
+
+    def _apply_change(self, device: DeviceId, member: Member | None, change: EntryChange) -> None:
+        """Apply the change of one device's entry to what is kept of all devices."""
+        before = self._all_members.pop(device, None)
+        if member is not None:
+            self._all_members[device] = member
+        was_removed, is_removed = before is not None and before.removed, member is not None and member.removed
+        if is_removed and not was_removed:
+            insort(self._removed, device)
+        elif was_removed and not is_removed:
+            del self._removed[bisect_left(self._removed, device)]
+        if was_removed != is_removed:
+            self._removed_mark = member_records.removed_mark(self._removed)
+        if change.entry is None:
+            self._places.forget(device)
+        else:
+            for writer, position in change.admissions:
+                self._places.add_admission(device, writer, position)
+            self._places.set_member(device, member is not None and not member.removed)
+
     async def save_admissions(self) -> None:
         """Store since when this device sees others as members."""
-        if not self._has_news:
+        if not self._unsaved:
             return
-        # Set before the write: a reading during the write may find news again.
-        self._has_news = False
+        # Before the write: a reading during the write may find more.
+        devices, self._unsaved = self._unsaved, set()
         try:
-            await self._db.write(admission_log.save_admissions_seen)
+            await self._db.write(lambda tx: admission_log.save_admissions_seen(tx, devices))
         except StoreError as fault:
-            # The next reading finds them again. Until then they are shown as members since this moment.
-            self._mark = None
+            # Tried again with the next change. Until then they are shown as members since this moment.
+            self._unsaved |= devices
             log.warning("the times at which devices were let in could not be stored", error=str(fault))
 
     async def renew_beacon(self) -> None:
         """Replace the key of this device's announcements if a device that knows it was removed."""
-        if not self._beacon_is_current:
-            await self._db.write(lambda transaction: _renew_beacon(transaction, self._clock.randomness))
+        mark, randomness = self._removed_mark, self._clock.randomness
+        if not member_records.beacon_is_current(self._all_members.get(self._own), mark):
+            await self._db.write(lambda transaction: _renew_beacon(transaction, mark, randomness))
             await self.refresh()
+
+    @property
+    def all_members(self) -> Mapping[DeviceId, Member]:
+        """Return all that were ever members, removed ones too."""
+        return self._all_members
+
+    @property
+    def left_out(self) -> frozenset[DeviceId]:
+        """Return the members that this device does not link with, because the roster has too many."""
+        return self._places.members() - self._others.keys() - {self._own}
 
     def beacon_keys(self) -> BeaconKeys:
         """Return the keys by which members recognise each other's announcements."""
@@ -140,17 +190,6 @@ class RosterCache:
     def other_members(self) -> Mapping[DeviceId, Member]:
         """Return the other devices of the vault, also if this one was removed from it."""
         return self._others
-
-    def _apply(self, reading: "_Reading") -> None:
-        self._mark, self.all_members, self.left_out = reading.mark, reading.members, reading.left_out
-        self._beacon_is_current, self._has_news = reading.beacon_is_current, reading.has_news
-        # Removed devices stay in the roster, so that they stay outside.
-        self._others = {
-            device: member
-            for device, member in reading.members.items()
-            if not member.removed and device != self._own and device not in reading.left_out
-        }
-        self._by_certificate = {member.certificate: member for member in self._others.values()}
 
     def may_link(self, certificate: bytes) -> bool:
         """Return whether the device with a certificate may link now."""
@@ -180,9 +219,10 @@ class RosterCache:
         return newcomer
 
 
-def _renew_beacon(transaction: Transaction, randomness: Callable[[int], bytes]) -> None:
-    write = member_records.beacon_renewal_write(transaction, randomness)
-    if write is not None:
+def _renew_beacon(transaction: Transaction, mark: bytes, randomness: Callable[[int], bytes]) -> None:
+    own = member_records.read_member(transaction, transaction.device)
+    if not member_records.beacon_is_current(own, mark):
+        write = member_records.beacon_write(transaction.device, mark, randomness)
         transaction.commit([write], by=AuthorKind.SYSTEM)
 
 
@@ -191,13 +231,9 @@ def _admit(transaction: Transaction, newcomer: Newcomer) -> bool:
     if not peer_records.remove_pending_newcomer(transaction, newcomer.device):
         return False
     # Read again in the transaction: the removal may have arrived after the handshake.
-    own = member_records.read_members(transaction).get(transaction.device)
+    own = member_records.read_member(transaction, transaction.device)
     if own is not None and own.removed:
         return False
-    write = member_records.introduction_write(
-        transaction, newcomer.name, newcomer.certificate, transaction.device
-    )
-    if write is not None:
-        transaction.commit([write], by=AuthorKind.SYSTEM)
+    member_records.introduce(transaction, newcomer.name, newcomer.certificate, transaction.device)
     peer_records.add_candidate_addresses(transaction, newcomer.device, newcomer.addresses)
     return True

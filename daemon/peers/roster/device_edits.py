@@ -3,7 +3,7 @@
 Never removes the device that it runs on by a reference: that device leaves instead.
 """
 
-from daemon.peers.roster import admission_log, member_records
+from daemon.peers.roster import admitted_devices, member_records
 from daemon.peers.roster.member_records import DEVICE_NAME_CHARS_MAX, Member
 from daemon.refusal import RefusalCode, Refused, not_found_refusal, usage_error
 from daemon.text_comparison import comparison_key
@@ -67,7 +67,7 @@ def rename_device(tx: Transaction, ref: str, name: str) -> DeviceId:
 
 def write_departure(tx: Transaction) -> Head | None:
     """Write that this device is no longer a member; return that commit's head, None if it is none already."""
-    own = member_records.read_members(tx).get(tx.device)
+    own = member_records.read_member(tx, tx.device)
     if own is None or own.removed:
         return None
     return tx.commit([member_records.removal_write(tx.device)])
@@ -110,7 +110,7 @@ def remove_device(tx: Transaction, ref: str, *, with_admitted: bool = False) -> 
     members = member_records.read_members(tx)
     removed = [member.device]
     if with_admitted:
-        removed += admission_log.devices_admitted_by(tx, member.device, members)
+        removed += admitted_devices.devices_admitted_by(tx, member.device, members)
     writes = [
         member_records.removal_write(device)
         for device in removed

@@ -4,7 +4,7 @@ Never trusts a name: a member is its certificate, and the id of its entity must 
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -12,12 +12,12 @@ from typing import NamedTuple
 from daemon.peers.transport.identity import public_key_of
 from store.fold import founding
 from store.fold.entity import Entity
-from store.queries import field_changes
+from store.queries import device_entries
 from store.snapshot import Snapshot
-from store.transaction import EntityWrite
+from store.transaction import EntityWrite, Transaction
 from syncproto import commit as commits
 from syncproto.codec import Value
-from syncproto.commit import SignedCommit
+from syncproto.commit import AuthorKind, SignedCommit
 from syncproto.ids import DeviceId, EntityId
 from syncproto.keys import device_id_of_key
 from syncproto.vector_clock import EMPTY_CLOCK
@@ -27,6 +27,7 @@ DEVICE_NAME_CHARS_MAX = 64
 BEACON_BYTES = 32
 _BEACON_PARTS = 2
 _REMOVED_MARK_BYTES = 8
+_WRITES_MAX = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,8 @@ class Member:
     removed: bool
     beacon: bytes | None = None
     """The key by which members recognise its announcements on a local network, None if it has none."""
+    beacon_mark: Value = None
+    """The mark of the devices that were removed when it made that key: see `removed_mark`."""
 
 
 class BeaconKeys(NamedTuple):
@@ -62,63 +65,58 @@ def read_members(snapshot: Snapshot) -> dict[DeviceId, Member]:
     return {member.device: member for member in members if member is not None}
 
 
+def read_member(snapshot: Snapshot, device: DeviceId) -> Member | None:
+    """Return a device that was ever a member, as `read_members` does; None for any other."""
+    entity = snapshot.entity(roster_entity_id(device))
+    return None if entity is None or entity.kind != KIND else _member(snapshot, entity)
+
+
 def _member(snapshot: Snapshot, entity: Entity) -> Member | None:
+    current = [version.value for version in entity.versions("certificate")]
+    genuine = {value for value in current if isinstance(value, bytes) and is_genuine(entity.id, value)}
+    if genuine or not current:
+        return make_member(entity, genuine, None)
+    # A false certificate that was written later shuts nobody out. Only the owner of the key can make a
+    # genuine one, so an earlier one counts.
+    writes = device_entries.writes_of_field(snapshot, "certificate", {entity.id: 0})
+    latest = max(
+        (write for write in writes if is_genuine(entity.id, write.value)),
+        key=lambda write: write.source.order,
+        default=None,
+    )
+    return make_member(entity, genuine, None if latest is None else latest.value)
+
+
+def make_member(entity: Entity, genuine: Container[Value], earlier: Value) -> Member | None:
+    """Return the member that an entry describes, None if it has no genuine certificate.
+
+    `genuine` has the genuine ones among its certificates. `earlier` is the best genuine one that was ever
+    written to it: it counts if others wrote only false ones over it.
+    """
     # All versions that nothing was written after: a false certificate that another device wrote at the same
     # time shuts nobody out.
     current = [version.value for version in entity.versions("certificate")]
-    genuine = _genuine_certificate(entity.id, current)
-    if genuine is None and current:
-        # A false certificate that was written later shuts nobody out either. Only the owner of the key can
-        # make a genuine one, so an earlier one counts.
-        genuine = _genuine_certificate(entity.id, _written_certificates(snapshot, entity.id))
-    return None if genuine is None else _make_member(entity, *genuine)
-
-
-def _genuine_certificate(entity: EntityId, certificates: Iterable[Value]) -> tuple[bytes, bytes] | None:
-    """Return the first certificate that belongs to this entity, after its key; None if there is none."""
-    for certificate in certificates:
-        key = _key_of(entity, certificate)
-        if key is not None and isinstance(certificate, bytes):
-            return key, certificate
-    return None
+    certificate = next(
+        (value for value in current if isinstance(value, bytes) and value in genuine),
+        earlier if current else None,
+    )
+    if not isinstance(certificate, bytes):
+        return None
+    public_key = public_key_of(certificate)
+    device = device_id_of_key(public_key)
+    name = entity.text("name") or device.hex()[:8]
+    return Member(device, name, public_key, certificate, _is_removed(entity), *_beacon(entity))
 
 
 def is_genuine(entity: EntityId, certificate: Value) -> bool:
     """Return whether a value is a certificate of the key from which the id of an entry follows."""
-    return _key_of(entity, certificate) is not None
-
-
-def _written_certificates(snapshot: Snapshot, entity: EntityId) -> list[Value]:
-    """Return all certificates ever written to an entity, the last first: the same on every device."""
-    writes = sorted(
-        field_changes.operations_touching(snapshot, entity, "certificate"),
-        key=lambda write: write.source.order,
-        reverse=True,
-    )
-    return [write.operation.fields.get("certificate") for write in writes]
-
-
-def _key_of(entity: EntityId, certificate: Value) -> bytes | None:
-    """Return the key in a certificate, None if it is no certificate or belongs to another entity."""
     if not isinstance(certificate, bytes):
-        return None
+        return False
     try:
         public_key = public_key_of(certificate)
     except ValueError:
-        return None
-    return public_key if roster_entity_id(device_id_of_key(public_key)) == entity else None
-
-
-def _make_member(entity: Entity, public_key: bytes, certificate: bytes) -> Member:
-    device = device_id_of_key(public_key)
-    return Member(
-        device,
-        entity.text("name") or device.hex()[:8],
-        public_key,
-        certificate,
-        _is_removed(entity),
-        _beacon(entity)[0],
-    )
+        return False
+    return roster_entity_id(device_id_of_key(public_key)) == entity
 
 
 def _beacon(entity: Entity) -> tuple[bytes | None, Value]:
@@ -126,8 +124,8 @@ def _beacon(entity: Entity) -> tuple[bytes | None, Value]:
     value = entity.value("beacon")
     if not isinstance(value, list) or len(value) != _BEACON_PARTS:
         return None, None
-    key, removed_mark = value
-    return key if isinstance(key, bytes) and len(key) == BEACON_BYTES else None, removed_mark
+    key, mark = value
+    return key if isinstance(key, bytes) and len(key) == BEACON_BYTES else None, mark
 
 
 def _is_removed(entity: Entity) -> bool:
@@ -151,10 +149,22 @@ def commit_removes(signed: SignedCommit, device: DeviceId) -> bool:
     )
 
 
+def introduce(tx: Transaction, name: str, certificate: bytes, added_by: DeviceId | None = None) -> bool:
+    """Make a device a member, whatever others wrote under its id; return False if it is one already."""
+    for count in range(_WRITES_MAX):
+        write = introduction_write(tx, name, certificate, added_by)
+        if write is None:
+            return count > 0
+        # What founds an entry covers nothing that was written before, and any other write covers what a
+        # thousand replicas wrote: a removal that it leaves takes another write.
+        tx.commit([write], by=AuthorKind.SYSTEM)
+    return True
+
+
 def introduction_write(
     snapshot: Snapshot, name: str, certificate: bytes, added_by: DeviceId | None = None
 ) -> EntityWrite | None:
-    """Return the write that makes a device a member, None if it is one already.
+    """Return the next write that makes a device a member, None if it is one already: see `introduce`.
 
     Both sides of a pairing write the same entity at the same time. They never conflict: what both write has
     the same values, and only the inviter writes `added_by`. That field marks the write that lets a device in.
@@ -163,7 +173,7 @@ def introduction_write(
     public_key = public_key_of(certificate)
     device = device_id_of_key(public_key)
     entity = snapshot.entity(roster_entity_id(device))
-    member = None if entity is None else _member(snapshot, entity)
+    member = None if entity is None or entity.kind != KIND else _member(snapshot, entity)
     if member is not None and not member.removed and member.certificate == certificate:
         return None
     fields: dict[str, Value] = {"name": name, "public_key": public_key, "certificate": certificate}
@@ -178,31 +188,23 @@ def introduction_write(
     return EntityWrite(roster_entity_id(device), KIND, fields)
 
 
-def beacon_is_current(snapshot: Snapshot, members: Mapping[DeviceId, Member]) -> bool:
+def beacon_is_current(own: Member | None, removed_mark: bytes) -> bool:
     """Return whether no removed device knows this device's beacon key, or this device is no member itself."""
-    entity = snapshot.entity(roster_entity_id(snapshot.device))
-    if entity is None:
-        return False
-    key, removed_mark = _beacon(entity)
-    return _is_removed(entity) or (key is not None and removed_mark == _removed_mark(members))
+    return own is None or own.removed or (own.beacon is not None and own.beacon_mark == removed_mark)
 
 
-def beacon_renewal_write(snapshot: Snapshot, randomness: Callable[[int], bytes]) -> EntityWrite | None:
-    """Return the write that gives this device a new beacon key, None if its key is current.
+def beacon_write(device: DeviceId, removed_mark: bytes, randomness: Callable[[int], bytes]) -> EntityWrite:
+    """Return the write that gives this device a new beacon key.
 
     Each device makes its own key, so that writes never conflict. All members know all keys. So after a
     removal every device makes a new one, which the removed device does not know.
     """
-    members = read_members(snapshot)
-    if beacon_is_current(snapshot, members):
-        return None
-    beacon: Value = [randomness(BEACON_BYTES), _removed_mark(members)]
-    return EntityWrite(roster_entity_id(snapshot.device), KIND, {"beacon": beacon})
+    beacon: Value = [randomness(BEACON_BYTES), removed_mark]
+    return EntityWrite(roster_entity_id(device), KIND, {"beacon": beacon})
 
 
-def _removed_mark(members: Mapping[DeviceId, Member]) -> bytes:
-    """Return a mark that differs with the set of removed devices."""
-    removed = sorted(device for device, member in members.items() if member.removed)
+def removed_mark(removed: Iterable[DeviceId]) -> bytes:
+    """Return a mark that differs with the set of removed devices, which come by id."""
     return hashlib.sha256(b"".join(removed)).digest()[:_REMOVED_MARK_BYTES]
 
 

@@ -3,6 +3,8 @@
 Never writes a roster that a device could not have written.
 """
 
+from dataclasses import replace
+
 import pytest
 
 from daemon.peers.roster import member_records
@@ -12,12 +14,14 @@ from store.local import peer_records as table
 from store.local.peer_records import Newcomer
 from store.transaction import EntityWrite, Transaction
 from syncproto.codec import Value
-from syncproto.commit import AuthorKind
+from syncproto.commit import BASE_HEADS_MAX, AuthorKind
 from syncproto.ids import DeviceId, ReplicaId
 from syncproto.keys import Signer
 from syncproto.vector_clock import EMPTY_CLOCK, Head, VectorClock
 from tests.daemon.peers.certificates import refused_by_openssl
 from tests.daemon.peers.fleet import Device, Fleet
+from tests.daemon.peers.roster.rosters import EVIL, first_commit, take
+from tests.support.stores import operation
 
 PHONE = Signer(bytes([2]) * 32)
 CERTIFICATE = certificate_from_seed(bytes([2]) * 32)
@@ -36,9 +40,8 @@ async def commit(device: Device, *writes: EntityWrite | None) -> None:
 
 async def introduce(device: Device) -> None:
     def use(transaction: Transaction) -> None:
-        write = member_records.introduction_write(transaction, "phone", CERTIFICATE, transaction.device)
-        assert write is not None
-        transaction.commit([write], by=AuthorKind.SYSTEM)
+        assert member_records.introduce(transaction, "phone", CERTIFICATE, transaction.device)
+        assert not member_records.introduce(transaction, "phone", CERTIFICATE, transaction.device)
 
     await device.db.write(use)
 
@@ -200,6 +203,42 @@ async def test_a_removed_device_with_a_bad_certificate_is_let_in_again(desk: Dev
     await commit(
         desk, EntityWrite(member_records.roster_entity_id(PHONE.device), member_records.KIND, fields)
     )
+    await introduce(desk)
+    assert not (await desk.read(member_records.read_members))[PHONE.device].removed
+
+
+@pytest.mark.parametrize("fields", [{"removed": True}, {"deleted": True}])
+async def test_one_pairing_is_enough_under_an_id_that_was_taken_and_removed(
+    desk: Device, fields: dict[str, Value]
+):
+    entity = member_records.roster_entity_id(PHONE.device)
+    taken = EntityWrite(entity, "task", {"title": "mine", "certificate": CERTIFICATE}, base=EMPTY_CLOCK)
+    await commit(desk, replace(taken, by=AuthorKind.USER))
+    await commit(desk, EntityWrite(entity, "task", fields, by=AuthorKind.USER))
+    await introduce(desk)
+    member = (await desk.read(member_records.read_members))[PHONE.device]
+    assert not member.removed
+
+
+async def test_one_pairing_is_enough_under_an_id_that_holds_the_certificate_as_something_else(desk: Device):
+    entity = member_records.roster_entity_id(PHONE.device)
+    await commit(desk, EntityWrite(entity, "task", {"certificate": CERTIFICATE}, base=EMPTY_CLOCK))
+    assert PHONE.device not in await desk.read(member_records.read_members)
+    await introduce(desk)
+    assert PHONE.device in await desk.read(member_records.read_members)
+
+
+async def test_one_pairing_is_enough_against_removals_by_thousands_of_replicas(desk: Device):
+    """One write can name a thousand replicas that it has seen, and each of these has removed the device."""
+    count = BASE_HEADS_MAX + 100
+    entity = member_records.roster_entity_id(PHONE.device)
+    removals = [
+        first_commit(EVIL, [operation(entity, kind=member_records.KIND, removed=True)], ms=number)
+        for number in range(1, count)
+    ]
+    await introduce(desk)
+    await take(desk, *removals)
+    assert (await desk.read(member_records.read_members))[PHONE.device].removed
     await introduce(desk)
     assert not (await desk.read(member_records.read_members))[PHONE.device].removed
 
