@@ -1,0 +1,89 @@
+"""What a person corrected stays so, and what a task's page tells of its agent: on the installed program.
+
+Never looks into a store: what is proposed and told, the installed command says.
+"""
+
+from typing import Any
+
+import pytest
+
+from tests.support.devices import Device, MakeDevice
+from tests.support.patience import LIMIT_S, wait_until
+
+pytestmark = pytest.mark.e2e
+
+
+def _estimates(laptop: Device, task: str) -> list[Any]:
+    return [item["proposed"] for item in laptop.do("pending", task) if item["tool"] == "update_task_estimate"]
+
+
+def _proposed_item(laptop: Device, task: str, minutes: int) -> str:
+    """Return the id of the proposal of an estimate, once it waits."""
+    wait_until(f"{minutes} minutes are proposed", lambda: _estimates(laptop, task) == [minutes], LIMIT_S)
+    return next(
+        str(item["item_id"]) for item in laptop.do("pending", task) if item["tool"] == "update_task_estimate"
+    )
+
+
+def _estimate(laptop: Device, task: str) -> Any:
+    return laptop.do("show", task)["estimate_minutes"]
+
+
+def _wake(laptop: Device, task: str) -> None:
+    """Have the agent look at the task again, and wait until its run has ended."""
+    laptop.do("agent", "wake", task, "--all-notes", "--wait", "60")
+
+
+@pytest.fixture
+def laptop(device: MakeDevice) -> Device:
+    """A device with two tasks, whose agents have proposed an hour for each."""
+    running_device = device("laptop")
+    for task in ("Paint", "Sweep"):
+        running_device.do("add", task)
+        running_device.do("note", task, "takes 1 hour")
+        running_device.do("agent", "create", task)
+    return running_device
+
+
+def test_what_a_person_corrected_is_proposed_again_only_if_a_later_note_says_so(laptop: Device) -> None:
+    laptop.do("confirm", _proposed_item(laptop, "Paint", 60))
+    laptop.do("task", "edit", "Paint", "--estimate", "90")
+    laptop.do("confirm", _proposed_item(laptop, "Sweep", 60), "--edit", '{"minutes": 45}')
+    for task, minutes in (("Paint", 90), ("Sweep", 45)):
+        laptop.do("task", "edit", task, "--priority", "p1")
+        _wake(laptop, task)
+        assert (_estimates(laptop, task), _estimate(laptop, task)) == ([], minutes)
+        laptop.do("note", task, "takes 3 hours")
+        _proposed_item(laptop, task, 180)
+        assert _estimate(laptop, task) == minutes
+
+
+def _page(laptop: Device, task: str) -> str:
+    """Return what a person sees of a task, each of its lines parted by one space."""
+    result = laptop.run("show", task)
+    assert result.status == 0, result.err
+    return " ".join(result.out.split())
+
+
+def test_a_tasks_page_tells_of_a_sleeping_agent_and_of_a_report_that_is_older_than_a_decision(
+    laptop: Device,
+) -> None:
+    item = _proposed_item(laptop, "Paint", 60)
+    assert "its agent sleeps" not in _page(laptop, "Paint")
+    assert "since" not in _page(laptop, "Paint")
+    laptop.do("agent", "pause", "Paint")
+    assert "its agent sleeps: it is paused; placet agent resume" in _page(laptop, "Paint")
+    laptop.do("confirm", item)
+    page = _page(laptop, "Paint")
+    assert "its agent sleeps: it is paused" in page
+    assert "Report of the agent · 1 decision since" in page
+    laptop.do("agent", "resume", "Paint")
+    _wake(laptop, "Paint")
+    assert "since" not in _page(laptop, "Paint")
+    assert "its agent sleeps" not in _page(laptop, "Paint")
+    sweep, agent = laptop.do("show", "Sweep")["id"], laptop.do("agent", "show", "Sweep")["id"]
+    laptop.do("task", "remove", sweep)
+    assert laptop.do("agent", "show", agent)["lifecycle"] == "dormant"
+    laptop.do("task", "restore", sweep)
+    laptop.do("agent", "destroy", "Sweep", "--yes")
+    assert "its agent was destroyed, which is final" in _page(laptop, sweep)
