@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from syncproto.ids import ReplicaId
-from syncproto.messages import VECTOR_PART_HEADS
+from syncproto.messages import GREETING_HEADS_MAX, VECTOR_PART_HEADS
 from syncproto.vector_clock import Head, VectorClock
 
 HEADS_BEYOND_MAX = 64 * 1024
@@ -21,7 +21,11 @@ def single_counters(vector: Iterable[Head]) -> dict[ReplicaId, int]:
 
 
 def parts_of(vector: VectorClock) -> list[VectorClock]:
-    """Return the parts in which a Hello tells a vector: the first that is not full is the last."""
+    """Return the parts in which a Hello tells a vector: the first that is not full is the last.
+
+    What exceeds GREETING_HEADS_MAX is left out: the peer then sends some commits in vain.
+    """
+    vector = vector[:GREETING_HEADS_MAX]
     # `+ 1`: if the last part is full, an empty one has to follow, since a full part announces another.
     starts = range(0, len(vector) + 1, VECTOR_PART_HEADS)
     return [vector[start : start + VECTOR_PART_HEADS] for start in starts]

@@ -108,6 +108,8 @@ class Session:
         """The vector of this side, as the peer knows it once it has read what was sent."""
         self._peer = PeerVector()
         self._hello: Hello | None = None
+        self._hello_heads = 0
+        self._last_hello_head: Head | None = None
         self._peer_state_hash: bytes | None = None
         """What belongs to the vector that the peer reported, None if it was compared already."""
         self._cursor = 0
@@ -148,7 +150,7 @@ class Session:
         own = self._own
         first, *parts = parts_of(own.vector)
         greeting = Hello(list(messages.VERSIONS), self._vault, self._replica, first, own.state_hash, {})
-        self._told = set(own.vector)
+        self._told = set(own.vector[: messages.GREETING_HEADS_MAX])
         return [
             messages.encode_message(greeting),
             *(messages.encode_message(Heads(part, ())) for part in parts),
@@ -297,6 +299,7 @@ class Session:
             part = message.heads
         else:
             raise RemoteProtocolError(f"{type(message).__name__} inside the vector of a Hello")
+        self._check_greeting(part)
         self._peer.report(part, (), len(self._own_heads))
         # A full part: another one follows, and until then it is not known what the peer lacks.
         if len(part) == messages.VECTOR_PART_HEADS:
@@ -305,6 +308,15 @@ class Session:
         self._peer.settle()
         self._grown = True
         return [HelloReceived(self._peer.clock), *self._note_peer_state(self._hello.state_hash)]
+
+    def _check_greeting(self, part: VectorClock) -> None:
+        """Raise RemoteProtocolError if a part of the peer's vector is out of order or beyond the limit."""
+        if part and self._last_hello_head is not None and part[0] <= self._last_hello_head:
+            raise RemoteProtocolError("the vector of a Hello is not in order")
+        self._hello_heads += len(part)
+        if self._hello_heads > messages.GREETING_HEADS_MAX:
+            raise RemoteProtocolError(f"a Hello of more than {messages.GREETING_HEADS_MAX} heads")
+        self._last_hello_head = part[-1] if part else self._last_hello_head
 
     def _receive_message(self, message: Message, now_s: float) -> list[SessionEvent]:
         match message:

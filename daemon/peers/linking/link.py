@@ -130,6 +130,7 @@ class PeerLink:
         self._close_reason = ""
         # The reading task leaves its answers to the writing task. Otherwise two devices that each wait until
         # an answer is sent, before they read on, would wait for each other for ever.
+        self._hellos: list[bytes] = []
         self._acks: list[bytes] = []
         self._pongs: list[bytes] = []
         self._answer_sent = asyncio.Event()
@@ -212,9 +213,7 @@ class PeerLink:
             return Session(vault, snapshot.replica, read_store_state(snapshot))
 
         self._session = session = await self._db.read(begin)
-        self.liveness.begin(session)
-        for frame in session.hello_frames():
-            await self._send(frame)
+        self._hellos += session.hello_frames()
         return session
 
     async def _converse(self, session: Session, watch: NotifierWatch) -> str:
@@ -273,6 +272,7 @@ class PeerLink:
         raise CloseAsked(self._close_reason)
 
     async def _ping_regularly(self, session: Session) -> None:
+        await self.liveness.begun.wait()
         while True:
             await asyncio.sleep(self._limits.ping_s)
             await self.liveness.ping(session)
@@ -421,6 +421,9 @@ class PeerLink:
             await asyncio.sleep(self._limits.coalesce_s)
 
     async def _write(self, session: Session) -> None:
+        # While the other side is read: two long greetings would wait for each other for ever.
+        await self._send_answers(self._hellos)
+        self.liveness.begin(session)
         while True:
             await self._write_wanted.wait()
             self._write_wanted.clear()

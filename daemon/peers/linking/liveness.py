@@ -38,6 +38,8 @@ class Liveness:
         self._limits = limits
         self._greeted = greeted
         self._ended = ended
+        self.begun = asyncio.Event()
+        """Set once the whole greeting of this side is sent: no ping may come between its parts."""
         self._session: Session | None = None
         self._received = Notifier()
         self._pings = 0
@@ -49,6 +51,7 @@ class Liveness:
     def begin(self, session: Session) -> None:
         """Use this session for pings from now on."""
         self._session = session
+        self.begun.set()
 
     def count_frame(self) -> None:
         """Note that a frame arrived."""
@@ -127,6 +130,7 @@ class Liveness:
         them. Return False also if the link has ended.
         """
         await wait_for_any(self._greeted, self._ended)
+        await wait_for_any(self.begun, self._ended)
         if self._session is None or self._ended.is_set():
             return False
         stored_pages, watch = self._stored_pages, self._received.watch()
