@@ -60,14 +60,14 @@ class PeerVector:
         """Return the same, as a set that must not be changed."""
         return self._known
 
-    def report(self, heads: VectorClock, vector_clock: VectorClock, own_count: int) -> None:
-        """Apply a part of what the peer reports; `own_count` is the number of heads of this side.
+    def report(self, heads: VectorClock, gone: VectorClock, own_count: int) -> None:
+        """Apply a part of what the peer reports: heads that it has, and heads that are `gone`.
 
-        Heads beyond the room are forgotten: the peer then counts as holding less, receives some commits
-        again, and skips them.
+        `own_count` is the number of heads of this side. Heads beyond the room are forgotten: the peer then
+        counts as holding less, receives some commits again, and skips them.
         """
         # Removed first: a head that is in both is there after it (PROTOCOL.md §11).
-        self.reported.difference_update(vector_clock)
+        self.reported.difference_update(gone)
         room = max(0, own_count + HEADS_BEYOND_MAX - len(self.reported))
         self.reported.update(heads[:room])
 

@@ -326,17 +326,17 @@ class Session:
                     raise RemoteProtocolError("a page that is empty or beyond the window")
                 self._unanswered += 1
                 return [StoreCommits(commits)]
-            case Heads(heads=heads, gone=removed):
-                self._peer.report(heads, removed, len(self._own_heads))
+            case Heads(heads=heads, gone=gone):
+                self._peer.report(heads, gone, len(self._own_heads))
                 # The state hash that was kept belongs to the vector before this part of a change.
                 self._peer_state_hash = None
                 return []
-            case Ack(heads=heads, gone=removed, state_hash=state_hash):
+            case Ack(heads=heads, gone=gone, state_hash=state_hash):
                 # Otherwise a peer could acknowledge more than was sent, and the window would count wrong.
                 if not self._window.pages_in_flight:
                     raise RemoteProtocolError("an Ack for no page")
                 self._window.note_acked(now_s)
-                self._peer.report(heads, removed, len(self._own_heads))
+                self._peer.report(heads, gone, len(self._own_heads))
                 self._peer.settle()
                 return [AckReceived(self._peer.clock), *self._note_peer_state(state_hash)]
             case Ping(nonce=nonce):

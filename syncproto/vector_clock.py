@@ -137,13 +137,13 @@ def _by_replica(clock: VectorClock) -> dict[ReplicaId, VectorClock]:
     return heads
 
 
-def merge_clocks(heads: VectorClock, other: VectorClock, chains: Chains) -> VectorClock:
+def merge_clocks(clock: VectorClock, other: VectorClock, chains: Chains) -> VectorClock:
     """Return the clock that covers what either of two covers."""
     if len(other) <= _FEW_HEADS:
         for head in other:
-            heads = with_commit(heads, head, chains)
-        return heads
-    grown = GrowingClock(heads)
+            clock = with_commit(clock, head, chains)
+        return clock
+    grown = GrowingClock(clock)
     for head in other:
         grown.add(head, chains)
     return grown.clock

@@ -233,7 +233,7 @@ class CommitLog:
         ]
         if len(lacking) > STREAMS_MAX:
             return self._lacking_in_feed(coverage, after)
-        streams = [self._lacking_of(replica_chains, coverage, after) for replica_chains in lacking]
+        streams = [self._commits_lacking_of(replica_chains, coverage, after) for replica_chains in lacking]
         # In the order of the feed: a peer refuses a commit that comes before its causes (law 1).
         return heapq.merge(*streams, key=lambda commit: commit.seq)
 
@@ -243,7 +243,7 @@ class CommitLog:
             if not coverage.covers(self._replicas[entry.head.replica].no, entry.branch, entry.head.counter):
                 yield entry
 
-    def _lacking_of(
+    def _commits_lacking_of(
         self, replica_chains: ReplicaChains, coverage: Coverage, after: int
     ) -> Iterator[FeedCommit]:
         """Yield what is not covered of a replica beyond a feed position, in feed order."""
