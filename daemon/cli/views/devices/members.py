@@ -6,7 +6,7 @@ Never calls a device in step that is known to lack something.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from daemon.cli.terminal.table import Cell, Column, table_lines
 from daemon.cli.terminal.text import escape, wrap_lines
@@ -19,6 +19,7 @@ from daemon.cli.wording.values import with_colon
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from daemon.cli.api.other_shapes import SyncReportJson
     from daemon.cli.api.shapes import PeerJson
     from daemon.cli.terminal.display import Display
 
@@ -91,13 +92,13 @@ def device_line(text: str, device: PeerJson, display: Display) -> Iterator[str]:
     yield f"{display.paint(display.symbol('✓'), 'green')} {text} {display.paint(name, 'bold')}"
 
 
-def sync_rows(report: dict[str, Any]) -> Iterator[Sequence[object]]:
+def sync_rows(report: SyncReportJson) -> Iterator[Sequence[object]]:
     """Give name and value, one a line; then the plain columns of each peer."""
     yield from ((key, value) for key, value in report.items() if key != "peers")
     yield from (("peer", *row) for row in device_rows(report.get("peers") or ()))
 
 
-def sync_lines(report: dict[str, Any], display: Display) -> Iterator[str]:
+def sync_lines(report: SyncReportJson, display: Display) -> Iterator[str]:
     """Draw how far this device and its peers agree."""
     peers = report.get("peers") or []
     linked = sum(bool(peer.get("connected")) for peer in peers)

@@ -14,6 +14,7 @@ from daemon.cli.wording.sentences import answer_words
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from daemon.cli.api.other_shapes import ImportResultJson, SkippedJson
     from daemon.cli.terminal.display import Display
 
 _BAR: Final = 30
@@ -22,7 +23,7 @@ _NAMED_MAX: Final = 3
 _COUNTS: Final = ("tasks", "checklist_items", "entries", "others", "updated", "unchanged")
 
 
-def import_rows(report: dict[str, Any]) -> Iterator[Sequence[object]]:
+def import_rows(report: ImportResultJson) -> Iterator[Sequence[object]]:
     """Give the counts by name, then each skipped line."""
     yield from ((key, report.get(key, 0)) for key in _COUNTS)
     for skipped_line in report.get("skipped") or ():
@@ -40,9 +41,10 @@ def underway_line(fields: dict[str, Any]) -> str:
     return f"\r[{'#' * filled}{'.' * (_BAR - filled)}] {words}\x1b[K"
 
 
-def import_lines(report: dict[str, Any], dry_run: bool, display: Display) -> Iterator[str]:
+def import_lines(report: ImportResultJson, dry_run: bool, display: Display) -> Iterator[str]:
     """Draw what was, or in a dry run what would be, imported."""
-    counts = [(key, int(report.get(key) or 0)) for key in _COUNTS]
+    fields: dict[str, Any] = {**report}
+    counts = [(key, int(fields.get(key) or 0)) for key in _COUNTS]
     texts = [_count_words(key, count) for key, count in counts if count]
     is_new = any(count for key, count in counts if key != "unchanged")
     what = ", ".join(texts if is_new else [_("nothing"), *texts])
@@ -51,7 +53,7 @@ def import_lines(report: dict[str, Any], dry_run: bool, display: Display) -> Ite
     yield from (display.paint(f"  {line}", "yellow") for line in _skipped_lines(report.get("skipped") or ()))
 
 
-def _skipped_lines(skipped: Sequence[dict[str, Any]]) -> Iterator[str]:
+def _skipped_lines(skipped: Sequence[SkippedJson]) -> Iterator[str]:
     """Name each that was skipped; of more than a screen of them, the first for each reason."""
     reason_counts: dict[str, int] = {}
     for fields in skipped:
@@ -77,7 +79,7 @@ def _count_words(key: str, count: int) -> str:
     return words[key].format(count=count)
 
 
-def _skipped_line(fields: dict[str, Any]) -> str:
+def _skipped_line(fields: SkippedJson) -> str:
     what, reason = escape(answer_words(fields, "what")), escape(answer_words(fields, "why"))
     where = _("line {number}: ").format(number=fields["line"]) if fields.get("line") else ""
     return _("skipped {what}: {why}").format(what=where + what, why=reason)

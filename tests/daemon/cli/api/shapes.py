@@ -3,12 +3,17 @@
 `make shapes` writes them. Never invents a key: what a structure lacks, no view can read.
 """
 
+import dataclasses
+import keyword
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from enum import Enum
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, NewType, Union, get_args, get_origin, get_type_hints
+from unittest.mock import MagicMock
 
 from msgspec import Struct, UnsetType
 from msgspec.structs import fields
@@ -18,7 +23,10 @@ from daemon.agents.deciding.decisions import DecisionResult
 from daemon.agents.deciding.waiting_items import PendingItem
 from daemon.agents.person.activity import AgentMessage
 from daemon.agents.person.agent_overview import AgentDetails
+from daemon.app.composition import Daemon
 from daemon.control.error_body import Fault, Meant
+from daemon.control.route import StreamHandler
+from daemon.control.routes import self_description
 from daemon.control.routes.status import Status
 from daemon.journal.categories import Category
 from daemon.journal.labels import Label
@@ -37,6 +45,7 @@ from daemon.peers.linking.replication_status import Holding, Whereabouts
 from tests.support.source_tree import ROOT
 
 FILE: Final = ROOT / "daemon" / "cli" / "api" / "shapes.py"
+OTHERS_FILE: Final = ROOT / "daemon" / "cli" / "api" / "other_shapes.py"
 
 SHAPES: Final[Mapping[str, type[Struct]]] = {
     "CandidateJson": Meant,
@@ -61,7 +70,7 @@ SHAPES: Final[Mapping[str, type[Struct]]] = {
     "ActivityJson": AgentMessage,
     "AgentJson": AgentDetails,
 }
-"""The structures that views are annotated with; those that they contain follow under their own names."""
+"""Names of structures that views know by other names than the daemon; the others keep their own."""
 
 _HEAD: Final = '''"""The JSON of the control API as the command line reads it; only type checkers import it.
 
@@ -72,7 +81,8 @@ older daemon and added by a newer one, so views read with `get`.
 from __future__ import annotations
 
 from typing import Any, TypedDict
-
+'''
+_SENTENCE: Final = '''
 
 class SentenceJson(TypedDict):
     """The id of one of the daemon's sentences, and what fills its template."""
@@ -82,42 +92,74 @@ class SentenceJson(TypedDict):
 '''
 
 
-def shapes_module() -> str:
-    """Return the text of the generated module."""
-    names = {struct: name for name, struct in SHAPES.items()}
+def shapes_modules() -> dict[Path, str]:
+    """Return the texts of the generated modules: what views read, and the other answers of routes."""
+    names: dict[type, str] = {struct: name for name, struct in SHAPES.items()}
     document: dict[str, str] = {}
     for struct in SHAPES.values():
         _write(struct, names, document)
-    return "\n\n".join([_HEAD, *document.values()])
+    shown = set(document)
+    for struct in answered_structures():
+        _write(struct, names, document)
+    others = {name: text for name, text in document.items() if name not in shown}
+    words = set(re.findall(r"\w+", "".join(others.values())))
+    imported = "".join(f"    {name},\n" for name in sorted(shown & words))
+    imports = f"\nfrom daemon.cli.api.shapes import (\n{imported})\n" if imported else ""
+    return {
+        FILE: "\n\n".join([f"{_HEAD}{_SENTENCE}", *(document[name] for name in document if name in shown)]),
+        OTHERS_FILE: "\n\n".join([f"{_HEAD}{imports}", *others.values()]),
+    }
 
 
-def _write(struct: type[Struct], names: dict[type[Struct], str], document: dict[str, str]) -> None:
+def answered_structures() -> list[type]:
+    """Return the structures that the answers of all routes consist of, each once."""
+    # The table is the daemon's own; what its handlers would work on is not asked for anything.
+    table = [*Daemon._routes(MagicMock()), *self_description.routes(MagicMock(), [])]
+    answers = [route.response for route in table]
+    answers += [route.handler.other_response for route in table if isinstance(route.handler, StreamHandler)]
+    return list(dict.fromkeys(struct for answer in answers for struct in _structures(answer)))
+
+
+def _field_names(struct: type) -> list[tuple[str, str]]:
+    """Return the fields of a structure: their names in Python and in JSON."""
+    if dataclasses.is_dataclass(struct):
+        return [(field.name, field.name) for field in dataclasses.fields(struct)]
+    assert issubclass(struct, Struct)
+    return [(field.name, field.encode_name) for field in fields(struct)]
+
+
+def _write(struct: type, names: dict[type, str], document: dict[str, str]) -> None:
     """Write a structure after those that it contains; each once."""
-    name = names[struct]
+    name = names.setdefault(struct, f"{struct.__name__}Json")
+    assert list(names.values()).count(name) == 1, f"two structures would be called {name}"
     if name in document:
         return
     document[name] = ""  # A structure that contains itself is under way.
     types = get_type_hints(struct)
-    for field in fields(struct):
-        for inner in _structures(types[field.name]):
-            own = names.setdefault(inner, f"{inner.__name__}Json")
-            assert list(names.values()).count(own) == 1, f"two structures would be called {own}"
+    for field, _ in _field_names(struct):
+        for inner in _structures(types[field]):
             _write(inner, names, document)
     del document[name]
-    lines = [
-        f"    {field.encode_name}: {_annotation(types[field.name], names)}\n" for field in fields(struct)
-    ]
+    annotations = {key: _annotation(types[field], names) for field, key in _field_names(struct)}
+    if any(map(keyword.iskeyword, annotations)):
+        # A class has no field of such a name.
+        lines = [f'        "{key}": {annotation},\n' for key, annotation in annotations.items()]
+        document[name] = (
+            f'{name} = TypedDict(\n    "{name}",\n    {{\n{"".join(lines)}    }},\n    total=False,\n)\n'
+        )
+        return
+    lines = [f"    {key}: {annotation}\n" for key, annotation in annotations.items()]
     document[name] = f"class {name}(TypedDict, total=False):\n" + "".join(lines)
 
 
-def _structures(type_: Any) -> Iterator[type[Struct]]:
-    if isinstance(type_, type) and issubclass(type_, Struct):
+def _structures(type_: Any) -> Iterator[type]:
+    if isinstance(type_, type) and (issubclass(type_, Struct) or dataclasses.is_dataclass(type_)):
         yield type_
     for argument in get_args(type_):
         yield from _structures(argument)
 
 
-def _annotation(type_: Any, names: Mapping[type[Struct], str]) -> str:
+def _annotation(type_: Any, names: Mapping[type, str]) -> str:
     """Write the type of a value as JSON has it."""
     origin, arguments = get_origin(type_), get_args(type_)
     if origin in (Union, UnionType):
@@ -151,8 +193,9 @@ def _scalar(type_: Any) -> str:
 
 
 def main() -> int:
-    """Write the module."""
-    FILE.write_text(shapes_module(), encoding="utf-8")
+    """Write the modules."""
+    for file, text in shapes_modules().items():
+        file.write_text(text, encoding="utf-8")
     return 0
 
 

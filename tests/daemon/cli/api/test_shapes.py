@@ -3,18 +3,36 @@
 Never asks a daemon: structures are compared with what is written.
 """
 
+import re
 from typing import Any
 
 import msgspec
 import pytest
 
+from daemon.control.health.check import Check
+from daemon.control.routes.events import StateEvent
+from daemon.control.routes.status import Status
+from daemon.formats.core.importer import ImportResult
+from daemon.peers.linking.device_states import SyncReport
 from tests.daemon.cli import examples
 from tests.daemon.cli.api import shapes
 
 
 def test_the_shapes_are_those_of_the_daemons_structures():
     """If this fails, run `make shapes`; mypy then names the views that read keys which are gone."""
-    assert shapes.FILE.read_text(encoding="utf-8") == shapes.shapes_module()
+    for file, text in shapes.shapes_modules().items():
+        assert file.read_text(encoding="utf-8") == text
+
+
+def test_the_answer_of_every_route_has_a_shape():
+    """What the generator cannot read fails there; dataclasses are among what it reads."""
+    text = "".join(shapes.shapes_modules().values())
+    structures = shapes.answered_structures()
+    assert {ImportResult, SyncReport, Check, Status, StateEvent} <= set(structures)
+    named = {struct: name for name, struct in shapes.SHAPES.items()}
+    for struct in structures:
+        assert re.search(rf"\b{named.get(struct, f'{struct.__name__}Json')}\b", text), struct
+    assert "class SkippedJson(" in text
 
 
 @pytest.mark.parametrize(

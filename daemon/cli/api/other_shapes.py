@@ -1,0 +1,212 @@
+"""The JSON of the control API as the command line reads it; only type checkers import it.
+
+Generated from the daemon's structures by `make shapes`, and never edited by hand. Keys may be missing from an
+older daemon and added by a newer one, so views read with `get`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict
+
+from daemon.cli.api.shapes import (
+    ChangeJson,
+    ConflictJson,
+    ConflictVersionJson,
+    PeerJson,
+    ProgressJson,
+    TimeRecordJson,
+)
+
+
+class TaskLineJson(TypedDict, total=False):
+    id: str
+    title: str
+    status: str
+    priority: str
+    due: str | None
+    estimate_minutes: int | None
+    labels: list[str]
+    label_colors: dict[str, str]
+    category: str | None
+    checklist_progress: ProgressJson
+    removed: bool
+
+
+class PieceJson(TypedDict, total=False):
+    text: str
+    hit: bool
+
+
+class PlaceJson(TypedDict, total=False):
+    id: str
+    kind: str
+    field: str
+    snippet: list[PieceJson]
+    removed: bool
+
+
+class FoundTaskJson(TypedDict, total=False):
+    id: str
+    title: str
+    status: str
+    places: list[PlaceJson]
+    removed: bool
+
+
+class FoundJson(TypedDict, total=False):
+    tasks: list[FoundTaskJson]
+    next: int | None
+
+
+class KeptJson(TypedDict, total=False):
+    entity: str
+    kind: str
+    title: str
+    field: str
+    name: str
+    kept: ConflictVersionJson
+    left: list[ConflictJson]
+
+
+class StartedJson(TypedDict, total=False):
+    id: str
+    task_id: str | None
+    task_title: str
+    started_at: str
+    ended_at: str | None
+    minutes: int | None
+    note: str | None
+    is_running: bool
+    is_here: bool
+    device: str
+    device_name: str
+    vector_clock: dict[str, int]
+    removed: bool
+    stopped: list[TimeRecordJson]
+    already: bool
+
+
+RelationJson = TypedDict(
+    "RelationJson",
+    {
+        "from": str,
+        "relation": str,
+        "to": str,
+        "from_kind": str | None,
+        "to_kind": str | None,
+        "removed": bool,
+    },
+    total=False,
+)
+
+
+class UnderwayJson(TypedDict, total=False):
+    format: str
+    name: str
+    tasks: int
+    done: int
+
+
+class SkippedJson(TypedDict, total=False):
+    line: int | None
+    what: str
+    why: str
+    what_id: str
+    what_params: dict[str, Any]
+    why_id: str
+    why_params: dict[str, Any]
+
+
+class ImportResultJson(TypedDict, total=False):
+    tasks: int
+    entries: int
+    checklist_items: int
+    updated: int
+    unchanged: int
+    skipped: list[SkippedJson]
+    others: int
+
+
+class ChangeSetItemJson(TypedDict, total=False):
+    item_id: str
+    tool: str
+    status: str
+    disputed: bool
+
+
+class ChangeSetSummaryJson(TypedDict, total=False):
+    set_id: str
+    status: str
+    resolved_at: str | None
+    items: list[ChangeSetItemJson]
+
+
+class InvitedJson(TypedDict, total=False):
+    id: str
+    code: str | None
+    token: str | None
+    address: str
+    addresses: list[str]
+    expires_at: str
+
+
+class JoinedDeviceJson(TypedDict, total=False):
+    device_id: str
+    name: str
+
+
+class InvitationStateJson(TypedDict, total=False):
+    id: str
+    stage: str
+    tries_left: int
+    device: JoinedDeviceJson | None
+
+
+class GoodbyeJson(TypedDict, total=False):
+    told: list[str]
+    untold: list[str]
+    removed: bool
+
+
+class SyncReportJson(TypedDict, total=False):
+    complete: bool
+    paused: bool
+    peers: list[PeerJson]
+    peers_left_out: int
+
+
+class CompactedJson(TypedDict, total=False):
+    older_than_days: int
+    commits: int
+    values: int
+    bytes: int
+    unheard: list[str]
+
+
+class HealthJson(TypedDict, total=False):
+    status: str
+    version: str
+    feed_end: int
+
+
+class TouchedJson(TypedDict, total=False):
+    id: str
+    kind: str
+
+
+class EventJson(TypedDict, total=False):
+    seq: int
+    at: str
+    by: str
+    agent_id: str | None
+    device: str
+    device_name: str
+    touched: list[TouchedJson]
+    changes: list[ChangeJson]
+    changes_left_out: int
+
+
+class StateEventJson(TypedDict, total=False):
+    device: str
+    device_name: str
+    differs: bool
