@@ -54,7 +54,7 @@ def move_item(tx: Transaction, ref: str, move: ItemMove) -> ChecklistItem:
     if task is None:
         raise usage_error(
             sentence("item-without-task", "this item belongs to no task"),
-            sentence("nothing-beside", "nothing can be placed beside it"),
+            sentence("item-stays", "an item stays with its task"),
         )
     clock = entities.resolve_base_clock(tx, item, move.base)
     beside, spot = _spot(tx, move)
@@ -100,7 +100,12 @@ def _target(
         assert isinstance(checklist, bytes)
         return EntityId(checklist), []
     other = task_of_item(tx, beside)
-    if other is None or other.id != task.id:
+    if other is None:
+        raise usage_error(
+            sentence("item-without-task", "this item belongs to no task"),
+            sentence("nothing-beside", "nothing can be placed beside it"),
+        )
+    if other.id != task.id:
         raise usage_error(
             sentence("items-of-two-tasks", "these two items belong to different tasks"),
             sentence("item-stays", "an item stays with its task"),

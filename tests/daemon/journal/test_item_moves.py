@@ -18,7 +18,7 @@ from daemon.journal.tasks import NewTask
 from daemon.journal.views.structures import ChecklistItem, Task
 from daemon.refusal import RefusalCode, Refused
 from store.transaction import EntityWrite
-from syncproto.ids import EntityId, id_from_text
+from syncproto.ids import EntityId, id_from_text, id_to_text
 from tests.support.fleet import Fleet, Home
 
 
@@ -73,6 +73,24 @@ def test_an_item_goes_where_it_is_put(a: Home, task: Task, items, moved, where):
     move(a, items[moved], **{key: items.get(value, value) for key, value in where.items()})
     assert order(a, task) == list(expected)
     assert commits(a) == before + 1
+
+
+def test_an_item_without_a_task_neither_moves_nor_has_anything_placed_beside_it(a: Home, items):
+    """Its checklist comes with a commit that is not here yet."""
+    lone = a.write(lambda tx: tx.new_id())
+    a.write(lambda tx: tx.commit([EntityWrite(lone, "checklist_item", {"title": "E", "position": "m"})]))
+    with pytest.raises(Refused) as moves:
+        move(a, id_to_text(lone), first=True)
+    assert (str(moves.value), moves.value.hint) == (
+        "this item belongs to no task",
+        "an item stays with its task",
+    )
+    with pytest.raises(Refused) as beside:
+        move(a, items["A"], after=id_to_text(lone))
+    assert (str(beside.value), beside.value.hint) == (
+        "this item belongs to no task",
+        "nothing can be placed beside it",
+    )
 
 
 @pytest.mark.parametrize("where", [{"first": True}, {"before": "B"}], ids=["first", "before"])
