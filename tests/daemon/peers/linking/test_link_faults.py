@@ -3,9 +3,11 @@
 Never waits by the clock: each wait is for something that happens, with a limit.
 """
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import msgspec
 import pytest
 
 from daemon.peers.linking import goodbyes
@@ -23,6 +25,7 @@ from syncproto.messages import Ack, Bye, Commits, Hello
 from syncproto.vector_clock import EMPTY_CLOCK
 from tests.daemon.peers.fleet import Device, Fleet, in_step
 from tests.daemon.peers.linking.test_links import FAULTS, future, greet, last_words, pair_of, posing_as
+from tests.daemon.peers.linking.test_stalled_connections import FakeSocket, hello, link_on
 from tests.support.patience import LIMIT_S
 from tests.support.sentences import words_by_id
 
@@ -152,6 +155,19 @@ async def test_a_lost_race_is_no_fault_unless_the_next_link_ends_by_it_too(fleet
     assert (await desk.peers.synchronisation.sync(LIMIT_S)).complete
 
 
+async def test_a_fault_is_noted_before_anyone_can_see_that_the_link_has_ended(fleet: Fleet):
+    """Whoever waits for all members would take this one for a device that is simply away."""
+    desk, socket = await fleet.start("desk"), FakeSocket()
+    link = link_on(socket, desk)
+    ended_before: list[bool] = []
+    link._observer.fault_found = lambda *_: ended_before.append(link.ended.is_set())  # type: ignore[method-assign]
+    socket.give(await hello(desk))
+    socket.give(UNSOLICITED_ACK)
+    async with asyncio.timeout(LIMIT_S):
+        await link.run()
+    assert (ended_before, link.ended.is_set()) == ([False], True)
+
+
 # -- the side whose bytes were refused ---------------------------------------------------------------------
 
 
@@ -216,7 +232,7 @@ async def test_both_sides_of_a_refused_commit_tell_of_it_and_call_nothing_comple
         assert not (await synchronised(device)).complete
     state = await shown(phone, desk)
     assert state.link_fault is not None
-    assert words_by_id({"seen": state.link_fault.seen, "seen_id": "", "seen_params": {}}, "seen")
+    assert words_by_id(msgspec.to_builtins(state.link_fault), "seen") == [state.link_fault.seen]
     await set_signature(phone, signature)
     await in_step(desk, phone)
     await until_fault(desk, phone, None)
