@@ -3,6 +3,7 @@
 Never reads a folded row.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from syncproto.commit import AuthorKind
 from syncproto.ids import EntityId
 from syncproto.vector_clock import EMPTY_CLOCK, Head
 from tests.store.forked_logs import REPLICA, TASK, forked_branches
+from tests.support.growth import assert_linear
 from tests.support.stores import StoreBench, entity_id, exchange, write
 
 OTHER, ITEM, AGENT = entity_id(2), entity_id(50), entity_id(60)
@@ -214,3 +216,17 @@ def test_the_first_commit_that_a_clock_lacks_is_found(store: Store) -> None:
     with store.read() as snapshot:
         assert field_changes.first_uncovered_position(snapshot, vector) == 7
         assert field_changes.positions_touching(snapshot, [TASK, OTHER], 4) == [5, 6, 7]
+
+
+def test_what_was_before_costs_in_proportion_to_the_writes_however_old_their_bases_are(bench: StoreBench):
+    """A form may stay open for an hour; a member may let all its writes name what is long past."""
+
+    def reading(count: int) -> Callable[[], object]:
+        old_store = bench.store(f"old {count}")
+        heads: list[Head] = []
+        for number in range(count):
+            base = (heads[number // 2],) if heads else None
+            heads.append(write(old_store, TASK, base=base, title=f"t{number}"))
+        return lambda: read(old_store, limit=50)
+
+    assert_linear(reading, 200)
