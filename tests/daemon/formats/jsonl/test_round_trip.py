@@ -4,8 +4,9 @@ Never compares with a stored file: what goes out twice is held against itself.
 """
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -28,6 +29,7 @@ from syncproto.vector_clock import EMPTY_CLOCK, VectorClock
 from tests.daemon.formats.jsonl.files import exported, imported
 from tests.support.decision_verbs import confirm, defer, reject, reopen, undo
 from tests.support.fleet import Fleet, Home
+from tests.support.growth import assert_linear
 from tests.support.proposal_kinds import KINDS
 
 LONG = "as long as an entry may be"
@@ -247,3 +249,19 @@ def _stripped(answer: Any) -> Any:
     if isinstance(answer, dict):
         return {key: _stripped(nested) for key, nested in answer.items() if key != "vector_clock"}
     return [_stripped(nested) for nested in answer] if isinstance(answer, list) else answer
+
+
+def test_what_is_exported_costs_in_proportion_to_what_was_written(tmp_path: Path):
+    """A commit may write to thousands of entities: it is read once for all of them, and not once for each."""
+    fleet = Fleet(tmp_path)
+
+    def writing(count: int) -> Callable[[], object]:
+        home = fleet.home(f"wide {count}")
+        for _ in range(4):
+            tasks = [EntityId(number.to_bytes(16)) for number in range(count)]
+            writes = [EntityWrite(task, "task", {}) for task in tasks]
+            home.write(partial(Transaction.commit, writes=writes))
+        return lambda: exported(home)
+
+    assert_linear(writing, 100)
+    fleet.close()
