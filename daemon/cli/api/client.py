@@ -12,7 +12,7 @@ import socket
 import time
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from daemon.cli.api.command_error import CommandError, error_from_response, no_daemon_error
+from daemon.cli.api.command_error import EXIT_NOT_FOUND, CommandError, error_from_response, no_daemon_error
 from daemon.cli.translation import _
 from daemon.paths import find_paths, short_address
 
@@ -70,6 +70,16 @@ def get(path: str, query: Query | None = None, wait_s: float = ANSWER_TIMEOUT_S)
     except _Broken as broken:
         message = _("the connection to the daemon ended while it answered ({fault})").format(fault=broken)
         raise CommandError("failed", message) from broken
+
+
+def find(path: str) -> Any:
+    """Return the JSON at a path, None if nothing is there; raises `CommandError` for any other refusal."""
+    try:
+        return get(path).json
+    except CommandError as refusal:
+        if refusal.exit_status == EXIT_NOT_FOUND:
+            return None
+        raise
 
 
 def download(path: str, query: Query, wait_s: float) -> Iterator[tuple[bytes, int]]:

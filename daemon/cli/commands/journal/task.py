@@ -12,7 +12,6 @@ import click
 
 from daemon.cli.api import client
 from daemon.cli.api.client import ApiAnswer, percent_encode
-from daemon.cli.api.command_error import EXIT_NOT_FOUND, CommandError
 from daemon.cli.framework.batch import run_for_each
 from daemon.cli.framework.declaration import command, group, joined_words, pass_output
 from daemon.cli.terminal.output import HUMAN, PLAIN
@@ -155,14 +154,7 @@ def show_command(output: Output, task: tuple[str, ...], provenance: bool) -> Non
 def _agent_of(task: TaskJson) -> AgentJson | None:
     """Return the agent of a task; None if it has none."""
     agent_id = task.get("agent_id")
-    if not agent_id:
-        return None
-    try:
-        agent: AgentJson = client.get(f"/v1/agents/{percent_encode(agent_id)}").json
-    except CommandError as refusal:
-        if refusal.exit_status == EXIT_NOT_FOUND:
-            return None
-        raise
+    agent: AgentJson | None = client.find(f"/v1/agents/{percent_encode(agent_id)}") if agent_id else None
     return agent
 
 

@@ -11,7 +11,6 @@ import click
 
 from daemon.cli.api import client
 from daemon.cli.api.client import percent_encode
-from daemon.cli.api.command_error import EXIT_NOT_FOUND, CommandError
 from daemon.cli.framework.declaration import command, pass_output
 from daemon.cli.translation import _
 from daemon.cli.views.proposals.pending import SET_ID_CHARS, pending_list, pending_rows
@@ -67,10 +66,6 @@ def _titles(items: Sequence[PendingItemJson]) -> dict[str, str]:
 
 
 def _title(task: str) -> str:
-    try:
-        return str(client.get(f"/v1/tasks/{percent_encode(task)}").json.get("title") or task)
-    except CommandError as refusal:
-        if refusal.exit_status == EXIT_NOT_FOUND:
-            # The list still shows the proposals of a removed task.
-            return task
-        raise
+    # A removed task is not found; the list still shows its proposals.
+    found_task = client.find(f"/v1/tasks/{percent_encode(task)}") or {}
+    return str(found_task.get("title") or task)

@@ -12,7 +12,7 @@ import click
 
 from daemon.cli.api import client
 from daemon.cli.api.client import percent_encode
-from daemon.cli.api.command_error import EXIT_DONE, EXIT_NOT_FOUND, CommandError
+from daemon.cli.api.command_error import EXIT_DONE, CommandError
 from daemon.cli.commands.proposals.decide import DECISION_TIMEOUT_S
 from daemon.cli.commands.proposals.edited_arguments import parse_arguments
 from daemon.cli.framework.declaration import command, pass_output
@@ -276,10 +276,5 @@ def _draft(args: Mapping[str, Any]) -> str:
 
 def _task(ref: str) -> TaskJson | None:
     """Return the task that an item is about; None if it was removed."""
-    try:
-        task: TaskJson = client.get(f"/v1/tasks/{percent_encode(ref)}").json
-    except CommandError as refusal:
-        if refusal.exit_status == EXIT_NOT_FOUND:
-            return None
-        raise
+    task: TaskJson | None = client.find(f"/v1/tasks/{percent_encode(ref)}")
     return task
