@@ -3,6 +3,8 @@
 Never looks below the use cases, but for what agents write.
 """
 
+from collections.abc import Sequence
+
 import pytest
 
 from daemon.agents.tools.agent_record import agent_id
@@ -17,6 +19,7 @@ from daemon.journal.views.structures import ChecklistItem, Conflict, Task
 from daemon.refusal import RefusalCode, Refused
 from store.transaction import EntityWrite
 from syncproto.codec import Value
+from syncproto.commit import Operation
 from syncproto.ids import id_from_text
 from tests.support.fleet import Fleet, Home
 from tests.support.sqlite_steps import steps_of
@@ -341,19 +344,18 @@ def test_two_homes_of_an_agent_are_told_by_the_names_of_the_devices(
     settled(fleet)
 
 
+def accept_from_devices(home: Home, operations: Sequence[Operation]) -> None:
+    """Accept the first commits of as many devices, each with one operation."""
+    page = [
+        sealed(signer_of(f"device {number}"), replica_of(f"device {number}"), 1, None, [write]).signed
+        for number, write in enumerate(operations)
+    ]
+    home.write(lambda tx: tx.accept_page(page))
+
+
 def test_of_very_many_values_some_are_shown_and_the_others_counted(a: Home, task: Task) -> None:
     entity = id_from_text(task.id)
-    page = [
-        sealed(
-            signer_of(f"device {number}"),
-            replica_of(f"device {number}"),
-            1,
-            None,
-            [operation(entity, title=f"title {number}")],
-        ).signed
-        for number in range(40)
-    ]
-    a.write(lambda tx: tx.accept_page(page))
+    accept_from_devices(a, [operation(entity, title=f"title {number}") for number in range(40)])
     (conflict,) = conflicts_of(a)
     assert (len(conflict.versions), conflict.left_out) == (12, 29)
     remaining = keep(a, task.id, "title", 12)
@@ -363,17 +365,7 @@ def test_of_very_many_values_some_are_shown_and_the_others_counted(a: Home, task
 
 def test_very_many_restores_do_not_hide_the_choice_to_remove(a: Home, task: Task) -> None:
     entity = id_from_text(task.id)
-    page = [
-        sealed(
-            signer_of(f"device {number}"),
-            replica_of(f"device {number}"),
-            1,
-            None,
-            [operation(entity, deleted=number == 0)],
-        ).signed
-        for number in range(20)
-    ]
-    a.write(lambda tx: tx.accept_page(page))
+    accept_from_devices(a, [operation(entity, deleted=number == 0) for number in range(20)])
     (conflict,) = conflicts_of(a)
     assert [version.words for version in conflict.versions] == ["keep it", "remove it"]
     keep(a, task.id, "deleted", 2)
@@ -382,16 +374,6 @@ def test_very_many_restores_do_not_hide_the_choice_to_remove(a: Home, task: Task
 
 def test_long_values_of_a_conflict_are_shown_as_far_as_they_fit(a: Home, task: Task) -> None:
     entity = id_from_text(task.id)
-    page = [
-        sealed(
-            signer_of(f"device {number}"),
-            replica_of(f"device {number}"),
-            1,
-            None,
-            [operation(entity, reason=str(number) * 100_000)],
-        ).signed
-        for number in range(6)
-    ]
-    a.write(lambda tx: tx.accept_page(page))
+    accept_from_devices(a, [operation(entity, reason=str(number) * 100_000) for number in range(6)])
     (conflict,) = conflicts_of(a)
     assert (len(conflict.versions), conflict.left_out) == (2, 4)
