@@ -87,7 +87,7 @@ class Snapshot:
 
     def device_of(self, replica: ReplicaId) -> DeviceId:
         """Return the device that a replica belongs to."""
-        return device_id_of_key(self.log.chains.public_key_of(replica))
+        return device_id_of_key(self.log.owner_key(replica))
 
     # -- the feed -------------------------------------------------------------------------------------
 

@@ -286,8 +286,8 @@ class Transaction(Snapshot):
 
     def _check_signatures(self, ends: dict[tuple[ReplicaId, int], tuple[DecodedCommit, int]]) -> None:
         """Check and store the signature at the end of every run: it vouches for the chain below it."""
-        for (replica, _), (received, seq) in ends.items():
-            if not commits.signature_holds(received, self.log.chains.public_key_of(replica)):
+        for (replica, branch), (received, seq) in ends.items():
+            if not commits.signature_holds(received, self.log.key_of_chain(replica, branch)):
                 raise RemoteProtocolError(
                     f"commit {received.commit.counter} is not signed by its replica's device"
                 )

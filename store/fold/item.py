@@ -162,7 +162,7 @@ def read_decision(received: DecodedCommit, opinion: Opinion, log: CommitLog) -> 
         id=opinion.decision,
         verdict=opinion.verdict,
         by=opinion.by,
-        device=device_id_of_key(log.chains.public_key_of(received.commit.replica)),
+        device=device_id_of_key(log.owner_key(received.commit.replica)),
         stamp_ms=received.commit.stamp.ms,
         n=received.commit.stamp.n,
         seen=opinion.seen,

@@ -43,13 +43,16 @@ def _jump_beyond(parent: Branch) -> Branch:
 
 
 class ReplicaChains:
-    """The branches of one replica, with its local number and the public key that it is bound to."""
+    """The branches of one replica, with its local number. `key` is that of branch 0."""
 
-    __slots__ = ("_tips", "branches", "key", "no")
+    __slots__ = ("_tips", "branches", "no", "root_keys", "roots")
 
     def __init__(self, no: int, key: bytes) -> None:
         self.no = no
-        self.key = key
+        self.root_keys = {0: key}
+        """The keys of chains, by the number of the branch with the first commit; read as needed."""
+        self.roots: list[Branch] = []
+        """The branches that begin with a first commit."""
         self.branches: dict[int, Branch] = {}
         self._tips: dict[tuple[int, bytes], Branch] = {}
         """The branches by counter and hash of their last commit; empty while there is only one branch."""
@@ -68,6 +71,8 @@ class ReplicaChains:
     def add_branch(self, branch: Branch) -> None:
         """Add a branch; its number is higher than those of all others."""
         self.branches[branch.no] = branch
+        if branch.first == 1:
+            self.roots.append(branch)
         if self.is_forked:
             added = (branch,) if self._tips else self.branches.values()
             self._tips.update({(listed.tip, listed.tip_hash): listed for listed in added})

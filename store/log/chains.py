@@ -50,10 +50,6 @@ class ChainIndex:
         replica_chains = self.replicas.get(replica)
         return None if replica_chains is None else replica_chains.branches[0]
 
-    def public_key_of(self, replica: ReplicaId) -> bytes:
-        """Return the public key that a known replica is bound to."""
-        return self.replicas[replica].key
-
     def vector(self) -> VectorClock:
         """Return the heads of all commits that the log holds."""
         # No tip lies on the chain of another: a commit that follows a tip extends the branch of that tip.

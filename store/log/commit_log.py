@@ -100,13 +100,36 @@ class CommitLog:
         """Return whether this very commit is in the log."""
         return self._branch_of(head) is not None
 
+    def key_of_chain(self, replica: ReplicaId, branch_no: int) -> bytes:
+        """Return the public key that must sign the commits of a branch: that of the first on its chain."""
+        replica_chains = self._replicas[replica]
+        return self._root_key(replica_chains, replica_chains.branches[branch_no].branch_at(1))
+
+    def owner_key(self, replica: ReplicaId) -> bytes:
+        """Return the public key of the device that writes as a known replica, the same in every log.
+
+        Only whoever searches for it has several keys for one replica id; then it is the least of them.
+        """
+        replica_chains = self._replicas[replica]
+        return min(self._root_key(replica_chains, root) for root in replica_chains.roots)
+
+    def _root_key(self, replica_chains: ReplicaChains, root: Branch) -> bytes:
+        if root.no not in replica_chains.root_keys:
+            row: Any = self._db.execute(
+                "SELECT seq FROM feed WHERE replica = ? AND counter = 1 AND branch = ?",
+                (replica_chains.no, root.no),
+            ).fetchone()
+            key = self.commit_at(row[0]).commit.key
+            assert key is not None, "a first commit has a key"
+            replica_chains.root_keys[root.no] = key
+        return replica_chains.root_keys[root.no]
+
     # -- appending ------------------------------------------------------------------------------------
 
     def find_branch(self, received: DecodedCommit) -> int | None:
         """Return the branch that a new commit extends or begins, None if the log has the commit already.
 
-        Raises CommitsMissing if the log lacks the commit that it follows, RemoteProtocolError if it claims a
-        replica that belongs to another device.
+        Raises CommitsMissing if the log lacks the commit that it follows.
         """
         commit = received.commit
         replica_chains = self._replicas.get(commit.replica)
@@ -114,10 +137,6 @@ class CommitLog:
             if commit.counter != 1:
                 raise CommitsMissing(f"commit {commit.counter} of an unknown replica")
             return 0
-        # The id follows from the key, so only a collision of its hash leads here; law 1 asks for the check
-        # all the same.
-        if commit.key is not None and commit.key != replica_chains.key:
-            raise RemoteProtocolError("a replica that is bound to another device's key")
         # The usual case, which needs no look-up in the database: the commit follows a tip.
         followed = replica_chains.branch_ending_in(commit.counter - 1, commit.previous)
         if followed is not None:
@@ -148,6 +167,8 @@ class CommitLog:
         else:
             parent = self._parent_branch(received) if commit.counter > 1 else None
             self.chains.begin_branch(replica_chains, branch_no, parent, received)
+            if commit.key is not None:
+                replica_chains.root_keys[branch_no] = commit.key
         self._seq += 1
         key = (replica_chains.no, commit.counter, received.head.hash)
         self._unwritten[key] = UnwrittenCommit(self._seq, branch_no, received.signed.body)

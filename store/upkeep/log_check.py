@@ -70,6 +70,8 @@ class LogCheck:
         }
         self._last: dict[BranchKey, _Last] = {}
         self._heads: set[Head] = set()
+        self._roots: dict[BranchKey, BranchKey] = {}
+        self._root_keys: dict[BranchKey, bytes] = {}
         self.commits = 0
         self.signatures = 0
 
@@ -122,16 +124,30 @@ class LogCheck:
         if received.head != Head(name, row.counter, row.hash):
             other = sentence("log-other-bytes", "the bytes do not match their hash")
             yield LogFault(other, row.where)
-        if commit.key is not None and commit.key != key:
+        if row.branch == 0 and commit.key is not None and commit.key != key:
             other = sentence("log-other-key", "the replica is bound to another key than the one stored")
             yield LogFault(other, row.where)
+        self._note_root(row, commit.key)
         yield from self._chain(row, received)
         if row.signature is not None:
             self.signatures += 1
-            if not _holds(received, row.signature, key):
+            if not _holds(received, row.signature, self._key_of_chain(row, key)):
                 invalid = sentence("log-signature-invalid", "the signature stored with it is not valid")
                 yield LogFault(invalid, row.where, prevents_fold=False)
         yield from self._bases(row, received)
+
+    def _note_root(self, row: _Row, key: bytes | None) -> None:
+        """Note on which branch a chain begins, and with which key if that is not branch 0."""
+        branch = (row.replica, row.branch)
+        if branch not in self._roots:
+            parent = self._branches[branch][0]
+            self._roots[branch] = branch if parent is None else self._roots.get((row.replica, parent), branch)
+            if key is not None and row.branch > 0:
+                self._root_keys[branch] = key
+
+    def _key_of_chain(self, row: _Row, key: bytes) -> bytes:
+        """Return the key that must sign a commit; `key` is that of branch 0."""
+        return self._root_keys.get(self._roots[row.replica, row.branch], key)
 
     def _chain(self, row: _Row, received: DecodedCommit) -> Iterator[LogFault]:
         branch = (row.replica, row.branch)

@@ -101,13 +101,12 @@ class ReferenceStore:
     def __init__(self) -> None:
         self.chains = ReferenceChains()
         self.held: dict[Head, Held] = {}
-        self.keys: dict[bytes, bytes] = {}
         self.checked: dict[Head, bytes] = {}
 
     def take(self, page: list[tuple[bytes, bytes]]) -> int:
         """Take a page of (body, signature), all or nothing; return how many commits were new."""
         trial = ReferenceStore()
-        trial.held, trial.keys = dict(self.held), dict(self.keys)
+        trial.held = dict(self.held)
         trial.chains.before = dict(self.chains.before)
         ends: dict[Head, bytes] = {}
         for body, signed in page:
@@ -115,7 +114,7 @@ class ReferenceStore:
         for end, signed in ends.items():
             trial.check_signature(end, signed)
         new = len(trial.held) - len(self.held)
-        self.chains, self.held, self.keys = trial.chains, trial.held, trial.keys
+        self.chains, self.held = trial.chains, trial.held
         self.checked.update(ends)
         return new
 
@@ -123,10 +122,8 @@ class ReferenceStore:
         """Take one commit, its signature apart; note it in `ends` in place of the one that it follows."""
         commit = wire.read_commit(body, signed)
         digest = wire.hash_of(body)
-        replica, counter, previous, key = commit[1], commit[2], commit[3], commit[6]
+        replica, counter, previous = commit[1], commit[2], commit[3]
         head = (replica, counter, digest)
-        require(replica in self.keys or counter == 1, "gap")
-        require(key is None or self.keys.setdefault(replica, key) == key, "another-key")
         if head in self.held:
             self.held[head] = Held(_united(self.held[head].commit, commit), head, digest)
             return
@@ -143,10 +140,11 @@ class ReferenceStore:
         ends[head] = signed
 
     def check_signature(self, end: Head, signed: bytes) -> None:
-        """Refuse a run that does not end in a signature by its replica's key."""
+        """Refuse a run that does not end in a signature by the key in the first commit of its chain."""
+        first = next(head for head in self.chains.past(end) if head[1] == 1)
         message = b"placet commit 1\x00" + self.held[end].digest
         try:
-            Ed25519PublicKey.from_public_bytes(self.keys[end[0]]).verify(signed, message)
+            Ed25519PublicKey.from_public_bytes(self.held[first].commit[6]).verify(signed, message)
         except (InvalidSignature, ValueError) as fault:
             raise InvalidEncoding("bad-signature") from fault
 
