@@ -352,6 +352,7 @@ class StatusJson(TypedDict, total=False):
     commits: int
     peers: list[PeerJson]
     peers_left_out: int
+    names_left_out: list[str]
     agents: AgentCountsJson
     pending_items: int
     conflicts: int

@@ -20,6 +20,7 @@ _ORDER = (
     UnreachableReason.NO_WAY,
 )
 CLOCK_DIFFERENCE_MAX_S = 120
+LEFT_OUT_NAMED_MAX = 5
 _BROKEN = (UnreachableReason.TURNED_AWAY, UnreachableReason.ANOTHER)
 """What does not go away once the device is on and near again."""
 _REMEDIES = {
@@ -69,15 +70,19 @@ MDNS_SILENCE_MIN_S = 60.0
 
 
 def check_connections(
-    devices: Sequence[DeviceState], nearby: DiscoveryStatus, *, paused: bool
+    devices: Sequence[DeviceState], nearby: DiscoveryStatus, *, paused: bool, members_unlisted: int = 0
 ) -> Iterator[Check]:
-    """Look at each member that has no link, and at how members are found."""
+    """Look at each member that has no link, and at how members are found.
+
+    `members_unlisted` are left out, and are not among `devices`.
+    """
     if any(device.this and device.removed for device in devices):
         text = sentence("no-longer-member", "this device is no longer a member of its vault")
         remedy = sentence("begin-anew", "to start again, stop placet, then run: placet devices leave")
         yield make_check("devices", text, remedy, well=False, code="device_removed_here")
         return
     members = [device for device in devices if not (device.this or device.removed or device.left_out)]
+    yield from _left_out([device.name for device in devices if device.left_out], members_unlisted)
     if paused:
         yield make_check(
             "devices",
@@ -99,6 +104,28 @@ def check_connections(
         connected = sentence("devices-connected", "devices connected: {count}", count=len(members))
         yield make_check("devices", connected, well=True, code="devices_well", parameters=parameters)
     yield from _mdns(nearby, anyone_away=bool(away))
+
+
+def _left_out(names: Sequence[str], unlisted: int) -> Iterator[Check]:
+    """Name some of the members that this device does not link with, because the roster has too many."""
+    count = len(names) + unlisted
+    if count:
+        devices = ", ".join(names[:LEFT_OUT_NAMED_MAX]) + (
+            " …" if count > len(names[:LEFT_OUT_NAMED_MAX]) else ""
+        )
+        text = sentence(
+            "devices-left-out",
+            "devices that are left out, because there are too many: {count} ({devices})",
+            count=count,
+            devices=devices,
+        )
+        remedy = sentence(
+            "remove-with-admitted",
+            "placet devices says who let them in; placet devices remove DEVICE --with-admitted removes that "
+            "one with all that came by it alone",
+        )
+        parameters: dict[str, str | int] = {"count": count, "devices": devices}
+        yield make_check("devices", text, remedy, well=False, code="devices_left_out", parameters=parameters)
 
 
 def _link_faults(members: Sequence[DeviceState]) -> Iterator[Check]:

@@ -50,13 +50,17 @@ class CheckRoutes:
         now_ms, jump_ms = self._clock.now_ms(), self._watch.jump_ms()
         peers = self._peers
         differing, slowed = list(peers.replication.diverging_members()), peers.links.rate_limited_peers()
+        listed = await peers.devices.list_states()
         twins, said_by = peers.links.key_clones.cloned_devices(), peers.replication.key_clone_reporters()
         return [
             this_device.check_disk(self._floor),
             this_device.check_lease(self._store.replica_doubt, self._store.lease_is_stale),
             await remote_model.check_model(self._remote),
             *connections.check_connections(
-                await peers.devices.states(), peers.discovery_status(), paused=peers.replication.paused
+                listed.states,
+                peers.discovery_status(),
+                paused=peers.replication.paused,
+                members_unlisted=listed.members_left_out,
             ),
             *await self._store.read(
                 lambda snapshot: [

@@ -3,6 +3,7 @@
 Never holds more than a step of a compaction in one transaction: other writes get their turn in between.
 """
 
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import Annotated
 
@@ -18,7 +19,7 @@ from store.snapshot import Snapshot
 from store.threads import StoreThreads
 from store.upkeep import compaction
 from store.upkeep.compaction import BEFORE_FIRST_ENTITY, CompactionStep, Retention, SpaceFreed
-from syncproto.ids import EntityId
+from syncproto.ids import DeviceId, EntityId
 from syncproto.vector_clock import EMPTY_CLOCK
 
 DAY_MS = 86_400_000
@@ -35,6 +36,8 @@ class Compacted(Struct, frozen=True):
     """What was freed, or in a dry run would be.
 
     `unheard` names the devices of which nothing is known. While there are any, nothing is dropped.
+    `members_left_out` counts the members for which nothing is kept, because this device does not link with
+    them: the roster has too many.
     """
 
     older_than_days: int
@@ -42,10 +45,14 @@ class Compacted(Struct, frozen=True):
     values: int
     bytes: int
     unheard: list[str]
+    members_left_out: int = 0
 
 
 class CompactionRoutes:
-    """The routes, on one store; `retention_days` is the setting, None if everything is kept."""
+    """The routes, on one store; `retention_days` is the setting, None if everything is kept.
+
+    `left_out` returns the members that this device does not link with.
+    """
 
     def __init__(
         self,
@@ -53,10 +60,12 @@ class CompactionRoutes:
         clock: Clock,
         *,
         retention_days: int | None,
+        left_out: Callable[[], Collection[DeviceId]],
     ) -> None:
         self._store = store
         self._clock = clock
         self._retention_days = retention_days
+        self._left_out = left_out
 
     def routes(self) -> list[Route]:
         """Return the routes."""
@@ -81,14 +90,15 @@ class CompactionRoutes:
                 "say how old it may be with --older-than DAYS, or set history.retention_days",
             )
             raise usage_error(sentence("no-retention", "everything is kept: no retention is set"), hint)
-        retention, unheard = await self._store.read(partial(self._retention, days=days))
+        left_out = self._left_out()
+        retention, unheard = await self._store.read(partial(self._retention, days=days, left_out=left_out))
         freed = SpaceFreed()
         after: EntityId | None = BEFORE_FIRST_ENTITY
         while after is not None:
             step = await self._step(retention, after, call.body.dry_run)
             freed = SpaceFreed(*(sum(both) for both in zip(freed, step.freed, strict=True)))
             after = step.after
-        return Compacted(days, *freed, unheard)
+        return Compacted(days, *freed, unheard, len(left_out))
 
     async def _step(self, retention: Retention, after: EntityId, dry_run: bool) -> CompactionStep:
         if dry_run:
@@ -97,13 +107,20 @@ class CompactionRoutes:
             )
         return await self._store.write(lambda tx: compaction.compact_step(tx, retention, after))
 
-    def _retention(self, snapshot: Snapshot, days: int) -> tuple[Retention, list[str]]:
-        """Say what may go: of what others hold, only what they are known to hold counts."""
+    def _retention(
+        self, snapshot: Snapshot, days: int, left_out: Collection[DeviceId]
+    ) -> tuple[Retention, list[str]]:
+        """Say what may go: of what others hold, only what they are known to hold counts.
+
+        Who is left out never shows what it holds. To wait for it would be to wait for ever, as long as one
+        member fills the roster. It loses nothing that counts: the write of a person that covers what was
+        dropped comes to it too.
+        """
         peer_contacts = table.peer_contacts(snapshot)
         others = [
             member
             for device, member in member_records.read_members(snapshot).items()
-            if not member.removed and device != snapshot.device
+            if not member.removed and device != snapshot.device and device not in left_out
         ]
         clocks = tuple(
             peer_contacts[member.device].vector if member.device in peer_contacts else EMPTY_CLOCK

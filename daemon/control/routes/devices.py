@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 
 from daemon.control.route import AsyncHandler, Call, Nothing, Route
 from daemon.journal import change_log
-from daemon.peers.linking.device_states import DeviceState, Goodbye, SyncReport
+from daemon.peers.linking.device_states import AdmittedDevices, DeviceState, Goodbye, SyncReport
 from daemon.peers.linking.replication_status import Whereabouts
 from daemon.peers.network import PeerNetwork
 from daemon.peers.pairing.invitations import InvitationState, Invited, JoinedDevice
@@ -58,6 +58,12 @@ class RemovalQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """Whether the devices that only the removed one has let in are removed too."""
 
     with_admitted: bool = False
+
+
+class AdmittedQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """The name of a device, or the beginning of its id."""
+
+    by: str
 
 
 class WhereQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -134,6 +140,14 @@ class PeerRoutes:
                 DeviceState,
                 query=RemovalQuery,
             ),
+            Route(
+                "GET",
+                "/v1/admitted",
+                "List the members that go with a device if it is removed with those that it alone let in",
+                AsyncHandler(self._admitted),
+                AdmittedDevices,
+                query=AdmittedQuery,
+            ),
             Route("POST", "/v1/leave", "Say goodbye to the vault", AsyncHandler(self._leave), Goodbye),
         ]
 
@@ -188,6 +202,9 @@ class PeerRoutes:
 
     async def _remove(self, call: Call[Nothing, RemovalQuery]) -> DeviceState:
         return await self._peers.devices.remove(call.ref, with_admitted=call.query.with_admitted)
+
+    async def _admitted(self, call: Call[Nothing, AdmittedQuery]) -> AdmittedDevices:
+        return await self._peers.devices.admitted_alone(call.query.by)
 
     async def _leave(self, call: Call[Nothing, Nothing]) -> Goodbye:
         del call

@@ -16,6 +16,7 @@ from daemon.agents.running.remote_model import RemoteModel
 from daemon.agents.running.scheduler import Scheduler
 from daemon.control.health import remote_model
 from daemon.control.health.check import Check
+from daemon.control.health.connections import LEFT_OUT_NAMED_MAX
 from daemon.control.route import AsyncHandler, Call, Nothing, Route
 from daemon.journal import conflicts
 from daemon.journal.views.structures import ClockJson
@@ -34,6 +35,7 @@ class Status(Struct, frozen=True, kw_only=True):
 
     `removed`: this device is no longer a member of its vault, and exchanges nothing. `vector_left_out` and
     `peers_left_out` count the replicas and the members that are not shown, because there are too many.
+    `names_left_out` are the names of the first few of these members.
     """
 
     device_id: str
@@ -47,6 +49,7 @@ class Status(Struct, frozen=True, kw_only=True):
     commits: int
     peers: list[DeviceState]
     peers_left_out: int = 0
+    names_left_out: list[str] = []
     agents: AgentCounts
     pending_items: int
     conflicts: int
@@ -87,6 +90,7 @@ class StatusRoutes:
         vector, vector_left_out = _shown_vector(snapshot)
         members = [device for device in devices.states if not device.this and not device.removed]
         peers = [device for device in members if not device.left_out]
+        names_left_out = [device.name for device in members if device.left_out]
         return Status(
             device_id=snapshot.device.hex(),
             name=next((device.name for device in devices.states if device.this), ""),
@@ -98,6 +102,7 @@ class StatusRoutes:
             entities=counts.entities,
             commits=counts.commits,
             peers=peers,
+            names_left_out=names_left_out[:LEFT_OUT_NAMED_MAX],
             peers_left_out=len(members) - len(peers) + devices.members_left_out,
             agents=agent_overview.count_agents(snapshot, *self._scheduler.counts()),
             conflicts=conflicts.count_conflicts(snapshot),

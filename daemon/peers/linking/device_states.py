@@ -114,6 +114,13 @@ class DeviceList(msgspec.Struct, frozen=True):
     removed_left_out: int
 
 
+class AdmittedDevices(msgspec.Struct, frozen=True):
+    """How many members came in by one device alone, and the names of the first few of these."""
+
+    count: int
+    names: list[str]
+
+
 class LinkState(msgspec.Struct, frozen=True):
     """What is known of a live link."""
 

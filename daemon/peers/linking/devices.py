@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 from daemon.clock import Clock
 from daemon.peers.linking.device_states import (
+    DEVICES_SHOWN_MAX,
+    AdmittedDevices,
     DeviceList,
     DeviceState,
     Goodbye,
@@ -74,6 +76,10 @@ class DeviceDirectory:
             )
         )
 
+    def left_out(self) -> frozenset[DeviceId]:
+        """Return the members that this device does not link with, because the roster has too many."""
+        return self._members.left_out
+
     def _observe(self) -> PeerObservations:
         return PeerObservations(
             live_links=self._live_links(),
@@ -116,6 +122,12 @@ class DeviceDirectory:
         return await self._edit(
             lambda transaction: device_edits.remove_device(transaction, ref, with_admitted=with_admitted)
         )
+
+    async def admitted_alone(self, ref: str) -> AdmittedDevices:
+        """Return the members that go with a device if it is removed with those that it alone let in."""
+        members = await self._db.read(lambda snapshot: device_edits.find_admitted_alone(snapshot, ref))
+        names = sorted(member.name for member in members)
+        return AdmittedDevices(len(names), names[:DEVICES_SHOWN_MAX])
 
     async def leave(self) -> Goodbye:
         """Leave the vault: from then on nothing is exchanged.

@@ -101,23 +101,35 @@ def remove_device(tx: Transaction, ref: str, *, with_admitted: bool = False) -> 
 
     Raises Refused as `find_device` does, and usage.
     """
-    member = find_device(tx, ref)
-    if member.device == tx.device:
+    member = _find_other_device(tx, ref)
+    members = [member, *(_admitted_alone(tx, member) if with_admitted else ())]
+    writes = [member_records.removal_write(other.device) for other in members if not other.removed]
+    for begin in range(0, len(writes), _REMOVED_AT_ONCE):
+        tx.commit(writes[begin : begin + _REMOVED_AT_ONCE])
+    for other in members:
+        peer_records.forget_addresses(tx, other.device)
+    return member.device
+
+
+def find_admitted_alone(snapshot: Snapshot, ref: str) -> list[Member]:
+    """Return the members that `remove_device` removes beside a device, with those that it alone let in.
+
+    Raises Refused as `remove_device` does.
+    """
+    return _admitted_alone(snapshot, _find_other_device(snapshot, ref))
+
+
+def _admitted_alone(snapshot: Snapshot, member: Member) -> list[Member]:
+    members = member_records.read_members(snapshot)
+    admitted = admitted_devices.devices_admitted_by(snapshot, member.device, members)
+    return [members[device] for device in admitted if not members[device].removed]
+
+
+def _find_other_device(snapshot: Snapshot, ref: str) -> Member:
+    member = find_device(snapshot, ref)
+    if member.device == snapshot.device:
         raise usage_error(
             sentence("device-is-this-one", "this is the device that you are on"),
             sentence("leave-instead", "to take it out of the vault: placet devices leave"),
         )
-    members = member_records.read_members(tx)
-    removed = [member.device]
-    if with_admitted:
-        removed += admitted_devices.devices_admitted_by(tx, member.device, members)
-    writes = [
-        member_records.removal_write(device)
-        for device in removed
-        if device != tx.device and not members[device].removed
-    ]
-    for begin in range(0, len(writes), _REMOVED_AT_ONCE):
-        tx.commit(writes[begin : begin + _REMOVED_AT_ONCE])
-    for device in removed:
-        peer_records.forget_addresses(tx, device)
-    return member.device
+    return member

@@ -15,6 +15,7 @@ from daemon.cli.api.client import ANSWER_TIMEOUT_S, PAGE_SIZE, ApiAnswer, percen
 from daemon.cli.api.command_error import EXIT_DONE, EXIT_FAILED, EXIT_NO_DAEMON, CommandError
 from daemon.cli.framework.declaration import SecondsType, command, group, joined_words, pass_output
 from daemon.cli.terminal.output import key_value_rows
+from daemon.cli.terminal.text import escape
 from daemon.cli.translation import _, ngettext
 from daemon.cli.views.devices.members import device_line, device_rows, device_screen, sync_lines, sync_rows
 from daemon.cli.views.devices.pairing import goodbye_lines, goodbye_rows, left_lines
@@ -58,9 +59,12 @@ def rename(output: Output, device: str, name: tuple[str, ...]) -> None:
 @devices_command.command("remove")
 @click.argument("device")
 @click.option("--with-admitted", is_flag=True, help="Also remove the devices that it alone has let in.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
 @pass_output
-def remove(output: Output, device: str, with_admitted: bool) -> None:
+def remove(output: Output, device: str, with_admitted: bool, yes: bool) -> None:
     """Remove a device: it gets nothing new, and keeps what it has."""
+    if with_admitted and not yes:
+        _ask_whether_to_remove_all(output, device)
     query = "?with_admitted=true" if with_admitted else ""
     answer = client.send_once("DELETE", f"/v1/devices/{percent_encode(device)}{query}", {})
     output.write_answer(
@@ -71,6 +75,21 @@ def remove(output: Output, device: str, with_admitted: bool) -> None:
     output.write_remark(_("It keeps what it had. To let it in again: placet pair"))
     if output.is_for_people:
         _tell_of_agents(output, answer.json)
+
+
+def _ask_whether_to_remove_all(output: Output, device: str) -> None:
+    """Show a person which devices go with one, and ask."""
+    if not (output.is_for_people and sys.stdin.isatty() and sys.stdout.isatty()):
+        return
+    admitted = client.get("/v1/admitted", {"by": device}).json
+    names, count = [escape(name) for name in admitted.get("names") or ()], int(admitted.get("count") or 0)
+    if count:
+        message = ngettext(
+            "{count} device goes with it: {devices}. Go on?",
+            "{count} devices go with it: {devices}. Go on?",
+            count,
+        ).format(count=count, devices=", ".join(names) + (" …" if count > len(names) else ""))
+        click.confirm(message, abort=True, err=True)
 
 
 def _tell_of_agents(output: Output, device: dict[str, Any]) -> None:

@@ -96,6 +96,9 @@ def _peers(status: StatusJson, display: Display) -> Iterator[str]:
     yield from (_fact("", words, display) for words in fault_lines(peers, display, _FACT_MARGIN))
     left_out = int(status.get("peers_left_out") or 0)
     yield from (_fact("", words, display) for words in left_out_lines(left_out, display, _FACT_MARGIN))
+    if named := status.get("names_left_out"):
+        more = " …" if left_out > len(named) else ""
+        yield _fact("", with_colon(_("left out")) + ", ".join(map(escape, named)) + more, display)
     for peer in peers:
         yield from (_fact("", words, display) for words in _let_in(peer, status, names, display))
 

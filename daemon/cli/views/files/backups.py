@@ -97,6 +97,7 @@ def compact_lines(freed: dict[str, Any], dry_run: bool, display: Display) -> Ite
         if unheard := freed.get("unheard"):
             message = _("Not heard of yet, so everything is kept for: {devices}")
             yield message.format(devices=", ".join(map(escape, unheard)))
+        yield from _not_waited_for(freed, display)
         return
     template = (
         _("Would free {size}: {values} in {commits}") if dry_run else _("Freed {size}: {values} in {commits}")
@@ -106,6 +107,18 @@ def compact_lines(freed: dict[str, Any], dry_run: bool, display: Display) -> Ite
         size=_size(size), values=values, commits=_commits(int(freed.get("commits") or 0))
     )
     yield f"{display.paint(display.symbol('✓'), 'green')} {summary}"
+    yield from _not_waited_for(freed, display)
+
+
+def _not_waited_for(freed: dict[str, Any], display: Display) -> Iterator[str]:
+    """Say that nothing is kept for the members that this device does not link with."""
+    if left_out := int(freed.get("members_left_out") or 0):
+        words = ngettext(
+            "Nothing is kept for {count} device that is left out: placet devices",
+            "Nothing is kept for {count} devices that are left out: placet devices",
+            left_out,
+        )
+        yield from wrap_lines(words.format(count=_number(left_out)), display.width)
 
 
 def compact_rows(freed: dict[str, Any]) -> Iterator[Sequence[object]]:

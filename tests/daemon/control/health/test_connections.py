@@ -103,8 +103,17 @@ def test_a_fault_is_told_of_a_device_that_is_connected_again_until_its_link_work
     assert [check.code for check in found(device)] == ["device_faulty", "devices_well"]
 
 
-def test_a_device_that_is_left_out_is_not_told_as_away():
-    assert [check.code for check in found(msgspec.structs.replace(PHONE, left_out=True))] == ["devices_well"]
+@pytest.mark.parametrize(
+    ("count", "unlisted", "names"), [(2, 0, "m0, m1"), (2, 9, "m0, m1 …"), (7, 0, "m0, m1, m2, m3, m4 …")]
+)
+def test_devices_that_are_left_out_are_named_and_not_told_as_away(count: int, unlisted: int, names: str):
+    devices = [msgspec.structs.replace(PHONE, name=f"m{number}", left_out=True) for number in range(count)]
+    nearby = DiscoveryStatus(trouble=None)
+    left_out, well = check_connections(devices, nearby, paused=False, members_unlisted=unlisted)
+    assert (left_out.code, left_out.well, well.code) == ("devices_left_out", False, "devices_well")
+    assert left_out.found.endswith(f": {count + unlisted} ({names})")
+    assert "--with-admitted" in left_out.remedy
+    assert words_by_id(msgspec.to_builtins(left_out), "found", "remedy") == [left_out.found, left_out.remedy]
 
 
 @pytest.mark.parametrize(

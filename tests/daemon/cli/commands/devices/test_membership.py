@@ -58,6 +58,30 @@ def test_who_has_not_heard_a_goodbye_is_named_with_what_comes_of_it(
     assert result.out.splitlines() == [*(f"✓ Said goodbye to {name}" for name in texts), f"· {line}"]
 
 
+def test_a_person_sees_who_goes_with_a_device_and_is_asked(home: Path, control: FakeControl):
+    control.answers("GET /v1/admitted", {"count": 300, "names": ["m1", "m2\a"]})
+    control.answers("DELETE /v1/devices/phone", PHONE | {"removed": True})
+    control.answers("GET /v1/agents", [])
+    with terminal(home, "devices", "remove", "phone", "--with-admitted") as screen:
+        screen.until(r"300 devices go with it: m1, m2\x07 …. Go on? [y/N]:")
+        screen.end("n\n")
+        assert screen.status != 0
+    assert not control.asked("DELETE /v1/devices/phone")
+    for words, keys in ((("--with-admitted",), "y\n"), (("--with-admitted", "--yes"), ""), ((), "")):
+        with terminal(home, "devices", "remove", "phone", *words) as screen:
+            assert "Removed" in screen.end(keys)
+            assert screen.status == 0
+
+
+def test_nobody_is_asked_if_no_other_device_goes_with_one(home: Path, control: FakeControl):
+    control.answers("GET /v1/admitted", {"count": 0, "names": []})
+    control.answers("DELETE /v1/devices/phone", PHONE | {"removed": True})
+    control.answers("GET /v1/agents", [])
+    with terminal(home, "devices", "remove", "phone", "--with-admitted") as screen:
+        assert "Removed" in screen.end("")
+        assert screen.status == 0
+
+
 # -- leaving -----------------------------------------------------------------------------------------------
 
 

@@ -220,8 +220,11 @@ def test_a_wait_that_ends_and_is_not_complete_has_failed(
 
 
 def test_devices_that_are_not_shown_are_counted(placet: Placet, control: FakeControl):
-    control.answers("GET /v1/status", examples.STATUS | {"peers_left_out": 12})
-    assert "12 devices are left out" in " ".join(placet("status").out.split())
+    left_out = {"peers_left_out": 12, "names_left_out": ["m1", "m2\a"]}
+    control.answers("GET /v1/status", examples.STATUS | left_out)
+    words = " ".join(placet("status").out.split())
+    assert "12 devices are left out" in words
+    assert r"left out: m1, m2\x07 …" in words
     page = [examples.DEVICES[1] | {"device_id": f"{number:064x}"} for number in range(500)]
     control.answers("GET /v1/devices", page)
     assert placet("devices").err == (

@@ -136,6 +136,15 @@ def test_compact_says_that_it_freed_nothing(placet: Placet, control: FakeControl
     assert lines[1].endswith(r": phone\x07")
 
 
+def test_compact_says_for_whom_it_keeps_nothing(placet: Placet, control: FakeControl):
+    freed = {"older_than_days": 30, "commits": 2, "values": 3, "bytes": 1 << 20, "members_left_out": 1300}
+    for answer in (freed, freed | {"values": 0}):
+        control.answers("POST /v1/compact", answer)
+        assert placet("compact").out.splitlines()[-1] == (
+            "Nothing is kept for 1 300 devices that are left out: placet devices"
+        )
+
+
 def test_a_setting_for_up_needs_a_value(placet: Placet):
     result = placet("up", "--set", "listen.port")
     assert result.status == 2
