@@ -3,7 +3,8 @@
 Never read from the fold: the commits themselves also contain what was overwritten.
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import chain
 from typing import Any, NamedTuple
 
 import apsw
@@ -11,11 +12,12 @@ import apsw
 from store.fold import proposal_index
 from store.fold.entity_state import SourcedOperation, with_provenance
 from store.fold.field_versions import Provenance
+from store.fold.operations import operations_on_each
 from store.snapshot import Snapshot
 from syncproto.codec import Value
 from syncproto.commit import DecodedCommit, Operation
-from syncproto.ids import EntityId
-from syncproto.vector_clock import VectorClock, covers
+from syncproto.ids import EntityId, ReplicaId
+from syncproto.vector_clock import EMPTY_CLOCK, Chains, Head, VectorClock, covers, with_commit
 
 
 class FieldChange(NamedTuple):
@@ -135,6 +137,21 @@ def first_uncovered_position(snapshot: Snapshot, clock: VectorClock) -> int | No
     return None if lacking is None else lacking.seq
 
 
+class CoveredCommits:
+    """The commits that any of several clocks covers; a look-up costs the same for any number of clocks."""
+
+    def __init__(self, clocks: Iterable[VectorClock], chains: Chains) -> None:
+        self._chains = chains
+        self._clock_by_replica: dict[ReplicaId, VectorClock] = {}
+        for head in chain.from_iterable(clocks):
+            known_clock = self._clock_by_replica.get(head.replica, EMPTY_CLOCK)
+            self._clock_by_replica[head.replica] = with_commit(known_clock, head, chains)
+
+    def __contains__(self, head: Head) -> bool:
+        """Say whether the commit that a head names is covered."""
+        return covers(self._clock_by_replica.get(head.replica, EMPTY_CLOCK), head, self._chains)
+
+
 class PreviousValues:
     """The values before the changes of some commits; the operations on a field are read once."""
 
@@ -160,16 +177,13 @@ class PreviousValues:
         if not operation.base:
             return None
         chains = self._snapshot.log
-        standing: list[SourcedOperation] = []
-        # Feed order keeps causes first, so that one pass leaves what nothing seen has overwritten.
-        for sourced_operation in self._counting_operations(operation.entity, field):
-            if covers(operation.base, sourced_operation.head, chains):
-                standing = [
-                    earlier
-                    for earlier in standing
-                    if not covers(sourced_operation.operation.base, earlier.head, chains)
-                ]
-                standing.append(sourced_operation)
+        observed = [
+            sourced_operation
+            for sourced_operation in self._counting_operations(operation.entity, field)
+            if covers(operation.base, sourced_operation.head, chains)
+        ]
+        overwritten = CoveredCommits((earlier.operation.base for earlier in observed), chains)
+        standing = [earlier for earlier in observed if earlier.head not in overwritten]
         best = max(standing, key=lambda earlier: earlier.source.order, default=None)
         return None if best is None else best.operation.fields[field]
 
@@ -190,6 +204,13 @@ class PreviousValues:
             ]
             self._known[entity, field] = sourced_operations
         return sourced_operations
+
+
+def operations_touching_each(
+    snapshot: Snapshot, entities: Iterable[EntityId]
+) -> Iterator[tuple[EntityId, list[SourcedOperation]]]:
+    """Yield each of several entities with the operations on it; a commit is read once for many of them."""
+    return operations_on_each(snapshot.db, entities, snapshot.log)
 
 
 def operations_touching(snapshot: Snapshot, entity: EntityId, field: str = "") -> Iterator[SourcedOperation]:

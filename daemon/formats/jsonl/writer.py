@@ -36,14 +36,16 @@ from store.fold.entity import Entity
 from store.fold.entity_state import DELETED, SourcedOperation
 from store.fold.field_versions import RANK_USER, Provenance, Version
 from store.queries.all_entities import every_entity
-from store.queries.field_changes import operations_touching
+from store.queries.field_changes import CoveredCommits, operations_touching_each
 from store.snapshot import Snapshot
 from syncproto import codec
 from syncproto.codec import Redacted
 from syncproto.ids import id_to_text
-from syncproto.vector_clock import Chains, Head, covers
+from syncproto.vector_clock import Chains, Head
 
 FORMAT = "jsonl"
+
+_COMMITS_AT_ONCE = 5_000
 
 _Versions = Mapping[str, list[Version]]
 _Key = tuple[int, int, Head, str, bytes]
@@ -54,10 +56,26 @@ def write(snapshot: Snapshot, zone: tzinfo) -> Iterator[str]:
     del zone  # times are Unix times
     lines = EntityLines(snapshot)
     yield encode_line(HeaderLine(FORMAT_NAME, FORMAT_VERSION))
-    for entity, touched in every_entity(snapshot):
-        if entity.exists and entity.kind != ROSTER_KIND:
-            yield encode_line(lines.line(entity, touched))
+    exported = (
+        (entity, touched)
+        for entity, touched in every_entity(snapshot)
+        if entity.exists and entity.kind != ROSTER_KIND
+    )
+    while batch := _next_batch(exported):
+        yield from map(encode_line, lines.lines(batch))
     yield encode_line(EndLine(end=True))
+
+
+def _next_batch(entities: Iterator[tuple[Entity, int]]) -> list[tuple[Entity, int]]:
+    """Take entities, each with how many commits touched it, until those are enough to be read together."""
+    batch: list[tuple[Entity, int]] = []
+    commits = 0
+    for entity, touched in entities:
+        batch.append((entity, touched))
+        commits += touched
+        if commits >= _COMMITS_AT_ONCE:
+            break
+    return batch
 
 
 class EntityLines:
@@ -67,20 +85,22 @@ class EntityLines:
         self._snapshot = snapshot
         self._names = NameLookup(snapshot)
 
-    def line(self, entity: Entity, touched: int) -> EntityLine:
-        """Make the line of an entity that `touched` commits touched."""
+    def lines(self, entities: list[tuple[Entity, int]]) -> Iterator[EntityLine]:
+        """Make the lines of entities, each with how many commits touched it.
+
+        A commit that touched some of them is read once for all.
+        """
+        covering = [entity.id for entity, touched in entities if _may_cover(_sources(entity), touched)]
+        histories = dict(operations_touching_each(self._snapshot, covering))
+        for entity, _ in entities:
+            yield self._line(entity, histories.get(entity.id))
+
+    def _line(self, entity: Entity, history: list[SourcedOperation] | None) -> EntityLine:
+        """Make the line of an entity; without a history, nothing lies beneath its values."""
         fields = _whole(entity)
-        born = entity.created
-        assert born is not None
-        provenances = [
-            born,
-            *entity.state.fields.standing_sources(),
-        ]
-        beneath = (
-            UnderlyingValues(self._snapshot, entity)
-            if _may_cover(provenances, touched)
-            else UnderlyingValues()
-        )
+        provenances = _sources(entity)
+        born = provenances[0]
+        beneath = UnderlyingValues(entity, history or [], self._snapshot.log)
         writes = WriteTable(self.original_write_of, [born], fields, beneath.values, beneath.imported)
         return EntityLine(
             id=id_to_text(entity.id),
@@ -107,6 +127,12 @@ class EntityLines:
         device = self._names.device_of_replica(source.head.replica)
         name = self._names.device_names.get(device, "")
         return OriginalWrite(source.ms, source.n, device, name, source.head, source.effect, source.origin)
+
+
+def _sources(entity: Entity) -> list[Provenance]:
+    """Return the source of an entity's creation, and then those of its values."""
+    assert entity.created is not None
+    return [entity.created, *entity.state.fields.standing_sources()]
 
 
 def _may_cover(provenances: list[Provenance], touched: int) -> bool:
@@ -214,25 +240,21 @@ def _keyed_row(original: OriginalWrite, source: Provenance) -> tuple[_Key, Write
 class UnderlyingValues:
     """Of each field, by its name: `values` in effect but for confirmations, best first; the one `imported`.
 
-    `sources` are those of all writes, dead ones too. Empty if no entity is given.
+    `sources` are those of all writes, dead ones too. Empty without a history.
     """
 
-    def __init__(self, snapshot: Snapshot | None = None, entity: Entity | None = None) -> None:
+    def __init__(self, entity: Entity, history: list[SourcedOperation], chains: Chains) -> None:
         self.values: dict[str, list[Version]] = {}
         self.imported: dict[str, list[Version]] = {}
-        self.sources: list[Provenance] = []
-        if snapshot is None or entity is None:
-            return
-        history = list(operations_touching(snapshot, entity.id))
         self.sources = [sourced_operation.source for sourced_operation in history]
+        writes_by_field: dict[str, list[SourcedOperation]] = {}
+        for sourced_operation in history:
+            for name in sourced_operation.operation.fields:
+                writes_by_field.setdefault(name, []).append(sourced_operation)
         for name, current in sorted(entity.state.fields.items()):
-            writes = [
-                sourced_operation
-                for sourced_operation in history
-                if name in sourced_operation.operation.fields
-            ]
+            writes = writes_by_field.get(name, [])
             if len(writes) > len(current):
-                self._look(name, current, writes, snapshot.log)
+                self._look(name, current, writes, chains)
 
     def _look(
         self, name: str, current: list[Version], writes: list[SourcedOperation], chains: Chains
@@ -272,15 +294,8 @@ class UnderlyingValues:
 def _uncovered_writes(writes: list[SourcedOperation], chains: Chains) -> list[SourcedOperation]:
     """Return the writes that no confirmation caused and no other such has seen."""
     free = [sourced_operation for sourced_operation in writes if sourced_operation.source.effect is None]
-    return [
-        sourced_operation
-        for sourced_operation in free
-        if not any(
-            covers(other.operation.base, sourced_operation.head, chains)
-            for other in free
-            if other is not sourced_operation
-        )
-    ]
+    overwritten = CoveredCommits((sourced_operation.operation.base for sourced_operation in free), chains)
+    return [sourced_operation for sourced_operation in free if sourced_operation.head not in overwritten]
 
 
 def _versions(name: str, writes: list[SourcedOperation]) -> dict[str, list[Version]]:
