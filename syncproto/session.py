@@ -231,9 +231,13 @@ class Session:
         Counters stand for chains as long as each replica has one chain. They no longer do if a replica has
         forked, or if this side has passed the counter of a head of the peer without having that commit.
         """
-        before, now = single_counters(self._own.vector), single_counters(own.vector)
-        self._own, self._own_heads = own, set(own.vector)
-        forked = any(head.replica not in now for head in own.vector if head.replica in before)
+        own_heads = set(own.vector)
+        # Of most replicas nothing is new: only the others are looked at one by one.
+        changed = {head.replica for head in own_heads ^ self._own_heads}
+        before = single_counters(head for head in self._own.vector if head.replica in changed)
+        now = single_counters(head for head in own.vector if head.replica in changed)
+        self._own, self._own_heads = own, own_heads
+        forked = any(replica not in now and replica in before for replica in changed)
         # Such a head was beyond this side's commits, and so counted as proof that the peer has all before it.
         passed = any(
             before.get(replica, counter) < counter <= now.get(replica, 0)
