@@ -40,4 +40,4 @@ def status_of(device: Device) -> dict[str, Any]:
 def agree(device: Device, other: Device) -> bool:
     """Say whether two devices hold the same commits and show the same state."""
     first, second = status_of(device), status_of(other)
-    return all(first[name] == second[name] for name in ("vector", "commits", "state_hash"))
+    return all(first[name] == second[name] for name in ("entities", "commits", "state_hash"))
