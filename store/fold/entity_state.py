@@ -3,7 +3,6 @@
 Never reads the database: callers pass operations in feed order, and which effects are confirmed.
 """
 
-from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import msgspec
@@ -13,7 +12,6 @@ from store.fold.founding import founds, may_be_founded
 from syncproto import codec
 from syncproto.codec import Value
 from syncproto.commit import AuthorKind, DecodedCommit, Operation
-from syncproto.ids import EntityId
 from syncproto.vector_clock import (
     EMPTY_CLOCK,
     Chains,
@@ -45,7 +43,7 @@ class EntityState:
     counts live creating operations; `dead` is set if some creating operation is not live. `born` is the live
     creating operation of the highest rank, the earliest of several, and `kind` is its kind, empty without
     one. If some creation founds the entity (`store/fold/founding.py`), only such creations count for `born`.
-    `founded` is known while a history is folded; it is not kept.
+    `founded` says whether `born` is such a creation; None if that is not known, since rows do not keep it.
     """
 
     __slots__ = ("_clock", "_person", "born", "creations", "dead", "fields", "founded", "kind")
@@ -62,7 +60,7 @@ class EntityState:
         self.creations = 0
         self.dead = False
         self.born: Provenance | None = None
-        self.founded = False
+        self.founded: bool | None = False
         self.fields = FieldVersions() if fields is None else fields
 
     @property
@@ -83,6 +81,13 @@ class EntityState:
     def value(self, field: str) -> Value:
         """Return the winning value of a field, None if it has no version."""
         return self.fields.value(field)
+
+    def copy(self) -> "EntityState":
+        """Return a copy into which other versions can be merged."""
+        row = EntityState(self.clock, self.person, self.fields.copy())
+        row.kind, row.creations, row.dead = self.kind, self.creations, self.dead
+        row.born, row.founded = self.born, self.founded
+        return row
 
     def cover(self, head: Head, chains: Chains, *, by_person: bool) -> None:
         """Count a commit that wrote the entity, `by_person` if it has a write of a person on it."""
@@ -106,68 +111,38 @@ def is_direct_user_write(operation: Operation) -> bool:
     return operation.by is AuthorKind.USER and operation.effect is None
 
 
-def apply_operation(row: EntityState, write: SourcedOperation, live: bool, chains: Chains) -> bool:
-    """Apply the next operation to the row of its entity; causes must come before what rests on them.
-
-    Returns whether the row must be folded again from its history instead. That is so for the write of a
-    person if a creation is dead: it may bring earlier operations back to life. It is also so for one more
-    creation of what can be founded: the row does not say whether it was.
-    """
+def cover_operation(row: EntityState, write: SourcedOperation, chains: Chains) -> None:
+    """Count an operation in the clocks of its row, whether or not it is live."""
     operation = write.operation
-    if row.dead and operation.base and is_direct_user_write(operation):
-        return True
-    if operation.creates and row.exists and (may_be_founded(operation.kind) or may_be_founded(row.kind)):
-        return True
-    _land(row, write, live, chains)
-    return False
-
-
-def _land(row: EntityState, write: SourcedOperation, live: bool, chains: Chains) -> None:
-    """Enter an operation, whether or not it is `live`."""
-    operation = write.operation
-    # Also if it is dead: it may come to life, and a write that has seen it must then cover it. A tombstone is
-    # not in its own base: if it counted as a person's, it would keep in sight what it deletes.
+    # A dead one may come to life, and a write that has seen it must then cover it. A tombstone is not in its
+    # own base: if it counted as a person's write, it would keep in sight what it deletes.
     by_person = is_direct_user_write(operation) and not operation.deletes
     row.cover(write.source.head, chains, by_person=by_person)
-    if not live:
-        row.dead = row.dead or operation.creates
-        return
+
+
+def apply_operation(row: EntityState, write: SourcedOperation, chains: Chains) -> None:
+    """Apply the next live operation to the row of its entity; causes must come before what rests on them.
+
+    If it is one more creation, `founded` of the row must be known.
+    """
+    cover_operation(row, write, chains)
+    operation = write.operation
     if operation.creates:
-        row.creations += 1
-        founded = founds(operation)
-        if row.born is None or _claim(founded, write.source) < _claim(row.founded, row.born):
-            row.born, row.kind, row.founded = write.source, operation.kind, founded
+        count_creation(row, write.source, operation.kind, founded=founds(operation))
     row.fields.enter(write.source, operation.base, operation.fields, chains)
+
+
+def count_creation(row: EntityState, source: Provenance, kind: str, *, founded: bool) -> None:
+    """Count a live creation, and let it decide the kind of the entity if it comes before the others."""
+    row.creations += 1
+    assert row.born is None or row.founded is not None
+    if row.born is None or _claim(founded, source) < _claim(row.founded is True, row.born):
+        row.born, row.kind, row.founded = source, kind, founded
 
 
 def _claim(founded: bool, source: Provenance) -> tuple[bool, int, int, int, Head]:
     """Return the sort key that is lowest for the creation that counts: founding, highest rank, oldest."""
     return (not founded, -source.rank, source.ms, source.n, source.head)
-
-
-def fold_history(
-    history: Iterable[SourcedOperation], confirmed: Callable[[EntityId], bool], chains: Chains
-) -> EntityState:
-    """Fold an entity from its whole history, in which causes come before what rests on them.
-
-    An operation is live if it has no effect item or if that item is confirmed. A creation is also live if
-    an operation of a person rests on it: what a person has touched belongs to that person.
-    """
-    # Read twice: a person's later write decides whether an earlier creation is live.
-    writes = list(history)
-    touched = GrowingClock()
-    for write in writes:
-        if is_direct_user_write(write.operation):
-            for head in write.operation.base:
-                touched.add(head, chains)
-    row = EntityState()
-    for write in writes:
-        effect = write.operation.effect
-        live = effect is None or confirmed(effect)
-        if not live and write.operation.creates:
-            live = touched.covers(write.head, chains)
-        _land(row, write, live, chains)
-    return row
 
 
 def is_visible(row: EntityState, chains: Chains) -> bool:
@@ -200,5 +175,7 @@ def load_state(state: bytes) -> EntityState:
     kind, clock, person, creations, dead, born, sources, fields = _decoder.decode(state)
     row = EntityState(clock, person, FieldVersions(sources, fields))
     row.kind, row.creations, row.dead = kind, creations, dead
-    row.born = None if born < 0 else sources[born]
+    if born >= 0:
+        row.born = sources[born]
+        row.founded = None if may_be_founded(kind) else False
     return row

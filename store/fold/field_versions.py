@@ -4,7 +4,7 @@ Never decides whether an operation is live: its caller enters only what is.
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -59,6 +59,26 @@ class Version(NamedTuple):
 
     source: Provenance
     value: Value
+
+
+class LateWrite(NamedTuple):
+    """An operation that came into effect after others that came later in the feed.
+
+    `values` are those of its values that no operation covers that was in effect before; `others` are the
+    names of other fields that it wrote.
+    """
+
+    source: Provenance
+    base: VectorClock
+    values: Mapping[str, Value]
+    others: Collection[str] = ()
+
+    def fields(self) -> Iterator[str]:
+        """Yield the names of all fields that it may change."""
+        yield from self.values
+        # What covers nothing only adds its values.
+        if self.base:
+            yield from self.others
 
 
 class FieldVersions(Mapping[str, list[Version]]):
@@ -129,11 +149,32 @@ class FieldVersions(Mapping[str, list[Version]]):
             if len(versions) > 2:
                 yield field, versions[1::2]
 
-    def _standing_places(self) -> list[int]:
+    def places(self) -> set[int]:
+        """Return the places of the sources of all versions."""
         places: set[int] = set()
         for versions in self._flat.values():
             places.update(versions[::2])
-        return sorted(places, key=self._head_at)
+        return places
+
+    def values_by_place(self, places: Iterable[int]) -> dict[int, dict[str, Value]]:
+        """Return the values that some sources give, by place and field."""
+        values: dict[int, dict[str, Value]] = {place: {} for place in places}
+        for field, versions in self._flat.items():
+            for index in range(0, len(versions), 2):
+                if versions[index] in values:
+                    values[versions[index]][field] = versions[index + 1]
+        return values
+
+    def has_covered(self, field: str, base: VectorClock, chains: Chains) -> bool:
+        """Return whether a clock covers a version of a field."""
+        return field in self._flat and bool(self._covered_places(field, base, chains))
+
+    def flat(self) -> dict[str, FlatVersions]:
+        """Return the versions as they are kept."""
+        return self._flat
+
+    def _standing_places(self) -> list[int]:
+        return sorted(self.places(), key=self._head_at)
 
     def _head_at(self, place: int) -> Head:
         return self._sources[place].head
@@ -164,9 +205,33 @@ class FieldVersions(Mapping[str, list[Version]]):
             else:
                 if replaces:
                     self._drop(field, self._replaced_places(field, base, source, chains))
+                    flat.setdefault(field, [])
                 self._insert(field, place, value, order)
 
-    def _may_replace(self, base: VectorClock, replica: ReplicaId) -> bool:
+    def add(self, source: Provenance, values: Mapping[str, Value]) -> int:
+        """Add the values of one operation beside all others, and return the place of its source."""
+        place, order = len(self._sources), source.order
+        self._sources.append(source)
+        if self._replicas is not None:
+            self._replicas.add(source.head.replica)
+        for field, value in values.items():
+            self._flat.setdefault(field, [])
+            self._insert(field, place, value, order)
+        return place
+
+    def cover(self, base: VectorClock, fields: Iterable[str], chains: Chains) -> list[tuple[str, int]]:
+        """Take out the versions of some fields that a clock covers; return each field with the place."""
+        if not self._flat or not self._may_replace(base, None):
+            return []
+        covered = []
+        for field in fields:
+            if field in self._flat:
+                places = self._covered_places(field, base, chains)
+                self._drop(field, places)
+                covered += [(field, place) for place in places]
+        return covered
+
+    def _may_replace(self, base: VectorClock, replica: ReplicaId | None) -> bool:
         """Return whether any version can be covered or overtaken: most blind writes end here."""
         if self._replicas is None:
             self._replicas = {source.head.replica for source in self._sources}
@@ -176,23 +241,17 @@ class FieldVersions(Mapping[str, list[Version]]):
         self, field: str, base: VectorClock, source: Provenance, chains: Chains
     ) -> list[int]:
         """Return the places of the versions that one more version replaces."""
-        versions, sources = self._flat[field], self._sources
-        if len(versions) <= _FEW_PARTS:
-            gone = [place for place in versions[::2] if covers(base, sources[place].head, chains)]
-            own = [place for place in versions[::2] if sources[place].head.replica == source.head.replica]
-        else:
-            gone = self._covered_of_many(field, base, chains)
-            own = self._places_of(field, source.head.replica)
+        gone, own = self._covered_places(field, base, chains), self._places_of(field, source.head.replica)
         if len(own) >= CHAIN_VERSIONS_MAX:
             covered = set(gone)
             own = [place for place in own if place not in covered]
             gone += self._overtaken(own, source, chains)
         return gone
 
-    def _covered_of_many(self, field: str, base: VectorClock, chains: Chains) -> list[int]:
-        """Return the places of the versions of a field that a clock covers, by searching them."""
+    def _covered_places(self, field: str, base: VectorClock, chains: Chains) -> list[int]:
+        """Return the places of the versions of a field that a clock covers."""
         versions, sources = self._flat[field], self._sources
-        if 2 * len(base) > len(versions):
+        if len(versions) <= max(_FEW_PARTS, 2 * len(base)):
             return [place for place in versions[::2] if covers(base, sources[place].head, chains)]
         places: dict[int, None] = {}
         for head in base:
@@ -204,9 +263,13 @@ class FieldVersions(Mapping[str, list[Version]]):
 
     def _places_of(self, field: str, replica: ReplicaId, counter: int = COUNTER_MAX) -> list[int]:
         """Return the places of the versions of a field by a replica, up to a counter."""
+        versions, sources = self._flat[field], self._sources
+        if len(versions) <= _FEW_PARTS:
+            heads = ((place, sources[place].head) for place in versions[::2])
+            return [place for place, head in heads if head.replica == replica and head.counter <= counter]
         by_head = self._by_head.get(field)
         if by_head is None:
-            by_head = self._by_head[field] = sorted(self._flat[field][::2], key=self._head_at)
+            by_head = self._by_head[field] = sorted(versions[::2], key=self._head_at)
         begin = bisect_left(by_head, Head(replica, 0, b""), key=self._head_at)
         end = bisect_left(by_head, Head(replica, counter + 1, b""), begin, key=self._head_at)
         return by_head[begin:end]
@@ -235,10 +298,10 @@ class FieldVersions(Mapping[str, list[Version]]):
         return overtaken
 
     def _drop(self, field: str, places: list[int]) -> None:
-        """Take versions out of a field."""
+        """Take versions out of a field, and the field if none is left."""
         versions = self._flat[field]
         if 2 * len(places) == len(versions):
-            versions.clear()
+            del self._flat[field]
             self._by_head.pop(field, None)
             return
         by_head = self._by_head.get(field)
@@ -272,6 +335,64 @@ class FieldVersions(Mapping[str, list[Version]]):
                 high = middle
         return 2 * low
 
+    # -- writing out of order -------------------------------------------------------------------------
+
+    def copy(self) -> "FieldVersions":
+        """Return a copy for `merge`; the lists of the fields that it does not touch are shared."""
+        return FieldVersions(self._sources, self._flat.copy())
+
+    def part(self, places: Sequence[int]) -> "FieldVersions":
+        """Return the versions of some sources, which get their places in the order of `places`."""
+        place_of = {place: index for index, place in enumerate(places)}
+        flat: dict[str, FlatVersions] = {}
+        for field, versions in self._flat.items():
+            left: FlatVersions = []
+            for index in range(0, len(versions), 2):
+                if versions[index] in place_of:
+                    left += (place_of[versions[index]], versions[index + 1])
+            if left:
+                flat[field] = left
+        return FieldVersions((self._sources[place] for place in places), flat)
+
+    def merge(self, writes: Sequence[LateWrite], chains: Chains) -> None:
+        """Enter operations after others that came later in the feed."""
+        first = len(self._sources)
+        touched: dict[str, list[int]] = {}
+        for number, write in enumerate(writes):
+            for field in write.fields():
+                if field not in touched:
+                    touched[field] = []
+                    self._flat[field] = self._flat.get(field, []).copy()
+                    self._by_head.pop(field, None)
+                if write.base:
+                    touched[field].append(number)
+            self.add(write.source, write.values)
+        masks = self._covered_masks([write.base for write in writes], chains)
+        for field, numbers in touched.items():
+            self._drop(field, masks.covered_places(self._flat[field][::2], numbers))
+        for replica, fields in _fields_by_replica(writes).items():
+            for field in fields:
+                self._drop(field, self._overtaken_of(field, replica, first, chains))
+
+    def _overtaken_of(self, field: str, replica: ReplicaId, first: int, chains: Chains) -> list[int]:
+        """Return the places that chains of a replica have overtaken; those from `first` on are new."""
+        own = self._places_of(field, replica) if field in self._flat else []
+        if len(own) <= CHAIN_VERSIONS_MAX or max(own) < first:
+            return []
+        ends = own
+        if not chains.is_forked(replica):
+            ends = [max(own, key=lambda place: self._head_at(place).counter)]
+        overtaken: dict[int, None] = {}
+        for end in ends:
+            others = [place for place in own if place != end]
+            overtaken.update(dict.fromkeys(self._overtaken(others, self._sources[end], chains)))
+        return list(overtaken)
+
+    def _covered_masks(self, bases: Sequence[VectorClock], chains: Chains) -> "_CoveredMasks":
+        by_head = sorted(range(len(self._sources)), key=self._head_at)
+        heads = [self._head_at(place) for place in by_head]
+        return _CoveredMasks(by_head, [_mask_of(base, heads, chains) for base in bases])
+
     # -- the canonical form ---------------------------------------------------------------------------
 
     def canonical_form(
@@ -298,3 +419,46 @@ class FieldVersions(Mapping[str, list[Version]]):
             fields[field] = form = versions.copy()
             form[::2] = map(index_of, versions[::2])
         return born_index, ordered, fields
+
+
+class _CoveredMasks:
+    """Which sources each of several bases covers: a bit for each source, in the order of their heads.
+
+    With them, each field costs what it has, however many heads the bases have together.
+    """
+
+    def __init__(self, by_head: list[int], masks: list[int]) -> None:
+        self._bit_of = {place: bit for bit, place in enumerate(by_head)}
+        self._bytes = (len(by_head) + 7) // 8
+        self._masks = masks
+
+    def covered_places(self, places: list[int], numbers: list[int]) -> list[int]:
+        """Return those of some places that any of the bases with these numbers covers."""
+        together = 0
+        for number in numbers:
+            together |= self._masks[number]
+        if not together:
+            return []
+        bits = together.to_bytes(self._bytes, "little")
+        return [place for place in places if bits[self._bit_of[place] >> 3] >> (self._bit_of[place] & 7) & 1]
+
+
+def _mask_of(base: VectorClock, heads: list[Head], chains: Chains) -> int:
+    """Return a bit for each of the sorted `heads`, set if `base` covers it."""
+    mask = 0
+    for end in base:
+        begin = bisect_left(heads, Head(end.replica, 0, b""))
+        beyond = bisect_left(heads, Head(end.replica, end.counter + 1, b""), begin)
+        if not chains.is_forked(end.replica):
+            mask |= (1 << beyond) - (1 << begin)
+            continue
+        for bit in range(begin, beyond):
+            mask |= int(covers((end,), heads[bit], chains)) << bit
+    return mask
+
+
+def _fields_by_replica(writes: Iterable[LateWrite]) -> dict[ReplicaId, set[str]]:
+    fields: dict[ReplicaId, set[str]] = {}
+    for write in writes:
+        fields.setdefault(write.source.head.replica, set()).update(write.values)
+    return fields

@@ -70,6 +70,14 @@ def operations_on_each(
             begin, size = end, 0
 
 
+def operation_at(seq: int, entity: EntityId, log: CommitLog) -> SourcedOperation:
+    """Return the operation on an entity in the commit at a feed position.
+
+    Raises DamagedDatabase as `operations_on` does.
+    """
+    return _operations_at(seq, {entity}, log)[entity]
+
+
 def _read_together(
     histories: list[tuple[list[int], EntityId]], log: CommitLog
 ) -> Iterator[tuple[EntityId, list[SourcedOperation]]]:

@@ -90,7 +90,7 @@ def extend_waiting(db: apsw.Connection, item: EntityId, until_ms: int) -> None:
 
 
 def record_decision(db: apsw.Connection, decision: ParsedDecision, seq: int) -> None:
-    """Index a decision; the caller tallies it and calls `write_item_status`."""
+    """Index a decision; the caller has counted it, and calls `write_item_status`."""
     opinion = decision.opinion
     db.execute(
         "INSERT INTO opinion VALUES (?, ?, ?, ?, ?, ?)",

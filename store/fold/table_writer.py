@@ -1,4 +1,4 @@
-"""Folding commits into the entity tables as they come, and again if a verdict changes what is live.
+"""Folding commits into the entity tables as they come, and putting into effect what verdicts decide.
 
 Never appends to the log or checks a signature: the caller has appended the commit before.
 """
@@ -10,28 +10,29 @@ from typing import Any
 import apsw
 
 from store.fold import founding, proposal_index, word_index
+from store.fold.conditional import ConditionalFold, fold_history
 from store.fold.effects import EffectIndex
 from store.fold.entity_state import (
     EntityState,
     SourcedOperation,
     apply_operation,
     dump_state,
-    fold_history,
     load_state,
     with_provenance,
 )
 from store.fold.list_columns import columns_of, columns_of_lone_creation
 from store.fold.lone_creation import LoneCreation, is_lone_creation
-from store.fold.operations import operations_on, operations_on_each
-from store.fold.proposal_index import ParsedDecision
+from store.fold.operations import operation_at, operations_on, operations_on_each
 from store.fold.relations import relations_of
-from store.fold.verdicts import DecisionStatus, VerdictTally
+from store.fold.tallies import VerdictTallies
+from store.fold.verdicts import DecisionStatus
 from store.log.commit_log import CommitLog
 from syncproto.commit import DecodedCommit, Operation
 from syncproto.ids import EntityId
 
 HASH_MODULUS = 1 << 256
 
+_ROWS = "SELECT entity.id, no, entity.state, form FROM entity LEFT JOIN conditional ON entity = entity.id"
 _DECIDING = frozenset({proposal_index.CHANGE_SET, proposal_index.DECISION})
 
 
@@ -41,11 +42,21 @@ def entity_hash(entity: EntityId, state: bytes) -> int:
 
 
 class _OpenRow:
-    """A row while commits are applied to it, with what the database contains of it."""
+    """A row while commits are applied to it, with what the database contains of it.
 
-    __slots__ = ("changed", "no", "old_kind", "old_relations", "old_state", "old_words", "row")
+    If verdicts decide on it, it has a conditional fold, which alone the commits are applied to; while the row
+    is `stale`, it does not show what that comes to.
+    """
+
+    __slots__ = (
+        "changed", "conditional", "had_conditional", "no", "old_kind", "old_relations", "old_state",
+        "old_words", "row", "stale",
+    )  # fmt: skip
 
     def __init__(self, entity: EntityId, no: int, old_state: bytes | None) -> None:
+        self.conditional: ConditionalFold | None = None
+        self.had_conditional = False
+        self.stale = False
         self.row = EntityState() if old_state is None else load_state(old_state)
         self.no = no
         self.old_state = old_state
@@ -64,7 +75,7 @@ class TableWriter:
         self._open_rows: dict[EntityId, _OpenRow] = {}
         self._alone: dict[EntityId, LoneCreation] = {}
         self._touched: list[tuple[EntityId, int]] = []
-        self._tallies: dict[EntityId, VerdictTally] = {}
+        self._tallies = VerdictTallies(db)
         self._effects = EffectIndex(db)
         self._refold: set[EntityId] = set()
         self._lost: list[tuple[EntityId, str, EntityId]] = []
@@ -98,7 +109,8 @@ class TableWriter:
         operations = received.commit.operations
         # Verdicts first: a confirmation is in one commit with its effect, which has to be live then.
         if not _DECIDING.isdisjoint([operation.kind for operation in operations]):
-            self._refold |= self._verdicts(operations, seq)
+            for entity in self._verdicts(operations, seq):
+                self._turn(entity)
         for operation in operations:
             entity = operation.entity
             self._touched.append((entity, seq))
@@ -110,21 +122,41 @@ class TableWriter:
 
     def _land(self, write: SourcedOperation, seq: int) -> None:
         """Apply an operation to the row of its entity."""
-        entity, effect = write.operation.entity, write.operation.effect
+        operation = write.operation
+        entity, effect = operation.entity, operation.effect
         if effect is not None:
             left_out = self._effects.record(effect, entity)
             # This entity took a place among those that count, so the operations on the other one are no
             # longer live.
             if left_out is not None and self._is_confirmed(effect):
-                self._refold.add(left_out)
+                self._turn(left_out)
         opened = self._open_row(entity)
         opened.changed = seq
         # It will be folded from its whole history, which has this operation too.
         if entity in self._refold:
             return
-        live = effect is None or self._is_in_effect(effect, entity)
-        if apply_operation(opened.row, write, live, self._log):
-            self._refold.add(entity)
+        if opened.conditional is None and (operation.creates or effect is not None):
+            self._find_founding(entity, opened.row)
+        if opened.conditional is None and effect is not None:
+            opened.conditional = ConditionalFold(opened.row)
+        if opened.conditional is None:
+            apply_operation(opened.row, write, self._log)
+        else:
+            opened.conditional.apply_operation(write, self._log)
+            opened.stale = True
+
+    def _find_founding(self, entity: EntityId, row: EntityState) -> None:
+        """Find out whether the creation of a row founds the entity, which its state does not tell."""
+        if row.founded is None:
+            assert row.born is not None
+            seq = self._log.position_of(row.born.head)
+            row.founded = founding.founds(operation_at(seq, entity, self._log).operation)
+
+    def _turn(self, entity: EntityId) -> None:
+        """Let an entity show what a verdict has changed."""
+        opened = self._open_row(entity)
+        if opened.conditional is not None:
+            opened.stale, opened.changed = True, self._log.feed_end()
 
     def _index_history(self) -> None:
         """Write which entities the commits so far have touched, a page at a time."""
@@ -139,27 +171,16 @@ class TableWriter:
                 proposal_index.record_change_set(self._db, operation, seq)
             elif operation.kind == proposal_index.DECISION:
                 decision = proposal_index.parse_decision(operation)
-                if decision is not None and self._decide(decision, seq):
+                if decision is None:
+                    continue
+                if self._tallies.add_opinion(decision.item, decision.opinion):
                     turned.append(decision.item)
+                proposal_index.record_decision(self._db, decision, seq)
         return {entity for item in turned for entity in self._effects.counting_entities(item)}
 
-    def _decide(self, decision: ParsedDecision, seq: int) -> bool:
-        """Count a decision; return whether its item became confirmed or ceased to be."""
-        tally = self._tallies.get(decision.item)
-        if tally is None:
-            tally = self._tallies[decision.item] = VerdictTally(
-                proposal_index.opinions_on(self._db, decision.item)
-            )
-        before = tally.item_status.status
-        tally.add_opinion(decision.opinion)
-        proposal_index.record_decision(self._db, decision, seq)
-        # Whether an operation is live depends on this alone: other verdicts change no entity.
-        return (before is DecisionStatus.CONFIRMED) != (tally.item_status.status is DecisionStatus.CONFIRMED)
-
     def _is_confirmed(self, item: EntityId) -> bool:
-        tally = self._tallies.get(item)
-        standing = proposal_index.read_item_status(self._db, item) if tally is None else tally.item_status
-        return standing.status is DecisionStatus.CONFIRMED
+        status = self._tallies.status(item) or proposal_index.read_item_status(self._db, item)
+        return status.status is DecisionStatus.CONFIRMED
 
     def _is_in_effect(self, item: EntityId, entity: EntityId) -> bool:
         """Return whether the confirmation of an item is in effect on an entity."""
@@ -167,13 +188,24 @@ class TableWriter:
 
     def _settle(self) -> None:
         """Write the status of the decided items, and fold again, once each, what that changed."""
-        for item, tally in self._tallies.items():
-            proposal_index.write_item_status(self._db, item, tally.item_status)
+        for item, status in self._tallies.write():
+            proposal_index.write_item_status(self._db, item, status)
         for entity, history in operations_on_each(self._db, self._refold, self._log):
-            opened = self._open_row(entity)
-            opened.row, opened.changed = self.fold_entity(entity, history), self._log.feed_end()
-        self._tallies.clear()
+            self._fold_from(self._open_row(entity), history)
         self._refold.clear()
+
+    def _fold_from(self, opened: _OpenRow, history: Iterable[SourcedOperation]) -> None:
+        """Fold an entity from its whole history, of which nothing has been applied."""
+        opened.row = EntityState()
+        opened.conditional, opened.stale = ConditionalFold(opened.row), True
+        for write in history:
+            opened.conditional.apply_operation(write, self._log)
+
+    def _refresh(self, entity: EntityId, opened: _OpenRow) -> None:
+        """Let a row show what its conditional fold comes to."""
+        opened.stale = False
+        if opened.conditional is not None:
+            opened.row = opened.conditional.row(lambda item: self._is_in_effect(item, entity), self._log)
 
     def _open_row(self, entity: EntityId) -> _OpenRow:
         opened = self._open_rows.get(entity)
@@ -191,25 +223,37 @@ class TableWriter:
         if entity in self._new:
             self._new.discard(entity)
         else:
-            row = self._db.execute("SELECT no, state FROM entity WHERE id = ?", (entity,)).fetchone()
-        no, state = row or (self._next_no(), None)
-        return _OpenRow(entity, no, state)
+            row = self._db.execute(f"{_ROWS} WHERE entity.id = ?", (entity,)).fetchone()
+        if row is None:
+            return _OpenRow(entity, self._next_no(), None)
+        return self._opened(*row)
+
+    def _opened(self, entity: EntityId, no: int, state: bytes, form: bytes | None) -> _OpenRow:
+        """Open a row that the database has, with the form of its conditional fold if there is one."""
+        opened = _OpenRow(entity, no, state)
+        opened.had_conditional = form is not None
+        if form:
+            opened.conditional = ConditionalFold.load(form)
+        elif form is not None:
+            # An earlier version, which kept no such forms, has folded it.
+            self._fold_from(opened, operations_on(self._db, entity, self._log))
+        return opened
 
     def _with_others(self, alone: LoneCreation) -> _OpenRow:
         """Return the row of an entity that only its creation had written so far."""
         opened = _OpenRow(alone.operation.entity, alone.no, None)
         opened.changed = alone.changed
-        apply_operation(opened.row, alone.with_provenance, live=True, chains=self._log)
+        apply_operation(opened.row, alone.with_provenance, self._log)
         return opened
 
     def _open_all(self, entities: set[EntityId]) -> None:
         """Open the rows that the database has; the other entities are new."""
         rows: Any = self._db.execute(
-            "SELECT id, no, state FROM entity WHERE id IN carray(?)", (apsw.carray(tuple(entities)),)
-        )
-        for entity, no, state in rows:
-            if entity not in self._open_rows:
-                self._open_rows[entity] = _OpenRow(entity, no, state)
+            f"{_ROWS} WHERE entity.id IN carray(?)", (apsw.carray(tuple(entities)),)
+        ).fetchall()
+        for row in rows:
+            if row[0] not in self._open_rows:
+                self._open_rows[row[0]] = self._opened(*row)
         self._new |= entities - self._open_rows.keys() - self._alone.keys()
 
     def _next_no(self) -> int:
@@ -226,14 +270,14 @@ class TableWriter:
             # Later operations were not applied to the row: a base taken from it would not cover them.
             self._index_history()
             self._settle()
-        return self._open_row(entity).row
+        opened = self._open_row(entity)
+        if opened.stale:
+            self._refresh(entity, opened)
+        return opened.row
 
     def refold_entity(self, entity: EntityId) -> EntityState:
         """Fold an entity again, from its whole history."""
-        return self.fold_entity(entity, operations_on(self._db, entity, self._log))
-
-    def fold_entity(self, entity: EntityId, history: Iterable[SourcedOperation]) -> EntityState:
-        """Fold an entity from its whole history, which the caller has read."""
+        history = operations_on(self._db, entity, self._log)
         return fold_history(history, lambda item: self._is_in_effect(item, entity), self._log)
 
     def flush(self) -> tuple[int, int]:
@@ -274,6 +318,9 @@ class TableWriter:
         for entity, opened in self._open_rows.items():
             if not opened.changed:
                 continue
+            if opened.stale:
+                self._refresh(entity, opened)
+            self._keep_conditional(entity, opened)
             state = dump_state(opened.row)
             columns = (*columns_of(opened.row, self._log), opened.changed, state)
             self._relate(entity, opened)
@@ -293,6 +340,14 @@ class TableWriter:
         )
         self._db.executemany("INSERT OR IGNORE INTO former_entry VALUES (?, ?)", former)
         return grown
+
+    def _keep_conditional(self, entity: EntityId, opened: _OpenRow) -> None:
+        """Write the conditional fold of a row, if it still has one."""
+        if opened.conditional is not None and not opened.conditional.is_certain:
+            form = opened.conditional.dump()
+            self._db.execute("INSERT OR REPLACE INTO conditional VALUES (?, ?)", (entity, form))
+        elif opened.had_conditional:
+            self._db.execute("DELETE FROM conditional WHERE entity = ?", (entity,))
 
     def _relate(self, entity: EntityId, opened: _OpenRow) -> None:
         """Record the relations that an entity has lost and gained."""

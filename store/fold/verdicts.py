@@ -3,7 +3,7 @@
 Never reads the database or a clock: expiry and obsolescence are computed when an item is shown.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -68,61 +68,8 @@ def deciding_opinions(opinions: Iterable[Opinion]) -> list[Opinion]:
     return maximal_opinions(persons or opinions)
 
 
-class VerdictTally:
-    """The decisions on one item as they come; each costs what it has seen, however many came before."""
-
-    __slots__ = ("_all", "_persons")
-
-    def __init__(self, opinions: Iterable[Opinion] = ()) -> None:
-        self._all = _Track()
-        self._persons = _Track()
-        for opinion in opinions:
-            self.add_opinion(opinion)
-
-    def add_opinion(self, opinion: Opinion) -> None:
-        """Count one more decision; the order does not matter."""
-        self._all.add(opinion)
-        if opinion.by is AuthorKind.USER:
-            self._persons.add(opinion)
-
-    @property
-    def item_status(self) -> ItemStatus:
-        """Return the status by the decisions of people, or by those of agents if no person has decided."""
-        # `counts` has an entry for each verdict of a person, also if none is maximal: agents then decide
-        # nothing.
-        return _item_status_from(self._persons.counts or self._all.counts)
-
-
-class _Track:
-    """The maximal decisions of some authors, and how often each verdict is among them."""
-
-    __slots__ = ("_maximal", "_seen", "counts")
-
-    def __init__(self) -> None:
-        self._seen: set[EntityId] = set()
-        self._maximal: dict[EntityId, list[Verdict]] = {}
-        self.counts: dict[Verdict, int] = {}
-
-    def add(self, opinion: Opinion) -> None:
-        new = opinion.seen - self._seen
-        self._seen |= new
-        for covered in new:
-            for verdict in self._maximal.pop(covered, ()):
-                self.counts[verdict] -= 1
-        self.counts.setdefault(opinion.verdict, 0)
-        # Decisions come in any order: one that has seen this one may have come before it.
-        if opinion.decision not in self._seen:
-            self._maximal.setdefault(opinion.decision, []).append(opinion.verdict)
-            self.counts[opinion.verdict] += 1
-
-
-def fold_verdicts(opinions: Iterable[Opinion]) -> ItemStatus:
-    """Fold an item's decisions, in any order, to its status."""
-    return VerdictTally(opinions).item_status
-
-
-def _item_status_from(counts: dict[Verdict, int]) -> ItemStatus:
-    """Return the status that maximal verdicts, counted, amount to."""
+def item_status_from(counts: Mapping[Verdict, int]) -> ItemStatus:
+    """Return the status that maximal verdicts amount to, given how many there are of each."""
     # A rejection that did not see a confirmation wins over it: what somebody rejected has no effect until a
     # person has settled the dispute.
     if counts.get(Verdict.REJECTED) or counts.get(Verdict.UNDONE):

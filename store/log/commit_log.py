@@ -330,6 +330,16 @@ class CommitLog:
         )
         return [size for (size,) in rows]
 
+    def position_of(self, head: Head) -> int:
+        """Return the feed position of a commit that the log has."""
+        self.flush_commits()
+        row: Any = self._db.execute(
+            "SELECT seq FROM feed WHERE replica = ? AND counter = ? AND hash = ?",
+            (self._replicas[head.replica].no, head.counter, head.hash),
+        ).fetchone()
+        assert row is not None
+        return int(row[0])
+
     def head_at(self, seq: int) -> Head:
         """Return the head of the commit at a feed position."""
         self.flush_commits()

@@ -14,11 +14,14 @@ from syncproto.commit import DecodedCommit
 
 DERIVED_TABLES: Final[dict[str, tuple[str, ...]]] = {
     "entity": ("id",),
+    "conditional": ("entity",),
     "history": ("entity", "seq"),
     "effect": ("item", "entity"),
     "relation": ("target", "name", "owner"),
     "proposal": ("item", "seq", "change_set", "position"),
     "opinion": ("item", "seq", "decision"),
+    "overruled": ("item", "whose", "decision"),
+    "tally": ("item", "whose", "verdict"),
     "item": ("id",),
 }
 """The tables that follow from the log, and the columns that identify their rows."""
@@ -96,7 +99,8 @@ def _compare_table(
         folded_key = None if other is None else tuple(other[place] for place in places)
         if folded_key is None or (kept_key is not None and kept_key < folded_key):
             assert kept_key is not None
-            yield RowDifference(table, kept_key, kept_row, None, ())
+            if not _is_unfilled(table, kept_row):
+                yield RowDifference(table, kept_key, kept_row, None, ())
             kept_row = next(mine, None)
         elif kept_key is None or folded_key < kept_key:
             yield RowDifference(table, folded_key, None, other, ())
@@ -104,10 +108,15 @@ def _compare_table(
         else:
             assert kept_row is not None
             assert other is not None
-            if kept_row != other:
+            if kept_row != other and not _is_unfilled(table, kept_row):
                 differing = [name for name, a, b in zip(columns, kept_row, other, strict=True) if a != b]
                 yield RowDifference(table, kept_key, kept_row, other, tuple(differing))
             kept_row, other = next(mine, None), next(folded_rows, None)
+
+
+def _is_unfilled(table: str, row: SqlRow | None) -> bool:
+    """Return whether an earlier version, which kept no conditional folds, left a row to be filled."""
+    return table == "conditional" and row is not None and row[-1] == b""
 
 
 def _columns(db: apsw.Connection, table: str) -> list[str]:

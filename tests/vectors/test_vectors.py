@@ -12,13 +12,14 @@ import msgspec
 import pytest
 
 from store.fold import proposal_index
-from store.fold.verdicts import Opinion, Verdict, fold_verdicts
+from store.fold.verdicts import Opinion, Verdict
 from store.store import Store
 from store.transaction import Transaction
 from syncproto import codec, commit, hlc, ids, keys, messages, vector_clock
 from syncproto.commit import AuthorKind, SignedCommit
 from syncproto.errors import RemoteProtocolError
 from syncproto.vector_clock import Head
+from tests.support.counted_verdicts import counted_status
 from tests.support.model_chains import ModelChains
 from tests.vectors import generate, portable
 
@@ -232,7 +233,7 @@ def test_decisions_fold_as_specified(case):
         for decision in case["decisions"]
     ]
     for order in (opinions, opinions[::-1]):
-        standing = fold_verdicts(order)
+        standing = counted_status(order)
         assert {"status": standing.status.value, "disputed": standing.disputed} == case["standing"]
 
 

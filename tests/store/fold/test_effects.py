@@ -7,14 +7,16 @@ import random
 
 import pytest
 
+from store.fold.conditional import ConditionalFold, InEffect
 from store.fold.effects import EFFECTS_MAX
+from store.fold.entity_state import EntityState
 from store.log.commit_log import CommitLog
 from store.store import Store
 from store.transaction import EntityWrite
 from syncproto.codec import Value
 from syncproto.commit import AuthorKind
 from syncproto.ids import EntityId
-from syncproto.vector_clock import EMPTY_CLOCK, Head
+from syncproto.vector_clock import EMPTY_CLOCK, Chains, Head
 from tests.support.stores import StoreBench, assert_store_is_whole, entity_id, exchange, log_and_state
 
 ITEM = entity_id(1)
@@ -68,20 +70,21 @@ def test_in_which_order_effects_come_makes_no_difference(bench: StoreBench, seed
     assert log_and_state(a)[:2] == log_and_state(b)[:2]
 
 
-def test_a_turned_verdict_reads_each_commit_once(bench: StoreBench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_turned_verdict_reads_no_commit(bench: StoreBench, monkeypatch: pytest.MonkeyPatch) -> None:
     a = bench.store("a")
     write(a, *effects(*MADE[:20]))
-    write(a, *effects(*MADE[:20]))
-    read: list[int] = []
-    body_at = CommitLog.body_at
+    for _ in range(3):
+        write(a, *(EntityWrite(entity, "checklist_item", {"title": "b"}) for entity in MADE[:20]))
 
     def noted(log: CommitLog, seq: int) -> tuple[Head, bytes]:
-        read.append(seq)
-        return body_at(log, seq)
+        raise AssertionError(f"commit {seq} of {log} was read")
 
     monkeypatch.setattr(CommitLog, "body_at", noted)
+    monkeypatch.setattr(CommitLog, "commit_at", noted)
     write(a, decision(1, "confirmed"))
-    assert read == [1, 2]
+    write(a, decision(2, "undone", entity_id(901)))
+    monkeypatch.undo()
+    assert in_effect(a) == MADE[:20]
 
 
 def test_a_turned_verdict_folds_no_more_than_counts(
@@ -90,15 +93,15 @@ def test_a_turned_verdict_folds_no_more_than_counts(
     a = bench.store("a")
     for entity in MADE:
         write(a, *effects(entity))
-    read: list[int] = []
-    body_at = CommitLog.body_at
+    folded: list[EntityState] = []
+    fold = ConditionalFold.row
 
-    def noted(log: CommitLog, seq: int) -> tuple[Head, bytes]:
-        read.append(seq)
-        return body_at(log, seq)
+    def noted(conditional: ConditionalFold, counts: InEffect, chains: Chains) -> EntityState:
+        folded.append(fold(conditional, counts, chains))
+        return folded[-1]
 
-    monkeypatch.setattr(CommitLog, "body_at", noted)
+    monkeypatch.setattr(ConditionalFold, "row", noted)
     write(a, decision(1, "confirmed"))
-    assert len(read) == EFFECTS_MAX
+    assert len(folded) == EFFECTS_MAX
     write(a, decision(2, "undone", entity_id(901)))
     assert in_effect(a) == []

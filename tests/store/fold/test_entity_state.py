@@ -10,13 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from store.fold.conditional import ConditionalFold, fold_history
 from store.fold.entity import Entity
 from store.fold.entity_state import (
     EntityState,
     SourcedOperation,
-    apply_operation,
     dump_state,
-    fold_history,
     is_visible,
     load_state,
 )
@@ -26,6 +25,7 @@ from syncproto import codec
 from syncproto.commit import AuthorKind
 from syncproto.ids import EntityId, ReplicaId
 from syncproto.vector_clock import EMPTY_CLOCK, Head, NoForks, VectorClock
+from tests.support.reference_fold import reference_fold
 from tests.support.stores import entity_id, operation
 
 TASK, ITEM = entity_id(1), entity_id(50)
@@ -57,7 +57,7 @@ def folded(*history: SourcedOperation, confirmed: tuple[EntityId, ...] = ()) -> 
     row = fold_history(history, confirmed.__contains__, CHAINS)
     for order in itertools.permutations(history):
         if _keeps_causes_first(order):
-            again = fold_history(order, confirmed.__contains__, CHAINS)
+            again = reference_fold(order, confirmed.__contains__, CHAINS)
             assert dump_state(again) == dump_state(row)
             assert dump_state(_incrementally(order, confirmed)) == dump_state(row)
     return row
@@ -71,11 +71,12 @@ def _keeps_causes_first(order: tuple[SourcedOperation, ...]) -> bool:
 
 
 def _incrementally(order: tuple[SourcedOperation, ...], confirmed: tuple[EntityId, ...]) -> EntityState:
-    row = EntityState()
-    for place, write in enumerate(order):
-        effect = write.operation.effect
-        if apply_operation(row, write, effect is None or effect in confirmed, CHAINS):
-            row = fold_history(order[: place + 1], confirmed.__contains__, CHAINS)
+    """Fold as a store does that takes each operation by itself, and keeps the forms between two of them."""
+    row, fold = EntityState(), ConditionalFold(EntityState())
+    for write in order:
+        fold.apply_operation(write, CHAINS)
+        row = fold.row(confirmed.__contains__, CHAINS)
+        fold = ConditionalFold.load(fold.dump())
     return load_state(dump_state(row))
 
 

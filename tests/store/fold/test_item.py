@@ -4,21 +4,20 @@ Never decides whether a decision was allowed.
 """
 
 from base64 import b64encode
-from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
-from store.fold.entity_state import EntityState, SourcedOperation
+from store.fold.conditional import ConditionalFold, InEffect
+from store.fold.entity_state import EntityState
 from store.fold.item import Item, clock_as_value, clock_from_value
-from store.fold.table_writer import TableWriter
 from store.fold.verdicts import DecisionStatus, ItemStatus, Verdict
 from store.snapshot import Snapshot
 from store.store import Store
 from store.transaction import EntityWrite
 from syncproto.commit import AuthorKind
 from syncproto.ids import EntityId, ReplicaId
-from syncproto.vector_clock import EMPTY_CLOCK, Head
+from syncproto.vector_clock import EMPTY_CLOCK, Chains, Head
 from tests.support.stores import StoreBench, entity_id, exchange, log_and_state, signer_of, write
 
 TASK, AGENT, SET, OTHER_SET = entity_id(1), entity_id(2), entity_id(3), entity_id(4)
@@ -370,17 +369,17 @@ def test_many_verdicts_on_one_item_fold_what_they_changed_once(
         identifiers = [entity_id(200 + number)]
         with a.write() as tx:
             tx.commit([EntityWrite(TASK, "task", {"title": f"t{number}"}, effect=ONE, by=AuthorKind.AGENT)])
-    folded: list[EntityId] = []
-    refolded = TableWriter.fold_entity
+    folded: list[EntityState] = []
+    fold = ConditionalFold.row
 
-    def noted(folding: TableWriter, entity: EntityId, history: Iterable[SourcedOperation]) -> EntityState:
-        folded.append(entity)
-        return refolded(folding, entity, history)
+    def noted(conditional: ConditionalFold, in_effect: InEffect, chains: Chains) -> EntityState:
+        folded.append(fold(conditional, in_effect, chains))
+        return folded[-1]
 
-    monkeypatch.setattr(TableWriter, "fold_entity", noted)
+    monkeypatch.setattr(ConditionalFold, "row", noted)
     exchange(a, b)
     assert state_hash(a) == state_hash(b)
-    assert folded == [TASK]
+    assert len(folded) == 1
 
 
 def test_a_rejection_that_meets_a_confirmation_is_a_dispute_until_one_has_seen_the_other(

@@ -68,7 +68,7 @@ creations = st.builds(
 
 def folded(received: DecodedCommit, operation: Operation) -> tuple[LoneCreation, EntityState]:
     alone, row = LoneCreation(received, operation, 1, 1), EntityState()
-    apply_operation(row, alone.with_provenance, live=True, chains=NoForks())
+    apply_operation(row, alone.with_provenance, NoForks())
     return alone, row
 
 

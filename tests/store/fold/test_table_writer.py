@@ -11,12 +11,14 @@ from store.file.errors import DamagedDatabase
 from store.fold.entity_state import dump_state
 from store.fold.operations import operations_on
 from store.fold.table_writer import TableWriter
+from store.log.commit_log import CommitLog
 from store.store import Store
 from store.transaction import EntityWrite
+from store.upkeep.verification import verify_store
 from syncproto.commit import AuthorKind
 from syncproto.errors import LocalProtocolError
-from syncproto.ids import EntityId
-from syncproto.vector_clock import EMPTY_CLOCK
+from syncproto.ids import EntityId, derived_id, id_to_text
+from syncproto.vector_clock import EMPTY_CLOCK, Head
 from tests.support.stores import StoreBench, entity_id, exchange, feed, log_and_state, write
 
 TASK, OTHER, THIRD = entity_id(1), entity_id(2), entity_id(3)
@@ -249,3 +251,75 @@ def test_a_damaged_commit_is_told_in_words_where_an_entity_is_folded_anew(
         tx.db.execute("UPDATE feed SET body = ?", (body,))
         with pytest.raises(DamagedDatabase, match=r"^commit 1 of the log cannot be read: "):
             list(operations_on(tx.db, TASK, tx.log))
+
+
+def test_what_an_earlier_version_folded_is_folded_from_its_history_once(bench: StoreBench) -> None:
+    a, b = bench.store("a"), bench.store("b")
+    write(a, TASK, title="old")
+    with a.write() as tx:
+        tx.commit([effect(TASK, ONE, title="new"), effect(OTHER, ONE, title="made")])
+    exchange(a, b)
+    with b.write() as tx:
+        tx.db.execute("UPDATE conditional SET form = x''")
+    with b.read() as snapshot:
+        assert verify_store(snapshot, lambda *_: None).is_sound
+    with a.write() as tx:
+        tx.commit([decided(60, ONE, "confirmed"), EntityWrite(TASK, "task", {"notes": "n"})])
+    exchange(a, b)
+    for store in (a, b):
+        assert (value(store, TASK, "title"), value(store, OTHER, "title")) == ("new", "made")
+        with store.read() as snapshot:
+            assert verify_store(snapshot, lambda *_: None).is_sound
+    assert log_and_state(a)[:3] == log_and_state(b)[:3]
+    with b.read() as snapshot:
+        assert snapshot.db.execute("SELECT count(*) FROM conditional WHERE form = x''").fetchone() == (0,)
+
+
+def test_what_no_verdict_can_change_any_more_has_no_conditional_fold(bench: StoreBench) -> None:
+    a = bench.store("a")
+    write(a, TASK, title="old")
+    with a.write() as tx:
+        tx.commit([effect(TASK, ONE, title="new")])
+    counts = []
+    for title in ("own", "own again"):
+        with a.read() as snapshot:
+            counts.append(snapshot.db.execute("SELECT count(*) FROM conditional").fetchone())
+        write(a, TASK, title=title)
+    assert counts == [(1,), (0,)]
+
+
+def test_a_damaged_conditional_fold_is_found(bench: StoreBench) -> None:
+    a = bench.store("a")
+    write(a, TASK, title="old")
+    with a.write() as tx:
+        tx.commit([effect(TASK, ONE, title="new")])
+        tx.db.execute("UPDATE conditional SET form = x'00'")
+    with a.read() as snapshot:
+        (finding,) = verify_store(snapshot, lambda *_: None).findings
+    assert finding.what.id == "verify-columns-differ"
+
+
+def test_one_more_creation_of_an_agent_reads_one_commit(
+    bench: StoreBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a = bench.store("a")
+    agent = derived_id("agent", id_to_text(TASK), time_of=TASK)
+    with a.write() as tx:
+        tx.commit([EntityWrite(agent, "agent", {"task_id": TASK}, by=AuthorKind.AGENT)])
+    for number in range(5):
+        write(a, agent, mode=f"{number}")
+    read: list[int] = []
+    body_at = CommitLog.body_at
+
+    def noted(log: CommitLog, seq: int) -> tuple[Head, bytes]:
+        read.append(seq)
+        return body_at(log, seq)
+
+    monkeypatch.setattr(CommitLog, "body_at", noted)
+    with a.write() as tx:
+        tx.commit([EntityWrite(agent, "task", {"title": "mine"}, base=EMPTY_CLOCK)])
+    assert read == [1]
+    with a.read() as snapshot:
+        entity = snapshot.entity(agent)
+    assert entity is not None
+    assert entity.kind == "agent"

@@ -4,6 +4,7 @@ Never asks a store: decisions are written by hand.
 """
 
 import itertools
+from importlib import resources
 
 import pytest
 from hypothesis import given
@@ -16,11 +17,12 @@ from store.fold.verdicts import (
     Opinion,
     Verdict,
     deciding_opinions,
-    fold_verdicts,
     maximal_opinions,
 )
 from syncproto.commit import AuthorKind
 from syncproto.ids import EntityId
+from tests.support.counted_verdicts import counted_status, empty_tables
+from tests.support.growth import Work, assert_linear
 from tests.support.stores import entity_id
 
 
@@ -30,7 +32,7 @@ def opinion(number: int, verdict: Verdict, *observed: int, by: AuthorKind = Auth
 
 def folded(*opinions: Opinion) -> ItemStatus:
     """Fold in every order, which must not matter."""
-    item_statuses = {fold_verdicts(order) for order in itertools.permutations(opinions)}
+    item_statuses = {counted_status(order) for order in itertools.permutations(opinions)}
     assert len(item_statuses) == 1
     return item_statuses.pop()
 
@@ -116,14 +118,43 @@ def test_the_order_of_decisions_does_not_matter(
     ]
     shuffled = opinions[:]
     dice.shuffle(shuffled)  # type: ignore[attr-defined]
-    assert fold_verdicts(shuffled) == fold_verdicts(opinions)
-    assert fold_verdicts(opinions) == expected(
+    assert counted_status(shuffled) == counted_status(opinions)
+    assert counted_status(opinions) == expected(
         {deciding_opinion.verdict for deciding_opinion in deciding_opinions(opinions)}
     )
     persons = [listed_opinion for listed_opinion in opinions if listed_opinion.by is AuthorKind.USER]
     if persons:
-        assert fold_verdicts(opinions) == fold_verdicts(persons)
+        assert counted_status(opinions) == counted_status(persons)
 
 
 def test_ids_are_all_that_a_decision_is_known_by() -> None:
     assert EntityId(entity_id(1)) in opinion(2, Verdict.REJECTED, 1).seen
+
+
+def test_a_decision_costs_what_it_has_seen_however_many_came_before() -> None:
+    def work(size: int) -> Work:
+        opinions = [opinion(number, Verdict.DEFERRED, number - 1) for number in range(1, size + 1)]
+        return lambda: counted_status(opinions)
+
+    assert_linear(work, 100)
+
+
+def test_what_an_earlier_version_kept_of_decisions_is_counted_as_they_were() -> None:
+    opinions = [
+        opinion(1, Verdict.CONFIRMED),
+        opinion(2, Verdict.REJECTED, 1, 77),
+        opinion(3, Verdict.RETRACTED, *range(100, 120), by=AuthorKind.AGENT),
+        opinion(4, Verdict.DEFERRED, 4),
+        opinion(5, Verdict.UNDONE, 2, by=AuthorKind.AGENT),
+    ]
+    counted_status(opinions)
+    db = empty_tables()
+    counted = [
+        list(db.execute(f"SELECT * FROM {table} ORDER BY 1, 2, 3")) for table in ("overruled", "tally")
+    ]
+    for table in ("conditional", "overruled", "tally"):
+        db.execute(f"DROP TABLE {table}")
+    db.execute("DROP INDEX opinion_by_decision")
+    db.execute((resources.files("store") / "migrations" / "0070_verdicts.sql").read_text("utf-8"))
+    again = [list(db.execute(f"SELECT * FROM {table} ORDER BY 1, 2, 3")) for table in ("overruled", "tally")]
+    assert again == counted

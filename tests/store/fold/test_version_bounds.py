@@ -8,8 +8,9 @@ from itertools import pairwise
 
 import pytest
 
+from store.fold.conditional import fold_history
 from store.fold.entity import Entity
-from store.fold.entity_state import EntityState, SourcedOperation, fold_history
+from store.fold.entity_state import EntityState, SourcedOperation
 from store.fold.field_versions import CHAIN_VERSIONS_MAX, Provenance
 from syncproto.commit import AuthorKind
 from syncproto.ids import ReplicaId
