@@ -213,7 +213,7 @@ class Daemon:
                 self._store,
                 self._clock,
                 retention_days=self._settings.history.retention_days,
-                left_out=self._peers.devices.left_out,
+                left_out=self._peers.devices.members_left_out,
             ).routes(),
             *CheckRoutes(
                 self._store,

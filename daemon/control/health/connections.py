@@ -82,7 +82,7 @@ def check_connections(
         yield make_check("devices", text, remedy, well=False, code="device_removed_here")
         return
     members = [device for device in devices if not (device.this or device.removed or device.left_out)]
-    yield from _left_out([device.name for device in devices if device.left_out], members_unlisted)
+    yield from _check_left_out([device.name for device in devices if device.left_out], members_unlisted)
     if paused:
         yield make_check(
             "devices",
@@ -106,7 +106,7 @@ def check_connections(
     yield from _mdns(nearby, anyone_away=bool(away))
 
 
-def _left_out(names: Sequence[str], unlisted: int) -> Iterator[Check]:
+def _check_left_out(names: Sequence[str], unlisted: int) -> Iterator[Check]:
     """Name some of the members that this device does not link with, because the roster has too many."""
     count = len(names) + unlisted
     if count:

@@ -144,7 +144,7 @@ class PeerRoutes:
                 "GET",
                 "/v1/admitted",
                 "List the members that go with a device if it is removed with those that it alone let in",
-                AsyncHandler(self._admitted),
+                AsyncHandler(self._list_admitted),
                 AdmittedDevices,
                 query=AdmittedQuery,
             ),
@@ -203,7 +203,7 @@ class PeerRoutes:
     async def _remove(self, call: Call[Nothing, RemovalQuery]) -> DeviceState:
         return await self._peers.devices.remove(call.ref, with_admitted=call.query.with_admitted)
 
-    async def _admitted(self, call: Call[Nothing, AdmittedQuery]) -> AdmittedDevices:
+    async def _list_admitted(self, call: Call[Nothing, AdmittedQuery]) -> AdmittedDevices:
         return await self._peers.devices.admitted_alone(call.query.by)
 
     async def _leave(self, call: Call[Nothing, Nothing]) -> Goodbye:

@@ -76,7 +76,7 @@ class DeviceDirectory:
             )
         )
 
-    def left_out(self) -> frozenset[DeviceId]:
+    def members_left_out(self) -> frozenset[DeviceId]:
         """Return the members that this device does not link with, because the roster has too many."""
         return self._members.left_out
 

@@ -39,7 +39,9 @@ async def desk(tmp_path: Path) -> AsyncIterator[Device]:
 
 
 async def compact(desk: Device) -> Compacted:
-    routes = CompactionRoutes(desk.db, desk.clock, retention_days=7, left_out=desk.peers.devices.left_out)
+    routes = CompactionRoutes(
+        desk.db, desk.clock, retention_days=7, left_out=desk.peers.devices.members_left_out
+    )
     await desk.peers.replication.apply_roster()
     return await routes._compact(Call({}, Compact(dry_run=True), Nothing()))
 
