@@ -29,8 +29,8 @@ FILE_NAME = "identity.pem"
 SEED_BYTES = 32
 SIGNATURE_BYTES = 64
 CERTIFICATE_BYTES_MAX = 2048
-CERTIFICATES_KEPT = 256
-"""How many certificates stay parsed: the roster is read after each change, and to check one is slow."""
+CERTIFICATES_KEPT = 8192
+"""How many keys of certificates are remembered: a whole roster is read at once, and to check one is slow."""
 
 # RFC 5280 §4.1.2.5: this instant stands for "no well-defined end".
 _NOT_BEFORE = datetime(1970, 1, 1, tzinfo=UTC)

@@ -166,6 +166,15 @@ async def test_the_roster_is_read_again_only_if_an_entry_changed(
     assert [set(changes.entries) for changes in changes_read] == [{own}]
 
 
+async def test_to_read_a_large_roster_again_checks_no_certificate_again(desk: Device):
+    count = 2 * member_limit.MEMBERS_MAX + 300
+    await take(desk, *(flood(100, first=first) for first in range(1, count, 100)))
+    await desk.read(member_records.read_members)
+    before = identity.public_key_of.cache_info()
+    assert len(await desk.read(member_records.read_members)) > count
+    assert identity.public_key_of.cache_info().misses == before.misses
+
+
 # -- what a change costs -----------------------------------------------------------------------------------
 
 FEW = 40
