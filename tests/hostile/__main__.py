@@ -76,6 +76,7 @@ def main(words: list[str]) -> int:
     with ThreadPoolExecutor(int(os.environ.get("JOBS", "1"))) as jobs:
         rows = [row for group_rows in jobs.map(print_rows, groups) for row in group_rows]
     if not names:
+        FIGURES.parent.mkdir(exist_ok=True)
         FIGURES.write_text(page(rows, honest_row, mib))
     return any(row.fault for row in rows)
 
