@@ -366,7 +366,7 @@ def test_a_bug_here_is_told_in_one_line(placet: Placet, control: FakeControl):
 def test_a_closed_standard_output_is_not_a_crash(home: Path, control: FakeControl):
     control.answers(LIST, [examples.task()])
     result = subprocess.run(
-        ["sh", "-c", f"exec {sys.executable} -m daemon list >&-"],
+        ["sh", "-c", 'exec "$0" -m daemon list >&-', sys.executable],
         env=command_environment(home),
         stderr=subprocess.PIPE,
         timeout=LIMIT_S,
