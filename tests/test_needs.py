@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.needs import NOT_RUN, describe_skipped
 from tests.support.patience import LIMIT_S
 from tests.support.source_tree import ROOT
 
@@ -62,6 +63,15 @@ def test_what_lacks_fails_if_ci_is_set(workers: str, tmp_path: Path):
     status, lines = run_pytest(tmp_path, workers, "test_lacking.py", CI="true")
     assert status == 1, lines
     assert lines[-1].startswith("1 passed, 2 errors in ")
+
+
+@pytest.mark.parametrize(("count", "verb"), [(1, "needs"), (2, "need")])
+def test_the_verb_agrees_with_the_number_of_tests(count: int, verb: str):
+    report = pytest.TestReport(
+        *("tests/test_any.py::test_it", ("", 0, ""), {}, "skipped", None, "setup"),
+        user_properties=[(NOT_RUN, PROGRAM)],
+    )
+    assert next(describe_skipped([report] * count)).split()[:2] == [str(count), verb]
 
 
 @pytest.mark.slow

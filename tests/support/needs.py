@@ -173,7 +173,8 @@ def pytest_terminal_summary(terminalreporter: Any) -> Generator[None, None, None
     skipped = terminalreporter.stats.get("skipped", [])
     if not skipped:
         return
-    terminalreporter.section(f"{len(skipped)} tests were not run here", "=", yellow=True)
+    title = "1 test was" if len(skipped) == 1 else f"{len(skipped)} tests were"
+    terminalreporter.section(f"{title} not run here", "=", yellow=True)
     for line in describe_skipped(skipped):
         terminalreporter.write_line(line)
 
@@ -190,7 +191,8 @@ def describe_skipped(skipped: list[pytest.TestReport]) -> Iterator[str]:
             reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
             by_reason[reason.removeprefix("Skipped: ")] += 1
     for name, files in sorted(by_need.items(), key=lambda group: -group[1].total()):
-        yield f"{files.total():5} need {_need(name).advice}: {_fault_of(name) or 'missing'}"
+        verb = "needs" if files.total() == 1 else "need"
+        yield f"{files.total():5} {verb} {_need(name).advice}: {_fault_of(name) or 'missing'}"
         yield f"      {_shortened(files)}"
     for reason, count in by_reason.most_common():
         yield f"{count:5} {reason}"
