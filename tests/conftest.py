@@ -3,9 +3,10 @@
 Never holds a fixture that only one folder needs; that folder has a conftest of its own.
 """
 
+import gc
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import HealthCheck, Phase, settings
 import hatch_build
 from tests.support.devices import Device, MakeDevice
 from tests.support.environment import forget_settings, in_ci, keep_compiled
+from tests.support.garbage import garbage_search_paused
 from tests.support.source_tree import ROOT
 
 pytest_plugins = ["tests.support.needs", "tests.support.distribution"]
@@ -44,6 +46,15 @@ if not hatch_build.is_compiled(ROOT):
 # A shell that starts the tests in the background has them, and every daemon they start, ignore interrupts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Exempt from every search for garbage what collecting the tests made: it stays until the end."""
+    with garbage_search_paused():
+        result = yield
+    gc.freeze()
+    return result
 
 
 @pytest.fixture

@@ -3,10 +3,11 @@
 Never compares with a number of seconds: a slow or busy machine is slow for both sizes.
 """
 
-import gc
 import math
 import time
 from collections.abc import Callable
+
+from tests.support.garbage import garbage_search_paused
 
 GROWTH = 8
 RATIO_MAX = 24.0
@@ -28,10 +29,8 @@ def assert_at_most(ratio_max: float, less: Work, more: Work) -> None:
     less_s: list[float] = []
     more_s: list[float] = []
     ratio = math.inf
-    # The collector's pauses depend on what other tests left behind.
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
+    # Its pauses depend on what other tests left behind.
+    with garbage_search_paused():
         for number in range(1, ROUNDS_MAX + 1):
             # In turn, because a busy spell meets both.
             less_s.append(_processor_s(less))
@@ -40,9 +39,6 @@ def assert_at_most(ratio_max: float, less: Work, more: Work) -> None:
             # One round is enough if it leaves no doubt.
             if ratio <= ratio_max / 2 or (number >= ROUNDS and ratio <= ratio_max):
                 return
-    finally:
-        if collecting:
-            gc.enable()
     raise AssertionError(
         f"{min(less_s):.6f} s and {min(more_s):.6f} s of the processor: "
         f"{ratio:.1f} times as long, at most {ratio_max:.0f} times is right"

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from tests.support.garbage import garbage_search_paused
+
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("syncproto", "store", "daemon")
 
@@ -80,7 +82,8 @@ def modules(*folders: str) -> list[Path]:
 @cache
 def tree_of(path: Path) -> ast.Module:
     """Return the syntax tree of a module."""
-    return ast.parse(text_of(path), str(path))
+    with garbage_search_paused():
+        return ast.parse(text_of(path), str(path))
 
 
 def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:

@@ -8,7 +8,7 @@ import gc
 import socket
 import ssl
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 
 import pytest
 from aiohttp import ClientWebSocketResponse
@@ -37,11 +37,9 @@ AT_REST_S = 0.05
 
 
 @pytest.fixture(autouse=True)
-def _only_what_is_made_from_now_on() -> Iterator[None]:
+def _only_what_is_made_from_now_on() -> None:
     gc.collect()
     gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 def live_objects() -> Counter[str]:
