@@ -5,13 +5,14 @@ Never runs a test of Placet: the tests that run here are made for it.
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.support.distribution import DURATIONS
+from tests.support.distribution import DURATIONS, MEMORY, MEMORY_BYTES_MIN, is_suitable_memory
 from tests.support.patience import LIMIT_S
 from tests.support.source_tree import ROOT
 
@@ -33,15 +34,22 @@ def test_last():
 """
 
 
-def run_pytest(folder: Path, *words: str) -> list[str]:
-    """Run pytest with this project's settings and plugin on the tests above; return the lines it printed."""
+WRITING = """
+def test_where(tmp_path):
+    print(f"written to {tmp_path.resolve()}")
+"""
+
+
+def run_pytest(folder: Path, *words: str, tests: str = TESTS) -> list[str]:
+    """Run pytest with this project's settings and plugin on these tests; return the lines it printed."""
     folder.joinpath("tests").mkdir(exist_ok=True)
-    folder.joinpath("tests/test_any.py").write_text(TESTS)
+    folder.joinpath("tests/test_any.py").write_text(tests)
     plugin = ["-c", str(ROOT / "pyproject.toml"), "-p", "tests.support.distribution", f"--rootdir={folder}"]
     finished = subprocess.run(
         [*PYTEST, *plugin, *words, "tests/test_any.py"],
         cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        env={key: value for key, value in os.environ.items() if key != "PYTEST_DEBUG_TEMPROOT"}
+        | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         timeout=LIMIT_S,
@@ -70,3 +78,46 @@ def test_what_took_long_is_written_down_begins_first_and_is_left_out_of_the_quic
     table.write_text(json.dumps({LONG: 0.3}), "utf-8")
     assert collected(tmp_path) == ["test_long", *(name for name in everything if name != "test_long")]
     assert collected(tmp_path, "--quick") == ["test_table[0]", "test_table[4]", "test_last"]
+
+
+@pytest.mark.slow
+def test_what_is_known_of_tests_that_did_not_run_stays_in_the_table(tmp_path: Path):
+    other = "tests/test_other.py::test_it"
+    tmp_path.joinpath("tests").mkdir()
+    tmp_path.joinpath(DURATIONS).write_text(json.dumps({other: 7.0, "tests/test_any.py::test_last": 5.0}))
+    run_pytest(tmp_path, "-n0", "--write-durations", "-k", "long or last")
+    table = json.loads(tmp_path.joinpath(DURATIONS).read_text("utf-8"))
+    assert table[other] == 7.0
+    assert table[LONG] >= 0.2
+    assert table.get("tests/test_any.py::test_last", 0.0) < 5.0
+
+
+def test_each_duration_is_of_a_test_that_exists():
+    """A test that was renamed or moved would count as quick: rename it in the table too."""
+    names_by_file: dict[str, list[str]] = {}
+    for test in json.loads((ROOT / DURATIONS).read_text("utf-8")):
+        names_by_file.setdefault(test.partition("::")[0], []).append(test.rpartition("::")[2])
+    texts = {file: (ROOT / file).read_text("utf-8") for file in names_by_file if (ROOT / file).exists()}
+    assert not [
+        f"{file}::{name}"
+        for file, names in names_by_file.items()
+        for name in names
+        if not re.search(rf"\b{name}\b", texts.get(file, ""))
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not is_suitable_memory(MEMORY, MEMORY_BYTES_MIN), reason=f"no room in {MEMORY}")
+def test_quick_tests_write_to_memory_and_leave_nothing_there(tmp_path: Path):
+    for words, inside in ((["--quick"], True), ([], False)):
+        lines = run_pytest(tmp_path, "-n0", "-s", *words, tests=WRITING)
+        (line,) = [line for line in lines if "written to " in line]
+        written = Path(line.partition("written to ")[2])
+        assert written.is_relative_to(MEMORY) == inside
+        assert not written.exists()
+
+
+def test_a_folder_without_room_or_rights_is_no_place_to_write(tmp_path: Path):
+    assert is_suitable_memory(tmp_path, 0)
+    assert not is_suitable_memory(tmp_path, 1 << 62)
+    assert not is_suitable_memory(tmp_path / "missing", 0)

@@ -1,9 +1,11 @@
-"""Which tests run, and how they are spread over the processors: what stays together, and what comes first.
+"""Which tests run, where they write, and how they are spread over the processors.
 
 Never puts together what may be apart: one test alone is the usual unit of work.
 """
 
 import json
+import os
+import shutil
 from collections import defaultdict
 from collections.abc import Generator
 from itertools import chain
@@ -16,6 +18,9 @@ QUICK, WRITE_DURATIONS = "--quick", "--write-durations"
 DURATIONS = "tests/durations.json"
 """Seconds by test, of those that take long. A test that is not in it, or has a new name, counts as quick."""
 DURATION_S_MIN = 0.2
+MEMORY = Path("/dev/shm")
+MEMORY_BYTES_MIN = 1 << 30
+"""What must be free there, so that a run leaves room for others; containers often have much less."""
 SLOW_S = 2.0
 """What a test that is marked as slow takes if it is not in the table."""
 
@@ -24,14 +29,28 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option of `make quick`, and the one that renews the table."""
     quick = f"leave out what takes {DURATION_S_MIN} s, and of each table all cases but the first and the last"
     parser.addoption(QUICK, action="store_true", help=quick)
-    write = f"write into {DURATIONS} how long each test took; run it with all tests on a quiet machine"
+    write = (
+        f"write into {DURATIONS} how long the tests of this run took; for a machine that does nothing else"
+    )
     parser.addoption(WRITE_DURATIONS, action="store_true", help=write)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Note how long tests take, if that is asked for; the workers of xdist report to this process."""
-    if config.getoption(WRITE_DURATIONS) and not hasattr(config, "workerinput"):
+    """Choose where quick tests write, and note how long tests take: workers report to this process."""
+    if hasattr(config, "workerinput"):
+        return
+    if config.getoption(WRITE_DURATIONS):
         config.pluginmanager.register(_Durations(config.rootpath / DURATIONS))
+    # SQLite waits for the disk in each test, and on a slow or busy one that would be most of the time.
+    if config.getoption(QUICK) and is_suitable_memory(MEMORY, MEMORY_BYTES_MIN):
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
+
+
+def is_suitable_memory(folder: Path, bytes_min: int) -> bool:
+    """Report whether tests can write there: files, programs to run, and as many bytes."""
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return False
+    return shutil.disk_usage(folder).free >= bytes_min and not os.statvfs(folder).f_flag & os.ST_NOEXEC
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
@@ -101,20 +120,31 @@ def _group(item: pytest.Item) -> str:
 
 
 class _Durations:
-    """Adds up how long each case takes, and writes the longest case of each test that takes long."""
+    """Adds up how long each case takes, and writes the longest case of each test that takes long.
+
+    What the table says of tests that did not run stays.
+    """
 
     def __init__(self, table: Path) -> None:
         self._table = table
         self._case_s: dict[str, float] = defaultdict(float)
+        self._skipped: set[str] = set()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self._case_s[report.nodeid] += report.duration
+        if report.skipped:
+            self._skipped.add(report.nodeid)
 
     def pytest_sessionfinish(self) -> None:
         longest_s: dict[str, float] = defaultdict(float)
-        for case, taken_s in self._case_s.items():
+        for case in self._case_s.keys() - self._skipped:
             # xdist puts the name of a group behind that of its test.
             test = case.partition("[")[0].partition("@")[0]
-            longest_s[test] = max(longest_s[test], round(taken_s, 1))
+            longest_s[test] = max(longest_s[test], round(self._case_s[case], 1))
+        remaining_s = {
+            test: taken_s
+            for test, taken_s in _known_durations_s(self._table).items()
+            if test not in longest_s
+        }
         long_s = {test: taken_s for test, taken_s in longest_s.items() if taken_s >= DURATION_S_MIN}
-        self._table.write_text(json.dumps(long_s, indent=0, sort_keys=True) + "\n", "utf-8")
+        self._table.write_text(json.dumps(remaining_s | long_s, indent=0, sort_keys=True) + "\n", "utf-8")
