@@ -82,6 +82,10 @@ class ConditionalFold:
         """Return whether no verdict can change the entity; call it after `row`."""
         return not self._operations
 
+    def creations(self) -> frozenset[Head]:
+        """Return the commits of the creations that their items decide on."""
+        return frozenset(self._head_at(place) for places in self._creating.values() for place in places)
+
     # -- operations as they come ------------------------------------------------------------------------
 
     def apply_operation(self, write: SourcedOperation, chains: Chains) -> None:

@@ -140,11 +140,6 @@ def counts(db: apsw.Connection, item: EntityId, entity: EntityId) -> bool:
     return row is not None and effects.has_place(db, item, entity)
 
 
-def is_in_effect(db: apsw.Connection, item: EntityId, entity: EntityId) -> bool:
-    """Return whether an item is confirmed, and its effect on an entity counts, as the fold decides it."""
-    return read_item_status(db, item).status is DecisionStatus.CONFIRMED and counts(db, item, entity)
-
-
 def confirmed_without_effect(
     db: apsw.Connection, task: EntityId | None = None, *, crowded: bool = False
 ) -> Iterator[EntityId]:

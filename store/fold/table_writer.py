@@ -11,7 +11,6 @@ import apsw
 
 from store.fold import founding, proposal_index, word_index
 from store.fold.conditional import ConditionalFold, fold_history
-from store.fold.effects import EffectIndex
 from store.fold.entity_state import (
     EntityState,
     SourcedOperation,
@@ -21,11 +20,12 @@ from store.fold.entity_state import (
     with_provenance,
 )
 from store.fold.list_columns import columns_of, columns_of_lone_creation
+from store.fold.liveness import Liveness
 from store.fold.lone_creation import LoneCreation, is_lone_creation
 from store.fold.operations import operation_at, operations_on, operations_on_each
 from store.fold.relations import relations_of
 from store.fold.tallies import VerdictTallies
-from store.fold.verdicts import DecisionStatus
+from store.fold.verdicts import ItemStatus
 from store.log.commit_log import CommitLog
 from syncproto.commit import DecodedCommit, Operation
 from syncproto.ids import EntityId
@@ -76,7 +76,7 @@ class TableWriter:
         self._alone: dict[EntityId, LoneCreation] = {}
         self._touched: list[tuple[EntityId, int]] = []
         self._tallies = VerdictTallies(db)
-        self._effects = EffectIndex(db)
+        self._liveness = Liveness(db, log, self._item_status)
         self._refold: set[EntityId] = set()
         self._lost: list[tuple[EntityId, str, EntityId]] = []
         self._gained: list[tuple[EntityId, str, EntityId]] = []
@@ -125,10 +125,10 @@ class TableWriter:
         operation = write.operation
         entity, effect = operation.entity, operation.effect
         if effect is not None:
-            left_out = self._effects.record(effect, entity)
+            left_out = self._liveness.effects.record(effect, entity)
             # This entity took a place among those that count, so the operations on the other one are no
             # longer live.
-            if left_out is not None and self._is_confirmed(effect):
+            if left_out is not None and self._liveness.is_confirmed(effect):
                 self._turn(left_out)
         opened = self._open_row(entity)
         opened.changed = seq
@@ -176,15 +176,11 @@ class TableWriter:
                 if self._tallies.add_opinion(decision.item, decision.opinion):
                     turned.append(decision.item)
                 proposal_index.record_decision(self._db, decision, seq)
-        return {entity for item in turned for entity in self._effects.counting_entities(item)}
+        return {entity for item in turned for entity in self._liveness.effects.counting_entities(item)}
 
-    def _is_confirmed(self, item: EntityId) -> bool:
-        status = self._tallies.status(item) or proposal_index.read_item_status(self._db, item)
-        return status.status is DecisionStatus.CONFIRMED
-
-    def _is_in_effect(self, item: EntityId, entity: EntityId) -> bool:
-        """Return whether the confirmation of an item is in effect on an entity."""
-        return self._is_confirmed(item) and self._effects.counts(item, entity)
+    def _item_status(self, item: EntityId) -> ItemStatus:
+        """Return the status of an item, with what was decided in this transaction."""
+        return self._tallies.status(item) or proposal_index.read_item_status(self._db, item)
 
     def _settle(self) -> None:
         """Write the status of the decided items, and fold again, once each, what that changed."""
@@ -205,7 +201,9 @@ class TableWriter:
         """Let a row show what its conditional fold comes to."""
         opened.stale = False
         if opened.conditional is not None:
-            opened.row = opened.conditional.row(lambda item: self._is_in_effect(item, entity), self._log)
+            opened.row = opened.conditional.row(
+                lambda item: self._liveness.is_in_effect(item, entity), self._log
+            )
 
     def _open_row(self, entity: EntityId) -> _OpenRow:
         opened = self._open_rows.get(entity)
@@ -278,7 +276,7 @@ class TableWriter:
     def refold_entity(self, entity: EntityId) -> EntityState:
         """Fold an entity again, from its whole history."""
         history = operations_on(self._db, entity, self._log)
-        return fold_history(history, lambda item: self._is_in_effect(item, entity), self._log)
+        return fold_history(history, lambda item: self._liveness.is_in_effect(item, entity), self._log)
 
     def flush(self) -> tuple[int, int]:
         """Write the rows that were touched; return the growth of state sum and entity count."""
@@ -296,7 +294,7 @@ class TableWriter:
         self._open_rows.clear()
         self._alone.clear()
         self._new.clear()
-        self._effects.forget()
+        self._liveness.effects.forget()
         return grown % HASH_MODULUS, len(fresh)
 
     def _flush_alone(self, fresh: list[tuple[object, ...]], words: word_index.IndexChanges) -> int:

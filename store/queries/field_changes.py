@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from store.fold import proposal_index
 from store.fold.entity_state import SourcedOperation, with_provenance
 from store.fold.field_versions import Provenance
+from store.fold.liveness import Liveness
 from store.fold.operations import operations_on_each
 from store.snapshot import Snapshot
 from syncproto.codec import Value
@@ -157,6 +157,7 @@ class PreviousValues:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
+        self._liveness = Liveness(snapshot.db, snapshot.log)
         self._known: dict[tuple[EntityId, str], list[SourcedOperation]] = {}
 
     def changes_of(
@@ -188,19 +189,13 @@ class PreviousValues:
         return None if best is None else best.operation.fields[field]
 
     def _counting_operations(self, entity: EntityId, field: str) -> list[SourcedOperation]:
-        """Return the operations that wrote a field, but for effects that do not count now."""
+        """Return the operations that wrote a field, but for those that do not count now."""
         sourced_operations = self._known.get((entity, field))
         if sourced_operations is None:
             sourced_operations = [
                 sourced_operation
                 for sourced_operation in operations_touching(self._snapshot, entity, field)
-                if field in sourced_operation.operation.fields
-                and (
-                    sourced_operation.operation.effect is None
-                    or proposal_index.is_in_effect(
-                        self._snapshot.db, sourced_operation.operation.effect, entity
-                    )
-                )
+                if field in sourced_operation.operation.fields and self._liveness.is_live(sourced_operation)
             ]
             self._known[entity, field] = sourced_operations
         return sourced_operations

@@ -11,9 +11,9 @@ from daemon.journal.fields.schema import unknown_fields
 from daemon.journal.views.lookup import NameLookup
 from daemon.journal.views.structures import Origin, StatusStep
 from daemon.timestamps import iso_utc
-from store.fold import proposal_index
 from store.fold.entity import Entity
 from store.fold.field_versions import Provenance
+from store.fold.liveness import Liveness
 from store.queries.field_changes import operations_touching
 from store.snapshot import Snapshot
 from syncproto.ids import id_to_text
@@ -57,12 +57,12 @@ def unknown_field_values(names: NameLookup, entity: Entity) -> dict[str, Any]:
 
 def status_steps(names: NameLookup, snapshot: Snapshot, task: Entity) -> list[StatusStep]:
     """Show the statuses that a task has had, in the order in which they came here."""
+    liveness = Liveness(snapshot.db, snapshot.log)
     steps = []
     for write in operations_touching(snapshot, task.id):
-        fields, effect = write.operation.fields, write.operation.effect
+        fields = write.operation.fields
         status = fields.get("status")
-        counted = effect is None or proposal_index.is_in_effect(snapshot.db, effect, task.id)
-        if isinstance(status, str) and counted:
+        if isinstance(status, str) and liveness.is_live(write):
             reason = names.field_value_json("reason", fields.get("reason"))
             steps.append(
                 StatusStep(

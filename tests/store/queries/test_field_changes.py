@@ -143,6 +143,17 @@ def test_what_was_never_confirmed_was_not_there_to_change(store: Store) -> None:
     assert before(store, head) == ["proposed"]
 
 
+def test_what_nobody_confirmed_and_a_person_touched_was_there_to_change(store: Store) -> None:
+    made = entity_id(80)
+    with store.write() as tx:
+        tx.commit([EntityWrite(made, "checklist_item", {"title": "made"}, effect=ITEM, by=AuthorKind.AGENT)])
+    write(store, made, note="mine")
+    assert before(store, write(store, made, title="mine")) == ["made"]
+    with store.write() as tx:
+        tx.db.execute("UPDATE conditional SET form = x''")
+    assert before(store, write(store, made, title="again")) == ["mine"]
+
+
 def test_an_effect_that_does_not_count_was_not_there_to_change(store: Store) -> None:
     forged = [EntityId(bytes(14) + bytes([1, number])) for number in range(EFFECTS_MAX)]
     with store.write() as tx:
