@@ -1,4 +1,4 @@
-"""The conversation: one table of (state, event, outcome), held to the session both ways, and what it sends.
+"""The conversation on one link: greetings, pages, acknowledgements, and forks of replicas.
 
 Never takes a frame's word for what it is: peers' frames are written by hand here.
 """

@@ -15,8 +15,8 @@ from store.local import peer_records as table
 from syncproto import messages
 from syncproto.messages import Bye, Hello, Ping
 from tests.daemon.peers.fleet import QUICK, Device, Fleet, in_step, until
+from tests.daemon.peers.linking.link_steps import greet, last_words, pair_of, posing_as
 from tests.daemon.peers.linking.test_divergence_reports import damage, is_shown_as_different, until_differing
-from tests.daemon.peers.linking.test_links import greet, last_words, pair_of, posing_as
 from tests.support.patience import LIMIT_S
 
 

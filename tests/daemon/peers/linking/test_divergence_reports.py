@@ -10,7 +10,7 @@ import pytest
 from daemon.refusal import RefusalCode, Refused
 from syncproto import messages
 from tests.daemon.peers.fleet import Device, Fleet, in_step, until
-from tests.daemon.peers.linking.test_links import greet, pair_of, posing_as
+from tests.daemon.peers.linking.link_steps import greet, pair_of, posing_as
 from tests.support.patience import LIMIT_S
 
 

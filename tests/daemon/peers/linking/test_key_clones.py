@@ -15,7 +15,7 @@ from daemon.peers.transport.identity import load
 from daemon.peers.transport.limits import PeerLimits
 from syncproto.messages import Ping, Pong, decode_message, encode_message
 from tests.daemon.peers.fleet import QUICK, Device, Fleet, in_step, until
-from tests.daemon.peers.linking.test_links import greet, last_words, pair_of, posing_as
+from tests.daemon.peers.linking.link_steps import greet, last_words, pair_of, posing_as
 from tests.support.patience import LIMIT_S
 
 SHORT = replace(QUICK, clone_turn_s=0.3)

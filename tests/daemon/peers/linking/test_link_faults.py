@@ -24,7 +24,7 @@ from syncproto.ids import DeviceId
 from syncproto.messages import Ack, Bye, Commits, Hello
 from syncproto.vector_clock import EMPTY_CLOCK
 from tests.daemon.peers.fleet import Device, Fleet, in_step
-from tests.daemon.peers.linking.test_links import FAULTS, future, greet, last_words, pair_of, posing_as
+from tests.daemon.peers.linking.link_steps import FAULTS, future, greet, last_words, pair_of, posing_as
 from tests.daemon.peers.linking.test_stalled_connections import FakeSocket, hello, link_on
 from tests.support.patience import LIMIT_S
 from tests.support.sentences import words_by_id

@@ -5,9 +5,6 @@ Never waits by the clock: each wait is for something that happens, with a limit.
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import replace
 
 import pytest
 from structlog.testing import capture_logs
@@ -15,26 +12,17 @@ from structlog.testing import capture_logs
 from daemon.peers.roster import member_records
 from daemon.peers.transport.addresses import parse
 from daemon.peers.transport.connector import Connector, Unreachable
-from daemon.peers.transport.limits import PeerLimits
-from daemon.peers.transport.wire import ConnectionLost, Wire
 from daemon.refusal import RefusalCode, Refused
 from store.local import peer_records as table
 from store.threads import READER_THREADS
 from store.transaction import EntityWrite
 from syncproto import messages
-from syncproto.commit import AuthorKind, Commit, SignedCommit
-from syncproto.messages import Ack, Bye, Commits, Hello, Ping, Pong
-from syncproto.send_window import WINDOW_BYTES_FIRST
-from syncproto.vector_clock import EMPTY_CLOCK, Head, VectorClock
-from tests.daemon.peers.fleet import QUICK, Device, Fleet, in_step
+from syncproto.commit import AuthorKind
+from syncproto.messages import Ack, Commits, Hello, Ping, Pong
+from syncproto.vector_clock import Head, VectorClock
+from tests.daemon.peers.fleet import Device, Fleet, in_step
+from tests.daemon.peers.linking.link_steps import greet, pair_of, posing_as
 from tests.support.patience import LIMIT_S
-
-
-async def pair_of(fleet: Fleet, limits: PeerLimits = QUICK) -> tuple[Device, Device]:
-    desk, phone = await fleet.start("desk", limits=limits), await fleet.start("phone", limits=limits)
-    await fleet.pair(desk, phone)
-    return desk, phone
-
 
 # -- converging --------------------------------------------------------------------------------------------
 
@@ -369,203 +357,3 @@ async def test_a_change_goes_out_while_all_readers_are_busy(fleet: Fleet):
     finally:
         go_on.set()
         await asyncio.gather(*busy)
-
-
-# -- a peer that misbehaves --------------------------------------------------------------------------------
-
-
-@asynccontextmanager
-async def posing_as(phone: Device, desk: Device) -> AsyncIterator[Wire]:
-    """Connect to the desk with the phone's key, while the phone's daemon is off."""
-    dialling = Connector(phone.identity, phone.limits)
-    wire = await dialling.connect_to_member(parse(desk.place), desk.identity.certificate)
-    try:
-        yield wire
-    finally:
-        await wire.close()
-        await dialling.close()
-
-
-async def greet(wire: Wire, desk: Device, *, level: bool = False) -> Hello:
-    """Exchange Hellos as a device that has no commits yet, or, if `level`, the same commits."""
-    vault = await desk.read(lambda snapshot: snapshot.vault())
-    assert vault is not None
-    hello = messages.decode_message(await wire.receive(LIMIT_S))
-    assert isinstance(hello, Hello)
-    stored = (hello.vector, hello.state_hash) if level else (EMPTY_CLOCK, bytes(32))
-    await wire.send(messages.encode_message(Hello([2], vault, None, *stored, {})), LIMIT_S)
-    return hello
-
-
-async def last_words(wire: Wire) -> str:
-    """Read until the other side says goodbye or closes; return its reason, empty if it gave none."""
-    try:
-        while True:
-            message = messages.decode_message(await wire.receive(LIMIT_S))
-            if isinstance(message, Bye):
-                return message.reason
-    except ConnectionLost:
-        return ""
-
-
-def future() -> SignedCommit:
-    """Return a well-formed commit that follows a commit that nobody has."""
-    from syncproto import commit as commits
-    from syncproto.hlc import Stamp
-    from syncproto.ids import EntityId, ReplicaId
-    from syncproto.keys import Signer
-
-    commit = Commit(
-        format=2,
-        replica=ReplicaId(bytes([7]) * 16),
-        counter=5,
-        previous=bytes(32),
-        stamp=Stamp(1, 0),
-        author=commits.Author(AuthorKind.USER),
-        key=None,
-        operations=[
-            commits.Operation(
-                EntityId(bytes([9]) * 16), "task", EMPTY_CLOCK, {"title": "x"}, None, AuthorKind.USER, None
-            )
-        ],
-    )
-    signer = Signer(bytes([5]) * 32)
-    received = commits.encode_commit(commit)
-    return SignedCommit(received.signed.body, commits.sign_commit(received, signer))
-
-
-FAULTS = {
-    "garbage": b"\xc1\xff garbage",
-    "nothing": b"",
-    "an Ack for no page": messages.encode_message(Ack(EMPTY_CLOCK, EMPTY_CLOCK, bytes(32))),
-    "a second Hello": messages.encode_message(Hello([2], bytes(16), None, EMPTY_CLOCK, bytes(32), {})),
-    "an empty page": messages.encode_message(Commits([])),
-    "a commit from nowhere": messages.encode_message(Commits([future()])),
-    "a million items": b"\xdd\x00\x0f\x42\x40" + b"\x90" * 1_000_000,
-}
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-async def test_a_fault_closes_this_link_and_no_other(fleet: Fleet, fault: str):
-    desk, phone = await pair_of(fleet)
-    tablet = await fleet.start("tablet")
-    await fleet.pair(desk, tablet)
-    await in_step(desk, phone, tablet)
-    await phone.stop()
-    peer_link = desk.peers.links.link_to(tablet.id)
-    before = await desk.standing()
-    async with posing_as(phone, desk) as wire:
-        await greet(wire, desk, level=True)
-        with capture_logs() as logged:
-            await wire.send(FAULTS[fault], LIMIT_S)
-            assert await last_words(wire) != ""
-    assert any(event["event"] == "peer broke the protocol" for event in logged)
-    assert await desk.standing() == before
-    assert peer_link is desk.peers.links.link_to(tablet.id)
-    await desk.add("still")
-    await in_step(desk, tablet)
-    await phone.start()
-
-
-async def test_a_text_frame_is_answered_by_a_goodbye(fleet: Fleet):
-    desk, phone = await pair_of(fleet)
-    await phone.stop()
-    async with posing_as(phone, desk) as wire:
-        await greet(wire, desk)
-        await wire._socket.send_str("words")
-        assert "text frame" in await last_words(wire)
-    await phone.start()
-    await in_step(desk, phone)
-
-
-async def test_an_oversized_frame_closes_the_link(fleet: Fleet):
-    desk, phone = await pair_of(fleet)
-    await phone.stop()
-    async with posing_as(phone, desk) as wire:
-        await greet(wire, desk)
-        await wire.send(bytes(desk.limits.frame_bytes_max + 1), LIMIT_S)
-        await last_words(wire)
-    await desk.until_apart(phone)
-    await phone.start()
-    await in_step(desk, phone)
-
-
-async def test_a_peer_of_another_vault_is_turned_away(fleet: Fleet):
-    desk, phone = await pair_of(fleet)
-    await phone.stop()
-    async with posing_as(phone, desk) as wire:
-        await wire.send(
-            messages.encode_message(Hello([2], bytes(16), None, EMPTY_CLOCK, bytes(32), {})), LIMIT_S
-        )
-        assert await last_words(wire) == "another vault"
-    await phone.start()
-
-
-async def test_a_peer_that_speaks_a_newer_version_too_is_linked_with(fleet: Fleet):
-    desk, phone = await pair_of(fleet)
-    await phone.stop()
-    async with posing_as(phone, desk) as wire:
-        vault = await desk.read(lambda snapshot: snapshot.vault())
-        assert vault is not None
-        await wire.send(
-            messages.encode_message(Hello([2, 3], vault, None, EMPTY_CLOCK, bytes(32), {"new": True})),
-            LIMIT_S,
-        )
-        await desk.until_linked(phone)
-    await phone.start()
-
-
-async def test_a_peer_that_acknowledges_nothing_is_sent_what_is_tried_first_and_no_more(fleet: Fleet):
-    """What the sender buffers for a stalled peer is bounded, however much there is to send."""
-    desk, phone = await pair_of(fleet)
-    await phone.stop()
-    for number in range(60):
-        await desk.write_entry(f"{number}" * 20_000)
-    async with posing_as(phone, desk) as wire:
-        await greet(wire, desk)
-        await wire.send(messages.encode_message(Ping(7)), LIMIT_S)
-        sent = 0
-        while not isinstance(messages.decode_message(frame := await wire.receive(LIMIT_S)), Pong):
-            sent += len(frame)
-        assert WINDOW_BYTES_FIRST // 2 < sent <= WINDOW_BYTES_FIRST
-    await phone.start()
-    await in_step(desk, phone)
-
-
-@pytest.mark.parametrize("says", [False, True], ids=["before its Hello", "after its Hello"])
-async def test_a_peer_that_falls_silent_is_let_go(fleet: Fleet, says: bool):
-    desk, phone = await pair_of(fleet)
-    await phone.stop()
-    # Before its Hello, only the first limit can end the link, and afterwards only the second.
-    await desk.restart(**({"silence_s": 0.3, "ping_s": 0.1} if says else {"greeting_s": 0.3}))
-    async with posing_as(phone, desk) as wire:
-        if says:
-            await greet(wire, desk)
-        await last_words(wire)
-    await desk.until_apart(phone)
-    await phone.start()
-
-
-@pytest.mark.slow
-async def test_two_quiet_devices_keep_their_link_by_their_heart_beats(fleet: Fleet):
-    # Sixty heart beats would have to be late for this link to end.
-    limits = replace(QUICK, silence_s=3.0, ping_s=0.05)
-    desk, phone = await pair_of(fleet, limits)
-    await desk.peers.synchronisation.sync(LIMIT_S)
-    link = desk.peers.links.link_to(phone.id)
-    assert link is not None
-    with pytest.raises(TimeoutError):
-        async with asyncio.timeout(limits.silence_s + 0.5):
-            await link.ended.wait()
-
-
-async def test_stopping_takes_no_longer_than_a_goodbye(fleet: Fleet):
-    # Nothing but the goodbye's own limit ends what stopping waits for.
-    desk, phone = await pair_of(fleet, replace(QUICK, silence_s=3600.0, send_s=3600.0, ping_s=3600.0))
-    await phone.stop()
-    async with posing_as(phone, desk) as wire:
-        await greet(wire, desk)
-        async with asyncio.timeout(LIMIT_S):
-            await desk.stop()
-    await desk.start()
-    await phone.start()

@@ -13,7 +13,7 @@ from store.transaction import EntityWrite, Transaction
 from syncproto.commit import AuthorKind
 from syncproto.ids import id_to_text
 from tests.daemon.peers.fleet import Device, Fleet, in_step
-from tests.daemon.peers.linking.test_links import pair_of
+from tests.daemon.peers.linking.link_steps import pair_of
 from tests.support.patience import LIMIT_S
 
 

@@ -7,7 +7,7 @@ from daemon.control.health import this_device
 from store.file.lease import ReplicaDoubt
 from syncproto.ids import ReplicaId
 from tests.daemon.peers.fleet import Device, Fleet, in_step
-from tests.daemon.peers.linking.test_links import pair_of
+from tests.daemon.peers.linking.link_steps import pair_of
 
 
 def put_back(device: Device, copy: bytes) -> None:
