@@ -134,12 +134,6 @@ def has_effect(db: apsw.Connection, item: EntityId) -> bool:
     return db.execute("SELECT 1 FROM effect WHERE item = ?", (item,)).fetchone() is not None
 
 
-def counts(db: apsw.Connection, item: EntityId, entity: EntityId) -> bool:
-    """Return whether an operation names an item for an entity, and the entity counts for it."""
-    row = db.execute("SELECT 1 FROM effect WHERE item = ? AND entity = ?", (item, entity)).fetchone()
-    return row is not None and effects.has_place(db, item, entity)
-
-
 def confirmed_without_effect(
     db: apsw.Connection, task: EntityId | None = None, *, crowded: bool = False
 ) -> Iterator[EntityId]:

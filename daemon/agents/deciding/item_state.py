@@ -19,6 +19,7 @@ from daemon.agents.tools.table import SET_TASK_STATUS, TOOLS, WriteTarget, valid
 from daemon.journal.fields.validation import NEEDS_REASON, PRIORITY_DEFAULT
 from daemon.text_comparison import comparison_key
 from store.fold import effects, proposal_index
+from store.fold.effects import EffectIndex
 from store.fold.entity import Entity
 from store.fold.item import Item
 from store.fold.verdicts import DecisionStatus, Verdict, deciding_opinions
@@ -258,7 +259,7 @@ def lacks_effect(snapshot: Snapshot, item: Item) -> bool:
     state = item_state_of(snapshot, item)
     if state is None:
         return not proposal_index.has_effect(snapshot.db, item.id)
-    return not proposal_index.counts(snapshot.db, item.id, state.effect.entity)
+    return not EffectIndex(snapshot.db).counts(item.id, state.effect.entity)
 
 
 def can_take_effect(snapshot: Snapshot, item: Item) -> bool:
