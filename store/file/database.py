@@ -196,7 +196,11 @@ def _require_own_schema(connection: apsw.Connection, applied: frozenset[int], sh
     A trigger that somebody put into a file would act with each write, and let a stranger in. What SQLite
     itself writes is no reason to refuse: its statistics, and the SQL of the tables of the word index.
     """
-    expected, generated = _schema_after(tuple(script for number, script in _steps() if number in applied))
+    try:
+        expected, generated = _schema_after(tuple(script for number, script in _steps() if number in applied))
+    except apsw.SQLError as fault:
+        # A migration rests on an earlier one that is not named: Placet applies them in order.
+        raise _foreign_schema(shown, "table migration") from fault
     differing = sorted(
         f"{row.type} {row.name}".encode(errors="replace").decode()
         for row in _schema(connection, generated) ^ expected
