@@ -34,6 +34,8 @@ from syncproto.messages import STATE_HASH_BYTES
 from syncproto.vector_clock import Head, VectorClock
 
 RANDOM_BYTES = 10
+UNWRITTEN_BYTES_MAX = 16 * 1024 * 1024
+"""What the commits of a transaction may take in memory before it folds and writes them."""
 UNSIGNED_BYTES_MAX = 32 * 1024  # a run is sent whole, on the slowest line too: it must stay short
 
 
@@ -76,8 +78,6 @@ def _bounded_base(base: VectorClock, state: EntityState, fields: Mapping[str, Va
     Only an entity that somebody wrote as more than a thousand replicas has a longer clock. What is left out
     stays a concurrent version, and the next write covers more of them.
     """
-    if len(base) <= BASE_HEADS_MAX:
-        return base
     versions = [version for field in fields for version in state.fields.get(field, ())]
     wanted = dict.fromkeys(version.source.head.replica for version in versions[:BASE_HEADS_MAX])
     first = [head for head in base if head.replica in wanted]
@@ -94,6 +94,7 @@ class Transaction(Snapshot):
         self._world = world
         self._folding = TableWriter(db, log)
         self._unwritten = False
+        self._unwritten_bytes = 0
         self._writes_as = self.replica
         self._last = self._stamp()
         self._unsigned: tuple[DecodedCommit, int] | None = None
@@ -157,6 +158,9 @@ class Transaction(Snapshot):
         self._sign_later(received, seq)
         self._folding.add_commit(received, seq)
         self._settle(stamp)
+        self._unwritten_bytes += len(received.signed.body)
+        if self._unwritten_bytes > UNWRITTEN_BYTES_MAX:
+            self._write_out()
         return received.head
 
     def _sign_later(self, received: DecodedCommit, seq: int) -> None:
@@ -183,11 +187,17 @@ class Transaction(Snapshot):
             self._write_out()
         self.log.flush()
 
+    def clock_of(self, entity: EntityId) -> VectorClock:
+        """Return what a write that has seen the entity names as its base; empty if it is unknown."""
+        return self._folding.state_of(entity).clock
+
     def _operation(self, write: EntityWrite, by: AuthorKind) -> Operation:
-        state = self._folding.state_of(write.entity)
-        current = state.clock
-        base = _bounded_base(current if write.base is None else write.base, state, write.fields)
-        if base != current and not all(self.log.has_commit(head) for head in base):
+        base = self.clock_of(write.entity) if write.base is None else write.base
+        if len(base) > BASE_HEADS_MAX:
+            base = _bounded_base(base, self._folding.state_of(write.entity), write.fields)
+        # A base that was given is looked up, and the entity is not folded for it: many writes on one entity
+        # could each fold it from its whole history.
+        if write.base is not None and not all(self.log.has_commit(head) for head in base):
             raise LocalProtocolError("a write that rests on a commit not held: no peer would take it")
         author = by if write.by is None else write.by
         return Operation(write.entity, write.kind, base, write.fields, write.effect, author, write.origin)
@@ -217,7 +227,7 @@ class Transaction(Snapshot):
         self.committed += 1
 
     def _write_out(self) -> None:
-        self._unwritten = False
+        self._unwritten, self._unwritten_bytes = False, 0
         self.log.flush_commits()
         grown, added = self._folding.flush()
         total = (int.from_bytes(self.state_hash(), "big") + grown) % HASH_MODULUS

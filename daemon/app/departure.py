@@ -102,7 +102,7 @@ def _make_journal(
                 with backups.open_snapshot(database) as snapshot:
                     for line in lines_out.write(snapshot, UTC):
                         spool.append(line.encode())
-                total = lines_in.count_checked(spool)
+                total = lines_in.count_checked(spool, is_own=True)
                 for part in lines_in.read_parts(spool):
                     report("writing", 0, total)
                     with store.write() as tx:

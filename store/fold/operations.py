@@ -44,12 +44,14 @@ _ID = slice(3, 3 + ID_BYTES)
 _OPERATIONS_AT_ONCE = 5_000
 
 
-def operations_on(db: apsw.Connection, entity: EntityId, log: CommitLog) -> Iterator[SourcedOperation]:
-    """Yield the operations on an entity, in feed order.
+def operations_on(
+    db: apsw.Connection, entity: EntityId, log: CommitLog, positions: Iterable[int] | None = None
+) -> Iterator[SourcedOperation]:
+    """Yield the operations on an entity, in feed order, or those at some positions of its history.
 
     Raises DamagedDatabase if the bytes of a commit cannot be decoded.
     """
-    for seq in _history(db, entity):
+    for seq in _history(db, entity) if positions is None else positions:
         yield from _operations_at(seq, {entity}, log).values()
 
 

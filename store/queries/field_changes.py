@@ -12,7 +12,7 @@ import apsw
 from store.fold.entity_state import SourcedOperation, with_provenance
 from store.fold.field_versions import Provenance
 from store.fold.liveness import Liveness
-from store.fold.operations import operations_on_each
+from store.fold.operations import operations_on, operations_on_each
 from store.snapshot import Snapshot
 from syncproto.codec import Value
 from syncproto.commit import DecodedCommit, Operation
@@ -209,14 +209,12 @@ def operations_touching_each(
 
 
 def operations_touching(snapshot: Snapshot, entity: EntityId, field: str = "") -> Iterator[SourcedOperation]:
-    """Yield the operations on an entity, in feed order; with `field`, at least those that write it."""
-    for seq in (
-        _positions_naming(snapshot, entity, field) if field else positions_touching(snapshot, [entity], 0)
-    ):
-        received = snapshot.log.commit_at(seq)
-        for operation in received.commit.operations:
-            if operation.entity == entity:
-                yield with_provenance(received, operation)
+    """Yield the operations on an entity, in feed order; with `field`, at least those that write it.
+
+    The rest of their commits stays undecoded.
+    """
+    positions = _positions_naming(snapshot, entity, field) if field else None
+    return operations_on(snapshot.db, entity, snapshot.log, positions)
 
 
 def _positions_naming(snapshot: Snapshot, entity: EntityId, field: str) -> list[int]:

@@ -17,9 +17,11 @@ from daemon.formats.jsonl.line_schema import (
 from daemon.journal.fields.imported_provenance import (
     DEVICE_BYTES,
     HASH_SIZES,
+    SEEN_ITEMS,
     KnownCounters,
     OriginalWrite,
     encode_origin,
+    encode_seen,
 )
 from daemon.journal.fields.provenance import AUTHOR_NAMES
 from store.fold.entity_state import DELETED
@@ -35,29 +37,47 @@ _BY = {name: by for by, name in AUTHOR_NAMES.items()}
 # What a commit needs besides an operation's fields and origin: its head, the entity's base, a first key.
 _AROUND_BYTES = 2048
 _AROUND_ITEMS = 256
+# What is known of the entity goes into one commit, beside values: some thousand replicas.
+_SEEN_BYTES_MAX = 32 * 1024
+_OPERATION_BYTES = 400  # what an operation takes in a journal besides its values and origin, about
+
+
+class RecordedWrite(NamedTuple):
+    """A write: whose it is, what it was, and the bytes of its origin in a commit; a record has each once."""
+
+    by: AuthorKind
+    original: OriginalWrite
+    size: int
 
 
 class RecordedValue(NamedTuple):
-    """A value of a field, and its write: whose it is, and what it was."""
+    """A value of a field, its write, and what it takes in a commit without that, in bytes and items."""
 
     field: str
     value: Value
-    by: AuthorKind
-    original: OriginalWrite
+    write: RecordedWrite
+    size: int
+    items: int
 
 
 class EntityRecord(NamedTuple):
-    """An entity as its line describes it: per field the values in effect, best first, and those beneath."""
+    """An entity as its line describes it: per field the values in effect, best first, and those beneath.
+
+    `seen_bytes` is what `seen` takes in a commit, and `written_bytes` about what making the entity adds to a
+    journal.
+    """
 
     id: EntityId
     kind: str
-    creation: RecordedValue
+    creation: RecordedWrite
     current: Mapping[str, list[RecordedValue]]
     beneath: Mapping[str, list[RecordedValue]]
     imported: Mapping[str, list[RecordedValue]]
     seen: KnownCounters
     touched: bool
     outlived: bool
+    seen_bytes: int
+    written_bytes: int
 
     @property
     def tombstones(self) -> list[RecordedValue]:
@@ -92,7 +112,13 @@ def read_entity(line: EntityLine) -> EntityRecord:
 class _Reading:
     def __init__(self, line: EntityLine) -> None:
         self._line = line
-        self._writes = [_wrote(write) for write in line.writes]
+        self._writes = list(_distinct_writes(line.writes))
+        self._seen = {ReplicaId(id_from_text(text)): counter for text, counter in line.seen.items()}
+        self._seen_bytes = len(codec.encode(encode_seen(self._seen)))
+        _require(
+            self._seen_bytes <= _SEEN_BYTES_MAX,
+            sentence("jsonl-seen-bytes", "what is seen has {size} bytes", size=self._seen_bytes),
+        )
 
     def whole(self) -> EntityRecord:
         line = self._line
@@ -115,17 +141,21 @@ class _Reading:
                 ),
             )
             current[name] += self._other_values(name, others)
-        by, original = self._write(line.made)
+        beneath = {name: self._other_values(name, others) for name, others in line.beneath.items()}
+        imported = {name: self._other_values(name, [other]) for name, other in line.imported.items()}
         return EntityRecord(
             id=id_from_text(line.id),
             kind=line.kind,
-            creation=RecordedValue("", None, by, original),
+            creation=self._write(line.made),
             current=current,
-            beneath={name: self._other_values(name, others) for name, others in line.beneath.items()},
-            imported={name: self._other_values(name, [other]) for name, other in line.imported.items()},
-            seen={ReplicaId(id_from_text(text)): counter for text, counter in line.seen.items()},
+            beneath=beneath,
+            imported=imported,
+            seen=self._seen,
             touched=line.touched,
             outlived=line.outlived,
+            seen_bytes=self._seen_bytes,
+            written_bytes=self._seen_bytes
+            + _written_bytes([*current.values()], [*beneath.values()], imported),
         )
 
     def _winners(self) -> Iterator[tuple[str, RecordedValue]]:
@@ -155,23 +185,25 @@ class _Reading:
             0 < len(name) <= NAME_CHARS_MAX,
             sentence("jsonl-field-name-length", "a field's name has {count} characters", count=len(name)),
         )
-        recorded_value = RecordedValue(name, value_from_json(value), *self._write(place))
-        codec.check_value(recorded_value.value)
+        read_value, write = value_from_json(value), self._write(place)
+        codec.check_value(read_value)
         # A value that fits into no commit would stop the import half-way. So it is refused while the file is
         # read.
-        size = commit_bytes_of(recorded_value)
+        size = len(name) + len(codec.encode(read_value))
         _require(
-            size <= COMMIT_BYTES_MAX - _AROUND_BYTES,
-            sentence("jsonl-field-bytes", "{field!r} has {size} bytes", field=name[:40], size=size),
+            size + write.size <= COMMIT_BYTES_MAX - _AROUND_BYTES - self._seen_bytes,
+            sentence(
+                "jsonl-field-bytes", "{field!r} has {size} bytes", field=name[:40], size=size + write.size
+            ),
         )
-        items = commit_items_of(recorded_value.value)
+        items = _commit_items_of(read_value)
         _require(
-            items <= COMMIT_ITEMS_MAX - _AROUND_ITEMS,
+            items <= COMMIT_ITEMS_MAX - _AROUND_ITEMS - SEEN_ITEMS * len(self._seen),
             sentence("jsonl-field-items", "{field!r} has {count} items", field=name[:40], count=items),
         )
-        return recorded_value
+        return RecordedValue(name, read_value, write, size, items)
 
-    def _write(self, place: int) -> tuple[AuthorKind, OriginalWrite]:
+    def _write(self, place: int) -> RecordedWrite:
         _require(
             0 <= place < len(self._writes),
             sentence(
@@ -181,22 +213,41 @@ class _Reading:
         return self._writes[place]
 
 
-def commit_bytes_of(recorded_value: RecordedValue) -> int:
-    """Return the estimated size of a value in a commit, with its origin."""
-    return (
-        len(recorded_value.field)
-        + len(codec.encode(recorded_value.value))
-        + len(codec.encode(encode_origin(recorded_value.original)))
+def _commit_items_of(value: Value) -> int:
+    """Return how many items of a commit a value is."""
+    if isinstance(value, list):
+        return 1 + sum(map(_commit_items_of, value))
+    if isinstance(value, dict):
+        return 1 + sum(1 + _commit_items_of(element) for element in value.values())
+    return 1
+
+
+def _written_bytes(
+    current: list[list[RecordedValue]],
+    beneath: list[list[RecordedValue]],
+    imported: Mapping[str, list[RecordedValue]],
+) -> int:
+    """Return about what an entity takes: each write once, and again for each value beside others."""
+    plain = [values[0] for values in current if len(values) == 1]
+    plain += [value for values in imported.values() for value in values]
+    single = [value for values in (*current, *beneath) if len(values) > 1 for value in values]
+    single += [values[0] for values in beneath if len(values) == 1]
+    shared = {id(value.write): value.write for value in plain}.values()
+    writes = [*shared, *(value.write for value in single)]
+    return sum(value.size for value in (*plain, *single)) + sum(
+        _OPERATION_BYTES + write.size for write in writes
     )
 
 
-def commit_items_of(value: Value) -> int:
-    """Return how many items of a commit a value is."""
-    if isinstance(value, list):
-        return 1 + sum(map(commit_items_of, value))
-    if isinstance(value, dict):
-        return 1 + sum(1 + commit_items_of(element) for element in value.values())
-    return 1
+def _distinct_writes(rows: list[WriteRow]) -> Iterator[RecordedWrite]:
+    """Yield the write of each row; equal rows have the same one, so that identity compares them."""
+    originals: dict[bytes, OriginalWrite] = {}
+    writes: dict[tuple[AuthorKind, bytes], RecordedWrite] = {}
+    for row in rows:
+        by, original = _wrote(row)
+        encoded = codec.encode(encode_origin(original))
+        original = originals.setdefault(encoded, original)
+        yield writes.setdefault((by, encoded), RecordedWrite(by, original, len(encoded)))
 
 
 def _wrote(wrote: WriteRow) -> tuple[AuthorKind, OriginalWrite]:

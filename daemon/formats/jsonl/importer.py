@@ -3,22 +3,24 @@
 Never writes a part of an entity without the rest of it: a part is one transaction.
 """
 
-from collections.abc import Iterator
-from itertools import zip_longest
+from collections.abc import Iterable, Iterator
+from itertools import count
 from typing import NamedTuple
 
 from daemon.formats.core.importer import REMOVED_HERE, ImportResult
 from daemon.formats.core.plan import cut_title, describe_skipped
-from daemon.formats.jsonl.entity_record import EntityRecord, commit_items_of
+from daemon.formats.jsonl.entity_record import EntityRecord
 from daemon.formats.jsonl.line_schema import ROSTER_KIND
 from daemon.formats.jsonl.merge import EntityMerge
 from daemon.formats.jsonl.reader import EntityPart, LocatedEntity
-from daemon.formats.jsonl.write_steps import BaseScope, WriteStep, creation_steps, step_origin
+from daemon.formats.jsonl.write_steps import BaseScope, Confirmations, WriteStep, creation_steps, step_origin
+from daemon.journal.fields.imported_provenance import SEEN_ITEMS
 from store.fold.entity import Entity
+from store.queries.field_changes import operations_touching_each
 from store.sentence import Sentence, sentence
 from store.snapshot import Snapshot
 from store.transaction import EntityWrite, Transaction
-from syncproto import codec
+from syncproto.ids import EntityId
 from syncproto.vector_clock import EMPTY_CLOCK, Head, VectorClock
 
 # Well below what a commit may contain: the cost of an operation besides its values and origin is estimated.
@@ -39,8 +41,11 @@ def preview(snapshot: Snapshot, part: EntityPart) -> ImportResult:
 def import_part(tx: Transaction, part: EntityPart) -> ImportResult:
     """Write what the journal lacks of a part, each value with its author, time and device."""
     result, jobs = _plan_part(tx, part)
-    for turn in zip_longest(*(job.steps for job in jobs)):
-        for batch in _batches(zip(jobs, turn, strict=True)):
+    for turn in count():
+        jobs = [job for job in jobs if turn < len(job.steps)]
+        if not jobs:
+            break
+        for batch in _batches((job, job.steps[turn]) for job in jobs):
             head = tx.commit([job.write(tx, step) for job, step in batch])
             for job, _ in batch:
                 job.born = job.born or head
@@ -57,13 +62,24 @@ class _Job:
         self._phase = -1
         self._clock: VectorClock = EMPTY_CLOCK
 
+    @property
+    def _is_first(self) -> bool:
+        return self._phase < 0
+
+    def size_of(self, step: WriteStep) -> tuple[int, int]:
+        """Return what the next step takes in a commit, in bytes and items."""
+        size = _AROUND_BYTES + step.size
+        items = _AROUND_ITEMS + sum(2 + recorded_value.items for recorded_value in step.values)
+        if self._is_first:
+            size, items = size + self.whole.seen_bytes, items + SEEN_ITEMS * len(self.whole.seen)
+        return size, items
+
     def write(self, tx: Transaction, step: WriteStep) -> EntityWrite:
         """Make the operation of a step."""
-        is_first = self._phase < 0
+        is_first = self._is_first
         if step.phase != self._phase:
             self._phase = step.phase
-            entity = tx.entity(self.whole.id)
-            self._clock = EMPTY_CLOCK if entity is None else entity.clock
+            self._clock = tx.clock_of(self.whole.id)
         base = self._clock
         if step.base is not BaseScope.PHASE:
             base = (self.born,) if step.base is BaseScope.BORN and self.born is not None else EMPTY_CLOCK
@@ -87,29 +103,47 @@ class _Comparison(NamedTuple):
 
 
 def _plan_part(snapshot: Snapshot, part: EntityPart) -> tuple[ImportResult, list[_Job]]:
-    result, jobs = ImportResult(), []
+    result, jobs, confirmations = ImportResult(), [], Confirmations(snapshot)
+    merges = _merges(snapshot, part, confirmations)
     for placed in part:
-        comparison = _compare_with_journal(snapshot, placed.whole)
+        comparison = _compare_with_journal(placed.whole, merges.get(placed.whole.id), confirmations)
         result += _count(placed, comparison)
         if comparison.job is not None:
             jobs.append(comparison.job)
     return result, jobs
 
 
-def _compare_with_journal(snapshot: Snapshot, entity_record: EntityRecord) -> _Comparison:
+def _merges(
+    snapshot: Snapshot, part: EntityPart, confirmations: Confirmations
+) -> dict[EntityId, EntityMerge]:
+    """Return the entities of a part that the journal has, compared with what the file says of them."""
+    merges: dict[EntityId, EntityMerge] = {}
+    for placed in part:
+        entity = snapshot.entity(placed.whole.id)
+        if entity is not None and placed.whole.kind != ROSTER_KIND:
+            merges[entity.id] = EntityMerge(entity, placed.whole, confirmations)
+    # One commit of an import wrote many of them: it is read once for all.
+    unknown = [identifier for identifier, merge in merges.items() if not merge.is_known]
+    for identifier, history in operations_touching_each(snapshot, unknown):
+        merges[identifier].read_history(history)
+    return merges
+
+
+def _compare_with_journal(
+    entity_record: EntityRecord, merge: EntityMerge | None, confirmations: Confirmations
+) -> _Comparison:
     if entity_record.kind == ROSTER_KIND:
         return _Comparison(None, False, _MEMBERSHIP)
-    entity = snapshot.entity(entity_record.id)
-    if entity is None:
-        return _Comparison(_Job(entity_record, creation_steps(snapshot, entity_record), None), True, None)
-    entity_merge = EntityMerge(snapshot, entity, entity_record)
-    if entity_merge.is_known:
+    if merge is not None and merge.is_known:
         return _Comparison(None, False, None)
-    if entity_merge.is_removed_here:
+    if merge is not None and merge.is_removed_here:
         return _Comparison(None, False, REMOVED_HERE)
-    if not entity.exists:
-        return _Comparison(_Job(entity_record, creation_steps(snapshot, entity_record), entity), True, None)
-    return _Comparison(_Job(entity_record, entity_merge.steps(), entity), False, None)
+    entity = None if merge is None else merge.entity
+    if merge is None or not merge.entity.exists:
+        return _Comparison(
+            _Job(entity_record, creation_steps(confirmations, entity_record), entity), True, None
+        )
+    return _Comparison(_Job(entity_record, merge.steps(), entity), False, None)
 
 
 def _count(placed: LocatedEntity, comparison: _Comparison) -> ImportResult:
@@ -128,17 +162,12 @@ def _count(placed: LocatedEntity, comparison: _Comparison) -> ImportResult:
     )
 
 
-def _batches(turn: Iterator[tuple[_Job, WriteStep | None]]) -> Iterator[list[tuple[_Job, WriteStep]]]:
+def _batches(turn: Iterable[tuple[_Job, WriteStep]]) -> Iterator[list[tuple[_Job, WriteStep]]]:
     """Yield what fits a commit each."""
     batch: list[tuple[_Job, WriteStep]] = []
     size = items = 0
     for job, step in turn:
-        if step is None:
-            continue
-        added = _AROUND_BYTES + len(codec.encode((step.fields, step_origin(step, job.whole.seen))))
-        more = _AROUND_ITEMS + sum(
-            2 + commit_items_of(recorded_value.value) for recorded_value in step.values
-        )
+        added, more = job.size_of(step)
         is_full = size + added > _COMMIT_BYTES or items + more > _COMMIT_ITEMS
         if batch and (is_full or len(batch) >= _COMMIT_OPERATIONS):
             yield batch

@@ -7,8 +7,6 @@ from daemon.journal.fields.imported_provenance import KnownCounters, is_jsonl_im
 from store.fold.entity import Entity
 from store.fold.field_versions import Provenance
 from store.queries.clock_counters import counters_of
-from store.queries.field_changes import operations_touching
-from store.snapshot import Snapshot
 
 
 def known_counters(entity: Entity, sources: list[Provenance]) -> KnownCounters:
@@ -26,10 +24,3 @@ def known_counters(entity: Entity, sources: list[Provenance]) -> KnownCounters:
         for replica, counter in counters.items():
             counters_found[replica] = max(counter, counters_found.get(replica, counter))
     return counters_found
-
-
-def known_counters_here(snapshot: Snapshot, entity: Entity) -> KnownCounters:
-    """Return `known_counters` of an entity, from its whole history."""
-    return known_counters(
-        entity, [sourced_operation.source for sourced_operation in operations_touching(snapshot, entity.id)]
-    )

@@ -23,10 +23,20 @@ from daemon.formats.jsonl.line_schema import (
 from daemon.refusal import Detail, RefusalCode, Refused
 from store.fold.proposal_index import CHANGE_SET, DECISION
 from store.sentence import Sentence, foreign_text, sentence
-from syncproto.ids import EntityId
 
 PART_ENTITIES = 1000
-PART_BYTES = 1 << 20
+PART_BYTES = 4 << 20
+"""What a part may add to the journal before the next one begins."""
+
+# An origin is written anew with each value that stands beside others. Of an export of ours, some ten times
+# the bytes of the file become bytes of a journal; a file that names one long origin again and again could
+# make more than a disk holds.
+_WRITTEN_PER_BYTE = 32
+_WRITTEN_FREE_BYTES = 64 << 20
+
+_OUT_OF_ORDER = sentence(
+    "jsonl-out-of-order", "an entity again, or out of order: an export has each once, in the order of ids"
+)
 
 # What was decided comes first: whether a confirmed value counts follows from it.
 _FIRST = frozenset({CHANGE_SET, DECISION})
@@ -53,39 +63,70 @@ class LocatedEntity(NamedTuple):
 EntityPart = Sequence[LocatedEntity]
 
 
-def count_checked(file: RewindableFile) -> int:
-    """Read a file whole and return how many entities it has. Raises Refused with what is wrong in it."""
+def count_checked(file: RewindableFile, *, is_own: bool = False) -> int:
+    """Read a file whole and return how many entities it has. Raises Refused with what is wrong in it.
+
+    A file that `is_own` was exported just now: what it takes is in a journal of this device already.
+    """
     faults: list[Detail] = []
     entities = more = 0
+    costs = _Costs()
     for parsed in _lines(file):
         if isinstance(parsed, LocatedEntity):
             entities += 1
+            costs.add(parsed)
         elif len(faults) < FAULTS_SHOWN_MAX:
             faults.append(parsed)
         else:
             more += 1
     if more:
         faults.append(Detail(faults[-1].line, more_faults(more)))
+    faults = faults or ([] if is_own else costs.faults())
     if faults:
         raise _file_refusal(faults)
     return entities
+
+
+class _Costs:
+    """What the entities of a file would take in a journal, and the one that would take the most."""
+
+    def __init__(self) -> None:
+        self._allowed = _WRITTEN_FREE_BYTES
+        self._written = 0
+        self._most = (0, 0)
+
+    def add(self, located: LocatedEntity) -> None:
+        """Add an entity."""
+        self._allowed += _WRITTEN_PER_BYTE * located.size
+        self._written += located.whole.written_bytes
+        self._most = max(self._most, (located.whole.written_bytes, located.number))
+
+    def faults(self) -> list[Detail]:
+        """Return the fault of the file if it would take far more than its own bytes."""
+        size, line = self._most
+        repeats = sentence(
+            "jsonl-repeats-origins",
+            "the file would take {total} MiB of the journal, {size} of them for this entity: long origins are"
+            " named again and again",
+            total=self._written >> 20,
+            size=size >> 20,
+        )
+        return [Detail(line, repeats)] if self._written > self._allowed else []
 
 
 def read_parts(file: RewindableFile) -> Iterator[EntityPart]:
     """Yield the entities of a file that was checked, in parts: proposals and decisions, then all others."""
     for is_first in (True, False):
         part: list[LocatedEntity] = []
-        ids: set[EntityId] = set()
         size = 0
         for parsed in _lines(file):
             if not isinstance(parsed, LocatedEntity) or (parsed.whole.kind in _FIRST) is not is_first:
                 continue
-            if parsed.whole.id in ids or len(part) >= PART_ENTITIES or size >= PART_BYTES:
+            if len(part) >= PART_ENTITIES or size >= PART_BYTES:
                 yield part
-                part, ids, size = [], set(), 0
+                part, size = [], 0
             part.append(parsed)
-            ids.add(parsed.whole.id)
-            size += parsed.size
+            size += parsed.whole.written_bytes
         if part:
             yield part
 
@@ -97,7 +138,7 @@ def _lines(file: RewindableFile) -> Iterator[LocatedEntity | Detail]:
     if fault := _header_fault(first):
         yield Detail(1, fault)
         return
-    number, has_ended = 1, False
+    number, has_ended, before = 1, False, b""
     while raw := file.line(LINE_BYTES_MAX):
         number += 1
         if len(raw) >= LINE_BYTES_MAX:
@@ -118,6 +159,12 @@ def _lines(file: RewindableFile) -> Iterator[LocatedEntity | Detail]:
             return
         parsed = _read_line(raw, number)
         has_ended = parsed is None
+        if isinstance(parsed, LocatedEntity):
+            # An entity on many lines would be compared with all that the lines before wrote of it.
+            if parsed.whole.id <= before:
+                parsed = Detail(number, _OUT_OF_ORDER)
+            else:
+                before = parsed.whole.id
         if parsed is not None:
             yield parsed
     if not has_ended:

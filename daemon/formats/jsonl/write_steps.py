@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import NamedTuple
 
-from daemon.formats.jsonl.entity_record import EntityRecord, RecordedValue, commit_bytes_of, commit_items_of
+from daemon.formats.jsonl.entity_record import EntityRecord, RecordedValue, RecordedWrite
 from daemon.journal.fields.imported_provenance import (
     TOUCH_ORIGIN,
     KnownCounters,
@@ -18,7 +18,6 @@ from store.fold.entity_state import DELETED
 from store.fold.proposal_index import CHANGE_SET, DECISION
 from store.queries.items import is_item_confirmed
 from store.snapshot import Snapshot
-from syncproto import codec
 from syncproto.codec import Value
 from syncproto.commit import AuthorKind
 from syncproto.ids import EntityId
@@ -27,8 +26,6 @@ from syncproto.ids import EntityId
 _IMMUTABLE = frozenset({CHANGE_SET, DECISION})
 _STEP_BYTES = 192 * 1024
 _STEP_ITEMS = 16 * 1024
-
-_Write = tuple[AuthorKind, OriginalWrite]
 
 
 class BaseScope(Enum):
@@ -49,10 +46,31 @@ class WriteStep(NamedTuple):
     original: OriginalWrite | None
     values: tuple[RecordedValue, ...]
 
+    origin_bytes: int = 0
+
     @property
     def fields(self) -> dict[str, Value]:
         """Return the fields that it writes."""
         return {recorded_value.field: recorded_value.value for recorded_value in self.values}
+
+    @property
+    def size(self) -> int:
+        """Return the bytes that its values and origin take in a commit."""
+        return self.origin_bytes + sum(recorded_value.size for recorded_value in self.values)
+
+
+class Confirmations:
+    """Which change items are confirmed, each looked up once."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._answers: dict[EntityId, bool | None] = {}
+
+    def is_confirmed(self, item: EntityId) -> bool | None:
+        """Return whether an item is confirmed, None if nobody has decided on it."""
+        if item not in self._answers:
+            self._answers[item] = is_item_confirmed(self._snapshot, item)
+        return self._answers[item]
 
 
 def step_origin(step: WriteStep, known_counters: KnownCounters | None) -> dict[str, Value]:
@@ -60,9 +78,9 @@ def step_origin(step: WriteStep, known_counters: KnownCounters | None) -> dict[s
     return TOUCH_ORIGIN if step.original is None else encode_origin(step.original, known_counters)
 
 
-def creation_steps(snapshot: Snapshot, entity_record: EntityRecord) -> list[WriteStep]:
+def creation_steps(confirmations: Confirmations, entity_record: EntityRecord) -> list[WriteStep]:
     """Return the steps that make an entity."""
-    effects = ConfirmationEffects(snapshot, entity_record)
+    effects = ConfirmationEffects(confirmations, entity_record)
     steps = _twin_steps(entity_record, effects) or list(_values(entity_record, effects))
     if entity_record.touched:
         steps.append(WriteStep(4, BaseScope.PHASE, AuthorKind.USER, None, None, ()))
@@ -100,10 +118,7 @@ def _values(entity_record: EntityRecord, effects: "ConfirmationEffects") -> Iter
 
 def _is_at_birth(recorded_value: RecordedValue, entity_record: EntityRecord) -> bool:
     beneath = recorded_value.field in entity_record.beneath or recorded_value.field in entity_record.imported
-    return (recorded_value.original, recorded_value.by) == (
-        entity_record.creation.original,
-        entity_record.creation.by,
-    ) and not beneath
+    return recorded_value.write is entity_record.creation and not beneath
 
 
 def _tomb_base(entity_record: EntityRecord) -> BaseScope:
@@ -125,19 +140,21 @@ def _twin_steps(entity_record: EntityRecord, effects: "ConfirmationEffects") -> 
         for recorded_value in recorded_values
     ]
     value_groups = list(_by_write(everything)) if entity_record.kind in _IMMUTABLE else []
-    makers = {group[0].by for group in value_groups}
+    makers = {group[0].write.by for group in value_groups}
     names = {frozenset(recorded_value.field for recorded_value in group) for group in value_groups}
-    is_first = [group[0].original == entity_record.creation.original for group in value_groups]
+    is_first = [group[0].write is entity_record.creation for group in value_groups]
     if len(value_groups) < 2 or len(names) != 1 or makers != {entity_record.creation.by} or not any(is_first):
         return []
     value_groups.sort(
         key=lambda recorded_values: (
-            recorded_values[0].original != entity_record.creation.original,
-            recorded_values[0].original.ms,
-            recorded_values[0].original.n,
+            recorded_values[0].write is not entity_record.creation,
+            recorded_values[0].write.original.ms,
+            recorded_values[0].write.original.n,
         )
     )
-    return [_step(0, BaseScope.NOTHING, group[0], group, effects.of_creation()) for group in value_groups]
+    return [
+        _step(0, BaseScope.NOTHING, group[0].write, group, effects.of_creation()) for group in value_groups
+    ]
 
 
 # -- what steps are made of ----------------------------------------------------------------------------
@@ -146,33 +163,36 @@ def _twin_steps(entity_record: EntityRecord, effects: "ConfirmationEffects") -> 
 class ConfirmationEffects:
     """Which confirmation a write is the effect of, in this journal."""
 
-    def __init__(self, snapshot: Snapshot, entity_record: EntityRecord) -> None:
-        self._snapshot = snapshot
+    def __init__(self, confirmations: Confirmations, entity_record: EntityRecord) -> None:
+        self._confirmations = confirmations
         self._born = entity_record.creation
 
     def of_creation(self) -> EntityId | None:
         """Return that of the creation, also of one that only a person's touch keeps."""
         item = self._born.original.effect
-        return None if item is None or is_item_confirmed(self._snapshot, item) is None else item
+        return None if item is None or self._confirmations.is_confirmed(item) is None else item
 
-    def of_write(self, recorded_value: RecordedValue) -> EntityId | None:
+    def of_write(self, write: RecordedWrite) -> EntityId | None:
         """Return that of another write; if nobody has decided on the proposal, it is independent."""
-        item = recorded_value.original.effect
+        item = write.original.effect
         if item is None:
             return None
-        confirmed = is_item_confirmed(self._snapshot, item)
-        if confirmed is None or (not confirmed and recorded_value.original == self._born.original):
+        confirmed = self._confirmations.is_confirmed(item)
+        if confirmed is None or (not confirmed and write.original is self._born.original):
             return None
         return item
 
 
 def steps_per_write(
-    phase: int, recorded_values: Iterable[RecordedValue], effects: ConfirmationEffects
+    phase: int,
+    recorded_values: Iterable[RecordedValue],
+    effects: ConfirmationEffects,
+    base: BaseScope = BaseScope.PHASE,
 ) -> Iterator[WriteStep]:
     """Yield a step for each write, with all that it gave."""
     for group in _by_write(recorded_values):
         for part in _fitting_parts(group):
-            yield _step(phase, BaseScope.PHASE, part[0], part, effects.of_write(part[0]))
+            yield _step(phase, base, part[0].write, part, effects.of_write(part[0].write))
 
 
 def steps_per_value(
@@ -184,41 +204,39 @@ def steps_per_value(
     """Yield a step for each value, the last one for the best: of equals, the later is shown."""
     for versions in value_groups:
         for version in reversed(versions):
-            yield _step(phase, base, version, [version], effects.of_write(version))
+            yield _step(phase, base, version.write, [version], effects.of_write(version.write))
 
 
 def _step(
     phase: int,
     base: BaseScope,
-    first: RecordedValue,
+    write: RecordedWrite,
     recorded_values: Iterable[RecordedValue],
     effect: EntityId | None,
 ) -> WriteStep:
-    return WriteStep(phase, base, first.by, effect, first.original, tuple(recorded_values))
+    return WriteStep(phase, base, write.by, effect, write.original, tuple(recorded_values), write.size)
 
 
 def _by_write(recorded_values: Iterable[RecordedValue]) -> Iterator[list[RecordedValue]]:
     """Yield what each write gave, in the order in which the writes first come."""
-    values_by_write: dict[tuple[_Write, bytes], list[RecordedValue]] = {}
+    # A record has each write once. To compare two would compare their origins, which may be long.
+    values_by_write: dict[int, list[RecordedValue]] = {}
     for recorded_value in recorded_values:
-        # An origin is a map, which is no key.
-        write = (
-            (recorded_value.by, recorded_value.original._replace(origin=None)),
-            codec.encode(recorded_value.original.origin),
-        )
-        values_by_write.setdefault(write, []).append(recorded_value)
+        values_by_write.setdefault(id(recorded_value.write), []).append(recorded_value)
     yield from values_by_write.values()
 
 
 def _fitting_parts(recorded_values: Iterable[RecordedValue]) -> Iterator[list[RecordedValue]]:
-    """Yield parts that each fit a commit."""
+    """Yield parts of the values of one write that each fit a commit."""
     part: list[RecordedValue] = []
     size = items = 0
     for recorded_value in recorded_values:
-        added, more = commit_bytes_of(recorded_value), commit_items_of(recorded_value.value)
+        added, more = recorded_value.size, recorded_value.items
         if part and (size + added > _STEP_BYTES or items + more > _STEP_ITEMS):
             yield part
-            part, size, items = [], 0, 0
+            part = []
+        if not part:
+            size, items = recorded_value.write.size, 0
         part.append(recorded_value)
         size, items = size + added, items + more
     if part:

@@ -25,6 +25,8 @@ _SEEN = "seen"
 TOUCH_ORIGIN: dict[str, Value] = {"by": "import", "format": JSONL_FORMAT}
 """The origin of a write that has no values."""
 
+SEEN_ITEMS = 3
+
 KnownCounters = dict[ReplicaId, int]
 """Which commits on an entity a journal knows of: replica to the counter of the last one."""
 
@@ -61,11 +63,12 @@ def encode_origin(original: OriginalWrite, known_counters: KnownCounters | None 
         inner,
     ]
     origin: dict[str, Value] = {**TOUCH_ORIGIN, ORIGIN_AT_KEY: original.source_ms, _WAS: parts}
-    return (
-        origin
-        if known_counters is None
-        else origin | {_SEEN: [[replica, known_counters[replica]] for replica in sorted(known_counters)]}
-    )
+    return origin if known_counters is None else origin | {_SEEN: encode_seen(known_counters)}
+
+
+def encode_seen(known_counters: KnownCounters) -> list[Value]:
+    """Return counters as an origin contains them, each as `SEEN_ITEMS` items of a commit."""
+    return [[replica, known_counters[replica]] for replica in sorted(known_counters)]
 
 
 def is_jsonl_import(source: Provenance) -> bool:

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from daemon.formats.core.importer import ImportResult
 from daemon.formats.jsonl import reader
 from daemon.journal.fields.provenance import written_at_iso
 from daemon.journal.views.lookup import NameLookup
@@ -223,11 +222,13 @@ def test_of_very_many_faults_the_first_are_told():
     assert "200 more" in refused.value.details[-1].sentence.text
 
 
-def test_an_entity_that_a_file_has_twice_is_one(fleet: Fleet, a: Home, task: EntityId):
+def test_an_entity_that_a_file_has_twice_is_a_fault(a: Home, task: EntityId):
     head, line, end = exported(a).splitlines(keepends=True)
-    home = fleet.home("moved")
-    assert imported(home, head + line + line + end) == ImportResult(tasks=1, unchanged=1)
-    assert exported(home) == head + line + end
+    later = line.replace(id_to_text(task), "f" * 32)
+    with pytest.raises(Refused) as refused:
+        reader.count_checked(File(head + line + line + later + line + end))
+    assert [detail.line for detail in refused.value.details] == [3, 5]
+    assert "an entity again" in refused.value.details[0].sentence.text
 
 
 def test_an_agents_word_keeps_its_rank(fleet: Fleet, a: Home, task: EntityId):
