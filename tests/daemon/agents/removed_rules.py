@@ -5,7 +5,11 @@ Never changes the tree itself. A text that does not occur exactly once is an err
 
 from typing import NamedTuple
 
-FOLD, VERDICTS, INDEX = "store/fold/entity_state.py", "store/fold/verdicts.py", "store/fold/proposal_index.py"
+FOLD, VERSIONS = "store/fold/entity_state.py", "store/fold/field_versions.py"
+CONDITIONAL, LIVENESS, WRITER = (
+    f"store/fold/{name}.py" for name in ("conditional", "liveness", "table_writer")
+)
+VERDICTS, TALLIES, INDEX = (f"store/fold/{name}.py" for name in ("verdicts", "tallies", "proposal_index"))
 DECISIONS, CONFIRMING = "daemon/agents/deciding/decisions.py", "daemon/agents/deciding/decision_commit.py"
 JUDGING, COMPARING = "daemon/agents/deciding/item_state.py", "daemon/agents/deciding/staleness.py"
 SETS = "daemon/agents/deciding/set_decisions.py"
@@ -29,61 +33,60 @@ TABLE = (
     # -- the fold -----------------------------------------------------------------------------------------
     Removed(
         "causality first: what a write had seen is covered",
-        FOLD,
-        "if version.source.head.replica not in replicas or not covers(base, version.source.head, chains)",
-        "if True",
+        VERSIONS,
+        "replaces = place > 0 and self._may_replace(base, source.head.replica)",
+        "replaces = False",
     ),
     Removed(
         "causality, and not the clock, says what is covered",
-        FOLD,
-        "if version.source.head.replica not in replicas or not covers(base, version.source.head, chains)",
-        "if version.source.ms > write.source.ms",
+        VERSIONS,
+        "elif replaces and len(versions) == 2 and covers(base, sources[versions[0]].head, chains):",
+        "elif len(versions) == 2 and sources[versions[0]].ms < source.ms:",
     ),
     Removed(
-        "rank before time", FOLD, "(self.rank, self.ms, self.n, self.head)", "(self.ms, self.n, self.head)"
+        "rank before time",
+        VERSIONS,
+        "(self.rank, self.ms, self.n, self.head)",
+        "(self.ms, self.n, self.head)",
     ),
-    Removed("time breaks ties", FOLD, "(self.rank, self.ms, self.n, self.head)", "(self.rank, self.head)"),
+    Removed(
+        "time breaks ties", VERSIONS, "(self.rank, self.ms, self.n, self.head)", "(self.rank, self.head)"
+    ),
     Removed(
         "a person's own write outranks all others",
-        FOLD,
+        VERSIONS,
         "return RANK_USER if self.by is AuthorKind.USER else RANK_IMMEDIATE",
         "return RANK_IMMEDIATE",
     ),
     Removed(
         "edited words outrank those proposed",
-        FOLD,
+        VERSIONS,
         "return RANK_EDITED if self.by is AuthorKind.USER else RANK_CONFIRMED",
         "return RANK_CONFIRMED",
     ),
     Removed(
         "an effect is live only while its item is confirmed",
-        "store/fold/table_writer.py",
-        "        return standing.status is DecisionStatus.CONFIRMED",
-        "        return True",
+        LIVENESS,
+        "return self._status_of(item).status is DecisionStatus.CONFIRMED",
+        "return True",
     ),
     Removed(
         "a verdict folds again what it changes",
-        "store/fold/table_writer.py",
-        "        return {entity for item in turned for entity in self._effects.counting_entities(item)}",
-        "        return set()",
+        WRITER,
+        "for item in turned for entity in self._liveness.effects.counting_entities(item)}",
+        "for item in turned for entity in ()}",
     ),
     Removed(
         "a creation that a person has touched stays",
-        FOLD,
-        "live = covers(touched, write.head, chains)",
-        "live = False",
-    ),
-    Removed(
-        "a person's write on a dead creation brings it back",
-        FOLD,
-        "if row.dead and operation.base and is_direct_user_write(operation):",
-        "if False:",
+        CONDITIONAL,
+        "self._touched.update(touched)",
+        "self._touched.update(())",
     ),
     Removed(
         "only a creation is kept by a touch, no other effect",
-        FOLD,
-        "if not live and write.operation.creates:",
-        "if not live:",
+        CONDITIONAL,
+        "        if operation.creates:\n            self._creating",
+        "        if True:\n            self._creating",
     ),
     Removed(
         "a deletion hides only what it has seen",
@@ -94,21 +97,21 @@ TABLE = (
     Removed(
         "a deletion is no work that keeps a thing in sight",
         FOLD,
-        "if is_direct_user_write(operation) and not operation.deletes:",
-        "if is_direct_user_write(operation):",
+        "by_person = is_direct_user_write(operation) and not operation.deletes",
+        "by_person = is_direct_user_write(operation)",
     ),
     # -- the fold of verdicts -----------------------------------------------------------------------------
     Removed(
         "a decision that another has seen counts no more",
-        VERDICTS,
-        "new = opinion.seen - self._seen",
+        TALLIES,
+        "new = opinion.seen - self._overruled(item, whose, opinion.seen)",
         "new: frozenset[EntityId] = frozenset()",
     ),
     Removed(
         "people's decisions before agents'",
-        VERDICTS,
-        "_item_status_from(self._persons.counts or self._all.counts)",
-        "_item_status_from(self._all.counts)",
+        TALLIES,
+        "item_status_from(counts[OF_PERSONS] or counts[OF_ALL])",
+        "item_status_from(counts[OF_ALL])",
     ),
     Removed(
         "rejected beats confirmed",
