@@ -162,6 +162,11 @@ class InvitationStateJson(TypedDict, total=False):
     device: JoinedDeviceJson | None
 
 
+class AdmittedDevicesJson(TypedDict, total=False):
+    count: int
+    names: list[str]
+
+
 class GoodbyeJson(TypedDict, total=False):
     told: list[str]
     untold: list[str]
@@ -181,6 +186,7 @@ class CompactedJson(TypedDict, total=False):
     values: int
     bytes: int
     unheard: list[str]
+    members_left_out: int
 
 
 class HealthJson(TypedDict, total=False):
