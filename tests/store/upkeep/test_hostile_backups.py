@@ -12,7 +12,7 @@ from store.file.errors import DamagedDatabase
 from store.upkeep import backup
 from store.upkeep.verification import verify_store
 from tests.simulation.laws import Contents, contents
-from tests.store.upkeep.test_backup import restore, silent
+from tests.store.upkeep.backup_steps import restore, silent
 from tests.store.upkeep.test_verification import LOG, TABLES, lived_in
 from tests.support.stores import StoreBench
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from store.upkeep import backup
-from tests.store.upkeep.test_backup import restore, silent
+from tests.store.upkeep.backup_steps import restore, silent
 from tests.support.stores import StoreBench, log_and_state, write_entities
 
 

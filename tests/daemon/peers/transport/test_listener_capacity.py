@@ -20,7 +20,7 @@ from daemon.peers.transport.wire import Wire
 from daemon.refusal import RefusalCode, Refused
 from tests.daemon.peers import fleet as fleets
 from tests.daemon.peers.fleet import Fleet
-from tests.daemon.peers.transport.test_trust import QUICK, House, closed
+from tests.daemon.peers.transport.house import QUICK, House, closed
 from tests.support.patience import LIMIT_S
 
 PLACES = 16

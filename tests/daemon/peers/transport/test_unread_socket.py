@@ -17,7 +17,7 @@ from structlog.testing import capture_logs
 from daemon.peers.transport import wire as wires
 from daemon.peers.transport.wire import ConnectionLost, Socket, Wire
 from tests.daemon.peers.fleet import Fleet
-from tests.daemon.peers.transport.test_trust import REQUEST
+from tests.daemon.peers.transport.house import REQUEST
 from tests.support.patience import LIMIT_S
 
 CHUNK = bytes(100_000)
