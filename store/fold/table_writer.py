@@ -224,9 +224,9 @@ class TableWriter:
             row = self._db.execute(f"{_ROWS} WHERE entity.id = ?", (entity,)).fetchone()
         if row is None:
             return _OpenRow(entity, self._next_no(), None)
-        return self._opened(*row)
+        return self._open_stored(*row)
 
-    def _opened(self, entity: EntityId, no: int, state: bytes, form: bytes | None) -> _OpenRow:
+    def _open_stored(self, entity: EntityId, no: int, state: bytes, form: bytes | None) -> _OpenRow:
         """Open a row that the database has, with the form of its conditional fold if there is one."""
         opened = _OpenRow(entity, no, state)
         opened.had_conditional = form is not None
@@ -251,7 +251,7 @@ class TableWriter:
         ).fetchall()
         for row in rows:
             if row[0] not in self._open_rows:
-                self._open_rows[row[0]] = self._opened(*row)
+                self._open_rows[row[0]] = self._open_stored(*row)
         self._new |= entities - self._open_rows.keys() - self._alone.keys()
 
     def _next_no(self) -> int:

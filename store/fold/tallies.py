@@ -67,7 +67,7 @@ class VerdictTallies:
 
     def _count(self, item: EntityId, opinion: Opinion, whose: int, counts: _Counts) -> None:
         """Count a decision among those of some authors."""
-        new = opinion.seen - self._overruled(item, whose, opinion.seen)
+        new = opinion.seen - self._select_overruled(item, whose, opinion.seen)
         if new:
             self._db.executemany(
                 "INSERT INTO overruled VALUES (?, ?, ?)",
@@ -82,10 +82,12 @@ class VerdictTallies:
                 counts[Verdict(verdict)] -= number
         counts.setdefault(opinion.verdict, 0)
         # Decisions come in any order: one that has seen this one may have come before it.
-        if not self._overruled(item, whose, frozenset((opinion.decision,))):
+        if not self._select_overruled(item, whose, frozenset((opinion.decision,))):
             counts[opinion.verdict] += 1
 
-    def _overruled(self, item: EntityId, whose: int, decisions: frozenset[EntityId]) -> frozenset[EntityId]:
+    def _select_overruled(
+        self, item: EntityId, whose: int, decisions: frozenset[EntityId]
+    ) -> frozenset[EntityId]:
         """Return those of some decisions that a decision on the item has seen."""
         if not decisions:
             return frozenset()

@@ -36,12 +36,14 @@ class EntityMerge:
         self._whole = entity_record
         recorded_values = [version for versions in entity_record.current.values() for version in versions]
         standing = {
-            _spoken(name, version.source, version.value)
+            _key_of_version(name, version.source, version.value)
             for name in entity_record.current
             for version in entity.versions(name)
         }
         self._lacking = [
-            recorded_value for recorded_value in recorded_values if _recorded(recorded_value) not in standing
+            recorded_value
+            for recorded_value in recorded_values
+            if _key_of_recorded(recorded_value) not in standing
         ]
         self._seen: KnownCounters = {}
 
@@ -91,22 +93,22 @@ class EntityMerge:
 
     def _base(self, versions: list[Version], name: str) -> BaseScope:
         """Return a base that covers no word of a person's unknown to the file, nor what it has beside."""
-        beside = {_recorded(recorded_value) for recorded_value in self._whole.current[name]}
+        beside = {_key_of_recorded(recorded_value) for recorded_value in self._whole.current[name]}
         provenances = [
             version.source
             for version in versions
-            if _spoken(name, version.source, version.value) in beside
+            if _key_of_version(name, version.source, version.value) in beside
             or (version.source.rank == RANK_USER and not self._file_knows(version.source))
         ]
-        return self._beside(provenances) if provenances else BaseScope.PHASE
+        return self._scope_beside(provenances) if provenances else BaseScope.PHASE
 
     def _tomb_base(self) -> BaseScope:
         unknown = any(counter > self._whole.seen.get(replica, -1) for replica, counter in self._seen.items())
         born = self.entity.created
         is_persons = born is not None and born.rank == RANK_USER
-        return self._beside([born] if born and is_persons else []) if unknown else BaseScope.PHASE
+        return self._scope_beside([born] if born and is_persons else []) if unknown else BaseScope.PHASE
 
-    def _beside(self, provenances: Iterable[Provenance]) -> BaseScope:
+    def _scope_beside(self, provenances: Iterable[Provenance]) -> BaseScope:
         born = self.entity.created
         is_born = born is None or any(provenance.head == born.head for provenance in provenances)
         return BaseScope.NOTHING if is_born else BaseScope.BORN
@@ -121,21 +123,21 @@ class _PastValues:
         for sourced_operation in history:
             for name, value in sourced_operation.operation.fields.items():
                 if name in fields:
-                    self._said.add(_spoken(name, sourced_operation.source, value))
+                    self._said.add(_key_of_version(name, sourced_operation.source, value))
                     self._writes.add((name, _first_head(sourced_operation.source)))
 
     def contain(self, recorded_value: RecordedValue) -> bool:
         """Report whether the journal has had this value of this write, if it still knows that write."""
         # A value that somebody edited in the file itself still names the same write.
         is_known = (recorded_value.field, recorded_value.write.original.head) in self._writes
-        return not is_known or _recorded(recorded_value) in self._said
+        return not is_known or _key_of_recorded(recorded_value) in self._said
 
 
-def _spoken(field: str, source: Provenance, value: Value) -> _Spoken:
+def _key_of_version(field: str, source: Provenance, value: Value) -> _Spoken:
     return field, _first_head(source), codec.encode(value)
 
 
-def _recorded(recorded_value: RecordedValue) -> _Spoken:
+def _key_of_recorded(recorded_value: RecordedValue) -> _Spoken:
     return recorded_value.field, recorded_value.write.original.head, codec.encode(recorded_value.value)
 
 

@@ -104,7 +104,7 @@ TABLE = (
     Removed(
         "a decision that another has seen counts no more",
         TALLIES,
-        "new = opinion.seen - self._overruled(item, whose, opinion.seen)",
+        "new = opinion.seen - self._select_overruled(item, whose, opinion.seen)",
         "new: frozenset[EntityId] = frozenset()",
     ),
     Removed(
