@@ -3,9 +3,6 @@
 Never writes, and never folds a field: the fold and whoever reads the log beside it ask here.
 """
 
-from collections.abc import Callable
-from functools import cache
-
 import apsw
 
 from store.fold import proposal_index
@@ -13,7 +10,8 @@ from store.fold.conditional import ConditionalFold
 from store.fold.effects import EffectIndex
 from store.fold.entity_state import EntityState, SourcedOperation
 from store.fold.operations import operations_on
-from store.fold.verdicts import DecisionStatus, ItemStatus
+from store.fold.tallies import VerdictTallies
+from store.fold.verdicts import DecisionStatus
 from store.log.commit_log import CommitLog
 from syncproto.ids import EntityId
 from syncproto.vector_clock import Head
@@ -22,22 +20,19 @@ from syncproto.vector_clock import Head
 class Liveness:
     """Whether items are in effect, and operations live; it remembers what it has read for one transaction."""
 
-    def __init__(
-        self,
-        db: apsw.Connection,
-        log: CommitLog,
-        status_of: Callable[[EntityId], ItemStatus] | None = None,
-    ) -> None:
-        """`status_of` returns the status of an item; without it, the tables tell."""
+    def __init__(self, db: apsw.Connection, log: CommitLog, tallies: VerdictTallies | None = None) -> None:
+        """`tallies` are those of decisions that are not yet in the tables."""
         self._db = db
         self._log = log
-        self._status_of = status_of or cache(lambda item: proposal_index.read_item_status(db, item))
+        self._tallies = tallies
         self.effects = EffectIndex(db)
-        self._conditional = cache(self._read_creations)
+        self._creations: dict[EntityId, frozenset[Head]] = {}
 
     def is_confirmed(self, item: EntityId) -> bool:
         """Return whether the decisions on an item amount to a confirmation."""
-        return self._status_of(item).status is DecisionStatus.CONFIRMED
+        status = None if self._tallies is None else self._tallies.status(item)
+        status = status or proposal_index.read_item_status(self._db, item)
+        return status.status is DecisionStatus.CONFIRMED
 
     def is_in_effect(self, item: EntityId, entity: EntityId) -> bool:
         """Return whether an item is confirmed, and its effect on an entity counts."""
@@ -50,10 +45,16 @@ class Liveness:
         if effect is None or self.is_in_effect(effect, entity):
             return True
         # A creation that a person has touched belongs to that person, whatever becomes of its item.
-        return operation.creates and write.head not in self._conditional(entity)
+        return operation.creates and write.head not in self._conditional_creations(entity)
+
+    def _conditional_creations(self, entity: EntityId) -> frozenset[Head]:
+        """Return the creations of an entity that its items decide on."""
+        creations = self._creations.get(entity)
+        if creations is None:
+            creations = self._creations[entity] = self._read_creations(entity)
+        return creations
 
     def _read_creations(self, entity: EntityId) -> frozenset[Head]:
-        """Return the creations of an entity that its items decide on."""
         form = self._db.execute("SELECT form FROM conditional WHERE entity = ?", (entity,)).fetchone()
         if form is None:
             return frozenset()

@@ -25,7 +25,6 @@ from store.fold.lone_creation import LoneCreation, is_lone_creation
 from store.fold.operations import operation_at, operations_on, operations_on_each
 from store.fold.relations import relations_of
 from store.fold.tallies import VerdictTallies
-from store.fold.verdicts import ItemStatus
 from store.log.commit_log import CommitLog
 from syncproto.commit import DecodedCommit, Operation
 from syncproto.ids import EntityId
@@ -76,7 +75,7 @@ class TableWriter:
         self._alone: dict[EntityId, LoneCreation] = {}
         self._touched: list[tuple[EntityId, int]] = []
         self._tallies = VerdictTallies(db)
-        self._liveness = Liveness(db, log, self._item_status)
+        self._liveness = Liveness(db, log, self._tallies)
         self._refold: set[EntityId] = set()
         self._lost: list[tuple[EntityId, str, EntityId]] = []
         self._gained: list[tuple[EntityId, str, EntityId]] = []
@@ -177,10 +176,6 @@ class TableWriter:
                     turned.append(decision.item)
                 proposal_index.record_decision(self._db, decision, seq)
         return {entity for item in turned for entity in self._liveness.effects.counting_entities(item)}
-
-    def _item_status(self, item: EntityId) -> ItemStatus:
-        """Return the status of an item, with what was decided in this transaction."""
-        return self._tallies.status(item) or proposal_index.read_item_status(self._db, item)
 
     def _settle(self) -> None:
         """Write the status of the decided items, and fold again, once each, what that changed."""

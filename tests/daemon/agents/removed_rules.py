@@ -67,7 +67,7 @@ TABLE = (
     Removed(
         "an effect is live only while its item is confirmed",
         LIVENESS,
-        "return self._status_of(item).status is DecisionStatus.CONFIRMED",
+        "return status.status is DecisionStatus.CONFIRMED",
         "return True",
     ),
     Removed(
