@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.hostile.chain_writer import Clock
-from tests.hostile.control import agree
+from tests.hostile.control import agree, devices_of
 from tests.hostile.delivery import deliver
 from tests.hostile.member_link import MemberLink
 from tests.hostile.shape import Shape, Target
@@ -76,7 +76,7 @@ class AttackedPair:
 
 
 def _is_removed(device: Device, member: str) -> bool:
-    return any(peer["device_id"] == member and peer["removed"] for peer in device.do("devices"))
+    return any(peer["device_id"] == member and peer["removed"] for peer in devices_of(device))
 
 
 @contextmanager

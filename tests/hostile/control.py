@@ -6,6 +6,7 @@ Never changes anything.
 import http.client
 import json
 import socket
+from collections.abc import Iterator
 from typing import Any
 
 from tests.support.devices import Device
@@ -26,15 +27,27 @@ class _UnixConnection(http.client.HTTPConnection):
         self.sock.connect(self._path)
 
 
-def status_of(device: Device) -> dict[str, Any]:
-    """Return what a daemon says of its journal and its peers."""
+def _answer_of(device: Device, path: str) -> Any:
     connection = _UnixConnection(str(device.home / "control.sock"))
     try:
-        connection.request("GET", "/v1/status")
-        answer: dict[str, Any] = json.loads(connection.getresponse().read())
-        return answer
+        connection.request("GET", path)
+        return json.loads(connection.getresponse().read())
     finally:
         connection.close()
+
+
+def status_of(device: Device) -> dict[str, Any]:
+    """Return what a daemon says of its journal and its peers."""
+    answer: dict[str, Any] = _answer_of(device, "/v1/status")
+    return answer
+
+
+def devices_of(device: Device) -> Iterator[dict[str, Any]]:
+    """Yield all devices of a vault, page by page: one answer lists some of them only."""
+    after = ""
+    while page := _answer_of(device, f"/v1/devices{after}"):
+        yield from page
+        after = f"?after={page[-1]['device_id']}"
 
 
 def agree(device: Device, other: Device) -> bool:
