@@ -16,11 +16,11 @@ from store.fold.item import Decision, Item, read_decision, read_occurrence
 from store.fold.verdicts import DecisionStatus, ItemStatus
 from store.fold.word_index import ID_WORD_DIGITS
 from store.log.commit_log import CommitLog
-from store.log.pages import FeedPage, page_lacking
+from store.log.pages import FeedPage, page_again, page_lacking
 from syncproto.commit import AuthorKind, DecodedCommit
 from syncproto.ids import DeviceId, EntityId, ReplicaId, id_to_text
 from syncproto.keys import device_id_of_key
-from syncproto.vector_clock import VectorClock
+from syncproto.vector_clock import Head, VectorClock
 
 ID_PREFIX_CHARS_MIN = 3
 COMMITS_READ = 32
@@ -102,6 +102,10 @@ class Snapshot:
     def page_lacking(self, vector: VectorClock, after: int, bytes_max: int) -> FeedPage:
         """Return what a peer with this vector lacks beyond a feed position, up to about `bytes_max`."""
         return page_lacking(self.log, vector, after, bytes_max)
+
+    def page_again(self, head: Head, after: int) -> FeedPage:
+        """Return a page of one commit that a peer wants again, empty if this store does not have it."""
+        return page_again(self.log, head, after)
 
     def count_behind(self, vector: VectorClock) -> int:
         """Return how many commits a peer with this vector is known to lack."""

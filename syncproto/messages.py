@@ -12,7 +12,7 @@ from syncproto.codec import Value
 from syncproto.commit import BASE_HEADS_MAX, SignedCommit, is_valid_clock
 from syncproto.errors import RemoteProtocolError
 from syncproto.ids import ID_BYTES, ReplicaId
-from syncproto.vector_clock import VectorClock
+from syncproto.vector_clock import Head, VectorClock
 
 VERSIONS = (2,)
 VERSIONS_MAX = 64
@@ -24,13 +24,15 @@ STATE_HASH_BYTES = 32
 VECTOR_PART_HEADS = BASE_HEADS_MAX
 GREETING_HEADS_MAX = 1 << 22
 REASON_CHARS_MAX = 200
+WANTED_HEADS_MAX = 64
+_WANTED = "wanted"
 
 
 class Hello(msgspec.Struct, frozen=True, array_like=True, tag=1):
     """The first frame of each side: its protocol versions, its vault, and which commits it has.
 
     `vector` is the first part of its vector: if it has VECTOR_PART_HEADS heads, further parts follow. `more`
-    is empty in version 2; a reader ignores what it does not know in it.
+    has the heads that `wanted_entry` makes, or nothing; a reader ignores what it does not know in it.
     """
 
     versions: list[int]
@@ -39,6 +41,22 @@ class Hello(msgspec.Struct, frozen=True, array_like=True, tag=1):
     vector: VectorClock
     state_hash: bytes
     more: dict[str, Value]
+
+
+def wanted_entry(heads: VectorClock) -> dict[str, Value]:
+    """Return what a Hello says of commits that its sender wants again, nothing if it wants none."""
+    return {_WANTED: [list(head) for head in heads]} if heads else {}
+
+
+def wanted_heads(hello: Hello) -> list[Head]:
+    """Return the commits that the sender of a Hello wants again: those that are heads, and not too many."""
+    rows = hello.more.get(_WANTED)
+    heads: list[Head] = []
+    for row in rows[:WANTED_HEADS_MAX] if isinstance(rows, list) else []:
+        match row:
+            case [bytes() as replica, int() as counter, bytes() as digest]:
+                heads.append(Head(ReplicaId(replica), counter, digest))
+    return heads
 
 
 class Commits(msgspec.Struct, frozen=True, array_like=True, tag=2):

@@ -74,11 +74,15 @@ SessionEvent = SendFrame | StoreCommits | StatesCompared | HelloReceived | AckRe
 
 
 class PageRequest(NamedTuple):
-    """A page to read from the feed: what the peer lacks beyond a position, up to about `bytes_max`."""
+    """A page to read from the feed: what the peer lacks beyond a position, up to about `bytes_max`.
+
+    If it has `again`, the page is that one commit, or empty if this side lacks it, and ends at `after`.
+    """
 
     after: int
     peer_vector: VectorClock
     bytes_max: int
+    again: Head | None = None
 
 
 def _require_shared_version(versions: Sequence[int]) -> None:
@@ -98,12 +102,17 @@ class Session:
     long as the line transfers in about a second. Without `now_s`, it assumes a fast line.
     """
 
-    def __init__(self, vault: bytes, replica: ReplicaId | None, own: StoreState) -> None:
+    def __init__(
+        self, vault: bytes, replica: ReplicaId | None, own: StoreState, wanted: VectorClock = ()
+    ) -> None:
         self.state = SessionState.NEW
         self._vault = vault
         self._replica = replica
         self._own = own
         self._own_heads = set(own.vector)
+        self._wanted = wanted
+        self._again: list[Head] = []
+        """The commits that the peer wants again, the next one last."""
         self._told: set[Head] = set()
         """The vector of this side, as the peer knows it once it has read what was sent."""
         self._peer = PeerVector()
@@ -127,7 +136,9 @@ class Session:
     @property
     def is_idle(self) -> bool:
         """Return whether everything sent was acknowledged and nothing more is known to be missing."""
-        waiting = self._window.pages_in_flight or self._unanswered or self._grown or self._asked
+        waiting = (
+            self._window.pages_in_flight or self._unanswered or self._grown or self._again or self._asked
+        )
         return self.state is SessionState.STREAMING and not waiting
 
     @property
@@ -149,7 +160,14 @@ class Session:
         self.state = SessionState.GREETING
         own = self._own
         first, *parts = parts_of(own.vector)
-        greeting = Hello(list(messages.VERSIONS), self._vault, self._replica, first, own.state_hash, {})
+        greeting = Hello(
+            list(messages.VERSIONS),
+            self._vault,
+            self._replica,
+            first,
+            own.state_hash,
+            messages.wanted_entry(self._wanted),
+        )
         self._told = set(own.vector[: messages.GREETING_HEADS_MAX])
         return [
             messages.encode_message(greeting),
@@ -162,10 +180,14 @@ class Session:
 
     def next_page_request(self) -> PageRequest | None:
         """Return the next page to read and send, None while nothing is to send or the window is full."""
-        ready = self.state is SessionState.STREAMING and self._grown and not self._asked
+        is_due = self._grown or self._again
+        ready = self.state is SessionState.STREAMING and is_due and not self._asked
         page_bytes = self._window.next_page_bytes if ready else 0
         if not page_bytes:
             return None
+        if self._again:
+            self._asked = True
+            return PageRequest(self._cursor, self._peer.clock, page_bytes, self._again.pop())
         # Cleared before the page is read: what comes to the feed meanwhile sets it again, and is not missed.
         self._grown, self._asked = False, True
         return PageRequest(self._cursor, self._peer.clock, page_bytes)
@@ -298,6 +320,7 @@ class Session:
             if message.vault != self._vault:
                 raise RemoteProtocolError("another vault")
             self._hello, part = message, message.vector
+            self._again = messages.wanted_heads(message)[::-1]
         # A vector that is told for the first time has nothing that could be gone.
         elif isinstance(message, Heads) and not message.gone:
             part = message.heads

@@ -340,6 +340,19 @@ class CommitLog:
         assert row is not None
         return int(row[0])
 
+    def signed_commit(self, head: Head) -> SignedCommit | None:
+        """Return this very commit as the log has it, None if it has not."""
+        self.flush_commits()
+        replica_chains = self._replicas.get(head.replica)
+        row: Any = (
+            replica_chains
+            and self._db.execute(
+                "SELECT body, signature FROM feed WHERE replica = ? AND counter = ? AND hash = ?",
+                (replica_chains.no, head.counter, head.hash),
+            ).fetchone()
+        )
+        return SignedCommit(row[0], row[1] or b"") if row else None
+
     def head_at(self, seq: int) -> Head:
         """Return the head of the commit at a feed position."""
         self.flush_commits()

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from store.log.commit_log import CommitLog
 from syncproto.commit import SignedCommit
 from syncproto.ids import ReplicaId
-from syncproto.vector_clock import VectorClock
+from syncproto.vector_clock import Head, VectorClock
 
 COMMIT_OVERHEAD_BYTES = 16
 
@@ -22,6 +22,12 @@ class FeedPage(NamedTuple):
     commits: list[SignedCommit]
     end: int
     whole: bool
+
+
+def page_again(log: CommitLog, head: Head, after: int) -> FeedPage:
+    """Return a page of one commit that the peer has already, empty if the log has not; it ends at `after`."""
+    signed = log.signed_commit(head)
+    return FeedPage([] if signed is None else [signed], after, whole=False)
 
 
 def page_lacking(log: CommitLog, vector: VectorClock, after: int, bytes_max: int) -> FeedPage:

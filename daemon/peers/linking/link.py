@@ -20,6 +20,7 @@ from daemon.peers.transport.limits import PeerLimits, loop_time_s
 from daemon.peers.transport.wire import ConnectionLost, Wire
 from store.file.errors import StoreError
 from store.log.pages import FeedPage
+from store.queries.dropped_values import heads_of_dropped_values
 from store.sentence import Sentence
 from store.snapshot import Snapshot
 from store.threads import StoreThreads
@@ -28,7 +29,7 @@ from syncproto import session as conversation
 from syncproto.commit import DecodedCommit, SignedCommit
 from syncproto.errors import RemoteProtocolError, UnsupportedVersion
 from syncproto.ids import DeviceId
-from syncproto.messages import Bye, encode_message
+from syncproto.messages import WANTED_HEADS_MAX, Bye, encode_message
 from syncproto.session import PageRequest, Session, StoreState
 from syncproto.vector_clock import EMPTY_CLOCK, VectorClock
 
@@ -106,6 +107,7 @@ class PeerLink:
         observer: LinkObserver,
         limits: PeerLimits,
         allowance: StorageRateLimit | None = None,
+        wants_dropped_values: bool = False,
     ) -> None:
         self.peer = peer
         self.dialled = dialled
@@ -124,6 +126,7 @@ class PeerLink:
         self._observer = observer
         self._limits = limits
         self._allowance = allowance
+        self._wants_dropped_values = wants_dropped_values
         self._session: Session | None = None
         self._write_wanted = asyncio.Event()
         self._close_asked = asyncio.Event()
@@ -210,7 +213,8 @@ class PeerLink:
         def begin(snapshot: Snapshot) -> Session:
             vault = snapshot.vault()
             assert vault is not None, "a link before the first start was over"
-            return Session(vault, snapshot.replica, read_store_state(snapshot))
+            wanted = heads_of_dropped_values(snapshot, WANTED_HEADS_MAX) if self._wants_dropped_values else ()
+            return Session(vault, snapshot.replica, read_store_state(snapshot), wanted)
 
         self._session = session = await self._db.read(begin)
         self._hellos += session.hello_frames()
@@ -440,7 +444,11 @@ class PeerLink:
 
     async def _send_page(self, session: Session, wanted: PageRequest) -> None:
         def read_page(snapshot: Snapshot) -> _PageRead:
-            page = snapshot.page_lacking(wanted.peer_vector, wanted.after, wanted.bytes_max)
+            page = (
+                snapshot.page_lacking(wanted.peer_vector, wanted.after, wanted.bytes_max)
+                if wanted.again is None
+                else snapshot.page_again(wanted.again, wanted.after)
+            )
             return page, read_store_state(snapshot), member_records.is_removed(snapshot, self.peer)
 
         page_read = self._read_inline(session, wanted, read_page)

@@ -96,6 +96,8 @@ class LinkRegistry(LinkObserver):
             observer=self,
             limits=self._limits,
             allowance=self._allowance,
+            # A member may have dropped values that count on their way here: this peer may have them whole.
+            wants_dropped_values=peer in self.divergences.diverging_peers(),
         )
 
     async def run_link(self, link: PeerLink) -> None:

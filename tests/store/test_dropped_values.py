@@ -1,0 +1,154 @@
+"""Values that a member dropped in passing although they count: what devices that took them do about it.
+
+Never stands in for the conversation: `tests/syncproto/test_wanted_commits.py` and
+`tests/daemon/peers/linking/test_dropped_values.py` do that.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from store.queries.dropped_values import heads_of_dropped_values
+from store.store import Store
+from store.transaction import EntityWrite
+from syncproto import commit as commits
+from syncproto.commit import COMMIT_BYTES_MAX, Author, AuthorKind, Commit, DecodedCommit, SignedCommit
+from syncproto.hlc import Stamp
+from syncproto.messages import WANTED_HEADS_MAX
+from tests.support.stores import (
+    NONCE,
+    NOW_MS,
+    StoreBench,
+    entity_id,
+    exchange,
+    feed,
+    log_and_state,
+    operation,
+    replica_of,
+    signer_of,
+    write,
+)
+
+TASK, OTHER = entity_id(1), entity_id(2)
+FIELDS = ("title", "reason", "note")
+
+
+def author_log(bench: StoreBench, **fields: Any) -> list[DecodedCommit]:
+    """Return a log in which all long values of the first commit count, but for one that was written over."""
+    author = bench.store("author")
+    with author.write() as tx:
+        writes: list[Any] = [
+            EntityWrite(TASK, "task", fields),
+            EntityWrite(OTHER, "task", {"title": "o" * 200}),
+        ]
+        head = tx.commit(writes)
+    write(author, TASK, base=(head,), note="short")
+    return commits.decode_page(feed(author))
+
+
+def without(received: DecodedCommit, dropped: frozenset[str]) -> SignedCommit:
+    """Return a commit as a member passes it on that drops values of a task."""
+    body = commits.redact_values(received.commit, {TASK: dropped})
+    return SignedCommit(body, received.signed.signature)
+
+
+def ask(asking: Store, holder: Store) -> None:
+    """Do what two devices do whose states differ: one asks for commits again, and takes what comes."""
+    with asking.read() as snapshot:
+        wanted = heads_of_dropped_values(snapshot, WANTED_HEADS_MAX)
+    for head in wanted:
+        with holder.read() as snapshot:
+            page = snapshot.page_again(head, 0)
+        if page.commits:
+            with asking.write() as tx:
+                assert tx.accept_page(page.commits).new_commits == 0
+
+
+def in_new_folder(run: Callable[[StoreBench], None]) -> None:
+    with TemporaryDirectory() as folder:
+        bench = StoreBench(Path(folder))
+        try:
+            run(bench)
+        finally:
+            bench.close()
+
+
+drops = st.frozensets(st.sampled_from(FIELDS))
+
+
+@given(st.lists(drops, min_size=2, max_size=4), st.randoms(use_true_random=False))
+def test_devices_that_ask_each_other_come_to_one_state_whatever_was_dropped_and_in_any_order(
+    spellings: list[frozenset[str]], random: Any
+) -> None:
+    def run(bench: StoreBench) -> None:
+        first, second = author_log(bench, title="t" * 200, reason="r" * 200, note="n" * 200)
+        stores = [bench.store(f"device {number}") for number in range(len(spellings))]
+        for store, dropped in zip(stores, spellings, strict=True):
+            pages = [[without(first, dropped)], [second.signed]]
+            # The same commit comes once more in another spelling, before or after what rests on it.
+            pages.insert(random.randint(1, 2), [without(first, random.choice(spellings))])
+            for page in pages:
+                with store.write() as tx:
+                    tx.accept_page(page)
+        pairs = [(a, b) for a in stores for b in stores if a is not b]
+        for _ in range(2):
+            random.shuffle(pairs)
+            for asking, holder in pairs:
+                ask(asking, holder)
+        standings = [log_and_state(store) for store in stores]
+        assert {vector for vector, *_ in standings} == {standings[0][0]}
+        assert {state_hash for _, state_hash, *_ in standings} == {standings[0][1]}
+
+    in_new_folder(run)
+
+
+def test_what_a_persons_own_words_cover_is_not_asked_for(bench: StoreBench) -> None:
+    first, second = author_log(bench, title="t" * 200, note="n" * 200)
+    store = bench.store("a")
+    with store.write() as tx:
+        tx.accept_page([without(first, frozenset({"note"})), second.signed])
+    with store.read() as snapshot:
+        assert heads_of_dropped_values(snapshot, WANTED_HEADS_MAX) == ()
+
+
+def oversized_spellings() -> list[SignedCommit]:
+    """Return two spellings of a commit that its author's device made too long, each within the limits."""
+    signer = signer_of("patched")
+    fields: dict[str, Any] = {
+        name: name * (COMMIT_BYTES_MAX // 2 // len(name)) for name in ("title", "reason")
+    }
+    whole = Commit(
+        format=commits.COMMIT_FORMAT,
+        replica=replica_of("patched"),
+        counter=1,
+        previous=NONCE,
+        stamp=Stamp(NOW_MS, 0),
+        author=Author(AuthorKind.USER),
+        key=signer.public_key,
+        operations=[operation(TASK, **fields)],
+    )
+    received = [
+        commits.decode_commit(SignedCommit(commits.redact_values(whole, {TASK: {name}}), b""))
+        for name in fields
+    ]
+    return [SignedCommit(part.signed.body, commits.sign_commit(part, signer)) for part in received]
+
+
+def test_values_that_exceed_a_commit_together_stay_apart_until_a_person_writes_them_again(
+    bench: StoreBench,
+) -> None:
+    a, b = bench.store("a"), bench.store("b")
+    for store, spelling in zip((a, b), oversized_spellings(), strict=True):
+        with store.write() as tx:
+            tx.accept_page([spelling])
+    ask(a, b)
+    ask(b, a)
+    assert log_and_state(a)[0] == log_and_state(b)[0]
+    assert log_and_state(a)[1] != log_and_state(b)[1], "and so both say that they differ"
+    write(a, TASK, title="again", reason="again")
+    exchange(a, b)
+    assert log_and_state(a)[:2] == log_and_state(b)[:2]

@@ -1,0 +1,78 @@
+"""Commits that a peer wants again, because it has only what is left of their values.
+
+Never reads a store: what a page of such a commit does is in `tests/store/test_dropped_values.py`.
+"""
+
+from typing import Any
+
+import pytest
+
+from syncproto.messages import WANTED_HEADS_MAX, Hello, decode_message, encode_message
+from syncproto.session import PageRequest, Session, StoreState
+from syncproto.vector_clock import Head
+from tests.syncproto.sessions import COMMIT, OWN, PEERS, VAULT, ack, head, standing
+
+WANTED = (head(OWN, 3), head(PEERS, 1))
+
+
+def greeted(more: dict[str, Any], own: StoreState | None = None) -> Session:
+    """Return a session whose peer has the same commits, and says `more`."""
+    own = own or standing(head(OWN, 3))
+    session = Session(VAULT, OWN, own)
+    session.hello_frames()
+    session.receive(encode_message(Hello([2], VAULT, None, own.vector, bytes(32), more)))
+    return session
+
+
+def requests(session: Session) -> list[Head | None]:
+    """Return what is asked for page by page, while each page is empty."""
+    again: list[Head | None] = []
+    while (request := session.next_page_request()) is not None:
+        again.append(request.again)
+        session.page_frame([], request.after, standing(head(OWN, 3)), whole=request.again is None)
+    return again
+
+
+def test_a_hello_names_what_is_wanted_and_the_other_side_is_asked_for_it_first() -> None:
+    session = Session(VAULT, PEERS, standing(head(OWN, 3)), WANTED)
+    (frame,) = session.hello_frames()
+    hello = decode_message(frame)
+    assert isinstance(hello, Hello)
+    assert requests(greeted(hello.more)) == [*WANTED, None]
+
+
+def test_a_hello_that_wants_nothing_says_nothing_more() -> None:
+    hello = decode_message(Session(VAULT, PEERS, standing()).hello_frames()[0])
+    assert isinstance(hello, Hello)
+    assert hello.more == {}
+
+
+def test_what_was_sent_again_is_acknowledged_and_the_feed_goes_on_where_it_was() -> None:
+    own = standing(head(OWN, 3))
+    session = greeted({"wanted": [list(head(OWN, 3))]}, own)
+    request = session.next_page_request()
+    assert request is not None
+    assert (request.again, request.after) == (head(OWN, 3), 0)
+    assert session.page_frame([COMMIT], request.after, own) is not None
+    assert session.next_page_request() == PageRequest(0, own.vector, request.bytes_max)
+    assert session.page_frame([], 7, own, whole=True) is None
+    # The peer's vector is the same, and its state is another.
+    session.receive(ack(state=5))
+    assert session.is_idle
+    session.feed_grew()
+    after = session.next_page_request()
+    assert after is not None
+    assert (after.after, after.again) == (7, None)
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [7, "x", {"a": 1}, [7], [[]], [["x", 1, b"h"]], [[OWN, "1", b"h"]], [[OWN, 1]], [[OWN, 1, b"h", 2]]],
+)
+def test_what_is_no_head_is_passed_over(wanted: Any) -> None:
+    assert requests(greeted({"wanted": wanted})) == [None]
+
+
+def test_not_more_is_sent_again_than_a_hello_may_want() -> None:
+    heads = [list(head(OWN, number)) for number in range(1, 1000)]
+    assert len(requests(greeted({"wanted": heads}))) == WANTED_HEADS_MAX + 1
