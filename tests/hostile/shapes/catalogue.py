@@ -19,9 +19,6 @@ def shapes_of(room: ModuleType) -> list[Shape]:
 
 
 NOT_YET = {
-    "forks-apart",
-    "forks-on-an-entity",
-    "fork-comb",
     "bases-of-branches",
     "dropped-and-brought-back",
     "dropped-apart",
