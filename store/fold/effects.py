@@ -1,64 +1,145 @@
-"""Which entities the confirmation of an item writes: at most some dozen count, on all devices the same.
+"""Which entities the confirmation of an item writes: those that it names, and some dozen others at most.
 
 Never decides whether an item is confirmed.
 """
 
 from bisect import insort
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
 
 import apsw
 
-from syncproto.ids import EntityId
+from syncproto.codec import Value
+from syncproto.ids import ID_BYTES, EntityId, derived_id, id_to_text
 
 EFFECTS_MAX: Final = 24
-"""The entities that count for one item. Each tool writes one; what is beyond is no tool's."""
+"""The entities that count for one item although it does not name them."""
+
+FINGERPRINT_BYTES = 32
 
 
-def has_place(db: apsw.Connection, item: EntityId, entity: EntityId) -> bool:
-    """Return whether an entity counts for an item, or would count if an operation named the item for it."""
-    row: Any = db.execute(
-        "SELECT count(*) FROM (SELECT 1 FROM effect WHERE item = ? AND entity < ? LIMIT ?)",
-        (item, entity, EFFECTS_MAX),
-    ).fetchone()
-    return bool(row[0] < EFFECTS_MAX)
+class ItemName(NamedTuple):
+    """What shows that an item writes an entity: the id of the item follows from it.
+
+    `follows` is the decided item that proposed the same before, if there was one.
+    """
+
+    fingerprint: bytes
+    follows: EntityId | None
+    entity: EntityId
+
+    def item_id(self, time_of: EntityId) -> EntityId:
+        """Return the id of the item; it has the time of another id."""
+        follows = None if self.follows is None else id_to_text(self.follows)
+        return derived_id("item", self.fingerprint.hex(), follows, id_to_text(self.entity), time_of=time_of)
+
+
+def entity_of_item(item: EntityId) -> EntityId:
+    """Return the id of the entity that an item makes, if it makes one."""
+    return derived_id("entity", id_to_text(item), time_of=item)
+
+
+def fields_of_name(name: ItemName) -> dict[str, Value]:
+    """Return the fields by which a decision shows which entity its item names."""
+    return {"entity": name.entity, "fingerprint": name.fingerprint, "follows": name.follows}
+
+
+def entity_shown_in(fields: Mapping[str, Value], item: EntityId) -> EntityId | None:
+    """Return the entity that the fields of a decision show its item to name, None if they show none."""
+    entity, fingerprint, follows = (fields.get(field) for field in ("entity", "fingerprint", "follows"))
+    if not isinstance(entity, bytes) or len(entity) != ID_BYTES:
+        return None
+    if not isinstance(fingerprint, bytes) or len(fingerprint) != FINGERPRINT_BYTES:
+        return None
+    if follows is not None and (not isinstance(follows, bytes) or len(follows) != ID_BYTES):
+        return None
+    name = ItemName(fingerprint, None if follows is None else EntityId(follows), EntityId(entity))
+    return name.entity if name.item_id(time_of=item) == item else None
+
+
+class _Entities:
+    """The entities of an item: those that it names, which of them operations name it for, and others."""
+
+    __slots__ = ("named", "others", "written")
+
+    def __init__(self, named: set[EntityId], written: set[EntityId], others: list[EntityId]) -> None:
+        self.named = named
+        self.written = written
+        self.others = others
 
 
 class EffectIndex:
-    """The entities that operations name an item for; those with the least ids count.
+    """The entities that operations name an item for. Those that the item names count, and few others.
 
     It remembers what it has read, so that it belongs to one transaction.
     """
 
     def __init__(self, db: apsw.Connection) -> None:
         self._db = db
-        self._counting: dict[EntityId, list[EntityId]] = {}
+        self._known: dict[EntityId, _Entities] = {}
 
     def counting_entities(self, item: EntityId) -> list[EntityId]:
         """Return the entities that count for an item, by id."""
-        counting = self._counting.get(item)
-        if counting is None:
-            rows: Any = self._db.execute(
-                "SELECT entity FROM effect WHERE item = ? ORDER BY entity LIMIT ?", (item, EFFECTS_MAX)
-            )
-            counting = self._counting[item] = [entity for (entity,) in rows]
-        return counting
+        entities = self._entities(item)
+        return sorted([*entities.written, *entities.others])
 
     def counts(self, item: EntityId, entity: EntityId) -> bool:
         """Return whether an entity is among those that count for an item."""
-        return entity in self.counting_entities(item)
+        entities = self._entities(item)
+        return entity in entities.written or entity in entities.others
+
+    def has_place(self, item: EntityId, entity: EntityId) -> bool:
+        """Return whether an entity counts for an item, or would if an operation named the item for it."""
+        entities = self._entities(item)
+        others = entities.others
+        return entity in entities.named or len(others) < EFFECTS_MAX or entity <= others[-1]
+
+    def writes_what_it_names(self, item: EntityId) -> bool:
+        """Return whether operations name an item for an entity that the item names."""
+        return bool(self._entities(item).written)
 
     def record(self, item: EntityId, entity: EntityId) -> EntityId | None:
         """Record that an operation names an item; return the entity that counts no more, if there is one."""
-        counting = self.counting_entities(item)
-        if entity in counting:
+        if self.counts(item, entity):
             return None
+        entities = self._entities(item)
         self._db.execute("INSERT OR IGNORE INTO effect VALUES (?, ?)", (item, entity))
-        # By id and not by arrival, which differs from device to device (docs/decisions/0053).
-        if len(counting) == EFFECTS_MAX and entity > counting[-1]:
+        if entity in entities.named:
+            entities.written.add(entity)
             return None
-        insort(counting, entity)
-        return counting.pop() if len(counting) > EFFECTS_MAX else None
+        # By id and not by arrival, which differs from device to device (docs/decisions/0053).
+        if len(entities.others) == EFFECTS_MAX and entity > entities.others[-1]:
+            return None
+        insort(entities.others, entity)
+        return entities.others.pop() if len(entities.others) > EFFECTS_MAX else None
+
+    def record_name(self, item: EntityId, entity: EntityId) -> None:
+        """Record that an item was shown to name an entity."""
+        if entity not in self._entities(item).named:
+            self._db.execute("INSERT INTO named VALUES (?, ?)", (item, entity))
+            del self._known[item]
 
     def forget(self) -> None:
         """Forget what was read, at the end of a transaction."""
-        self._counting.clear()
+        self._known.clear()
+
+    def _entities(self, item: EntityId) -> _Entities:
+        entities = self._known.get(item)
+        if entities is None:
+            entities = self._known[item] = self._read(item)
+        return entities
+
+    def _read(self, item: EntityId) -> _Entities:
+        rows: Any = self._db.execute("SELECT entity FROM named WHERE item = ?", (item,))
+        named = {entity_of_item(item), *(entity for (entity,) in rows)}
+        rows = self._db.execute(
+            "SELECT entity FROM effect WHERE item = ? AND entity IN carray(?)",
+            (item, apsw.carray(tuple(named))),
+        )
+        written = {entity for (entity,) in rows}
+        rows = self._db.execute(
+            "SELECT entity FROM effect WHERE item = ? ORDER BY entity LIMIT ?",
+            (item, EFFECTS_MAX + len(named)),
+        )
+        others = [entity for (entity,) in rows if entity not in named]
+        return _Entities(named, written, others[:EFFECTS_MAX])

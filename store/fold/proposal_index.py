@@ -23,10 +23,11 @@ _VERDICTS = frozenset(verdict.value for verdict in Verdict)
 
 
 class ParsedDecision(NamedTuple):
-    """A decision on an item, as its operation contains it."""
+    """A decision on an item, as its operation contains it, and the entity that it shows the item to name."""
 
     item: EntityId
     opinion: Opinion
+    named: EntityId | None = None
 
 
 def _ids(values: object) -> list[EntityId]:
@@ -46,7 +47,8 @@ def parse_decision(operation: Operation) -> ParsedDecision | None:
     if not isinstance(verdict, str) or verdict not in _VERDICTS:
         return None
     identifiers = frozenset(_ids(fields.get("seen")))
-    return ParsedDecision(items[0], Opinion(operation.entity, Verdict(verdict), operation.by, identifiers))
+    opinion = Opinion(operation.entity, Verdict(verdict), operation.by, identifiers)
+    return ParsedDecision(items[0], opinion, effects.entity_shown_in(fields, items[0]))
 
 
 def record_change_set(db: apsw.Connection, operation: Operation, seq: int) -> None:
@@ -140,8 +142,9 @@ def confirmed_without_effect(
     """Yield the proposed items, of a task or of all, that are confirmed and have no effect.
 
     Placet writes a confirmation and its effect in one commit. So another program or a fault wrote such a
-    decision. With `crowded`, yield instead those that operations name for more entities than count: their
-    own effect may not count. Costs a look-up per item, or per item of the task.
+    decision. With `crowded`, yield instead those that operations name for more entities than count, and for
+    none that the item names: their own effect may not count. Costs a look-up per item, or per item of the
+    task.
     """
     # SQLite keeps the order of a CROSS JOIN: it starts with the items by status, or with those of the task.
     joined = "item CROSS JOIN proposal" if task is None else "proposal CROSS JOIN item"
@@ -157,4 +160,5 @@ def confirmed_without_effect(
         ),
     )
     for (item,) in rows:
-        yield EntityId(item)
+        if not crowded or not effects.EffectIndex(db).writes_what_it_names(item):
+            yield EntityId(item)

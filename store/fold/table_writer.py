@@ -23,6 +23,7 @@ from store.fold.list_columns import columns_of, columns_of_lone_creation
 from store.fold.liveness import Liveness
 from store.fold.lone_creation import LoneCreation, is_lone_creation
 from store.fold.operations import operation_at, operations_on, operations_on_each
+from store.fold.proposal_index import ParsedDecision
 from store.fold.relations import relations_of
 from store.fold.tallies import VerdictTallies
 from store.log.commit_log import CommitLog
@@ -164,18 +165,27 @@ class TableWriter:
 
     def _verdicts(self, operations: list[Operation], seq: int) -> set[EntityId]:
         """Index proposals and decisions; return the entities whose live operations changed by them."""
-        turned = []
+        turned: set[EntityId] = set()
         for operation in operations:
             if operation.kind == proposal_index.CHANGE_SET:
                 proposal_index.record_change_set(self._db, operation, seq)
             elif operation.kind == proposal_index.DECISION:
                 decision = proposal_index.parse_decision(operation)
-                if decision is None:
-                    continue
-                if self._tallies.add_opinion(decision.item, decision.opinion):
-                    turned.append(decision.item)
-                proposal_index.record_decision(self._db, decision, seq)
-        return {entity for item in turned for entity in self._liveness.effects.counting_entities(item)}
+                if decision is not None:
+                    turned |= self._decide(decision)
+                    proposal_index.record_decision(self._db, decision, seq)
+        return turned
+
+    def _decide(self, decision: ParsedDecision) -> set[EntityId]:
+        """Count a decision; return the entities on which its item came into effect, or ceased to be in it."""
+        item, effects = decision.item, self._liveness.effects
+        before = set(effects.counting_entities(item))
+        if decision.named is not None:
+            effects.record_name(item, decision.named)
+        after = set(effects.counting_entities(item))
+        if self._tallies.add_opinion(item, decision.opinion):
+            return before | after
+        return before ^ after if self._liveness.is_confirmed(item) else set()
 
     def _settle(self) -> None:
         """Write the status of the decided items, and fold again, once each, what that changed."""

@@ -17,6 +17,7 @@ DERIVED_TABLES: Final[dict[str, tuple[str, ...]]] = {
     "conditional": ("entity",),
     "history": ("entity", "seq"),
     "effect": ("item", "entity"),
+    "named": ("item", "entity"),
     "relation": ("target", "name", "owner"),
     "proposal": ("item", "seq", "change_set", "position"),
     "opinion": ("item", "seq", "decision"),

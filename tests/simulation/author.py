@@ -125,8 +125,10 @@ class Author:
         over = (DecisionStatus.CONFIRMED, DecisionStatus.RETRACTED)
         if any(self.tx.item_status(item).status not in over for item in like):
             return None
-        previous = id_to_text(like[-1]) if like else ""
-        item_id = derived_id("item", fingerprint.hex(), previous, len(like), time_of=TASK)
+        previous = id_to_text(like[-1]) if like else None
+        # Either the item's id follows from what it writes, or that from the item's.
+        written = [] if tool.creates else [id_to_text(target)]
+        item_id = derived_id("item", fingerprint.hex(), previous, *written, time_of=TASK)
         entity = derived_id("entity", id_to_text(item_id), time_of=item_id) if tool.creates else target
         found_entity = self.tx.entity(entity)
         base = {
@@ -237,7 +239,8 @@ class Author:
         by = AuthorKind.AGENT if words is None else AuthorKind.USER
         edited = {} if words is None else {"edited_args": {"value": words}}
         fields: dict[str, Any] = {field: value}
-        writes = [self.decision(item, Verdict.CONFIRMED, AuthorKind.USER, edited)]
+        shown = {} if tool.creates else self._shown_name(item, target)
+        writes = [self.decision(item, Verdict.CONFIRMED, AuthorKind.USER, {**edited, **shown})]
         if tool.creates:
             fields[CHECKED] = False
             checklist, entity_writes = self._todos()
@@ -249,6 +252,16 @@ class Author:
         assert after.status is DecisionStatus.CONFIRMED, "a confirmation does not confirm"
         assert entity is not None
         assert entity.value(field) == value, "what was just confirmed does not show"
+
+    def _shown_name(self, item: Item, target: EntityId) -> dict[str, Any]:
+        """Return what shows that an item writes an entity."""
+        fingerprint = item.fingerprint
+        for follows in (None, *self.tx.items_with_fingerprint(fingerprint)):
+            before = None if follows is None else id_to_text(follows)
+            words = (fingerprint.hex(), before, id_to_text(target))
+            if derived_id("item", *words, time_of=TASK) == item.id:
+                return {"entity": target, "fingerprint": fingerprint, "follows": follows}
+        raise AssertionError("an item that follows from nothing")
 
     def _todos(self) -> tuple[EntityId, list[EntityWrite]]:
         """Return the checklist that a created item goes to, with the plain write that makes it if need be."""

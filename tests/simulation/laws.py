@@ -53,6 +53,7 @@ def contents(snapshot: Snapshot) -> Contents:
         "item": "SELECT id, status, disputed FROM item ORDER BY id",
         "proposal": "SELECT item, change_set, position, task, fingerprint FROM proposal ORDER BY 1, 2, 3",
         "opinion": "SELECT item, decision, verdict, by, seen FROM opinion ORDER BY 1, 2",
+        "named": "SELECT item, entity FROM named ORDER BY 1, 2",
         "overruled": "SELECT item, whose, decision FROM overruled ORDER BY 1, 2, 3",
         "tally": "SELECT item, whose, verdict, number FROM tally ORDER BY 1, 2, 3",
         "effect": "SELECT item, entity FROM effect ORDER BY 1, 2",

@@ -10,7 +10,7 @@ from store.fold.verdicts import DecisionStatus, ItemStatus
 from syncproto.codec import Value
 from syncproto.commit import AuthorKind, Operation
 from syncproto.hlc import Stamp
-from syncproto.ids import EntityId
+from syncproto.ids import EntityId, derived_id, id_to_text
 from syncproto.vector_clock import Head
 from tests.simulation.device import GroundTruth, HeldCommits
 
@@ -119,9 +119,21 @@ class FoldOracle:
         return self.item_status(item).status is DecisionStatus.CONFIRMED
 
     def is_in_effect(self, item: bytes, entity: EntityId) -> bool:
-        """Return whether an item is confirmed, and the entity among the 24 that count for it."""
-        entities = {deed.operation.entity for deed in self.effects.get(item, [])}
-        return self.confirmed(item) and entity in sorted(entities)[:24]
+        """Return whether an item is confirmed, and names the entity, or has it among 24 others."""
+        if not self.confirmed(item):
+            return False
+        named = self.named_entities(EntityId(item))
+        others = {deed.operation.entity for deed in self.effects.get(item, [])} - named
+        return entity in named or entity in sorted(others)[:24]
+
+    def named_entities(self, item: EntityId) -> set[EntityId]:
+        """Return the entities that decisions show an item to name, and the one that follows from it."""
+        named = {derived_id("entity", id_to_text(item), time_of=item)}
+        for deed in self.decisions.get(item, []):
+            entity = deed.operation.fields.get("entity")
+            if isinstance(entity, bytes):
+                named.add(EntityId(entity))
+        return named
 
     # -- entities ---------------------------------------------------------------------------------------
 

@@ -188,6 +188,46 @@ def _more_effects_than_count(anna: CommitWriter, bea: CommitWriter) -> list[Writ
     return [first, confirmed, again, lower, touched, lowest]
 
 
+_FINGERPRINT = hashlib.sha256(b"a fingerprint").digest()
+
+
+def _item_naming(entity: bytes, follows: bytes | None = None) -> bytes:
+    before = None if follows is None else wire.text(follows)
+    return wire.derived_id("item", [_FINGERPRINT.hex(), before, wire.text(entity)], TASK)
+
+
+def _named_effects(anna: CommitWriter, bea: CommitWriter) -> list[WrittenCommit]:
+    """An item is in effect on what it names, once that is shown, whatever else is written in its name."""
+    first_item = _item_naming(TASK)
+    item = _item_naming(TASK, first_item)
+    made = wire.derived_id("entity", [wire.text(item)], item)
+    lesser = sorted(bytes(14) + bytes([1, n]) for n in range(26))
+    first = anna.write(operation(TASK, {"title": "a"}))
+    forged = bea.write(*(operation(name, {"title": "x"}, effect=item, by=AGENT) for name in lesser))
+    confirmed = anna.write(
+        decision(item, "confirmed", "d1"),
+        operation(TASK, {"title": "b"}, base=[first.head], effect=item, by=AGENT),
+        operation(made, {"title": "c"}, effect=item, by=AGENT, kind="checklist_item"),
+    )
+    shown: dict[str, Any] = {"entity": TASK, "fingerprint": _FINGERPRINT, "follows": first_item}
+    odd: list[dict[str, Any]] = [
+        {"follows": None},
+        {"follows": first_item[:15]},
+        {"fingerprint": bytes(32)},
+        {"fingerprint": _FINGERPRINT[:31]},
+        {"entity": lesser[25]},
+        {"entity": None},
+    ]
+    wrong = bea.write(*(decision(item, "deferred", f"w{n}", **shown | more) for n, more in enumerate(odd)))
+    late = bea.write(decision(item, "confirmed", "d2", by=AGENT, **shown))
+    other = bea.write(
+        decision(first_item, "confirmed", "d3", entity=TASK, fingerprint=_FINGERPRINT),
+        *(operation(name, {"note": "y"}, effect=first_item, by=AGENT) for name in lesser),
+        operation(TASK, {"note": "n"}, base=[first.head], effect=first_item, by=AGENT),
+    )
+    return [first, forged, confirmed, wrong, late, other]
+
+
 def _taken_over(anna: CommitWriter, bea: CommitWriter) -> list[WrittenCommit]:
     """A person's creation of another kind takes away neither a roster entry nor an agent nor its state."""
     key = anna.device.public_key
@@ -292,6 +332,7 @@ _STORIES: tuple[tuple[str, Story], ...] = (
     ("a field written over and over on both branches of a fork", _written_over_on_branches),
     ("writes that overtake, then are undone", _overtaken_then_undone),
     ("more effects of an item than count", _more_effects_than_count),
+    ("effects on what an item names", _named_effects),
     ("what is founded is taken over by none", _taken_over),
     ("disputed", _disputed),
     ("decisions that are none", _odd_decisions),

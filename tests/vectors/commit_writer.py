@@ -50,10 +50,10 @@ def operation(
 
 
 def decision(
-    item: bytes, verdict: str, name: str, *, by: int = USER, seen: tuple[str, ...] = ()
+    item: bytes, verdict: str, name: str, *, by: int = USER, seen: tuple[str, ...] = (), **more: Any
 ) -> list[Any]:
     """Lay out a decision; decisions are named."""
-    fields = {"item_id": item, "verdict": verdict, "seen": [name_id(text) for text in seen]}
+    fields = {"item_id": item, "verdict": verdict, "seen": [name_id(text) for text in seen], **more}
     return operation(name_id(name), fields, kind="decision", by=by)
 
 

@@ -260,7 +260,10 @@ def writes_of(store: ReferenceStore, entity: bytes) -> list[Write]:
 
 
 def in_effect(store: ReferenceStore) -> dict[bytes, set[bytes]]:
-    """Return the confirmed items, each with the entities on which it is in effect: the least 24 ids."""
+    """Return the confirmed items, each with the entities on which it is in effect.
+
+    These are the ones that the item names, and of the others those with the least 24 ids.
+    """
     by_name: dict[bytes, set[bytes]] = {}
     for stored in store.held.values():
         for entity, _, _, _, effect, _, _ in stored.commit[7]:
@@ -269,7 +272,32 @@ def in_effect(store: ReferenceStore) -> dict[bytes, set[bytes]]:
     confirmed = {
         item for item, opinion in opinions_by_item(store).items() if standing(opinion)[0] == "confirmed"
     }
-    return {item: set(sorted(by_name.get(item, set()))[:24]) for item in confirmed}
+    effects = {}
+    for item in confirmed:
+        written = by_name.get(item, set())
+        named = named_entities(store, item) & written
+        effects[item] = named | set(sorted(written - named)[:24])
+    return effects
+
+
+def named_entities(store: ReferenceStore, item: bytes) -> set[bytes]:
+    """Return the entity whose id follows from an item's, and those from whose ids the item's follows."""
+    named = {wire.derived_id("entity", [wire.text(item)], item)}
+    for record in store.held.values():
+        for _, kind, base, fields, _, _, _ in record.commit[7]:
+            if kind != "decision" or base or fields.get("item_id") != item:
+                continue
+            if not isinstance(fields.get("verdict"), str) or fields["verdict"] not in VERDICTS:
+                continue
+            entity, fingerprint, follows = (fields.get(name) for name in ("entity", "fingerprint", "follows"))
+            if not isinstance(fingerprint, bytes) or len(fingerprint) != 32 or not wire.is_id(entity):
+                continue
+            if follows is not None and not wire.is_id(follows):
+                continue
+            before = None if follows is None else wire.text(follows)
+            if wire.derived_id("item", [fingerprint.hex(), before, wire.text(entity)], item) == item:
+                named.add(entity)
+    return named
 
 
 def _live(store: ReferenceStore, writes: list[Write], effects: set[bytes]) -> list[Write]:

@@ -6,12 +6,14 @@ Never checks whether the decision is allowed: `decisions.py` has. Never writes o
 from dataclasses import dataclass
 
 from daemon.agents.deciding.item_state import ItemState
+from daemon.agents.proposing.authenticity import name_of_item
 from daemon.agents.tools.arguments import Arguments
 from daemon.agents.tools.checklists import checklist_of, ordered_children
 from daemon.agents.tools.effects import Effect, args_hash, effect_of, operation_id
 from daemon.agents.tools.message_ids import confirmation_message_ids
 from daemon.journal.checklist_items import TODOS_TITLE
 from daemon.journal.fields import positions
+from store.fold.effects import ItemName, fields_of_name
 from store.fold.item import Item
 from store.fold.verdicts import Verdict
 from store.snapshot import Snapshot
@@ -52,10 +54,12 @@ def person_decision_write(
     via: str,
     edited: Arguments | None = None,
     shown_args: Arguments | None = None,
+    name: ItemName | None = None,
 ) -> EntityWrite:
     """Return the write of a decision that has seen every decision of the item known here.
 
-    `shown_args` are the arguments that the person saw; None if they cannot be read here.
+    `shown_args` are the arguments that the person saw; None if they cannot be read here. `name` shows which
+    entity the item writes.
     """
     fields: dict[str, Value] = {
         "item_id": item.id,
@@ -70,6 +74,8 @@ def person_decision_write(
         fields["reason"] = reason
     if edited is not None:
         fields["edited_args"] = edited
+    if name is not None:
+        fields |= fields_of_name(name)
     return EntityWrite(tx.new_id(), "decision", fields)
 
 
@@ -85,6 +91,7 @@ def confirmation_writes(tx: Transaction, confirmation: Confirmation) -> list[Ent
         via=confirmation.via,
         edited=confirmation.edited,
         shown_args=confirmation.case.args,
+        name=name_of_item(tx, item, confirmation.case.proposed),
     )
     # What a person edits is the person's own wording, and ranks above an agent's write.
     by = AuthorKind.AGENT if confirmation.edited is None else AuthorKind.USER

@@ -20,7 +20,7 @@ from daemon.agents.tools.arguments import ArgumentFault, Arguments
 from daemon.agents.tools.effects import args_hash
 from daemon.agents.tools.table import TOOLS
 from daemon.journal.fields import validation
-from store.fold.effects import EFFECTS_MAX, has_place
+from store.fold.effects import EFFECTS_MAX
 from store.fold.item import Item
 from store.fold.verdicts import DecisionStatus, Verdict
 from store.sentence import Sentence, sentence, sentence_fields
@@ -243,7 +243,7 @@ def _person_overwrote(case: ItemState) -> bool:
 
 def _require_place(tx: Transaction, case: ItemState) -> None:
     """Refuse an item whose effect would not count: forged operations have used up its places."""
-    if not has_place(tx.db, case.item.id, case.effect.entity):
+    if not item_state.has_place(tx, case):
         raise _Refused(
             DecisionOutcome.FAILED,
             sentence(

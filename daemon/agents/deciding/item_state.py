@@ -9,7 +9,7 @@ from enum import StrEnum
 from itertools import chain, islice
 from typing import Final
 
-from daemon.agents.proposing.authenticity import authentic_item
+from daemon.agents.proposing.authenticity import authentic_item, name_of_item
 from daemon.agents.tools.agent_record import task_removed_sentence
 from daemon.agents.tools.argument_recovery import recover_arguments
 from daemon.agents.tools.arguments import ArgumentFault, Arguments
@@ -18,7 +18,7 @@ from daemon.agents.tools.effects import Effect, effect_of, named_entity_id
 from daemon.agents.tools.table import SET_TASK_STATUS, TOOLS, WriteTarget, validate_arguments
 from daemon.journal.fields.validation import NEEDS_REASON, PRIORITY_DEFAULT
 from daemon.text_comparison import comparison_key
-from store.fold import effects, proposal_index
+from store.fold import proposal_index
 from store.fold.effects import EffectIndex
 from store.fold.entity import Entity
 from store.fold.item import Item
@@ -269,11 +269,17 @@ def can_take_effect(snapshot: Snapshot, item: Item) -> bool:
     its places. What remains is to undo the confirmation.
     """
     state = item_state_of(snapshot, item)
-    return (
-        state is not None
-        and effects.has_place(snapshot.db, item.id, state.effect.entity)
-        and missing_target_reason(snapshot, state) is None
-    )
+    return state is not None and has_place(snapshot, state) and missing_target_reason(snapshot, state) is None
+
+
+def has_place(snapshot: Snapshot, state: ItemState) -> bool:
+    """Report whether the effect of an item counts, or would if it were confirmed.
+
+    Forged operations can take all places of an item from before its id followed from what it writes.
+    """
+    if name_of_item(snapshot, state.item, state.proposed) is not None:
+        return True
+    return EffectIndex(snapshot.db).has_place(state.item.id, state.effect.entity)
 
 
 def confirmed_without_effect(snapshot: Snapshot, limit: int, task: EntityId | None = None) -> list[EntityId]:

@@ -4,13 +4,15 @@ An item's id is a hash of what it proposes, so another set that names the item c
 Never relies on a check by the device that wrote a proposal.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
 from daemon.agents.tools.agent_record import agent_id
 from daemon.agents.tools.arguments import ArgumentFault, Arguments
-from daemon.agents.tools.effects import fingerprint_of, item_id
+from daemon.agents.tools.effects import fingerprint_of, item_id, written_entity
 from daemon.agents.tools.table import TOOLS, validate_arguments
+from store.fold.effects import ItemName
 from store.fold.item import Item, Occurrence
 from store.snapshot import Snapshot
 from syncproto.ids import EntityId
@@ -46,15 +48,30 @@ def _arguments(snapshot: Snapshot, item: EntityId, proposed: Occurrence) -> Argu
         args = validate_arguments(tool.name, proposed.args)
     except ArgumentFault:
         return None
-    fingerprint = fingerprint_of(proposed.task, tool.name, args)
-    return args if _leads_to_item(snapshot, fingerprint, item, proposed.task) else None
-
-
-def _leads_to_item(snapshot: Snapshot, fingerprint: bytes, item: EntityId, task: EntityId) -> bool:
-    """Report whether a fingerprint leads to this item, as the first of its chain or after a known item."""
-    if item == item_id(fingerprint, None, task):
-        return True
-    return any(
-        item == item_id(fingerprint, previous, task)
-        for previous in snapshot.items_with_fingerprint(fingerprint)
+    fingerprint, task = fingerprint_of(proposed.task, tool.name, args), proposed.task
+    entity = written_entity(tool.name, args, task)
+    # Until an item's id followed from what it writes, all ids were made as are those of items that make it.
+    is_genuine = any(
+        item in (item_id(fingerprint, previous, task, entity), item_id(fingerprint, previous, task, None))
+        for previous in _items_before(snapshot, fingerprint)
     )
+    return args if is_genuine else None
+
+
+def name_of_item(snapshot: Snapshot, item: Item, args: Arguments) -> ItemName | None:
+    """Return what shows which entity an authentic item writes; None if it makes that, or is of an old form.
+
+    `args` are those that the agent proposed.
+    """
+    fingerprint = fingerprint_of(item.task, item.tool, args)
+    entity = written_entity(item.tool, args, item.task)
+    if entity is None:
+        return None
+    names = (ItemName(fingerprint, before, entity) for before in _items_before(snapshot, fingerprint))
+    return next((name for name in names if name.item_id(time_of=item.task) == item.id), None)
+
+
+def _items_before(snapshot: Snapshot, fingerprint: bytes) -> Iterator[EntityId | None]:
+    """Yield what an item with this fingerprint may follow: nothing, or a known item."""
+    yield None
+    yield from snapshot.items_with_fingerprint(fingerprint)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from daemon.agents.proposing.baseline import Baseline
 from daemon.agents.proposing.persons_word import later_word_objection
 from daemon.agents.tools.arguments import Arguments
-from daemon.agents.tools.effects import change_set_id, effect_of, fingerprint_of, item_id
+from daemon.agents.tools.effects import change_set_id, effect_of, fingerprint_of, item_id, written_entity
 from daemon.agents.tools.table import TOOLS, WriteTarget
 from daemon.journal.fields import positions
 from daemon.text_comparison import comparison_key
@@ -108,7 +108,9 @@ class ChangeSetBuilder:
         fingerprint = fingerprint_of(self._run.task, tool, args)
         if any(queued.fingerprint == fingerprint or _is_twin(queued, tool, args) for queued in self._queued):
             return "is already proposed in this run"
-        identifier, before = self._next_item(fingerprint, snapshot)
+        identifier, before = self._next_item(
+            fingerprint, written_entity(tool, args, self._run.task), snapshot
+        )
         # All are checked, not only the last: a verdict on an earlier one may have been reopened since.
         for item in reversed(before):
             repeated = _reason_not_to_repeat(item, self._run.now_ms)
@@ -138,16 +140,22 @@ class ChangeSetBuilder:
             " nothing beyond that was queued or done"
         )
 
-    def _next_item(self, fingerprint: bytes, snapshot: Snapshot) -> tuple[EntityId, list[Item]]:
-        """Follow the chain of items that propose the same to its end.
+    def _next_item(
+        self, fingerprint: bytes, entity: EntityId | None, snapshot: Snapshot
+    ) -> tuple[EntityId, list[Item]]:
+        """Follow the chain of items that propose the same to its end; `entity` is what they write.
 
         Returns the next id, and the items of the chain. Raises ProposalLimitReached for a chain that is too
         long.
         """
         before: list[Item] = []
         for _ in range(REPEATED_PROPOSALS_MAX):
-            identifier = item_id(fingerprint, before[-1].id if before else None, self._run.task)
+            previous = before[-1].id if before else None
+            identifier = item_id(fingerprint, previous, self._run.task, entity)
             item = snapshot.item(identifier)
+            if item is None:
+                # An earlier version made ids without the entity that is written.
+                item = snapshot.item(item_id(fingerprint, previous, self._run.task, None))
             if item is None:
                 return identifier, before
             before.append(item)

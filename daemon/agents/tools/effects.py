@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from daemon.agents.tools.arguments import Arguments
 from daemon.agents.tools.table import TOOLS, Tool, WriteTarget, effective_arguments, is_effective_argument
+from store.fold.effects import ItemName, entity_of_item
 from syncproto.codec import Value
 from syncproto.ids import EntityId, derived_id, id_from_text, id_to_text, tagged_digest
 
@@ -43,7 +44,7 @@ def effect_of(name: str, args: Arguments, item: EntityId, task: EntityId) -> Eff
     """Return what confirming an item writes."""
     tool = TOOLS[name]
     if tool.writes is WriteTarget.NEW_ITEM:
-        created = derived_id("entity", id_to_text(item), time_of=item)
+        created = entity_of_item(item)
         return Effect(created, "checklist_item", creates=True, fields=_fields_given(tool, args))
     if tool.writes is WriteTarget.ITEM:
         return Effect(
@@ -88,11 +89,24 @@ def fingerprint_of(task: EntityId, tool: str, args: Arguments) -> bytes:
     )
 
 
-def item_id(fingerprint: bytes, previous: EntityId | None, task: EntityId) -> EntityId:
+def written_entity(name: str, args: Arguments, task: EntityId) -> EntityId | None:
+    """Return the entity that a call writes; None if it makes one, whose id follows from the item's."""
+    writes = TOOLS[name].writes
+    if writes is WriteTarget.NEW_ITEM:
+        return None
+    return id_from_text(args["id"]) if writes is WriteTarget.ITEM else task
+
+
+def item_id(
+    fingerprint: bytes, previous: EntityId | None, task: EntityId, entity: EntityId | None
+) -> EntityId:
     """Return the id of the item that proposes this.
 
-    `previous` is the decided item that it follows, if any.
+    `previous` is the decided item that it follows, if any. `entity` is what it writes, None if it makes that:
+    either the item's id follows from the entity's, or the entity's from the item's.
     """
+    if entity is not None:
+        return ItemName(fingerprint, previous, entity).item_id(time_of=task)
     return derived_id(
         "item", fingerprint.hex(), None if previous is None else id_to_text(previous), time_of=task
     )

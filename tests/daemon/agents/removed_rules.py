@@ -73,8 +73,8 @@ TABLE = (
     Removed(
         "a verdict folds again what it changes",
         WRITER,
-        "for item in turned for entity in self._liveness.effects.counting_entities(item)}",
-        "for item in turned for entity in ()}",
+        "            return before | after\n",
+        "            return set()\n",
     ),
     Removed(
         "a creation that a person has touched stays",
@@ -316,9 +316,9 @@ TABLE = (
     Removed(
         "two runs that propose the same make one item",
         QUEUEING,
-        "identifier = item_id(fingerprint, before[-1].id if before else None, self._run.task)",
-        "identifier = item_id(fingerprint, before[-1].id if before else None,"
-        " change_set_id(self._run.run_key, 0, self._run.task)[::-1])",
+        "identifier = item_id(fingerprint, previous, self._run.task, entity)",
+        "identifier = item_id(fingerprint, previous,"
+        " change_set_id(self._run.run_key, 0, self._run.task)[::-1], entity)",
     ),
     Removed(
         "two confirmations make one thing",

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from store.fold.conditional import ConditionalFold, InEffect
-from store.fold.effects import EFFECTS_MAX
+from store.fold.effects import EFFECTS_MAX, ItemName, entity_of_item, entity_shown_in, fields_of_name
 from store.fold.entity_state import EntityState
 from store.log.commit_log import CommitLog
 from store.store import Store
@@ -105,3 +105,95 @@ def test_a_turned_verdict_folds_no_more_than_counts(
     assert len(folded) == EFFECTS_MAX
     write(a, decision(2, "undone", entity_id(901)))
     assert in_effect(a) == []
+
+
+NAMED = entity_id(700)
+NAME = ItemName(bytes(range(32)), None, NAMED)
+NAMING_ITEM = NAME.item_id(time_of=NAMED)
+
+
+def naming_decision(number: int, verdict: str, **more: Value) -> EntityWrite:
+    fields: dict[str, Value] = {"item_id": NAMING_ITEM, "verdict": verdict, "seen": [], **more}
+    return EntityWrite(entity_id(900 + number), "decision", fields, base=EMPTY_CLOCK)
+
+
+def shown_decision(number: int, verdict: str) -> EntityWrite:
+    return naming_decision(number, verdict, **fields_of_name(NAME))
+
+
+def naming_effects(*entities: EntityId) -> list[EntityWrite]:
+    return [
+        EntityWrite(entity, "checklist_item", {"title": "a"}, effect=NAMING_ITEM, by=AuthorKind.AGENT)
+        for entity in entities
+    ]
+
+
+def exists(store: Store, entity: EntityId) -> bool:
+    with store.read() as snapshot:
+        assert_store_is_whole(snapshot)
+        found_entity = snapshot.entity(entity)
+    return found_entity is not None and found_entity.exists
+
+
+def test_no_forged_effect_takes_the_place_of_what_an_item_names(bench: StoreBench) -> None:
+    a = bench.store("a")
+    made = entity_of_item(NAMING_ITEM)
+    write(a, shown_decision(1, "confirmed"), *naming_effects(NAMED, made))
+    write(a, *naming_effects(*MADE))
+    assert exists(a, NAMED)
+    assert exists(a, made)
+    assert in_effect(a) == MADE[:EFFECTS_MAX]
+
+
+def test_what_an_item_names_counts_from_when_it_is_shown(bench: StoreBench) -> None:
+    a = bench.store("a")
+    write(a, naming_decision(1, "confirmed"), *naming_effects(NAMED, *MADE))
+    assert not exists(a, NAMED)
+    write(a, shown_decision(2, "deferred"))
+    assert exists(a, NAMED)
+
+
+def test_a_place_that_what_is_named_leaves_is_taken_by_the_next(bench: StoreBench) -> None:
+    a = bench.store("a")
+    later = [entity_id(1000 + number) for number in range(EFFECTS_MAX)]
+    write(a, naming_decision(1, "confirmed"), *naming_effects(NAMED, *later))
+    assert exists(a, NAMED)
+    assert not exists(a, later[-1])
+    write(a, shown_decision(2, "deferred"))
+    assert exists(a, NAMED)
+    assert exists(a, later[-1])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_in_which_order_names_effects_and_verdicts_come_makes_no_difference(
+    bench: StoreBench, seed: int
+) -> None:
+    a, b = bench.store("a"), bench.store("b")
+    dice = random.Random(seed)
+    steps = [*([write] for write in naming_effects(NAMED, *MADE)), [shown_decision(1, "deferred")]]
+    steps += [[naming_decision(2, "confirmed")], [naming_decision(3, "undone")][: dice.randrange(2)]]
+    dice.shuffle(steps)
+    for step in filter(None, steps):
+        write(dice.choice((a, b)), *step)
+    exchange(a, b, page_bytes=dice.choice((100, 1 << 20)))
+    exchange(b, a, page_bytes=dice.choice((100, 1 << 20)))
+    assert in_effect(a) == in_effect(b)
+    assert exists(a, NAMED) == exists(b, NAMED) == bool(in_effect(a))
+    assert log_and_state(a)[:2] == log_and_state(b)[:2]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"entity": None},
+        {"entity": bytes(15)},
+        {"entity": entity_id(701)},
+        {"fingerprint": "text"},
+        {"fingerprint": bytes(32)},
+        {"follows": bytes(15)},
+        {"follows": entity_id(701)},
+    ],
+)
+def test_what_does_not_lead_to_the_item_shows_nothing(more: dict[str, Value]) -> None:
+    assert entity_shown_in(fields_of_name(NAME), NAMING_ITEM) == NAMED
+    assert entity_shown_in(fields_of_name(NAME) | more, NAMING_ITEM) is None

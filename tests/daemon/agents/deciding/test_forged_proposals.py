@@ -12,7 +12,7 @@ from daemon.agents.deciding.decision_history import list_decisions
 from daemon.agents.deciding.decisions import DecisionOutcome
 from daemon.agents.proposing.immediate_tools import retraction_write
 from daemon.agents.tools.agent_record import agent_id, load_agent
-from daemon.agents.tools.effects import fingerprint_of, item_id
+from daemon.agents.tools.effects import fingerprint_of, item_id, written_entity
 from daemon.agents.tools.table import validate_arguments
 from store.fold.item import Item, clock_as_value
 from store.snapshot import Snapshot
@@ -35,7 +35,7 @@ def forge(
     fingerprint = b""
     if item is None:
         fingerprint = fingerprint_of(task, tool, args)
-        item = item_id(fingerprint, None, task)
+        item = item_id(fingerprint, None, task, written_entity(tool, args, task))
     base: dict[str, Value] = {"clock": clock_as_value(home.entity(task).clock), "value": {}}
     entry: dict[str, Value] = {
         "item_id": item,
@@ -128,7 +128,7 @@ def test_what_is_no_task_is_none_of_an_agents(a: Home, task: EntityId) -> None:
 def test_a_task_that_is_not_known_here_is_not_made(a: Home, task: EntityId) -> None:
     unknown = derived_id("unknown", time_of=task)
     fingerprint = fingerprint_of(unknown, "set_task_title", TITLED)
-    item = item_id(fingerprint, None, unknown)
+    item = item_id(fingerprint, None, unknown, unknown)
     forge(a, task, "set_task_title", TITLED, item=item, task_id=unknown, agent_id=agent_id(unknown))
     assert confirm(a, item, force=True).result is DecisionOutcome.OBSOLETE
     assert a.read(lambda snapshot: snapshot.entity(unknown)) is None
@@ -174,7 +174,7 @@ def test_a_label_that_is_none_is_not_given(a: Home, task: EntityId) -> None:
 
 def estimate_of(task: EntityId) -> EntityId:
     """Return the item that an estimate of two hours will be: anybody can compute it before it is proposed."""
-    return item_id(fingerprint_of(task, "update_task_estimate", {"minutes": 120}), None, task)
+    return item_id(fingerprint_of(task, "update_task_estimate", {"minutes": 120}), None, task, task)
 
 
 def test_a_set_that_names_another_item_does_not_change_what_that_means(

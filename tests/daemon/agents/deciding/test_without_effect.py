@@ -12,6 +12,8 @@ from daemon.agents.deciding.decision_history import list_decisions
 from daemon.agents.deciding.decisions import DecisionOutcome
 from daemon.agents.deciding.item_state import confirmed_without_effect
 from daemon.agents.deciding.set_decisions import answer_if_left_out
+from daemon.agents.proposing import change_set_builder
+from daemon.agents.tools.effects import written_entity
 from daemon.control.health.this_device import check_decisions
 from daemon.journal.views.lookup import NameLookup
 from daemon.journal.views.value_origins import status_steps
@@ -129,6 +131,50 @@ def take_places(home: Home, item: EntityId, count: int = EFFECTS_MAX) -> None:
     )
 
 
+@pytest.fixture
+def old_ids(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let agents make ids as before they followed from what an item writes."""
+    monkeypatch.setattr(change_set_builder, "written_entity", lambda *_: None)
+
+
+def test_forged_effects_take_nothing_from_what_was_confirmed(fleet: Fleet, a: Home, b: Home, task: EntityId):
+    estimate, created = a.estimate(task, 120), a.add(task, "Buy paper", "another run")
+    waiting = a.propose(task, "third run", ("set_task_title", {"title": "Owned"}))[0]
+    confirm(a, estimate)
+    confirm(a, created)
+    fleet.sync()
+    for item in (estimate, created, waiting):
+        take_places(b, item, EFFECTS_MAX + 1)
+    fleet.sync()
+    assert confirm(a, waiting).result is DecisionOutcome.APPLIED
+    fleet.sync()
+    for home in (a, b):
+        values = home.value(task, "estimate_minutes"), home.value(task, "title"), home.titles(task)
+        assert values == (120, "Owned", ["Buy paper"])
+        assert (missed(home), doctor(home), findings(home)) == ([], [True], [])
+
+
+def test_what_follows_a_decided_item_is_named_too(a: Home, task: EntityId):
+    first = a.estimate(task, 120)
+    confirm(a, first)
+    confirm(a, a.estimate(task, 30, "less"))
+    second = a.estimate(task, 120, "later")
+    assert second != first
+    take_places(a, second)
+    assert confirm(a, second).result is DecisionOutcome.APPLIED
+    assert a.value(task, "estimate_minutes") == 120
+
+
+@pytest.mark.usefixtures("old_ids")
+def test_what_was_proposed_before_ids_followed_from_it_is_not_proposed_again(a: Home, task: EntityId):
+    item = a.estimate(task, 120)
+    reject(a, item)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(change_set_builder, "written_entity", written_entity)
+        assert a.propose(task, "another run", ("update_task_estimate", {"minutes": 120})) == []
+
+
+@pytest.mark.usefixtures("old_ids")
 def test_an_effect_that_does_not_count_is_told_and_is_not_confirmed_again(a: Home, task: EntityId):
     item = a.estimate(task, 120)
     confirm(a, item)
@@ -143,7 +189,7 @@ def test_an_effect_that_does_not_count_is_told_and_is_not_confirmed_again(a: Hom
 
 
 def crowd_out(a: Home, task: EntityId) -> EntityId:
-    item = a.add(task, "Buy paper", "another run")
+    item = a.estimate(task, 120)
     confirm(a, item)
     take_places(a, item)
     return item
@@ -156,6 +202,7 @@ def lose_target(a: Home, task: EntityId) -> EntityId:
     return item
 
 
+@pytest.mark.usefixtures("old_ids")
 @pytest.mark.parametrize("prevent_effect", [crowd_out, lose_target])
 def test_of_what_can_take_no_effect_the_remedy_is_to_undo_it(a: Home, task: EntityId, prevent_effect: Any):
     item = prevent_effect(a, task)
@@ -169,16 +216,19 @@ def test_of_what_can_take_no_effect_the_remedy_is_to_undo_it(a: Home, task: Enti
     assert doctor(a) == [True]
 
 
+@pytest.mark.usefixtures("old_ids")
 def test_what_could_not_count_is_not_confirmed(a: Home, task: EntityId):
     item = a.estimate(task, 120)
     take_places(a, item, EFFECTS_MAX - 1)
-    other = a.add(task, "Buy paper", "another run")
+    (other,) = a.propose(task, "another run", ("set_task_title", {"title": "Owned"}))
+    before = a.value(task, "title")
     take_places(a, other)
     assert confirm(a, item).result is DecisionOutcome.APPLIED
     assert confirm(a, other).message_id == "proposal-places-taken"
-    assert (a.value(task, "estimate_minutes"), a.titles(task), missed(a)) == (120, [], [])
+    assert (a.value(task, "estimate_minutes"), a.value(task, "title"), missed(a)) == (120, before, [])
 
 
+@pytest.mark.usefixtures("old_ids")
 def test_the_earlier_statuses_leave_out_a_write_that_does_not_count(a: Home, task: EntityId):
     (item,) = a.propose(task, "run", ("set_task_status", {"status": "GROOMED"}))
     confirm(a, item)

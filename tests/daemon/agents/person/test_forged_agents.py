@@ -186,7 +186,7 @@ def test_whatever_another_device_wrote_lists_hold_and_people_can_decide(
         home = fleet.home("a")
         task = home.new("task", title="Write the report")
         agent = home.write(lambda tx: lifecycle.create_agent(tx, id_to_text(task), "rules"))
-        item = item_id(fingerprint_of(task, "set_task_title", TITLE), None, task)
+        item = item_id(fingerprint_of(task, "set_task_title", TITLE), None, task, task)
         words: dict[str, Any] = {"item_id": item, "tool": "set_task_title", "args": TITLE, "base": {}}
         proposed = {"agent_id": agent, "task_id": task, "items": [words | drawn["item"]]} | drawn["set"]
         judged: dict[str, Any] = {"item_id": item, "verdict": "rejected", "seen": []}

@@ -154,7 +154,7 @@ def test_ids_follow_from_what_is_proposed_and_not_from_how_it_is_worded(a: Home,
     other.ask("functions.updateTaskEstimate", '{"minutes": "60", "humanSummary": "why not"}')
     (first,), (second,) = only_caller.desk.change_sets(), other.desk.change_sets()
     fingerprint = fingerprint_of(bug, "update_task_estimate", {"minutes": 60})
-    assert ids_in(first) == ids_in(second) == [item_id(fingerprint, None, bug)]
+    assert ids_in(first) == ids_in(second) == [item_id(fingerprint, None, bug, bug)]
     assert first.entity == change_set_id("run", 0, bug)
 
 
@@ -278,10 +278,10 @@ def test_what_was_confirmed_and_is_no_longer_so_may_be_proposed_again_as_a_new_i
     confirm(a, a.estimate(task, 30, "less"))
     second = a.estimate(task, 120, "later")
     fingerprint = a.item(waiting_item).fingerprint
-    assert second == item_id(fingerprint, waiting_item, task) != waiting_item
+    assert second == item_id(fingerprint, waiting_item, task, task) != waiting_item
     assert confirm(a, second).result == "applied"
     confirm(a, a.estimate(task, 30, "less again"))
-    assert a.estimate(task, 120, "much later") == item_id(fingerprint, second, task)
+    assert a.estimate(task, 120, "much later") == item_id(fingerprint, second, task, task)
 
 
 @pytest.mark.parametrize(
