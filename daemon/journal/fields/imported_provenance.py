@@ -4,7 +4,7 @@ Never believes the form of an origin, which may have come from anywhere: what do
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -12,6 +12,7 @@ from daemon.journal.fields.provenance import ORIGIN_AT_KEY
 from store.fold.field_versions import Provenance
 from syncproto import codec
 from syncproto.codec import Value
+from syncproto.errors import RemoteProtocolError
 from syncproto.ids import ID_BYTES, DeviceId, EntityId, ReplicaId
 from syncproto.vector_clock import COMMIT_HASH_BYTES, Head
 
@@ -26,6 +27,11 @@ TOUCH_ORIGIN: dict[str, Value] = {"by": "import", "format": JSONL_FORMAT}
 """The origin of a write that has no values."""
 
 SEEN_ITEMS = 3
+
+_ORIGIN_ITEMS_MAX = 256
+"""The items of an origin that another one contains: an import writes some five names with their values."""
+
+_origin_decoder = msgspec.msgpack.Decoder(dict[str, Any])
 
 KnownCounters = dict[ReplicaId, int]
 """Which commits on an entity a journal knows of: replica to the counter of the last one."""
@@ -92,13 +98,13 @@ def original_write(source: Provenance) -> OriginalWrite | None:
             bytes() as digest,
             (bytes() | None) as effect,
             (bytes() | None) as inner,
-        ]:
+        ] if bool not in {type(ms), type(n), type(counter)}:
             head = Head(ReplicaId(replica), counter, digest)
             identifier = None if effect is None else EntityId(effect)
-            if _sizes(device, replica, effect or bytes(ID_BYTES)) == _SIZES and len(digest) in HASH_SIZES:
-                return OriginalWrite(
-                    ms, n, DeviceId(device), name, head, identifier, None if inner is None else _map(inner)
-                )
+            before = None if inner is None else _decode_origin(inner)
+            is_of_size = _sizes(device, replica, effect or bytes(ID_BYTES)) == _SIZES
+            if is_of_size and len(digest) in HASH_SIZES and (inner is None or before is not None):
+                return OriginalWrite(ms, n, DeviceId(device), name, head, identifier, before)
     return None
 
 
@@ -109,12 +115,16 @@ def _sizes(*parts: bytes) -> tuple[int, ...]:
     return tuple(map(len, parts))
 
 
-def _map(raw: bytes) -> dict[str, Value] | None:
+def _decode_origin(raw: bytes) -> dict[str, Value] | None:
+    """Return the origin that `encode_origin` encoded, None for bytes that are no such origin."""
     try:
-        decoded = codec.decode_trusted(raw)
-    except (msgspec.DecodeError, RecursionError):
+        # A value of a commit is checked when it comes, but not what bytes in it contain. To read more items
+        # than an import writes, again for each field, would cost the square of what a peer sent.
+        origin: dict[str, Value] = codec.decode(raw, _origin_decoder, _ORIGIN_ITEMS_MAX)
+        codec.check_value(origin)
+    except RemoteProtocolError:
         return None
-    return decoded if isinstance(decoded, dict) else None
+    return origin
 
 
 def known_counters_in(origin: Mapping[str, Value] | None) -> KnownCounters:
@@ -123,7 +133,7 @@ def known_counters_in(origin: Mapping[str, Value] | None) -> KnownCounters:
     known_counters: KnownCounters = {}
     for pair in listed if isinstance(listed, list) else []:
         match pair:
-            case [bytes() as replica, int() as counter]:
+            case [bytes() as replica, int() as counter] if len(replica) == ID_BYTES and type(counter) is int:
                 known_counters[ReplicaId(replica)] = counter
     return known_counters
 

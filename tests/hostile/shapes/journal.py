@@ -299,6 +299,29 @@ def longest_origins(target: Target, size: int) -> Iterator[Parcel]:
         yield chain.write(operation(task, {"title": "imported"}, origin=origin))
 
 
+@shape("provenance that claims to come from an export, and is no such thing")
+def origins_of_no_export(target: Target, size: int) -> Iterator[Parcel]:
+    """Write tasks and notes whose origin contains bytes that are no origin."""
+    chain = target.chain("exports")
+    inner = (
+        *(b"\x81\xa1a\xa3\xed\xa0\x80", b"\x81\xa1a\xd4\x05\x00", b"\x81\xa1a\xd6\xff\x00\x00\x00\x01"),
+        *(b"\x81\xa1a\xcb\x7f\xf8" + bytes(6), b"\x81\x01\x01", b"\x81\xa1a" + b"\x91" * 900 + b"\x01"),
+        b"\x81\xa1a\x93" + b"\xc0" * 3,
+    )
+    for number in count():
+        was = [1, 0, bytes(32), "away", bytes(16), 1, bytes(32), None, inner[number % len(inner)]]
+        seen = [[bytes(number % 20), number], [bytes(16), True]]
+        origin = {"by": "import", "format": "jsonl", "was": was, "seen": seen}
+        task = entity_id(target.name, number)
+        note = operation(
+            entity_id(target.name, "note", number),
+            {"task_id": task, "text": "n"},
+            kind="entry",
+            origin=origin,
+        )
+        yield chain.write(operation(task, {"title": "imported", "status": "OPEN"}, origin=origin), note)
+
+
 @shape("moves of one item through its list")
 def moves_without_end(target: Target, size: int) -> Iterator[Parcel]:
     """Tick and move an item of an honest checklist again and again."""
