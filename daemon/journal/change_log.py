@@ -17,7 +17,9 @@ from daemon.journal.fields.schema import (
     is_logged_kind,
     is_secret_field,
 )
+from daemon.journal.fields.validation import REASON_CHARS_MAX
 from daemon.journal.references import entities
+from daemon.journal.references.names import shortened
 from daemon.journal.views.agent_argument import NO_ARGUMENT, Argument, argument_of
 from daemon.journal.views.lookup import NameLookup
 from daemon.journal.views.structures import Change, Event, Touched
@@ -36,6 +38,7 @@ from syncproto.ids import EntityId, ReplicaId, id_to_text
 
 LIMIT_MAX = 500
 TITLE_SHOWN_CHARS = 80
+_REASONS_SHOWN = 8
 
 _TASKS = frozenset({"from_id", "to_id", "task_id"})
 
@@ -413,7 +416,7 @@ class _Words:
             titles = [
                 self._title(EntityId(endpoint)) if isinstance(endpoint, bytes) else "" for endpoint in ends
             ]
-            return f"{titles[0]} {stored_entity.text('type')} {titles[1]}".strip()
+            return f"{titles[0]} {shortened(stored_entity.text('type'))} {titles[1]}".strip()
         task = stored_entity.value("task_id") if stored_entity.kind == "time_record" else None
         if isinstance(task, bytes):
             return self._title(EntityId(task))
@@ -434,10 +437,12 @@ class _Words:
         if item is None:
             return _NO_CAUSE
         proposed = item.occurrences[0]
-        reasons = [decision.reason for decision in item.decisions if decision.reason]
+        reasons = [
+            shortened(decision.reason, REASON_CHARS_MAX) for decision in item.decisions if decision.reason
+        ][-_REASONS_SHOWN:]
         cause = sentence("proposed-by-agent", "proposed by an agent")
         if proposed.rationale:
-            quoted = '"{}"'.format(proposed.rationale.replace('"', "'"))
+            quoted = '"{}"'.format(shortened(proposed.rationale, REASON_CHARS_MAX).replace('"', "'"))
             cause = sentence("proposed-by-agent-because", "proposed by an agent: {words}", words=quoted)
         if reasons:
             cause = sentence(

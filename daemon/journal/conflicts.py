@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from daemon.journal.fields.schema import OTHER_LOGGED_KINDS, is_logged_kind
 from daemon.journal.references import entities
 from daemon.journal.references.entities import BaseClock
+from daemon.journal.references.names import shown_name
 from daemon.journal.views import conflict_versions
 from daemon.journal.views.lookup import clock_json
 from daemon.journal.views.presenter import JournalPresenter
@@ -189,7 +190,7 @@ def _top(snapshot: Snapshot, entity: Entity) -> Entity | None:
 def _with_task(conflict: Conflict, task: Entity | None) -> Conflict:
     if task is None:
         return conflict
-    return replace(conflict, task_id=id_to_text(task.id), task_title=task.text("title"))
+    return replace(conflict, task_id=id_to_text(task.id), task_title=shown_name(task))
 
 
 def _find_entity(snapshot: Snapshot, ref: str) -> Entity:

@@ -22,6 +22,7 @@ from daemon.journal.fields.time_spans import kept_moment_ms
 from daemon.journal.human_input import HumanInput
 from daemon.journal.references import entities
 from daemon.journal.references.entities import BaseClock
+from daemon.journal.references.names import shown_name
 from daemon.journal.tasks import touch_task
 from daemon.journal.views.lookup import NameLookup
 from daemon.journal.views.presenter import JournalPresenter
@@ -312,7 +313,7 @@ def _task(snapshot: Snapshot, record: Entity) -> Entity | None:
 
 def _title(snapshot: Snapshot, record: Entity) -> str:
     task = _task(snapshot, record)
-    return "" if task is None else task.text("title")
+    return "" if task is None else shown_name(task)
 
 
 def _touches(tx: Transaction, records: Iterable[Entity], *others: Entity | None) -> list[EntityWrite]:

@@ -12,6 +12,7 @@ from daemon.agents.proposing.authenticity import authentic_item
 from daemon.agents.tools import budgets
 from daemon.agents.tools.agent_record import Agent, current_report
 from daemon.agents.tools.model_interface import DecisionView, ObservationView, ProposalView
+from daemon.journal.references.names import shown_name
 from store.fold.entity import Entity
 from store.fold.item import Decision, Item
 from store.fold.verdicts import DecisionStatus, Verdict
@@ -179,7 +180,7 @@ def _name_of(snapshot: Snapshot, identifier: str) -> str:
         entity = snapshot.entity(id_from_text(identifier))
     except ValueError:
         entity = None
-    return identifier if entity is None else entity.text("title") or entity.text("name") or identifier
+    return identifier if entity is None else shown_name(entity) or identifier
 
 
 def _one_line(text: str) -> str:

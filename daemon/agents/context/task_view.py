@@ -45,7 +45,7 @@ def view_of_task(snapshot: Snapshot, task: Entity) -> TaskView:
         language=task.text("language") or None,
         items=_items(snapshot, task.id),
         status_reason=task.text("reason"),
-        category=None if category_entity is None else category_entity.text("name") or None,
+        category=None if category_entity is None else names.shown_name(category_entity) or None,
         labels=tuple(_label_view(label) for label in _labels_of(snapshot, task)),
     )
 
@@ -164,7 +164,7 @@ def _labels_of(snapshot: Snapshot, task: Entity) -> list[Entity]:
 
 def _label_view(label: Entity) -> LabelView:
     return LabelView(
-        id_to_text(label.id), label.text("name"), budgets.truncate(label.text("description"), 300)
+        id_to_text(label.id), names.shown_name(label), budgets.truncate(label.text("description"), 300)
     )
 
 

@@ -14,6 +14,7 @@ from daemon.agents.tools import summaries
 from daemon.agents.tools.arguments import Arguments
 from daemon.journal.fields.provenance import AUTHOR_NAMES
 from daemon.journal.references import entities
+from daemon.journal.references.names import shown_name
 from daemon.journal.views.agent_argument import Argument, argument_in
 from daemon.journal.views.lookup import NameLookup, json_value
 from daemon.journal.views.structures import Evidence
@@ -22,9 +23,11 @@ from store.fold.item import Decision, Item
 from store.fold.verdicts import deciding_opinions
 from store.queries.decisions import DecisionEntry, decisions_before
 from store.snapshot import Snapshot
+from syncproto import codec
 from syncproto.ids import EntityId, id_to_text
 
 DECISIONS_LISTED_MAX = 500
+_FORGED_ARGS_BYTES_MAX = 4096
 
 
 class DecisionRecord(Struct, frozen=True, kw_only=True):
@@ -142,12 +145,12 @@ class _DecisionPresenter:
         stored = self._snapshot.item(identifier)
         assert stored is not None
         state = item_state.item_state_of(self._snapshot, stored)
-        item, args = (stored, stored.args) if state is None else (state.item, state.proposed)
+        item, args = (stored, _bounded_args(stored.args)) if state is None else (state.item, state.proposed)
         task = self._snapshot.entity(item.task)
         without_effect = item_state.lacks_effect(self._snapshot, stored)
         return _ItemDetails(
             item,
-            "" if task is None else task.text("title"),
+            "" if task is None else shown_name(task),
             args,
             None if state is None else reach.target_name(self._snapshot, item.tool, args),
             {decision.id: decision for decision in stored.decisions},
@@ -162,3 +165,11 @@ class _DecisionPresenter:
             not without_effect or item_state.can_take_effect(self._snapshot, stored),
             argument_in(self._snapshot, item.task, args),
         )
+
+
+def _bounded_args(args: Arguments) -> Arguments:
+    """Return the arguments of a proposal that no agent of ours made; none if they are long.
+
+    They are shown with each decision on the item, of which there may be thousands.
+    """
+    return args if len(codec.encode(args)) <= _FORGED_ARGS_BYTES_MAX else {}

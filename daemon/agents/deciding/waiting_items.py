@@ -13,6 +13,7 @@ from daemon.agents.proposing import reach
 from daemon.agents.proposing.change_set_builder import CHANGE_SETS_MAX
 from daemon.agents.tools import summaries
 from daemon.agents.tools.effects import args_hash, change_set_id
+from daemon.journal.references.names import shown_name
 from daemon.timestamps import iso_utc
 from store.fold.item import Occurrence
 from store.snapshot import Snapshot
@@ -101,7 +102,7 @@ def _pending_item(snapshot: Snapshot, state: ItemState, status: DisplayedStatus)
         item_id=id_to_text(item.id),
         set_id=id_to_text(newest.change_set),
         task_id=id_to_text(item.task),
-        task_title="" if state.task is None else state.task.text("title"),
+        task_title="" if state.task is None else shown_name(state.task),
         agent_id=id_to_text(newest.agent),
         tool=item.tool,
         args=state.args,

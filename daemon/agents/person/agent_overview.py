@@ -35,6 +35,7 @@ from daemon.agents.tools.agent_record import (
     replicated_failures,
 )
 from daemon.journal.references import entities
+from daemon.journal.references.names import shown_name
 from daemon.journal.views.lookup import NameLookup
 from daemon.refusal import RefusalCode, Refused
 from daemon.timestamps import iso_utc
@@ -167,7 +168,7 @@ def agent_details(snapshot: Snapshot, agent: EntityId, now_ms: int, outlook: Out
     return AgentDetails(
         id=id_to_text(agent),
         task_id=id_to_text(known_agent.task),
-        task_title=known_agent.display_name if task is None else task.text("title"),
+        task_title=known_agent.display_name if task is None else shown_name(task),
         display_name=known_agent.display_name,
         kind=TASK_AGENT,
         mode=known_agent.mode,

@@ -33,7 +33,7 @@ def policy_by_tool(agent: Entity) -> dict[str, str]:
 def allowed_category_names(snapshot: Snapshot, agent: Entity) -> list[str]:
     """Return the names of the categories that an agent may work on; none: tasks without a category."""
     categories = (snapshot.entity(category) for category in names.member_ids(agent, CATEGORIES_FIELD))
-    return sorted(category.text("name") for category in categories if category is not None)
+    return sorted(names.shown_name(category) for category in categories if category is not None)
 
 
 def set_tool_policy(tx: Transaction, agent: EntityId, tool_name: str, policy: str) -> None:

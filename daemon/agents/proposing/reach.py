@@ -7,6 +7,7 @@ from daemon.agents.tools.arguments import Arguments
 from daemon.agents.tools.checklists import checklist_of
 from daemon.agents.tools.effects import named_entity_id
 from daemon.agents.tools.table import TOOLS, WriteTarget
+from daemon.journal.references.names import shown_name
 from store.fold.entity import Entity
 from store.snapshot import Snapshot
 from syncproto.ids import EntityId
@@ -22,7 +23,7 @@ def named_entity(snapshot: Snapshot, tool: str, args: Arguments) -> Entity | Non
 def target_name(snapshot: Snapshot, tool: str, args: Arguments) -> str | None:
     """Return the name of a call's target; None if it has no name here."""
     entity = named_entity(snapshot, tool, args)
-    return None if entity is None else entity.text("title") or entity.text("name") or None
+    return None if entity is None else shown_name(entity) or None
 
 
 def out_of_reach_reason(snapshot: Snapshot, task: EntityId, tool: str, args: Arguments) -> str | None:

@@ -22,6 +22,7 @@ _IMPORT = "import"
 _FORMAT = "format"
 _SOURCE = "source"
 _CHANGED = "changed_ms"
+_SOURCE_CHARS_MAX = 2000  # no importer takes an id that is longer
 
 
 def import_origin(
@@ -40,8 +41,10 @@ def source_id_of(task: Entity) -> tuple[str, str] | None:
     """Return the format that a task was first imported from and its id there, None if it has none."""
     origin = {} if task.created is None else origin_before_export(task.created)
     format_, source = origin.get(_FORMAT), origin.get(_SOURCE)
-    is_known = origin.get(_BY) == _IMPORT and isinstance(format_, str) and isinstance(source, str)
-    return (str(format_), str(source)) if is_known else None
+    if origin.get(_BY) != _IMPORT or not isinstance(format_, str) or not isinstance(source, str):
+        return None
+    # A calendar and a list of Taskwarrior name it with each link to the task.
+    return (format_, source) if len(source) <= _SOURCE_CHARS_MAX else None
 
 
 def source_changed_ms(source: Provenance) -> int:

@@ -88,9 +88,23 @@ class NameRegistry:
         )
 
 
+def shown_name(entity: Entity) -> str:
+    """Return the title or name of something as it stands beside other things: no longer than a title may be.
+
+    Only what shows the thing itself shows a longer one. Another program may have written a title that fills a
+    commit, and thousands of things that each name it in some bytes.
+    """
+    return shortened(entity.text("title") or entity.text("name"))
+
+
+def shortened(text: str, most: int = validation.TITLE_CHARS_MAX) -> str:
+    """Return a text, or the beginning of one that is longer than any title, or than so many characters."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def names_by_id(snapshot: Snapshot, kind: NamedKind) -> dict[EntityId, str]:
     """Return the names of all labels or categories in sight."""
-    return {entity.id: entity.text("name") for entity in snapshot.entities(kind)}
+    return {entity.id: shown_name(entity) for entity in snapshot.entities(kind)}
 
 
 def find_named(snapshot: Snapshot, kind: NamedKind, ref: str, *, removed: bool = False) -> Entity:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from daemon.journal.fields.provenance import AUTHOR_NAMES, author_name, written_ms
+from daemon.journal.references.names import shown_name
 from daemon.journal.views.lookup import ChildLookup, NameLookup, clock_json
 from daemon.journal.views.structures import Conflict, ConflictVersion
 from daemon.timestamps import iso_utc
@@ -167,7 +168,7 @@ class ConflictPresenter:
             return foreign_text(self.names.device_names.get(DeviceId(value), ""))
         if field.endswith("_id") and isinstance(value, bytes):
             target = self.snapshot.entity(EntityId(value))
-            return foreign_text("" if target is None else target.text("title") or target.text("name"))
+            return foreign_text("" if target is None else shown_name(target))
         return foreign_text("")
 
     def _siblings(self, entity: Entity) -> list[Entity]:

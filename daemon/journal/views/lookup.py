@@ -53,7 +53,7 @@ class NameLookup:
     @cached_property
     def labels(self) -> dict[EntityId, str]:
         """Names of the visible labels."""
-        return {label: entity.text("name") for label, entity in self.label_entities.items()}
+        return {label: names.shown_name(entity) for label, entity in self.label_entities.items()}
 
     @cached_property
     def label_entities(self) -> dict[EntityId, Entity]:
@@ -69,7 +69,7 @@ class NameLookup:
     def device_names(self) -> dict[DeviceId, str]:
         """Names of the devices in the roster, including those that were removed."""
         devices = [*self._snapshot.entities("device"), *self._snapshot.entities("device", removed=True)]
-        keys = [(device.value("public_key"), device.text("name")) for device in devices]
+        keys = [(device.value("public_key"), names.shown_name(device)) for device in devices]
         return {device_id_of_key(key): name for key, name in keys if isinstance(key, bytes)}
 
     def device_of_replica(self, replica: ReplicaId) -> DeviceId:
@@ -82,7 +82,7 @@ class NameLookup:
         """Return the device on which a value was first written, and its name, "" if that is not known."""
         original = original_write(source)
         if original is not None:
-            return original.device, original.device_name
+            return original.device, names.shortened(original.device_name)
         device = self.device_of_replica(source.head.replica)
         return device, self.device_names.get(device, "")
 

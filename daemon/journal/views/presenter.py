@@ -144,7 +144,7 @@ class JournalPresenter:
             self.names.label_entities.get(member_id)
             for member_id in names.member_ids(task, names.TASK_LABELS)
         )
-        return {entity.text("name"): stored_color(entity) for entity in entities if entity is not None}
+        return {names.shown_name(entity): stored_color(entity) for entity in entities if entity is not None}
 
     def _report(self, agent: EntityId) -> dict[str, Any] | None:
         for state in self._snapshot.ids_pointing_at(agent, "agent_state"):
@@ -214,7 +214,7 @@ class JournalPresenter:
         return TimeRecord(
             id=id_to_text(record.id),
             task_id=None if task is None else id_to_text(task.id),
-            task_title="" if task is None else task.text("title"),
+            task_title="" if task is None else names.shown_name(task),
             started_at=started,
             ended_at=ended,
             minutes=None if ended is None else length // MINUTE_MS,

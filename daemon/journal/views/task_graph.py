@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
 
+from daemon.journal.references.names import shown_name
 from daemon.journal.views.structures import Link
 from store.fold.entity import Entity
 from store.snapshot import Snapshot
@@ -83,7 +84,7 @@ def present_link(snapshot: Snapshot, link: Entity, task: EntityId, circle: Abstr
         from_id=id_to_text(key.begins),
         to_id=id_to_text(key.ends),
         task_id=id_to_text(other),
-        title=None if target is None else target.text("title"),
+        title=None if target is None else shown_name(target),
         status=None if target is None else target.text("status") or "OPEN",
         circular=key.type == BLOCKS and other in circle,
         task_removed=target is not None and not target.visible,

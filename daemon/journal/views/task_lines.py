@@ -10,6 +10,7 @@ from msgspec import Struct
 from daemon.journal.fields.colors import stored_color
 from daemon.journal.fields.validation import PRIORITY_DEFAULT
 from daemon.journal.references import entities
+from daemon.journal.references.names import shown_name
 from daemon.journal.references.task_filters import ResolvedFilter
 from daemon.journal.views.structures import Progress
 from store.fold.entity import Entity
@@ -125,9 +126,9 @@ def _line(
         _text(values, "priority") or PRIORITY_DEFAULT,
         _text(values, "due"),
         estimate if type(estimate) is int else None,
-        sorted({label.text("name") for label in labels}, key=str.casefold),
-        {label.text("name"): color for label in labels if (color := stored_color(label))},
-        None if category_entity is None else category_entity.text("name"),
+        sorted({shown_name(label) for label in labels}, key=str.casefold),
+        {shown_name(label): color for label in labels if (color := stored_color(label))},
+        None if category_entity is None else shown_name(category_entity),
         progress,
         removed,
     )

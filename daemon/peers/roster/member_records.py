@@ -104,7 +104,7 @@ def make_member(entity: Entity, genuine: Container[Value], earlier: Value) -> Me
         return None
     public_key = public_key_of(certificate)
     device = device_id_of_key(public_key)
-    name = entity.text("name") or device.hex()[:8]
+    name = entity.text("name")[:DEVICE_NAME_CHARS_MAX] or device.hex()[:8]
     return Member(device, name, public_key, certificate, _is_removed(entity), *_beacon(entity))
 
 

@@ -310,8 +310,8 @@ def origins_of_no_export(target: Target, size: int) -> Iterator[Parcel]:
     )
     for number in count():
         was = [1, 0, bytes(32), "away", bytes(16), 1, bytes(32), None, inner[number % len(inner)]]
-        seen = [[bytes(number % 20), number], [bytes(16), True]]
-        origin = {"by": "import", "format": "jsonl", "was": was, "seen": seen}
+        counters = [[bytes(number % 20), number], [bytes(16), True]]
+        origin = {"by": "import", "format": "jsonl", "was": was, "seen": counters}
         task = entity_id(target.name, number)
         note = operation(
             entity_id(target.name, "note", number),
@@ -320,6 +320,22 @@ def origins_of_no_export(target: Target, size: int) -> Iterator[Parcel]:
             origin=origin,
         )
         yield chain.write(operation(task, {"title": "imported", "status": "OPEN"}, origin=origin), note)
+
+
+@shape("a label, a category and a task of long names, beside thousands of tasks")
+def long_names_at_many_tasks(target: Target, size: int) -> Iterator[Parcel]:
+    """Fill half of the bytes with three names, and the rest with what they are shown beside."""
+    chain = target.chain("names")
+    name = "N" * min(_TEXT_BYTES, size // 6)
+    label, category = entity_id(target.name, "label"), entity_id(target.name, "category")
+    yield chain.write(operation(label, {"name": name}, kind="label"))
+    yield chain.write(operation(category, {"name": name}, kind="category"))
+    hub, written = _task(target, chain, name)
+    yield written
+    for number in count():
+        fields = {"title": "t", "category_id": category, f"label_ids/{wire.text(label)}": True}
+        yield _create(target, chain, "task", number, fields)
+        yield _link(target, chain, number, (entity_id(target.name, "task", number), hub))
 
 
 @shape("moves of one item through its list")

@@ -55,19 +55,19 @@ SEEN: dict[str, list[Any]] = {
 }
 
 
-def origin_of(inner: bytes | None = None, seen: list[Any] | None = None, **other: Any) -> dict[str, Any]:
+def origin_of(inner: bytes | None = None, listed: list[Any] | None = None, **other: Any) -> dict[str, Any]:
     return {
         "by": "import",
         "format": "jsonl",
         "was": [*(_WAS | other).values(), inner],
-        "seen": seen or [],
+        "seen": listed or [],
     }
 
 
 ORIGINS = [
     *(pytest.param(origin_of(inner), id=name) for name, inner in INNER.items()),
     *(pytest.param(origin_of(**other), id=name) for name, other in OTHERS.items()),
-    *(pytest.param(origin_of(seen=seen), id=f"seen: {name}") for name, seen in SEEN.items()),
+    *(pytest.param(origin_of(listed=listed), id=f"seen: {name}") for name, listed in SEEN.items()),
 ]
 
 
@@ -91,10 +91,10 @@ def test_an_origin_of_any_form_is_shown_exported_and_imported(fleet: Fleet, a: H
     task, note = EntityId(b"t" * 16), EntityId(b"n" * 16)
     a.write(partial(_write, task=task, note=note, origin=origin))
     assert a.read(partial(_shown, task=task)) == "Passport"
-    there = fleet.home("there")
-    imported(there, exported(a))
-    assert there.read(partial(_shown, task=task)) == "Passport"
-    assert exported(there) == exported(a)
+    other = fleet.home("there")
+    imported(other, exported(a))
+    assert other.read(partial(_shown, task=task)) == "Passport"
+    assert exported(other) == exported(a)
 
 
 def test_what_an_origin_says_of_replicas_is_read_as_far_as_it_has_the_form():
