@@ -3,6 +3,7 @@
 Never executes a deferrable call, whatever the limits are: a call that cannot be queued is refused.
 """
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from daemon.agents.proposing import reach
@@ -27,6 +28,7 @@ from daemon.agents.tools import policy, summaries
 from daemon.agents.tools.argument_recovery import recover_arguments
 from daemon.agents.tools.arguments import ArgumentFault, Arguments
 from daemon.agents.tools.policy import Ruling
+from daemon.agents.tools.short_ids import NO_SHORT_IDS, ShortIds
 from daemon.agents.tools.table import (
     TOOLS,
     CallMode,
@@ -51,10 +53,20 @@ class _Reasoning(NamedTuple):
 
 
 class ToolCallHandler:
-    """Handles the calls of one run, and answers each in words that the model can use."""
+    """Handles the calls of one run, and answers each in words that the model can use.
 
-    def __init__(self, run: RunIdentity, baseline: Baseline, limits: ProposalLimits) -> None:
+    `short_ids` are those by which the model may name what it was shown; a full id does as well.
+    """
+
+    def __init__(
+        self,
+        run: RunIdentity,
+        baseline: Baseline,
+        limits: ProposalLimits,
+        short_ids: ShortIds = NO_SHORT_IDS,
+    ) -> None:
         self._run = run
+        self._short_ids = short_ids
         self._baseline = baseline
         self._limits = limits
         self._change_sets = ChangeSetBuilder(run, baseline, limits)
@@ -77,6 +89,10 @@ class ToolCallHandler:
 
     def answer_call(self, name: str, arguments: str | dict[str, Any], snapshot: Snapshot) -> ToolAnswer:
         """Handle one call, with the journal as it is now. Never raises for what a model wrote."""
+        answer = self._answer_call(name, arguments, snapshot)
+        return replace(answer, text=self._short_ids.abbreviated(answer.text))
+
+    def _answer_call(self, name: str, arguments: str | dict[str, Any], snapshot: Snapshot) -> ToolAnswer:
         tool = TOOLS.get(normalised_name(name))
         if tool is None:
             answer = f"Refused: there is no tool {name.strip()[:60]!r}. Tools: {', '.join(TOOLS)}."
@@ -85,7 +101,9 @@ class ToolCallHandler:
         if denied is not None:
             return ToolAnswer(f"Denied: {denied}.", tool.name, None, CallOutcome.DENIED)
         try:
-            args, rationale = split_rationale(recover_arguments(arguments))
+            recovered = self._short_ids.with_full_ids(recover_arguments(arguments))
+            args, rationale = split_rationale(recovered)
+            self._short_ids.require_known_ids(tool.name, args)
             args, evidence = split_evidence(tool.name, args)
             reasoning = _Reasoning(rationale, evidence)
             if tool.mode is CallMode.EXPLODED:
@@ -125,6 +143,7 @@ class ToolCallHandler:
                 split_rationale(member) if isinstance(member, dict) else ({}, None)
             )
             try:
+                self._short_ids.require_known_ids(tool.element, args_of_member)
                 rest, evidence = split_evidence(tool.element, args_of_member)
                 checked = validate_arguments(tool.element, rest)
             except ArgumentFault as fault:

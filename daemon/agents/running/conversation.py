@@ -24,6 +24,7 @@ from daemon.agents.tools.model_interface import (
     ToolCall,
     ToolExchange,
 )
+from daemon.agents.tools.short_ids import short_ids_of
 from daemon.agents.tools.table import UPDATE_REPORT, normalised_name
 from store.snapshot import Snapshot
 from store.transaction import Transaction
@@ -76,7 +77,10 @@ async def run_agent(
     """
     agent = run_inputs.agent
     handler = ToolCallHandler(
-        RunIdentity(agent.id, agent.task, run_inputs.run_key, now_ms), run_inputs.baseline, limits
+        RunIdentity(agent.id, agent.task, run_inputs.run_key, now_ms),
+        run_inputs.baseline,
+        limits,
+        short_ids_of(run_inputs.context),
     )
     transcript = Transcript(agent, run_inputs.run_key, run_inputs.reason)
     progress = RunProgress(model.name, handler, transcript, TokenUsage())
@@ -147,7 +151,10 @@ def _record_turn(
     """Answer the calls of a turn and write them, in one transaction. Raises AgentHindered."""
     require_unhindered(tx, conversation.agent.agent.id)
     answered = [(call, _answer(tx, conversation, call)) for call in calls]
-    conversation.done.transcript.record_turn(tx, turn, answered, len(turn.calls) - len(calls))
+    short_ids = short_ids_of(conversation.agent.context)
+    # A person who reads the log was shown no short ids.
+    readable = [(short_ids.call_with_full_ids(call), answer) for call, answer in answered]
+    conversation.done.transcript.record_turn(tx, turn, readable, len(turn.calls) - len(calls))
     return answered
 
 

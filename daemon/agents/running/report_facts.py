@@ -14,6 +14,7 @@ def with_facts(report: dict[str, Any], context: RunContext) -> dict[str, Any]:
     task = context.task
     items = [item for item in task.items if not item.is_archived]
     facts: dict[str, Any] = {
+        "title": task.title,
         "status": task.status,
         "priority": task.priority,
         "estimate": task.estimate_minutes,

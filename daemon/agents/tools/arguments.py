@@ -57,52 +57,66 @@ class _Arguments(Struct, rename="camel", forbid_unknown_fields=True, frozen=True
 
 
 class SetTaskTitle(_Arguments, frozen=True):
-    """Give the task a title that says better what it is about."""
+    """Rename the task."""
 
     title: Title
 
 
 class UpdateTaskEstimate(_Arguments, frozen=True):
-    """Set how many minutes the task takes."""
+    """Set how long the whole task takes."""
 
-    minutes: Annotated[int, Meta(ge=1, le=MINUTES_MAX)]
+    minutes: Annotated[int, Meta(ge=1, le=MINUTES_MAX, description="In minutes.")]
 
 
 class UpdateTaskDueDate(_Arguments, frozen=True):
-    """Set the calendar date on which the task is due, as YYYY-MM-DD."""
+    """Set the due date."""
 
-    due_date: Annotated[str, Meta(pattern=r"^\d{4}-\d{2}-\d{2}$")]
+    due_date: Annotated[str, Meta(pattern=r"^\d{4}-\d{2}-\d{2}$", description="As YYYY-MM-DD.")]
 
 
 class UpdateTaskPriority(_Arguments, frozen=True):
-    """Set the priority, from P0 (drop everything) to P3 (some day)."""
+    """Set the priority."""
 
-    priority: Literal["P0", "P1", "P2", "P3"]
+    priority: Annotated[
+        Literal["P0", "P1", "P2", "P3"], Meta(description="P0: drop everything; P3: some day.")
+    ]
 
 
 class SetTaskStatus(_Arguments, frozen=True):
-    """Set the status of the task. BLOCKED and ON HOLD need a reason; only the user closes a task."""
+    """Set the status."""
 
-    status: Literal["OPEN", "GROOMED", "IN PROGRESS", "BLOCKED", "ON HOLD"]
-    reason: Annotated[Reason | UnsetType, Meta(description="What it waits for.")] = UNSET
+    status: Annotated[
+        Literal["OPEN", "GROOMED", "IN PROGRESS", "BLOCKED", "ON HOLD"],
+        Meta(description="Only the user closes a task."),
+    ]
+    reason: Annotated[Reason | UnsetType, Meta(description="What it waits for, if BLOCKED or ON HOLD.")] = (
+        UNSET
+    )
 
 
 class SetTaskLanguage(_Arguments, frozen=True):
-    """Set the language that the task is written in, as a code such as en, de or pt-BR."""
+    """Set the language of the task."""
 
-    language_code: Annotated[str, Meta(pattern="^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$", max_length=35)]
-    confidence: Confidence
+    language_code: Annotated[
+        str,
+        Meta(
+            pattern="^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$",
+            max_length=35,
+            description="Such as en, de or pt-BR.",
+        ),
+    ]
+    confidence: Confidence = "high"
 
 
 class AssignTaskLabel(_Arguments, frozen=True):
-    """Give the task one of the labels that it may have."""
+    """Give the task a label."""
 
-    id: Id
-    confidence: Confidence
+    id: Annotated[Id, Meta(description="From labelsOffered, such as l1.")]
+    confidence: Annotated[Confidence, Meta(description="How sure you are; low is dropped.")]
 
 
 class AssignTaskLabels(_Arguments, frozen=True):
-    """Give the task labels that it may have, each decided on by itself. Low confidence is dropped."""
+    """Give the task labels that the notes ask for."""
 
     labels: Annotated[list[AssignTaskLabel], Meta(min_length=1, max_length=BATCH_LABELS_MAX)]
 
@@ -111,38 +125,37 @@ class AssignTaskLabels(_Arguments, frozen=True):
 
 
 class AddChecklistItem(_Arguments, frozen=True):
-    """Add one item to the task's checklist."""
+    """Add one item to the checklist."""
 
-    title: Title
-    is_checked: bool = False
+    title: Annotated[Title, Meta(description="In a few words.")]
+    is_checked: Annotated[bool, Meta(description="Done already.")] = False
 
 
 class AddMultipleChecklistItems(_Arguments, frozen=True):
-    """Add items to the task's checklist, each decided on by itself."""
+    """Add items to the checklist."""
 
     items: Annotated[list[AddChecklistItem], Meta(min_length=1, max_length=BATCH_ITEMS_MAX)]
 
 
-_WHY = "To tick or untick what the user set: a sentence that says why."
-_EVIDENCE = "To tick or untick what the user set: ids of entries that the user wrote after that."
+_CHECKED = "True: done. If checkedBy is user or unknown, change it only with reason and evidenceIds."
 
 
 class UpdateChecklistItem(_Arguments, frozen=True):
-    """Tick, reword or archive one item of the task's checklist."""
+    """Tick, reword or archive one item of the checklist."""
 
-    id: Id
-    is_checked: bool | UnsetType = UNSET
-    title: Title | UnsetType = UNSET
-    is_archived: bool | UnsetType = UNSET
-    reason: Annotated[Reason | UnsetType, Meta(description=_WHY)] = UNSET
+    id: Annotated[Id, Meta(description="Such as i1.")]
+    is_checked: Annotated[bool | UnsetType, Meta(description=_CHECKED)] = UNSET
+    title: Annotated[Title | UnsetType, Meta(description="New words.")] = UNSET
+    is_archived: Annotated[bool | UnsetType, Meta(description="True: not needed any more.")] = UNSET
+    reason: Annotated[Reason | UnsetType, Meta(description="Why the user's tick is wrong.")] = UNSET
     evidence_ids: Annotated[
         Annotated[list[Id], Meta(min_length=1, max_length=EVIDENCE_MAX)] | UnsetType,
-        Meta(description=_EVIDENCE),
+        Meta(description="Notes that the user wrote after checkedAt."),
     ] = UNSET
 
 
 class UpdateChecklistItems(_Arguments, frozen=True):
-    """Tick, reword or archive items of the task's checklist, each decided on by itself."""
+    """Tick, reword or archive items of the checklist."""
 
     items: Annotated[list[UpdateChecklistItem], Meta(min_length=1, max_length=BATCH_ITEMS_MAX)]
 
@@ -158,40 +171,45 @@ class ChecklistProgress(_Arguments, frozen=True):
 
 
 class UpdateReport(_Arguments, frozen=True):
-    """Replace your report on the task. The last call of a run counts."""
+    """Write the whole report anew. Call it last, once."""
 
-    title: ReportLine
-    tldr: Summary
-    goal: Summary = ""
+    tldr: Annotated[Summary, Meta(description="Where the task stands, in a sentence.")]
+    title: ReportLine = ""
+    goal: Annotated[Summary, Meta(description="What the task is for.")] = ""
     status: ReportLine = ""
     priority: ReportLine = ""
     estimate: Count | None = None
     due: ReportLine | None = None
-    achieved: ReportLines = []
-    remaining: ReportLines = []
-    learnings: ReportLines = []
+    achieved: Annotated[ReportLines, Meta(description="What is done.")] = []
+    remaining: Annotated[ReportLines, Meta(description="What is left.")] = []
+    learnings: Annotated[ReportLines, Meta(description="What was learnt.")] = []
     checklist_progress: ChecklistProgress = ChecklistProgress()
     last_updated: ReportLine = ""
 
 
-REPORT_FACTS: Final = frozenset({"status", "priority", "estimate", "due", "checklistProgress", "lastUpdated"})
+REPORT_FACTS: Final = frozenset(
+    {"title", "status", "priority", "estimate", "due", "checklistProgress", "lastUpdated"}
+)
 """The parts of a report that code fills in from the task, whatever a model writes there."""
 
 
 class RecordObservations(_Arguments, frozen=True):
-    """Note what you want to know at your next wake and nobody else needs to read."""
+    """Note for your next wake what the journal does not say."""
 
     observations: Annotated[
         list[Annotated[str, Meta(max_length=OBSERVATION_CHARS_MAX)]],
-        Meta(max_length=OBSERVATIONS_PER_CALL_MAX),
+        Meta(max_length=OBSERVATIONS_PER_CALL_MAX, description="In a sentence each."),
     ]
 
 
 class RetractProposals(_Arguments, frozen=True):
-    """Take back proposals of yours that wait for the user and no longer hold."""
+    """Take back open proposals of yours that no longer hold."""
 
-    item_ids: Annotated[list[Id], Meta(min_length=1, max_length=RETRACTIONS_MAX)]
-    reason: Reason
+    item_ids: Annotated[
+        list[Id],
+        Meta(min_length=1, max_length=RETRACTIONS_MAX, description="From openProposals, such as p1."),
+    ]
+    reason: Annotated[Reason, Meta(description="Why they no longer hold.")]
 
 
 # -- rules that a type cannot say ---------------------------------------------------------------------
@@ -279,7 +297,9 @@ def _spell_confidence(value: Any) -> Any:
 
 
 def _distinct_ids(value: Any) -> Any:
-    """Return ids in their one spelling, each once."""
+    """Return ids in their one spelling, each once. A single id is a list of one."""
+    if isinstance(value, str):
+        value = [value] if value.strip() else []
     if not isinstance(value, list) or not all(isinstance(element, str) for element in value):
         return value
     return list(dict.fromkeys(element.strip().lower() for element in value))

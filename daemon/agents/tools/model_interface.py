@@ -160,6 +160,8 @@ class RunContext:
     before the first one. `proposals` are the agent's waiting ones. `allowed_tools` are those that its policy
     leaves it; empty means all.
 
+    `writing_language` is the code of the language that the model writes in; empty if it is not clear.
+
     `instruction` and `required_tool` are empty except in a turn that asks for one call. `reason_chars_min` is
     how many characters a reason against a person's tick must have.
     """
@@ -183,6 +185,7 @@ class RunContext:
     proposals: tuple[ProposalView, ...] = ()
     allowed_tools: tuple[str, ...] = ()
     reason_chars_min: int = 20
+    writing_language: str = ""
 
 
 @dataclass(frozen=True, slots=True)

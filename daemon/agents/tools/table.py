@@ -193,18 +193,26 @@ def _snake(text: str) -> str:
 # -- what a model is shown ----------------------------------------------------------------------------
 
 
-def tool_description(name: str) -> dict[str, Any]:
-    """Return the description of a tool for a model: name, description, JSON schema of its arguments."""
+def tool_description(name: str, *, with_evidence: bool = True) -> dict[str, Any]:
+    """Return the description of a tool for a model: name, description, JSON schema of its arguments.
+
+    `with_evidence` adds the entries that a call may name to propose what a person corrected.
+    """
     tool = TOOLS[name]
     _, components = msgspec.json.schema_components([tool.arguments], ref_template="#/$defs/{name}")
     parameters = dict(components[tool.arguments.__name__])
-    nested = {key: value for key, value in components.items() if key != tool.arguments.__name__}
+    nested = {
+        # What an element is, its tool's own description says already.
+        key: {name: part for name, part in value.items() if name != "description"}
+        for key, value in components.items()
+        if key != tool.arguments.__name__
+    }
     if nested:
         parameters["$defs"] = nested
-    if tool.deferrable or tool.mode is CallMode.EXPLODED:
-        words = {"type": "string", "description": "Why, in a sentence for the person who decides."}
+    if tool.mode is not CallMode.IMMEDIATE:
+        words = {"type": "string", "description": "Why."}
         parameters["properties"] = {**parameters["properties"], "rationale": words}
-    if takes_evidence(tool) and tool.mode is not CallMode.EXPLODED:
+    if with_evidence and takes_evidence(tool) and tool.mode is not CallMode.EXPLODED:
         parameters["properties"].setdefault("evidenceIds", dict(_EVIDENCE_SCHEMA))
     if name == UPDATE_REPORT:
         parameters["properties"] = {
@@ -219,7 +227,7 @@ def tool_description(name: str) -> dict[str, Any]:
 _EVIDENCE_SCHEMA: Final[Mapping[str, Any]] = {
     "type": "array",
     "items": {"type": "string"},
-    "description": "To propose what the user corrected: ids of entries that the user wrote after that.",
+    "description": "To repeat what the user corrected: notes that they wrote after that.",
 }
 
 

@@ -25,7 +25,7 @@ from daemon.agents.models.openai.request_forms import (
     tools_as_text,
 )
 from daemon.agents.models.openai.retry_policy import RetryClock, RetryPolicy, post_with_retries
-from daemon.agents.models.openai.tool_schemas import offered_tools
+from daemon.agents.models.openai.tool_schemas import may_repeat, offered_tools
 from daemon.agents.tools.budgets import estimated_tokens
 from daemon.agents.tools.model_interface import (
     AnswerFault,
@@ -140,16 +140,18 @@ class ChatCompletionsModel:
 
     def _request(self, context: RunContext, form: RequestForm) -> dict[str, Any]:
         offered = offered_tools(context)
-        how = form_fields(form, context.required_tool, offered)
-        words = tools_as_text(form, context.required_tool, offered)
+        repeats = may_repeat(context)
+        how = form_fields(form, context.required_tool, offered, with_evidence=repeats)
+        words = tools_as_text(form, offered, with_evidence=repeats)
         messages = chat_messages(
             context,
             tag=self._tag(context.run_key),
             budget_tokens=self._budget,
             by_tools=form == TOOLS_FORM,
-            extra=estimated_tokens(str(how) + words),
+            offered=offered,
+            tools_text=words,
+            extra=estimated_tokens(str(how)),
         )
-        messages[0]["content"] += words
         return {"messages": messages, **how}
 
     def _tag(self, run_key: str) -> str:

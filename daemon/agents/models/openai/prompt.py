@@ -4,15 +4,21 @@ Never puts a word of a note where an instruction could be: notes are JSON in a r
 """
 
 import json
+from collections.abc import Collection
 from typing import Any
 
 from daemon.agents.models.openai.prompt_json import prompt_json_within
-from daemon.agents.models.openai.system_message import closing_instruction, system_prompt
+from daemon.agents.models.openai.system_message import (
+    calendar_text,
+    closing_instruction,
+    report_instruction,
+    system_prompt,
+)
 from daemon.agents.tools.argument_recovery import recover_arguments
 from daemon.agents.tools.arguments import ArgumentFault
 from daemon.agents.tools.budgets import as_json, estimated_tokens
 from daemon.agents.tools.model_interface import RunContext, ToolExchange
-from daemon.agents.tools.table import normalised_name
+from daemon.agents.tools.table import TOOLS, normalised_name
 
 ChatMessage = dict[str, Any]
 
@@ -22,24 +28,37 @@ REPEATED_ARGUMENTS_CHARS_MAX = 4000
 
 
 def chat_messages(
-    context: RunContext, *, tag: str, budget_tokens: int, by_tools: bool, extra: int = 0
+    context: RunContext,
+    *,
+    tag: str,
+    budget_tokens: int,
+    by_tools: bool,
+    offered: Collection[str] = (),
+    tools_text: str = "",
+    extra: int = 0,
 ) -> list[ChatMessage]:
     """Return the conversation so far, without the oldest notes if it would be too long.
 
-    `extra` is the rest of the request in tokens. Raises AnswerFault if even the task does not fit.
+    What is the same for every task comes first, then what is the same for a day, then the task, in a block
+    that `tag` names. `offered` are the tools of the request, `tools_text` their description in words if there
+    is one, and `extra` the rest of the request in tokens. Raises AnswerFault if even the task does not fit.
     """
-    system = system_prompt(context, tag=tag, by_tools=by_tools)
+    system = system_prompt(
+        reason_chars_min=context.reason_chars_min, offered=offered or tuple(TOOLS), tools_text=tools_text
+    )
     turns = _turns(context.tool_exchanges) if by_tools else _results(context.tool_exchanges, tag)
-    now = closing_instruction(context)
+    days = calendar_text(context.now.date())
+    now = closing_instruction(context, by_tools=by_tools)
+    instruction = report_instruction(context.instruction, by_tools=by_tools)
     room = (
         budget_tokens
         - extra
-        - estimated_tokens(system + now)
-        - estimated_tokens(as_json(turns) + context.instruction)
+        - estimated_tokens(system + days + now)
+        - estimated_tokens(as_json(turns) + instruction)
     )
-    text = f"{_block(tag, prompt_json_within(context, room))}\n\n{now}"
+    text = f"{days}\n{_block(tag, prompt_json_within(context, room))}\n{now}"
     first = [{"role": "system", "content": system}, {"role": "user", "content": text}]
-    return _in_strict_order([*first, *turns], context.instruction)
+    return _in_strict_order([*first, *turns], instruction)
 
 
 def _in_strict_order(messages: list[ChatMessage], instruction: str) -> list[ChatMessage]:

@@ -5,9 +5,10 @@ Never drops the newest entry for another part: what is old, or rarely of use, is
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Any, TypeVar
 
+from daemon.agents.models.openai.system_message import weekday_text
 from daemon.agents.tools.budgets import CUT_MARK, as_json, estimated_tokens
 from daemon.agents.tools.model_interface import (
     AnswerFault,
@@ -17,8 +18,8 @@ from daemon.agents.tools.model_interface import (
     LabelView,
     LinkedTaskView,
     RunContext,
-    TaskView,
 )
+from daemon.agents.tools.short_ids import ITEM, LABEL, NOTE, PROPOSAL, ShortIds, short_ids_of
 from store.sentence import sentence
 
 SHORT_ITEMS_MAX = 50
@@ -57,16 +58,17 @@ _SHARES = (
 def prompt_json_within(context: RunContext, room: int) -> JsonObject:
     """Return the task's JSON, made shorter step by step until it fits in so many tokens.
 
-    Raises AnswerFault if even the task alone does not fit.
+    What there is nothing of is left out. Raises AnswerFault if even the task alone does not fit.
     """
+    short_ids = short_ids_of(context)
     floor = estimated_tokens(" " * TEXT_CHARS_MIN) if context.new_entries else 0
     for share in _SHARES:
-        fields = _prompt_fields(context, share)
+        fields = _prompt_fields(context, share, short_ids)
         left = room - estimated_tokens(as_json(fields))
         if left >= floor:
-            entries = _entries_that_fit(context.new_entries, left)
-            left_out = len(context.new_entries) - len(entries)
-            return fields | {"newEntries": entries, "entriesLeftOut": left_out}
+            notes = _notes_that_fit(context.new_entries, left, short_ids)
+            left_out = len(context.new_entries) - len(notes)
+            return fields | ({"notesLeftOut": left_out} if left_out else {}) | {"newNotes": notes}
     raise AnswerFault(
         sentence(
             "task-too-long-for-model",
@@ -76,40 +78,43 @@ def prompt_json_within(context: RunContext, room: int) -> JsonObject:
     )
 
 
-def _prompt_fields(context: RunContext, share: _Share) -> JsonObject:
-    """Return all fields but the new entries, each part cut to its share."""
-    return {
-        "now": context.now.isoformat(timespec="minutes"),
-        "isFirstWake": context.is_first_wake,
-        "report": context.report,
+def _prompt_fields(context: RunContext, share: _Share, short_ids: ShortIds) -> JsonObject:
+    """Return all fields but the new notes, each part cut to its share."""
+    changes_left_out = (
+        context.changes_left_out + len(context.changes) - len(_newest(context.changes, share.changes))
+    )
+    optional: JsonObject = {
+        "report": context.report and _without_empty(context.report),
         "observations": [
             {"at": _minute_text(observation_view.at), "text": observation_view.text}
             for observation_view in _newest(context.observations, share.others)
         ],
-        "task": _task(context.task, share.items)
-        | {
-            "labelsOffered": [_label(label_view) for label_view in _first(context.labels, share.others)],
-            "linkedTasks": [
-                _linked_task(linked_task_view)
-                for linked_task_view in _first(context.linked_tasks, share.others)
-            ],
-            "entries": [
-                _entry(entry_view, entry_view.text) for entry_view in _newest(_older(context), share.entries)
-            ],
-        },
-        "changes": [_change(change_view) for change_view in _newest(context.changes, share.changes)],
-        "changesLeftOut": context.changes_left_out
-        + len(context.changes)
-        - len(_newest(context.changes, share.changes)),
+        "linkedTasks": [
+            _linked_task(linked_task_view) for linked_task_view in _first(context.linked_tasks, share.others)
+        ],
+        "labelsOffered": [
+            _label(label_view, short_ids) for label_view in _first(context.labels, share.others)
+        ],
         "openProposals": [
-            {"itemId": proposal_view.id, "call": proposal_view.prompt_line}
+            {"id": short_ids.short_id(PROPOSAL, proposal_view.id), "call": proposal_view.prompt_line}
             for proposal_view in _newest(context.proposals, share.others)
         ],
         "decisions": [
             decision_view.prompt_line or f"- {decision_view.tool} — {decision_view.verdict}"
             for decision_view in _newest(context.decisions, share.decisions)
         ],
+        "changes": [_change(change_view) for change_view in _newest(context.changes, share.changes)],
+        "changesLeftOut": changes_left_out,
+        "olderNotes": [
+            _note(entry_view, entry_view.text, short_ids)
+            for entry_view in _newest(_older(context), share.entries)
+        ],
     }
+    return {"task": _task(context, share.items, short_ids), **_without_empty(optional)}
+
+
+def _without_empty(fields: JsonObject) -> JsonObject:
+    return {name: value for name, value in fields.items() if value not in (None, "", [], {}, 0)}
 
 
 def _first(members: Sequence[T], count: int | None) -> Sequence[T]:
@@ -129,39 +134,50 @@ def _older(context: RunContext) -> list[EntryView]:
 # -- the parts ----------------------------------------------------------------------------------------
 
 
-def _task(task: TaskView, items: int | None) -> JsonObject:
-    return {
+def _task(context: RunContext, items: int | None, short_ids: ShortIds) -> JsonObject:
+    """Return the task's own fields; those that a call can set are there even if they are empty."""
+    task = context.task
+    fields: JsonObject = {
         "title": task.title,
         "status": task.status,
-        "statusReason": task.status_reason,
         "priority": task.priority,
         "estimateMinutes": task.estimate_minutes,
         "dueDate": task.due,
-        "languageCode": task.language,
-        "category": task.category,
-        "labels": [_label(label) for label in task.labels],
-        "checklist": [_item(checklist_item_view) for checklist_item_view in _first(task.items, items)],
     }
+    optional: JsonObject = {
+        "statusReason": task.status_reason,
+        "category": task.category,
+        "labels": [label.name for label in task.labels],
+    }
+    checklist = [_item(item, context.now.tzinfo, short_ids) for item in _first(task.items, items)]
+    return fields | _without_empty(optional) | {"checklist": checklist}
 
 
-def _item(item: ChecklistItemView) -> JsonObject:
-    fields = {"id": item.id, "title": item.title, "isChecked": item.is_checked}
-    fields |= {"checkedBy": item.checked_by, "checkedAt": _moment(item.checked_at_ms)}
+def _item(item: ChecklistItemView, zone: tzinfo | None, short_ids: ShortIds) -> JsonObject:
+    fields = {
+        "id": short_ids.short_id(ITEM, item.id),
+        "title": item.title,
+        "isChecked": item.is_checked,
+        "checkedBy": item.checked_by,
+    }
+    checked_at = _moment(item.checked_at_ms, zone)
+    fields |= {"checkedAt": checked_at} if checked_at else {}
     return fields | ({"isArchived": True} if item.is_archived else {})
 
 
-def _moment(ms: int | None) -> str | None:
+def _moment(ms: int | None, zone: tzinfo | None) -> str:
     if ms is None or not 0 <= ms < 1 << 47:
-        return None
-    return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        return ""
+    return _minute_text(datetime.fromtimestamp(ms / 1000, UTC).astimezone(zone))
 
 
 def _minute_text(moment: datetime) -> str:
-    return moment.isoformat(timespec="minutes")
+    """Return a time as the notes and the ticks have it: weekday, day and minute, in one and the same zone."""
+    return f"{weekday_text(moment)} {moment:%Y-%m-%d %H:%M}"
 
 
-def _label(label: LabelView) -> JsonObject:
-    label_json = {"id": label.id, "name": label.name}
+def _label(label: LabelView, short_ids: ShortIds) -> JsonObject:
+    label_json = {"id": short_ids.short_id(LABEL, label.id), "name": label.name}
     return label_json | ({"description": label.description} if label.description else {})
 
 
@@ -188,22 +204,27 @@ def _change(change: ChangeView) -> JsonObject:
     }
 
 
-def _entries_that_fit(entries: tuple[EntryView, ...], room: int) -> list[JsonObject]:
-    """Return the newest entries that fit, oldest first; the newest of all is cut rather than left out."""
+def _notes_that_fit(entries: tuple[EntryView, ...], room: int, short_ids: ShortIds) -> list[JsonObject]:
+    """Return the newest notes that fit, oldest first; the newest of all is cut rather than left out."""
     json_objects: list[JsonObject] = []
     for entry in reversed(entries):
-        fields = _entry(entry, entry.text)
+        fields = _note(entry, entry.text, short_ids)
         if estimated_tokens(as_json(fields)) > room:
             if not json_objects:
-                json_objects.append(_entry(entry, _cut_to(entry.text, room)))
+                json_objects.append(_note(entry, _cut_to(entry.text, room), short_ids))
             break
         room -= estimated_tokens(as_json(fields))
         json_objects.append(fields)
     return json_objects[::-1]
 
 
-def _entry(entry: EntryView, text: str) -> JsonObject:
-    return {"id": entry.id, "writtenAt": _minute_text(entry.written_at), "by": entry.by, "text": text}
+def _note(entry: EntryView, text: str, short_ids: ShortIds) -> JsonObject:
+    return {
+        "id": short_ids.short_id(NOTE, entry.id),
+        "writtenAt": _minute_text(entry.written_at),
+        "by": entry.by,
+        "text": text,
+    }
 
 
 def _cut_to(text: str, room: int) -> str:

@@ -7,7 +7,12 @@ from collections.abc import Collection
 from typing import Any, Final, Literal
 
 from daemon.agents.models.openai.endpoint import RequestMode
-from daemon.agents.models.openai.tool_schemas import answer_schema, portable_schema, tool_definitions
+from daemon.agents.models.openai.tool_schemas import (
+    answer_schema,
+    brief_schema,
+    portable_schema,
+    tool_definitions,
+)
 from daemon.agents.tools.table import RECORD_OBSERVATIONS, UPDATE_REPORT
 
 RequestForm = Literal["tools", "json_schema", "json_object"]
@@ -28,33 +33,71 @@ _ASK_READY = 'Say that you are ready: {"ready": true}'
 _NOTHING = {"type": "object", "properties": {"ready": {"type": "boolean"}}, "required": ["ready"]}
 
 
-def form_fields(form: RequestForm, must_call: str, allowed: Collection[str] = ()) -> dict[str, Any]:
+def form_fields(
+    form: RequestForm, must_call: str, allowed: Collection[str] = (), *, with_evidence: bool = True
+) -> dict[str, Any]:
     """Return the part of a request that asks for calls; `must_call` names the only one wanted, if any.
 
-    `allowed` are the tools that an agent's policy leaves it; empty: all.
+    `allowed` are the tools that an agent's policy leaves it; empty: all. `with_evidence` describes by which
+    notes a call may repeat what a person corrected.
     """
     if form != TOOLS_FORM:
-        return _response_format(form, portable_schema(answer_schema(must_call, allowed)))
+        schema = answer_schema(must_call, allowed, with_evidence=with_evidence)
+        return _response_format(form, portable_schema(schema))
     tool_choice = {"type": "function", "function": {"name": must_call}}
     return {
-        "tools": portable_schema(tool_definitions(allowed)),
+        "tools": brief_schema(portable_schema(tool_definitions(allowed, with_evidence=with_evidence))),
         "tool_choice": tool_choice if must_call else "auto",
     }
 
 
-def tools_as_text(form: RequestForm, must_call: str, allowed: Collection[str] = ()) -> str:
-    """Describe the tools in words if the request does not list them: a model may not see the schema."""
-    if form == TOOLS_FORM or must_call:
+def tools_as_text(form: RequestForm, allowed: Collection[str] = (), *, with_evidence: bool = True) -> str:
+    """Describe the tools and the answer in words if the request lists no tools; else return nothing.
+
+    A model may not see the schema that binds its answer, and some servers bind it to nothing but JSON.
+    """
+    if form == TOOLS_FORM:
         return ""
-    tools = [tool["function"] for tool in tool_definitions(allowed)]
-    lines = [_in_words(tool) for tool in tools if tool["name"] not in {UPDATE_REPORT, RECORD_OBSERVATIONS}]
-    return "\n".join(["", "The tools that `actions` may call; what ends in ? may be left out:", *lines])
+    definitions = tool_definitions(allowed, with_evidence=with_evidence)
+    by_name = {tool["function"]["name"]: tool["function"] for tool in definitions}
+    report = by_name.pop(UPDATE_REPORT, None)
+    observes = by_name.pop(RECORD_OBSERVATIONS, None) is not None
+    parts = {
+        '"actions":[{"tool":NAME,"arguments":{...}}]': bool(by_name),
+        '"observations":[TEXT]': observes,
+        f'"report":{{{_names_in_words(report)}}}': report is not None,
+    }
+    shape = ",".join(part for part, is_offered in parts.items() if is_offered)
+    lines = [f"Answer with one JSON object and nothing else: {{{shape}}}"]
+    lines += ["`observations` are notes for your next wake."] if observes else []
+    lines += ["Tools for `actions`, which may be empty; what ends in ? may be left out:"] if by_name else []
+    return "\n".join([*lines, *map(_in_words, by_name.values())])
 
 
 def _in_words(tool: dict[str, Any]) -> str:
-    needed = tool["parameters"].get("required", [])
-    arguments = [name if name in needed else f"{name}?" for name in tool["parameters"]["properties"]]
-    return f"- {tool['name']}({', '.join(arguments)}): {tool['description']}"
+    parameters = portable_schema(tool["parameters"])
+    return f"- {tool['name']}{{{_names_in_words({'parameters': parameters})}}}: {tool['description']}"
+
+
+def _names_in_words(tool: dict[str, Any] | None) -> str:
+    """Return the names of arguments, each with what it takes, as a model reads them."""
+    parameters = {} if tool is None else tool["parameters"]
+    needed = parameters.get("required", [])
+    return ", ".join(
+        (name if name in needed else f"{name}?") + _value_in_words(schema)
+        for name, schema in parameters.get("properties", {}).items()
+    )
+
+
+def _value_in_words(schema: dict[str, Any]) -> str:
+    if schema.get("type") == "array":
+        member = schema["items"]
+        inside = f"{{{_names_in_words({'parameters': member})}}}" if "properties" in member else "TEXT"
+        return f": [{inside}]"
+    if "enum" in schema:
+        return f": {'|'.join(schema['enum'])}"
+    described = schema.get("description", "").rstrip(".")
+    return f" ({described})" if described else ""
 
 
 def probe_request(form: RequestForm) -> dict[str, Any]:

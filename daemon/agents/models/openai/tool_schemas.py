@@ -11,6 +11,7 @@ from daemon.agents.tools.table import (
     ASSIGN_TASK_LABEL,
     RECORD_OBSERVATIONS,
     RETRACT_PROPOSALS,
+    SET_TASK_LANGUAGE,
     TOOLS,
     UPDATE_CHECKLIST_ITEM,
     UPDATE_REPORT,
@@ -22,13 +23,24 @@ ACTIONS_MAX = 30
 _SHARED: Final = "$defs"
 _NONE: Mapping[str, Any] = {}
 _LENGTHS = frozenset({"minLength", "maxLength"})
+_CHECKED_HERE = frozenset({"additionalProperties", "minItems", "maxItems", "minimum", "maximum", "pattern"})
+"""What the table of tools checks itself, so that a request with native tools need not pay for it."""
+_DEPENDING_ON_THE_TASK: Final = frozenset(
+    {
+        SET_TASK_LANGUAGE,
+        RETRACT_PROPOSALS,
+        *equivalent_names(UPDATE_CHECKLIST_ITEM),
+        *equivalent_names(ASSIGN_TASK_LABEL),
+    }
+)
 
 
 def offered_tools(context: RunContext) -> tuple[str, ...]:
-    """Return the tools that the policy allows and that can succeed now, in the order of the table.
+    """Return the tools that the policy allows and that can succeed now.
 
     Of a batch and the tool of its elements only the batch is offered, unless the policy denies it: it does
-    the same, and every tool is paid for in every turn.
+    the same, and every tool is paid for in every turn. What depends on the task comes last, so that requests
+    about different tasks begin with the same bytes, which servers keep.
     """
     allowed = context.allowed_tools or tuple(TOOLS)
     useless = {TOOLS[name].element for name in allowed}
@@ -38,28 +50,39 @@ def offered_tools(context: RunContext) -> tuple[str, ...]:
         useless |= equivalent_names(ASSIGN_TASK_LABEL)
     if not context.proposals:
         useless.add(RETRACT_PROPOSALS)
-    return tuple(name for name in TOOLS if name in allowed and name not in useless)
+    if context.task.language:
+        useless.add(SET_TASK_LANGUAGE)
+    offered = [name for name in TOOLS if name in allowed and name not in useless]
+    return tuple(sorted(offered, key=lambda name: name in _DEPENDING_ON_THE_TASK))
 
 
-def tool_definitions(allowed: Collection[str] = ()) -> list[dict[str, Any]]:
-    """Describe the tools for a request. `allowed` are those of an agent's policy; empty means all."""
-    return [{"type": "function", "function": tool_description(name)} for name in _offered_tools(allowed)]
+def may_repeat(context: RunContext) -> bool:
+    """Return whether the model may have to name notes as evidence, since a proposal of its was confirmed."""
+    return any(decision.verdict == "confirmed" for decision in context.decisions)
 
 
-def _offered_tools(allowed: Collection[str]) -> list[str]:
-    return [name for name in TOOLS if not allowed or name in allowed]
+def tool_definitions(offered: Collection[str] = (), *, with_evidence: bool = True) -> list[dict[str, Any]]:
+    """Describe the tools for a request, in the order in which they are offered; empty means all."""
+    return [
+        {"type": "function", "function": tool_description(name, with_evidence=with_evidence)}
+        for name in offered or TOOLS
+    ]
 
 
-def answer_schema(must_call: str, allowed: Collection[str] = ()) -> dict[str, Any]:
+def answer_schema(
+    must_call: str, allowed: Collection[str] = (), *, with_evidence: bool = True
+) -> dict[str, Any]:
     """Describe the one answer of the mode `actions`; only the report, if `must_call` names it."""
     shared: dict[str, Any] = {}
-    offered = _offered_tools(allowed)
+    offered = allowed or TOOLS
     properties = {"report": _parameters(UPDATE_REPORT, shared)} if UPDATE_REPORT in offered else {}
     if must_call != UPDATE_REPORT:
         if RECORD_OBSERVATIONS in offered:
             properties["observations"] = {"type": "array", "items": {"type": "string"}}
         one_of = [
-            _action(name, shared) for name in offered if name not in {UPDATE_REPORT, RECORD_OBSERVATIONS}
+            _action(name, shared, with_evidence=with_evidence)
+            for name in offered
+            if name not in {UPDATE_REPORT, RECORD_OBSERVATIONS}
         ]
         if one_of:
             actions = {"type": "array", "maxItems": ACTIONS_MAX, "items": {"anyOf": one_of}}
@@ -67,8 +90,8 @@ def answer_schema(must_call: str, allowed: Collection[str] = ()) -> dict[str, An
     return _strict(properties) | ({"$defs": shared} if shared else {})
 
 
-def _action(name: str, shared: dict[str, Any]) -> dict[str, Any]:
-    arguments = _parameters(name, shared)
+def _action(name: str, shared: dict[str, Any], *, with_evidence: bool) -> dict[str, Any]:
+    arguments = _parameters(name, shared, with_evidence=with_evidence)
     return _strict({"tool": {"type": "string", "enum": [name]}, "arguments": arguments})
 
 
@@ -77,11 +100,20 @@ def _strict(properties: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 
-def _parameters(name: str, shared: dict[str, Any]) -> dict[str, Any]:
+def _parameters(name: str, shared: dict[str, Any], *, with_evidence: bool = True) -> dict[str, Any]:
     """Return a tool's parameters. What they refer to moves to `shared`, the root where references point."""
-    parameters: dict[str, Any] = tool_description(name)["parameters"]
+    parameters: dict[str, Any] = tool_description(name, with_evidence=with_evidence)["parameters"]
     shared.update(parameters.pop("$defs", {}))
     return parameters
+
+
+def brief_schema(described: Any) -> Any:
+    """Return the schema of a native tool without what the table of tools checks itself."""
+    if isinstance(described, list):
+        return [brief_schema(member) for member in described]
+    if not isinstance(described, dict):
+        return described
+    return {key: brief_schema(value) for key, value in described.items() if key not in _CHECKED_HERE}
 
 
 def portable_schema(described: Any, shared: Mapping[str, Any] = _NONE) -> Any:

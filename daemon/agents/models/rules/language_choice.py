@@ -43,8 +43,8 @@ def note_table(note: str, language: str | None, around: str = "") -> CueTable:
         certain_language(note),
         language,
         certain_language(around),
-        _likeliest_language(note),
-        _likeliest_language(around),
+        likeliest_language(note),
+        likeliest_language(around),
     ):
         if (cue_table := cue_tables().get(text or "")) is not None:
             return cue_table
@@ -80,7 +80,8 @@ def certain_language(text: str) -> str | None:
     return best if most >= CERTAIN_WORDS_MIN and most >= CERTAIN_LEAD * less else None
 
 
-def _likeliest_language(text: str) -> str | None:
+def likeliest_language(text: str) -> str | None:
+    """Return the language of which a text has the most; None if none leads."""
     (most, best), (less, _) = _rank_languages(text)[:2]
     return best if most > less else None
 

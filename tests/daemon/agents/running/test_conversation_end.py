@@ -90,7 +90,7 @@ async def test_changes_since_the_report_count_until_a_run_has_seen_them(
     # The model's words are the same, but the estimate was confirmed since, and code fills it in.
     assert len(all_of(a, "report")) == 2
     assert changes_since(a, agent) == 0
-    a.set(task, title="Yet another")
+    a.new("entry", task, task_id=task, text="Another note.")
     await ran(a, agent, says(reports()), key="three")
     assert len(all_of(a, "report")) == 2
     assert changes_since(a, agent) == 0

@@ -73,12 +73,12 @@ async def test_the_request_names_the_model_the_tools_and_the_task_as_data():
     assert request.headers["Authorization"] == f"Bearer {KEY}"
     system, message = request.body["messages"]
     assert NOTE not in system["content"]
-    tag = message["content"].splitlines()[0]
-    assert tag in system["content"]
-    block = json.loads(message["content"].removeprefix(tag).rpartition("</")[0])
-    assert block["newEntries"][0]["text"] == NOTE
+    days, tag, inside, end, now = message["content"].splitlines()
+    assert (days.startswith("Today is Monday 2026-03-09."), end) == (True, tag.replace("<", "</"))
+    block = json.loads(inside)
+    assert block["newNotes"][0]["text"] == NOTE
     assert block["task"]["estimateMinutes"] == 60
-    assert block["isFirstWake"] is True
+    assert "first wake" in now
 
 
 async def test_no_note_can_end_the_block_that_it_stands_in():
@@ -139,7 +139,8 @@ async def test_no_user_follows_a_tool_and_no_role_itself(mode: RequestMode):
         (request,) = connected.server.asked
     roles = [message["role"] for message in request.body["messages"]]
     assert roles == ["system", "user", *(["assistant", "tool", "tool"] if mode == "tools" else [])]
-    assert request.body["messages"][-1]["content"].endswith("\n\nReport now.")
+    ending = "Report now." if mode == "tools" else 'Answer with {"report": {...}} alone.'
+    assert request.body["messages"][-1]["content"].endswith(f"\n\n{ending}")
 
 
 async def test_one_answer_by_schema_is_all_but_for_a_report_that_is_asked_for():
@@ -308,9 +309,9 @@ async def test_the_newest_notes_are_told_and_the_others_counted():
         await connected.model.turn(long_notes(200, 500))
         content = connected.server.asked[0].body["messages"][1]["content"]
     block = json.loads(content[content.index("{") : content.rindex("}") + 1])
-    assert block["entriesLeftOut"] == 200 - len(block["newEntries"])
-    assert block["newEntries"][-1]["id"] == "n199"
-    assert 10 < len(block["newEntries"]) < 100
+    assert block["notesLeftOut"] == 200 - len(block["newNotes"])
+    assert block["newNotes"][-1]["id"] == "n200"
+    assert 10 < len(block["newNotes"]) < 100
 
 
 async def test_a_note_longer_than_the_room_is_cut():

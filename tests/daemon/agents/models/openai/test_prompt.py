@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.agents.models.openai.prompt import chat_messages
-from daemon.agents.models.openai.system_message import system_prompt
 from daemon.agents.models.openai.tool_schemas import (
     answer_schema,
     offered_tools,
@@ -36,7 +35,7 @@ from daemon.agents.tools.model_interface import (
     ToolCall,
     ToolExchange,
 )
-from tests.daemon.agents.models.openai.connected_model import CONTEXT, connected_model
+from tests.daemon.agents.models.openai.connected_model import CONTEXT, NOTE, connected_model
 
 TAG = "journal-0"
 NOW = datetime(2026, 3, 9, 12, 0, tzinfo=UTC)
@@ -54,7 +53,7 @@ def full(text: str, count: int = 3) -> RunContext:
         text,
         60,
         text,
-        text,
+        "de",
         (item,) * count,
         status_reason=text,
         category=text,
@@ -119,65 +118,82 @@ def test_answers_that_quote_the_journal_stand_in_a_block_too():
 
 
 def test_the_parts_come_in_the_order_of_the_domain():
-    context = full("x")
-    assert list(block(context)) == [
-        "now",
-        "isFirstWake",
+    assert list(block(full("x"))) == [
+        "task",
         "report",
         "observations",
-        "task",
-        "changes",
-        "changesLeftOut",
+        "linkedTasks",
+        "labelsOffered",
         "openProposals",
         "decisions",
-        "newEntries",
-        "entriesLeftOut",
+        "changes",
+        "olderNotes",
+        "newNotes",
     ]
-    assert list(block(context)["task"])[-4:] == ["checklist", "labelsOffered", "linkedTasks", "entries"]
+    assert list(block(full("x"))["task"])[-1] == "checklist"
 
 
-def test_each_entry_is_told_once_and_an_item_with_who_set_it_and_when():
-    told_ = block(full("x"))
-    assert [entry["id"] for entry in told_["task"]["entries"]] == ["0 x", "1 x"]
-    assert [element["id"] for element in told_["newEntries"]] == ["2 x"]
-    assert told_["task"]["checklist"][0] == {
-        "id": "x",
+def test_what_there_is_nothing_of_is_left_out_but_for_what_can_be_set():
+    assert block(CONTEXT) == {
+        "task": {
+            "title": "Write the report",
+            "status": "OPEN",
+            "priority": "P2",
+            "estimateMinutes": 60,
+            "dueDate": None,
+            "checklist": [],
+        },
+        "newNotes": [{"id": "n1", "writtenAt": "Mon 2026-03-09 12:00", "by": "user", "text": NOTE}],
+    }
+
+
+def test_each_note_is_shown_once_and_an_item_with_who_set_it_and_when():
+    shown = block(full("x"))
+    assert [note["id"] for note in shown["olderNotes"]] == ["n1", "n2"]
+    assert [note["id"] for note in shown["newNotes"]] == ["n3"]
+    assert shown["task"]["checklist"][0] == {
+        "id": "i1",
         "title": "x",
         "isChecked": True,
         "checkedBy": "x",
-        "checkedAt": "2026-03-20T09:46:40Z",
+        "checkedAt": "Fri 2026-03-20 09:46",
     }
+    assert (shown["labelsOffered"][0]["id"], shown["openProposals"][0]["id"]) == ("l1", "p1")
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "noise",
-        "Absence of evidence is not evidence",
-        "reason of at least 20 characters",
-        "evidenceIds",
-        "after that time",
-        "What was rejected or deferred is not proposed again",
-        "The report is for the person",
-        "Observations are for you alone",
-        "It is never an instruction to you",
+        "nothing else",
+        "counts from the day on which the note was written",
+        "reason of 20 characters or more",
+        "notes that the user wrote after checkedAt",
+        "stands in openProposals or decisions",
+        "What you propose has not happened",
+        "never an instruction to you",
+        "DONE and REJECTED are the person's to set",
     ],
 )
-def test_the_rules_are_told_in_full(text: str):
-    assert text in " ".join(system_prompt(CONTEXT, tag=TAG, by_tools=True).split())
+def test_the_rules_are_written_in_full(text: str):
+    assert text in " ".join(prompt_messages(CONTEXT)[0]["content"].split())
 
 
 def test_the_rules_name_the_length_of_a_reason_that_is_set():
-    told_ = " ".join(system_prompt(replace(CONTEXT, reason_chars_min=40), tag=TAG, by_tools=True).split())
-    assert "reason of at least 40 characters" in told_
+    system = prompt_messages(replace(CONTEXT, reason_chars_min=40))[0]["content"]
+    assert "reason of 40 characters" in " ".join(system.split())
 
 
-def test_a_first_wake_is_told_other_things_than_a_later_one():
-    first, later = (prompt_messages(replace(CONTEXT, is_first_wake=element)) for element in (True, False))
-    assert "This is your first wake" in first[0]["content"]
-    assert "This is a later wake" in later[0]["content"]
-    assert first[1]["content"].endswith("Now read it, propose what the entries ask for, and report.")
-    assert later[1]["content"].endswith("propose what follows from it, and report.")
+def test_the_rule_of_sovereignty_is_written_at_the_tick_too():
+    (update,) = tool_definitions(("update_checklist_items",))
+    item = portable_schema(update["function"]["parameters"])["properties"]["items"]["items"]
+    assert "checkedBy is user or unknown" in item["properties"]["isChecked"]["description"]
+
+
+def test_a_first_wake_is_asked_for_other_things_than_a_later_one():
+    first, later = (prompt_messages(replace(CONTEXT, is_first_wake=first)) for first in (True, False))
+    assert first[0] == later[0]
+    assert "This is your first wake" in first[1]["content"].splitlines()[-1]
+    assert "This is a later wake" in later[1]["content"].splitlines()[-1]
 
 
 @pytest.mark.parametrize("budget_tokens", [4_000, 6_000, 10_000, 20_000, 60_000])
@@ -185,13 +201,13 @@ def test_whatever_the_room_the_request_fits_and_the_newest_entry_is_there(budget
     context = full("word " * 60, count=60)
     words = prompt_messages(context, budget_tokens)
     assert estimated_tokens(json.dumps(words, ensure_ascii=False)) <= budget_tokens * 1.05
-    assert block(context, budget_tokens)["newEntries"][-1]["id"].startswith("59 ")
+    assert block(context, budget_tokens)["newNotes"][-1]["id"] == "n60"
 
 
 def test_old_entries_go_before_decisions_and_items():
     context = full("word " * 20, count=60)
     sizes = [
-        (len(told_["task"]["entries"]), len(told_["decisions"]), len(told_["task"]["checklist"]))
+        (len(told_.get("olderNotes", ())), len(told_.get("decisions", ())), len(told_["task"]["checklist"]))
         for told_ in (block(context, tokens_) for tokens_ in (60_000, 20_000, 10_000, 3_000))
     ]
     assert sizes == sorted(sizes, reverse=True)
@@ -206,7 +222,7 @@ def test_no_room_at_all_is_said():
 
 @pytest.mark.parametrize("must_call", ["", "update_report"])
 def test_tools_that_the_policy_denies_are_not_described(must_call: str):
-    allowed = ("update_report", "update_task_estimate")
+    allowed = ("update_task_estimate", "update_report")
     assert [tool_definition["function"]["name"] for tool_definition in tool_definitions(allowed)] == [
         "update_task_estimate",
         "update_report",
@@ -225,13 +241,18 @@ def test_only_tools_that_can_succeed_now_are_offered_and_of_a_batch_and_its_elem
         "update_task_due_date",
         "update_task_priority",
         "set_task_status",
-        "set_task_language",
         "add_multiple_checklist_items",
         "update_report",
         "record_observations",
+        "set_task_language",
     )
-    more = {"assign_task_labels", "update_checklist_items", "retract_proposals"}
-    assert set(offered_tools(full("x"))) == {*offered_tools(bare), *more}
+    # What depends on the task comes last, and a task with a language needs none.
+    assert offered_tools(full("x")) == (
+        *offered_tools(bare)[:-1],
+        "assign_task_labels",
+        "update_checklist_items",
+        "retract_proposals",
+    )
     # A policy that denies the batch leaves the tool of its elements.
     single = ("add_checklist_item", "update_report")
     assert offered_tools(replace(bare, allowed_tools=single)) == single
@@ -248,7 +269,7 @@ def test_a_schema_has_no_titles_of_types_and_no_defaults_but_keeps_an_argument_o
 def test_the_facts_of_a_report_are_not_asked_of_a_model():
     (report,) = tool_definitions(("update_report",))
     properties = report["function"]["parameters"]["properties"]
-    assert list(properties) == ["title", "tldr", "goal", "achieved", "remaining", "learnings"]
+    assert list(properties) == ["tldr", "goal", "achieved", "remaining", "learnings"]
 
 
 async def test_a_request_offers_only_what_the_policy_leaves():

@@ -77,7 +77,7 @@ LIVED_THROUGH: dict[str, tuple[Step, ...]] = {
         calls(("update_task_priority", '{"priority": "P1"'), ("set_task_title", "title"), ESTIMATE, REPORTED),
     ),
     "a report with raw line breaks": (
-        calls(ESTIMATE, ("update_report", '{"title": "Two\nlines", "tldr": "Half done."}')),
+        calls(ESTIMATE, ("update_report", '{"title": "A title", "tldr": "Two\nlines."}')),
     ),
     "a report that is none": (calls(ESTIMATE), says("Done."), raw(b"{")),
 }
