@@ -20,7 +20,7 @@ from store.log.pages import FeedPage, page_again, page_lacking
 from syncproto.commit import AuthorKind, DecodedCommit
 from syncproto.ids import DeviceId, EntityId, ReplicaId, id_to_text
 from syncproto.keys import device_id_of_key
-from syncproto.vector_clock import Head, VectorClock
+from syncproto.vector_clock import VectorClock
 
 ID_PREFIX_CHARS_MIN = 3
 COMMITS_READ = 32
@@ -103,9 +103,9 @@ class Snapshot:
         """Return what a peer with this vector lacks beyond a feed position, up to about `bytes_max`."""
         return page_lacking(self.log, vector, after, bytes_max)
 
-    def page_again(self, head: Head, after: int) -> FeedPage:
-        """Return a page of one commit that a peer wants again, empty if this store does not have it."""
-        return page_again(self.log, head, after)
+    def page_again(self, heads: VectorClock, after: int, bytes_max: int) -> FeedPage:
+        """Return a page of commits that a peer has already, as this store has them now."""
+        return page_again(self.log, heads, after, bytes_max)
 
     def count_behind(self, vector: VectorClock) -> int:
         """Return how many commits a peer with this vector is known to lack."""

@@ -56,12 +56,14 @@ class AcceptedPage(NamedTuple):
     """The result of a page: how many commits were new, their heads, and whether a replica turned out forked.
 
     With `own_replica_ahead`, the page contained commits of this store's own replica that the store lacked.
+    `regained` are held commits of which the page brought values that the store had only the rest of.
     """
 
     new_commits: int
     heads: tuple[Head, ...]
     forked: bool
     own_replica_ahead: bool = False
+    regained: tuple[Head, ...] = ()
 
 
 class StoreEnvironment(NamedTuple):
@@ -251,11 +253,13 @@ class Transaction(Snapshot):
         """
         ends: dict[tuple[ReplicaId, int], tuple[DecodedCommit, int]] = {}
         new: list[DecodedCommit] = []
+        regained: list[Head] = []
         forked, now_ms = False, self._world.now_ms()
         for received in page:
             branch = self.log.find_branch(received)
             if branch is None:
-                self._take_dropped_values(received)
+                if self._take_dropped_values(received):
+                    regained.append(received.head)
                 continue
             self._require_bases(received)
             replica = received.commit.replica
@@ -271,20 +275,21 @@ class Transaction(Snapshot):
             self.own_replica_ahead = True
         if new:
             self._settle(hlc.follow(self._last, (received.commit.stamp for received in new), now_ms))
-        return AcceptedPage(
-            len(new), tuple(received.head for received in new), forked, self.own_replica_ahead
-        )
+        heads = tuple(received.head for received in new)
+        return AcceptedPage(len(new), heads, forked, self.own_replica_ahead, tuple(dict.fromkeys(regained)))
 
-    def _take_dropped_values(self, received: DecodedCommit) -> None:
-        """Take values of a held commit that only this spelling has, and fold again what they change."""
+    def _take_dropped_values(self, received: DecodedCommit) -> bool:
+        """Take values of a held commit that only this spelling has; return whether it has any."""
         seq = self.log.dropped_spelling(received.head)
         if seq is None:
-            return
+            return False
         body = commits.restore_values(self.log.commit_at(seq).commit, received.commit)
-        if body is not None:
-            self.log.replace_body(seq, body)
-            self._folding.fold_again(received)
-            self._settle(self._last)
+        if body is None:
+            return False
+        self.log.replace_body(seq, body)
+        self._folding.fill_values(received)
+        self._settle(self._last)
+        return True
 
     def _require_bases(self, received: DecodedCommit) -> None:
         for operation in received.commit.operations:

@@ -13,8 +13,9 @@ from syncproto.errors import LocalProtocolError, RemoteProtocolError, Unsupporte
 from syncproto.ids import ReplicaId
 from syncproto.messages import Ack, Bye, Commits, Heads, Hello, Message, Ping, Pong
 from syncproto.peer_vector import PeerVector, changes, parts_of, single_counters
+from syncproto.resending import Resending
 from syncproto.send_window import WINDOW_PAGES, SendWindow
-from syncproto.vector_clock import Head, VectorClock
+from syncproto.vector_clock import EMPTY_CLOCK, Head, VectorClock
 
 
 class SessionState(Enum):
@@ -76,13 +77,13 @@ SessionEvent = SendFrame | StoreCommits | StatesCompared | HelloReceived | AckRe
 class PageRequest(NamedTuple):
     """A page to read from the feed: what the peer lacks beyond a position, up to about `bytes_max`.
 
-    If it has `again`, the page is that one commit, or empty if this side lacks it, and ends at `after`.
+    If it has `again`, the page has as many of those commits, in their order, and ends at `after`.
     """
 
     after: int
     peer_vector: VectorClock
     bytes_max: int
-    again: Head | None = None
+    again: VectorClock = EMPTY_CLOCK
 
 
 def _require_shared_version(versions: Sequence[int]) -> None:
@@ -111,8 +112,7 @@ class Session:
         self._own = own
         self._own_heads = set(own.vector)
         self._wanted = wanted
-        self._again: list[Head] = []
-        """The commits that the peer wants again, the next one last."""
+        self._resending = Resending()
         self._told: set[Head] = set()
         """The vector of this side, as the peer knows it once it has read what was sent."""
         self._peer = PeerVector()
@@ -137,7 +137,7 @@ class Session:
     def is_idle(self) -> bool:
         """Return whether everything sent was acknowledged and nothing more is known to be missing."""
         waiting = (
-            self._window.pages_in_flight or self._unanswered or self._grown or self._again or self._asked
+            self._window.pages_in_flight or self._unanswered or self._grown or self._resending or self._asked
         )
         return self.state is SessionState.STREAMING and not waiting
 
@@ -178,16 +178,21 @@ class Session:
         """Record that the feed may contain more than at the last page."""
         self._grown = True
 
+    def send_again(self, heads: Sequence[Head]) -> None:
+        """Record commits of which this side came to hold more values: the peer may lack them too."""
+        self._resending.regain(heads)
+
     def next_page_request(self) -> PageRequest | None:
         """Return the next page to read and send, None while nothing is to send or the window is full."""
-        is_due = self._grown or self._again
+        is_resent = self._resending.is_due(level=self.is_level)
+        is_due = self._grown or is_resent
         ready = self.state is SessionState.STREAMING and is_due and not self._asked
         page_bytes = self._window.next_page_bytes if ready else 0
         if not page_bytes:
             return None
-        if self._again:
+        if is_resent:
             self._asked = True
-            return PageRequest(self._cursor, self._peer.clock, page_bytes, self._again.pop())
+            return PageRequest(self._cursor, self._peer.clock, page_bytes, self._resending.take())
         # Cleared before the page is read: what comes to the feed meanwhile sets it again, and is not missed.
         self._grown, self._asked = False, True
         return PageRequest(self._cursor, self._peer.clock, page_bytes)
@@ -200,12 +205,14 @@ class Session:
         now_s: float = 0.0,
         *,
         whole: bool = False,
+        left: VectorClock | None = None,
     ) -> bytes | None:
         """Return the frame of the page that was requested, None if there is nothing to send now.
 
         `end` is the feed position up to which the peer now has, or is being sent, everything. `own` is the
         state of the store when the page was read. If the page is `whole`, the feed contained nothing beyond
-        it, and the next request comes after the feed has grown.
+        it, and the next request comes after the feed has grown. If the request had `again`, `left` are those
+        of its commits for which the page had no room.
         """
         if not self._asked:
             raise LocalProtocolError("a page that was not wanted")
@@ -213,13 +220,17 @@ class Session:
         restarted = self._update_own(own)
         # A page that was read before the feed is gone through again may lack what the peer lacks.
         if self.state is not SessionState.STREAMING or restarted or stale:
+            self._resending.put_back()
             return None
+        self._resending.put_back(left or ())
         self._cursor = end
         if not commits:
             self._window.note_idle()
             return None
         frame = messages.encode_message(Commits(list(commits)))
         self._window.note_sent(len(frame), now_s)
+        if left is not None:
+            self._resending.note_sent(self._window.pages_in_flight)
         if whole:
             self._window.note_idle()
         else:
@@ -320,7 +331,7 @@ class Session:
             if message.vault != self._vault:
                 raise RemoteProtocolError("another vault")
             self._hello, part = message, message.vector
-            self._again = messages.wanted_heads(message)[::-1]
+            self._resending.ask(messages.wanted_heads(message))
         # A vector that is told for the first time has nothing that could be gone.
         elif isinstance(message, Heads) and not message.gone:
             part = message.heads
@@ -363,6 +374,7 @@ class Session:
                 if not self._window.pages_in_flight:
                     raise RemoteProtocolError("an Ack for no page")
                 self._window.note_acked(now_s)
+                self._resending.note_acked()
                 self._peer.report(heads, gone, len(self._own_heads))
                 self._peer.settle()
                 return [AckReceived(self._peer.clock), *self._note_peer_state(state_hash)]
@@ -387,6 +399,9 @@ class Session:
         state_hash, own = self._peer_state_hash, self._own
         # Not what the peer is known to have by now: its hash belongs to the vector that it reported.
         if state_hash is None or self._peer.reported != self._own_heads:
+            return None
+        # The peer's state was without values that were regained here; the answer to them tells another one.
+        if not self._resending.is_answered:
             return None
         self._peer_state_hash = None
         return StatesCompared(state_hash == own.state_hash, own.vector)

@@ -7,7 +7,7 @@ others is kept, and put on what is certain whenever a verdict turns: the history
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -24,6 +24,7 @@ from store.fold.entity_state import (
 )
 from store.fold.field_versions import FieldVersions, LateWrite, Provenance
 from syncproto import codec
+from syncproto.codec import Value
 from syncproto.ids import EntityId, ReplicaId
 from syncproto.vector_clock import Chains, Head, VectorClock, covers
 
@@ -104,6 +105,11 @@ class ConditionalFold:
         if is_direct_user_write(operation):
             for head in operation.base:
                 self._touch_creations(head, chains)
+
+    def fill(self, head: Head, values: Mapping[str, Value]) -> bool:
+        """Put values of a commit in the place of what is left of them; return whether there was any."""
+        filled = self.certain.fields.fill(head, values)
+        return self._versions.fill(head, values) or filled
 
     def _note_creation(self, place: int) -> None:
         operation = self._operations[place]

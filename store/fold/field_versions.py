@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from syncproto.codec import Value
+from syncproto.codec import Redacted, Value
 from syncproto.commit import COUNTER_MAX, AuthorKind
 from syncproto.ids import EntityId, ReplicaId
 from syncproto.vector_clock import Chains, Head, VectorClock, covers
@@ -334,6 +334,17 @@ class FieldVersions(Mapping[str, list[Version]]):
             else:
                 high = middle
         return 2 * low
+
+    def fill(self, head: Head, values: Mapping[str, Value]) -> bool:
+        """Put values of one commit in the place of what is left of them; return whether there was any."""
+        filled = False
+        for field, value in values.items():
+            versions = self._flat.get(field, [])
+            for index in range(0, len(versions), 2):
+                if type(versions[index + 1]) is Redacted and self._head_at(versions[index]) == head:
+                    self._flat[field] = [*versions[: index + 1], value, *versions[index + 2 :]]
+                    filled = True
+        return filled
 
     # -- writing out of order -------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ Never appends to the log or checks a signature: the caller has appended the comm
 """
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import apsw
@@ -22,13 +22,15 @@ from store.fold.entity_state import (
 from store.fold.list_columns import columns_of, columns_of_lone_creation
 from store.fold.liveness import Liveness
 from store.fold.lone_creation import LoneCreation, is_lone_creation
-from store.fold.operations import operation_at, operations_on, operations_on_each
+from store.fold.operations import operation_at, operations_on
 from store.fold.proposal_index import ParsedDecision
 from store.fold.relations import relations_of
 from store.fold.tallies import VerdictTallies
 from store.log.commit_log import CommitLog
-from syncproto.commit import DecodedCommit, Operation
+from syncproto.codec import Value
+from syncproto.commit import DecodedCommit, Operation, is_long
 from syncproto.ids import EntityId
+from syncproto.vector_clock import Head
 
 HASH_MODULUS = 1 << 256
 
@@ -65,6 +67,13 @@ class _OpenRow:
         self.old_words = None if old_state is None else word_index.words_of_entity(entity, self.row)
         self.changed = 0
 
+    def fill(self, head: Head, values: Mapping[str, Value]) -> bool:
+        """Put values of a commit in the place of what is left of them; return whether the row may change."""
+        if self.conditional is None:
+            return self.row.fields.fill(head, values)
+        self.stale = self.conditional.fill(head, values) or self.stale
+        return self.stale
+
 
 class TableWriter:
     """The rows that one transaction touches; `flush` writes them."""
@@ -77,7 +86,6 @@ class TableWriter:
         self._touched: list[tuple[EntityId, int]] = []
         self._tallies = VerdictTallies(db)
         self._liveness = Liveness(db, log, self._tallies)
-        self._refold: set[EntityId] = set()
         self._lost: list[tuple[EntityId, str, EntityId]] = []
         self._gained: list[tuple[EntityId, str, EntityId]] = []
         self._last_no: int | None = None
@@ -88,12 +96,16 @@ class TableWriter:
         """Add a commit that was just appended at feed position `seq`; it is folded with its page."""
         self._added.append((received, seq))
 
-    def fold_again(self, received: DecodedCommit) -> None:
-        """Fold again what a held commit wrote to: the log has more of its values than before."""
+    def fill_values(self, received: DecodedCommit) -> None:
+        """Show the long values of a held commit in the place of what was left of them.
+
+        Nothing is folded for it: what a value is decides neither what it covers nor where it stands.
+        """
         self._catch_up()
         for operation in received.commit.operations:
-            self._open_row(operation.entity).changed = self._log.feed_end()
-            self._refold.add(operation.entity)
+            values = {name: value for name, value in operation.fields.items() if is_long(value)}
+            if values and (opened := self._open_row(operation.entity)).fill(received.head, values):
+                opened.changed = self._log.feed_end()
 
     def _catch_up(self) -> None:
         """Apply the commits that were added, after reading all rows that they touch with one query."""
@@ -132,9 +144,6 @@ class TableWriter:
                 self._turn(left_out)
         opened = self._open_row(entity)
         opened.changed = seq
-        # It will be folded from its whole history, which has this operation too.
-        if entity in self._refold:
-            return
         if opened.conditional is None and (operation.creates or effect is not None):
             self._find_founding(entity, opened.row)
         if opened.conditional is None and effect is not None:
@@ -188,12 +197,9 @@ class TableWriter:
         return before ^ after if self._liveness.is_confirmed(item) else set()
 
     def _settle(self) -> None:
-        """Write the status of the decided items, and fold again, once each, what that changed."""
+        """Write the status of the decided items."""
         for item, status in self._tallies.write():
             proposal_index.write_item_status(self._db, item, status)
-        for entity, history in operations_on_each(self._db, self._refold, self._log):
-            self._fold_from(self._open_row(entity), history)
-        self._refold.clear()
 
     def _fold_from(self, opened: _OpenRow, history: Iterable[SourcedOperation]) -> None:
         """Fold an entity from its whole history, of which nothing has been applied."""
@@ -269,10 +275,6 @@ class TableWriter:
     def state_of(self, entity: EntityId) -> EntityState:
         """Return the current fold of an entity, an empty one if the entity is unknown."""
         self._catch_up()
-        if entity in self._refold:
-            # Later operations were not applied to the row: a base taken from it would not cover them.
-            self._index_history()
-            self._settle()
         opened = self._open_row(entity)
         if opened.stale:
             self._refresh(entity, opened)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from store.log.commit_log import CommitLog
 from syncproto.commit import SignedCommit
 from syncproto.ids import ReplicaId
-from syncproto.vector_clock import Head, VectorClock
+from syncproto.vector_clock import EMPTY_CLOCK, VectorClock
 
 COMMIT_OVERHEAD_BYTES = 16
 
@@ -16,18 +16,32 @@ COMMIT_OVERHEAD_BYTES = 16
 class FeedPage(NamedTuple):
     """Commits for a peer: with the pages before it, all that the peer lacks up to feed position `end`.
 
-    If it is `whole`, it was not cut: the feed contains nothing beyond it yet.
+    If it is `whole`, it was not cut: the feed contains nothing beyond it yet. If it is a page of commits that
+    the peer has already, `left` are those for which it had no room; else it is None.
     """
 
     commits: list[SignedCommit]
     end: int
     whole: bool
+    left: VectorClock | None = None
 
 
-def page_again(log: CommitLog, head: Head, after: int) -> FeedPage:
-    """Return a page of one commit that the peer has already, empty if the log has not; it ends at `after`."""
-    signed = log.signed_commit(head)
-    return FeedPage([] if signed is None else [signed], after, whole=False)
+def page_again(log: CommitLog, heads: VectorClock, after: int, bytes_max: int) -> FeedPage:
+    """Return a page of commits that the peer has already, as the log has them now; it ends at `after`.
+
+    It has one commit at least, and no more than about `bytes_max`. Commits that the log lacks are left out.
+    """
+    page: list[SignedCommit] = []
+    size = 0
+    for index, head in enumerate(heads):
+        signed = log.signed_commit(head)
+        if signed is None:
+            continue
+        size += len(signed.body) + len(signed.signature) + COMMIT_OVERHEAD_BYTES
+        if page and size > bytes_max:
+            return FeedPage(page, after, whole=False, left=heads[index:])
+        page.append(signed)
+    return FeedPage(page, after, whole=False, left=EMPTY_CLOCK)
 
 
 def page_lacking(log: CommitLog, vector: VectorClock, after: int, bytes_max: int) -> FeedPage:

@@ -7,6 +7,7 @@ from functools import partial
 
 import pytest
 
+from store.log.pages import FeedPage
 from store.snapshot import Snapshot
 from store.store import Store
 from store.transaction import EntityWrite
@@ -169,7 +170,7 @@ def test_a_commit_larger_than_a_page_makes_a_page_of_its_own(bench: StoreBench) 
         assert len(page.commits) == 1
         assert page.end == 1
         assert len(snapshot.page_lacking(EMPTY_CLOCK, 1, 100).commits) == 1
-        assert snapshot.page_lacking(EMPTY_CLOCK, 99, 100) == ([], 99, True)
+        assert snapshot.page_lacking(EMPTY_CLOCK, 99, 100) == FeedPage([], 99, whole=True)
 
 
 def test_a_peer_gets_only_what_its_vector_does_not_cover(bench: StoreBench) -> None:

@@ -9,9 +9,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from store.log.commit_log import CommitLog
 from store.queries.dropped_values import heads_of_dropped_values
 from store.store import Store
 from store.transaction import EntityWrite
@@ -19,10 +21,12 @@ from syncproto import commit as commits
 from syncproto.commit import COMMIT_BYTES_MAX, Author, AuthorKind, Commit, DecodedCommit, SignedCommit
 from syncproto.hlc import Stamp
 from syncproto.messages import WANTED_HEADS_MAX
+from syncproto.vector_clock import EMPTY_CLOCK, Head
 from tests.support.stores import (
     NONCE,
     NOW_MS,
     StoreBench,
+    assert_store_is_whole,
     entity_id,
     exchange,
     feed,
@@ -33,7 +37,7 @@ from tests.support.stores import (
     write,
 )
 
-TASK, OTHER = entity_id(1), entity_id(2)
+TASK, OTHER, ITEM = entity_id(1), entity_id(2), entity_id(3)
 FIELDS = ("title", "reason", "note")
 
 
@@ -60,9 +64,11 @@ def ask(asking: Store, holder: Store) -> None:
     """Do what two devices do whose states differ: one asks for commits again, and takes what comes."""
     with asking.read() as snapshot:
         wanted = heads_of_dropped_values(snapshot, WANTED_HEADS_MAX)
-    for head in wanted:
+    while wanted:
         with holder.read() as snapshot:
-            page = snapshot.page_again(head, 0)
+            page = snapshot.page_again(wanted, 0, COMMIT_BYTES_MAX)
+        assert page.left is not None
+        wanted = page.left
         if page.commits:
             with asking.write() as tx:
                 assert tx.accept_page(page.commits).new_commits == 0
@@ -113,6 +119,38 @@ def test_what_a_persons_own_words_cover_is_not_asked_for(bench: StoreBench) -> N
         tx.accept_page([without(first, frozenset({"note"})), second.signed])
     with store.read() as snapshot:
         assert heads_of_dropped_values(snapshot, WANTED_HEADS_MAX) == ()
+
+
+def test_values_that_come_late_are_shown_beside_what_verdicts_decide(bench: StoreBench) -> None:
+    author, store = bench.store("author"), bench.store("a")
+    decided: dict[str, Any] = {"item_id": ITEM, "verdict": "confirmed", "seen": []}
+    with author.write() as tx:
+        tx.commit([EntityWrite(TASK, "task", {"title": "t" * 200})])
+        tx.commit([EntityWrite(TASK, "task", {"title": "u" * 200, "note": "n" * 200}, effect=ITEM)])
+        tx.commit([EntityWrite(TASK, "task", {"title": "v" * 200}, base=EMPTY_CLOCK)])
+        tx.commit([EntityWrite(OTHER, "decision", decided)])
+    log = commits.decode_page(feed(author))
+    for page in ([without(each, frozenset(FIELDS)) for each in log], [each.signed for each in log[::-1]]):
+        with store.write() as tx:
+            tx.accept_page(page)
+    assert log_and_state(store)[1] == log_and_state(author)[1]
+    with store.read() as snapshot:
+        assert_store_is_whole(snapshot)
+
+
+def test_a_value_that_comes_late_reads_no_history(bench: StoreBench, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = author_log(bench, title="t" * 200)
+    store = bench.store("a")
+    with store.write() as tx:
+        tx.accept_page([without(first, frozenset(FIELDS)), second.signed])
+
+    def noted(log: CommitLog, seq: int) -> tuple[Head, bytes]:
+        raise AssertionError(f"commit {seq} of {log} was read")
+
+    monkeypatch.setattr(CommitLog, "body_at", noted)
+    with store.write() as tx:
+        assert tx.accept_page([first.signed]).regained == (first.head,)
+        assert tx.accept_page([first.signed]).regained == ()
 
 
 def oversized_spellings() -> list[SignedCommit]:

@@ -86,6 +86,9 @@ class LinkObserver(Protocol):
     def fault_found(self, link: "PeerLink", fault: LinkFault) -> None:
         """Note the fault by which the link ends. Called before anyone can see that it has ended."""
 
+    def values_regained(self, link: "PeerLink", heads: VectorClock) -> None:
+        """Note that the peer brought values that this device lacked, of commits that it held."""
+
     def storage_shortfall(self) -> Sentence | None:
         """Return why there is no room to store anything, None if there is room.
 
@@ -179,6 +182,12 @@ class PeerLink:
         """Ask the link to end; the peer receives the first reason that was given."""
         self._close_reason = self._close_reason or reason
         self._close_asked.set()
+
+    def send_again(self, heads: VectorClock) -> None:
+        """Send commits to the peer once more: this device came to hold more of their values."""
+        if self._session is not None:
+            self._session.send_again(heads)
+            self._write_wanted.set()
 
     async def refuse(self, reason: str) -> None:
         """Say goodbye instead of running."""
@@ -397,6 +406,8 @@ class PeerLink:
                 "a peer returned commits of this device that this device had lost", peer=self.peer.hex()[:16]
             )
         self._acks.extend(session.ack_frames(accepted.heads, accepted.forked, state))
+        if accepted.regained:
+            self._observer.values_regained(self, accepted.regained)
         if session.is_level:
             self._known_to_peer = end
         self._compare_states(session)
@@ -446,8 +457,8 @@ class PeerLink:
         def read_page(snapshot: Snapshot) -> _PageRead:
             page = (
                 snapshot.page_lacking(wanted.peer_vector, wanted.after, wanted.bytes_max)
-                if wanted.again is None
-                else snapshot.page_again(wanted.again, wanted.after)
+                if not wanted.again
+                else snapshot.page_again(wanted.again, wanted.after, wanted.bytes_max)
             )
             return page, read_store_state(snapshot), member_records.is_removed(snapshot, self.peer)
 
@@ -458,7 +469,9 @@ class PeerLink:
             # The roster's reader is about to end this link. The removal itself is the last commit that a
             # removed device may get.
             raise CloseAsked(goodbyes.NOT_A_MEMBER)
-        frame = session.page_frame(page.commits, page.end, state, loop_time_s(), whole=page.whole)
+        frame = session.page_frame(
+            page.commits, page.end, state, loop_time_s(), whole=page.whole, left=page.left
+        )
         self._compare_states(session)
         if frame is not None:
             await self._send(frame)

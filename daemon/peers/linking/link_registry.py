@@ -233,6 +233,12 @@ class LinkRegistry(LinkObserver):
         if self._placed.get(link.peer) is link:
             self.faults.record_fault(link.peer, fault)
 
+    def values_regained(self, link: PeerLink, heads: VectorClock) -> None:
+        """Pass on what a peer brought of held commits: the other peers may lack it too."""
+        for other in self.live_links():
+            if other is not link:
+                other.send_again(heads)
+
     def storage_shortfall(self) -> Sentence | None:
         """Return why there is no room to store what peers send, None if there is room."""
         return self._shortfall()

@@ -10,11 +10,15 @@ from store.snapshot import Snapshot
 from store.transaction import EntityWrite, Transaction
 from store.upkeep.rebuild import rebuild_tables
 from syncproto import commit as commits
+from syncproto import messages
 from syncproto.codec import Redacted
+from syncproto.commit import SignedCommit
 from syncproto.ids import EntityId
+from syncproto.messages import Commits
 from tests.daemon.peers.fleet import Device, Fleet, in_step
-from tests.daemon.peers.linking.link_steps import pair_of
+from tests.daemon.peers.linking.link_steps import greet, pair_of, posing_as
 from tests.daemon.peers.linking.test_divergence_reports import until_differing
+from tests.support.patience import LIMIT_S
 
 
 async def add_long(device: Device, title: str) -> EntityId:
@@ -64,3 +68,34 @@ async def test_a_device_takes_back_what_was_dropped_from_one_that_has_it_whole(f
         await device.until(lambda healed: has_titles(healed, {first: "plan ", second: "book "}))
     await until_differing(desk, phone, differ=False)
     await in_step(desk, phone)
+
+
+async def test_a_device_passes_on_a_value_that_it_learns_late(fleet: Fleet) -> None:
+    """A member sends one device a commit without its values, and later with them: nothing else happens."""
+    desk, phone = await pair_of(fleet)
+    tablet = await fleet.start("tablet")
+    await fleet.pair(desk, tablet)
+    await in_step(desk, phone, tablet)
+    await tablet.stop()
+    fleet.devices.remove(tablet)
+    store = tablet.opened()
+    with store.write() as transaction:
+        task = transaction.new_id()
+        transaction.commit([EntityWrite(task, "task", {"title": "late " * 50})])
+    with store.read() as snapshot:
+        whole = snapshot.log.commit_at(snapshot.feed_end())
+    store.close()
+    body = commits.redact_values(whole.commit, {task: {"title"}})
+    async with posing_as(tablet, desk) as wire:
+        await greet(wire, desk, level=True)
+        for spelling in (SignedCommit(body, whole.signed.signature), whole.signed):
+            await wire.send(messages.encode_message(Commits([spelling])), LIMIT_S)
+            await desk.until(lambda device: device_has(device, task))
+            await phone.until(lambda device: device_has(device, task))
+        for device in (desk, phone):
+            await device.until(lambda healed: has_titles(healed, {task: "late "}))
+    await in_step(desk, phone)
+
+
+async def device_has(device: Device, task: EntityId) -> bool:
+    return await device.read(lambda snapshot: snapshot.entity(task) is not None)

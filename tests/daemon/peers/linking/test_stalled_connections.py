@@ -26,7 +26,7 @@ from syncproto import messages
 from syncproto.errors import RemoteProtocolError
 from syncproto.ids import DeviceId
 from syncproto.messages import Hello, Ping, Pong
-from syncproto.vector_clock import EMPTY_CLOCK
+from syncproto.vector_clock import EMPTY_CLOCK, VectorClock
 from tests.daemon.peers.fleet import QUICK, Device, Fleet
 from tests.support.patience import LIMIT_S
 
@@ -84,6 +84,9 @@ class SilentObserver(LinkObserver):
         """Do nothing."""
 
     def fault_found(self, link: PeerLink, fault: LinkFault) -> None:
+        """Do nothing."""
+
+    def values_regained(self, link: PeerLink, heads: VectorClock) -> None:
         """Do nothing."""
 
     def storage_shortfall(self) -> None:
