@@ -19,7 +19,7 @@ from daemon.journal.fields.schema import (
 )
 from daemon.journal.fields.validation import REASON_CHARS_MAX
 from daemon.journal.references import entities
-from daemon.journal.references.names import shortened
+from daemon.journal.references.names import short_text
 from daemon.journal.views.agent_argument import NO_ARGUMENT, Argument, argument_of
 from daemon.journal.views.lookup import NameLookup
 from daemon.journal.views.structures import Change, Event, Touched
@@ -416,7 +416,7 @@ class _Words:
             titles = [
                 self._title(EntityId(endpoint)) if isinstance(endpoint, bytes) else "" for endpoint in ends
             ]
-            return f"{titles[0]} {shortened(stored_entity.text('type'))} {titles[1]}".strip()
+            return f"{titles[0]} {short_text(stored_entity.text('type'))} {titles[1]}".strip()
         task = stored_entity.value("task_id") if stored_entity.kind == "time_record" else None
         if isinstance(task, bytes):
             return self._title(EntityId(task))
@@ -438,11 +438,11 @@ class _Words:
             return _NO_CAUSE
         proposed = item.occurrences[0]
         reasons = [
-            shortened(decision.reason, REASON_CHARS_MAX) for decision in item.decisions if decision.reason
+            short_text(decision.reason, REASON_CHARS_MAX) for decision in item.decisions if decision.reason
         ][-_REASONS_SHOWN:]
         cause = sentence("proposed-by-agent", "proposed by an agent")
         if proposed.rationale:
-            quoted = '"{}"'.format(shortened(proposed.rationale, REASON_CHARS_MAX).replace('"', "'"))
+            quoted = '"{}"'.format(short_text(proposed.rationale, REASON_CHARS_MAX).replace('"', "'"))
             cause = sentence("proposed-by-agent-because", "proposed by an agent: {words}", words=quoted)
         if reasons:
             cause = sentence(

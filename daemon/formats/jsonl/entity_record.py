@@ -196,7 +196,7 @@ class _Reading:
                 "jsonl-field-bytes", "{field!r} has {size} bytes", field=name[:40], size=size + write.size
             ),
         )
-        items = _commit_items_of(read_value)
+        items = commit_items_of(read_value)
         _require(
             items <= COMMIT_ITEMS_MAX - _AROUND_ITEMS - SEEN_ITEMS * len(self._seen),
             sentence("jsonl-field-items", "{field!r} has {count} items", field=name[:40], count=items),
@@ -213,12 +213,12 @@ class _Reading:
         return self._writes[place]
 
 
-def _commit_items_of(value: Value) -> int:
+def commit_items_of(value: Value) -> int:
     """Return how many items of a commit a value is."""
     if isinstance(value, list):
-        return 1 + sum(map(_commit_items_of, value))
+        return 1 + sum(map(commit_items_of, value))
     if isinstance(value, dict):
-        return 1 + sum(1 + _commit_items_of(element) for element in value.values())
+        return 1 + sum(1 + commit_items_of(element) for element in value.values())
     return 1
 
 

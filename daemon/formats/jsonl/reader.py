@@ -11,6 +11,7 @@ import msgspec
 from daemon.formats.core.importer import file_has_faults
 from daemon.formats.core.plan import FAULTS_SHOWN_MAX, more_faults, nested_too_deeply_sentence
 from daemon.formats.jsonl.entity_record import EntityRecord, MalformedEntity, read_entity
+from daemon.formats.jsonl.line_limits import WRITTEN_PER_BYTE
 from daemon.formats.jsonl.line_schema import (
     END_TEXT,
     FORMAT_NAME,
@@ -31,7 +32,6 @@ PART_BYTES = 4 << 20
 # An origin is written anew with each value that stands beside others. Of an export of ours, some ten times
 # the bytes of the file become bytes of a journal; a file that names one long origin again and again could
 # make more than a disk holds.
-_WRITTEN_PER_BYTE = 32
 _WRITTEN_FREE_BYTES = 64 << 20
 
 _OUT_OF_ORDER = sentence(
@@ -97,7 +97,7 @@ class _Costs:
 
     def add(self, located: LocatedEntity) -> None:
         """Add an entity."""
-        self._allowed += _WRITTEN_PER_BYTE * located.size
+        self._allowed += WRITTEN_PER_BYTE * located.size
         self._written += located.whole.written_bytes
         self._most = max(self._most, (located.whole.written_bytes, located.number))
 

@@ -13,6 +13,13 @@ from msgspec.structs import replace
 
 from daemon.formats.core.import_history import import_order_key, is_from_import
 from daemon.formats.jsonl.known_counters import known_counters
+from daemon.formats.jsonl.line_limits import (
+    LineVersions,
+    bounded_counters,
+    is_importable,
+    within_limits,
+    without_long_words,
+)
 from daemon.formats.jsonl.line_schema import (
     FORMAT_NAME,
     FORMAT_VERSION,
@@ -62,7 +69,7 @@ def write(snapshot: Snapshot, zone: tzinfo) -> Iterator[str]:
         if entity.exists and entity.kind != ROSTER_KIND
     )
     while batch := _next_batch(exported):
-        yield from map(encode_line, lines.lines(batch))
+        yield from lines.lines(batch)
     yield encode_line(EndLine(end=True))
 
 
@@ -85,8 +92,8 @@ class EntityLines:
         self._snapshot = snapshot
         self._names = NameLookup(snapshot)
 
-    def lines(self, entities: list[tuple[Entity, int]]) -> Iterator[EntityLine]:
-        """Make the lines of entities, each with how many commits touched it.
+    def lines(self, entities: list[tuple[Entity, int]]) -> Iterator[str]:
+        """Write the lines of entities, each with how many commits touched it.
 
         A commit that touched some of them is read once for all.
         """
@@ -95,29 +102,46 @@ class EntityLines:
         for entity, _ in entities:
             yield self._line(entity, histories.get(entity.id))
 
-    def _line(self, entity: Entity, history: list[SourcedOperation] | None) -> EntityLine:
-        """Make the line of an entity; without a history, nothing lies beneath its values."""
-        fields = _whole(entity)
-        provenances = _sources(entity)
-        born = provenances[0]
+    def _line(self, entity: Entity, history: list[SourcedOperation] | None) -> str:
+        """Write the line of an entity; without a history, nothing lies beneath its values."""
         beneath = UnderlyingValues(entity, history or [], self._snapshot.log)
-        writes = WriteTable(self.original_write_of, [born], fields, beneath.values, beneath.imported)
+        versions = LineVersions(_whole(entity), beneath.values, beneath.imported)
+        counters = known_counters(entity, beneath.sources or _sources(entity))
+        line = self._make_line(entity, versions, counters, self.original_write_of)
+        text = encode_line(line)
+        if is_importable(line, len(text.encode())):
+            return text
+        versions, counters = within_limits(entity.kind, versions), bounded_counters(counters)
+        return encode_line(self._make_line(entity, versions, counters, self._brief_write_of))
+
+    def _make_line(
+        self,
+        entity: Entity,
+        versions: LineVersions,
+        counters: KnownCounters,
+        original_of: Callable[[Provenance], OriginalWrite],
+    ) -> EntityLine:
+        fields, beneath, imported = versions
+        born = _sources(entity)[0]
+        writes = WriteTable(original_of, [born], fields, beneath, imported)
         return EntityLine(
             id=id_to_text(entity.id),
             kind=entity.kind,
             fields={name: value_to_json(versions[0].value) for name, versions in fields.items()},
             conflicts=writes.values_not_in_effect({name: versions[1:] for name, versions in fields.items()}),
-            beneath=writes.values_not_in_effect(beneath.values),
+            beneath=writes.values_not_in_effect(beneath),
             imported={
-                name: other_value
-                for name, (other_value,) in writes.values_not_in_effect(beneath.imported).items()
+                name: other_value for name, (other_value,) in writes.values_not_in_effect(imported).items()
             },
             made=writes.index_of(born),
             writes=writes.rows(fields),
-            seen=_counters_json(known_counters(entity, beneath.sources or provenances)),
-            touched=bool(entity.state.person) and not _is_persons(born, fields, beneath.values),
+            seen=_counters_json(counters),
+            touched=bool(entity.state.person) and not _is_persons(born, fields, beneath),
             outlived=entity.visible and any(version.value is True for version in fields.get(DELETED, ())),
         )
+
+    def _brief_write_of(self, source: Provenance) -> OriginalWrite:
+        return without_long_words(self.original_write_of(source))
 
     def original_write_of(self, source: Provenance) -> OriginalWrite:
         """Return the original source of a write."""

@@ -196,7 +196,7 @@ def unescape_markup(text: str) -> str:
 
 
 def _under(parents: Sequence[str], title: str) -> str:
-    """Put the parents' titles in front, shortened to what a title has room for."""
+    """Put the parents' titles in front, short_text to what a title has room for."""
     before = ": ".join(filter(None, (parent.rstrip(": ") for parent in parents)))
     room = TITLE_CHARS_MAX - len(title) - len(": ")
     if not before or room < min(len(before), _PARENT_CHARS_MIN):

@@ -94,10 +94,10 @@ def shown_name(entity: Entity) -> str:
     Only what shows the thing itself shows a longer one. Another program may have written a title that fills a
     commit, and thousands of things that each name it in some bytes.
     """
-    return shortened(entity.text("title") or entity.text("name"))
+    return short_text(entity.text("title") or entity.text("name"))
 
 
-def shortened(text: str, most: int = validation.TITLE_CHARS_MAX) -> str:
+def short_text(text: str, most: int = validation.TITLE_CHARS_MAX) -> str:
     """Return a text, or the beginning of one that is longer than any title, or than so many characters."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 

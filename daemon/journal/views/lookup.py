@@ -82,7 +82,7 @@ class NameLookup:
         """Return the device on which a value was first written, and its name, "" if that is not known."""
         original = original_write(source)
         if original is not None:
-            return original.device, names.shortened(original.device_name)
+            return original.device, names.short_text(original.device_name)
         device = self.device_of_replica(source.head.replica)
         return device, self.device_names.get(device, "")
 

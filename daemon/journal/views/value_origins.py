@@ -8,7 +8,7 @@ from typing import Any
 from daemon.journal.fields.imported_provenance import original_write
 from daemon.journal.fields.provenance import author_name, written_ms
 from daemon.journal.fields.schema import unknown_fields
-from daemon.journal.references.names import shortened
+from daemon.journal.references.names import short_text
 from daemon.journal.views.lookup import NameLookup
 from daemon.journal.views.structures import Origin, StatusStep
 from daemon.timestamps import iso_utc
@@ -34,9 +34,9 @@ def present_origin(names: NameLookup, source: Provenance) -> Origin:
         device=device.hex(),
         device_name=names.device_names.get(device, ""),
         item_id=None if source.effect is None else id_to_text(source.effect),
-        imported_from=(shortened(format_) if isinstance(format_, str) else "unknown") if imported else None,
+        imported_from=(short_text(format_) if isinstance(format_, str) else "unknown") if imported else None,
         imported_at=iso_utc(source.ms) if imported else None,
-        imported_device=None if original is None else shortened(original.device_name),
+        imported_device=None if original is None else short_text(original.device_name),
     )
 
 
