@@ -162,8 +162,8 @@ def main(arguments: list[str]) -> None:
         sys.stdout.write("\n".join(misses(name)) + "\n")
     if arguments:
         return
-    for part in ("dev", "held"):
-        sys.stdout.write(f"\n{part:9}" + "".join(f"{language:>18}" for language in LANGUAGES) + "\n")
+    for part in ("dev", "held", "life_dev", "life_held"):
+        sys.stdout.write(f"\n{part:10}" + "".join(f"{language:>18}" for language in LANGUAGES) + "\n")
         found_scores = {language: scores(f"{language}_{part}") for language in LANGUAGES}
         for kind in KINDS:
             sys.stdout.write(
