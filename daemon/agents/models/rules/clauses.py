@@ -5,11 +5,12 @@ Never decides what a clause is about.
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from daemon.agents.models.rules.lexicon.cue_table import CueTable
 from daemon.agents.models.rules.lexicon.plain_text import to_plain
+from daemon.agents.models.rules.speakers import spoken_lines
 
 NOTE_CHARS_MAX = 32 * 1024
 CLAUSE_CHARS_MAX = 500
@@ -32,12 +33,14 @@ _SAID = re.compile(r"\"[^\"]{1,300}\"|“[^“”]{1,300}”|«[^«»]{1,300}»|
 class Clause:
     """A sentence of a note: `text` as written, `plain_text`, and `unquoted`, with its quotes blanked out.
 
-    All three have the same length, so that a position in one is valid in the others.
+    All three have the same length, so that a position in one is valid in the others. `is_others` means that
+    a transcript names somebody else as its speaker.
     """
 
     text: str
     unquoted: str
     plain_text: str
+    is_others: bool = False
 
     @property
     def is_question(self) -> bool:
@@ -67,7 +70,8 @@ def split_note(text: str, cues: CueTable) -> SplitNote:
     lines: list[ListLine] = []
     clauses: list[Clause] = []
     heading, fenced = "", False
-    for line in unicodedata.normalize("NFC", text[:NOTE_CHARS_MAX]).splitlines()[:LINES_MAX]:
+    written = unicodedata.normalize("NFC", text[:NOTE_CHARS_MAX]).splitlines()[:LINES_MAX]
+    for line, is_others in spoken_lines(written, cues):
         if line.lstrip().startswith("```"):
             fenced = not fenced
         elif fenced or line.lstrip().startswith(">"):
@@ -76,7 +80,8 @@ def split_note(text: str, cues: CueTable) -> SplitNote:
             lines.append(ListLine(match["title"], _box(match), heading))
         elif line.strip():
             heading = line.strip()
-            clauses += split_clauses(heading, cues) if len(clauses) < CLAUSES_MAX else []
+            found_clauses = split_clauses(heading, cues) if len(clauses) < CLAUSES_MAX else []
+            clauses += [replace(clause, is_others=is_others) for clause in found_clauses]
     return SplitNote(tuple(lines), tuple(clauses[:CLAUSES_MAX]))
 
 

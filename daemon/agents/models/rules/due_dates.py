@@ -5,7 +5,7 @@ Never reads a date without a cue before it, a bare number as a day, or free text
 
 import re
 from collections.abc import Iterator
-from datetime import date
+from datetime import date, timedelta
 from difflib import get_close_matches
 from functools import lru_cache
 from itertools import islice
@@ -30,12 +30,17 @@ DATE_WORDS_MAX = 7
 TYPO_CHARS_MIN = 6
 TYPO_SIMILARITY_MIN = 0.85
 SPAN_CHARS_MAX = 60
+YEAR = timedelta(days=365)
+DAY_NUMBER_MAX = 31
+PAST_DAYS_ASKED = 183  # a day without a year that lies less far behind may be meant as past
 
 _LEAD = re.compile(r"[\s:=,–—-]*")
 _ISO = re.compile(r"(?:\w+ )?(\d{4})-(\d{2})-(\d{2})(?![\d-])")
 _GAP = re.compile(r"[\s:,.]*")
 _TOKEN = re.compile(r"[^\s()!?;]+")
 _WORD = re.compile(r"[^\W\d_]+(?:'|\b)")
+_YEAR = re.compile(r"\b\d{4}\b|\d[./-]\d{1,2}[./-]\d")
+_MONEY = re.compile(r"\s*[€$£%]")
 _TIME = re.compile(r" (?:\d{1,2}(?::\d\d| ?h\d{0,2}\b| ?[ap]m\b| uhr\b))")
 _BARE_DAY = re.compile(r"(?:\D+ )?\d{1,2}(?:st|nd|rd|th|er|\.)?$")
 _NO_YEAR = re.compile(r"(?:\D+ )?\d{1,2}[./-]\d{1,2}\.?$")
@@ -46,6 +51,8 @@ _VAGUE = frozenset({DayRule.BARE, DayRule.NEXT, DayRule.LAST, DayRule.BACK, DayR
 
 def due_dates(clause: Clause, today: date, cues: CueTable) -> list[tuple[date, int]]:
     """Find the due dates in a clause, each with the place of its cue; `today` is the note's own."""
+    if phrase_pattern(cues.deadline.moved).search(clause.unquoted):
+        return list(_moved_days(clause, today, cues))
     dated = [(day, index) for index, day in _before_latest(clause, today, cues)]
     cue = phrase_pattern((*cues.deadline.cues, *cues.deadline.until, *cues.deadline.within))
     for match in islice(cue.finditer(clause.unquoted), MATCHES_MAX):
@@ -54,6 +61,19 @@ def due_dates(clause: Clause, today: date, cues: CueTable) -> list[tuple[date, i
             if day is not None and _is_ahead(day, today):
                 dated.append((day, match.start()))
     return dated
+
+
+def _moved_days(clause: Clause, today: date, cues: CueTable) -> Iterator[tuple[date, int]]:
+    """Read the day to which a deadline was moved; the day from which it was moved counts for nothing."""
+    if clause.is_question or cues.deadline.moved_things.isdisjoint(words_in(clause.unquoted)):
+        return
+    for match in islice(phrase_pattern(cues.deadline.moved_to).finditer(clause.unquoted), MATCHES_MAX):
+        # German "wurde" (was) and "würde" (would) look alike in plain text; what was moved is moved.
+        denials = cues.negations | (cues.conditions - cues.past_words)
+        if denials.isdisjoint(words_before(clause.unquoted, match.start(), cues)):
+            day = _day(clause, match, today, cues)
+            if day is not None and _is_ahead(day, today):
+                yield day, match.start()
 
 
 def _is_ahead(day: date, today: date) -> bool:
@@ -78,17 +98,23 @@ def _before_latest(clause: Clause, today: date, cues: CueTable) -> Iterator[tupl
 def _is_deadline(clause: Clause, match: re.Match[str], cues: CueTable) -> bool:
     """Return whether a cue means a deadline, and not a stretch of time or an absence."""
     led = words_before(clause.unquoted, match.start(), cues)
-    if cues.deadline.not_after.intersection(led[-2:]) or (led and _is_day(led[-1], cues)):
+    following = words_after(clause.unquoted, match.end(), cues)
+    if cues.deadline.not_after.intersection(led[-2:]) or (led and _begins_stretch(led[-1], following, cues)):
         return False
-    if not cues.past_words.isdisjoint(words_after(clause.unquoted, match.end(), cues)):
+    if not cues.past_words.isdisjoint(following):
         return False
     lasts = phrase_pattern(cues.deadline.until).fullmatch(match.group()) is not None
-    return not lasts or cues.deadline.until_not_with.isdisjoint(words_in(clause.unquoted))
+    if not lasts or not cues.deadline.until_with.isdisjoint((*led, *following)):
+        return True
+    return cues.deadline.until_stands and cues.deadline.until_not_with.isdisjoint(words_in(clause.unquoted))
 
 
-def _is_day(word: str, cues: CueTable) -> bool:
+def _begins_stretch(word: str, following: list[str], cues: CueTable) -> bool:
+    """Return whether a word is the day from which a stretch lasts. "Invoice 12 by Friday" has no such day."""
     tongue = date_language(cues.language)
-    return word in tongue.weekdays or word in tongue.months or word.isdigit()
+    is_day_number = word.isdigit() and int(word[:3]) <= DAY_NUMBER_MAX
+    both_are_numbers = is_day_number and any(name.isdigit() for name in following[:2])
+    return word in tongue.weekdays or word in tongue.months or both_are_numbers
 
 
 def _day(clause: Clause, cue: re.Match[str], today: date, cues: CueTable) -> date | None:
@@ -122,12 +148,27 @@ def _readings(
         days = _days(text, is_within, today, cues) or _days(text.rstrip("."), is_within, today, cues)
         if days:
             sure = len(days) == 1 and _stands_alone(text, span[end:], cues)
+            sure = sure and not (_may_be_amount(text, clause, index, cues) or _may_be_past(text, days, today))
             yield (
                 next(iter(days))
                 if sure and not _is_name(clause.text, index, index + end, text, cues)
                 else None
             )
             return
+
+
+def _may_be_amount(text: str, clause: Clause, index: int, cues: CueTable) -> bool:
+    """Return whether a day without a year may be a number of something: "amount due 30.12"."""
+    if not _NO_YEAR.match(text):
+        return False
+    return not cues.deadline.amounts.isdisjoint(words_in(clause.unquoted[:index]))
+
+
+def _may_be_past(text: str, days: frozenset[date], today: date) -> bool:
+    """Return whether a day without a year was read as next year's, although this year's is just over."""
+    if _YEAR.search(text):
+        return False
+    return any(timedelta(0) < today - (day - YEAR) <= timedelta(PAST_DAYS_ASKED) for day in days)
 
 
 def _days(text: str, is_within: bool, today: date, cues: CueTable) -> frozenset[date]:
@@ -169,7 +210,7 @@ def _lead_pattern(cues: CueTable) -> re.Pattern[str]:
 def _stands_alone(text: str, rest: str, cues: CueTable) -> bool:
     """Return whether a span is the whole of a day, and not a number that only looks like one."""
     following = words_in(rest)[:1]
-    if cues.deadline.day_not_before.intersection(following):
+    if cues.deadline.day_not_before.intersection(following) or _MONEY.match(rest):
         return False
     if (
         not any(sign.isdigit() for sign in text)

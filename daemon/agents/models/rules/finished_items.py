@@ -160,6 +160,15 @@ def _items_named(words: Sequence[str], items: Sequence[ItemPattern], cues: CueTa
     return best if len(best) == 1 else []
 
 
+def is_item_named(text: str, items: Sequence[ItemPattern], cues: CueTable) -> bool:
+    """Return whether words name an item that is there already."""
+    words = words_in(to_plain(text))
+    return any(
+        _fits(words, item, cues) and any(is_same_stem(item.verb, word) for word in (*words, ""))
+        for item in items
+    )
+
+
 def _items_said_done(
     clause: Clause, start: int, end: int, items: Sequence[ItemPattern], cues: CueTable
 ) -> list[ItemPattern]:

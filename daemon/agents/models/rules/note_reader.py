@@ -21,7 +21,13 @@ from daemon.agents.models.rules.clauses import (
 )
 from daemon.agents.models.rules.due_dates import due_dates
 from daemon.agents.models.rules.durations import stated_durations
-from daemon.agents.models.rules.finished_items import ItemPattern, finished_item_of_line, finished_items
+from daemon.agents.models.rules.duties import duties
+from daemon.agents.models.rules.finished_items import (
+    ItemPattern,
+    finished_item_of_line,
+    finished_items,
+    is_item_named,
+)
 from daemon.agents.models.rules.label_mentions import LabelMention, mentioned_labels
 from daemon.agents.models.rules.lexicon.cue_table import CueTable
 from daemon.agents.models.rules.lexicon.plain_text import (
@@ -146,6 +152,7 @@ def _read_clause(
     if titles:
         note_findings.new_items.extend((journal_title(title), False) for title in titles)
         return
+    found_duties = duties(clause, cues)
     quote = _quote(clause.text)
     title = _new_title(clause, cues)
     if title:
@@ -159,8 +166,15 @@ def _read_clause(
     for amount in stated_durations(clause, cues):
         note_findings.minutes = QuotedValue(str(amount.minutes), quote)
         clause = _blank_out(clause, amount.start, amount.end)
-    for day, _ in due_dates(clause, written_at.date(), cues):
+    due_days = due_dates(clause, written_at.date(), cues)
+    for day, _ in due_days:
         note_findings.due = QuotedValue(day.isoformat(), quote)
+    # "We have to hand it in by Friday" says when the task is due: it is not a part of the task.
+    if due_days and len(found_duties) == 1:
+        return
+    for duty in found_duties:
+        if not is_item_named(duty, mention_candidates.items, cues):
+            note_findings.new_items.append((journal_title(duty), False))
 
 
 def _quote(text: str) -> str:

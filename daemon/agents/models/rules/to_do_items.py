@@ -33,7 +33,9 @@ def is_to_do_line(line: ListLine, cues: CueTable) -> bool:
 
 
 def _denies(heading: str, cues: CueTable) -> bool:
-    """Return whether a heading denies the lines under it: "Not needed:", "Done:"."""
+    """Return whether a heading denies the lines under it: "Not needed:", "Done:", "Steps to reproduce"."""
+    if phrase_pattern(cues.to_do.reproduction).search(to_plain(heading)):
+        return True
     if not heading.endswith(":"):
         return False
     led = _before_cue(to_plain(heading), cues)

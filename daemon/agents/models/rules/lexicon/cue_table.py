@@ -75,8 +75,11 @@ class DeadlineCues(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     """What says that a task is due.
 
     `cues` stand before the day and `suffixes` behind it; `fillers` may stand between a cue and its day.
-    `until` is a deadline unless the clause has a word of `until_not_with`. A cue behind `not_after`, or a day
-    before `day_not_before`, is none. `within` leads a span in, which is read as if `ahead_prefix` stood
+    `until` is a deadline with a word of `until_with` in its clause. If `until_stands`, it is one too
+    without a word of `until_not_with`; the name of a place to stay is such a word. A cue behind
+    `not_after`, a day before `day_not_before`, and a day without year that may be an amount beside
+    `amounts`, are none. A clause with a phrase of `moved` is due on the day behind `moved_to`, if one of
+    `moved_things` is what was moved. `within` leads a span in, which is read as if `ahead_prefix` stood
     before it. `day_leads` make a bare number a day, and `day_parts` may be joined with a weekday. If
     `short_weekdays_stand`, an abbreviation may be a day by itself.
     """
@@ -86,8 +89,14 @@ class DeadlineCues(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     day_leads: Phrases
     day_parts: WordSet
     until: Phrases
+    until_stands: bool
+    until_with: WordSet
     until_not_with: WordSet
     not_after: WordSet
+    amounts: WordSet
+    moved: Phrases
+    moved_to: Phrases
+    moved_things: WordSet
     fillers: WordSet
     within: Phrases
     ahead_prefix: str
@@ -127,10 +136,60 @@ class DurationCues(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
 
 
 class ToDoCues(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
-    """What leads a list of things to do in, and what stands between the last two of them."""
+    """What leads a list of things to do in, and what stands between the last two of them.
+
+    Steps under a heading with a phrase of `reproduction` show a fault; nobody has to do them.
+    """
 
     cues: Phrases
     and_words: Phrases
+    reproduction: Phrases
+
+
+class DutyForm(Struct, frozen=True, forbid_unknown_fields=True):
+    """One way in which prose says that somebody has to do something.
+
+    `subjects` may be demanded before `cues`, with adverbs between. `is_shared` means that a "we" has to do
+    it, which counts whoever says it. `opens_clause` means that the cue counts only at the beginning of a
+    clause. The verb of the act has one of `endings`, if there are any, and none of `not_endings`. `repeats`
+    lead a further act in.
+    """
+
+    cues: Phrases
+    subjects: Phrases = ()
+    is_shared: bool = False
+    opens_clause: bool = False
+    endings: Phrases = ()
+    not_endings: Phrases = ()
+    repeats: Phrases = ()
+
+
+class DutyCues(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
+    """What says in prose that the writer has something to do.
+
+    `verbs` begin an act, beside those of `VerbForms`. `adverbs` may stand beside a cue, `openers` before
+    one that opens a clause, and `clitics` before the verb. A cue behind `not_after` is none, and `idle`
+    verbs are no act. `stops` begin another thought, and `pronouns` another sentence behind a comma. `tails`
+    may follow a verb that otherwise ends its clause.
+    """
+
+    forms: tuple[DutyForm, ...]
+    verbs: WordSet
+    adverbs: Phrases
+    openers: WordSet
+    clitics: WordSet
+    not_after: WordSet
+    idle: WordSet
+    stops: WordSet
+    pronouns: WordSet
+    tails: WordSet
+
+
+class SpeechCues(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
+    """How transcripts name the writer (`me`), and what leads a line without being a name."""
+
+    me: WordSet
+    not_names: WordSet
 
 
 class DoneCues(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
@@ -226,6 +285,8 @@ class CueTable(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     deadline: DeadlineCues
     duration: DurationCues
     to_do: ToDoCues
+    duty: DutyCues
+    speech: SpeechCues
     done: DoneCues
     status: StatusCues
     priority: PriorityCues

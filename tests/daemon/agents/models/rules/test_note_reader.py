@@ -301,3 +301,65 @@ def test_every_language_has_its_cues(language: str, note: str, expected: dict[st
 )
 def test_every_language_takes_its_cues_back(language: str, note: str) -> None:
     assert read_values(note, language) == {}
+
+
+@pytest.mark.parametrize(
+    ("language", "note", "day"),
+    [
+        ("en", "The deadline was moved from Tuesday to Friday.", "2026-11-20"),
+        ("en", "deadline pushed back from Monday to 4 December", "2026-12-04"),
+        ("de", "Die Abgabe wurde von Dienstag auf Freitag verschoben.", "2026-11-20"),
+        ("es", "La entrega se ha pasado del martes al viernes.", "2026-11-20"),
+        ("fr", "La remise a été repoussée de mardi à vendredi.", "2026-11-20"),
+        ("ro", "Termenul a fost mutat de marți pe vineri.", "2026-11-20"),
+    ],
+)
+def test_a_deadline_that_was_moved_is_due_on_its_new_day(language: str, note: str, day: str) -> None:
+    assert read_values(note, language) == {"due": day}
+
+
+@pytest.mark.parametrize(
+    ("language", "note"),
+    [
+        ("en", "The dentist moved the appointment from Monday to Thursday."),
+        ("en", "The deadline was moved from Tuesday to some day next month."),
+        ("en", "Amount due 30.12 EUR"),
+        ("de", "Fälliger Betrag: 30,11 €"),
+        ("en", "due 3 November"),
+        ("de", "fällig am 3. November"),
+        ("fr", "On est chez mamie jusqu'à dimanche."),
+        ("es", "El parking estará cerrado hasta el 4 de diciembre."),
+        ("ro", "Rămânem la mare până duminică."),
+        ("de", "Oma war bis Sonntag da."),
+        ("en", "The library had been shut until Friday."),
+    ],
+)
+def test_what_is_no_deadline_is_not_read_as_a_day(language: str, note: str) -> None:
+    assert read_values(note, language) == {}
+
+
+@pytest.mark.parametrize(
+    ("note", "day"),
+    [
+        ("Please pay invoice 2231 by Friday.", "2026-11-20"),
+        ("receipts of 2024 by 1 December 2026", "2026-12-01"),
+        ("by 15 January", "2027-01-15"),
+        ("due 3 November 2027", "2027-11-03"),
+    ],
+)
+def test_a_number_before_a_deadline_word_is_no_day(note: str, day: str) -> None:
+    assert read_values(note) == {"due": day}
+
+
+@pytest.mark.parametrize(
+    ("language", "note"),
+    [
+        ("en", "The urgency is high."),
+        ("de", "Die Dringlichkeit ist hoch."),
+        ("es", "Hay mucha urgencia con esto."),
+        ("fr", "Il y a urgence."),
+        ("ro", "E o urgență."),
+    ],
+)
+def test_urgency_as_a_noun_raises_the_priority(language: str, note: str) -> None:
+    assert read_values(note, language) == {"priority": "P1"}
