@@ -306,6 +306,26 @@ class Snapshot:
         )
         return self._items([item for (item,) in rows])
 
+    def items_running_out(
+        self, after_ms: int, until_ms: int, task: EntityId | None = None, *, limit: int
+    ) -> list[Item]:
+        """Return the undecided items whose time ends in the span (after, until], the last to end first.
+
+        Costs what it returns, and a look-up per item of the span if a task is named.
+        """
+        rows: Any = self.db.execute(
+            "SELECT id FROM item WHERE (disputed OR status IN ('pending', 'deferred'))"
+            " AND until_ms > ? AND until_ms <= ?"
+            + (
+                ""
+                if task is None
+                else " AND EXISTS (SELECT 1 FROM proposal WHERE proposal.task = ? AND item = id)"
+            )
+            + " ORDER BY until_ms DESC LIMIT ?",
+            (after_ms, until_ms, *(() if task is None else (task,)), limit),
+        )
+        return self._items([item for (item,) in rows])
+
     def settled_items(self, task: EntityId, now_ms: int, limit: int) -> list[Item]:
         """Return the items of a task that people decided last, and those that expired last, `limit` each.
 

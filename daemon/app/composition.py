@@ -119,6 +119,7 @@ class Daemon:
         self._events = EventStreams(
             self._store,
             self._notifier,
+            clock.now_ms,
             self._peers.replication.diverging_members,
             self._peers.links.divergences.agreeing_peers,
         )

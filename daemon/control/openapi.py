@@ -47,8 +47,8 @@ def _types(routes: Sequence[Route]) -> list[Any]:
 
 
 def _answers(route: Route) -> list[Any]:
-    also = route.handler.other_response if isinstance(route.handler, StreamHandler) else None
-    return [route.response] if also is None else [route.response, also]
+    others = route.handler.other_responses if isinstance(route.handler, StreamHandler) else ()
+    return [route.response, *others]
 
 
 def _answer_schema(route: Route, schema: type_json) -> Any:

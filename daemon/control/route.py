@@ -69,13 +69,13 @@ class StreamHandler:
     """Answers by itself, for as long as the client listens.
 
     `request_media` is the media type of a body that the handler reads itself, piece by piece. If it writes,
-    it checks the free space itself. `other_response` is what its stream contains besides `response`.
+    it checks the free space itself. `other_responses` are what its stream contains besides `response`.
     """
 
     run: Callable[[web.Request, Call[Any, Any]], Awaitable[web.StreamResponse]]
     response_media: str
     request_media: str | None = None
-    other_response: type[Struct] | None = None
+    other_responses: tuple[type[Struct], ...] = ()
 
 
 def _never(body: Any) -> bool:

@@ -386,6 +386,9 @@ def _decide(
     if stored is None:
         return unknown_item_result(item)
     refusal = _REFUSALS[verdict].get(stored.status)
+    # Nobody decided on an expired item: to reopen it asks for it again, and it does not expire any more.
+    if verdict is Verdict.REOPENED and item_state.is_expired(stored, tx.now_ms()):
+        refusal = None
     # The status of a disputed item is one side of the dispute, so the table does not apply to it.
     if stored.disputed:
         refusal = None if verdict in _SETTLES else _IS_DISPUTED

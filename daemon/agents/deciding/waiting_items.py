@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from daemon.agents.deciding import item_state, staleness
+from daemon.agents.deciding import item_state, staleness, urgency
 from daemon.agents.deciding.item_state import DisplayedStatus, ItemState
 from daemon.agents.proposing import reach
 from daemon.agents.proposing.change_set_builder import CHANGE_SETS_MAX
@@ -15,7 +15,7 @@ from daemon.agents.tools import summaries
 from daemon.agents.tools.effects import args_hash, change_set_id
 from daemon.journal.references.names import shown_name
 from daemon.timestamps import iso_utc
-from store.fold.item import Occurrence
+from store.fold.item import Item, Occurrence
 from store.snapshot import Snapshot
 from syncproto.ids import EntityId, id_to_text
 
@@ -27,7 +27,8 @@ class PendingItem(Struct, frozen=True, kw_only=True):
     dispute. A decision that sends `args_hash` back can apply nothing else. `subject` is the name of the
     checklist item or label, or null. `base` is what the agent saw, `current` what is there now, `proposed`
     what the item would write. Each is a value, or a map from field to value if there are several. `stale`:
-    `current` has changed since the agent saw it. Times are ISO 8601 in UTC.
+    `current` has changed since the agent saw it. `expires_soon`: it expires within a day unless somebody
+    decides. Times are ISO 8601 in UTC.
     """
 
     item_id: str
@@ -50,7 +51,10 @@ class PendingItem(Struct, frozen=True, kw_only=True):
     stale: bool
     created_at: str
     expires_at: str
+    expires_soon: bool = False
 
+
+EXPIRED_LISTED_MAX = 200
 
 _WAITING = frozenset({DisplayedStatus.PENDING, DisplayedStatus.DEFERRED})
 
@@ -58,9 +62,10 @@ _WAITING = frozenset({DisplayedStatus.PENDING, DisplayedStatus.DEFERRED})
 def list_waiting_items(
     snapshot: Snapshot, now_ms: int, *, task: EntityId | None = None, closed: bool = False
 ) -> list[PendingItem]:
-    """List the proposals that wait, in the order in which they were made.
+    """List the proposals that wait, task by task, what presses first (`urgency.py`).
 
-    Expired and obsolete items do not wait any more. `closed` lists them too, with all that are decided.
+    Expired and obsolete items do not wait any more. `closed` lists them too, with all that are decided, in
+    the order in which they were made.
     """
     items = snapshot.items(task) if closed else snapshot.open_items(now_ms, task)
     states = (item_state.item_state_of(snapshot, item) for item in items)
@@ -69,7 +74,38 @@ def list_waiting_items(
     ]
     waiting = [(state, status) for state, status in with_status if closed or _waits(state, status)]
     waiting.sort(key=lambda pair: _creation_order(pair[0]))
-    return [_pending_item(snapshot, state, status) for state, status in waiting]
+    if not closed:
+        places = urgency.task_places([state for state, _ in waiting], now_ms)
+        # The sort is stable: within a task, items stay in the order in which they were made.
+        waiting.sort(key=lambda pair: places[pair[0].item.task])
+    return [_pending_item(snapshot, state, status, now_ms) for state, status in waiting]
+
+
+def list_expired_items(snapshot: Snapshot, now_ms: int, task: EntityId | None = None) -> list[PendingItem]:
+    """List the proposals that nobody decided in time, the last to expire first, EXPIRED_LISTED_MAX at most.
+
+    What has become obsolete meanwhile is left out: there is nothing left to ask about it.
+    """
+    items = snapshot.items_running_out(0, now_ms, task, limit=EXPIRED_LISTED_MAX)
+    return _items_of_status(snapshot, items, DisplayedStatus.EXPIRED, now_ms)
+
+
+def list_expiring_items(snapshot: Snapshot, now_ms: int) -> list[PendingItem]:
+    """List the proposals that expire within a day unless somebody decides, the first to expire first."""
+    items = snapshot.items_running_out(now_ms, now_ms + urgency.SOON_MS, limit=EXPIRED_LISTED_MAX)
+    return _items_of_status(snapshot, items[::-1], DisplayedStatus.PENDING, now_ms)
+
+
+def _items_of_status(
+    snapshot: Snapshot, items: list[Item], wanted: DisplayedStatus, now_ms: int
+) -> list[PendingItem]:
+    states = (item_state.item_state_of(snapshot, item) for item in items)
+    with_status = (
+        (state, item_state.displayed_status(snapshot, state, now_ms)) for state in states if state is not None
+    )
+    return [
+        _pending_item(snapshot, state, status, now_ms) for state, status in with_status if status is wanted
+    ]
 
 
 def _waits(state: ItemState, status: DisplayedStatus) -> bool:
@@ -91,7 +127,7 @@ def _set_number(occurrence: Occurrence) -> int:
     return sets.index(occurrence.change_set) if occurrence.change_set in sets else CHANGE_SETS_MAX
 
 
-def _pending_item(snapshot: Snapshot, state: ItemState, status: DisplayedStatus) -> PendingItem:
+def _pending_item(snapshot: Snapshot, state: ItemState, status: DisplayedStatus, now_ms: int) -> PendingItem:
     item = state.item
     # Several runs may have proposed the item: what is shown is the reason of the last. The id breaks a tie in
     # the same way on every device.
@@ -119,4 +155,5 @@ def _pending_item(snapshot: Snapshot, state: ItemState, status: DisplayedStatus)
         stale=staleness.is_stale(snapshot, state),
         created_at=iso_utc(min(occurrence.created_ms for occurrence in item.occurrences)),
         expires_at=iso_utc(item.expires_ms),
+        expires_soon=urgency.expires_soon(item, now_ms),
     )

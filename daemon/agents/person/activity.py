@@ -62,10 +62,17 @@ class AgentMessage(Struct, frozen=True, kw_only=True):
 
 
 def agent_messages(
-    snapshot: Snapshot, agent: EntityId, *, tools: bool, limit: int, before: str | None = None
+    snapshot: Snapshot,
+    agent: EntityId,
+    *,
+    tools: bool,
+    limit: int,
+    before: str | None = None,
+    calls: bool = False,
 ) -> list[AgentMessage]:
     """Return the last messages of an agent, oldest first; with `tools`, also its calls and their answers.
 
+    With `calls`, return its calls and their answers alone, each run headed by what woke the agent.
     `before` is the id of the first message of the next page. Raises Refused if that reference names no
     message.
     """
@@ -73,11 +80,18 @@ def agent_messages(
     presenter = _MessagePresenter(snapshot)
     messages: list[AgentMessage] = []
     for message in _messages(snapshot, agent, first):
-        if tools or message.text("kind") not in _CALLS or _confirmed_item(message) is not None:
+        if _is_wanted(message, tools=tools, calls=calls):
             messages.append(presenter.present(message))
         if len(messages) == min(limit, MESSAGES_MAX):
             break
     return messages[::-1]
+
+
+def _is_wanted(message: Entity, *, tools: bool, calls: bool) -> bool:
+    is_call = message.text("kind") in _CALLS and _confirmed_item(message) is None
+    if calls:
+        return is_call or bool(message.text("trigger"))
+    return tools or not is_call
 
 
 def _messages(snapshot: Snapshot, agent: EntityId, before: EntityId | None) -> Iterator[Entity]:

@@ -212,7 +212,7 @@ class Runner:
         if agent is None or not changed or not wakes.is_scheduled(snapshot, agent):
             return None
         key = wakes.subscription_key(agent.id, (trigger.head for trigger in changed))
-        reason = wakes.changes_reason(len({trigger.head for trigger in changed})).text
+        reason = wakes.changes_reason(changed).text
         wanted = RunRequest(key, agent.id, WakeCause.SUBSCRIPTION, reason, agent.lifecycle_write)
         return self._plan_of(snapshot, agent, changed, wanted)
 

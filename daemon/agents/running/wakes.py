@@ -6,7 +6,7 @@ Never keeps a queue: the log says what is due, so a restart finds the same.
 import hashlib
 from collections.abc import Iterable
 
-from daemon.agents.context.triggers import unseen_triggers
+from daemon.agents.context.triggers import Trigger, unseen_triggers
 from daemon.agents.tools.agent_record import AUTONOMOUS, Agent, agent_id, hindrance, load_agent
 from daemon.timestamps import iso_utc
 from store.fold.entity import Entity
@@ -22,6 +22,21 @@ ASKED_BY_PERSON = sentence("wake-asked", "asked by a person")
 TIMER_FIRED = sentence("wake-timer", "a timer")
 _ONE_CHANGE = sentence("wake-one-change", "one change")
 _COUNT_DIGITS_MAX = 12
+_CHANGED = {
+    "entry": (sentence("changed-note", "a note"), sentence("changed-notes", "notes")),
+    "checklist_item": (
+        sentence("changed-item", "a checklist item"),
+        sentence("changed-items", "checklist items"),
+    ),
+    "checklist": (
+        sentence("changed-checklist", "a checklist"),
+        sentence("changed-checklists", "checklists"),
+    ),
+    "link": (sentence("changed-link", "a link"), sentence("changed-links", "links")),
+    "task": (sentence("changed-task", "the task itself"),) * 2,
+}
+"""What a change is of, by its kind, for one thing and for several."""
+_PARTS_MAX = len(_CHANGED)
 
 
 def is_scheduled(snapshot: Snapshot, agent: Agent) -> bool:
@@ -32,16 +47,43 @@ def is_scheduled(snapshot: Snapshot, agent: Agent) -> bool:
 # -- what woke an agent -------------------------------------------------------------------------------
 
 
-def changes_reason(count: int) -> Sentence:
-    """Return what woke an agent that so many changes concern."""
-    return _ONE_CHANGE if count == 1 else sentence("wake-changes", "{count} changes", count=count)
+def changes_reason(changed: Iterable[Trigger]) -> Sentence:
+    """Return what woke an agent: how many commits concern it, and what they changed."""
+    triggers = list(changed)
+    entities: dict[str, set[EntityId]] = {}
+    for trigger in triggers:
+        entities.setdefault(trigger.kind, set()).add(trigger.entity)
+    parts = tuple(
+        several if len(entities[kind]) > 1 else single
+        for kind, (single, several) in _CHANGED.items()
+        if kind in entities
+    )
+    return _changes_sentence(len({trigger.head for trigger in triggers}), parts)
+
+
+def _changes_sentence(count: int, parts: tuple[Sentence, ...]) -> Sentence:
+    if not parts:
+        return _ONE_CHANGE if count == 1 else sentence("wake-changes", "{count} changes", count=count)
+    if count == 1:
+        return sentence("wake-one-change-of", "one change: {parts}", parts=parts)
+    return sentence("wake-changes-of", "{count} changes: {parts}", count=count, parts=parts)
 
 
 def stored_reason(text: str) -> Sentence:
     """Return what woke an agent, from the English text that its runs and messages are stored with."""
-    number = text.partition(" ")[0]
+    counted, _, listed = text.partition(": ")
+    number = counted.partition(" ")[0]
     count = int(number) if number.isascii() and number.isdigit() and len(number) < _COUNT_DIGITS_MAX else 0
-    known_reasons = (ASKED_BY_PERSON, TIMER_FIRED, _ONE_CHANGE, changes_reason(count))
+    known_parts = {part.text: part for pair in _CHANGED.values() for part in pair}
+    parts = tuple(known_parts[part] for part in listed.split("; ")[:_PARTS_MAX] if part in known_parts)
+    known_reasons = (
+        ASKED_BY_PERSON,
+        TIMER_FIRED,
+        _changes_sentence(1, ()),
+        _changes_sentence(1, parts),
+        _changes_sentence(count, ()),
+        _changes_sentence(count, parts),
+    )
     return next((reason for reason in known_reasons if reason.text == text), foreign_text(text))
 
 

@@ -216,3 +216,8 @@ class StateEventJson(TypedDict, total=False):
     device: str
     device_name: str
     differs: bool
+
+
+class ExpiringEventJson(TypedDict, total=False):
+    item_ids: list[str]
+    expires_at: str

@@ -219,6 +219,7 @@ class PendingItemJson(TypedDict, total=False):
     stale: bool
     created_at: str
     expires_at: str
+    expires_soon: bool
 
 
 class EvidenceJson(TypedDict, total=False):
@@ -355,6 +356,7 @@ class StatusJson(TypedDict, total=False):
     names_left_out: list[str]
     agents: AgentCountsJson
     pending_items: int
+    expiring_items: int
     conflicts: int
     model: CheckJson | None
 

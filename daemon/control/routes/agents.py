@@ -84,10 +84,11 @@ class Policy(Struct, frozen=True, forbid_unknown_fields=True):
 class AgentLogQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """A page of about `limit` messages, those before the message with the id `before`.
 
-    `tools`: show the calls of tools and their answers too.
+    `tools`: show the calls of tools and their answers too. `calls`: show them alone, beneath what woke it.
     """
 
     tools: bool = False
+    calls: bool = False
     limit: Annotated[int, Meta(ge=1, le=activity.MESSAGES_MAX)] = 100
     before: str | None = None
 
@@ -193,7 +194,12 @@ class AgentRoutes:
     def _log(self, snapshot: Snapshot, call: Call[Nothing, AgentLogQuery]) -> list[AgentMessage]:
         agent, query = agent_overview.find_agent(snapshot, call.ref), call.query
         return activity.agent_messages(
-            snapshot, agent, tools=query.tools, limit=query.limit, before=query.before
+            snapshot,
+            agent,
+            tools=query.tools,
+            calls=query.calls,
+            limit=query.limit,
+            before=query.before,
         )
 
     async def _wake(self, call: Call[Wake, Nothing]) -> AgentDetails:

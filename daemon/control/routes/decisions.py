@@ -43,9 +43,13 @@ Verdict = Literal["confirmed", "rejected", "undone", "reopened", "deferred"]
 
 
 class PendingQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """Whose proposals: one task's, or all."""
+    """Whose proposals: one task's, or all. `expired`: those that nobody decided in time, instead.
+
+    Of expired ones, at most 200 are listed, the last to expire first.
+    """
 
     task: str | None = None
+    expired: bool = False
 
 
 class DecidedQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -114,6 +118,8 @@ class DecisionRoutes:
     def _pending_items(self, snapshot: Snapshot, call: Call[Nothing, PendingQuery]) -> list[PendingItem]:
         task = call.query.task
         about = None if not task else entities.find_task(snapshot, task).id
+        if call.query.expired:
+            return waiting_items.list_expired_items(snapshot, self._now_ms(), about)
         return waiting_items.list_waiting_items(snapshot, self._now_ms(), task=about)
 
     def _set_summary(self, snapshot: Snapshot, call: Call[Nothing, Nothing]) -> ChangeSetSummary:

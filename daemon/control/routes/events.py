@@ -11,6 +11,7 @@ import msgspec
 from aiohttp import web
 from msgspec import Meta, Struct
 
+from daemon.agents.deciding.waiting_items import list_expiring_items
 from daemon.control.route import Call, Nothing
 from daemon.journal import change_log
 from daemon.journal.views.structures import Event
@@ -48,22 +49,35 @@ class StateEvent(Struct, frozen=True):
     differs: bool
 
 
+class ExpiringEvent(Struct, frozen=True):
+    """Proposals that expire within a day unless somebody decides; `expires_at` is when the first one does.
+
+    The event has no id, because it has no position in the feed. A new stream begins with all of them; later
+    events name those that were not named before.
+    """
+
+    item_ids: list[str]
+    expires_at: str
+
+
 class EventStreams:
     """All open streams of one daemon.
 
     `differing` are the devices, by name, that show another state, `agreeing` those that were seen to show the
-    same; `notifier` must be told when they change.
+    same; `notifier` must be told when they change. `now_ms` is the wall clock, by which proposals expire.
     """
 
     def __init__(
         self,
         store: StoreThreads,
         notifier: Notifier,
+        now_ms: Callable[[], int],
         differing: Callable[[], Mapping[DeviceId, str]] = dict,
         agreeing: Callable[[], Container[DeviceId]] = frozenset,
     ) -> None:
         self._store = store
         self._notifier = notifier
+        self._now_ms = now_ms
         self._differing = differing
         self._agreeing = agreeing
         self._open: dict[asyncio.Task[object], web.Request] = {}
@@ -87,8 +101,12 @@ class EventStreams:
             await response.prepare(request)
             await _send(response, b": open\n\n")
             tell: Mapping[DeviceId, str] = {}
+            expiry = _ExpiryWatch(self._store, self._now_ms)
             while True:
                 tell = await self._tell_of_states(response, tell)
+                warning = await expiry.next_event()
+                if warning is not None:
+                    await _send(response, b"event: expiring\ndata: %s\n\n" % msgspec.json.encode(warning))
                 page = await self._page(after) if after < self._store.feed_end else []
                 for event in page:
                     await _send(response, _encode_event(event))
@@ -145,6 +163,29 @@ class EventStreams:
             if short is not None:
                 return short
         return await self._store.read(lambda snapshot: change_log.feed_events(snapshot, after, PAGE_COMMITS))
+
+
+class _ExpiryWatch:
+    """What one stream was told of the proposals that expire within a day."""
+
+    def __init__(self, store: StoreThreads, now_ms: Callable[[], int]) -> None:
+        self._store = store
+        self._now_ms = now_ms
+        self._looked_ms: int | None = None
+        self._reported: frozenset[str] = frozenset()
+
+    async def next_event(self) -> ExpiringEvent | None:
+        """Return an event on proposals that were not reported yet; read the store every 15 s at most."""
+        now_ms = self._now_ms()
+        if self._looked_ms is not None and abs(now_ms - self._looked_ms) < HEARTBEAT_S * 1000:
+            return None
+        self._looked_ms = now_ms
+        expiring = await self._store.read(lambda snapshot: list_expiring_items(snapshot, now_ms))
+        unreported = [item for item in expiring if item.item_id not in self._reported]
+        self._reported = frozenset(item.item_id for item in expiring)
+        if not unreported:
+            return None
+        return ExpiringEvent([item.item_id for item in unreported], unreported[0].expires_at)
 
 
 def _requested_position(request: web.Request, query: From) -> int | None:

@@ -11,7 +11,7 @@ from msgspec import Struct
 from daemon import __version__
 from daemon.control.openapi import openapi_document
 from daemon.control.route import AsyncHandler, Call, Nothing, ReadHandler, Route, StreamHandler
-from daemon.control.routes.events import MEDIA, EventStreams, From, StateEvent
+from daemon.control.routes.events import MEDIA, EventStreams, ExpiringEvent, From, StateEvent
 from daemon.journal.views.structures import Event
 from store.snapshot import Snapshot
 
@@ -37,9 +37,9 @@ def routes(events: EventStreams, others: Sequence[Route]) -> list[Route]:
         Route(
             "GET",
             "/v1/events",
-            "Follow the feed (events named commit), and which devices show another state (state); "
-            "resumes after Last-Event-ID",
-            StreamHandler(events.serve, MEDIA, other_response=StateEvent),
+            "Follow the feed (events named commit), which devices show another state (state), and which "
+            "proposals expire within a day (expiring); resumes after Last-Event-ID",
+            StreamHandler(events.serve, MEDIA, other_responses=(StateEvent, ExpiringEvent)),
             Event,
             query=From,
         ),

@@ -33,6 +33,7 @@ REPLICAS_SHOWN_MAX: Final = 1024
 class Status(Struct, frozen=True, kw_only=True):
     """The state of this device, for one screen. `model` is None while nothing keeps agents from their model.
 
+    `expiring_items` counts the proposals that expire within a day unless somebody decides.
     `removed`: this device is no longer a member of its vault, and exchanges nothing. `vector_left_out` and
     `peers_left_out` count the replicas and the members that are not shown, because there are too many.
     `names_left_out` are the names of the first few of these members.
@@ -52,6 +53,7 @@ class Status(Struct, frozen=True, kw_only=True):
     names_left_out: list[str] = []
     agents: AgentCounts
     pending_items: int
+    expiring_items: int = 0
     conflicts: int
     model: Check | None = None
 
@@ -91,6 +93,7 @@ class StatusRoutes:
         members = [device for device in devices.states if not device.this and not device.removed]
         peers = [device for device in members if not device.left_out]
         names_left_out = [device.name for device in members if device.left_out]
+        waiting = waiting_items.list_waiting_items(snapshot, self._now_ms())
         return Status(
             device_id=snapshot.device.hex(),
             name=next((device.name for device in devices.states if device.this), ""),
@@ -107,7 +110,8 @@ class StatusRoutes:
             agents=agent_overview.count_agents(snapshot, *self._scheduler.counts()),
             conflicts=conflicts.count_conflicts(snapshot),
             model=model,
-            pending_items=len(waiting_items.list_waiting_items(snapshot, self._now_ms())),
+            pending_items=len(waiting),
+            expiring_items=sum(item.expires_soon for item in waiting),
         )
 
 

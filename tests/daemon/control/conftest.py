@@ -58,7 +58,9 @@ class Api:
         self.store.on_commit.append(self.notifier.notify)
         self.differing: dict[DeviceId, str] = {}
         self.agreeing: set[DeviceId] = set()
-        self.events = EventStreams(self.store, self.notifier, lambda: self.differing, lambda: self.agreeing)
+        self.events = EventStreams(
+            self.store, self.notifier, lambda: START_MS, lambda: self.differing, lambda: self.agreeing
+        )
         self.routes = [*tasks.routes(HumanInput(lambda: START_MS, UTC, "en")), *extra]
         self.control: ControlServer | None = None
         self._opened = ExitStack()

@@ -82,6 +82,7 @@ def show(output: Output, agent: tuple[str, ...]) -> None:
 @command("log", streams=True)
 @click.argument("agent", nargs=-1, required=True)
 @click.option("--tools", is_flag=True, help="Also show each call and its answer.")
+@click.option("--calls", is_flag=True, help="Show calls and their answers alone, and what woke it.")
 @click.option(
     "--limit",
     type=click.IntRange(1, _LOG_LIMIT_MAX),
@@ -91,12 +92,12 @@ def show(output: Output, agent: tuple[str, ...]) -> None:
 )
 @click.option("--before", metavar="ID", help="Before this message.")
 @pass_output
-def log(output: Output, agent: tuple[str, ...], tools: bool, limit: int, before: str | None) -> None:
+def log(output: Output, agent: tuple[str, ...], limit: int, before: str | None, **flags: bool) -> None:
     """Show what an agent did: what woke it, what it said and noted, and what came of it.
 
     With --plain: message, time, run, kind, tool, outcome, item, what woke it, text.
     """
-    query = {"tools": "true" if tools else None, "limit": limit, "before": before}
+    query = {name: "true" for name, is_set in flags.items() if is_set} | {"limit": limit, "before": before}
     answer = client.get(f"/v1/agents/{percent_encode(joined_words(agent, 'an agent'))}/log", query)
     output.write_answer(answer, activity_list, activity_rows)
     if not answer.json:

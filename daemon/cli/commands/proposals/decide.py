@@ -168,5 +168,5 @@ def undo_command(output: Output, **fields: Any) -> int:
 @_why
 @pass_output
 def reopen_command(output: Output, **fields: Any) -> int:
-    """Reopen proposals that were decided, so that they wait again."""
+    """Reopen proposals that were decided or have expired, so that they wait again, without an end."""
     return _decide(output, "reopened", fields)

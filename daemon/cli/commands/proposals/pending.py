@@ -25,18 +25,31 @@ if TYPE_CHECKING:
 
 @command("pending")
 @click.argument("task", nargs=-1)
+@click.option("--expired", is_flag=True, help="Show instead what nobody decided in time.")
 @pass_output
-def pending_command(output: Output, task: tuple[str, ...]) -> None:
-    """Show what is proposed: open, deferred and disputed items.
+def pending_command(output: Output, task: tuple[str, ...], expired: bool) -> None:
+    """Show what is proposed: open, deferred and disputed items, what presses first.
 
-    With --plain: item, set, task, tool, status, disputed, summary, before, after, expiry, stale.
+    What expires within a day comes first, then what belongs to a task with a due date, then the oldest. With
+    --plain: item, set, task, tool, status, disputed, summary, before, after, expiry, stale.
     """
-    answer = client.get("/v1/pending", {"task": " ".join(task) or None})
+    answer = client.get(
+        "/v1/pending", {"task": " ".join(task) or None, "expired": "true" if expired else None}
+    )
     items: Sequence[PendingItemJson] = answer.json
     titles = _titles(items) if output.is_for_people else {}
     output.write_answer(answer, lambda listed, display: pending_list(listed, titles, display), pending_rows)
-    for line in _what_next(items).splitlines():
+    remarks = _how_to_reopen(items) if expired else _what_next(items)
+    for line in remarks.splitlines():
         output.write_remark(line)
+
+
+def _how_to_reopen(items: Sequence[PendingItemJson]) -> str:
+    if not items:
+        return _("Nothing has expired.")
+    first = items[0].get("item_id", "")
+    short = short_ids_of(items, "item_id").get(first, "ITEM")
+    return _("Ask for it again: placet reopen {item}").format(item=short)
 
 
 def _what_next(items: Sequence[PendingItemJson]) -> str:

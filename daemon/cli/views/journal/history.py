@@ -9,10 +9,10 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 from daemon.cli.terminal.text import display_width, escape, pad_right, truncate, wrap_lines
-from daemon.cli.translation import _, pgettext_noop
+from daemon.cli.translation import _, ngettext, pgettext_noop
 from daemon.cli.views.journal.agent_words import argument_lines
 from daemon.cli.wording import terms
-from daemon.cli.wording.dates import relative_time
+from daemon.cli.wording.dates import relative_future_time, relative_time
 from daemon.cli.wording.sentences import answer_words
 from daemon.cli.wording.short_ids import SHORT_ID_CHARS_MIN, short_ids_of
 from daemon.cli.wording.values import author_words, change_words, field_words, value_words, with_colon
@@ -153,6 +153,16 @@ def event_lines(event: StreamEvent, answer: Any, display: Display) -> Iterator[s
         differs = _("{device} holds the same changes and shows something else")
         agrees = _("{device} holds the same changes and shows the same again")
         yield display.paint((differs if answer.get("differs") else agrees).format(device=name), "yellow")
+        return
+    if event.name == "expiring" and isinstance(answer, dict):
+        count = len(answer.get("item_ids") or ())
+        words = ngettext(
+            "{count} proposal expires {when}: placet pending",
+            "{count} proposals expire within a day, the first {when}: placet pending",
+            count,
+        )
+        when = relative_future_time(answer.get("expires_at"), display.now_s)
+        yield display.paint(words.format(count=count, when=when), "yellow")
         return
     changes = answer.get("changes") if isinstance(answer, dict) else None
     if isinstance(changes, list) and changes:

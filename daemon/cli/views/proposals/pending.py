@@ -13,7 +13,7 @@ from daemon.cli.translation import _
 from daemon.cli.views.journal.agent_words import agent_quote_lines
 from daemon.cli.views.proposals.changes import diff_lines
 from daemon.cli.wording import terms
-from daemon.cli.wording.dates import relative_future_time, relative_time
+from daemon.cli.wording.dates import parse_time_s, relative_future_time, relative_time
 from daemon.cli.wording.proposals import rationale_words, side_values, summary_words, value_changes
 from daemon.cli.wording.sentences import answer_words
 from daemon.cli.wording.short_ids import short_ids_of
@@ -106,6 +106,8 @@ def item_marks(item: PendingItemJson) -> list[tuple[str, str]]:
         marks.append((_("stale: it has changed since"), "yellow"))
     if item.get("edited"):
         marks.append((_("with the arguments that you edited"), "yellow"))
+    if item.get("expires_soon"):
+        marks.append((_("expires within a day"), "yellow"))
     if item.get("status") == "deferred":
         marks.append((_("deferred"), "yellow"))
     return marks
@@ -116,9 +118,17 @@ def set_heading(item: PendingItemJson, display: Display) -> str:
     words = [_("set {id}").format(id=escape(str(item.get("set_id") or ""))[:SET_ID_CHARS])]
     if item.get("created_at"):
         words.append(_("proposed {when}").format(when=relative_time(item["created_at"], display.now_s)))
-    if item.get("expires_at") and item.get("status") != "deferred":
+    if item.get("status") == "expired":
+        words.append(_("expired {when}").format(when=relative_time(item.get("expires_at"), display.now_s)))
+    elif item.get("status") != "deferred" and _is_ahead(item.get("expires_at"), display):
         words.append(_("expires {when}").format(when=relative_future_time(item["expires_at"], display.now_s)))
     return f" {display.symbol('·')} ".join(words)
+
+
+def _is_ahead(moment: str | None, display: Display) -> bool:
+    """Return whether a time is still to come: what was reopened does not expire when its time is over."""
+    at_s = parse_time_s(moment)
+    return at_s is not None and (display.now_s is None or at_s > display.now_s)
 
 
 # -- what came of decisions -----------------------------------------------------------------------

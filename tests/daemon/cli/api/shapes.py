@@ -116,7 +116,8 @@ def answered_structures() -> list[type]:
     # The table is the daemon's own; what its handlers would work on is not asked for anything.
     table = [*Daemon._routes(MagicMock()), *self_description.routes(MagicMock(), [])]
     answers = [route.response for route in table]
-    answers += [route.handler.other_response for route in table if isinstance(route.handler, StreamHandler)]
+    for route in table:
+        answers += route.handler.other_responses if isinstance(route.handler, StreamHandler) else ()
     return list(dict.fromkeys(struct for answer in answers for struct in _structures(answer)))
 
 

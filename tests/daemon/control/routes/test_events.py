@@ -7,6 +7,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import aiohttp
@@ -201,3 +202,18 @@ async def test_a_client_that_went_away_leaves_nothing_behind(api: Api, monkeypat
     async with asyncio.timeout(LIMIT_S):
         await asyncio.wait({served})
     assert not api.events._open
+
+
+async def test_a_stream_warns_once_of_each_proposal_that_expires_soon(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expiring = [SimpleNamespace(item_id="aa", expires_at="2026-03-27T09:46:40.000Z")]
+    monkeypatch.setattr(events, "list_expiring_items", lambda _snapshot, _now_ms: list(expiring))
+    monkeypatch.setattr(events, "HEARTBEAT_S", 0.0)
+    async with asyncio.timeout(LIMIT_S), stream(api) as events_stream:
+        for item, expires_at in (("aa", "2026-03-27T09:46:40.000Z"), ("bb", "2026-03-28T09:46:40.000Z")):
+            fields = await events_stream.fields()
+            assert (fields["event"], "id" in fields) == ("expiring", False)
+            assert json.loads(fields["data"]) == {"item_ids": [item], "expires_at": expires_at}
+            await events_stream.comment()
+            expiring.append(SimpleNamespace(item_id="bb", expires_at="2026-03-28T09:46:40.000Z"))
