@@ -3,7 +3,7 @@
 Never writes, and never decides: it describes what a decision would meet.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import chain, islice
@@ -67,8 +67,13 @@ class ItemState:
         return self.args != self.proposed
 
 
-def item_state_of(snapshot: Snapshot, item: Item) -> ItemState | None:
-    """Look an item up; None if no agent of its task proposed it, or this version does not know its tool."""
+def item_state_of(
+    snapshot: Snapshot, item: Item, entity_of: Callable[[EntityId], Entity | None] | None = None
+) -> ItemState | None:
+    """Look an item up; None if no agent of its task proposed it, or this version does not know its tool.
+
+    `entity_of` reads the entities, if not the snapshot: whoever looks many items up reads each entity once.
+    """
     authentic = authentic_item(snapshot, item)
     if authentic is None:
         return None
@@ -82,7 +87,8 @@ def item_state_of(snapshot: Snapshot, item: Item) -> ItemState | None:
             # Another device accepted an edit that this version's tool does not: the proposal itself remains.
             args = proposed
     effect = effect_of(item.tool, args, item.id, item.task)
-    return ItemState(item, proposed, args, effect, snapshot.entity(item.task), snapshot.entity(effect.entity))
+    read_entity = entity_of or snapshot.entity
+    return ItemState(item, proposed, args, effect, read_entity(item.task), read_entity(effect.entity))
 
 
 def with_arguments(state: ItemState, args: Arguments) -> ItemState:

@@ -8,9 +8,12 @@ from typing import Any
 
 from daemon.agents.deciding.item_state import ItemState, current_value
 from daemon.agents.tools.effects import effect_of
+from daemon.journal.fields.validation import REASON_CHARS_MAX
+from daemon.journal.references.names import short_text
 from store.fold.field_versions import RANK_USER, Version
 from store.fold.item import Occurrence
 from store.snapshot import Snapshot
+from syncproto import codec
 from syncproto.codec import Value
 from syncproto.vector_clock import covers
 
@@ -70,8 +73,15 @@ def _is_worth_showing(state: ItemState, field: str, side: tuple[Value, ...]) -> 
 
 
 def _as_shown(state: ItemState, field: str, value: Value) -> Value:
-    """Return a value as people understand it: a yes-or-no field was a no before anyone wrote it."""
-    return value is True if isinstance(state.effect.fields[field], bool) else value
+    """Return a value as people understand it: a yes-or-no field was a no before anyone wrote it.
+
+    Of a value that is longer than any of Placet's, only the beginning: each proposal for its field shows it.
+    """
+    if isinstance(state.effect.fields[field], bool):
+        return value is True
+    if isinstance(value, str):
+        return short_text(value, REASON_CHARS_MAX)
+    return value if len(codec.encode(value)) <= REASON_CHARS_MAX else "…"
 
 
 def _seen_values(state: ItemState) -> dict[str, Value]:

@@ -3,6 +3,7 @@
 Never writes, and never shows a model's words as the summary.
 """
 
+from functools import cache
 from typing import Any
 
 from msgspec import Struct
@@ -68,7 +69,9 @@ def list_waiting_items(
     the order in which they were made.
     """
     items = snapshot.items(task) if closed else snapshot.open_items(now_ms, task)
-    states = (item_state.item_state_of(snapshot, item) for item in items)
+    # Hundreds of proposals may be about one task, and another program may have made that as long as a commit.
+    entity_of = cache(snapshot.entity)
+    states = (item_state.item_state_of(snapshot, item, entity_of) for item in items)
     with_status = [
         (state, item_state.displayed_status(snapshot, state, now_ms)) for state in states if state is not None
     ]

@@ -158,9 +158,10 @@ def require_unhindered(snapshot: Snapshot, agent: EntityId) -> None:
 
 
 def current_report(snapshot: Snapshot, agent: Agent) -> dict[str, Any] | None:
-    """Return the content of an agent's current report; None before its first report."""
+    """Return the content of an agent's current report; None before its first one, or if it is another's."""
     report = None if agent.report_id is None else snapshot.entity(agent.report_id)
-    content = None if report is None else report.value("content")
+    is_own = report is not None and report.value("agent_id") == agent.id
+    content = report.value("content") if report is not None and is_own else None
     return content if isinstance(content, dict) else None
 
 

@@ -151,9 +151,11 @@ class JournalPresenter:
             entity = self._snapshot.entity(state)
             head = None if entity is None else entity.value("report_id")
             report = self._snapshot.entity(EntityId(head)) if isinstance(head, bytes) else None
-            content = None if report is None else json_value(report.value("content"))
-            if isinstance(content, dict):
-                return content
+            # One long report that thousands of agents named would be shown with the task of each.
+            if report is not None and report.value("agent_id") == agent:
+                content = json_value(report.value("content"))
+                if isinstance(content, dict):
+                    return content
         return None
 
     # -- what belongs to a task -----------------------------------------------------------------------

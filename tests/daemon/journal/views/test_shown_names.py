@@ -12,6 +12,7 @@ from msgspec import json
 
 from daemon.agents.deciding.decision_history import list_decisions
 from daemon.agents.deciding.waiting_items import list_waiting_items
+from daemon.agents.tools.agent_record import current_report, load_agent
 from daemon.formats.writers import WRITERS
 from daemon.journal.change_log import list_changes
 from daemon.journal.links import list_links
@@ -22,7 +23,7 @@ from daemon.journal.views.task_lines import task_lines_page
 from store.snapshot import Snapshot
 from store.transaction import EntityWrite, Transaction
 from syncproto.codec import Value
-from syncproto.ids import EntityId, id_to_text
+from syncproto.ids import EntityId, derived_id, id_to_text
 from tests.support.fleet import Fleet, Home
 
 LONG = "N" * 200_000
@@ -107,6 +108,44 @@ def test_proposals_and_decisions_show_a_long_title_as_short_as_a_title(fleet: Fl
     for item in items:
         a.new("decision", item_id=item, verdict="rejected", seen=[])
     assert _shown(a, list_decisions, now_ms=fleet.now_ms, limit=500) <= SHOWN_BYTES_MAX
+
+
+@pytest.mark.parametrize("title", [LONG, [LONG], {"a": LONG}], ids=["text", "a list", "a map"])
+def test_proposals_show_the_beginning_of_the_value_that_they_would_replace(
+    fleet: Fleet, a: Home, title: Value
+):
+    task = a.new("task", title="Passport", status="OPEN")
+    for number in range(THINGS):
+        a.propose(task, f"run {number}", ("set_task_title", {"title": f"better {number}"}))
+    a.set(task, title=title)
+    assert _shown(a, list_waiting_items, now_ms=fleet.now_ms) <= SHOWN_BYTES_MAX
+
+
+def test_a_report_is_shown_with_its_own_agent_alone(a: Home):
+    tasks = [a.new("task", title=f"t{number}", status="OPEN") for number in range(THINGS)]
+    agents = [derived_id("agent", id_to_text(task), time_of=task) for task in tasks]
+    report = a.new("report", agent_id=agents[0], content={"tldr": LONG})
+
+    def point_all(tx: Transaction) -> None:
+        for task, agent in zip(tasks, agents, strict=True):
+            state = derived_id("state", id_to_text(agent), time_of=agent)
+            tx.commit(
+                [
+                    EntityWrite(agent, "agent", {"task_id": task, "lifecycle": "active"}),
+                    EntityWrite(state, "agent_state", {"agent_id": agent, "report_id": report}),
+                ]
+            )
+
+    a.write(point_all)
+    assert _shown(a, list_tasks, closed=True, removed=False, brief=False) <= SHOWN_BYTES_MAX
+    reports = a.read(lambda snapshot: [_report_of(snapshot, agent) for agent in agents])
+    assert [report is not None for report in reports] == [True] + [False] * (THINGS - 1)
+
+
+def _report_of(snapshot: Snapshot, identifier: EntityId) -> dict[str, Any] | None:
+    agent = load_agent(snapshot, identifier)
+    assert agent is not None
+    return current_report(snapshot, agent)
 
 
 def test_decisions_on_an_item_that_nobody_proposed_show_no_long_arguments(fleet: Fleet, a: Home):
