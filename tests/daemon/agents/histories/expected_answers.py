@@ -29,6 +29,8 @@ def settling(reference: Reference, item: EntityId, verdict: str) -> set[str]:
     """Return what a verdict other than a confirmation is answered by."""
     if reference.disputed(item):
         return {"conflict" if verdict == "defer" else "applied"}
+    if verdict == "reopen" and reference.expired(item):
+        return {"applied"}  # it is asked for again
     return {_DUE[verdict][reference.status(item)]}
 
 
