@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Meta, Struct
@@ -59,10 +59,17 @@ class MdnsSettings(_Section, frozen=True):
 Price = Annotated[float, Meta(ge=0, le=1e5)] | None
 
 
-class ModelSettings(_Section, frozen=True):
-    """Who answers for an agent, and what a million tokens cost there; cached ones cost as much as input."""
+Tokens = Annotated[int, Meta(ge=256, le=10_000_000)]
 
-    kind: Literal["rules", "openai"] = "rules"
+
+class ServerSettings(_Section, frozen=True):
+    """A model at a server: where it is, how it is asked, and what a million tokens cost there.
+
+    Cached tokens cost as much as input if nothing is given. `extra` is a table that is sent with each request
+    as it stands, for what only this server knows. An answer may have `max_output_tokens` and take `timeout_s`
+    seconds. With `context_tokens` the task is cut to fit a model that reads no more than that.
+    """
+
     base_url: str = ""
     name: str = ""
     mode: Literal["auto", "tools", "actions"] = "auto"
@@ -70,6 +77,26 @@ class ModelSettings(_Section, frozen=True):
     price_input: Price = None
     price_output: Price = None
     price_cached: Price = None
+    temperature: Annotated[float, Meta(ge=0, le=2)] = 0.2
+    max_output_tokens: Tokens = 8192
+    context_tokens: Tokens | None = None
+    timeout_s: Annotated[float, Meta(ge=1, le=86400)] = 240.0
+    extra: dict[str, Any] = {}
+
+
+class ModelSettings(ServerSettings, frozen=True):
+    """Who answers for an agent: `rules`, or a model at a server, with what a million tokens cost there.
+
+    Cached tokens cost as much as input if nothing is given. `extra` is a table that is sent with each request
+    as it stands, for what only this server knows. An answer may have `max_output_tokens` and take `timeout_s`
+    seconds. With `context_tokens` the task is cut to fit a model that reads no more than that. With
+    `fallback = "rules"`, the rules answer while the server is away or the budget is spent. Tasks of
+    `local_only_categories` are never sent to another machine: the rules answer for them.
+    """
+
+    kind: Literal["rules", "openai"] = "rules"
+    fallback: Literal["", "rules"] = ""
+    local_only_categories: tuple[str, ...] = ()
 
 
 class WakeSettings(_Section, frozen=True):
@@ -120,6 +147,8 @@ class Settings(_Section, frozen=True):
     peers: PeerSettings = PeerSettings()
     mdns: MdnsSettings = MdnsSettings()
     model: ModelSettings = ModelSettings()
+    models: dict[Annotated[str, Meta(pattern="^[a-z][a-z0-9_-]{0,31}$")], ServerSettings] = {}
+    """Further models at servers, by the names that agents know them by."""
     wake: WakeSettings = WakeSettings()
     proposals: ProposalSettings = ProposalSettings()
     sovereignty: SovereigntySettings = SovereigntySettings()
@@ -211,6 +240,7 @@ def _leaves() -> Iterator[tuple[str, Any]]:
 
 
 _TYPES: Mapping[str, Any] = dict(_leaves())
+_SECTIONS = frozenset(Settings.__struct_fields__)
 _BY_VARIABLE = {VARIABLE_PREFIX + key.upper().replace(".", "_"): key for key in _TYPES}
 
 
@@ -235,10 +265,14 @@ def _from_toml(text: str, origin: str) -> Iterator[tuple[str, object, str]]:
 
 def _flat(tree: Mapping[str, object], prefix: str) -> Iterator[tuple[str, object]]:
     for name, value in tree.items():
-        if isinstance(value, dict) and not prefix and (value or name in Settings.__struct_fields__):
+        if isinstance(value, dict) and not prefix and not _is_table(name) and (value or name in _SECTIONS):
             yield from _flat(value, f"{name}.")
         else:
             yield prefix + name, value
+
+
+def _is_table(key: str) -> bool:
+    return get_origin(_TYPES.get(key)) is dict
 
 
 def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, object, str]]:
@@ -287,8 +321,11 @@ def _from_text(key: str, text: str, origin: str) -> object:
     # Python represents bytes that are not UTF-8 as lone surrogates.
     if any("\ud800" <= char <= "\udfff" for char in text):
         raise ConfigError(_unusable(origin, key, text, sentence("setting-not-utf8", "not UTF-8")))
-    listed = _TYPES[key] == tuple[str, ...]
-    value = [part.strip() for part in text.split(",") if part.strip()] if listed else text
+    value: object = text
+    if _TYPES[key] == tuple[str, ...]:
+        value = [part.strip() for part in text.split(",") if part.strip()]
+    elif _is_table(key):
+        value = _table_of(key, text, origin)
     try:
         return _convert(key, value, origin, strict=False)
     except ConfigError as error:
@@ -297,6 +334,15 @@ def _from_text(key: str, text: str, origin: str) -> object:
         if problem is not None:
             raise ConfigError(_unusable(origin, key, text, problem)) from error
         raise
+
+
+def _table_of(key: str, text: str, origin: str) -> object:
+    """Read a table that is written as JSON outside of the file."""
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError as error:
+        problem = sentence("json-table-is-needed", "a table in JSON is needed")
+        raise ConfigError(_unusable(origin, key, text, problem)) from error
 
 
 def _convert(key: str, value: object, origin: str, *, strict: bool) -> object:

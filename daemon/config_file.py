@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
+
 from daemon import config
 from daemon.config import ConfigError
 from daemon.files import replace_file
@@ -49,7 +51,18 @@ def find_setting(file: str, environment: Mapping[str, str], key: str) -> Setting
 
 
 def _plain(value: object) -> object:
+    """Return a value as JSON and TOML have it; of a further model only what is set."""
+    if isinstance(value, dict):
+        return {name: _set_fields(member) for name, member in value.items()}
     return list(value) if isinstance(value, tuple) else value
+
+
+def _set_fields(member: object) -> object:
+    if not isinstance(member, msgspec.Struct):
+        return member
+    plain: dict[str, Any] = msgspec.to_builtins(member)
+    defaults = msgspec.to_builtins(type(member)())
+    return {name: value for name, value in plain.items() if value != defaults[name]}
 
 
 def change_setting(file: str, key: str, text: str | None) -> bool:

@@ -6,7 +6,7 @@ Never ends before what was acknowledged is durable, nor waits for longer than a 
 import asyncio
 import os
 import socket
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from pathlib import Path
 
 import structlog
@@ -16,7 +16,9 @@ from daemon.agents.proposing.change_set_builder import ProposalLimits
 from daemon.agents.running import remote_model
 from daemon.agents.running.remote_model import RemoteModel
 from daemon.agents.running.runner import RunnerSettings as AgentSettings
-from daemon.agents.running.scheduler import Scheduler
+from daemon.agents.running.scheduler import RULES_MODEL, Scheduler
+from daemon.agents.running.spending import Ledger
+from daemon.agents.running.stand_in import ModelWithStandIn
 from daemon.agents.running.timetable import RunPace
 from daemon.agents.tools.model_interface import Model
 from daemon.app import sd_notify
@@ -101,10 +103,12 @@ class Daemon:
         )
         if self._store.replica_doubt is not None:
             log.warning("the database continues as a new replica", seen=self._store.replica_doubt.value)
-        self._remote = (
-            None if judged is None else remote_model.open_remote_model(judged, self._store, clock, local_zone)
-        )
-        self._models = _models(self._remote)
+        ledger = Ledger()
+        self._remotes = {
+            name: remote_model.open_remote_model(checked, self._store, clock, local_zone, ledger)
+            for name, checked in judged.items()
+        }
+        self._models = _models(self._remotes, has_fallback=settings.model.fallback == "rules")
         self._watch = ClockWatch(clock.now_ms)
         self._notifier = Notifier()
         self._meter = RequestMeter(clock.monotonic_s)
@@ -177,8 +181,10 @@ class Daemon:
         if self._agents is not None:
             self._agents.cancel()
             parts.append(_end_within(STOP_PARTS_WITHIN_S, _wait_for_task(self._agents), "agents"))
-        if self._remote is not None:
-            parts.append(_end_within(STOP_PARTS_WITHIN_S, self._remote.model.close(), "model"))
+        parts += [
+            _end_within(STOP_PARTS_WITHIN_S, remote.model.close(), "model")
+            for remote in self._remotes.values()
+        ]
         await asyncio.gather(*parts)
         closing = asyncio.get_running_loop().run_in_executor(None, self._store.close)
         closed, _ = await asyncio.wait({closing}, timeout=CLOSE_WITHIN_S)
@@ -222,9 +228,11 @@ class Daemon:
                 self._floor,
                 watch=self._watch,
                 peers=self._peers,
-                remote=self._remote,
+                remotes=tuple(self._remotes.values()),
             ).routes(),
-            *StatusRoutes(self._store, self._peers, self._scheduler, now_ms, self._remote).routes(),
+            *StatusRoutes(
+                self._store, self._peers, self._scheduler, now_ms, tuple(self._remotes.values())
+            ).routes(),
             *self._metrics().routes(),
         ]
 
@@ -289,10 +297,13 @@ def _device_name(settings: Settings) -> str:
     return settings.device.name or socket.gethostname()[:HOST_NAME_CHARS_MAX]
 
 
-def _models(far: RemoteModel | None) -> dict[str, Model]:
-    """Return the models by the names that agents know them by."""
-    rules: dict[str, Model] = {"rules": RulesModel()}
-    return rules if far is None else rules | {"openai": far.model}
+def _models(remotes: Mapping[str, RemoteModel], *, has_fallback: bool) -> dict[str, Model]:
+    """Return the models by the names that agents know them by; behind each remote one stand the rules."""
+    rules = RulesModel()
+    models: dict[str, Model] = {RULES_MODEL: rules}
+    for name, remote in remotes.items():
+        models[name] = ModelWithStandIn(remote.model, rules, answers_outages=has_fallback)
+    return models
 
 
 def scheduler_settings(settings: Settings) -> AgentSettings:

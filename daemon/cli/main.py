@@ -105,7 +105,7 @@ def program() -> LazyGroup:
         ],
         name="placet",
         help="A task journal on all your devices. Agents propose; you decide.",
-        epilog="An id may be short_text to any unique beginning of it, a task named by part of its title. "
+        epilog="An id may be shortened to any unique beginning of it, a task named by part of its title. "
         "`placet COMMAND --help` says more.",
     )
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from daemon import config
-from daemon.config import ConfigError, LoadedSettings
+from daemon.config import ConfigError, LoadedSettings, ServerSettings
 
 KEYS = config.keys()
 
@@ -49,6 +49,8 @@ def test_a_flag_comes_before_the_environment_before_the_file_before_the_default(
 
 def test_every_key_can_be_set_by_the_environment(tmp_path: Path):
     texts = {"model.kind": "rules", "model.mode": "tools", "language": "de", "mdns.enabled": "false"}
+    texts |= {"model.temperature": "0.5", "model.max_output_tokens": "700", "model.context_tokens": "4096"}
+    texts |= {"model.extra": '{"top_p": 0.9}', "model.fallback": "rules", "models": '{"fast": {"name": "m"}}'}
     environment = {"PLACET_" + key.upper().replace(".", "_"): texts.get(key, "7") for key in KEYS}
     loaded = load(tmp_path, environment=environment)
     assert set(loaded.origins) == set(KEYS)
@@ -108,6 +110,27 @@ def test_an_unknown_key_of_the_file_names_the_nearest_known_one(tmp_path: Path, 
     assert unknown in words
     assert nearest in words
     assert "config.toml" in words
+
+
+def test_further_models_and_what_a_server_alone_knows_are_tables(tmp_path: Path):
+    toml = """
+        [model]
+        extra = { chat_template_kwargs = { enable_thinking = false } }
+        [models.fast]
+        base_url = "http://127.0.0.1:9/v1"
+        temperature = 0.0
+    """
+    settings = load(tmp_path, toml).settings
+    assert settings.model.extra == {"chat_template_kwargs": {"enable_thinking": False}}
+    assert settings.models["fast"] == ServerSettings(base_url="http://127.0.0.1:9/v1", temperature=0.0)
+
+
+@pytest.mark.parametrize(
+    "toml", ["[models.Fast]\nname = 'm'", "[models.fast]\nkind = 'openai'", "[models]\nfast = 3"]
+)
+def test_a_further_model_has_a_plain_name_and_only_what_is_about_a_server(tmp_path: Path, toml: str):
+    with pytest.raises(ConfigError, match="models"):
+        load(tmp_path, toml)
 
 
 def test_an_unknown_variable_names_the_nearest_known_one(tmp_path: Path):

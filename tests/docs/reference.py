@@ -112,13 +112,22 @@ def _settings() -> Iterator[str]:
             fields = get_type_hints(hint, include_extras=True)
             rows = [_setting(f"{name}.{key}", fields[key], getattr(default, key)) for key in fields]
         else:
+            if name == "models":
+                yield _FURTHER_MODELS
             rows = [_setting(name, hint, default)]
         yield _table(("key", "variable", "values", "default"), rows)
 
 
+_FURTHER_MODELS: Final = (
+    "Further models at servers: each `[models.NAME]` has the keys of `[model]` that are about a server, with "
+    "the same defaults. `placet agent create TASK --model NAME` gives one to an agent. Its key is in its "
+    "`key_file` alone."
+)
+
+
 def _setting(key: str, hint: Any, default: Any) -> tuple[str, str, str, str]:
     variable = config.VARIABLE_PREFIX + key.upper().replace(".", "_")
-    text = "nothing" if default in (None, "", ()) else f"`{json.dumps(default)}`"
+    text = "nothing" if default in (None, "", (), {}) else f"`{json.dumps(default)}`"
     return f"`{key}`", f"`{variable}`", _values(hint), text
 
 
@@ -126,8 +135,8 @@ def _values(hint: Any) -> str:
     arguments = get_args(hint)
     if type(None) in arguments:
         return f"nothing, or {_values(arguments[0])}"
-    if get_origin(hint) is tuple:
-        return "a list of texts"
+    if get_origin(hint) in (tuple, dict):
+        return "a list of texts" if get_origin(hint) is tuple else "a table; as a variable, in JSON"
     if arguments and all(isinstance(argument, str) for argument in arguments):
         return ", ".join(f"`{argument}`" if argument else "nothing" for argument in arguments)
     kind = arguments[0] if hasattr(hint, "__metadata__") else hint

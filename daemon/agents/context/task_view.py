@@ -33,8 +33,7 @@ from syncproto.ids import EntityId, id_to_text
 
 def view_of_task(snapshot: Snapshot, task: Entity) -> TaskView:
     """Return a task with its items; if there are very many, those that are not archived come first."""
-    estimate, category = task.value("estimate_minutes"), names.category_id_of(task)
-    category_entity = None if category is None else snapshot.entity(category)
+    estimate = task.value("estimate_minutes")
     return TaskView(
         id=id_to_text(task.id),
         title=task.text("title"),
@@ -45,9 +44,15 @@ def view_of_task(snapshot: Snapshot, task: Entity) -> TaskView:
         language=task.text("language") or None,
         items=_items(snapshot, task.id),
         status_reason=task.text("reason"),
-        category=None if category_entity is None else names.shown_name(category_entity) or None,
+        category=_category_name(snapshot, task),
         labels=tuple(_label_view(label) for label in _labels_of(snapshot, task)),
     )
+
+
+def _category_name(snapshot: Snapshot, task: Entity) -> str | None:
+    category = names.category_id_of(task)
+    entity = None if category is None else snapshot.entity(category)
+    return None if entity is None else names.shown_name(entity) or None
 
 
 def _items(snapshot: Snapshot, task: EntityId) -> tuple[ChecklistItemView, ...]:
@@ -202,4 +207,5 @@ def _linked_view(
     report = None if others is None else current_report(snapshot, others)
     tldr = str((report or {}).get("tldr", ""))
     title, status = other.text("title"), other.text("status") or "OPEN"
-    return LinkedTaskView(link.type, direction, title, status, budgets.truncate(tldr, 400))
+    category = _category_name(snapshot, other)
+    return LinkedTaskView(link.type, direction, title, status, budgets.truncate(tldr, 400), category)

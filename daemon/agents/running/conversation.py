@@ -132,6 +132,8 @@ async def _take_turn(conversation: _Conversation) -> bool:
     turn, run_progress = await conversation.model.turn(conversation.context), conversation.done
     run_progress.usage = _total_usage(run_progress.usage, turn.usage)
     run_progress.turns += 1
+    if turn.answered_by:
+        run_progress.model, run_progress.stood_in_because = turn.answered_by, turn.stood_in_because
     if not turn.calls:
         run_progress.last_words = turn.text
         return False

@@ -12,14 +12,18 @@ from daemon.agents.models.openai import endpoint as endpoint_settings
 from daemon.agents.models.openai.endpoint import Endpoint
 from daemon.agents.running.conversation import AsyncDatabase
 from daemon.agents.running.runner import RunnerClock
-from daemon.agents.running.spending import SpendingAccount, Tariff
-from daemon.config import ConfigError, Settings
+from daemon.agents.running.spending import Ledger, SpendingAccount, Tariff
+from daemon.config import ConfigError, ServerSettings, Settings
 from store.local import model_usage
 from store.local.model_usage import ModelUsage
 from store.sentence import Sentence, sentence
 
 if TYPE_CHECKING:
     from daemon.agents.models.openai.chat_model import ChatCompletionsModel
+
+
+MAIN = "openai"
+RESERVED_NAMES = frozenset({"rules", MAIN})
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,25 +71,46 @@ class RemoteModelStatus(NamedTuple):
     today: ModelUsage
 
 
-def remote_model_settings(settings: Settings, environment: Mapping[str, str]) -> RemoteModelSettings | None:
-    """Read the settings of a remote model; None if there is none. Raises ConfigError."""
-    if settings.model.kind != "openai":
-        return None
-    return RemoteModelSettings(
-        endpoint_settings.read_endpoint(settings.model, environment), _tariff(settings)
-    )
+def remote_model_settings(
+    settings: Settings, environment: Mapping[str, str]
+) -> dict[str, RemoteModelSettings]:
+    """Read the settings of every remote model, by the name that agents know it by. Raises ConfigError.
+
+    The one of `[model]` is called openai, and a further one as its table is.
+    """
+    by_name: dict[str, ServerSettings] = {MAIN: settings.model} if settings.model.kind == MAIN else {}
+    for name, server in settings.models.items():
+        if name in RESERVED_NAMES:
+            raise ConfigError(
+                sentence("model-name-taken", "models.{name}: choose another name for this model", name=name)
+            )
+        by_name[name] = server
+    withheld = settings.model.local_only_categories
+    return {
+        name: RemoteModelSettings(
+            endpoint_settings.read_endpoint(
+                server, environment, withheld=withheld, named="" if name == MAIN else name
+            ),
+            _tariff(server, settings.budget.cost_per_day, "model" if name == MAIN else f"models.{name}"),
+        )
+        for name, server in by_name.items()
+    }
 
 
 def open_remote_model(
-    settings: RemoteModelSettings, database: AsyncDatabase, clock: RunnerClock, zone: Callable[[], tzinfo]
+    settings: RemoteModelSettings,
+    database: AsyncDatabase,
+    clock: RunnerClock,
+    zone: Callable[[], tzinfo],
+    ledger: Ledger | None = None,
 ) -> RemoteModel:
-    """Put the model together; nothing is sent yet."""
+    """Put the model together; nothing is sent yet. Models that share a ledger share the day's limit."""
     # Imported here: the client costs memory and half a second, and few use it.
     from daemon.agents.models.openai.chat_model import ChatCompletionsModel
     from daemon.agents.models.openai.device_services import DeviceServices
 
     endpoint = settings.endpoint
-    account = SpendingAccount(database, clock, endpoint.model, settings.tariff, zone)
+    account = SpendingAccount(database, clock, endpoint.model, settings.tariff, zone, ledger=ledger)
     around = DeviceServices(account, StoredForm(database, endpoint))
     return RemoteModel(ChatCompletionsModel(endpoint, clock, around=around), account, endpoint)
 
@@ -127,16 +152,15 @@ def _prices_missing_sentence(names: list[str]) -> Sentence:
     )
 
 
-def _tariff(settings: Settings) -> Tariff:
-    model, limit = settings.model, settings.budget.cost_per_day
+def _tariff(server: ServerSettings, limit: float | None, table: str) -> Tariff:
     missing = [
-        f"model.{name}"
-        for name, price in (("price_input", model.price_input), ("price_output", model.price_output))
+        f"{table}.{name}"
+        for name, price in (("price_input", server.price_input), ("price_output", server.price_output))
         if price is None
     ]
     if limit is not None and missing:
         # Without prices nothing counts against the limit, and a person would notice on the bill only.
         raise ConfigError(_prices_missing_sentence(missing))
-    price = model.price_input or 0.0
-    cached = price if model.price_cached is None else model.price_cached
-    return Tariff(price, model.price_output or 0.0, cached, limit)
+    price = server.price_input or 0.0
+    cached = price if server.price_cached is None else server.price_cached
+    return Tariff(price, server.price_output or 0.0, cached, limit)

@@ -44,7 +44,8 @@ class RunReceipt:
 class RunProgress:
     """What a run has done so far. `report_forced` is True if the report had to be asked for by name.
 
-    `cut_short` is why the run ended before the model had its say; empty if it did not.
+    `cut_short` is why the run ended before the model had its say; empty if it did not. `stood_in_because`
+    is why another model answered than the agent's own; empty if none did.
     """
 
     model: str
@@ -56,6 +57,7 @@ class RunProgress:
     calls: int = 0
     report_forced: bool = False
     cut_short: str = ""
+    stood_in_because: str = ""
 
 
 def finish_run(tx: Transaction, run_inputs: RunInputs, run_progress: RunProgress) -> RunReceipt:
@@ -131,6 +133,8 @@ def _closing_writes(
     }
     if run_progress.cut_short:
         metadata["cut_short"] = run_progress.cut_short
+    if run_progress.stood_in_because:
+        metadata["stood_in_because"] = run_progress.stood_in_because
     yield from run_progress.transcript.message_writes(
         tx, "summary", budgets.truncate(run_progress.last_words, WORDS_CHARS_MAX), metadata
     )

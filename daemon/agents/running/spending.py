@@ -5,7 +5,7 @@ Never lets a turn begin that would exceed the limit, and never treats a turn wit
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, time, timedelta, tzinfo
 from typing import Protocol
 
@@ -59,8 +59,20 @@ class DailySpending:
     ends: datetime
 
 
+@dataclass(slots=True)
+class Ledger:
+    """What the accounts of one device share: the day, what it has cost so far, and what is under way."""
+
+    day: str = ""
+    spent: ModelUsage = field(default_factory=ModelUsage)
+    reserved_micro: int = 0
+
+
 class SpendingAccount:
-    """What one device spends on one model. If the clock is set to another day, that day's sum counts."""
+    """What one device spends on one model, of a limit for all that share a ledger.
+
+    If the clock is set to another day, that day's sum counts.
+    """
 
     def __init__(
         self,
@@ -69,28 +81,30 @@ class SpendingAccount:
         model: str,
         tariff: Tariff,
         zone: Callable[[], tzinfo],
+        *,
+        ledger: Ledger | None = None,
     ) -> None:
         self._database = database
         self._clock = clock
         self._model = model
         self._tariff = tariff
         self._zone = zone
-        self._day = ""
-        self._spent = ModelUsage()
-        self._reserved_micro = 0
+        self._ledger = ledger or Ledger()
         self._reported_day = ""
 
     async def today(self) -> DailySpending:
         """Return today's spending."""
         now = datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC).astimezone(self._zone())
         day = now.date().isoformat()
-        if day != self._day:
+        if day != self._ledger.day:
             stored = await self._database.read(lambda snapshot: model_usage.usage_of_day(snapshot, day))
-            if day != self._day:
-                self._day, self._spent = day, stored
+            if day != self._ledger.day:
+                self._ledger.day, self._ledger.spent = day, stored
         limit = self._tariff.cost_per_day
         ends = datetime.combine(now.date() + timedelta(days=1), time(), now.tzinfo)
-        return DailySpending(day, self._spent, None if limit is None else round(limit * MICRO_PER_UNIT), ends)
+        return DailySpending(
+            day, self._ledger.spent, None if limit is None else round(limit * MICRO_PER_UNIT), ends
+        )
 
     async def require_budget(self, prompt_tokens: int = FIRST_TURN_TOKENS_MIN) -> None:
         """Raise BudgetSpent if a turn of so many tokens would exceed what a day may cost."""
@@ -109,7 +123,7 @@ class SpendingAccount:
         next_micro = self._tariff.cost_micro(TokenUsage(prompt_tokens))
         if today.limit_micro is None:
             return None
-        if today.spent.cost_micro + self._reserved_micro + next_micro <= today.limit_micro:
+        if today.spent.cost_micro + self._ledger.reserved_micro + next_micro <= today.limit_micro:
             return None
         fault = BudgetSpent(_budget_fault(today, next_micro))
         left_s = (today.ends - datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC)).total_seconds()
@@ -121,11 +135,11 @@ class SpendingAccount:
         """Reserve the cost of a turn while it is under way. Raises BudgetSpent."""
         await self.require_budget(prompt_tokens)
         reserved_micro = self._tariff.cost_micro(TokenUsage(prompt_tokens))
-        self._reserved_micro += reserved_micro
+        self._ledger.reserved_micro += reserved_micro
         try:
             yield
         finally:
-            self._reserved_micro -= reserved_micro
+            self._ledger.reserved_micro -= reserved_micro
 
     async def record_usage(self, usage: TokenUsage) -> None:
         """Count what a turn took, at once and durably. Numbers of a server are capped."""
@@ -134,7 +148,9 @@ class SpendingAccount:
         reasoning = min(usage.reasoning, TOKENS_MAX)
         cost_micro = self._tariff.cost_micro(counted)
         more = ModelUsage(1, counted.input, counted.output, counted.cached, reasoning, cost_micro)
-        self._spent = ModelUsage(*(old + new for old, new in zip(self._spent, more, strict=True)))
+        self._ledger.spent = ModelUsage(
+            *(old + new for old, new in zip(self._ledger.spent, more, strict=True))
+        )
         await self._database.write(lambda tx: model_usage.add_usage(tx, day, self._model, more))
 
 

@@ -61,6 +61,9 @@ def _parse_object(candidate: str) -> dict[str, Any] | None:
     """
     try:
         value = json.loads(candidate, strict=False)
+        # Some servers write arguments as JSON within a JSON string.
+        if isinstance(value, str):
+            value = json.loads(value, strict=False)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

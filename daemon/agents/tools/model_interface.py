@@ -92,7 +92,7 @@ class ObservationView:
 class LinkedTaskView:
     """A task that is linked with this one. `direction` is "to" if the link begins at this task.
 
-    `tldr` is from its agent's latest report; it is empty if there is none.
+    `tldr` is from its agent's latest report; it is empty if there is none. `category` is a name.
     """
 
     type: str
@@ -100,6 +100,7 @@ class LinkedTaskView:
     title: str
     status: str
     tldr: str = ""
+    category: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,13 +134,15 @@ class ToolCall:
     """A call as the model wrote it: a name that may be garbled, arguments as JSON text or already parsed.
 
     `id` is the remote model's id of the call; it is empty if the model needs none. `server_extra` is JSON
-    that the server wants back with the call in later turns of the run; nobody else reads it.
+    that the server wants back with the call in later turns of the run; nobody else reads it. `server_thought`
+    is the same for what the model thought before the calls of its turn; the first of them has it.
     """
 
     name: str
     arguments: str | dict[str, Any]
     id: str = ""
     server_extra: str = field(default="", repr=False)
+    server_thought: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,11 +203,17 @@ class TokenUsage:
 
 @dataclass(frozen=True, slots=True)
 class ModelTurn:
-    """One answer of a model: the calls to make, in order. A turn without calls ends the run."""
+    """One answer of a model: the calls to make, in order. A turn without calls ends the run.
+
+    `answered_by` names another model that answered in place of the one that was asked, and
+    `stood_in_because` is why; both are empty otherwise.
+    """
 
     calls: tuple[ToolCall, ...]
     text: str = ""
     usage: TokenUsage = TokenUsage()
+    answered_by: str = ""
+    stood_in_because: str = ""
 
 
 class ModelFault(Exception):
@@ -235,6 +244,10 @@ class ModelMisconfigured(ModelUnavailable):
 
 class BudgetSpent(ModelUnavailable):
     """What models may cost per day has been spent; the message says when agents go on."""
+
+
+class TaskWithheld(ModelFault):
+    """The task must not leave this machine, and the model is elsewhere: nothing was sent."""
 
 
 class AnswerFault(ModelFault):

@@ -3,6 +3,8 @@
 Never calls the model's server, and never returns the key, only its source.
 """
 
+from collections.abc import Sequence
+
 from daemon.agents.running.remote_model import RemoteModel, RemoteModelStatus
 from daemon.control.health.check import Check, make_check
 from daemon.timestamps import iso_utc
@@ -12,12 +14,12 @@ TROUBLE_REMEDY = sentence("see-to-model", "see to the cause; agents stay due, an
 BUDGET_REMEDY = sentence("wait-or-raise-budget", "wait, or raise budget.cost_per_day")
 
 
-async def check_model(far: RemoteModel | None) -> Check:
-    """Check the model that answers for agents on this device."""
-    if far is None:
+async def check_models(remotes: Sequence[RemoteModel]) -> list[Check]:
+    """Check each model that answers for agents on this device."""
+    if not remotes:
         summary = sentence("model-is-rules", "agents use rules; no server is asked")
-        return make_check("model", summary, well=True, code="model_rules")
-    return model_check(await far.status())
+        return [make_check("model", summary, well=True, code="model_rules")]
+    return [model_check(await remote.status()) for remote in remotes]
 
 
 def model_check(status: RemoteModelStatus) -> Check:

@@ -3,6 +3,8 @@
 Never repairs anything: each finding names what a person can do.
 """
 
+from collections.abc import Sequence
+
 from daemon.agents.running.remote_model import RemoteModel
 from daemon.clock import Clock, ClockWatch
 from daemon.control.health import connections, remote_model, this_device
@@ -14,7 +16,7 @@ from store.threads import StoreThreads
 
 
 class CheckRoutes:
-    """The route, for one daemon; without `remote`, no model's server is configured."""
+    """The route, for one daemon; without `remotes`, no model's server is configured."""
 
     def __init__(
         self,
@@ -24,14 +26,14 @@ class CheckRoutes:
         *,
         watch: ClockWatch,
         peers: PeerNetwork,
-        remote: RemoteModel | None,
+        remotes: Sequence[RemoteModel],
     ) -> None:
         self._store = store
         self._clock = clock
         self._floor = floor
         self._watch = watch
         self._peers = peers
-        self._remote = remote
+        self._remotes = remotes
 
     def routes(self) -> list[Route]:
         """Return the route."""
@@ -55,7 +57,7 @@ class CheckRoutes:
         return [
             this_device.check_disk(self._floor),
             this_device.check_lease(self._store.replica_doubt, self._store.lease_is_stale),
-            await remote_model.check_model(self._remote),
+            *await remote_model.check_models(self._remotes),
             *connections.check_connections(
                 listed.states,
                 peers.discovery_status(),

@@ -3,7 +3,7 @@
 Never computes what the store keeps at hand.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import chain, islice
 from typing import Final
 
@@ -67,13 +67,13 @@ class StatusRoutes:
         peers: PeerNetwork,
         scheduler: Scheduler,
         now_ms: Callable[[], int],
-        far: RemoteModel | None = None,
+        remotes: Sequence[RemoteModel] = (),
     ) -> None:
         self._store = store
         self._peers = peers
         self._scheduler = scheduler
         self._now_ms = now_ms
-        self._far = far
+        self._remotes = remotes
 
     def routes(self) -> list[Route]:
         """Return the route."""
@@ -82,10 +82,9 @@ class StatusRoutes:
     async def _status(self, call: Call[Nothing, Nothing]) -> Status:
         del call
         devices = await self._peers.devices.list_states()
-        model = await remote_model.check_model(self._far)
-        return await self._store.read(
-            lambda snapshot: self._read(snapshot, devices, None if model.well else model)
-        )
+        checks = await remote_model.check_models(self._remotes)
+        trouble = next((check for check in checks if not check.well), None)
+        return await self._store.read(lambda snapshot: self._read(snapshot, devices, trouble))
 
     def _read(self, snapshot: Snapshot, devices: DeviceList, model: Check | None) -> Status:
         counts, replica = snapshot.counts(), snapshot.replica

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from daemon.agents.models.openai.endpoint import KeyRedactor
-from daemon.agents.models.openai.prompt import EXTRA_KEY
+from daemon.agents.models.openai.prompt import EXTRA_KEY, THOUGHT_KEYS
+from daemon.agents.models.openai.text_calls import PROBE_TOOL, calls_in_text
 from daemon.agents.tools.argument_recovery import recover_arguments
 from daemon.agents.tools.arguments import ArgumentFault
 from daemon.agents.tools.model_interface import (
@@ -43,13 +44,34 @@ def parse_turn(body: bytes, number: int, redactor: KeyRedactor, *, by_tools: boo
     """Read the answer of turn `number`. Raises AnswerFault or ModelMisconfigured if it is none."""
     answer = _object(body)
     message, ended = _message(answer)
-    written_content = message.get("content")
-    content = written_content if isinstance(written_content, str) else ""
+    content = _text(message.get("content"))
     raw_calls = _calls_by_tools(message, content) if by_tools else _calls_by_schema(content, ended)
     calls = tuple(
         _call(raw_call, number, index, redactor) for index, raw_call in enumerate(raw_calls[:CALLS_MAX])
     )
+    if calls:
+        calls = (replace(calls[0], server_thought=_thought_json(message, redactor)), *calls[1:])
     return ModelTurn(_with_ids_apart(calls, number), redactor.redact_text(content), parse_usage(answer))
+
+
+def _text(content: object) -> str:
+    """Return the words of a content: a text, or a list of parts of which those of type `text` count."""
+    if isinstance(content, list):
+        parts = [part.get("text") for part in content if isinstance(part, dict)]
+        return "".join(part for part in parts if isinstance(part, str))
+    return content if isinstance(content, str) else ""
+
+
+def _thought_json(message: dict[str, Any], redactor: KeyRedactor) -> str:
+    """Return, as JSON, what the model thought before its calls, if the server wants that back with them."""
+    thoughts = {key: message[key] for key in THOUGHT_KEYS if isinstance(message.get(key), str)}
+    return _extra(thoughts, redactor) if thoughts else ""
+
+
+def has_object(body: bytes) -> bool:
+    """Return whether an answer's words are a JSON object, as was asked. Raises as `parse_turn` does."""
+    message, _ = _message(_object(body))
+    return _object_in(_text(message.get("content"))) is not None
 
 
 def _object(body: bytes) -> dict[str, Any]:
@@ -91,7 +113,10 @@ def _calls_by_tools(message: dict[str, Any], content: str) -> list[_RawCall]:
     listed = message.get("tool_calls")
     if isinstance(listed, list) and listed:
         return [_native_call(listed_call) for listed_call in listed]
-    # Small models write the call as JSON text in place of a native one.
+    # Small models write their calls as JSON text in place of native ones.
+    written = calls_in_text(content, frozenset({PROBE_TOOL}))
+    if written:
+        return [_RawCall(call.name, call.arguments) for call in written]
     fields = _object_in(content) or {}
     arguments = fields.get("arguments", fields.get("parameters"))
     if isinstance(fields.get("name"), str) and isinstance(arguments, dict | str):
@@ -112,12 +137,8 @@ def _calls_by_schema(content: str, ended: str) -> list[_RawCall]:
     if fields is None:
         if ended == "length":
             raise AnswerFault(sentence("model-answer-cut-off", "the model's answer was cut off"))
-        raise AnswerFault(
-            sentence(
-                "model-answer-not-asked-for",
-                "the model's answer is not the JSON object that was asked for",
-            )
-        )
+        # An answer in words proposes nothing, which is no fault.
+        return []
     actions = fields.get("actions")
     raw_calls: list[_RawCall] = []
     for written_action in actions if isinstance(actions, list) else ():

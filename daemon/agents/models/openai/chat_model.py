@@ -6,40 +6,53 @@ Never sends a note before the address was checked, and never reports more of a f
 import asyncio
 import hashlib
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
-from daemon.agents.models.openai.answer_parser import parse_turn, reported_usage
+from daemon.agents.models.openai.answer_parser import has_object, parse_turn, reported_usage
 from daemon.agents.models.openai.circuit_breaker import CircuitBreaker, Outage
 from daemon.agents.models.openai.client import ChatClient, HttpReply, ServerUnreached
 from daemon.agents.models.openai.device_services import DeviceServices
-from daemon.agents.models.openai.endpoint import Endpoint
+from daemon.agents.models.openai.endpoint import Endpoint, RequestSettings
 from daemon.agents.models.openai.http_errors import PromptTooLong, RequestNotUnderstood
 from daemon.agents.models.openai.prompt import chat_messages
 from daemon.agents.models.openai.request_forms import (
     FORMS_BY_MODE,
-    PROBE_TOOL,
     TOOLS_FORM,
     RequestForm,
     form_fields,
     probe_request,
     tools_as_text,
 )
+from daemon.agents.models.openai.request_settings import SHORT_ANSWER_TOKENS, RequestParameters
 from daemon.agents.models.openai.retry_policy import RetryClock, RetryPolicy, post_with_retries
+from daemon.agents.models.openai.text_calls import PROBE_TOOL
 from daemon.agents.models.openai.tool_schemas import may_repeat, offered_tools
 from daemon.agents.tools.budgets import estimated_tokens
 from daemon.agents.tools.model_interface import (
     AnswerFault,
     BudgetSpent,
+    ModelFault,
     ModelMisconfigured,
     ModelTurn,
     ModelUnavailable,
     RunContext,
+    TaskWithheld,
     TokenUsage,
 )
+from daemon.text_comparison import comparison_key
 from store.sentence import sentence
 
 PROMPT_TOKENS_MAX = 60_000
+TOTAL_PER_ANSWER = 1.75
+"""How long one turn may take, pauses and further tries included, for each second that an answer may take."""
 TASK_TOKENS_MIN = 250
+
+
+def _patience(requests: RequestSettings) -> RetryPolicy:
+    if requests.timeout_s is None:
+        return RetryPolicy()
+    return RetryPolicy(read_s=requests.timeout_s, total_s=requests.timeout_s * TOTAL_PER_ANSWER)
 
 
 class ChatCompletionsModel:
@@ -56,19 +69,24 @@ class ChatCompletionsModel:
         self._endpoint = endpoint
         self._redactor = endpoint.redactor
         self._clock = clock
-        self._patience = patience or RetryPolicy()
+        self._patience = patience or _patience(endpoint.requests)
+        self._parameters = RequestParameters(endpoint.requests)
         self._around = around or DeviceServices()
         self._wire = ChatClient(endpoint, self._patience.read_s)
         self._gate = CircuitBreaker()
         self._secret = clock.randomness(16)
-        self._budget = PROMPT_TOKENS_MAX
+        self._budget = self._room()
+        self._refusal: Outage[ModelFault] | None = None
         self._form: RequestForm | None = None
         self._probing = asyncio.Lock()
 
     @property
-    def outage(self) -> Outage | None:
-        """Return what keeps the server from answering; None if it answered last time, or was never asked."""
-        return self._gate.outage
+    def outage(self) -> Outage[ModelFault] | None:
+        """Return what keeps the server from answering, or its answers from being of use.
+
+        None if the last answer could be used, or the server was never asked.
+        """
+        return self._gate.outage or self._refusal
 
     @property
     def known_form(self) -> RequestForm | None:
@@ -91,7 +109,14 @@ class ChatCompletionsModel:
         except ModelUnavailable as fault:
             self._gate.record_failure(fault, self._clock.monotonic_s(), self._clock.now_ms())
             raise
+        # The server is there, so others may ask it; but a person must learn that it refuses runs.
+        except AnswerFault as fault:
+            self._gate.record_answer()
+            since_ms = self._clock.now_ms() if self._refusal is None else self._refusal.since_ms
+            self._refusal = Outage(fault, since_ms, 1, 0.0)
+            raise
         self._gate.record_answer()
+        self._refusal = None
         return model_turn
 
     async def close(self) -> None:
@@ -99,6 +124,7 @@ class ChatCompletionsModel:
         await self._wire.close()
 
     async def _turn(self, context: RunContext) -> ModelTurn:
+        context = self._without_withheld(context)
         form = await self._settle_form()
         try:
             return await self._turn_in(form, context)
@@ -123,16 +149,47 @@ class ChatCompletionsModel:
         # What was proposed before need not be lost because the last answer, a report, is none.
         return ModelTurn((), usage=reported_usage(body) or TokenUsage())
 
+    def _without_withheld(self, context: RunContext) -> RunContext:
+        """Return a context without linked tasks that must not leave this machine.
+
+        Raises TaskWithheld if the task itself must not.
+        """
+        withheld = self._endpoint.withheld_categories
+        if not withheld:
+            return context
+        if comparison_key(context.task.category or "") in withheld:
+            raise TaskWithheld(
+                sentence(
+                    "task-stays-here",
+                    "tasks of this category are not sent to another machine (model.local_only_categories)",
+                )
+            )
+        linked = (
+            task for task in context.linked_tasks if comparison_key(task.category or "") not in withheld
+        )
+        return replace(context, linked_tasks=tuple(linked))
+
+    def _room(self) -> int:
+        """Return how many tokens a request may have: what the model reads, less what it may write."""
+        limit = self._endpoint.requests.context_tokens
+        if limit is None:
+            return PROMPT_TOKENS_MAX
+        written = min(self._parameters.output_tokens or SHORT_ANSWER_TOKENS, limit // 3)
+        return min(PROMPT_TOKENS_MAX, limit - written)
+
     async def _ask_within_room(self, context: RunContext, form: RequestForm) -> bytes:
         """Ask. If the request is too long for the model, send half of the task, and remember that size.
 
-        The rules and the tools cannot be made shorter, so they do not count as part of what is halved.
+        Before that, the answer may have fewer tokens, which some servers count too. The rules and the tools
+        cannot be made shorter, so they do not count as part of what is halved.
         """
         while True:
             request = self._request(context, form)
             try:
                 return await self._ask(request)
             except PromptTooLong:
+                if self._parameters.shorten_answer():
+                    continue
                 total = sum(estimated_tokens(str(message["content"])) for message in request["messages"][1:])
                 if total < TASK_TOKENS_MIN:
                     raise
@@ -161,9 +218,17 @@ class ChatCompletionsModel:
     # -- asking ---------------------------------------------------------------------------------------
 
     async def _ask(self, body: dict[str, Any]) -> bytes:
-        sent = {"model": self.name, **body}
-        reply = await post_with_retries(lambda: self._post(sent), self._patience, self._clock, self._redactor)
-        return reply.body
+        """Ask, without the parameters that the server refuses to take; each is tried once."""
+        while True:
+            sent = {"model": self.name, **self._parameters.complete(body)}
+            try:
+                return (await self._ask_patiently(sent)).body
+            except RequestNotUnderstood as fault:
+                if not self._parameters.learn(fault, sent):
+                    raise
+
+    async def _ask_patiently(self, sent: dict[str, Any]) -> HttpReply:
+        return await post_with_retries(lambda: self._post(sent), self._patience, self._clock, self._redactor)
 
     async def _post(self, sent: dict[str, Any]) -> HttpReply:
         """Ask once, and book what it took: also an answer that never came whole, as it was asked for."""
@@ -231,10 +296,11 @@ class ChatCompletionsModel:
     async def _understands(self, form: RequestForm) -> bool:
         """Return whether the server answers in a form. Raises if it is away, or if key or name are wrong."""
         try:
-            turn = parse_turn(
-                await self._ask(probe_request(form)), 0, self._redactor, by_tools=form == TOOLS_FORM
-            )
+            body = await self._ask(probe_request(form))
+            if form != TOOLS_FORM:
+                return has_object(body)
+            turn = parse_turn(body, 0, self._redactor, by_tools=True)
         except AnswerFault:
             return False
         # Some servers accept tools and ignore them: only a call shows that they are understood.
-        return form != TOOLS_FORM or any(call.name == PROBE_TOOL for call in turn.calls)
+        return any(call.name == PROBE_TOOL for call in turn.calls)

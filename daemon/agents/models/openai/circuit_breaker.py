@@ -3,9 +3,9 @@
 Never gives up: after a while one of them asks again, ever more rarely.
 """
 
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
-from daemon.agents.tools.model_interface import ModelUnavailable
+from daemon.agents.tools.model_interface import ModelFault, ModelUnavailable
 from daemon.backoff import Backoff
 
 PAUSES = Backoff(first_s=60.0, max_s=900.0)
@@ -13,10 +13,13 @@ SERVER_PAUSE_MAX_S = 6 * 3600.0
 """What a server may ask to be left alone for."""
 
 
-class Outage(NamedTuple):
+FaultT_co = TypeVar("FaultT_co", bound=ModelFault, covariant=True)
+
+
+class Outage(NamedTuple, Generic[FaultT_co]):
     """What keeps a server from answering, since when (Unix milliseconds), how often, and until when."""
 
-    fault: ModelUnavailable
+    fault: FaultT_co
     since_ms: int
     failures: int
     until_s: float
@@ -26,7 +29,7 @@ class CircuitBreaker:
     """The breaker of one endpoint. Times are seconds of one monotonic clock, except `since_ms`."""
 
     def __init__(self) -> None:
-        self.outage: Outage | None = None
+        self.outage: Outage[ModelUnavailable] | None = None
 
     def record_answer(self) -> None:
         """Note that the server answers."""

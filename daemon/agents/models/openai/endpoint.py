@@ -7,13 +7,14 @@ import ipaddress
 import os
 import re
 import stat
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from daemon.config import ConfigError, ModelSettings
+from daemon.config import ConfigError, ServerSettings
+from daemon.text_comparison import comparison_key
 from store.sentence import Sentence, sentence
 
 KEY_VARIABLE = "PLACET_MODEL_KEY"
@@ -56,10 +57,26 @@ class KeyRedactor:
 
 
 @dataclass(frozen=True, slots=True)
+class RequestSettings:
+    """What a person sets of each request; None is left to the server.
+
+    `extra` is sent as it stands. `context_tokens` is how much the model reads and writes together,
+    `timeout_s` how long one answer may take.
+    """
+
+    temperature: float | None = None
+    max_output_tokens: int | None = None
+    context_tokens: int | None = None
+    timeout_s: float | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Endpoint:
     """A server, the model there, how it is asked, and the key, which is in no repr.
 
-    `key_from` names the place that the key was read from; it is empty if there is no key.
+    `key_from` names the place that the key was read from; it is empty if there is no key. Tasks of the
+    categories in `withheld_categories` (comparison keys of names) must not be sent to it.
     """
 
     base_url: str
@@ -67,6 +84,13 @@ class Endpoint:
     mode: RequestMode
     key: str = field(repr=False, default="")
     key_from: str = ""
+    requests: RequestSettings = RequestSettings()
+    withheld_categories: frozenset[str] = frozenset()
+
+    @property
+    def is_this_machine(self) -> bool:
+        """Return whether what is sent there stays on this machine."""
+        return is_loopback(urlsplit(self.base_url).hostname or "")
 
     @property
     def redactor(self) -> KeyRedactor:
@@ -74,36 +98,76 @@ class Endpoint:
         return KeyRedactor(self.key)
 
 
-def read_endpoint(settings: ModelSettings, environment: Mapping[str, str]) -> Endpoint:
-    """Read the endpoint from the settings and the key from its place. Raises ConfigError."""
-    _check_address(settings.base_url)
+RESERVED_FIELDS = frozenset({"messages", "model", "tools", "tool_choice", "response_format", "stream", "n"})
+"""What `model.extra` must not contain: what is sent, and how the answer comes, are not a setting."""
+
+
+def read_endpoint(
+    settings: ServerSettings,
+    environment: Mapping[str, str],
+    *,
+    withheld: Iterable[str] = (),
+    named: str = "",
+) -> Endpoint:
+    """Read the endpoint from the settings and the key from its place. Raises ConfigError.
+
+    `withheld` are names of categories that must not leave this machine. `named` is the name of a further
+    model; its key is in its file alone, so that no server gets the key of another.
+    """
+    table = f"models.{named}" if named else "model"
+    _check_address(settings.base_url, table)
     if not settings.name.strip():
         raise ConfigError(
             sentence(
-                "model-name-empty", "model.name is empty; give the name that the server knows the model by"
+                "model-name-missing",
+                "{table}.name is empty; give the name that the server knows the model by",
+                table=table,
             )
         )
-    key, key_from = _key(settings, environment)
-    return Endpoint(settings.base_url, settings.name.strip(), settings.mode, key, key_from)
+    reserved = sorted(RESERVED_FIELDS.intersection(settings.extra))
+    if reserved:
+        raise ConfigError(
+            sentence(
+                "model-extra-reserved", "{table}.extra must not contain {name}", table=table, name=reserved[0]
+            )
+        )
+    key, key_from = _key(settings, {} if named else environment, table)
+    requests = RequestSettings(
+        settings.temperature,
+        settings.max_output_tokens,
+        settings.context_tokens,
+        settings.timeout_s,
+        settings.extra,
+    )
+    endpoint = Endpoint(settings.base_url, settings.name.strip(), settings.mode, key, key_from, requests)
+    if endpoint.is_this_machine:
+        return endpoint
+    return replace(endpoint, withheld_categories=frozenset(comparison_key(name) for name in withheld))
 
 
 # -- the address --------------------------------------------------------------------------------------
 
 
-def _check_address(text: str) -> None:
+def _check_address(text: str, table: str) -> None:
     """Raise ConfigError unless the address is plain, and encrypted or this machine's own.
 
     What does not look like an address is not shown: it may contain a password.
     """
     if not text:
         raise ConfigError(
-            sentence("model-address-empty", "model.base_url is empty; give {example}", example=_EXAMPLE)
+            sentence(
+                "model-address-missing",
+                "{table}.base_url is empty; give {example}",
+                table=table,
+                example=_EXAMPLE,
+            )
         )
     if not _ADDRESS.fullmatch(text):
         raise ConfigError(
             sentence(
-                "model-address-not-plain",
-                "model.base_url is no plain http or https address; give {example}",
+                "model-address-unplain",
+                "{table}.base_url is no plain http or https address; give {example}",
+                table=table,
                 example=_EXAMPLE,
             )
         )
@@ -113,24 +177,26 @@ def _check_address(text: str) -> None:
     except ValueError as fault:
         raise ConfigError(
             sentence(
-                "model-address-broken",
-                "model.base_url = {written!r}: {fault}",
+                "model-address-faulty",
+                "{table}.base_url = {written!r}: {fault}",
+                table=table,
                 written=text,
                 fault=str(fault),
             )
         ) from None
-    if parts.scheme != "https" and not _is_loopback(host):
+    if parts.scheme != "https" and not is_loopback(host):
         raise ConfigError(
             sentence(
-                "model-address-in-the-clear",
-                "model.base_url = {written!r}: http would send notes in the clear;"
+                "model-address-unencrypted",
+                "{table}.base_url = {written!r}: http would send notes in the clear;"
                 " use https, or 127.0.0.1, ::1 or localhost",
+                table=table,
                 written=text,
             )
         )
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
     """Say whether a host is this machine, literally: no name but `localhost` is trusted to be."""
     if host == "localhost":
         return True
@@ -146,7 +212,7 @@ def _is_loopback(host: str) -> bool:
 # -- the key ------------------------------------------------------------------------------------------
 
 
-def _key(settings: ModelSettings, environment: Mapping[str, str]) -> tuple[str, str]:
+def _key(settings: ServerSettings, environment: Mapping[str, str], table: str) -> tuple[str, str]:
     """Read the key and name its place: environment before credential before file; both empty without one."""
     if environment.get(KEY_VARIABLE, "").strip():
         return _require_key(environment[KEY_VARIABLE], KEY_VARIABLE), KEY_VARIABLE
@@ -156,7 +222,8 @@ def _key(settings: ModelSettings, environment: Mapping[str, str]) -> tuple[str, 
         return _from_file(Path(folder) / CREDENTIAL_NAME, place, is_private=True), place
     if settings.key_file:
         file = Path(settings.key_file).expanduser()
-        return _from_file(file, "model.key_file", is_private=False), f"model.key_file ({file})"
+        place = f"{table}.key_file"
+        return _from_file(file, place, is_private=False), f"{place} ({file})"
     return "", ""
 
 

@@ -14,6 +14,7 @@ from store.sentence import Sentence, sentence
 
 ERROR_CHARS_MAX = 4000
 _CODE = re.compile(r"[a-z][a-z0-9_.-]{2,47}")
+_NAME = re.compile(r"[a-z][a-z_]{2,40}")
 _AGAIN = frozenset({408, 409, 429})
 _NOT_TAKEN = frozenset({400, 405, 413, 415, 422, 501})
 _TOO_LONG = (
@@ -33,6 +34,8 @@ _INVALID = (
     "type_error",
     "pydantic",
     "schema",
+    "requires --jinja",
+    "does not support tools",
 )
 _NO_QUOTA = ("insufficient_quota", "billing", "credit balance")
 
@@ -42,7 +45,12 @@ class PromptTooLong(AnswerFault):
 
 
 class RequestNotUnderstood(AnswerFault):
-    """The server cannot read what it was sent, or not in the form that it was sent in."""
+    """The server cannot read what it was sent, or not in the form that it was sent in.
+
+    `parameters` are the words of its refusal that may be names of parameters.
+    """
+
+    parameters: frozenset[str] = frozenset()
 
 
 class ServerRefusal(NamedTuple):
@@ -77,7 +85,9 @@ def classify_refusal(status: int, body: bytes, redactor: KeyRedactor) -> ServerR
             "the server cannot take what it was sent; see model.mode ({codes})",
             codes=codes,
         )
-        return ServerRefusal(RequestNotUnderstood(not_taken), may_retry=False)
+        fault = RequestNotUnderstood(not_taken)
+        fault.parameters = _parameters(error)
+        return ServerRefusal(fault, may_retry=False)
     if status in _AGAIN or status >= 500:
         busy = sentence("model-server-busy", "the server is busy or failing ({codes})", codes=codes)
         return ServerRefusal(ModelUnavailable(busy), may_retry=True)
@@ -116,8 +126,30 @@ def _error(body: bytes) -> dict[str, Any]:
         text = msgspec.json.decode(body)
     except (msgspec.DecodeError, RecursionError):
         return {"message": body[:ERROR_CHARS_MAX].decode(errors="replace")}
-    inner = text.get("error", text) if isinstance(text, dict) else text
+    # Gemini answers with a list that has the error in it.
+    outer = text[0] if isinstance(text, list) and text else text
+    inner = outer.get("error", outer) if isinstance(outer, dict) else outer
     return inner if isinstance(inner, dict) else {"message": str(inner)[:ERROR_CHARS_MAX]}
+
+
+def _parameters(error: dict[str, Any]) -> frozenset[str]:
+    """Return the words of an error that look like names: its `param`, its places, and its message."""
+    places = str([error.get(key, "") for key in ("param", "message", "detail")])[:ERROR_CHARS_MAX]
+    return frozenset(_NAME.findall(places))
+
+
+def status_within(body: bytes) -> int | None:
+    """Return the status of an error that a server answers with as if all were well; None if there is none."""
+    if b'"error"' not in body[:ERROR_CHARS_MAX]:
+        return None
+    try:
+        text = msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    if not isinstance(text, dict) or not text.get("error") or text.get("choices"):
+        return None
+    code = _error(body).get("code", _error(body).get("status"))
+    return code if isinstance(code, int) and 300 <= code < 600 else 502
 
 
 def _codes(error: dict[str, Any], redactor: KeyRedactor) -> list[str]:

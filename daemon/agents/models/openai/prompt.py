@@ -24,6 +24,8 @@ ChatMessage = dict[str, Any]
 
 EXTRA_KEY = "extra_content"
 """What a server adds to a call and wants back with it in the next turns: the signature of a thought."""
+THOUGHT_KEYS = ("reasoning_content", "reasoning")
+"""What servers call the thoughts of a model. Some refuse later turns that lack them."""
 REPEATED_ARGUMENTS_CHARS_MAX = 4000
 
 
@@ -101,6 +103,7 @@ def _turns(exchanges: tuple[ToolExchange, ...]) -> list[ChatMessage]:
                 "role": "assistant",
                 "content": "",
                 "tool_calls": [_call(tool_exchange) for tool_exchange in tool_exchanges],
+                **_thought_fields(tool_exchanges),
             }
         )
         messages.extend(
@@ -108,6 +111,12 @@ def _turns(exchanges: tuple[ToolExchange, ...]) -> list[ChatMessage]:
             for tool_exchange in tool_exchanges
         )
     return messages
+
+
+def _thought_fields(exchanges: list[ToolExchange]) -> dict[str, Any]:
+    """Return what the model thought before the calls of a turn, under the names that the server gave it."""
+    texts = [exchange.call.server_thought for exchange in exchanges if exchange.call.server_thought]
+    return json.loads(texts[0]) if texts else {}
 
 
 def _call(exchange: ToolExchange) -> dict[str, Any]:

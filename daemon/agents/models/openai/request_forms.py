@@ -7,6 +7,7 @@ from collections.abc import Collection
 from typing import Any, Final, Literal
 
 from daemon.agents.models.openai.endpoint import RequestMode
+from daemon.agents.models.openai.text_calls import PROBE_TOOL
 from daemon.agents.models.openai.tool_schemas import (
     answer_schema,
     brief_schema,
@@ -28,8 +29,8 @@ FORMS_BY_MODE: dict[RequestMode, tuple[RequestForm, ...]] = {
 }
 """What each mode of the settings allows, best first."""
 
-PROBE_TOOL: Final = "ready"
 _ASK_READY = 'Say that you are ready: {"ready": true}'
+_CALL_READY = f"Call the tool `{PROBE_TOOL}` with ready = true. Do not answer in words."
 _NOTHING = {"type": "object", "properties": {"ready": {"type": "boolean"}}, "required": ["ready"]}
 
 
@@ -102,12 +103,13 @@ def _value_in_words(schema: dict[str, Any]) -> str:
 
 def probe_request(form: RequestForm) -> dict[str, Any]:
     """Return a request, without any note, whose answer shows whether a server understands a form."""
-    request = {"messages": [{"role": "user", "content": _ASK_READY}]}
+    words = _CALL_READY if form == TOOLS_FORM else _ASK_READY
+    request = {"messages": [{"role": "user", "content": words}]}
     if form != TOOLS_FORM:
         return request | _response_format(form, _NOTHING)
     ready = {"name": PROBE_TOOL, "description": "Say that you are ready.", "parameters": _NOTHING}
-    tool_choice = {"type": "function", "function": {"name": PROBE_TOOL}}
-    return request | {"tools": [{"type": "function", "function": ready}], "tool_choice": tool_choice}
+    # As runs ask: some servers take a choice by name and refuse to let the model choose.
+    return request | {"tools": [{"type": "function", "function": ready}], "tool_choice": "auto"}
 
 
 def _response_format(form: RequestForm, schema: dict[str, Any]) -> dict[str, Any]:

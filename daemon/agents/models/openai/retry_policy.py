@@ -12,7 +12,7 @@ from typing import Protocol
 
 from daemon.agents.models.openai.client import HttpReply
 from daemon.agents.models.openai.endpoint import KeyRedactor
-from daemon.agents.models.openai.http_errors import ServerRefusal, classify_refusal
+from daemon.agents.models.openai.http_errors import ServerRefusal, classify_refusal, status_within
 from daemon.agents.tools.model_interface import BudgetSpent, ModelUnavailable
 from daemon.backoff import Backoff, random_share
 from store.sentence import sentence
@@ -88,9 +88,10 @@ async def _ask_once(post: Callable[[], Awaitable[HttpReply]], redactor: KeyRedac
         raise
     except ModelUnavailable as fault:
         return _Denial(ServerRefusal(fault, may_retry=True), None)
-    if reply.status == 200:
+    status = status_within(reply.body) or 200 if reply.status == 200 else reply.status
+    if status == 200:
         return reply
-    return _Denial(classify_refusal(reply.status, reply.body, redactor), reply)
+    return _Denial(classify_refusal(status, reply.body, redactor), reply)
 
 
 def _wait_s(denial: _Denial, tried: int, left_s: float, patience: RetryPolicy, clock: RetryClock) -> float:

@@ -111,6 +111,13 @@ def _cut_short_words(reason: object) -> str:
     return _("cut short: {why}").format(why=reason) if isinstance(reason, str) and reason else ""
 
 
+def _stand_in_words(reason: object) -> str:
+    """Say why another model answered than the agent's own; nothing if none did."""
+    return (
+        _("in place of its own model: {why}").format(why=reason) if isinstance(reason, str) and reason else ""
+    )
+
+
 _TLDR: Final = re.compile(r'"tldr"\s*:\s*("(?:[^"\\]|\\.)*")')
 
 
@@ -135,6 +142,7 @@ def _ending_parts(activity: ActivityJson, display: Display) -> Iterator[str]:
         ngettext("{count} call", "{count} calls", calls).format(count=calls),
         _("with a report") if reported_ended.get("reported") else _("without a report"),
         str(reported_ended.get("model") or ""),
+        _stand_in_words(reported_ended.get("stood_in_because")),
         _cut_short_words(reported_ended.get("cut_short")),
     ]
     yield f" {display.symbol('·')} ".join(part for part in parts if part)

@@ -23,12 +23,13 @@ LIMITED = Settings(model=FAR, budget=BudgetSettings(1.5))
 
 
 def test_rules_are_no_remote_model():
-    assert remote_model.remote_model_settings(Settings(), {}) is None
+    assert remote_model.remote_model_settings(Settings(), {}) == {}
 
 
 def test_prices_and_limit_make_a_tariff_and_cached_tokens_cost_as_much_as_input():
-    remote_model_settings = remote_model.remote_model_settings(LIMITED, {"PLACET_MODEL_KEY": "sk-0123456789"})
-    assert remote_model_settings is not None
+    remote_model_settings = remote_model.remote_model_settings(
+        LIMITED, {"PLACET_MODEL_KEY": "sk-0123456789"}
+    )["openai"]
     assert remote_model_settings.tariff == Tariff(2.0, 8.0, 2.0, 1.5)
     assert remote_model_settings.endpoint.key_from == "PLACET_MODEL_KEY"
 
@@ -42,8 +43,9 @@ def test_a_limit_without_prices_is_refused_with_what_to_set(missing: str):
 
 
 async def test_a_form_is_remembered_for_its_address_and_model_and_the_key_is_not(a: Home):
-    remote_model_settings = remote_model.remote_model_settings(LIMITED, {"PLACET_MODEL_KEY": "sk-0123456789"})
-    assert remote_model_settings is not None
+    remote_model_settings = remote_model.remote_model_settings(
+        LIMITED, {"PLACET_MODEL_KEY": "sk-0123456789"}
+    )["openai"]
     threads = StoreThreads(a.store)
     await StoredForm(threads, remote_model_settings.endpoint).remember_form("tools")
     assert await StoredForm(threads, remote_model_settings.endpoint).remembered_form() == "tools"
@@ -52,8 +54,7 @@ async def test_a_form_is_remembered_for_its_address_and_model_and_the_key_is_not
 
 
 async def test_how_it_stands_is_told_without_asking_the_server(a: Home):
-    remote_model_settings = remote_model.remote_model_settings(LIMITED, {})
-    assert remote_model_settings is not None
+    remote_model_settings = remote_model.remote_model_settings(LIMITED, {})["openai"]
     far = remote_model.open_remote_model(
         remote_model_settings, StoreThreads(a.store), Clock(a.fleet), lambda: UTC
     )

@@ -11,7 +11,7 @@ from typing import Any
 
 from daemon.agents.models.openai.chat_model import ChatCompletionsModel
 from daemon.agents.models.openai.device_services import DeviceServices
-from daemon.agents.models.openai.endpoint import Endpoint, RequestMode
+from daemon.agents.models.openai.endpoint import Endpoint, RequestMode, RequestSettings
 from daemon.agents.models.openai.retry_policy import RetryPolicy
 from daemon.agents.tools.model_interface import EntryView, RunContext, TaskView, ToolExchange
 from tests.daemon.agents.models.openai.fake_server import FakeChatServer, Step, fake_chat_server
@@ -66,12 +66,14 @@ async def connected_model(
     mode: RequestMode = "tools",
     key: str = KEY,
     around: DeviceServices | None = None,
+    requests: RequestSettings | None = None,
+    withheld: frozenset[str] = frozenset(),
     **patience: Any,
 ) -> AsyncIterator[ConnectedModel]:
     """Connect a model to a server with a script."""
     world = SteppedClock()
     async with fake_chat_server(*script) as server:
-        endpoint = Endpoint(server.url, "fake-1", mode, key)
+        endpoint = Endpoint(server.url, "fake-1", mode, key, "", requests or RequestSettings(), withheld)
         model = ChatCompletionsModel(
             endpoint, world, replace(RetryPolicy(sleep=world.pause), **patience), around
         )

@@ -243,7 +243,11 @@ async def test_a_model_that_declines_is_said_to(message: dict[str, Any]):
 
 async def test_an_answer_by_schema_that_was_cut_off_is_said_to_be():
     assert "cut off" in str(await fault(says('{"actions": [', "length"), mode="actions"))
-    assert "not the JSON object" in str(await fault(says("I cannot."), mode="actions"))
+
+
+async def test_an_answer_in_words_proposes_nothing_and_is_no_fault():
+    only_turn = await turn(says("I cannot."), mode="actions")
+    assert (only_turn.calls, only_turn.text) == ((), "I cannot.")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,70 @@
+"""A remote model with the rules behind it: for tasks that stay on this machine, and while the server is away.
+
+Never asks both models in one run, and never lets a run begin anew that the remote model began.
+"""
+
+from collections import OrderedDict
+from dataclasses import replace
+
+from daemon.agents.tools.model_interface import (
+    AvailabilityGuard,
+    Model,
+    ModelFault,
+    ModelTurn,
+    ModelUnavailable,
+    RunContext,
+    TaskWithheld,
+)
+
+RUNS_REMEMBERED = 100
+
+
+class ModelWithStandIn:
+    """A model, and another one that answers in its place. `answers_outages`: also while it is away.
+
+    The stand-in answers for tasks that the model must not see in any case.
+    """
+
+    def __init__(self, model: Model, stand_in: Model, *, answers_outages: bool) -> None:
+        self.name = model.name
+        self._model = model
+        self._stand_in = stand_in
+        self._answers_outages = answers_outages
+        self._reasons: OrderedDict[str, str] = OrderedDict()
+
+    async def require_available(self, *, by_person: bool) -> None:
+        """Raise ModelUnavailable if no run may begin now; with a stand-in for outages any may."""
+        if not self._answers_outages and isinstance(self._model, AvailabilityGuard):
+            await self._model.require_available(by_person=by_person)
+
+    async def turn(self, context: RunContext) -> ModelTurn:
+        """Answer once: whoever answered first in a run answers to its end."""
+        if context.run_key in self._reasons and context.tool_exchanges:
+            return await self._stand_in_turn(context, self._reasons[context.run_key])
+        try:
+            if self._answers_outages and not context.tool_exchanges:
+                await self._require_remote()
+            return await self._model.turn(context)
+        except TaskWithheld as fault:
+            return await self._stand_in_turn(context, str(fault))
+        except ModelUnavailable as fault:
+            # What the remote model proposed in earlier turns is kept by the run; the rules add nothing to it.
+            if not self._answers_outages or context.tool_exchanges:
+                raise
+            return await self._stand_in_turn(context, str(fault))
+
+    async def _require_remote(self) -> None:
+        """Raise ModelUnavailable while it is too early to ask the server again."""
+        if isinstance(self._model, AvailabilityGuard):
+            await self._model.require_available(by_person=False)
+
+    async def _stand_in_turn(self, context: RunContext, reason: str) -> ModelTurn:
+        self._reasons[context.run_key] = reason
+        while len(self._reasons) > RUNS_REMEMBERED:
+            self._reasons.popitem(last=False)
+        try:
+            turn = await self._stand_in.turn(context)
+        except ModelFault:
+            self._reasons.pop(context.run_key, None)
+            raise
+        return replace(turn, answered_by=self._stand_in.name, stood_in_because=reason)
