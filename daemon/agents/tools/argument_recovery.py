@@ -5,7 +5,6 @@ Never repairs: text without a JSON object is refused, with the beginning of the 
 
 import json
 import math
-import re
 from typing import Any
 
 from daemon.agents.tools.arguments import ArgumentFault, Arguments
@@ -13,7 +12,7 @@ from store.sentence import sentence
 
 TEXT_CHARS_MAX = 64 * 1024
 DEPTH_MAX = 12
-_FENCED = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL | re.IGNORECASE)
+_FENCE, _LANGUAGE = "```", "json"
 _INT_BITS_MAX = 63
 
 
@@ -45,9 +44,8 @@ def _object_in(text: str) -> dict[str, Any] | None:
                 most=TEXT_CHARS_MAX,
             )
         )
-    fenced = _FENCED.search(text)
     # The whole text first: a title in plain JSON may itself contain a fence or a brace.
-    for candidate in (text, fenced.group(1) if fenced else "", _first_balanced_object(text)):
+    for candidate in (text, _first_fenced_block(text), _first_balanced_object(text)):
         arguments = _parse_object(candidate)
         if arguments is not None:
             return arguments
@@ -67,6 +65,15 @@ def _parse_object(candidate: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+def _first_fenced_block(text: str) -> str:
+    """Return what stands between the first two fences, but for the word `json`; empty if there are none."""
+    _, _, rest = text.partition(_FENCE)
+    block, end, _ = rest.partition(_FENCE)
+    if not end:
+        return ""
+    return block[len(_LANGUAGE) :] if block[: len(_LANGUAGE)].lower() == _LANGUAGE else block
 
 
 def _first_balanced_object(text: str) -> str:

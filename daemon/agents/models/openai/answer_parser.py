@@ -85,7 +85,7 @@ def _object(body: bytes) -> dict[str, Any]:
         )
     try:
         text = msgspec.json.decode(body)
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise AnswerFault(sentence("model-answer-no-json", "the server's answer is no JSON")) from None
     if not isinstance(text, dict):
         raise AnswerFault(sentence("model-answer-no-object", "the server's answer is no JSON object"))

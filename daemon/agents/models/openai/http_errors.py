@@ -124,7 +124,7 @@ def _error(body: bytes) -> dict[str, Any]:
     """Return the error, in any of the shapes that servers give it; empty if there is none."""
     try:
         text = msgspec.json.decode(body)
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return {"message": body[:ERROR_CHARS_MAX].decode(errors="replace")}
     # Gemini answers with a list that has the error in it.
     outer = text[0] if isinstance(text, list) and text else text

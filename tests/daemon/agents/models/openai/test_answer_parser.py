@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from daemon.agents.models.openai.answer_parser import parse_turn
+from daemon.agents.models.openai.answer_parser import parse_turn, reported_usage
 from daemon.agents.models.openai.endpoint import KeyRedactor
 from daemon.agents.models.openai.http_errors import classify_refusal
 from daemon.agents.models.openai.prompt import chat_messages
@@ -83,9 +83,14 @@ def test_a_refusal_of_any_shape_is_one_line_without_the_key(status: int, body: A
     assert len(text) < 200
 
 
+@example(body=b'{"choices": "\xff"}', by_tools=True)
+@example(body=b'{"choices": [{"message": {"content": "\xed\xa0\x80"}}]}', by_tools=False)
+@example(body=b'{"\xff": 1}', by_tools=True)
 @given(st.binary(max_size=40), st.booleans())
 def test_bytes_of_any_kind_are_refused(body: bytes, by_tools: bool):
     try:
         parse_turn(body, 1, REDACTOR, by_tools=by_tools)
     except ModelFault as fault:
         assert len(str(fault)) < 200  # noqa: PT017 - either is right: calls, or a fault
+    assert reported_usage(body) is None
+    assert len(str(classify_refusal(400, body, REDACTOR).fault)) < 200
