@@ -130,7 +130,10 @@ def test_values_that_come_late_are_shown_beside_what_verdicts_decide(bench: Stor
         tx.commit([EntityWrite(TASK, "task", {"title": "v" * 200}, base=EMPTY_CLOCK)])
         tx.commit([EntityWrite(OTHER, "decision", decided)])
     log = commits.decode_page(feed(author))
-    for page in ([without(each, frozenset(FIELDS)) for each in log], [each.signed for each in log[::-1]]):
+    for page in (
+        [without(received, frozenset(FIELDS)) for received in log],
+        [received.signed for received in log[::-1]],
+    ):
         with store.write() as tx:
             tx.accept_page(page)
     assert log_and_state(store)[1] == log_and_state(author)[1]

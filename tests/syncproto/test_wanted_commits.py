@@ -128,7 +128,7 @@ def test_states_are_compared_once_the_peer_has_answered_what_was_regained() -> N
 
 def test_commits_for_which_a_page_had_no_room_come_with_the_next_one() -> None:
     own = standing(head(OWN, 3))
-    session = greeted({"wanted": [list(each) for each in WANTED]}, own)
+    session = greeted({"wanted": [list(wanted) for wanted in WANTED]}, own)
     first = session.next_page_request()
     assert first is not None
     assert session.page_frame([COMMIT], first.after, own, left=WANTED[1:]) is not None
