@@ -9,16 +9,19 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from store.fold.covered_masks import CoveredMasks, mask_of
+from syncproto.chain_forest import ChainForest
 from syncproto.codec import Redacted, Value
 from syncproto.commit import COUNTER_MAX, AuthorKind
 from syncproto.ids import EntityId, ReplicaId
-from syncproto.vector_clock import Chains, Head, VectorClock, covers
+from syncproto.vector_clock import FEW_HEADS, Chains, Head, Reach, VectorClock, covers
 
 CHAIN_VERSIONS_MAX = 4
 """The versions of one field and one rank that stand of one chain: a chain has seen its own past."""
 
 RANK_USER, RANK_EDITED, RANK_CONFIRMED, RANK_IMMEDIATE = 3, 2, 1, 0
 
+_SCANS_MAX = 16  # for as many questions, versions of a fork are compared faster than they are put in order
 _FEW_PARTS = 64  # versions in so short a list are compared one by one faster than they are searched
 
 _Order = tuple[int, int, int, Head]
@@ -88,7 +91,7 @@ class FieldVersions(Mapping[str, list[Version]]):
     search among those of its field, and a look-up for each head of its base at most.
     """
 
-    __slots__ = ("_by_head", "_flat", "_replicas", "_sources")
+    __slots__ = ("_by_head", "_flat", "_forests", "_reach", "_replicas", "_scans", "_sources")
 
     def __init__(
         self, sources: Iterable[Provenance] = (), flat: dict[str, FlatVersions] | None = None
@@ -97,6 +100,9 @@ class FieldVersions(Mapping[str, list[Version]]):
         self._flat = {} if flat is None else flat
         self._replicas: set[ReplicaId] | None = None
         self._by_head: dict[str, list[int]] = {}
+        self._forests: dict[str, dict[ReplicaId, ChainForest[int]]] = {}
+        self._scans = 0
+        self._reach: Reach | None = None
 
     # -- reading --------------------------------------------------------------------------------------
 
@@ -198,15 +204,16 @@ class FieldVersions(Mapping[str, list[Version]]):
             versions = flat.get(field)
             if versions is None:
                 flat[field] = [place, value]
-            elif replaces and len(versions) == 2 and covers(base, sources[versions[0]].head, chains):
+            elif replaces and len(versions) == 2 and self._covers(base, sources[versions[0]].head, chains):
                 # The usual case: the author has seen the only version that stands.
                 versions[0], versions[1] = place, value
-                self._by_head.pop(field, None)
+                self._forget_order(field)
             else:
                 if replaces:
                     self._drop(field, self._replaced_places(field, base, source, chains))
                     flat.setdefault(field, [])
                 self._insert(field, place, value, order)
+                self._note_in_forest(field, place, chains)
 
     def add(self, source: Provenance, values: Mapping[str, Value]) -> int:
         """Add the values of one operation beside all others, and return the place of its source."""
@@ -217,6 +224,7 @@ class FieldVersions(Mapping[str, list[Version]]):
         for field, value in values.items():
             self._flat.setdefault(field, [])
             self._insert(field, place, value, order)
+            self._forests.pop(field, None)
         return place
 
     def cover(self, base: VectorClock, fields: Iterable[str], chains: Chains) -> list[tuple[str, int]]:
@@ -241,25 +249,67 @@ class FieldVersions(Mapping[str, list[Version]]):
         self, field: str, base: VectorClock, source: Provenance, chains: Chains
     ) -> list[int]:
         """Return the places of the versions that one more version replaces."""
-        gone, own = self._covered_places(field, base, chains), self._places_of(field, source.head.replica)
+        gone = self._covered_places(field, base, chains)
+        own = self._places_before(field, source.head, chains)
         if len(own) >= CHAIN_VERSIONS_MAX:
             covered = set(gone)
             own = [place for place in own if place not in covered]
-            gone += self._overtaken(own, source, chains)
+            gone += self._overtaken(own, source)
         return gone
 
     def _covered_places(self, field: str, base: VectorClock, chains: Chains) -> list[int]:
         """Return the places of the versions of a field that a clock covers."""
         versions, sources = self._flat[field], self._sources
         if len(versions) <= max(_FEW_PARTS, 2 * len(base)):
-            return [place for place in versions[::2] if covers(base, sources[place].head, chains)]
+            return [place for place in versions[::2] if self._covers(base, sources[place].head, chains)]
         places: dict[int, None] = {}
         for head in base:
-            own = self._places_of(field, head.replica, head.counter)
-            if chains.is_forked(head.replica):
-                own = [place for place in own if covers((head,), sources[place].head, chains)]
-            places.update(dict.fromkeys(own))
+            places.update(dict.fromkeys(self._places_before(field, head, chains)))
         return list(places)
+
+    def _covers(self, base: VectorClock, head: Head, chains: Chains) -> bool:
+        """Return whether a clock covers a commit. A long one is asked again and again, for each field."""
+        if len(base) <= FEW_HEADS:
+            return covers(base, head, chains)
+        if self._reach is None or self._reach.clock is not base:
+            self._reach = Reach(base, chains)
+        return self._reach.covers(head)
+
+    def _places_before(self, field: str, end: Head, chains: Chains) -> list[int]:
+        """Return the places of the versions of a field on the chain that ends in a commit."""
+        if not chains.is_forked(end.replica):
+            return self._places_of(field, end.replica, end.counter)
+        forest = self._forest_of(field, end.replica, chains)
+        place = None if forest is None else chains.place_of(end)
+        if forest is not None and place is not None:
+            return forest.chain_to(place)
+        own = self._places_of(field, end.replica, end.counter)
+        return [place for place in own if covers((end,), self._head_at(place), chains)]
+
+    def _forest_of(self, field: str, replica: ReplicaId, chains: Chains) -> ChainForest[int] | None:
+        """Return the versions of a field by a forked replica in their order, None if it is not worth it."""
+        forest = self._forests.get(field, {}).get(replica)
+        if forest is not None or len(self._flat[field]) <= _FEW_PARTS:
+            return forest
+        self._scans += 1
+        if self._scans <= _SCANS_MAX:
+            return None
+        places = self._places_of(field, replica)
+        located = [(chains.place_of(self._head_at(place)), place) for place in places]
+        forest = ChainForest((where, place) for where, place in located if where is not None)
+        self._forests.setdefault(field, {})[replica] = forest
+        return forest
+
+    def _note_in_forest(self, field: str, place: int, chains: Chains) -> None:
+        head = self._head_at(place)
+        forest = self._forests.get(field, {}).get(head.replica)
+        where = None if forest is None else chains.place_of(head)
+        if forest is not None and where is not None:
+            forest.add(where, place)
+
+    def _forget_order(self, field: str) -> None:
+        self._by_head.pop(field, None)
+        self._forests.pop(field, None)
 
     def _places_of(self, field: str, replica: ReplicaId, counter: int = COUNTER_MAX) -> list[int]:
         """Return the places of the versions of a field by a replica, up to a counter."""
@@ -274,17 +324,13 @@ class FieldVersions(Mapping[str, list[Version]]):
         end = bisect_left(by_head, Head(replica, counter + 1, b""), begin, key=self._head_at)
         return by_head[begin:end]
 
-    def _overtaken(self, own: list[int], new: Provenance, chains: Chains) -> list[int]:
+    def _overtaken(self, own: list[int], new: Provenance) -> list[int]:
         """Return the places after which the chain that ends in `new` has now written often enough.
 
-        `own` are the versions of its replica. The count is exact although covered versions are not among
-        them: whatever covers a version covers all that its chain wrote before, so the maximal versions of a
-        chain are its newest.
+        `own` are the versions on that chain: what the other chain of a fork wrote is news to it. The count is
+        exact although covered versions are not among them: whatever covers a version covers all that its
+        chain wrote before, so the maximal versions of a chain are its newest.
         """
-        end = new.head
-        if chains.is_forked(end.replica):
-            # A chain has seen its own past only: what the other chain of a fork wrote is news to it.
-            own = [place for place in own if covers((end,), self._head_at(place), chains)]
         if len(own) < CHAIN_VERSIONS_MAX:
             return []
         overtaken: list[int] = []
@@ -302,14 +348,16 @@ class FieldVersions(Mapping[str, list[Version]]):
         versions = self._flat[field]
         if 2 * len(places) == len(versions):
             del self._flat[field]
-            self._by_head.pop(field, None)
+            self._forget_order(field)
             return
-        by_head = self._by_head.get(field)
+        by_head, forests = self._by_head.get(field), self._forests.get(field, {})
         for place in places:
             index = self._index_of(versions, self._sources[place].order)
             del versions[index : index + 2]
             if by_head is not None:
                 del by_head[bisect_left(by_head, self._head_at(place), key=self._head_at)]
+            if (forest := forests.get(self._head_at(place).replica)) is not None:
+                forest.remove(place)
 
     def _insert(self, field: str, place: int, value: Value, order: _Order) -> None:
         """Put a version in its order among those of its field."""
@@ -374,7 +422,7 @@ class FieldVersions(Mapping[str, list[Version]]):
                 if field not in touched:
                     touched[field] = []
                     self._flat[field] = self._flat.get(field, []).copy()
-                    self._by_head.pop(field, None)
+                    self._forget_order(field)
                 if write.base:
                     touched[field].append(number)
             self.add(write.source, write.values)
@@ -395,14 +443,16 @@ class FieldVersions(Mapping[str, list[Version]]):
             ends = [max(own, key=lambda place: self._head_at(place).counter)]
         overtaken: dict[int, None] = {}
         for end in ends:
-            others = [place for place in own if place != end]
-            overtaken.update(dict.fromkeys(self._overtaken(others, self._sources[end], chains)))
+            others = [
+                place for place in self._places_before(field, self._head_at(end), chains) if place != end
+            ]
+            overtaken.update(dict.fromkeys(self._overtaken(others, self._sources[end])))
         return list(overtaken)
 
-    def _covered_masks(self, bases: Sequence[VectorClock], chains: Chains) -> "_CoveredMasks":
+    def _covered_masks(self, bases: Sequence[VectorClock], chains: Chains) -> CoveredMasks:
         by_head = sorted(range(len(self._sources)), key=self._head_at)
         heads = [self._head_at(place) for place in by_head]
-        return _CoveredMasks(by_head, [_mask_of(base, heads, chains) for base in bases])
+        return CoveredMasks(by_head, [mask_of(base, heads, chains) for base in bases])
 
     # -- the canonical form ---------------------------------------------------------------------------
 
@@ -430,42 +480,6 @@ class FieldVersions(Mapping[str, list[Version]]):
             fields[field] = form = versions.copy()
             form[::2] = map(index_of, versions[::2])
         return born_index, ordered, fields
-
-
-class _CoveredMasks:
-    """Which sources each of several bases covers: a bit for each source, in the order of their heads.
-
-    With them, each field costs what it has, however many heads the bases have together.
-    """
-
-    def __init__(self, by_head: list[int], masks: list[int]) -> None:
-        self._bit_of = {place: bit for bit, place in enumerate(by_head)}
-        self._bytes = (len(by_head) + 7) // 8
-        self._masks = masks
-
-    def covered_places(self, places: list[int], numbers: list[int]) -> list[int]:
-        """Return those of some places that any of the bases with these numbers covers."""
-        together = 0
-        for number in numbers:
-            together |= self._masks[number]
-        if not together:
-            return []
-        bits = together.to_bytes(self._bytes, "little")
-        return [place for place in places if bits[self._bit_of[place] >> 3] >> (self._bit_of[place] & 7) & 1]
-
-
-def _mask_of(base: VectorClock, heads: list[Head], chains: Chains) -> int:
-    """Return a bit for each of the sorted `heads`, set if `base` covers it."""
-    mask = 0
-    for end in base:
-        begin = bisect_left(heads, Head(end.replica, 0, b""))
-        beyond = bisect_left(heads, Head(end.replica, end.counter + 1, b""), begin)
-        if not chains.is_forked(end.replica):
-            mask |= (1 << beyond) - (1 << begin)
-            continue
-        for bit in range(begin, beyond):
-            mask |= int(covers((end,), heads[bit], chains)) << bit
-    return mask
 
 
 def _fields_by_replica(writes: Iterable[LateWrite]) -> dict[ReplicaId, set[str]]:

@@ -28,6 +28,62 @@ class Branch:
             branch = jump if jump.first > counter else parent
         return branch
 
+    def at_depth(self, depth: int) -> "Branch":
+        """Return the branch of this depth on the way back from this one."""
+        branch = self
+        while branch.depth > depth:
+            parent, jump = branch.parent, branch.jump
+            assert parent is not None, "a branch without a parent has the depth 0"
+            assert jump is not None, "a branch with a parent leads to one more"
+            branch = jump if jump.depth >= depth else parent
+        return branch
+
+
+class BranchPlace:
+    """Where a commit is among the branches of its replica: see `ChainPlace`.
+
+    What leaves a branch after a commit comes before what follows that commit on the branch.
+    """
+
+    __slots__ = ("branch", "counter")
+
+    def __init__(self, branch: Branch, counter: int) -> None:
+        self.branch = branch
+        self.counter = counter
+
+    def leads_to(self, other: "BranchPlace") -> bool:
+        """Return whether it lies on the chain that ends in another place, or is that place."""
+        if self.branch is other.branch:
+            return self.counter <= other.counter
+        return self.counter <= other.counter and other.branch.branch_at(self.counter) is self.branch
+
+    def __lt__(self, other: "BranchPlace") -> bool:
+        """Return whether it comes before another place of the same replica."""
+        branch, other_branch = self.branch, other.branch
+        if branch is other_branch:
+            return self.counter < other.counter
+        if branch.depth > other_branch.depth:
+            branch = branch.at_depth(other_branch.depth + 1)
+            if branch.parent is other_branch:
+                return branch.first <= other.counter
+            assert branch.parent is not None
+            branch = branch.parent
+        elif other_branch.depth > branch.depth:
+            other_branch = other_branch.at_depth(branch.depth + 1)
+            if other_branch.parent is branch:
+                return self.counter < other_branch.first
+            assert other_branch.parent is not None
+            other_branch = other_branch.parent
+        # Two branches of one depth: their ways back have the same steps.
+        while branch.parent is not other_branch.parent:
+            far, other_far = branch.jump, other_branch.jump
+            if far is other_far:
+                far, other_far = branch.parent, other_branch.parent
+            assert far is not None
+            assert other_far is not None
+            branch, other_branch = far, other_far
+        return (branch.first, branch.no) < (other_branch.first, other_branch.no)
+
 
 def _jump_beyond(parent: Branch) -> Branch:
     """Return to which branch a child of `parent` leads beside it.

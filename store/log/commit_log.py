@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import apsw
 
 from store.file.errors import unreadable_commit
-from store.log.branches import Branch, ReplicaChains
+from store.log.branches import Branch, BranchPlace, ReplicaChains
 from store.log.chains import ChainIndex
 from store.log.coverage import Coverage
 from syncproto import commit as commits
@@ -77,6 +77,11 @@ class CommitLog:
         if commit_branch is None or end_branch is None or commit.counter > end.counter:
             return False
         return end_branch.branch_at(commit.counter) is commit_branch
+
+    def place_of(self, head: Head) -> BranchPlace | None:
+        """Return where a commit is among the branches of its replica, None if the log does not hold it."""
+        branch = self._branch_of(head)
+        return None if branch is None else BranchPlace(branch, head.counter)
 
     def _branch_of(self, head: Head) -> Branch | None:
         """Return the branch that a commit is on, None if the log does not hold the commit."""

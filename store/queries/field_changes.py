@@ -16,8 +16,8 @@ from store.fold.operations import operations_on, operations_on_each
 from store.snapshot import Snapshot
 from syncproto.codec import Value
 from syncproto.commit import DecodedCommit, Operation
-from syncproto.ids import EntityId, ReplicaId
-from syncproto.vector_clock import EMPTY_CLOCK, Chains, Head, VectorClock, covers, with_commit
+from syncproto.ids import EntityId
+from syncproto.vector_clock import Chains, GrowingClock, Head, VectorClock, covers
 
 
 class FieldChange(NamedTuple):
@@ -142,14 +142,13 @@ class CoveredCommits:
 
     def __init__(self, clocks: Iterable[VectorClock], chains: Chains) -> None:
         self._chains = chains
-        self._clock_by_replica: dict[ReplicaId, VectorClock] = {}
+        self._clock = GrowingClock()
         for head in chain.from_iterable(clocks):
-            known_clock = self._clock_by_replica.get(head.replica, EMPTY_CLOCK)
-            self._clock_by_replica[head.replica] = with_commit(known_clock, head, chains)
+            self._clock.add(head, chains)
 
     def __contains__(self, head: Head) -> bool:
         """Say whether the commit that a head names is covered."""
-        return covers(self._clock_by_replica.get(head.replica, EMPTY_CLOCK), head, self._chains)
+        return self._clock.covers(head, self._chains)
 
 
 class PreviousValues:

@@ -17,7 +17,7 @@ from tests.hostile.costs import MIB, READINGS, TAKE, Costs, Measured, cost_of_ta
 from tests.hostile.figures import FIGURES, Row, header, line, page
 from tests.hostile.member_link import LinkEnded
 from tests.hostile.shape import Shape
-from tests.hostile.shapes.catalogue import NOT_YET, all_shapes
+from tests.hostile.shapes.catalogue import all_shapes
 from tests.hostile.shapes.honest import honest
 
 SHAPES_OF_A_PAIR = 4
@@ -56,9 +56,7 @@ def rows_of_a_pair(shapes: list[Shape], size: int) -> Iterator[Row]:
 def main(words: list[str]) -> int:
     """Measure and print; return the exit status."""
     mib, names = float(words[0]) if words else 1.0, words[1:]
-    shapes = [
-        shape for shape in all_shapes() if (shape.name in names if names else shape.name not in NOT_YET)
-    ]
+    shapes = [shape for shape in all_shapes() if not names or shape.name in names]
     assert shapes, f"no shape has any of these names: {names}"
     size = int(mib * MIB)
     print(header(), flush=True)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 from tests.hostile.costs import MIB, PHASES, Cost, Measured
 from tests.hostile.shape import Shape
-from tests.hostile.shapes.catalogue import NOT_YET
 from tests.support.source_tree import ROOT
 
 FIGURES = ROOT / "bench" / "results" / "hostile.txt"
@@ -81,16 +80,8 @@ def page(rows: Iterable[Row], honest: Row, mib: float) -> str:
             "|---|---|---|---|---|---|---|---|---|",
             *cells,
             "",
-            *_unmeasured(),
         ]
     )
-
-
-def _unmeasured() -> list[str]:
-    """Name the shapes that were not sent."""
-    if not NOT_YET:
-        return []
-    return [f"Not sent, because their faults are being mended: {', '.join(sorted(NOT_YET))}.", ""]
 
 
 def _cells(row: Row, honest: Row) -> str:

@@ -12,6 +12,7 @@ from syncproto.codec import Value
 from syncproto.commit import AuthorKind, Operation
 from syncproto.ids import EntityId, ReplicaId
 from syncproto.vector_clock import Chains, Head, NoForks
+from tests.support.model_chains import PathPlace
 from tests.support.stores import entity_id
 
 TASK = entity_id(1)
@@ -29,6 +30,13 @@ class OneFork(NoForks):
         """Compare what comes before the fork by counters, and the rest by the side."""
         same_side = commit.hash[0] % 2 == end.hash[0] % 2
         return commit.counter <= end.counter and (commit.counter < 3 or same_side)
+
+    def place_of(self, head: Head) -> PathPlace | None:
+        """Return the way to a commit: a side and a counter for each step."""
+        side = head.hash[0] % 2
+        return PathPlace(
+            tuple((side if counter >= 3 else 0, counter) for counter in range(1, head.counter + 1))
+        )
 
 
 def drawn_head(replica: int, counter: int, side: int = 0) -> Head:

@@ -4,9 +4,24 @@ Never knows branches, as the real log does: it walks from commit to commit.
 """
 
 from collections.abc import Iterable
+from typing import Any, NamedTuple, Self
 
 from syncproto.ids import ReplicaId
 from syncproto.vector_clock import Head, VectorClock
+
+
+class PathPlace(NamedTuple):
+    """The way to a commit on its chain, in any form that can be compared step by step."""
+
+    steps: tuple[Any, ...]
+
+    def leads_to(self, other: Self) -> bool:
+        """Return whether the other way begins with this one."""
+        return other.steps[: len(self.steps)] == self.steps
+
+
+def _counter_of(head: Head) -> int:
+    return head.counter
 
 
 class ModelChains:
@@ -23,6 +38,10 @@ class ModelChains:
     def on_chain(self, commit: Head, end: Head) -> bool:
         """Walk back from `end`."""
         return commit in self.past(end)
+
+    def place_of(self, head: Head) -> "PathPlace | None":
+        """Return the way to a commit, None if it is unknown."""
+        return PathPlace(tuple(sorted(self.past(head), key=_counter_of))) if head in self.before else None
 
     def past(self, end: Head) -> set[Head]:
         """Return the chain that ends in `end`, empty if that is unknown."""

@@ -40,7 +40,7 @@ TABLE = (
     Removed(
         "causality, and not the clock, says what is covered",
         VERSIONS,
-        "elif replaces and len(versions) == 2 and covers(base, sources[versions[0]].head, chains):",
+        "elif replaces and len(versions) == 2 and self._covers(base, sources[versions[0]].head, chains):",
         "elif len(versions) == 2 and sources[versions[0]].ms < source.ms:",
     ),
     Removed(

@@ -18,20 +18,9 @@ def shapes_of(room: ModuleType) -> list[Shape]:
     return [value for value in vars(room).values() if isinstance(value, Shape)]
 
 
-NOT_YET = {
-    "bases-of-branches",
-}
-"""Shapes whose faults are being mended."""
-
-
 def shape_cases(*rooms: ModuleType) -> list[object]:
     """Return the shapes of modules as the cases of a test."""
-    mending = pytest.mark.xfail(run=False, reason="its fault is being mended")
-    return [
-        pytest.param(shape, id=shape.name, marks=mending if shape.name in NOT_YET else ())
-        for room in rooms
-        for shape in shapes_of(room)
-    ]
+    return [pytest.param(shape, id=shape.name) for room in rooms for shape in shapes_of(room)]
 
 
 def all_shapes() -> list[Shape]:

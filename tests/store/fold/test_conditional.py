@@ -63,6 +63,7 @@ def test_whatever_is_in_effect_the_fold_is_that_of_the_definition(
     seed: int, chains: Chains, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(field_versions, "_FEW_PARTS", few)
+    monkeypatch.setattr(field_versions, "_SCANS_MAX", few)
     dice = random.Random(seed)
     history = drawn_history(dice, dice.choice((5, 12, 40)), chains, ITEMS)
     folds = [after(order, chains, dice) for order in (history, other_order(history, chains, dice))]

@@ -122,7 +122,8 @@ def test_searching_the_versions_finds_what_comparing_each_does(
     history = drawn_history(random.Random(seed), 120, chains, [ITEM])
     monkeypatch.setattr(field_versions, "_FEW_PARTS", 1 << 30)
     compared = dump_state(fold(history, chains))
-    monkeypatch.setattr(field_versions, "_FEW_PARTS", 0)
+    for limit in ("_FEW_PARTS", "_SCANS_MAX"):
+        monkeypatch.setattr(field_versions, limit, 0)
     assert dump_state(fold(history, chains)) == compared
 
 

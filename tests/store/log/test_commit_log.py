@@ -3,15 +3,23 @@
 Never reads the tables: branches and positions are what the log itself tells.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import pytest
 
 from store.file.errors import DamagedDatabase
 from store.log.pages import COMMIT_OVERHEAD_BYTES
 from store.store import Store
+from syncproto.commit import DecodedCommit
 from syncproto.vector_clock import EMPTY_CLOCK, Head
-from tests.store.forked_logs import REPLICA, forked_branches
+from tests.store.forked_logs import (
+    REPLICA,
+    comb_of_branches,
+    forked_branches,
+    ladder_of_branches,
+    mixed_branches,
+    star_of_branches,
+)
 from tests.support.stores import (
     StoreBench,
     entity_id,
@@ -27,6 +35,7 @@ from tests.support.stores import (
 ARRIVED = ("1", "2", "l2", "3", "l3", "r3", "s1")
 BRANCHES = {"1": 0, "2": 0, "3": 0, "l2": 1, "l3": 1, "r3": 2, "s1": 3}
 MADE = forked_branches()
+SHAPES = (star_of_branches, comb_of_branches, ladder_of_branches, mixed_branches)
 CHAINS = {
     "1": ["1"],
     "2": ["1", "2"],
@@ -70,6 +79,27 @@ def test_a_commit_lies_on_the_chains_of_all_that_follow_it_and_on_no_other(store
         for end in MADE:
             on_chain = {text for text in MADE if snapshot.log.on_chain(MADE[text].head, MADE[end].head)}
             assert on_chain == set(CHAINS.get(end, [end]))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_places_are_in_the_order_of_the_chains(
+    bench: StoreBench, shape: Callable[[int], list[DecodedCommit]]
+) -> None:
+    """Each commit comes before all that follow it, and nothing else comes between these."""
+    store = bench.store("branches")
+    with store.write() as tx:
+        tx.accept_page([received.signed for received in shape(24)])
+    with store.read() as snapshot:
+        log = snapshot.log
+        heads = [entry.head for entry in log.feed_commits(0, 99)]
+        places = {head: place for head in heads if (place := log.place_of(head)) is not None}
+        ordered = sorted(heads, key=places.__getitem__)
+        for first, head in enumerate(ordered):
+            place = places[head]
+            follows = [log.on_chain(head, end) for end in ordered]
+            assert follows == [place.leads_to(places[end]) for end in ordered]
+            count = sum(follows)
+            assert follows == [first <= index < first + count for index in range(len(ordered))]
 
 
 def test_what_is_unknown_lies_on_no_chain_and_ends_none(store: Store) -> None:

@@ -5,14 +5,16 @@ Never compares with a number of seconds.
 
 from collections.abc import Callable
 from itertools import count
+from typing import Any
 
 import pytest
 
 from store.store import Store
 from syncproto.commit import DecodedCommit
-from tests.store.forked_logs import comb_of_branches, ladder_of_branches, star_of_branches
+from syncproto.ids import EntityId
+from tests.store.forked_logs import OTHER, TASK, comb_of_branches, ladder_of_branches, star_of_branches
 from tests.support.growth import Work, assert_linear
-from tests.support.stores import StoreBench
+from tests.support.stores import StoreBench, operation, replica_of, sealed, signer_of
 
 SHAPES = pytest.mark.parametrize("shape", [star_of_branches, comb_of_branches, ladder_of_branches])
 Shape = Callable[[int], list[DecodedCommit]]
@@ -38,6 +40,32 @@ def test_branches_are_taken_in_linear_time(stores: Callable[[], Store], shape: S
         return lambda: take(stores(), made)
 
     assert_linear(work, 40)
+
+
+@SHAPES
+def test_branches_that_write_one_task_are_folded_in_linear_time(
+    stores: Callable[[], Store], shape: Callable[[int, EntityId], list[DecodedCommit]]
+) -> None:
+    def work(size: int) -> Work:
+        made = shape(size, TASK)
+        return lambda: take(stores(), made)
+
+    assert_linear(work, 150)
+
+
+def test_a_base_of_a_thousand_branches_is_searched_for_each_field(stores: Callable[[], Store]) -> None:
+    def work(size: int) -> Work:
+        trunk, *_ = star_of_branches(0)
+        names: list[dict[str, Any]] = [{f"field {number}": number} for number in range(size)]
+        key, replica = signer_of("a"), trunk.commit.replica
+        star = [sealed(key, replica, 2, trunk, [operation(OTHER, **field)]) for field in names]
+        base = tuple(sorted(made.head for made in star))
+        fields: dict[str, Any] = {name: 0 for field in names for name in field}
+        covering = operation(OTHER, base, **fields)
+        made = [trunk, *star, sealed(signer_of("b"), replica_of("b"), 1, None, [covering])]
+        return lambda: take(stores(), made)
+
+    assert_linear(work, 120)
 
 
 @SHAPES
