@@ -87,3 +87,15 @@ def test_a_tasks_page_tells_of_a_sleeping_agent_and_of_a_report_that_is_older_th
     laptop.do("task", "restore", sweep)
     laptop.do("agent", "destroy", "Sweep", "--yes")
     assert "its agent was destroyed, which is final" in _page(laptop, sweep)
+
+
+def test_a_proposal_is_shown_with_what_the_notes_say_of_it(laptop: Device) -> None:
+    _proposed_item(laptop, "Paint", 60)
+    (proposal,) = laptop.do("pending", "Paint")
+    assert (proposal["notes"]["verdict"], proposal["notes"]["value"]) == ("says so", None)
+    assert "a note says so (" in laptop.run("pending", "Paint").out
+    laptop.do("agent", "pause", "Paint")
+    laptop.do("note", "Paint", "takes 3 hours")
+    (proposal,) = laptop.do("pending", "Paint")
+    assert (proposal["notes"]["verdict"], proposal["notes"]["value"]) == ("says other", 180)
+    assert "a note says 3 h (" in laptop.run("pending", "Paint").out

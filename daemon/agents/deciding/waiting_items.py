@@ -21,6 +21,19 @@ from store.snapshot import Snapshot
 from syncproto.ids import EntityId, id_to_text
 
 
+class NoteEvidence(Struct, frozen=True, kw_only=True):
+    """What the notes of a task say of a proposal, as this device reads them.
+
+    `verdict` is "says so", "mentions it", "says other" (then `value` is what the note says), or "silent".
+    `entry_id` and `written_at` (ISO 8601 in UTC) name the note; they are null for "silent".
+    """
+
+    verdict: str
+    entry_id: str | None = None
+    written_at: str | None = None
+    value: int | str | None = None
+
+
 class PendingItem(Struct, frozen=True, kw_only=True):
     """One proposal that waits: what is proposed, why, which values it replaces, and its status.
 
@@ -29,7 +42,8 @@ class PendingItem(Struct, frozen=True, kw_only=True):
     checklist item or label, or null. `base` is what the agent saw, `current` what is there now, `proposed`
     what the item would write. Each is a value, or a map from field to value if there are several. `stale`:
     `current` has changed since the agent saw it. `expires_soon`: it expires within a day unless somebody
-    decides. Times are ISO 8601 in UTC.
+    decides. `notes` is what the notes of the task say of it, null if they cannot tell. Times are ISO 8601 in
+    UTC.
     """
 
     item_id: str
@@ -53,6 +67,7 @@ class PendingItem(Struct, frozen=True, kw_only=True):
     created_at: str
     expires_at: str
     expires_soon: bool = False
+    notes: NoteEvidence | None = None
 
 
 EXPIRED_LISTED_MAX = 200

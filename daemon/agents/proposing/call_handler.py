@@ -90,7 +90,7 @@ class ToolCallHandler:
     def answer_call(self, name: str, arguments: str | dict[str, Any], snapshot: Snapshot) -> ToolAnswer:
         """Handle one call, with the journal as it is now. Never raises for what a model wrote."""
         answer = self._answer_call(name, arguments, snapshot)
-        return replace(answer, text=self._short_ids.abbreviated(answer.text))
+        return replace(answer, text=self._short_ids.abbreviate(answer.text))
 
     def _answer_call(self, name: str, arguments: str | dict[str, Any], snapshot: Snapshot) -> ToolAnswer:
         tool = TOOLS.get(normalised_name(name))

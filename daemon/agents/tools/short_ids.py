@@ -48,7 +48,7 @@ class ShortIds:
         if not isinstance(arguments, dict):
             return arguments
         return {
-            name: self._expanded(value) if name in _ID_ARGUMENTS else self.with_full_ids(value)
+            name: self._expand(value) if name in _ID_ARGUMENTS else self.with_full_ids(value)
             for name, value in arguments.items()
         }
 
@@ -61,9 +61,9 @@ class ShortIds:
         expanded = self.with_full_ids(arguments)
         return call if expanded == arguments else replace(call, arguments=expanded)
 
-    def _expanded(self, value: Any) -> Any:
+    def _expand(self, value: Any) -> Any:
         if isinstance(value, list):
-            return [self._expanded(member) for member in value]
+            return [self._expand(member) for member in value]
         return self._full.get(value.strip().lower(), value) if isinstance(value, str) else value
 
     def require_known_ids(self, tool: str, arguments: Arguments) -> None:
@@ -105,7 +105,7 @@ class ShortIds:
             )
         )
 
-    def abbreviated(self, text: str) -> str:
+    def abbreviate(self, text: str) -> str:
         """Return an answer to the model with short ids for the full ones in it."""
         by_full = {full: short for short, full in self._full.items()}
         return _FULL.sub(lambda match: by_full.get(match.group(), match.group()), text)

@@ -198,6 +198,13 @@ class TaskJson(TypedDict, total=False):
     status_history: list[StatusStepJson]
 
 
+class NoteEvidenceJson(TypedDict, total=False):
+    verdict: str
+    entry_id: str | None
+    written_at: str | None
+    value: int | str | None
+
+
 class PendingItemJson(TypedDict, total=False):
     item_id: str
     set_id: str
@@ -220,6 +227,7 @@ class PendingItemJson(TypedDict, total=False):
     created_at: str
     expires_at: str
     expires_soon: bool
+    notes: NoteEvidenceJson | None
 
 
 class EvidenceJson(TypedDict, total=False):

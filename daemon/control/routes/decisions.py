@@ -20,6 +20,7 @@ from daemon.agents.deciding.decision_history import DecisionRecord
 from daemon.agents.deciding.decisions import DecisionOutcome, DecisionResult
 from daemon.agents.deciding.item_state import UNDECIDED
 from daemon.agents.deciding.waiting_items import PendingItem
+from daemon.agents.person.note_evidence import with_note_evidence
 from daemon.control.route import AsyncHandler, Call, Nothing, ReadHandler, Route
 from daemon.journal.references import entities
 from daemon.refusal import Candidate, RefusalCode, Refused, usage_error
@@ -119,8 +120,10 @@ class DecisionRoutes:
         task = call.query.task
         about = None if not task else entities.find_task(snapshot, task).id
         if call.query.expired:
-            return waiting_items.list_expired_items(snapshot, self._now_ms(), about)
-        return waiting_items.list_waiting_items(snapshot, self._now_ms(), task=about)
+            items = waiting_items.list_expired_items(snapshot, self._now_ms(), about)
+        else:
+            items = waiting_items.list_waiting_items(snapshot, self._now_ms(), task=about)
+        return with_note_evidence(snapshot, items)
 
     def _set_summary(self, snapshot: Snapshot, call: Call[Nothing, Nothing]) -> ChangeSetSummary:
         change_set = entities.find_entity(snapshot, ["change_set"], call.ref)

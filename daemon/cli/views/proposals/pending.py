@@ -20,7 +20,7 @@ from daemon.cli.wording.short_ids import short_ids_of
 from daemon.cli.wording.values import field_words, value_words, with_colon
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from daemon.cli.api.shapes import DecisionResultJson, PendingItemJson
     from daemon.cli.terminal.display import Display
@@ -93,6 +93,7 @@ def item_lines(item: PendingItemJson, short: str, display: Display) -> Iterator[
         *(() if fits else painted),
         *diff_lines(value_changes(item), width, display),
         *agent_quote_lines(rationale_words(item), width, display),
+        *note_lines(item, width, display),
     ]
     yield from (_INDENT + line for line in below)
 
@@ -111,6 +112,28 @@ def item_marks(item: PendingItemJson) -> list[tuple[str, str]]:
     if item.get("status") == "deferred":
         marks.append((_("deferred"), "yellow"))
     return marks
+
+
+def note_lines(item: PendingItemJson, width: int, display: Display) -> Iterator[str]:
+    """Say what the notes say of it, as this device reads them; nothing if they cannot tell."""
+    notes = item.get("notes") or {}
+    say = _NOTE_WORDS.get(str(notes.get("verdict")))
+    if say is None:
+        return
+    argument = next(iter(value_changes(item)), None)
+    value = value_words(notes.get("value"), "" if argument is None else argument.field)
+    words = say().format(when=relative_time(notes.get("written_at"), display.now_s), value=value)
+    style = "dim" if notes.get("verdict") in ("says so", "mentions it") else "yellow"
+    yield from (display.paint(line, style) for line in wrap_lines(words, width))
+
+
+_NOTE_WORDS: Final[Mapping[str, Callable[[], str]]] = {
+    "says so": lambda: _("a note says so ({when})"),
+    "mentions it": lambda: _("a note mentions it ({when})"),
+    "says other": lambda: _("a note says {value} ({when})"),
+    "silent": lambda: _("no note says so"),
+}
+"""The sentences, which are looked up in the language of the person when they are shown."""
 
 
 def set_heading(item: PendingItemJson, display: Display) -> str:

@@ -14,6 +14,7 @@ from daemon.cli.views.proposals.changes import diff_lines
 from daemon.cli.views.proposals.pending import (
     WIDTH_MAX,
     item_marks,
+    note_lines,
     set_heading,
     side_lines,
 )
@@ -62,6 +63,7 @@ def _detail_lines(
     if item.get("stale"):
         yield from side_lines(item, width, display)
     yield from agent_quote_lines(rationale_words(item), width, display)
+    yield from note_lines(item, width, display)
     yield from _tick(item, task, width, display)
     for words in (*_also(item, task), *_rivals(item, others)):
         yield from wrap_lines(words, width)

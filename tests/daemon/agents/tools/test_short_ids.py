@@ -76,7 +76,7 @@ def test_a_model_that_was_shown_no_task_is_not_asked_for_short_ids():
 
 
 def test_answers_name_things_as_the_model_does():
-    assert SHORT_IDS.abbreviated(f"Skipped 1: {FULL[1]} has expired.") == "Skipped 1: i2 has expired."
+    assert SHORT_IDS.abbreviate(f"Skipped 1: {FULL[1]} has expired.") == "Skipped 1: i2 has expired."
 
 
 def test_what_a_person_reads_later_has_full_ids_and_is_else_as_it_was_written():

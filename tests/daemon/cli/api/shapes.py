@@ -20,7 +20,7 @@ from msgspec.structs import fields
 
 from daemon.agents.deciding.decision_history import DecisionRecord
 from daemon.agents.deciding.decisions import DecisionResult
-from daemon.agents.deciding.waiting_items import PendingItem
+from daemon.agents.deciding.waiting_items import NoteEvidence, PendingItem
 from daemon.agents.person.activity import AgentMessage
 from daemon.agents.person.agent_overview import AgentDetails
 from daemon.app.composition import Daemon
@@ -59,6 +59,7 @@ SHAPES: Final[Mapping[str, type[Struct]]] = {
     "LabelJson": Label,
     "CategoryJson": Category,
     "TaskJson": Task,
+    "NoteEvidenceJson": NoteEvidence,
     "PendingItemJson": PendingItem,
     "DecisionJson": DecisionRecord,
     "DecisionResultJson": DecisionResult,

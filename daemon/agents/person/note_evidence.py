@@ -1,0 +1,267 @@
+"""What the notes of a task say of a proposal, read by the rules of the embedded model and the date grammar.
+
+Never blocks a proposal, and never stores or trusts a word of it: each device reads its own notes anew.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, tzinfo
+from functools import lru_cache
+from typing import Final
+
+from msgspec.structs import replace
+
+from daemon.agents.context.task_view import entry_views, view_of_task
+from daemon.agents.deciding.waiting_items import NoteEvidence, PendingItem
+from daemon.agents.models.rules.clauses import words_in
+from daemon.agents.models.rules.finished_items import is_same_stem, item_patterns
+from daemon.agents.models.rules.language_choice import note_tables, sample_text
+from daemon.agents.models.rules.lexicon.cue_table import CueTable
+from daemon.agents.models.rules.lexicon.plain_text import to_plain
+from daemon.agents.models.rules.note_reader import MentionCandidates, NoteFindings, read_note
+from daemon.agents.tools.arguments import Arguments
+from daemon.agents.tools.model_interface import ChecklistItemView, EntryView, LabelView, TaskView
+from daemon.agents.tools.table import (
+    ADD_CHECKLIST_ITEM,
+    ASSIGN_TASK_LABEL,
+    SET_TASK_STATUS,
+    UPDATE_CHECKLIST_ITEM,
+)
+from daemon.dates import durations, grammar
+from daemon.refusal import Refused
+from daemon.text_comparison import comparison_key
+from daemon.timestamps import iso_utc
+from store.snapshot import Snapshot
+from syncproto.ids import id_from_text
+
+NOTES_READ_MAX: Final = 20
+"""How many of the newest notes of a task a proposal is held against."""
+NOTE_CHARS_MAX: Final = 4000
+CALL_CHARS_MAX: Final = 200_000
+"""How much is read for one list of proposals; of tasks beyond that nothing is said."""
+_SPAN_WORDS_MAX = 4
+_SPANS_MAX = 2000
+_MENTION_SHARE = 0.6
+_WORD_CHARS_MIN = 3
+
+# The fields of `NoteFindings` by the tool that sets the same, with the argument that has the value.
+_VALUES: Final = {
+    "update_task_due_date": ("due", "dueDate"),
+    "update_task_estimate": ("minutes", "minutes"),
+    "update_task_priority": ("priority", "priority"),
+    SET_TASK_STATUS: ("status", "status"),
+    "set_task_title": ("title", "title"),
+}
+_TOKEN = re.compile(r"[^\s()!?;]+")
+
+
+@dataclass(frozen=True, slots=True)
+class _NoteReading:
+    """A note, the tables of words that it is read by, and what the rules read in it."""
+
+    note: EntryView
+    tables: tuple[CueTable, ...]
+    findings: NoteFindings
+
+
+def with_note_evidence(
+    snapshot: Snapshot, items: Iterable[PendingItem], zone: tzinfo | None = None
+) -> list[PendingItem]:
+    """Return proposals with what the notes of their task say of each; in the same order.
+
+    `zone` is the time zone in which "tomorrow" of a note counts; None is the device's own.
+    """
+    tasks: dict[str, _TaskNotes | None] = {}
+    room, shown = CALL_CHARS_MAX, []
+    for item in items:
+        if item.task_id not in tasks:
+            notes = _notes_of(snapshot, item.task_id, zone)
+            room -= 0 if notes is None else notes.length
+            tasks[item.task_id] = notes if room >= 0 else None
+        of_task = tasks[item.task_id]
+        evidence = None if of_task is None else note_evidence(item, of_task.task, of_task.notes)
+        shown.append(item if evidence is None else replace(item, notes=evidence))
+    return shown
+
+
+@dataclass(frozen=True, slots=True)
+class _TaskNotes:
+    """A task and its newest notes, oldest first."""
+
+    task: TaskView
+    notes: tuple[EntryView, ...]
+
+    @property
+    def length(self) -> int:
+        return sum(len(note.text) for note in self.notes)
+
+
+def _notes_of(snapshot: Snapshot, task_id: str, zone: tzinfo | None) -> _TaskNotes | None:
+    task = snapshot.entity(id_from_text(task_id))
+    if task is None or not task.visible:
+        return None
+    notes = [note for note in entry_views(snapshot, task.id, zone) if note.by != "agent"]
+    newest = [_cut(note) for note in notes[-NOTES_READ_MAX:]]
+    return _TaskNotes(view_of_task(snapshot, task), tuple(newest))
+
+
+def _cut(note: EntryView) -> EntryView:
+    return EntryView(note.id, note.text[:NOTE_CHARS_MAX], note.written_at, note.by)
+
+
+def note_evidence(item: PendingItem, task: TaskView, notes: Sequence[EntryView]) -> NoteEvidence | None:
+    """Return what notes say of a proposal; None if they cannot tell, as with another title of an item.
+
+    Of several notes that state a value, the newest counts.
+    """
+    label = (
+        LabelView(str(item.args.get("id")), item.subject or "") if item.tool == ASSIGN_TASK_LABEL else None
+    )
+    around = sample_text((task.title, *(member.title for member in task.items)))
+    readings = [_read_by_rules(note, task.language, around, task.items, label) for note in notes]
+    if item.tool in _VALUES:
+        return _value_evidence(item.tool, item.args, readings)
+    if item.tool == ASSIGN_TASK_LABEL:
+        return _evidence(_newest(reading.note for reading in readings if reading.findings.labels), "says so")
+    if item.tool == ADD_CHECKLIST_ITEM:
+        title = str(item.args.get("title"))
+        return _text_evidence(title, readings, [reading for reading in readings if _adds(reading, title)])
+    if item.tool == UPDATE_CHECKLIST_ITEM and "isChecked" in item.args:
+        identifier = item.args["id"] if item.args["isChecked"] is True else None
+        stating = [reading for reading in readings if identifier in reading.findings.finished_quotes]
+        return _text_evidence(item.subject or "", readings, stating)
+    return None
+
+
+@lru_cache(maxsize=512)
+def _read_by_rules(
+    note: EntryView,
+    language: str | None,
+    around: str,
+    items: tuple[ChecklistItemView, ...],
+    label: LabelView | None,
+) -> _NoteReading:
+    """Read a note as the embedded model does. The same note is read once, however often it is shown."""
+    tables = note_tables(note.text, language, around)
+    labels = () if label is None else (label,)
+    findings = NoteFindings()
+    for table in tables:
+        candidates = MentionCandidates(item_patterns(items, table), labels)
+        findings.merge(read_note(note.text, note.written_at, table, candidates))
+    return _NoteReading(note, tables, findings)
+
+
+# -- values -------------------------------------------------------------------------------------------
+
+
+def _value_evidence(tool: str, args: Arguments, readings: Sequence[_NoteReading]) -> NoteEvidence | None:
+    """Hold a value against those that notes state, and then against what they only mention."""
+    field, argument = _VALUES[tool]
+    proposed = str(args.get(argument))
+    stated = [(reading, value.value) for reading in readings if (value := getattr(reading.findings, field))]
+    newest, value = stated[-1] if stated else (None, "")
+    if newest is not None and comparison_key(value) == comparison_key(proposed):
+        return _evidence(newest.note, "says so")
+    # A note that only mentions the value says more than an older one that states another.
+    later = readings if newest is None else readings[readings.index(newest) :]
+    mentioning = _newest(reading.note for reading in later if _mentions(reading, field, proposed))
+    if mentioning is not None:
+        return _evidence(mentioning, "mentions it")
+    if newest is not None:
+        return _evidence(newest.note, "says other", int(value) if field == "minutes" else value)
+    # No rule reads a good name for a task, so that silence about it means nothing.
+    return None if field == "title" else _evidence(None, "silent")
+
+
+def _mentions(reading: _NoteReading, field: str, proposed: str) -> bool:
+    """Return whether a note has a day or a length of time somewhere, whatever it says of it."""
+    if field == "due":
+        day = grammar.date_or_none(*map(int, proposed.split("-"))) if proposed.count("-") == 2 else None
+        return day is not None and day in _days_in(reading.note, reading.tables)
+    return field == "minutes" and proposed.isdigit() and int(proposed) in _lengths_in(reading.note.text)
+
+
+@lru_cache(maxsize=512)
+def _days_in(note: EntryView, tables: tuple[CueTable, ...]) -> frozenset[date]:
+    """Return each day that some words of a note mean, if they can mean no other."""
+    today, days = note.written_at.date(), set[date]()
+    for span in _spans(note.text):
+        for table in tables:
+            meant = grammar.day_readings(span, today, table.language)
+            if len(meant) == 1:
+                days |= meant
+    return frozenset(days)
+
+
+@lru_cache(maxsize=512)
+def _lengths_in(text: str) -> frozenset[int]:
+    """Return each length of time in a text, in minutes; a bare number is none."""
+    lengths = set[int]()
+    for span in _spans(text):
+        if any(sign.isalpha() or sign == ":" for sign in span):
+            try:
+                lengths.add(durations.parse_minutes(span) or 0)
+            except Refused:
+                continue
+    return frozenset(lengths)
+
+
+def _spans(text: str) -> Iterator[str]:
+    """Yield the words of a text, some at a time, without the signs around them."""
+    count = 0
+    for line in text.splitlines():
+        tokens = [token.group() for token in _TOKEN.finditer(line)]
+        for start in range(len(tokens)):
+            for end in range(start + 1, min(start + _SPAN_WORDS_MAX, len(tokens)) + 1):
+                count += 1
+                if count > _SPANS_MAX:
+                    return
+                yield " ".join(tokens[start:end]).strip(".,:\"'„“”«»–-")
+
+
+# -- items --------------------------------------------------------------------------------------------
+
+
+def _adds(reading: _NoteReading, title: str) -> bool:
+    wanted = comparison_key(title)
+    return any(comparison_key(listed) == wanted for listed, _ in reading.findings.new_items)
+
+
+def _text_evidence(
+    words: str, readings: Sequence[_NoteReading], stating: Sequence[_NoteReading]
+) -> NoteEvidence:
+    """Hold an item against the notes that state it, else against those that have most of its words."""
+    if stating:
+        return _evidence(stating[-1].note, "says so")
+    mentioning = _newest(reading.note for reading in readings if _has_words_of(words, reading))
+    return _evidence(mentioning, "silent" if mentioning is None else "mentions it")
+
+
+def _has_words_of(title: str, reading: _NoteReading) -> bool:
+    """Return whether a note has most of the words of a title, inflected or not, function words aside."""
+    function_words = frozenset().union(*(table.function_words for table in reading.tables))
+    named = {
+        word
+        for word in words_in(to_plain(title))
+        if len(word) >= _WORD_CHARS_MIN and word not in function_words
+    }
+    written = set(words_in(to_plain(reading.note.text)))
+    common = {
+        word for word in named if word in written or any(is_same_stem(word, other) for other in written)
+    }
+    return bool(named) and len(common) >= _MENTION_SHARE * len(named)
+
+
+# -- the answer ---------------------------------------------------------------------------------------
+
+
+def _newest(notes: Iterable[EntryView]) -> EntryView | None:
+    return next(reversed(list(notes)), None)
+
+
+def _evidence(note: EntryView | None, verdict: str, value: int | str | None = None) -> NoteEvidence:
+    if note is None:
+        return NoteEvidence(verdict="silent")
+    written_ms = int(note.written_at.timestamp() * 1000)
+    return NoteEvidence(verdict=verdict, entry_id=note.id, written_at=iso_utc(written_ms), value=value)
