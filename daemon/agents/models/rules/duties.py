@@ -124,7 +124,7 @@ def _no_things(cues: CueTable) -> frozenset[str]:
     """Return the words that name no thing: those of grammar, adverbs, and days."""
     tongue = date_language(cues.language)
     days = (*tongue.weekdays, *tongue.months, *tongue.days)
-    phrases = (*cues.duty.adverbs, *cues.deadline.cues, *cues.deadline.suffixes, *days)
+    phrases = (*cues.duty.adverbs, *cues.deadline.cues, *cues.deadline.suffixes, *cues.done.cues, *days)
     words = frozenset(word for phrase in phrases for word in to_plain(phrase).split())
     return words | cues.function_words | cues.duty.clitics | cues.duty.openers | cues.deadline.fillers
 

@@ -35,9 +35,9 @@ def status_mention(clause: Clause, cues: CueTable) -> StatusMention | None:
     status_mentions += [
         StatusMention(IN_PROGRESS, start) for start in _asserted_starts(clause, cues.status.started, cues)
     ]
-    # "No longer blocked" is the negation itself.
+    # "No longer blocked" is the negation itself, and none stands before it.
     status_mentions += [
-        StatusMention(RESUMED, match.start()) for match in _cue_matches(clause, cues.status.resumed)
+        StatusMention(RESUMED, start) for start in _asserted_starts(clause, cues.status.resumed, cues)
     ]
     return max(status_mentions, key=lambda mention: mention.start, default=None)
 
