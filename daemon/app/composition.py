@@ -108,7 +108,8 @@ class Daemon:
             name: remote_model.open_remote_model(checked, self._store, clock, local_zone, ledger)
             for name, checked in judged.items()
         }
-        self._models = _models(self._remotes, has_fallback=settings.model.fallback == "rules")
+        rules = RulesModel(chosen_language(settings.language, os.environ))
+        self._models = _models(self._remotes, rules, has_fallback=settings.model.fallback == "rules")
         self._watch = ClockWatch(clock.now_ms)
         self._notifier = Notifier()
         self._meter = RequestMeter(clock.monotonic_s)
@@ -297,9 +298,8 @@ def _device_name(settings: Settings) -> str:
     return settings.device.name or socket.gethostname()[:HOST_NAME_CHARS_MAX]
 
 
-def _models(remotes: Mapping[str, RemoteModel], *, has_fallback: bool) -> dict[str, Model]:
+def _models(remotes: Mapping[str, RemoteModel], rules: Model, *, has_fallback: bool) -> dict[str, Model]:
     """Return the models by the names that agents know them by; behind each remote one stand the rules."""
-    rules = RulesModel()
     models: dict[str, Model] = {RULES_MODEL: rules}
     for name, remote in remotes.items():
         models[name] = ModelWithStandIn(remote.model, rules, answers_outages=has_fallback)

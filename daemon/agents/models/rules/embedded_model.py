@@ -24,6 +24,7 @@ from daemon.agents.models.rules.note_reader import MentionCandidates, NoteFindin
 from daemon.agents.models.rules.report import build_report
 from daemon.agents.models.rules.status_mentions import IN_PROGRESS, next_status
 from daemon.agents.tools.model_interface import EntryView, ModelTurn, RunContext, TaskView, ToolCall
+from daemon.language import DEFAULT_LANGUAGE
 
 LABELS_PROPOSED_MAX = 3
 NOTES_CHARS_MAX = 256 * 1024  # of all new notes together: what a run reads stays a matter of seconds
@@ -31,11 +32,14 @@ EVENT_LOOP_CHARS_MAX = 8 * 1024  # more is read beside the event loop
 
 
 class RulesModel:
-    """The model that needs nothing."""
+    """The model that needs nothing. The device's language breaks ties between the languages of a note."""
 
-    __slots__ = ()
+    __slots__ = ("_language",)
 
     name = "rules"
+
+    def __init__(self, language: str = DEFAULT_LANGUAGE) -> None:
+        self._language = language
 
     async def turn(self, context: RunContext) -> ModelTurn:
         """Propose what the new notes say, and write the report. A second turn has nothing to add."""
@@ -45,23 +49,27 @@ class RulesModel:
             # The first run reads the files of words: some 30 ms that the event loop need not wait for.
             await asyncio.to_thread(load_words)
         if sum(len(note.text) for note in context.new_entries) > EVENT_LOOP_CHARS_MAX:
-            found_calls = await asyncio.to_thread(proposed_calls, context)
+            found_calls = await asyncio.to_thread(proposed_calls, context, self._language)
         else:
-            found_calls = proposed_calls(context)
-        calls = [*found_calls, ToolCall("update_report", build_report(context, _own_table(context).wording))]
+            found_calls = proposed_calls(context, self._language)
+        report = build_report(context, _own_table(context, self._language).wording)
+        calls = [*found_calls, ToolCall("update_report", report)]
         return ModelTurn(
             tuple(call for call in calls if not context.allowed_tools or call.name in context.allowed_tools)
         )
 
 
-def proposed_calls(context: RunContext) -> list[ToolCall]:
-    """Return the calls for what the new notes say. Of several values for a field, the newest counts."""
+def proposed_calls(context: RunContext, language: str = DEFAULT_LANGUAGE) -> list[ToolCall]:
+    """Return the calls for what the new notes say. Of several values for a field, the newest counts.
+
+    `language` is the device's.
+    """
     task, around = context.task, _around(context)
     latest, items, ticks = NoteFindings(), NewItems(task.items), FinishedItems()
     labels: dict[str, tuple[LabelMention, CueTable]] = {}
-    cues = _own_table(context)
+    cues = _own_table(context, language)
     for note in _newest_notes(context.new_entries):
-        cues, *others = note_tables(note.text, task.language, around)
+        cues, *others = note_tables(note.text, task.language, around, language)
         note_findings = _read_notes(context, note, cues)
         for other in others:
             note_findings.merge(_read_notes(context, note, other))
@@ -106,10 +114,11 @@ def _around(context: RunContext) -> str:
     return sample_text((context.task.title, *(item.title for item in context.task.items), *older))
 
 
-def _own_table(context: RunContext) -> CueTable:
+def _own_table(context: RunContext, language: str) -> CueTable:
     """Return the table of the task itself, in whose language the report is."""
     notes = sample_text(note.text for note in context.new_entries)
-    return cue_tables().get(context.task.language or "") or note_table(notes, None, _around(context))
+    own = cue_tables().get(context.task.language or "")
+    return own or note_table(notes, None, _around(context), language)
 
 
 def _carry(note_findings: NoteFindings, latest: NoteFindings, note: EntryView) -> None:

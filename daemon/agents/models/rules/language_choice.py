@@ -33,32 +33,34 @@ def words_are_loaded() -> bool:
     return _vocabulary.cache_info().currsize == len(LANGUAGES)
 
 
-def note_table(note: str, language: str | None, around: str = "") -> CueTable:
+def note_table(note: str, language: str | None, around: str = "", own: str = DEFAULT_LANGUAGE) -> CueTable:
     """Return the table to read a note by: that of its own language if it is clear, else the task's.
 
-    If the task has no language, the texts `around` it decide if they are clear; then the likeliest language;
-    then English.
+    If the task has no language, the texts `around` it decide if they are clear; then the likeliest language.
+    The device's `own` language breaks ties, and is what is left.
     """
     for text in (
         certain_language(note),
         language,
         certain_language(around),
-        likeliest_language(note),
-        likeliest_language(around),
+        likeliest_language(note, own),
+        likeliest_language(around, own),
     ):
         if (cue_table := cue_tables().get(text or "")) is not None:
             return cue_table
-    return cue_tables()[DEFAULT_LANGUAGE]
+    return cue_tables()[own]
 
 
-def note_tables(note: str, language: str | None, around: str = "") -> tuple[CueTable, ...]:
+def note_tables(
+    note: str, language: str | None, around: str = "", own: str = DEFAULT_LANGUAGE
+) -> tuple[CueTable, ...]:
     """Return the tables to read a note by: its own, and that of its surroundings if they have another one.
 
     People mix languages. What the note's own table denies, the other one must not report.
     """
-    own = note_table(note, language, around)
-    home = cue_tables().get(language or certain_language(around) or "", own)
-    return (own,) if home is own else (own, _with_negations_of(home, own))
+    table = note_table(note, language, around, own)
+    home = cue_tables().get(language or certain_language(around) or "", table)
+    return (table,) if home is table else (table, _with_negations_of(home, table))
 
 
 @lru_cache(maxsize=20)
@@ -80,10 +82,11 @@ def certain_language(text: str) -> str | None:
     return best if most >= CERTAIN_WORDS_MIN and most >= CERTAIN_LEAD * less else None
 
 
-def likeliest_language(text: str) -> str | None:
-    """Return the language of which a text has the most; None if none leads."""
-    (most, best), (less, _) = _rank_languages(text)[:2]
-    return best if most > less else None
+def likeliest_language(text: str, own: str = "") -> str | None:
+    """Return the language of most words of a text. Of several, `own` counts; None if it is none of them."""
+    ranked = _rank_languages(text)
+    best = [language for count, language in ranked if count and count == ranked[0][0]]
+    return best[0] if len(best) == 1 else own if own in best else None
 
 
 def _rank_languages(text: str) -> list[tuple[int, str]]:

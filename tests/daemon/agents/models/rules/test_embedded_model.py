@@ -361,3 +361,10 @@ def test_urgency_never_lowers_a_priority_but_a_stated_one_may() -> None:
     assert proposed_calls(context("urgent", priority="P0")) == []
     assert proposed_calls(context("priority: P2")) == []
     assert [call.name for call in proposed_calls(context("priority: P3"))] == ["update_task_priority"]
+
+
+@pytest.mark.parametrize(("own", "due"), [("de", ["2026-11-20"]), ("en", [])])
+async def test_the_devices_language_breaks_ties(own: str, due: list[str]) -> None:
+    turn = await RulesModel(own).turn(context("Deadline Fr", title="2027"))
+    proposals: list[Any] = [call.arguments for call in turn.calls]
+    assert [proposal["dueDate"] for proposal in proposals if "dueDate" in proposal] == due
