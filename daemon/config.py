@@ -108,6 +108,17 @@ class WakeSettings(_Section, frozen=True):
     run_max_s: Seconds = 600.0
 
 
+class NewAgentSettings(_Section, frozen=True):
+    """The agent of each task that is added on this device: of these categories, or of all if there are none.
+
+    Imported tasks get none: `placet agent create --all` gives it to them.
+    """
+
+    for_new_tasks: bool = False
+    categories: tuple[str, ...] = ()
+    mode: Literal["autonomous", "hybrid", "interactive"] = "autonomous"
+
+
 class ProposalSettings(_Section, frozen=True):
     """How long a proposal stays open, and how many fit in a set."""
 
@@ -150,6 +161,7 @@ class Settings(_Section, frozen=True):
     models: dict[Annotated[str, Meta(pattern="^[a-z][a-z0-9_-]{0,31}$")], ServerSettings] = {}
     """Further models at servers, by the names that agents know them by."""
     wake: WakeSettings = WakeSettings()
+    agents: NewAgentSettings = NewAgentSettings()
     proposals: ProposalSettings = ProposalSettings()
     sovereignty: SovereigntySettings = SovereigntySettings()
     budget: BudgetSettings = BudgetSettings()

@@ -12,6 +12,7 @@ from pathlib import Path
 import structlog
 
 from daemon.agents.models.rules.embedded_model import RulesModel
+from daemon.agents.person.default_agents import DefaultAgent
 from daemon.agents.proposing.change_set_builder import ProposalLimits
 from daemon.agents.running import remote_model
 from daemon.agents.running.remote_model import RemoteModel
@@ -35,6 +36,7 @@ from daemon.control.routes.decisions import DecisionRoutes
 from daemon.control.routes.devices import PeerRoutes
 from daemon.control.routes.events import EventStreams
 from daemon.control.routes.journal import labels, links, tasks, times
+from daemon.control.routes.journal.tasks import OnNewTask
 from daemon.control.routes.metrics import MetricsRoutes
 from daemon.control.routes.status import StatusRoutes
 from daemon.control.routes.transfers import imports
@@ -207,7 +209,7 @@ class Daemon:
             typed=self._human_input(),
         )
         return [
-            *tasks.routes(self._human_input()),
+            *tasks.routes(self._human_input(), *self._on_new_task()),
             *times.routes(self._human_input()),
             *links.routes(),
             *labels.routes(),
@@ -236,6 +238,13 @@ class Daemon:
             ).routes(),
             *self._metrics().routes(),
         ]
+
+    def _on_new_task(self) -> list[OnNewTask]:
+        wanted = self._settings.agents
+        if not wanted.for_new_tasks:
+            return []
+        categories = frozenset(name.strip().casefold() for name in wanted.categories)
+        return [DefaultAgent(self._settings.model.kind, wanted.mode, categories).create]
 
     def _metrics(self) -> MetricsRoutes:
         return MetricsRoutes(

@@ -51,6 +51,7 @@ def test_every_key_can_be_set_by_the_environment(tmp_path: Path):
     texts = {"model.kind": "rules", "model.mode": "tools", "language": "de", "mdns.enabled": "false"}
     texts |= {"model.temperature": "0.5", "model.max_output_tokens": "700", "model.context_tokens": "4096"}
     texts |= {"model.extra": '{"top_p": 0.9}', "model.fallback": "rules", "models": '{"fast": {"name": "m"}}'}
+    texts |= {"agents.for_new_tasks": "true", "agents.mode": "hybrid"}
     environment = {"PLACET_" + key.upper().replace(".", "_"): texts.get(key, "7") for key in KEYS}
     loaded = load(tmp_path, environment=environment)
     assert set(loaded.origins) == set(KEYS)

@@ -67,5 +67,7 @@ def gather_inputs(
         proposals=memory.proposal_views(snapshot, agent, now_ms),
         decisions=memory.decision_views(snapshot, agent.task, now_ms),
         reason_chars_min=limits.reason_chars_min,
+        agent_name=agent.name,
+        agent_description=agent.description,
     )
     return RunInputs(agent, run_key, reason, context, baseline_of(snapshot, agent.task), snapshot.vector())

@@ -4,7 +4,8 @@ Never writes, and never runs an agent.
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from itertools import islice
 from typing import Any, NamedTuple
 
 from msgspec import Struct
@@ -31,11 +32,12 @@ from daemon.agents.tools.agent_record import (
     dormancy_reason,
     hindrance,
     is_agent,
+    is_paused,
     load_agent,
     replicated_failures,
 )
 from daemon.journal.references import entities
-from daemon.journal.references.names import shown_name
+from daemon.journal.references.names import category_id_of, shown_name
 from daemon.journal.views.lookup import NameLookup
 from daemon.refusal import RefusalCode, Refused
 from daemon.timestamps import iso_utc
@@ -51,6 +53,8 @@ OUTLOOK_BY_MODE = {
     INTERACTIVE: sentence("agent-wakes-when-asked", "it wakes only when asked"),
     HYBRID: sentence("agent-wakes-when-asked-or-timed", "it wakes when asked, and by timers"),
 }
+
+_FINISHED = frozenset({"DONE", "REJECTED"})
 
 OutlookLookup = Callable[[EntityId], Outlook]
 
@@ -70,6 +74,9 @@ class RunSummary(Struct, frozen=True, kw_only=True):
 
 class AgentDetails(Struct, frozen=True, kw_only=True):
     """An agent with its report, its state, and when and why it runs next.
+
+    `name` and `description` are a person's, null if none gave any. `paused_until` is when a pause ends by
+    itself.
 
     `lifecycle_reason_id` and `next_wake_why_id` name the sentences of these texts, with what fills them.
     `report_changes_since` and `report_decisions_since` count up to 100.
@@ -107,6 +114,9 @@ class AgentDetails(Struct, frozen=True, kw_only=True):
     confirmed_without_effect: list[str]
     cannot_take_effect: list[str] = []
     runs: list[RunSummary]
+    name: str | None = None
+    description: str | None = None
+    paused_until: str | None = None
 
 
 class StoppedAgent(NamedTuple):
@@ -148,11 +158,35 @@ def find_agent(snapshot: Snapshot, ref: str) -> EntityId:
     return agent
 
 
-def list_agents(snapshot: Snapshot, now_ms: int, outlook: OutlookLookup) -> list[AgentDetails]:
-    """List the agents in the order in which their tasks were created."""
+def list_agents(
+    snapshot: Snapshot, now_ms: int, outlook: OutlookLookup, states: Collection[str] = ()
+) -> list[AgentDetails]:
+    """List the agents in the order in which their tasks were created; with `states`, those in one of them."""
     entities_of_kind = snapshot.entities("agent")
     agents = [agent.id for agent in entities_of_kind if is_agent(agent.id, agent.value("task_id"))]
+    if states:
+        agents = [agent for agent in agents if _state_of(snapshot, agent) in states]
     return [agent_details(snapshot, agent, now_ms, outlook) for agent in agents]
+
+
+def _state_of(snapshot: Snapshot, agent: EntityId) -> str:
+    known_agent = load_agent(snapshot, agent)
+    if known_agent is None:
+        return ""
+    task = snapshot.entity(known_agent.task)
+    return displayed_lifecycle(known_agent, task is not None and task.visible)
+
+
+def tasks_without_agent(snapshot: Snapshot, category: EntityId | None, limit: int) -> list[EntityId]:
+    """Return open tasks that never had an agent, of a category or of all, in the order of their making."""
+    tasks = (
+        task.id
+        for task in snapshot.entities("task")
+        if task.text("status") not in _FINISHED
+        and (category is None or category_id_of(task) == category)
+        and load_agent(snapshot, agent_id(task.id)) is None
+    )
+    return list(islice(tasks, limit))
 
 
 def agent_details(snapshot: Snapshot, agent: EntityId, now_ms: int, outlook: OutlookLookup) -> AgentDetails:
@@ -199,7 +233,16 @@ def agent_details(snapshot: Snapshot, agent: EntityId, now_ms: int, outlook: Out
             if (stored := snapshot.item(item)) is None or not can_take_effect(snapshot, stored)
         ],
         runs=[run_summary(run) for run in runs],
+        name=known_agent.name or None,
+        description=known_agent.description or None,
+        paused_until=_paused_until(known_agent),
     )
+
+
+def _paused_until(agent: Agent) -> str | None:
+    if not is_paused(agent) or agent.paused_until_ms is None:
+        return None
+    return iso_utc(agent.paused_until_ms)
 
 
 def _lifecycle_reason(snapshot: Snapshot, agent: Agent) -> Sentence | None:

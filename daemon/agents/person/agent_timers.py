@@ -25,7 +25,7 @@ def set_timer(tx: Transaction, agent: EntityId, words: str, typed: HumanInput) -
     Raises Refused if the agent may not run here, wakes only when asked, or has too many timers, and for words
     that are no time or a time that has passed.
     """
-    at_ms, now_ms = round(typed.moment(words, "future").timestamp() * 1000), tx.now_ms()
+    at_ms = future_ms(words, typed, tx.now_ms())
     known_agent = require_runnable_here(tx, load_agent(tx, agent))
     if known_agent.mode == INTERACTIVE:
         raise Refused(
@@ -33,6 +33,21 @@ def set_timer(tx: Transaction, agent: EntityId, words: str, typed: HumanInput) -
             sentence("agent-wakes-when-asked", "it wakes only when asked"),
             sentence("use-agent-mode-hybrid", "let timers wake it: placet agent edit --mode hybrid"),
         )
+    if len(timers.times_of_agent(tx, agent)) >= TIMERS_MAX:
+        raise Refused(
+            RefusalCode.CONFLICT,
+            sentence("too-many-timers", "it has {count} timers already", count=TIMERS_MAX),
+            sentence("use-agent-wake-cancel", "cancel them: placet agent wake --cancel"),
+        )
+    timers.add_timer(tx, Timer(wakes.timer_key(agent, at_ms), agent, at_ms))
+
+
+def future_ms(words: str, typed: HumanInput, now_ms: int) -> int:
+    """Return a time as a person types it, Unix time in milliseconds.
+
+    Raises Refused for words that are no time, and for a time that has passed.
+    """
+    at_ms = round(typed.moment(words, "future").timestamp() * 1000)
     if at_ms <= now_ms:
         raise usage_error(
             sentence(
@@ -43,13 +58,7 @@ def set_timer(tx: Transaction, agent: EntityId, words: str, typed: HumanInput) -
             ),
             sentence("name-future-time", "name a time in the future"),
         )
-    if len(timers.times_of_agent(tx, agent)) >= TIMERS_MAX:
-        raise Refused(
-            RefusalCode.CONFLICT,
-            sentence("too-many-timers", "it has {count} timers already", count=TIMERS_MAX),
-            sentence("use-agent-wake-cancel", "cancel them: placet agent wake --cancel"),
-        )
-    timers.add_timer(tx, Timer(wakes.timer_key(agent, at_ms), agent, at_ms))
+    return at_ms
 
 
 def cancel_timers(tx: Transaction, agent: EntityId) -> None:

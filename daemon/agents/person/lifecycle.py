@@ -14,6 +14,7 @@ from daemon.agents.tools.agent_record import (
     TASK_AGENT,
     Agent,
     agent_id,
+    is_paused,
     load_agent,
     replicated_failures,
     state_id,
@@ -35,11 +36,20 @@ def _destroyed_sentence() -> Sentence:
     return sentence("agent-destroyed-for-good", "the agent was destroyed, which is final")
 
 
-def create_agent(tx: Transaction, task_ref: str, model: str, mode: str | None = None) -> EntityId:
+def create_agent(
+    tx: Transaction,
+    task_ref: str,
+    model: str,
+    mode: str | None = None,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+) -> EntityId:
     """Give the task that `task_ref` names an agent, at home on this device; an existing one is kept.
 
-    The agent may work on tasks of the category that this task has now. Raises Refused if the reference names
-    no task, and as a conflict if the task's agent was destroyed or has another mode than the requested one.
+    `name` and `description` are the agent's own, as a person words them. The agent may work on tasks of the
+    category that this task has now. Raises Refused if the reference names no task, and as a conflict if the
+    task's agent was destroyed or has another mode than the requested one.
     """
     task = entities.find_task(tx, task_ref)
     identifier = agent_id(task.id)
@@ -69,6 +79,7 @@ def create_agent(tx: Transaction, task_ref: str, model: str, mode: str | None = 
     category = category_id_of(task)
     if category is not None:
         fields[f"{CATEGORIES_FIELD}/{id_to_text(category)}"] = True
+    fields |= {field: words for field, words in _persona(name, description).items() if words}
     tx.commit([EntityWrite(identifier, "agent", fields)])
     return identifier
 
@@ -93,11 +104,19 @@ def require_not_destroyed(snapshot: Snapshot, agent: EntityId) -> Agent:
     return known_agent
 
 
-def pause_agent(tx: Transaction, agent: EntityId) -> None:
-    """Make an agent dormant until a person resumes it; a dormant one stays as it is."""
+def pause_agent(tx: Transaction, agent: EntityId, until_ms: int | None = None) -> None:
+    """Make an agent dormant until a person resumes it, or until a time, Unix time in milliseconds.
+
+    One that is dormant because it failed stays as it is. A pause takes the end that was given last.
+    """
     known_agent = require_not_destroyed(tx, agent)
-    if known_agent.lifecycle != DORMANT:
-        _write(tx, agent, {"lifecycle": DORMANT, "lifecycle_reason": PAUSED_REASON})
+    dormant = known_agent.lifecycle == DORMANT
+    if dormant and (not is_paused(known_agent) or known_agent.paused_until_ms == until_ms):
+        return
+    fields: dict[str, Value] = {"lifecycle": DORMANT, "lifecycle_reason": PAUSED_REASON}
+    if until_ms is not None or known_agent.paused_until_ms is not None:
+        fields["paused_until"] = until_ms
+    _write(tx, agent, fields)
 
 
 def resume_agent(tx: Transaction, agent: EntityId) -> None:
@@ -115,7 +134,10 @@ def resume_agent(tx: Transaction, agent: EntityId) -> None:
         )
     if known_agent.lifecycle != DORMANT:
         return
-    writes = [EntityWrite(agent, "agent", {"lifecycle": ACTIVE, "lifecycle_reason": None})]
+    fields: dict[str, Value] = {"lifecycle": ACTIVE, "lifecycle_reason": None}
+    if known_agent.paused_until_ms is not None:
+        fields["paused_until"] = None
+    writes = [EntityWrite(agent, "agent", fields)]
     if replicated_failures(tx, agent):
         writes.append(
             EntityWrite(state_id(agent), "agent_state", {"agent_id": agent, "consecutive_failures": 0})
@@ -129,16 +151,36 @@ def move_agent(tx: Transaction, agent: EntityId, device: DeviceId) -> None:
         _write(tx, agent, {"home_device_id": device})
 
 
-def edit_agent(tx: Transaction, agent: EntityId, *, mode: str | None, model: str | None) -> None:
-    """Change what wakes an agent, and the model that it uses. Unchanged values are not written."""
+def edit_agent(
+    tx: Transaction,
+    agent: EntityId,
+    *,
+    mode: str | None = None,
+    model: str | None = None,
+    name: str | None = None,
+    description: str | None = None,
+) -> None:
+    """Change what wakes an agent, the model that it uses, its name or its description.
+
+    Unchanged values are not written. An empty name or description takes it away.
+    """
     known_agent = require_not_destroyed(tx, agent)
     fields: dict[str, Value] = {}
     if mode is not None and parse_mode(mode) != known_agent.mode:
         fields["mode"] = parse_mode(mode)
     if model is not None and model != known_agent.model:
         fields["model"] = model
+    before = {"name": known_agent.name, "description": known_agent.description}
+    persona = _persona(name, description)
+    fields |= {field: words or None for field, words in persona.items() if words != before[field]}
     if fields:
         _write(tx, agent, fields)
+
+
+def _persona(name: str | None, description: str | None) -> dict[str, str]:
+    """Return what was given of a name, on one line, and a description."""
+    persona = {} if name is None else {"name": " ".join(name.split())}
+    return persona if description is None else persona | {"description": description.strip()}
 
 
 def destroy_agent(tx: Transaction, agent: EntityId) -> None:

@@ -24,6 +24,7 @@ _NO_FAILURES = run_log.FailureStreak(0, 0)
 class AgentCheck(NamedTuple):
     """What the store says of an agent: whether it has news, how it failed lately, and its model.
 
+    `paused_until_ms` is when its pause ends by itself, None if it does not.
     `last_run_ms` is when it last ran by itself. `has_orphaned_items` is True if it was destroyed and left
     proposals.
     """
@@ -33,6 +34,7 @@ class AgentCheck(NamedTuple):
     model: str = ""
     last_run_ms: int | None = None
     has_orphaned_items: bool = False
+    paused_until_ms: int | None = None
 
 
 def check_agents(snapshot: Snapshot, agents: Iterable[EntityId], now_ms: int) -> list[AgentCheck | Exception]:
@@ -59,7 +61,8 @@ def _check(snapshot: Snapshot, agent: EntityId, now_ms: int) -> AgentCheck:
         )
     failures = run_log.failure_streak(snapshot, agent, known_agent.lifecycle_write)
     if not wakes.has_news(snapshot, known_agent):
-        return AgentCheck(False, failures, known_agent.model)
+        until_ms = known_agent.paused_until_ms if known_agent.lifecycle == DORMANT else None
+        return AgentCheck(False, failures, known_agent.model, paused_until_ms=until_ms)
     return AgentCheck(True, failures, known_agent.model, run_log.last_unrequested_ms(snapshot, agent))
 
 

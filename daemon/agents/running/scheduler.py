@@ -13,6 +13,7 @@ from daemon.agents.deciding import orphans
 from daemon.agents.running import wakes
 from daemon.agents.running.conversation import AsyncDatabase
 from daemon.agents.running.due_agents import AgentCheck, check_agents, queue_request
+from daemon.agents.running.pause_ends import end_pause
 from daemon.agents.running.runner import Runner, RunnerClock, RunnerSettings
 from daemon.agents.running.timetable import FAILURE_BACKOFF, FAILURES_MAX, Outlook, RunStart, Timetable
 from daemon.agents.tools.agent_record import hindrance, load_agent
@@ -84,6 +85,7 @@ class Scheduler:
         self._timer_ms: int | None = None
         self._timers_changed = True
         self._timers_not_before_s = 0.0
+        self._pause_ends: dict[EntityId, int] = {}
 
     # -- from outside ---------------------------------------------------------------------------------
 
@@ -113,26 +115,27 @@ class Scheduler:
         self._wake_up.set()
         return None if wait_s is None else await self._wait_for_end(key, wait_s)
 
-    async def create_and_wake(self, make: Callable[[Transaction], EntityId]) -> EntityId:
-        """Create an agent, and request its first run in the same transaction if it may run here.
+    async def create_and_wake(self, make: Callable[[Transaction], list[EntityId]]) -> list[EntityId]:
+        """Create agents, and request their first runs in the same transaction if they may run here.
 
-        No run is requested for an agent that existed before.
+        No run is requested if nothing was written, because the agents existed before.
         """
         session = id_to_text(self._clock.randomness(16))
 
-        def use(tx: Transaction) -> tuple[EntityId, str | None]:
-            agent = make(tx)
-            if not tx.committed or hindrance(tx, load_agent(tx, agent)) is not None:
-                return agent, None
-            key = wakes.session_key(agent, session, 1)
-            queue_request(tx, agent, key)
-            return agent, key
+        def use(tx: Transaction) -> tuple[list[EntityId], dict[EntityId, str]]:
+            agents, keys = make(tx), dict[EntityId, str]()
+            for agent in agents if tx.committed else ():
+                if hindrance(tx, load_agent(tx, agent)) is None:
+                    keys[agent] = wakes.session_key(agent, session, 1)
+                    queue_request(tx, agent, keys[agent])
+            return agents, keys
 
-        agent, key = await self._database.write(use)
-        if key is not None:
+        agents, keys = await self._database.write(use)
+        for agent, key in keys.items():
             self._timetable.add_urgent_request(agent, key)
+        if keys:
             self._wake_up.set()
-        return agent
+        return agents
 
     async def _queue(self, agent: EntityId, *, all_notes: bool) -> str:
         shortfall = self._shortfall_now()
@@ -187,6 +190,7 @@ class Scheduler:
                 self._wake_up.clear()
                 await self._catch_up()
                 await self._queue_timers()
+                await self._end_pauses()
                 self._start_ready()
                 await self._sleep()
         finally:
@@ -241,6 +245,9 @@ class Scheduler:
 
     def _note_check(self, agent: EntityId, check: AgentCheck) -> None:
         now_s = self._clock.monotonic_s()
+        self._pause_ends.pop(agent, None)
+        if check.paused_until_ms is not None:
+            self._pause_ends[agent] = check.paused_until_ms
         self._hold_back(agent, check.failures)
         if check.has_news:
             self._timetable.set_throttle(agent, self._throttle_s(check.model))
@@ -334,6 +341,18 @@ class Scheduler:
             self._timetable.add_patient_request(timer.agent, timer.run_key)
         self._timer_ms = await self._database.read(timers.next_wake_ms)
 
+    async def _end_pauses(self) -> None:
+        """Resume the agents whose pause is over; a pause that ended while the device was off ends now."""
+        now_ms = self._clock.now_ms()
+        for agent in [agent for agent, until_ms in self._pause_ends.items() if until_ms <= now_ms]:
+            # If it cannot be written now, the next check of the agent finds the same.
+            del self._pause_ends[agent]
+            try:
+                await self._database.write(lambda tx, agent=agent: end_pause(tx, agent))  # type: ignore[misc]
+            except StoreError as fault:
+                _log.warning("the end of a pause could not be written, and waits", error=str(fault))
+                self._pause_ends[agent] = now_ms + round(DISK_ROOM_RECHECK_S * 1000)
+
     def _start_ready(self) -> None:
         starts = self._timetable.take_ready(self._clock.monotonic_s())
         self._room_checked_s = None
@@ -373,6 +392,8 @@ class Scheduler:
         if self._timer_ms is not None:
             left_s = (self._timer_ms - self._clock.now_ms()) / 1000
             waits.append(max(left_s, self._timers_not_before_s - now_s, 0.0))
+        if self._pause_ends:
+            waits.append(max((min(self._pause_ends.values()) - self._clock.now_ms()) / 1000, 0.0))
         times_s = [wait_s for wait_s in waits if wait_s is not None]
         # A machine may sleep, or its clock may be set, so no wait is longer than this. Without anything to
         # wait for, only an event ends the sleep.

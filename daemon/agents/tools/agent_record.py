@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from daemon.agents.tools.policy import category_refusal
+from daemon.timestamps import iso_utc
 from store.fold.entity import Entity
 from store.fold.item import clock_from_value
 from store.sentence import Sentence, foreign_text, sentence
@@ -18,15 +19,17 @@ TASK_AGENT = "task_agent"
 AUTONOMOUS, INTERACTIVE, HYBRID = MODES = ("autonomous", "interactive", "hybrid")
 CREATED, ACTIVE, DORMANT, DESTROYED = LIFECYCLES = ("created", "active", "dormant", "destroyed")
 PAUSED_REASON = "it is paused"
+_TIME_MS_MAX = 1 << 47
 
 
 @dataclass(frozen=True, slots=True)
 class Agent:
     """An agent, as its entity and its state describe it.
 
-    `watermark` covers the commits that its completed runs have seen; it is empty before the first run.
-    `lifecycle_write` is the hash of the commit that set the lifecycle. Failures that were counted under
-    another lifecycle write are forgotten.
+    `watermark` covers the commits that its completed runs have seen; it is empty before the first run. `name`
+    and `description` are a person's; they are empty if none gave any. `paused_until_ms` is when a pause ends,
+    None if it does not end by itself. `lifecycle_write` is the hash of the commit that set the lifecycle.
+    Failures that were counted under another lifecycle write are forgotten.
     """
 
     id: EntityId
@@ -41,6 +44,9 @@ class Agent:
     watermark: VectorClock
     last_wake_ms: int | None
     report_id: EntityId | None
+    name: str = ""
+    description: str = ""
+    paused_until_ms: int | None = None
 
 
 def agent_id(task: EntityId) -> EntityId:
@@ -83,6 +89,9 @@ def load_agent(snapshot: Snapshot, agent: EntityId) -> Agent | None:
         watermark=_watermark(snapshot, state),
         last_wake_ms=_number(state, "last_wake_at"),
         report_id=_id(state, "report_id"),
+        name=entity.text("name"),
+        description=entity.text("description"),
+        paused_until_ms=_paused_until_ms(entity),
     )
 
 
@@ -105,13 +114,22 @@ def failed_often_sentence(failures: int, fault: str) -> Sentence:
     )
 
 
+def is_paused(agent: Agent) -> bool:
+    """Report whether an agent is dormant because a person paused it."""
+    return agent.lifecycle == DORMANT and agent.lifecycle_reason in ("", PAUSED_REASON)
+
+
 def dormancy_reason(snapshot: Snapshot, agent: EntityId, stored: str) -> Sentence:
     """Return why an agent is dormant, from the English text that is stored with it.
 
     The number of failures is stored beside the text, so the rest of the text is the fault.
     """
     if stored in ("", PAUSED_REASON):
-        return sentence("agent-paused", "it is paused")
+        entity = snapshot.entity(agent)
+        until_ms = None if entity is None else _paused_until_ms(entity)
+        if until_ms is None:
+            return sentence("agent-paused", "it is paused")
+        return sentence("agent-paused-until", "it is paused until {time}", time=iso_utc(until_ms))
     failures = replicated_failures(snapshot, agent)
     begin = failed_often_sentence(failures, "").text
     return (
@@ -176,6 +194,12 @@ def _lifecycle(entity: Entity) -> str:
         return DESTROYED
     lifecycle = entity.text("lifecycle") or ACTIVE
     return lifecycle if lifecycle in LIFECYCLES else DORMANT
+
+
+def _paused_until_ms(entity: Entity) -> int | None:
+    """Return when the pause of an agent ends; None if it does not, or for a time that no clock shows."""
+    until_ms = entity.value("paused_until")
+    return until_ms if type(until_ms) is int and 0 < until_ms < _TIME_MS_MAX else None
 
 
 def _mode(entity: Entity) -> str:

@@ -188,6 +188,8 @@ class RunContext:
     proposals: tuple[ProposalView, ...] = ()
     allowed_tools: tuple[str, ...] = ()
     reason_chars_min: int = 20
+    agent_name: str = ""
+    agent_description: str = ""
     writing_language: str = ""
 
 

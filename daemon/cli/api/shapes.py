@@ -456,3 +456,6 @@ class AgentJson(TypedDict, total=False):
     confirmed_without_effect: list[str]
     cannot_take_effect: list[str]
     runs: list[RunSummaryJson]
+    name: str | None
+    description: str | None
+    paused_until: str | None

@@ -14,6 +14,7 @@ from daemon.agents.person.agent_overview import AgentDetails
 from daemon.agents.running.scheduler import Scheduler
 from daemon.control.route import AsyncHandler, Call, Nothing, ReadHandler, Route, WriteHandler
 from daemon.journal.human_input import HumanInput
+from daemon.journal.references.names import find_named
 from daemon.peers.roster import device_edits
 from daemon.refusal import RefusalCode, Refused, one_of, usage_error
 from store.local.run_log import AgentRun, RunStatus
@@ -21,32 +22,64 @@ from store.sentence import sentence
 from store.snapshot import Snapshot
 from store.threads import StoreThreads
 from store.transaction import Transaction
-from syncproto.ids import DeviceId, EntityId
+from syncproto.ids import DeviceId, EntityId, id_to_text
 
 WAIT_S_MAX = 600
 CATEGORIES_MAX = 100
+CREATED_AT_ONCE_MAX = 100
 
 Wait = Annotated[float, Meta(ge=0, le=WAIT_S_MAX)]
 Mode = Literal["autonomous", "interactive", "hybrid"]
+State = Literal["created", "active", "dormant", "destroyed"]
+AgentName = Annotated[str, Meta(max_length=80)]
+Description = Annotated[str, Meta(max_length=500)]
 Names = Annotated[list[str], Meta(max_length=CATEGORIES_MAX)]
 
 
 class NewAgent(Struct, frozen=True, forbid_unknown_fields=True):
     """An agent to create. `task` is an id or a title.
 
-    Without `model` it gets the model of the settings, and without `mode` it is autonomous.
+    Without `model` it gets the model of the settings, and without `mode` it is autonomous. `name` and
+    `description` are its own; models read both as data.
     """
 
     task: str
     model: str | None = None
     mode: Mode | None = None
+    name: AgentName | None = None
+    description: Description | None = None
+
+
+class NewAgents(Struct, frozen=True, forbid_unknown_fields=True):
+    """Agents to create, for open tasks that never had one: of a category, or of all.
+
+    At most 100 are created at once. The answer lists them; ask again until it is empty.
+    """
+
+    category: str | None = None
+    model: str | None = None
+    mode: Mode | None = None
 
 
 class AgentEdit(Struct, frozen=True, forbid_unknown_fields=True):
-    """What to change of an agent; what is left out stays."""
+    """What to change of an agent; what is left out stays. An empty name or description takes it away."""
 
     mode: Mode | None = None
     model: str | None = None
+    name: AgentName | None = None
+    description: Description | None = None
+
+
+class AgentsQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which agents: those in a state, or all."""
+
+    state: State | None = None
+
+
+class Pause(Struct, frozen=True, forbid_unknown_fields=True):
+    """Until when an agent sleeps, as people type a time; without it, until it is resumed."""
+
+    until: str | None = None
 
 
 class Wake(Struct, frozen=True, forbid_unknown_fields=True):
@@ -115,11 +148,34 @@ class AgentRoutes:
 
     def routes(self) -> list[Route]:
         """Return the agents' part of the table."""
-        agent = "/v1/agents/{ref}"
-        create, edit = AsyncHandler(self._create), WriteHandler(self._edit)
+        return [*self._routes_of_all(), *self._routes_of_one("/v1/agents/{ref}")]
+
+    def _routes_of_all(self) -> list[Route]:
+        create = AsyncHandler(self._create)
         return [
             Route("POST", "/v1/agents", "Give a task its agent", create, AgentDetails, NewAgent, status=201),
-            Route("GET", "/v1/agents", "List agents", ReadHandler(self._list), list[AgentDetails]),
+            Route(
+                "POST",
+                "/v1/agents/all",
+                "Give open tasks their agents",
+                AsyncHandler(self._create_all),
+                list[AgentDetails],
+                NewAgents,
+                status=201,
+            ),
+            Route(
+                "GET",
+                "/v1/agents",
+                "List agents",
+                ReadHandler(self._list),
+                list[AgentDetails],
+                query=AgentsQuery,
+            ),
+        ]
+
+    def _routes_of_one(self, agent: str) -> list[Route]:
+        edit = WriteHandler(self._edit)
+        return [
             Route("GET", agent, "Show an agent", ReadHandler(self._show), AgentDetails),
             Route(
                 "GET",
@@ -129,7 +185,14 @@ class AgentRoutes:
                 list[AgentMessage],
                 query=AgentLogQuery,
             ),
-            Route("PATCH", agent, "Change an agent's mode or model", edit, AgentDetails, AgentEdit),
+            Route(
+                "PATCH",
+                agent,
+                "Change an agent's mode, model, name or description",
+                edit,
+                AgentDetails,
+                AgentEdit,
+            ),
             Route(
                 "POST",
                 f"{agent}/wake",
@@ -138,7 +201,9 @@ class AgentRoutes:
                 AgentDetails,
                 Wake,
             ),
-            Route("POST", f"{agent}/pause", "Let an agent sleep", WriteHandler(self._pause), AgentDetails),
+            Route(
+                "POST", f"{agent}/pause", "Let an agent sleep", WriteHandler(self._pause), AgentDetails, Pause
+            ),
             Route(
                 "POST", f"{agent}/resume", "Wake a dormant agent up", WriteHandler(self._resume), AgentDetails
             ),
@@ -168,10 +233,25 @@ class AgentRoutes:
     async def _create(self, call: Call[NewAgent, Nothing]) -> AgentDetails:
         body = call.body
         model = self._require_model(body.model or self._model)
-        agent = await self._scheduler.create_and_wake(
-            lambda tx: lifecycle.create_agent(tx, body.task, model, body.mode)
-        )
+
+        def create(tx: Transaction) -> list[EntityId]:
+            persona = {"name": body.name, "description": body.description}
+            return [lifecycle.create_agent(tx, body.task, model, body.mode, **persona)]
+
+        (agent,) = await self._scheduler.create_and_wake(create)
         return await self._store.read(lambda snapshot: self._details(snapshot, agent))
+
+    async def _create_all(self, call: Call[NewAgents, Nothing]) -> list[AgentDetails]:
+        body = call.body
+        model = self._require_model(body.model or self._model)
+
+        def create(tx: Transaction) -> list[EntityId]:
+            category = None if body.category is None else find_named(tx, "category", body.category).id
+            tasks = agent_overview.tasks_without_agent(tx, category, CREATED_AT_ONCE_MAX)
+            return [lifecycle.create_agent(tx, id_to_text(task), model, body.mode) for task in tasks]
+
+        agents = await self._scheduler.create_and_wake(create)
+        return await self._store.read(lambda snapshot: [self._details(snapshot, agent) for agent in agents])
 
     def _require_model(self, model: str) -> str:
         if model not in self._models:
@@ -181,9 +261,9 @@ class AgentRoutes:
             )
         return model
 
-    def _list(self, snapshot: Snapshot, call: Call[Nothing, Nothing]) -> list[AgentDetails]:
-        del call
-        return agent_overview.list_agents(snapshot, self._now_ms(), self._scheduler.outlook)
+    def _list(self, snapshot: Snapshot, call: Call[Nothing, AgentsQuery]) -> list[AgentDetails]:
+        states = () if call.query.state is None else (call.query.state,)
+        return agent_overview.list_agents(snapshot, self._now_ms(), self._scheduler.outlook, states)
 
     def _show(self, snapshot: Snapshot, call: Call[Nothing, Nothing]) -> AgentDetails:
         return self._details(snapshot, agent_overview.find_agent(snapshot, call.ref))
@@ -229,12 +309,15 @@ class AgentRoutes:
     def _edit(self, tx: Transaction, call: Call[AgentEdit, Nothing]) -> AgentDetails:
         agent, body = agent_overview.find_agent(tx, call.ref), call.body
         model = None if body.model is None else self._require_model(body.model)
-        lifecycle.edit_agent(tx, agent, mode=body.mode, model=model)
+        lifecycle.edit_agent(
+            tx, agent, mode=body.mode, model=model, name=body.name, description=body.description
+        )
         return self._details(tx, agent)
 
-    def _pause(self, tx: Transaction, call: Call[Nothing, Nothing]) -> AgentDetails:
-        agent = agent_overview.find_agent(tx, call.ref)
-        lifecycle.pause_agent(tx, agent)
+    def _pause(self, tx: Transaction, call: Call[Pause, Nothing]) -> AgentDetails:
+        agent, until = agent_overview.find_agent(tx, call.ref), call.body.until
+        until_ms = None if until is None else agent_timers.future_ms(until, self._typed, tx.now_ms())
+        lifecycle.pause_agent(tx, agent, until_ms)
         return self._details(tx, agent)
 
     def _resume(self, tx: Transaction, call: Call[Nothing, Nothing]) -> AgentDetails:

@@ -14,7 +14,7 @@ from daemon.cli.api import client
 from daemon.cli.api.client import ANSWER_TIMEOUT_S, ApiAnswer, percent_encode
 from daemon.cli.framework.declaration import SecondsType, command, group, joined_words, pass_output
 from daemon.cli.terminal.output import HUMAN
-from daemon.cli.translation import _
+from daemon.cli.translation import _, ngettext
 from daemon.cli.views.proposals.activity import activity_list, activity_rows
 from daemon.cli.views.proposals.agents import (
     agent_line,
@@ -22,6 +22,7 @@ from daemon.cli.views.proposals.agents import (
     agent_page,
     agent_row,
     agent_rows,
+    paused_lines,
     policy_page,
     policy_rows,
     timer_lines,
@@ -34,6 +35,7 @@ _LOG_LIMIT = 50
 _LOG_LIMIT_MAX = 500
 _WAKE_S = 60.0
 _MODES = click.Choice(["autonomous", "interactive", "hybrid"])
+_STATES = ("created", "active", "dormant", "destroyed")
 _TOOL = re.compile(r"[a-z]+(_[a-z]+)+")
 _POLICIES = ("deferred", "denied", "default")
 
@@ -44,29 +46,52 @@ def agent_command() -> None:
 
 
 @agent_command.command("create")
-@click.argument("task", nargs=-1, required=True)
+@click.argument("task", nargs=-1)
+@click.option("--all", "every", is_flag=True, help="Give each open task one that never had any.")
+@click.option("--category", metavar="NAME", help="With --all: only tasks of this category.")
 @click.option("--mode", type=_MODES, help="What wakes it; autonomous if none is given.")
 @click.option("--model", metavar="NAME", help="The model; else the one of the settings.")
+@click.option("--name", metavar="NAME", help="A name of its own.")
+@click.option("--description", metavar="TEXT", help="What it is like, in a few words; models read it.")
 @pass_output
-def create(output: Output, task: tuple[str, ...], **options: str | None) -> None:
+def create(output: Output, task: tuple[str, ...], every: bool, **options: str | None) -> None:
     """Give a task its agent, and wake it once.
 
     An autonomous agent wakes when its task changes, by timers and when asked; a hybrid one by timers and
     when asked; an interactive one only when asked.
     """
+    if every:
+        _create_all(output, task, options)
+        return
+    if options.pop("category"):
+        raise click.UsageError(_("--category is for --all"))
     answer = client.post("/v1/agents", {"task": joined_words(task, "a task")} | _without_empty(options))
     output.write_answer(
         answer, lambda agent, display: agent_line(_("Created agent"), agent, display), agent_row
     )
 
 
+def _create_all(output: Output, task: tuple[str, ...], options: dict[str, str | None]) -> None:
+    """Create agents part by part, until no task is left without one."""
+    if task or options.pop("name") or options.pop("description"):
+        raise click.UsageError(_("--all takes no task, no --name and no --description"))
+    created: list[Any] = []
+    while page := client.post("/v1/agents/all", _without_empty(options)).json:
+        created += page
+    output.write_answer(ApiAnswer(created, ""), agent_list, agent_rows)
+    count = len(created)
+    words = ngettext("{count} agent was created", "{count} agents were created", count)
+    output.write_remark(words.format(count=count))
+
+
 @agent_command.command("list")
+@click.option("--state", type=click.Choice(_STATES), help="Only those in this state.")
 @pass_output
-def list_agents(output: Output) -> None:
+def list_agents(output: Output, state: str | None) -> None:
     """List the agents. With --plain: id, task, lifecycle, mode, home device, next wake."""
-    answer = client.get("/v1/agents")
+    answer = client.get("/v1/agents", {"state": state})
     output.write_answer(answer, agent_list, agent_rows)
-    if not answer.json:
+    if not answer.json and state is None:
         output.write_remark(_("No agents yet. Give a task one: placet agent create TASK"))
 
 
@@ -150,21 +175,27 @@ def wake(output: Output, agent: tuple[str, ...], at: str | None, wait_s: float |
 @click.argument("agent", nargs=-1, required=True)
 @click.option("--mode", type=_MODES, help="What wakes it.")
 @click.option("--model", metavar="NAME", help="The model that it asks.")
+@click.option("--name", metavar="NAME", help="A name of its own; an empty one takes it away.")
+@click.option("--description", metavar="TEXT", help="What it is like; an empty one takes it away.")
 @pass_output
 def edit(output: Output, agent: tuple[str, ...], **options: str | None) -> None:
-    """Change what wakes an agent, or its model."""
-    body = _without_empty(options)
+    """Change what wakes an agent, its model, its name or its description."""
+    body = {key: value for key, value in options.items() if value is not None}
     if not body:
-        raise click.UsageError(_("nothing to change: give --mode or --model"))
+        raise click.UsageError(_("nothing to change: give --mode, --model, --name or --description"))
     _tell(output, client.send_once("PATCH", _path(agent), body), _("Changed agent"))
 
 
 @agent_command.command("pause")
 @click.argument("agent", nargs=-1, required=True)
+@click.option("--until", metavar="TIME", help="Let it work again by itself then: monday 9:00, in 3 days.")
 @pass_output
-def pause(output: Output, agent: tuple[str, ...]) -> None:
-    """Let an agent sleep until it is resumed."""
-    _tell(output, client.post(f"{_path(agent)}/pause", {}), _("Paused agent"))
+def pause(output: Output, agent: tuple[str, ...], until: str | None) -> None:
+    """Let an agent sleep until it is resumed, or until a time."""
+    answer = client.post(f"{_path(agent)}/pause", _without_empty({"until": until}))
+    output.write_answer(
+        answer, lambda paused, display: paused_lines(_("Paused agent"), paused, display), agent_row
+    )
 
 
 @agent_command.command("resume")

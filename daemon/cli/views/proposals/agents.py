@@ -49,7 +49,14 @@ _FIELD_WIDTH: Final = 22
 _TIMES: Final = ("created_at", "updated_at", "last_wake_at", "next_wake_at")
 _SHOWN_APART: Final = frozenset(
     {"id", "report", "display_name", "task_title", "runs", "kind", "at_home", "home_device_name", "policy"}
-    | {"report_changes_since", "report_decisions_since", "confirmed_without_effect", "cannot_take_effect"}
+    | {
+        "name",
+        "paused_until",
+        "report_changes_since",
+        "report_decisions_since",
+        "confirmed_without_effect",
+        "cannot_take_effect",
+    }
     | {f"{name}_{part}" for name in ("lifecycle_reason", "next_wake_why") for part in ("id", "params")}
 )
 
@@ -82,7 +89,9 @@ def _home(agent: AgentJson) -> str:
 
 
 def _name(agent: AgentJson) -> str:
-    return escape(agent.get("task_title") or agent.get("display_name") or agent.get("task_id") or "")
+    """Return the title of an agent's task, and the agent's own name if it has one."""
+    title = escape(agent.get("task_title") or agent.get("display_name") or agent.get("task_id") or "")
+    return f"{title} ({escape(agent['name'])})" if agent.get("name") else title
 
 
 def agent_list(agents: Sequence[AgentJson], display: Display) -> Iterator[str]:
@@ -109,6 +118,14 @@ def agent_line(verb: str, agent: AgentJson, display: Display) -> Iterator[str]:
     short = short_ids_of([agent]).get(agent.get("id", ""), "")
     sign = display.paint(display.symbol("✓"), "green")
     yield f"{sign} {verb} {display.paint(escape(short), 'cyan')}  {_name(agent)}"
+
+
+def paused_lines(verb: str, agent: AgentJson, display: Display) -> Iterator[str]:
+    """Answer that an agent was paused, and until when: how the words for the time were read is seen there."""
+    yield from agent_line(verb, agent, display)
+    if until := agent.get("paused_until"):
+        text = f"{full_time_words(until)}  {display.paint(relative_future_time(until, display.now_s), 'dim')}"
+        yield f"  {display.paint(pad_right(field_words('paused_until'), _FIELD_WIDTH), 'dim')} {text}"
 
 
 def timer_lines(verb: str, agent: AgentJson, display: Display) -> Iterator[str]:

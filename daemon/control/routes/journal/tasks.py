@@ -3,6 +3,8 @@
 Never decides anything: each line names a use case.
 """
 
+from collections.abc import Callable
+
 from msgspec import Struct
 
 from daemon.control.route import CREATED, Route
@@ -16,6 +18,9 @@ from daemon.journal.tasks import NewTask, Shift, TaskEdit
 from daemon.journal.views.structures import Task
 from store.snapshot import Snapshot
 from store.transaction import Transaction
+from syncproto.ids import EntityId, id_from_text
+
+OnNewTask = Callable[[Transaction, EntityId], None]
 
 
 class Listing(Page, frozen=True, forbid_unknown_fields=True):
@@ -30,11 +35,17 @@ class Showing(Struct, frozen=True, forbid_unknown_fields=True):
     provenance: bool = False
 
 
-def routes(human_input: HumanInput) -> list[Route]:
-    """Return the journal's part of the table; `human_input` reads what people type."""
+def routes(human_input: HumanInput, on_new_task: OnNewTask | None = None) -> list[Route]:
+    """Return the journal's part of the table; `human_input` reads what people type.
+
+    `on_new_task` is called in the transaction that adds a task.
+    """
 
     def add(tx: Transaction, body: NewTask) -> Task:
-        return tasks.add(tx, human_input.read_new_task(body))
+        task = tasks.add(tx, human_input.read_new_task(body))
+        if on_new_task is not None:
+            on_new_task(tx, id_from_text(task.id))
+        return task
 
     def edit(tx: Transaction, task: str, body: TaskEdit) -> Task:
         return tasks.edit(tx, task, human_input.read_task_edit(body))

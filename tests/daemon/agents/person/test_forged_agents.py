@@ -216,8 +216,8 @@ async def test_an_item_that_cannot_be_taken_back_does_not_keep_other_agents_from
     for _ in range(8):
         a.write(lambda tx: tx.commit([EntityWrite(tx.new_id(), "decision", reopened) for _ in range(2000)]))
     async with serving(a) as service:
-        woken = await service.scheduler.create_and_wake(
-            lambda tx: lifecycle.create_agent(tx, id_to_text(other), "rules")
+        (woken,) = await service.scheduler.create_and_wake(
+            lambda tx: [lifecycle.create_agent(tx, id_to_text(other), "rules")]
         )
         await service.completed(woken, 1)
     assert a.item(item).status is DecisionStatus.PENDING

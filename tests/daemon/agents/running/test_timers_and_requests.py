@@ -242,13 +242,13 @@ async def test_requests_that_wait_together_are_one_run(a: Home, agent: EntityId)
 
 async def test_making_an_agent_wakes_it_once_whatever_its_mode(a: Home, task: EntityId) -> None:
     async with serving(a) as service:
-        agent = await service.scheduler.create_and_wake(
-            lambda tx: lifecycle.create_agent(tx, id_to_text(task), "rules", "interactive")
+        (agent,) = await service.scheduler.create_and_wake(
+            lambda tx: [lifecycle.create_agent(tx, id_to_text(task), "rules", "interactive")]
         )
         await service.completed(agent, 1)
         await service.note(task, "takes 2 hours")
-        again = await service.scheduler.create_and_wake(
-            lambda tx: lifecycle.create_agent(tx, id_to_text(task), "rules", "interactive")
+        (again,) = await service.scheduler.create_and_wake(
+            lambda tx: [lifecycle.create_agent(tx, id_to_text(task), "rules", "interactive")]
         )
         await spend_idle_turns(service, agent)
         assert (again, len(await service.runs(agent))) == (agent, 1)
