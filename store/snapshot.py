@@ -13,7 +13,7 @@ from store.fold import proposal_index
 from store.fold.entity import Entity
 from store.fold.entity_state import load_state
 from store.fold.item import Decision, Item, read_decision, read_occurrence
-from store.fold.verdicts import DecisionStatus, ItemStatus
+from store.fold.verdicts import DecisionStatus, ItemStatus, Opinion
 from store.fold.word_index import ID_WORD_DIGITS
 from store.log.commit_log import CommitLog
 from store.log.pages import FeedPage, page_again, page_lacking
@@ -264,6 +264,10 @@ class Snapshot:
             read_decision(commit_at(seq), opinion, self.log)
             for seq, opinion in zip(seqs, opinions, strict=True)
         )
+
+    def opinions_on(self, item: EntityId) -> list[Opinion]:
+        """Return the decisions on an item, in feed order, also if it is not known what it proposes."""
+        return proposal_index.opinions_on(self.db, item)
 
     def item_status(self, item: EntityId) -> ItemStatus:
         """Return the status of an item by its decisions; undecided if the item is unknown."""

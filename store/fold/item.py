@@ -36,7 +36,10 @@ class Occurrence:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One decision on the item."""
+    """One decision on the item.
+
+    `companion_of` is the decision on another answer of the same question that this one came with, if any.
+    """
 
     id: EntityId
     verdict: Verdict
@@ -49,6 +52,7 @@ class Decision:
     edited_args: dict[str, Any] | None
     via: str
     head: Head
+    companion_of: EntityId | None = None
 
     @property
     def opinion(self) -> Opinion:
@@ -114,6 +118,10 @@ def _id(value: object) -> EntityId:
     return EntityId(value if isinstance(value, bytes) and len(value) == ID_BYTES else bytes(ID_BYTES))
 
 
+def _id_or_none(value: object) -> EntityId | None:
+    return EntityId(value) if isinstance(value, bytes) and len(value) == ID_BYTES else None
+
+
 def clock_from_value(value: object) -> VectorClock:
     """Return the clock in the value of a field (a list of [replica, counter, hash]); empty if malformed."""
     try:
@@ -170,4 +178,5 @@ def read_decision(received: DecodedCommit, opinion: Opinion, log: CommitLog) -> 
         edited_args=edited if isinstance(edited, dict) else None,
         via=_text(fields.get("via")),
         head=received.head,
+        companion_of=_id_or_none(fields.get("companion_of")),
     )

@@ -8,10 +8,13 @@ from datetime import tzinfo
 from typing import Any, NamedTuple
 
 from daemon.agents.context.local_time import to_local
-from daemon.agents.proposing.authenticity import authentic_item
+from daemon.agents.proposing.authenticity import AuthenticItem, authentic_item
 from daemon.agents.tools import budgets
 from daemon.agents.tools.agent_record import Agent, current_report
+from daemon.agents.tools.arguments import Arguments
 from daemon.agents.tools.model_interface import DecisionView, ObservationView, ProposalView
+from daemon.agents.tools.questions import answer_text
+from daemon.agents.tools.table import ASK_QUESTION
 from daemon.journal.references.names import shown_name
 from store.fold.entity import Entity
 from store.fold.item import Decision, Item
@@ -82,18 +85,23 @@ def _observation_view(message: Entity, zone: tzinfo | None) -> ObservationView:
 
 
 class _Outcome(NamedTuple):
-    """One decision, or an expiry without one, with its position in time."""
+    """One decision, or an expiry without one, with its position in time.
+
+    `answer` are the arguments of `answer_question`, if the item is an answer to a question.
+    """
 
     place: tuple[int, int]
     item: Item
     decision: Decision | None
+    answer: Arguments | None = None
 
 
 def decision_views(snapshot: Snapshot, task: EntityId, now_ms: int) -> tuple[DecisionView, ...]:
     """Return people's last decisions on the task's proposals, and expiries, oldest first."""
     settled = _authentic(snapshot, snapshot.settled_items(task, now_ms, budgets.DECISIONS.members))
     outcomes = sorted(
-        (outcome for item in settled for outcome in _outcomes(item)), key=lambda outcome: outcome.place
+        (outcome for authentic in settled for outcome in _outcomes(authentic)),
+        key=lambda outcome: outcome.place,
     )
     views = (_decision_view(snapshot, outcome) for outcome in reversed(outcomes))
     within_budgets = budgets.within_budget(
@@ -102,23 +110,44 @@ def decision_views(snapshot: Snapshot, task: EntityId, now_ms: int) -> tuple[Dec
     return tuple(reversed(within_budgets))
 
 
-def _authentic(snapshot: Snapshot, items: Iterable[Item]) -> Iterator[Item]:
+def _authentic(snapshot: Snapshot, items: Iterable[Item]) -> Iterator[AuthenticItem]:
     """Leave out items that no agent of this task ever proposed, but that another device wrote by hand."""
     for item in items:
         authentic = authentic_item(snapshot, item)
         if authentic is not None:
-            yield authentic.item
+            yield authentic
 
 
-def _outcomes(item: Item) -> list[_Outcome]:
+def _outcomes(authentic: AuthenticItem) -> list[_Outcome]:
+    """Return what became of an item; of the answers to a question, what became of the question once."""
+    item, _, answer = authentic
     if not item.decisions:
-        return [_Outcome((item.expires_ms, 0), item, None)]
-    by_people = (decision for decision in item.decisions if decision.by is AuthorKind.USER)
-    return [_Outcome((decision.stamp_ms, decision.n), item, decision) for decision in by_people]
+        is_first = answer is None or answer["number"] == 1
+        return [_Outcome((item.expires_ms, 0), item, None, answer)] if is_first else []
+    return [
+        _Outcome((decision.stamp_ms, decision.n), item, decision, answer)
+        for decision in item.decisions
+        if decision.by is AuthorKind.USER and decision.companion_of is None
+    ]
+
+
+def _decision_on_question(outcome: _Outcome, answer: Arguments) -> DecisionView:
+    """Return what became of a question: the answer that the person chose, or none."""
+    call_text, decision = f'{ASK_QUESTION}("{_one_line(answer["question"])}")', outcome.decision
+    verdict = EXPIRED_VERDICT if decision is None else decision.verdict.value
+    reason = "" if decision is None else decision.reason
+    words = "no decision" if decision is None else verdict
+    if decision is not None and decision.verdict is Verdict.CONFIRMED:
+        words = f'answered "{_one_line(answer_text(answer))}"'
+    because = f' (reason: "{_one_line(reason)}")' if reason else ""
+    line = f"- {_SIGNS.get(verdict, '·')} {call_text} — {words}{because}"
+    return DecisionView(ASK_QUESTION, {"question": answer["question"]}, verdict, reason, line)
 
 
 def _decision_view(snapshot: Snapshot, outcome: _Outcome) -> DecisionView:
     item, decision = outcome.item, outcome.decision
+    if outcome.answer is not None:
+        return _decision_on_question(outcome, outcome.answer)
     if decision is None:
         line = f"- · {_call_text(snapshot, item.tool, item.args)} — no decision"
         return DecisionView(item.tool, item.args, EXPIRED_VERDICT, "", line)
@@ -137,16 +166,28 @@ def _decision_view(snapshot: Snapshot, outcome: _Outcome) -> DecisionView:
 def proposal_views(snapshot: Snapshot, agent: Agent, now_ms: int) -> tuple[ProposalView, ...]:
     """Return the agent's undecided proposals, oldest first: those that it may retract."""
     waiting = [
-        ProposalView(id_to_text(item.id), item.tool, item.args, _call_text(snapshot, item.tool, item.args))
-        for item in _authentic(snapshot, snapshot.open_items(now_ms, agent.task))
-        if item.status is DecisionStatus.PENDING
-        and any(occurrence.agent == agent.id for occurrence in item.occurrences)
+        _proposal_view(snapshot, authentic)
+        for authentic in _authentic(snapshot, snapshot.open_items(now_ms, agent.task))
+        if authentic.item.status is DecisionStatus.PENDING
+        and any(occurrence.agent == agent.id for occurrence in authentic.item.occurrences)
+        and (authentic.answer is None or authentic.answer["number"] == 1)
     ]
     return tuple(
         budgets.within_budget(
             waiting, budgets.PROPOSALS, lambda view: budgets.estimated_tokens(view.prompt_line) + 12
         )
     )
+
+
+def _proposal_view(snapshot: Snapshot, authentic: AuthenticItem) -> ProposalView:
+    item, args, answer = authentic
+    identifier = id_to_text(item.id)
+    if answer is None:
+        return ProposalView(identifier, item.tool, args, _call_text(snapshot, item.tool, args))
+    args = {"question": answer["question"]}
+    answers = ", ".join(f'"{_one_line(offered["text"])}"' for offered in answer["answers"])
+    line = f'{ASK_QUESTION}("{_one_line(answer["question"])}": {answers})'
+    return ProposalView(identifier, ASK_QUESTION, args, line)
 
 
 def _call_text(snapshot: Snapshot, tool: str, args: dict[str, Any]) -> str:

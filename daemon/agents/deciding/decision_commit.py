@@ -91,7 +91,7 @@ def confirmation_writes(tx: Transaction, confirmation: Confirmation) -> list[Ent
         via=confirmation.via,
         edited=confirmation.edited,
         shown_args=confirmation.case.args,
-        name=name_of_item(tx, item, confirmation.case.proposed),
+        name=name_of_item(tx, item.id, item.task, confirmation.case.call),
     )
     # What a person edits is the person's own wording, and ranks above an agent's write.
     by = AuthorKind.AGENT if confirmation.edited is None else AuthorKind.USER
@@ -105,7 +105,35 @@ def confirmation_writes(tx: Transaction, confirmation: Confirmation) -> list[Ent
         # confirmation must not keep a task visible that was deleted on another device meanwhile.
         needed.append(EntityWrite(item.task, "task", {}, by=AuthorKind.AGENT))
     write = EntityWrite(effect.entity, effect.kind, fields, effect=item.id, by=by)
-    return [decision, write, *needed, *_confirmation_messages(confirmation, effect, decision.entity)]
+    companions = companion_writes(tx, confirmation.case, Verdict.REJECTED, decision, via=confirmation.via)
+    messages = _confirmation_messages(confirmation, effect, decision.entity)
+    return [decision, *companions, write, *needed, *messages]
+
+
+def companion_writes(
+    tx: Transaction, case: ItemState, verdict: Verdict, decision: EntityWrite, *, via: str
+) -> list[EntityWrite]:
+    """Return what a person's decision on an answer decides on the other answers of its question.
+
+    Each decision is one on all answers, so that all have decisions of one shape: of two answers that were
+    chosen while apart, neither is in effect, and both are disputed. No second answer ever comes into effect.
+    """
+    others = (other for other in case.answers if other != case.item.id)
+    return [_companion_write(tx, other, verdict, decision.entity, via) for other in others]
+
+
+def _companion_write(
+    tx: Transaction, item: EntityId, verdict: Verdict, companion_of: EntityId, via: str
+) -> EntityWrite:
+    fields: dict[str, Value] = {
+        "item_id": item,
+        "verdict": verdict.value,
+        "device": tx.device,
+        "seen": [opinion.decision for opinion in tx.opinions_on(item)],
+        "via": via,
+        "companion_of": companion_of,
+    }
+    return EntityWrite(tx.new_id(), "decision", fields)
 
 
 def _placement(tx: Transaction, case: ItemState) -> tuple[dict[str, Value], list[EntityWrite]]:

@@ -12,6 +12,7 @@ from daemon.agents.deciding import item_state
 from daemon.agents.proposing import reach
 from daemon.agents.tools import summaries
 from daemon.agents.tools.arguments import Arguments
+from daemon.agents.tools.questions import answer_text
 from daemon.journal.fields.provenance import AUTHOR_NAMES
 from daemon.journal.references import entities
 from daemon.journal.references.names import shown_name
@@ -38,8 +39,9 @@ class DecisionRecord(Struct, frozen=True, kw_only=True):
     what that changes; confirming it again writes it, if `can_take_effect`. `seq` is the feed position of the
     decision. Given as `before`, it asks for the next page. `args` are the agent's arguments. `edited_args`
     are those that the person put in their place, or null. `subject` is the name of the checklist item or
-    label, or null. `agent_reason` and `evidence` are the reason and the notes by which the agent argued over
-    a person's tick.
+    label, or null. `question` and `answer` are the words of a question of the agent and of the answer that is
+    decided on, or null; a decision on one answer decides on the others too, which are not listed.
+    `agent_reason` and `evidence` are the reason and the notes by which the agent argued over a person's tick.
     """
 
     seq: int
@@ -65,6 +67,8 @@ class DecisionRecord(Struct, frozen=True, kw_only=True):
     disputed: bool
     without_effect: bool
     can_take_effect: bool = True
+    question: str | None = None
+    answer: str | None = None
     agent_reason: str | None = None
     evidence: list[Evidence] = []
 
@@ -82,7 +86,7 @@ def list_decisions(
         snapshot, task=task_id, before=before, limit=max(1, min(limit, DECISIONS_LISTED_MAX))
     )
     presenter = _DecisionPresenter(snapshot, now_ms)
-    return [presenter.record(entry) for entry in entries]
+    return [presenter.record(entry) for entry in entries if not presenter.is_companion(entry)]
 
 
 class _ItemDetails(NamedTuple):
@@ -98,6 +102,7 @@ class _ItemDetails(NamedTuple):
     without_effect: bool
     can_take_effect: bool
     argument: Argument
+    answer: Arguments | None
 
 
 class _DecisionPresenter:
@@ -108,6 +113,11 @@ class _DecisionPresenter:
         self._now_ms = now_ms
         self._names = NameLookup(snapshot)
         self._item = cache(self._read_item)
+
+    def is_companion(self, decision_entry: DecisionEntry) -> bool:
+        """Report whether a decision only came with one on another answer of the same question."""
+        decision = self._item(decision_entry.item).decisions[decision_entry.decision]
+        return decision.companion_of is not None
 
     def record(self, decision_entry: DecisionEntry) -> DecisionRecord:
         """Return the record of one decision."""
@@ -137,6 +147,8 @@ class _DecisionPresenter:
             disputed=item.disputed,
             without_effect=details.without_effect,
             can_take_effect=details.can_take_effect,
+            question=None if details.answer is None else details.answer["question"],
+            answer=None if details.answer is None else answer_text(details.answer),
             agent_reason=details.argument.reason,
             evidence=details.argument.evidence,
         )
@@ -164,6 +176,7 @@ class _DecisionPresenter:
             without_effect,
             not without_effect or item_state.can_take_effect(self._snapshot, stored),
             argument_in(self._snapshot, item.task, args),
+            None if state is None else state.answer,
         )
 
 

@@ -11,7 +11,12 @@ from typing import Any
 from msgspec import Struct, structs
 
 from daemon.agents.deciding import item_state, messages, recheck, staleness
-from daemon.agents.deciding.decision_commit import Confirmation, confirmation_writes, person_decision_write
+from daemon.agents.deciding.decision_commit import (
+    Confirmation,
+    companion_writes,
+    confirmation_writes,
+    person_decision_write,
+)
 from daemon.agents.deciding.item_state import ItemState
 from daemon.agents.proposing import reach
 from daemon.agents.proposing.change_set_builder import ProposalLimits
@@ -111,6 +116,7 @@ def confirm(
         # A confirmation without its effect is no reason to refuse: confirming it again is what repairs it.
         if not item_state.lacks_effect(tx, case.item):
             contradicted = _contradicts_confirmation(case, edit, wanted)
+            again = again or _is_question_disputed(tx, case)
             _require_open(case, again=again, force=force, contradicted=contradicted)
         # Since the person looked, another run may have proposed the item with another reason, or another
         # device may have edited it.
@@ -196,6 +202,14 @@ def _require_open(case: ItemState, *, again: bool, force: bool, contradicted: bo
         _require_overwritten(case, force=force, contradicted=contradicted)
     # A disputed item folds to rejected, but somebody confirmed it: either verdict settles it directly.
     elif item.status is DecisionStatus.REJECTED and not (item.disputed or again):
+        if case.answer is not None:
+            raise _Refused(
+                DecisionOutcome.CONFLICT,
+                sentence(
+                    "question-was-answered",
+                    "the question is decided already: reopen it, or confirm --again chooses this answer",
+                ),
+            )
         raise _Refused(
             DecisionOutcome.CONFLICT,
             sentence("proposal-was-rejected", "it was rejected or undone: reopen it, or confirm --again"),
@@ -205,6 +219,11 @@ def _require_open(case: ItemState, *, again: bool, force: bool, contradicted: bo
             DecisionOutcome.CONFLICT,
             sentence("proposal-was-retracted", "the agent took it back: confirm --again takes it anyway"),
         )
+
+
+def _is_question_disputed(tx: Transaction, case: ItemState) -> bool:
+    """Report whether two devices answered the item's question differently: any answer settles that."""
+    return any(tx.item_status(answer).disputed for answer in case.answers)
 
 
 def _require_overwritten(case: ItemState, *, force: bool, contradicted: bool) -> None:
@@ -352,6 +371,11 @@ _APPLIED = {
     Verdict.REOPENED: sentence("proposal-now-open", "open again"),
     Verdict.DEFERRED: sentence("proposal-now-deferred", "deferred"),
 }
+_APPLIED_TO_QUESTION = {
+    Verdict.REJECTED: sentence("question-now-rejected", "rejected: none of the answers"),
+    Verdict.REOPENED: sentence("question-now-open", "the question is open again"),
+    Verdict.DEFERRED: sentence("question-now-deferred", "the question is deferred"),
+}
 
 
 def reject(tx: Transaction, item: EntityId, *, reason: str | None = None, via: str) -> DecisionResult:
@@ -397,8 +421,12 @@ def _decide(
     state = item_state.item_state_of(tx, stored)
     decided, details = (stored, None) if state is None else (state.item, state.args)
     checked = validation.checked_reason(reason)
-    tx.commit([person_decision_write(tx, decided, verdict, reason=checked, via=via, shown_args=details)])
-    return _answer(tx, stored, DecisionOutcome.APPLIED, _APPLIED[verdict])
+    decision = person_decision_write(tx, decided, verdict, reason=checked, via=via, shown_args=details)
+    companions = [] if state is None else companion_writes(tx, state, verdict, decision, via=via)
+    tx.commit([decision, *companions])
+    is_answer = state is not None and state.answer is not None
+    words = _APPLIED_TO_QUESTION.get(verdict) if is_answer else None
+    return _answer(tx, stored, DecisionOutcome.APPLIED, words or _APPLIED[verdict])
 
 
 # -- answers ------------------------------------------------------------------------------------------

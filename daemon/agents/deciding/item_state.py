@@ -9,18 +9,20 @@ from enum import StrEnum
 from itertools import chain, islice
 from typing import Final
 
-from daemon.agents.proposing.authenticity import authentic_item, name_of_item
+from daemon.agents.proposing.authenticity import answers_of_question, authentic_item, name_of_item
 from daemon.agents.tools.agent_record import task_removed_sentence
 from daemon.agents.tools.argument_recovery import recover_arguments
 from daemon.agents.tools.arguments import ArgumentFault, Arguments
 from daemon.agents.tools.checklists import checklist_of, open_checklist_items
 from daemon.agents.tools.effects import Effect, effect_of, named_entity_id
-from daemon.agents.tools.table import SET_TASK_STATUS, TOOLS, WriteTarget, validate_arguments
+from daemon.agents.tools.questions import Change
+from daemon.agents.tools.table import ANSWER_QUESTION, SET_TASK_STATUS, TOOLS, WriteTarget, validate_arguments
 from daemon.journal.fields.validation import NEEDS_REASON, PRIORITY_DEFAULT
 from daemon.text_comparison import comparison_key
 from store.fold import proposal_index
 from store.fold.effects import EffectIndex
 from store.fold.entity import Entity
+from store.fold.field_versions import Version
 from store.fold.item import Item
 from store.fold.verdicts import DecisionStatus, Verdict, deciding_opinions
 from store.sentence import Sentence, sentence
@@ -46,7 +48,9 @@ class ItemState:
     """An item, what confirming it would write, and the entity that it would write to.
 
     `proposed` are the agent's arguments. `args` are those that would be applied: the person's, if they edited
-    them in a confirmation that counts, alone or in a dispute. `effect` is what `args` come down to.
+    them in a confirmation that counts, alone or in a dispute. `effect` is what `args` come down to. For an
+    answer to a question, `answer` are the arguments of `answer_question`, `args` those of its change, and
+    `answers` the items of all its answers.
     """
 
     item: Item
@@ -55,6 +59,19 @@ class ItemState:
     effect: Effect
     task: Entity | None
     target: Entity | None
+    answer: Arguments | None = None
+    answers: tuple[EntityId, ...] = ()
+
+    def wrote(self, version: Version) -> bool:
+        """Report whether a version is what the item, or another answer of its question, put into effect."""
+        return version.source.effect in (self.item.id, *self.answers)
+
+    @property
+    def call(self) -> Change:
+        """Return the call by which the agent proposed the item."""
+        if self.answer is not None:
+            return Change(ANSWER_QUESTION, self.answer)
+        return Change(self.item.tool, self.proposed)
 
     @property
     def target_exists(self) -> bool:
@@ -77,7 +94,7 @@ def item_state_of(
     authentic = authentic_item(snapshot, item)
     if authentic is None:
         return None
-    item, proposed = authentic
+    item, proposed, answer = authentic
     args = proposed
     edited = edited_arguments_of(item)
     if edited is not None:
@@ -88,7 +105,9 @@ def item_state_of(
             args = proposed
     effect = effect_of(item.tool, args, item.id, item.task)
     read_entity = entity_of or snapshot.entity
-    return ItemState(item, proposed, args, effect, read_entity(item.task), read_entity(effect.entity))
+    task, target = read_entity(item.task), read_entity(effect.entity)
+    answers = () if answer is None else answers_of_question(snapshot, item.id, item.task, answer)
+    return ItemState(item, proposed, args, effect, task, target, answer, tuple(answers))
 
 
 def with_arguments(state: ItemState, args: Arguments) -> ItemState:
@@ -102,6 +121,10 @@ def apply_edit(tool: str, proposed: Arguments, words: Arguments) -> Arguments:
 
     The proposal stays about the same thing: an edit cannot change the entity that it names.
     """
+    if tool == ANSWER_QUESTION:
+        raise ArgumentFault(
+            sentence("edit-of-answer", "this answer changes nothing, so there is nothing to edit")
+        )
     edited = recover_arguments(words)
     fields = dict(proposed)
     if tool == SET_TASK_STATUS and edited.get("status") not in (None, proposed["status"], *NEEDS_REASON):
@@ -229,11 +252,17 @@ _MISSING_TARGETS: Final = {
     WriteTarget.MEMBER: _missing_label,
     WriteTarget.NEW_ITEM: _missing_created_item,
     WriteTarget.ITEM: _missing_item,
+    WriteTarget.ANSWER: _never_missing,
 }
 
 
 def already_applied_reason(snapshot: Snapshot, state: ItemState) -> Sentence | None:
-    """Return that the target already has the proposed value; None if it has not."""
+    """Return that the target already has the proposed value; None if it has not.
+
+    An answer to a question stays: a person who chooses it says that the value is to be so.
+    """
+    if state.answer is not None:
+        return None
     if state.effect.creates:
         wanted = comparison_key(str(state.effect.fields["title"]))
         items = open_checklist_items(snapshot, state.item.task)
@@ -283,7 +312,7 @@ def has_place(snapshot: Snapshot, state: ItemState) -> bool:
 
     Forged operations can take all places of an item from before its id followed from what it writes.
     """
-    if name_of_item(snapshot, state.item, state.proposed) is not None:
+    if name_of_item(snapshot, state.item.id, state.item.task, state.call) is not None:
         return True
     return EffectIndex(snapshot.db).has_place(state.item.id, state.effect.entity)
 

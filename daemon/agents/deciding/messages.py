@@ -61,6 +61,8 @@ def undo_message(snapshot: Snapshot, before: ItemState) -> Sentence:
             return sentence("undone-label-stays", "undone, but the task has the label: you gave it")
         return sentence("undone-label-off", "undone: the label is off")
     fields = [field for field in after.effect.fields if field not in after.effect.accompanying]
+    if not fields:
+        return sentence("undone-answer", "undone: the answer is taken back")
     if len(fields) == 1:
         return _undone_field(snapshot, after, fields[0])
     if any(_is_later_edit(snapshot, after, field) for field in fields):

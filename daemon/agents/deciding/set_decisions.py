@@ -14,6 +14,7 @@ from daemon.agents.deciding.decisions import (
     unknown_item_result,
 )
 from daemon.agents.deciding.item_state import DisplayedStatus
+from daemon.agents.tools.table import ANSWER_QUESTION
 from store.fold.item import Item
 from store.sentence import Sentence, sentence
 from store.transaction import Transaction
@@ -27,6 +28,9 @@ _EXPIRED: Final = sentence("set-leaves-expired", "nobody decided in time: name i
 _NO_EFFECT: Final = sentence(
     "set-leaves-confirmed", "it is confirmed, and not in effect: name it to put it into effect"
 )
+_IS_ANSWER: Final = sentence(
+    "set-leaves-question", "it is an answer to a question: name the answer that you choose"
+)
 _NOT_SHOWN: Final = sentence("set-leaves-unshown", "you were not shown it: name it to decide on it")
 
 
@@ -36,8 +40,8 @@ def answer_if_left_out(
     """Return the answer on an open item that a verdict on its set leaves out; None for any other item.
 
     A set stands for what is pending. What a person put off, what two devices decided differently, and what
-    expired is decided only by name. `displayed` are the items that the person saw, and any other is left out
-    too; None if the client does not say.
+    expired is decided only by name, and so is a question: one of its answers is chosen. `displayed` are the
+    items that the person saw, and any other is left out too; None if the client does not say.
     """
     stored = tx.item(item)
     if stored is None:
@@ -47,6 +51,8 @@ def answer_if_left_out(
         return None
     status = item_state.displayed_status_text(tx, stored, tx.now_ms())
     left = (DecisionOutcome.LEFT, _NO_EFFECT) if lacks_effect else _reason(tx, stored, status)
+    if left is None and stored.tool == ANSWER_QUESTION:
+        left = DecisionOutcome.LEFT, _IS_ANSWER
     if left is None and displayed is not None and item not in displayed:
         left = DecisionOutcome.LEFT, _NOT_SHOWN
     if left is None:

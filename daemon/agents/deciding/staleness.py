@@ -106,13 +106,17 @@ def is_stale(snapshot: Snapshot, state: ItemState) -> bool:
         return False
     if state.effect.creates:
         return any(_versions_of_others(state, field) for field in state.effect.fields)
+    if state.answer is not None and state.effect.is_already_applied(
+        lambda field: current_value(state, field)
+    ):
+        return False  # whoever chooses an answer that is true already contradicts nobody
     return not any(_is_fresh(snapshot, state, occurrence) for occurrence in state.item.occurrences)
 
 
 def _versions_of_others(state: ItemState, field: str) -> list[Version]:
-    """Return the maximal versions of a field that are not the item's own."""
+    """Return the maximal versions of a field that neither the item nor its question wrote."""
     versions = [] if state.target is None else state.target.versions(field)
-    return [version for version in versions if version.source.effect != state.item.id]
+    return [version for version in versions if not state.wrote(version)]
 
 
 def _is_fresh(snapshot: Snapshot, state: ItemState, occurrence: Occurrence) -> bool:
@@ -145,7 +149,7 @@ def _is_as_seen(
         return False
     winner = state.target.version(field)
     # What the item itself wrote, once it was confirmed, is no change of what it rests on.
-    is_own = winner is not None and winner.source.effect == state.item.id
+    is_own = winner is not None and state.wrote(winner)
     return is_own or current_value(state, field) == seen_value
 
 

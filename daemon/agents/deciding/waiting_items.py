@@ -3,6 +3,7 @@
 Never writes, and never shows a model's words as the summary.
 """
 
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -13,7 +14,9 @@ from daemon.agents.deciding.item_state import DisplayedStatus, ItemState
 from daemon.agents.proposing import reach
 from daemon.agents.proposing.change_set_builder import CHANGE_SETS_MAX
 from daemon.agents.tools import summaries
+from daemon.agents.tools.arguments import Arguments
 from daemon.agents.tools.effects import args_hash, change_set_id
+from daemon.agents.tools.questions import answer_text, arguments_of_answers, change_of_answer
 from daemon.journal.references.names import shown_name
 from daemon.timestamps import iso_utc
 from store.fold.item import Item, Occurrence
@@ -34,6 +37,31 @@ class NoteEvidence(Struct, frozen=True, kw_only=True):
     value: int | str | None = None
 
 
+class OfferedAnswer(Struct, frozen=True, kw_only=True):
+    """One answer to a question: the item to confirm in order to choose it, its words, and its change.
+
+    `tool` and `args` are null if choosing it changes nothing.
+    """
+
+    item_id: str
+    text: str
+    tool: str | None
+    args: dict[str, Any] | None
+
+
+class AskedQuestion(Struct, frozen=True, kw_only=True):
+    """The question that an item answers. `number` is that of the item's own answer, from 1.
+
+    `question_id` is the same for all its answers. Confirming one of them rejects the others; rejecting or
+    deferring one of them rejects or defers the question.
+    """
+
+    question_id: str
+    text: str
+    number: int
+    answers: list[OfferedAnswer]
+
+
 class PendingItem(Struct, frozen=True, kw_only=True):
     """One proposal that waits: what is proposed, why, which values it replaces, and its status.
 
@@ -43,7 +71,8 @@ class PendingItem(Struct, frozen=True, kw_only=True):
     what the item would write. Each is a value, or a map from field to value if there are several. `stale`:
     `current` has changed since the agent saw it. `expires_soon`: it expires within a day unless somebody
     decides. `notes` is what the notes of the task say of it, null if they cannot tell. Times are ISO 8601 in
-    UTC.
+    UTC. `question` is given if the item is an answer to a question of the agent: its answers are listed one
+    after the other.
     """
 
     item_id: str
@@ -68,6 +97,7 @@ class PendingItem(Struct, frozen=True, kw_only=True):
     expires_at: str
     expires_soon: bool = False
     notes: NoteEvidence | None = None
+    question: AskedQuestion | None = None
 
 
 EXPIRED_LISTED_MAX = 200
@@ -126,6 +156,11 @@ def _items_of_status(
     ]
 
 
+def waiting_count(items: Iterable[PendingItem]) -> int:
+    """Count what a person is asked to decide: a question counts once, however many answers it has."""
+    return len({item.item_id if item.question is None else item.question.question_id for item in items})
+
+
 def _waits(state: ItemState, status: DisplayedStatus) -> bool:
     return status in _WAITING or state.item.disputed
 
@@ -174,4 +209,25 @@ def _pending_item(snapshot: Snapshot, state: ItemState, status: DisplayedStatus,
         created_at=iso_utc(min(occurrence.created_ms for occurrence in item.occurrences)),
         expires_at=iso_utc(item.expires_ms),
         expires_soon=urgency.expires_soon(item, now_ms),
+        question=_question(state),
     )
+
+
+def _question(state: ItemState) -> AskedQuestion | None:
+    """Return the question that an item answers; None for a plain proposal."""
+    answer, items = state.answer, [id_to_text(item) for item in state.answers]
+    calls = [] if answer is None else arguments_of_answers(answer)
+    if answer is None or len(items) != len(calls):
+        return None
+    return AskedQuestion(
+        question_id=items[0],
+        text=answer["question"],
+        number=answer["number"],
+        answers=[_offered(item, call) for item, call in zip(items, calls, strict=True)],
+    )
+
+
+def _offered(item: str, call: Arguments) -> OfferedAnswer:
+    change = change_of_answer(call)
+    tool, args = (None, None) if change is None else change
+    return OfferedAnswer(item_id=item, text=answer_text(call), tool=tool, args=args)

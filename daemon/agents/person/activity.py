@@ -10,6 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from daemon.agents.proposing import reach
+from daemon.agents.proposing.authenticity import authentic_item
 from daemon.agents.running import wakes
 from daemon.agents.tools.arguments import ArgumentFault
 from daemon.agents.tools.message_ids import confirmation_message_ids
@@ -159,9 +160,12 @@ class _MessagePresenter:
 
     def _confirmed_arguments(self, item: EntityId, message: EntityId) -> tuple[Any, str | None]:
         """Return the arguments that a person confirmed, edited or not, and the name of their target."""
-        stored = self._item(item)
-        if stored is None:
+        found_item = self._item(item)
+        if found_item is None:
             return None, None
+        # An answer to a question is shown as the call that it stands for.
+        authentic = authentic_item(self._snapshot, found_item)
+        stored = found_item if authentic is None else authentic.item
         args = (
             next(
                 (

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from daemon.agents.context.unseen_changes import count_decisions_since_report, count_since_report
 from daemon.agents.deciding.item_state import can_take_effect, confirmed_without_effect
-from daemon.agents.deciding.waiting_items import list_waiting_items
+from daemon.agents.deciding.waiting_items import list_waiting_items, waiting_count
 from daemon.agents.person import policy_edits
 from daemon.agents.running import wakes
 from daemon.agents.running.timetable import Outlook
@@ -225,7 +225,7 @@ def agent_details(snapshot: Snapshot, agent: EntityId, now_ms: int, outlook: Out
             run_log.failure_streak(snapshot, agent, known_agent.lifecycle_write).number,
             replicated_failures(snapshot, agent),
         ),
-        pending_items=len(list_waiting_items(snapshot, now_ms, task=known_agent.task)),
+        pending_items=waiting_count(list_waiting_items(snapshot, now_ms, task=known_agent.task)),
         confirmed_without_effect=[id_to_text(item) for item in without_effect],
         cannot_take_effect=[
             id_to_text(item)

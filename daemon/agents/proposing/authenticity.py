@@ -11,7 +11,8 @@ from typing import NamedTuple
 from daemon.agents.tools.agent_record import agent_id
 from daemon.agents.tools.arguments import ArgumentFault, Arguments
 from daemon.agents.tools.effects import fingerprint_of, item_id, written_entity
-from daemon.agents.tools.table import TOOLS, validate_arguments
+from daemon.agents.tools.questions import Change, arguments_of_answers, change_of_answer
+from daemon.agents.tools.table import ANSWER_QUESTION, TOOLS, is_change, validate_arguments
 from store.fold.effects import ItemName
 from store.fold.item import Item, Occurrence
 from store.snapshot import Snapshot
@@ -19,10 +20,15 @@ from syncproto.ids import EntityId
 
 
 class AuthenticItem(NamedTuple):
-    """An item with its authentic proposals alone, and the arguments of the newest of them."""
+    """An item with its authentic proposals alone, and the arguments of the newest of them.
+
+    An answer to a question is the call that it stands for. `answer` are then the arguments of
+    `answer_question` that the item was proposed with; it is None for a plain proposal.
+    """
 
     item: Item
     args: Arguments
+    answer: Arguments | None = None
 
 
 def authentic_item(snapshot: Snapshot, item: Item) -> AuthenticItem | None:
@@ -35,8 +41,19 @@ def authentic_item(snapshot: Snapshot, item: Item) -> AuthenticItem | None:
     authentic = [(occurrence, args) for occurrence, args in checked if args is not None]
     if not authentic:
         return None
-    _, args = max(authentic, key=lambda pair: (pair[0].created_ms, pair[0].change_set))
-    return AuthenticItem(replace(item, occurrences=tuple(occurrence for occurrence, _ in authentic)), args)
+    newest, args = max(authentic, key=lambda pair: (pair[0].created_ms, pair[0].change_set))
+    genuine = replace(item, occurrences=tuple(occurrence for occurrence, _ in authentic))
+    return AuthenticItem(genuine, args) if newest.tool != ANSWER_QUESTION else _answer(genuine, args)
+
+
+def _answer(item: Item, answer: Arguments) -> AuthenticItem:
+    """Return an answer as the call that it stands for."""
+    change = change_of_answer(answer)
+    if change is None:
+        return AuthenticItem(item, answer, answer)
+    args = validate_arguments(change.tool, change.args)
+    called = [replace(occurrence, tool=change.tool, args=args) for occurrence in item.occurrences]
+    return AuthenticItem(replace(item, occurrences=tuple(called)), args, answer)
 
 
 def _arguments(snapshot: Snapshot, item: EntityId, proposed: Occurrence) -> Arguments | None:
@@ -48,6 +65,8 @@ def _arguments(snapshot: Snapshot, item: EntityId, proposed: Occurrence) -> Argu
         args = validate_arguments(tool.name, proposed.args)
     except ArgumentFault:
         return None
+    if tool.name == ANSWER_QUESTION and not _stand_for_changes(args):
+        return None
     fingerprint, task = fingerprint_of(proposed.task, tool.name, args), proposed.task
     entity = written_entity(tool.name, args, task)
     # Until an item's id followed from what it writes, all ids were made as are those of items that make it.
@@ -58,17 +77,57 @@ def _arguments(snapshot: Snapshot, item: EntityId, proposed: Occurrence) -> Argu
     return args if is_genuine else None
 
 
-def name_of_item(snapshot: Snapshot, item: Item, args: Arguments) -> ItemName | None:
+def _stand_for_changes(answer: Arguments) -> bool:
+    """Report whether each answer of a question changes nothing, or stands for a call that may wait."""
+    changes = [change_of_answer(args) for args in arguments_of_answers(answer)]
+    return all(change is None or _is_valid(change) for change in changes)
+
+
+def _is_valid(change: Change) -> bool:
+    if not is_change(change.tool):
+        return False
+    try:
+        validate_arguments(change.tool, change.args)
+    except ArgumentFault:
+        return False
+    return True
+
+
+def name_of_item(snapshot: Snapshot, item: EntityId, task: EntityId, proposed: Change) -> ItemName | None:
     """Return what shows which entity an authentic item writes; None if it makes that, or is of an old form.
 
-    `args` are those that the agent proposed.
+    `proposed` is the call that the agent proposed on its task.
     """
-    fingerprint = fingerprint_of(item.task, item.tool, args)
-    entity = written_entity(item.tool, args, item.task)
+    fingerprint = fingerprint_of(task, proposed.tool, proposed.args)
+    entity = written_entity(proposed.tool, proposed.args, task)
     if entity is None:
         return None
     names = (ItemName(fingerprint, before, entity) for before in _items_before(snapshot, fingerprint))
-    return next((name for name in names if name.item_id(time_of=item.task) == item.id), None)
+    return next((name for name in names if name.item_id(time_of=task) == item), None)
+
+
+def answers_of_question(
+    snapshot: Snapshot, item: EntityId, task: EntityId, answer: Arguments
+) -> list[EntityId]:
+    """Return the items of all answers of the question that an item answers, in the order of the answers.
+
+    `answer` are the arguments of `answer_question`. All answers are proposed and decided together, so that
+    their chains are equally long. Returns the item alone if its own chain does not lead to it.
+    """
+    calls = arguments_of_answers(answer)
+    fingerprints = [fingerprint_of(task, ANSWER_QUESTION, args) for args in calls]
+    entities = [written_entity(ANSWER_QUESTION, args, task) for args in calls]
+    own = answer["number"] - 1
+    before: list[EntityId | None] = [None for _ in calls]
+    for _ in range(len(snapshot.items_with_fingerprint(fingerprints[own])) + 1):
+        items = [
+            item_id(fingerprint, previous, task, entity)
+            for fingerprint, previous, entity in zip(fingerprints, before, entities, strict=True)
+        ]
+        if items[own] == item:
+            return items
+        before = list(items)
+    return [item]
 
 
 def _items_before(snapshot: Snapshot, fingerprint: bytes) -> Iterator[EntityId | None]:

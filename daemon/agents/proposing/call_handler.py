@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from daemon.agents.proposing import reach
+from daemon.agents.proposing.asking import QuestionRefused, checked_question
 from daemon.agents.proposing.baseline import Baseline
 from daemon.agents.proposing.change_set_builder import (
     ChangeSetBuilder,
@@ -30,6 +31,8 @@ from daemon.agents.tools.arguments import ArgumentFault, Arguments
 from daemon.agents.tools.policy import Ruling
 from daemon.agents.tools.short_ids import NO_SHORT_IDS, ShortIds
 from daemon.agents.tools.table import (
+    ANSWER_QUESTION,
+    ASK_QUESTION,
     TOOLS,
     CallMode,
     Tool,
@@ -106,6 +109,8 @@ class ToolCallHandler:
             self._short_ids.require_known_ids(tool.name, args)
             args, evidence = split_evidence(tool.name, args)
             reasoning = _Reasoning(rationale, evidence)
+            if tool.name in (ASK_QUESTION, ANSWER_QUESTION):
+                return self._answer_question_call(args, reasoning, snapshot)
             if tool.mode is CallMode.EXPLODED:
                 return self._answer_batch(tool, args, reasoning, snapshot)
             return self._answer_single(tool.name, validate_arguments(tool.name, args), reasoning, snapshot)
@@ -159,6 +164,29 @@ class ToolCallHandler:
             batch.overall_outcome,
             tuple(batch.items),
             is_partly_refused=bool(batch.refused or batch.malformed),
+        )
+
+    def _answer_question_call(self, args: Arguments, reasoning: _Reasoning, snapshot: Snapshot) -> ToolAnswer:
+        """Queue a question as a whole, or answer why it is not asked."""
+        checked = validate_arguments(ASK_QUESTION, args)
+        try:
+            question = checked_question(
+                self._basis(snapshot),
+                snapshot.entity(self._run.agent),
+                checked,
+                lambda change: self._change_sets.reason_not_to_offer(snapshot, change),
+            )
+            queued = self._change_sets.add_question(snapshot, question, reasoning.rationale)
+        except (QuestionRefused, ProposalLimitReached) as refusal:
+            return ToolAnswer(f"Refused: {refusal}.", ASK_QUESTION, checked, CallOutcome.REFUSED)
+        if isinstance(queued, str):
+            return ToolAnswer(f"Skipped: the question {queued}.", ASK_QUESTION, question, CallOutcome.SKIPPED)
+        return ToolAnswer(
+            f"Question queued for the user, with {len(queued)} answers.",
+            ASK_QUESTION,
+            question,
+            CallOutcome.QUEUED,
+            queued,
         )
 
     def _propose(

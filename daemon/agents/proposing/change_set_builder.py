@@ -6,11 +6,13 @@ Never executes what does not fit: it is refused, and the limit is named.
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
+from daemon.agents.proposing.asking import QUESTIONS_OPEN_MAX, open_questions, question_key
 from daemon.agents.proposing.baseline import Baseline
 from daemon.agents.proposing.persons_word import later_word_objection
 from daemon.agents.tools.arguments import Arguments
 from daemon.agents.tools.effects import change_set_id, effect_of, fingerprint_of, item_id, written_entity
-from daemon.agents.tools.table import TOOLS, WriteTarget
+from daemon.agents.tools.questions import Change, arguments_of_answers
+from daemon.agents.tools.table import ANSWER_QUESTION, TOOLS, WriteTarget
 from daemon.journal.fields import positions
 from daemon.text_comparison import comparison_key
 from store.fold.item import Item, clock_as_value
@@ -123,14 +125,67 @@ class ChangeSetBuilder:
         if len(self._queued) >= CHANGE_SETS_MAX * self._limits.items_per_set:
             raise ProposalLimitReached(self.limit_text())
         proposal = self._proposal(identifier, fingerprint, tool, args, rationale)
-        weight = len(codec.encode(_as_value(proposal)))
+        self._append([proposal])
+        return identifier
+
+    def add_question(
+        self, snapshot: Snapshot, args: Arguments, rationale: str | None
+    ) -> tuple[EntityId, ...] | str:
+        """Queue a question, one item for each answer, and return them, or why it is not asked again.
+
+        `args` are those of `ask_question`. Its answers are decided together, so that they are proposed
+        together, too. Raises ProposalLimitReached.
+        """
+        key, calls = question_key(args), arguments_of_answers(args)
+        queued = {question_key(queued.args) for queued in self._queued if queued.tool == ANSWER_QUESTION}
+        if key in queued:
+            return "is already asked in this run"
+        answers = []
+        for call in calls:
+            fingerprint = fingerprint_of(self._run.task, ANSWER_QUESTION, call)
+            entity = written_entity(ANSWER_QUESTION, call, self._run.task)
+            identifier, before = self._next_item(fingerprint, entity, snapshot)
+            for item in reversed(before):
+                repeated = _reason_not_to_repeat(item, self._run.now_ms)
+                if repeated is not None or item.status is DecisionStatus.CONFIRMED:
+                    return "was answered by the user" if repeated is None else repeated
+            answers.append((identifier, fingerprint, call))
+        waiting = open_questions(snapshot, self._run.agent, self._run.task, self._run.now_ms)
+        if len(waiting | queued) >= QUESTIONS_OPEN_MAX:
+            raise ProposalLimitReached(
+                f"at most {QUESTIONS_OPEN_MAX} questions of yours may wait for the user;"
+                " this one was not asked"
+            )
+        if len(self._queued) + len(answers) > CHANGE_SETS_MAX * self._limits.items_per_set:
+            raise ProposalLimitReached(self.limit_text())
+        proposals = [
+            self._proposal(identifier, fingerprint, ANSWER_QUESTION, call, rationale)
+            for identifier, fingerprint, call in answers
+        ]
+        self._append(proposals)
+        return tuple(proposal.item_id for proposal in proposals)
+
+    def reason_not_to_offer(self, snapshot: Snapshot, change: Change) -> str | None:
+        """Return why an answer may not offer a change; None if it may.
+
+        It may not offer what the person rejected, deferred or corrected. What only waits it may.
+        """
+        fingerprint = fingerprint_of(self._run.task, *change)
+        entity = written_entity(*change, self._run.task)
+        _, before = self._next_item(fingerprint, entity, snapshot)
+        decided = (item for item in reversed(before) if item.decisions)
+        repeated = next((reason for item in decided if (reason := _reason_not_to_repeat(item, 0))), None)
+        return repeated or later_word_objection(snapshot, *change, before, ())
+
+    def _append(self, proposals: Sequence[QueuedProposal]) -> None:
+        """Queue proposals, all or none. Raises ProposalLimitReached."""
+        weight = sum(len(codec.encode(_as_value(proposal))) for proposal in proposals)
         if self._bytes + weight > RUN_PROPOSALS_BYTES_MAX:
             raise ProposalLimitReached(
                 "the proposals of this run are too long together; nothing beyond that was queued or done"
             )
         self._bytes += weight
-        self._queued.append(proposal)
-        return identifier
+        self._queued += proposals
 
     def limit_text(self) -> str:
         """Return the limit in words for the model."""

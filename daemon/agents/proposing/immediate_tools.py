@@ -5,7 +5,7 @@ Never writes before the run ends, and checks again then, so that what a person d
 
 from collections.abc import Callable, Container, Mapping
 
-from daemon.agents.proposing.authenticity import authentic_item
+from daemon.agents.proposing.authenticity import answers_of_question, authentic_item
 from daemon.agents.proposing.change_set_builder import RunIdentity
 from daemon.agents.proposing.redundancy import RedundancyBasis, check_redundancy, language_objection
 from daemon.agents.proposing.tool_answers import CallOutcome, ToolAnswer
@@ -96,7 +96,8 @@ class ImmediateCalls:
             for itemId, reason in zip(args["itemIds"], refusals.values(), strict=True)
             if reason
         ]
-        self._retracted |= {item: str(args["reason"]) for item in retracted}
+        together = (member for item in retracted for member in _decided_together(view.snapshot, item))
+        self._retracted |= {item: str(args["reason"]) for item in together}
         lines = [f"Retracted {len(retracted)} proposal(s)."] if retracted else []
         lines += [f"Skipped {len(skipped)}: {'; '.join(skipped)}."] if skipped else []
         outcome = CallOutcome.DONE if retracted else CallOutcome.SKIPPED
@@ -137,6 +138,15 @@ class ImmediateCalls:
 
 
 # -- retractions --------------------------------------------------------------------------------------
+
+
+def _decided_together(snapshot: Snapshot, item: EntityId) -> list[EntityId]:
+    """Return an item with the other answers of its question, if it answers one."""
+    stored = snapshot.item(item)
+    authentic = None if stored is None else authentic_item(snapshot, stored)
+    if authentic is None or authentic.answer is None:
+        return [item]
+    return answers_of_question(snapshot, item, authentic.item.task, authentic.answer)
 
 
 def retraction_refusal(item: Item | None, agent: EntityId, now_ms: int) -> str | None:

@@ -129,4 +129,5 @@ _BY_WRITES: Mapping[WriteTarget, Callable[[RedundancyBasis, str, Arguments], Red
     WriteTarget.MEMBER: _check_label,
     WriteTarget.NEW_ITEM: _check_new_item,
     WriteTarget.ITEM: _check_item,
+    WriteTarget.ANSWER: lambda _basis, _tool, args: RedundancyResult(args),
 }

@@ -25,6 +25,10 @@ REPORT_LINES_MAX: Final = 25
 OBSERVATIONS_PER_CALL_MAX: Final = 20
 RETRACTIONS_MAX: Final = 30
 NUMBER_MAX: Final = 1_000_000
+QUESTION_CHARS_MAX: Final = 300
+ANSWER_CHARS_MAX: Final = 120
+ANSWERS_MIN: Final = 2
+ANSWERS_MAX: Final = 4
 RATIONALE_CHARS_MAX: Final = 300  # with the limits above, what one run proposes stays below 256 KiB
 
 Arguments = dict[str, Any]
@@ -158,6 +162,30 @@ class UpdateChecklistItems(_Arguments, frozen=True):
     """Tick, reword or archive items of the checklist."""
 
     items: Annotated[list[UpdateChecklistItem], Meta(min_length=1, max_length=BATCH_ITEMS_MAX)]
+
+
+# -- questions ----------------------------------------------------------------------------------------
+
+
+class OfferedAnswer(_Arguments, frozen=True):
+    """An answer that the user may choose, and the call of another tool that it stands for, if any."""
+
+    text: Annotated[str, Meta(min_length=1, max_length=ANSWER_CHARS_MAX)]
+    tool: Annotated[str, Meta(max_length=60)] | UnsetType = UNSET
+    arguments: dict[str, Any] | UnsetType = UNSET
+
+
+class AskQuestion(_Arguments, frozen=True):
+    """Ask instead of guessing: two to four answers, each with the call that it stands for, if any."""
+
+    question: Annotated[str, Meta(min_length=1, max_length=QUESTION_CHARS_MAX)]
+    answers: Annotated[list[OfferedAnswer], Meta(min_length=ANSWERS_MIN, max_length=ANSWERS_MAX)]
+
+
+class AnswerQuestion(AskQuestion, frozen=True):
+    """One answer to a question, by its number from 1. Code makes these calls from a question."""
+
+    number: Annotated[int, Meta(ge=1, le=ANSWERS_MAX)]
 
 
 # -- the agent's own ----------------------------------------------------------------------------------
@@ -313,6 +341,22 @@ def _non_blank_observations(value: Any) -> Any:
     return [text for text in trimmed if text != ""]
 
 
+def _spell_answers(value: Any) -> Any:
+    """Spell answers in one way; a tool that is blank or "none" is left out, with its arguments."""
+    if not isinstance(value, list):
+        return value
+    return [_spell_answer(answer) if isinstance(answer, dict) else answer for answer in value]
+
+
+def _spell_answer(answer: Arguments) -> Arguments:
+    spelled = {key: single_line(member) for key, member in answer.items() if member is not None}
+    if str(spelled.get("tool", "")).lower() in ("", "none", "null"):
+        spelled.pop("tool", None)
+        if not spelled.get("arguments"):
+            spelled.pop("arguments", None)
+    return spelled
+
+
 NORMALISERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "priority": lambda value: _respell(value, str.upper),
     "status": lambda value: _respell(value, _spell_status),
@@ -322,6 +366,7 @@ NORMALISERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "itemIds": _distinct_ids,
     "evidenceIds": _distinct_ids,
     "observations": _non_blank_observations,
+    "answers": _spell_answers,
 }
 """How an argument of that name is spelled in every tool. Every other text becomes one line."""
 

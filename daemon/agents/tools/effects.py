@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from daemon.agents.tools.arguments import Arguments
+from daemon.agents.tools.questions import change_of_answer
 from daemon.agents.tools.table import TOOLS, Tool, WriteTarget, effective_arguments, is_effective_argument
 from store.fold.effects import ItemName, entity_of_item
 from syncproto.codec import Value
@@ -27,10 +28,12 @@ class Effect:
     accompanying: frozenset[str] = frozenset()
 
     def is_already_applied(self, current: Callable[[str], Value]) -> bool:
-        """Report whether the fields already have their values.
+        """Report whether the fields already have their values; what writes none changes nothing.
 
         Accompanying fields do not count by themselves.
         """
+        if not self.fields:
+            return False
         decisive = (field for field in self.fields if field not in self.accompanying)
         return all(is_same_value(current(field), self.fields[field]) for field in decisive)
 
@@ -41,8 +44,13 @@ def is_same_value(current: Value, wanted: Value) -> bool:
 
 
 def effect_of(name: str, args: Arguments, item: EntityId, task: EntityId) -> Effect:
-    """Return what confirming an item writes."""
+    """Return what confirming an item writes; an answer that changes nothing writes no field of its task."""
     tool = TOOLS[name]
+    if tool.writes is WriteTarget.ANSWER:
+        change = change_of_answer(args)
+        if change is None:
+            return Effect(task, "task", creates=False, fields={})
+        return effect_of(change.tool, change.args, item, task)
     if tool.writes is WriteTarget.NEW_ITEM:
         created = entity_of_item(item)
         return Effect(created, "checklist_item", creates=True, fields=_fields_given(tool, args))
@@ -92,6 +100,9 @@ def fingerprint_of(task: EntityId, tool: str, args: Arguments) -> bytes:
 def written_entity(name: str, args: Arguments, task: EntityId) -> EntityId | None:
     """Return the entity that a call writes; None if it makes one, whose id follows from the item's."""
     writes = TOOLS[name].writes
+    if writes is WriteTarget.ANSWER:
+        change = change_of_answer(args)
+        return task if change is None else written_entity(change.tool, change.args, task)
     if writes is WriteTarget.NEW_ITEM:
         return None
     return id_from_text(args["id"]) if writes is WriteTarget.ITEM else task

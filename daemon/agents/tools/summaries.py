@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from daemon.agents.tools.arguments import Arguments
 from daemon.agents.tools.table import (
     ADD_CHECKLIST_ITEM,
+    ANSWER_QUESTION,
     ASSIGN_TASK_LABEL,
     SET_TASK_STATUS,
     TOOLS,
@@ -46,6 +47,7 @@ _ALREADY: Mapping[str, str] = {
     "set_task_language": "language is already {languageCode}",
     "assign_task_label": "{name} is already assigned",
     "add_checklist_item": '"{title}" already exists on the task',
+    "answer_question": "it changes nothing",
 }
 _UPDATES: Mapping[tuple[str, bool], Sentence] = {
     ("isChecked", True): sentence("propose-check-off", "Check off: {name}"),
@@ -73,6 +75,8 @@ def proposal_sentence(tool: str, args: Arguments, name: str | None = None) -> Se
         return _update_sentence(args, _quoted_name(name, args))
     if tool == ASSIGN_TASK_LABEL:
         return sentence("propose-label", "Assign label: {name}", name=_quoted_name(name, args))
+    if tool == ANSWER_QUESTION:
+        return sentence("propose-nothing", "Change nothing")
     if tool not in _SUMMARIES:
         return sentence("propose-by-newer-version", "{tool} (from a newer version of Placet)", tool=tool)
     if tool == ADD_CHECKLIST_ITEM and args.get("isChecked") is True:
@@ -166,4 +170,5 @@ _TASK_SUBJECTS: Mapping[str, str] = {
     "update_task_priority": "the priority {priority}",
     "set_task_status": "the status {status}",
     "set_task_language": "the language {languageCode}",
+    "answer_question": 'the question "{question}"',
 }

@@ -15,6 +15,7 @@ from typing import Any, Final
 import msgspec
 
 from daemon.agents.tools import arguments as args
+from daemon.agents.tools import questions
 from daemon.agents.tools.argument_faults import argument_fault
 from daemon.agents.tools.arguments import (
     BATCH_ITEMS_MAX,
@@ -35,13 +36,17 @@ class CallMode(Enum):
 
 
 class WriteTarget(Enum):
-    """What a tool writes in the journal: fields of its task, a member of a set of it, an item, or nothing."""
+    """What a tool writes in the journal: fields of its task, a member of a set of it, an item, or nothing.
+
+    An answer to a question writes what its own change writes.
+    """
 
     NOTHING = "nothing"
     TASK = "task"
     MEMBER = "member"
     NEW_ITEM = "new item"
     ITEM = "item"
+    ANSWER = "answer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +94,8 @@ ADD_CHECKLIST_ITEM: Final = "add_checklist_item"
 ADD_MULTIPLE: Final = "add_multiple_checklist_items"
 UPDATE_CHECKLIST_ITEM: Final = "update_checklist_item"
 UPDATE_CHECKLIST_ITEMS: Final = "update_checklist_items"
+ASK_QUESTION: Final = "ask_question"
+ANSWER_QUESTION: Final = "answer_question"
 UPDATE_REPORT: Final = "update_report"
 RECORD_OBSERVATIONS: Final = "record_observations"
 RETRACT_PROPOSALS: Final = "retract_proposals"
@@ -150,11 +157,32 @@ _ALL_TOOLS = (
         check=args.check_has_change,
     ),
     _batch(UPDATE_CHECKLIST_ITEMS, args.UpdateChecklistItems, UPDATE_CHECKLIST_ITEM),
+    Tool(
+        ANSWER_QUESTION,
+        args.AnswerQuestion,
+        writes=WriteTarget.ANSWER,
+        check=questions.check_chosen_answer,
+    ),
+    Tool(
+        ASK_QUESTION,
+        args.AskQuestion,
+        CallMode.EXPLODED,
+        element=ANSWER_QUESTION,
+        list_argument="answers",
+        members_max=args.ANSWERS_MAX,
+        check=questions.check_answers,
+    ),
     Tool(UPDATE_REPORT, args.UpdateReport, CallMode.IMMEDIATE),
     Tool(RECORD_OBSERVATIONS, args.RecordObservations, CallMode.IMMEDIATE),
     Tool(RETRACT_PROPOSALS, args.RetractProposals, CallMode.IMMEDIATE),
 )
 TOOLS: Final[Mapping[str, Tool]] = MappingProxyType({tool.name: tool for tool in _ALL_TOOLS})
+
+
+def is_change(name: str) -> bool:
+    """Report whether a call of a tool is a change that waits for a person: an answer may stand for it."""
+    tool = TOOLS.get(name)
+    return tool is not None and tool.mode is CallMode.DEFERRED and tool.writes is not WriteTarget.ANSWER
 
 
 def equivalent_names(name: str) -> frozenset[str]:
@@ -209,7 +237,7 @@ def tool_description(name: str, *, with_evidence: bool = True) -> dict[str, Any]
     }
     if nested:
         parameters["$defs"] = nested
-    if tool.mode is not CallMode.IMMEDIATE:
+    if tool.mode is not CallMode.IMMEDIATE and name != ASK_QUESTION:
         words = {"type": "string", "description": "Why."}
         parameters["properties"] = {**parameters["properties"], "rationale": words}
     if with_evidence and takes_evidence(tool) and tool.mode is not CallMode.EXPLODED:

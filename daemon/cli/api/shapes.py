@@ -205,6 +205,20 @@ class NoteEvidenceJson(TypedDict, total=False):
     value: int | str | None
 
 
+class OfferedAnswerJson(TypedDict, total=False):
+    item_id: str
+    text: str
+    tool: str | None
+    args: dict[str, Any] | None
+
+
+class AskedQuestionJson(TypedDict, total=False):
+    question_id: str
+    text: str
+    number: int
+    answers: list[OfferedAnswerJson]
+
+
 class PendingItemJson(TypedDict, total=False):
     item_id: str
     set_id: str
@@ -228,6 +242,7 @@ class PendingItemJson(TypedDict, total=False):
     expires_at: str
     expires_soon: bool
     notes: NoteEvidenceJson | None
+    question: AskedQuestionJson | None
 
 
 class EvidenceJson(TypedDict, total=False):
@@ -261,6 +276,8 @@ class DecisionJson(TypedDict, total=False):
     disputed: bool
     without_effect: bool
     can_take_effect: bool
+    question: str | None
+    answer: str | None
     agent_reason: str | None
     evidence: list[EvidenceJson]
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from daemon.cli.translation import _, ngettext
 from daemon.cli.wording import terms
+from daemon.cli.wording.values import in_quotation_marks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from daemon.cli.api.shapes import PendingItemJson
 
@@ -41,7 +42,34 @@ def summary_words(item: PendingItemJson) -> str:
     args = item.get("args")
     say = _SAY.get(str(item.get("tool")))
     text = say(item, args) if say and isinstance(args, dict) else ""
-    return text or item.get("summary") or item.get("tool") or ""
+    text = text or item.get("summary") or item.get("tool") or ""
+    answer = answer_words(item)
+    return f"{in_quotation_marks(answer)}: {text}" if answer else text
+
+
+def answer_words(item: PendingItemJson) -> str:
+    """Give the words of the answer that an item is; "" of an item that answers no question."""
+    question = item.get("question")
+    if not isinstance(question, dict):
+        return ""
+    number = question["number"]
+    return next(
+        (str(offered["text"]) for place, offered in enumerate(question["answers"], 1) if place == number), ""
+    )
+
+
+def question_id(item: PendingItemJson) -> str:
+    """Give the id of the question that an item answers; "" of an item that answers none."""
+    question = item.get("question")
+    return str(question["question_id"]) if isinstance(question, dict) else ""
+
+
+def without_other_answers(items: Iterable[PendingItemJson]) -> list[PendingItemJson]:
+    """Give what a person decides on, one after the other: of each question its first answer alone."""
+    first_by_key: dict[str, PendingItemJson] = {}
+    for item in items:
+        first_by_key.setdefault(question_id(item) or str(item.get("item_id")), item)
+    return list(first_by_key.values())
 
 
 def is_addition(item: PendingItemJson) -> bool:
@@ -143,6 +171,10 @@ def _new_item(_item: PendingItemJson, args: Mapping[str, Any]) -> str:
     return message.format(title=title) if title else ""
 
 
+def _nothing(_item: PendingItemJson, _args: Mapping[str, Any]) -> str:
+    return _("Change nothing")
+
+
 def _changed_item(item: PendingItemJson, args: Mapping[str, Any]) -> str:
     """Say each thing that one proposal does to a checklist item."""
     return "; ".join(_deeds(_subject(item, args), args))
@@ -173,4 +205,5 @@ _SAY: Final[Mapping[str, Callable[[PendingItemJson, Mapping[str, Any]], str]]] =
     "assign_task_label": _label,
     "add_checklist_item": _new_item,
     "update_checklist_item": _changed_item,
+    "answer_question": _nothing,
 }

@@ -91,7 +91,7 @@ class MetricsRoutes:
         )
 
     def _count_waiting(self, snapshot: Snapshot) -> int:
-        return len(waiting_items.list_waiting_items(snapshot, self._now_ms()))
+        return waiting_items.waiting_count(waiting_items.list_waiting_items(snapshot, self._now_ms()))
 
     def _machine(self) -> Iterator[MetricFamily]:
         yield gauge("disk_free_bytes", "Free space beside the database.", self._floor.free_bytes())

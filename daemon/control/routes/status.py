@@ -109,8 +109,8 @@ class StatusRoutes:
             agents=agent_overview.count_agents(snapshot, *self._scheduler.counts()),
             conflicts=conflicts.count_conflicts(snapshot),
             model=model,
-            pending_items=len(waiting),
-            expiring_items=sum(item.expires_soon for item in waiting),
+            pending_items=waiting_items.waiting_count(waiting),
+            expiring_items=waiting_items.waiting_count(item for item in waiting if item.expires_soon),
         )
 
 

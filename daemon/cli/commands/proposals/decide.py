@@ -18,6 +18,7 @@ from daemon.cli.terminal.keys import is_interactive
 from daemon.cli.terminal.output import write_lines
 from daemon.cli.translation import _, ngettext
 from daemon.cli.views.proposals.pending import item_lines, result_lines, result_rows
+from daemon.cli.wording.proposals import question_id
 from daemon.cli.wording.short_ids import short_ids_of
 
 if TYPE_CHECKING:
@@ -92,7 +93,10 @@ def _show_set(output: Output, text: str) -> dict[str, Any]:
     items = [
         item
         for item in answer.json
-        if item["item_id"] in members and item["status"] == "pending" and not item["disputed"]
+        if item["item_id"] in members
+        and item["status"] == "pending"
+        and not item["disputed"]
+        and not question_id(item)
     ]
     if items:
         display, ids = output.display(answer), short_ids_of(items, "item_id")

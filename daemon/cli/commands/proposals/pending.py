@@ -14,6 +14,7 @@ from daemon.cli.api.client import percent_encode
 from daemon.cli.framework.declaration import command, pass_output
 from daemon.cli.translation import _
 from daemon.cli.views.proposals.pending import SET_ID_CHARS, pending_list, pending_rows
+from daemon.cli.wording.proposals import question_id
 from daemon.cli.wording.short_ids import short_ids_of
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ def _what_next(items: Sequence[PendingItemJson]) -> str:
     texts = [decide.format(item=short)]
     if largest_set := _largest_set(items):
         texts.append(several.format(set=largest_set[:SET_ID_CHARS]))
+    if any(question_id(item) for item in items):
+        texts.append(_("A question: confirm the answer that you choose, or reject one for none of them"))
     return "\n".join(texts)
 
 

@@ -21,8 +21,9 @@ from daemon.cli.terminal.output import write_lines
 from daemon.cli.terminal.text import escape
 from daemon.cli.translation import _, ngettext
 from daemon.cli.views.proposals.pending import item_lines, pending_rows, result_lines
-from daemon.cli.views.proposals.review import closing_lines, help_lines, review_page
+from daemon.cli.views.proposals.review import closing_lines, help_lines, open_answers, review_page
 from daemon.cli.views.proposals.review_progress import ReviewProgress
+from daemon.cli.wording.proposals import without_other_answers
 from daemon.cli.wording.sentences import error_line
 from daemon.cli.wording.short_ids import short_ids_of
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 _PENDING: Final = "/v1/pending"
 _KEYS: Final = "y,n,d,e,s,j,k,a,u,q,?"
+_KEYS_OF_QUESTION: Final = "n,d,s,j,k,u,q,?"
 _GOOD: Final = ("applied", "already")
 _FATAL: Final = ("no_daemon", "timeout", "forbidden")
 
@@ -56,7 +58,7 @@ def review_command(output: Output, task: tuple[str, ...]) -> int:
         output.write_remark(_("Nothing waits for you."))
         return EXIT_DONE
     if not output.is_for_people or not is_interactive():
-        raise _nobody_there(len(answer.json))
+        raise _nobody_there(len(without_other_answers(answer.json)))
     with key_reader() as keys:
         _Session(output, keys, query, answer).run()
     return EXIT_DONE
@@ -85,6 +87,7 @@ class _Session:
         self._display: Display = output.display(answer)
         self._drafts: dict[str, str] = {}
         self._quit_requested = False
+        self._open_answers: dict[str, PendingItemJson] = {}
         # Each action returns whether to draw the item anew; if not, only the question is asked again.
         self._acts: Mapping[str, Callable[[PendingItemJson], bool]] = {
             "y": lambda item: self._decide("confirmed", item),
@@ -124,9 +127,12 @@ class _Session:
         if not self._show_current():
             return
         item = self._review.current
+        acts = {**self._acts, **self._answers(item)}
+        asks = _("Your answer? [{keys}] ") if self._open_answers else _("Confirm it? [{keys}] ")
+        keys = ",".join([*self._open_answers, _KEYS_OF_QUESTION]) if self._open_answers else _KEYS
         while True:
-            pressed = self._keys.read_key(_("Confirm it? [{keys}] ").format(keys=_KEYS)).lower()
-            act = self._acts.get(pressed)
+            pressed = self._keys.read_key(asks.format(keys=keys)).lower()
+            act = acts.get(pressed)
             if act is None:
                 write_lines(help_lines(self._display) if pressed else ())
             elif act(item):
@@ -147,8 +153,24 @@ class _Session:
             return False
         self._review.refresh(now)
         task = _task(item.get("task_id") or "")
+        self._open_answers = open_answers(self._review.current, answer.json)
         write_lines(review_page(self._review, task, answer.json, self._display))
         return True
+
+    def _answers(self, item: PendingItemJson) -> dict[str, Callable[[PendingItemJson], bool]]:
+        """Return what the keys do that are others for a question: each number chooses an answer."""
+        if not self._open_answers:
+            return {}
+
+        def choose(answer: PendingItemJson) -> Callable[[PendingItemJson], bool]:
+            return lambda _item: self._decide("confirmed", answer, place=item)
+
+        chosen_by_key = {key: choose(answer) for key, answer in self._open_answers.items()}
+        return {**dict.fromkeys("yea", self._ask_for_number), **chosen_by_key}
+
+    def _ask_for_number(self, _item: PendingItemJson) -> bool:
+        self._note(_("Press the number of the answer that you choose."))
+        return False
 
     def _note(self, words: str) -> None:
         write_lines([self._display.paint(escape(words), "yellow")])
@@ -181,7 +203,8 @@ class _Session:
             reason = self._keys.read_line(_("Why? (Enter for no reason) "))
         except InputEnded:
             return False
-        return self._decide("rejected", item, **({"reason": reason} if reason else {}))
+        more: dict[str, Any] = {"reason": reason} if reason else {}
+        return self._decide("rejected", item, **more)
 
     def _edit(self, item: PendingItemJson) -> bool:
         from daemon.cli.terminal.editor import edit_text
@@ -228,13 +251,16 @@ class _Session:
 
     # -- decisions ------------------------------------------------------------------------------------
 
-    def _decide(self, verdict: str, item: PendingItemJson, **more: Any) -> bool:
+    def _decide(
+        self, verdict: str, item: PendingItemJson, *, place: PendingItemJson | None = None, **more: Any
+    ) -> bool:
+        """Decide on an item; `place` is the one at which the review is, if it shows a question for it."""
         for fields in self._send(verdict, [item], **more):
             if fields.get("can_force") and not more.get("force"):
                 if self._ask_yes_no(_("Apply it all the same? [y,n] ")):
-                    return self._decide(verdict, item, **more, force=True)
+                    return self._decide(verdict, item, place=place, **more, force=True)
             elif fields.get("result") in _GOOD:
-                self._review.decide(item["item_id"], verdict)
+                self._review.decide((place or item)["item_id"], verdict)
         self._go_on()
         return True
 

@@ -93,6 +93,10 @@ def _details(decision: DecisionJson, display: Display) -> Iterator[str]:
         *([in_quotation_marks(title)] if title else ()),
     ]
     yield f" {display.symbol('·')} ".join(filter(None, parts))
+    if decision.get("question"):
+        answer = in_quotation_marks(escape(decision.get("answer") or ""))
+        is_chosen = decision.get("verdict") == "confirmed"
+        yield " ".join([escape(decision["question"] or ""), *([answer] if is_chosen else [])])
     if decision.get("edited_args"):
         yield _("with: {arguments}").format(arguments=_arguments(decision["edited_args"]))
     if decision.get("reason"):

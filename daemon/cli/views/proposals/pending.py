@@ -14,7 +14,13 @@ from daemon.cli.views.journal.agent_words import agent_quote_lines
 from daemon.cli.views.proposals.changes import diff_lines
 from daemon.cli.wording import terms
 from daemon.cli.wording.dates import parse_time_s, relative_future_time, relative_time
-from daemon.cli.wording.proposals import rationale_words, side_values, summary_words, value_changes
+from daemon.cli.wording.proposals import (
+    question_id,
+    rationale_words,
+    side_values,
+    summary_words,
+    value_changes,
+)
 from daemon.cli.wording.sentences import answer_words
 from daemon.cli.wording.short_ids import short_ids_of
 from daemon.cli.wording.values import field_words, value_words, with_colon
@@ -70,9 +76,21 @@ def pending_list(items: Sequence[PendingItemJson], titles: dict[str, str], displ
         yield from [""] * bool(index)
         yield display.paint(title, "bold")
         for fate, group in groupby(of_task, key=lambda item: set_heading(item, display)):
+            before = ""
             for item in group:
+                if question_id(item) not in ("", before):
+                    yield from question_lines(item, display)
+                before = question_id(item)
                 yield from item_lines(item, ids.get(item.get("item_id", ""), ""), display)
             yield from (_INDENT + display.paint(line, "dim") for line in wrap_lines(fate, _room(display)))
+
+
+def question_lines(item: PendingItemJson, display: Display) -> Iterator[str]:
+    """Draw the question that an item answers; nothing of an item that answers none."""
+    question = item.get("question")
+    if question is not None:
+        for line in wrap_lines(escape(question.get("text") or ""), _room(display)):
+            yield f"  {display.paint(line, 'bold')}"
 
 
 def _room(display: Display) -> int:

@@ -19,7 +19,13 @@ from daemon.cli.views.proposals.pending import (
     side_lines,
 )
 from daemon.cli.wording.dates import relative_time
-from daemon.cli.wording.proposals import rationale_words, summary_words, value_changes, written_fields
+from daemon.cli.wording.proposals import (
+    question_id,
+    rationale_words,
+    summary_words,
+    value_changes,
+    written_fields,
+)
 from daemon.cli.wording.short_ids import SHORT_ID_CHARS_MIN, short_ids_of
 from daemon.cli.wording.values import author_words, field_words, in_quotation_marks
 
@@ -46,12 +52,37 @@ def review_page(
     yield ""
     yield display.paint(truncate(f"{place}  {title}", width), "bold")
     # Escaped as one line: nothing in it may begin a line of its own.
-    yield from wrap_lines(escape(summary_words(item)), width)
-    for line in _detail_lines(item, task or {}, others, width - len(_INDENT), display):
-        yield _INDENT + line
+    if question_id(item):
+        yield from _answer_lines(item, others, width, display)
+    else:
+        yield from wrap_lines(escape(summary_words(item)), width)
+        for line in _detail_lines(item, task or {}, others, width - len(_INDENT), display):
+            yield _INDENT + line
     short = escape(short_ids_of(review.items, "item_id").get(str(item.get("item_id")), ""))
     fate = f"{set_heading(item, display)} {display.symbol('·')} {_('item {id}').format(id=short)}"
     yield from (_INDENT + display.paint(line, "dim") for line in wrap_lines(fate, width - len(_INDENT)))
+
+
+def open_answers(item: PendingItemJson, others: Iterable[PendingItemJson]) -> dict[str, PendingItemJson]:
+    """Give the answers of the question that an item answers, by the key that chooses each."""
+    return {
+        str((other.get("question") or {}).get("number")): other
+        for other in others
+        if question_id(other) == question_id(item) != ""
+    }
+
+
+def _answer_lines(
+    item: PendingItemJson, others: Sequence[PendingItemJson], width: int, display: Display
+) -> Iterator[str]:
+    """Draw a question of the agent, and its answers with what each would change."""
+    yield from wrap_lines(escape((item.get("question") or {}).get("text") or ""), width)
+    for key, answer in open_answers(item, others).items():
+        first, *rest = wrap_lines(escape(summary_words(answer)), width - 2 * len(_INDENT) - 1)
+        yield f"{_INDENT}{display.paint(key, 'cyan')} {first}"
+        marks = [display.paint(words, style) for words, style in item_marks(answer)]
+        diffs = diff_lines(value_changes(answer), width - 2 * len(_INDENT), display)
+        yield from (f"{_INDENT * 2}{line}" for line in (*rest, *diffs, *marks))
 
 
 def _detail_lines(
@@ -177,6 +208,7 @@ def help_lines(display: Display) -> Iterator[str]:
     """Say what each key does."""
     for key, words in (
         ("y", _("confirm it")),
+        ("1 2 …", _("choose this answer to a question")),
         ("n", _("reject it, and say why")),
         ("d", _("defer it: it stays, and does not expire")),
         ("e", _("change its arguments, and confirm that")),

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from daemon.cli.wording.proposals import question_id, without_other_answers
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -17,7 +19,7 @@ class ReviewProgress:
     """One review: exactly the proposals that were open when it began, in their order."""
 
     def __init__(self, items: Sequence[PendingItemJson]) -> None:
-        self.items = list(items)
+        self.items = without_other_answers(items)
         self.position = 0
         self.decided: dict[str, str] = {}
         self.gone: set[str] = set()
@@ -71,18 +73,20 @@ class ReviewProgress:
         return next(self._open(range(self.position + 1, len(self.items))), None) is not None
 
     def open_of_task(self) -> list[PendingItemJson]:
-        """Give what is open of this task, from the current item on."""
+        """Give what is open of this task, from the current item on, without questions."""
         task = self.current.get("task_id")
         return [
             item
             for item in self.items[self.position :]
-            if item.get("task_id") == task and self._is_open(item)
+            if item.get("task_id") == task and self._is_open(item) and not question_id(item)
         ]
 
     def new_items(self, others: Iterable[PendingItemJson]) -> list[PendingItemJson]:
         """Give those that were not there when the review began."""
-        names = {_id(item) for item in self.items}
-        return [item for item in others if _id(item) not in names]
+        names = {question_id(item) or _id(item) for item in self.items}
+        return [
+            item for item in without_other_answers(others) if (question_id(item) or _id(item)) not in names
+        ]
 
     def open_count(self) -> int:
         """Count what is still open."""

@@ -51,6 +51,8 @@ def test_a_line_tells_who_said_what_when_where_and_why(a: Home, task: EntityId) 
         "disputed": False,
         "without_effect": False,
         "can_take_effect": True,
+        "question": None,
+        "answer": None,
         "agent_reason": None,
         "evidence": [],
     }

@@ -246,6 +246,9 @@ SOUND: dict[str, st.SearchStrategy[Any]] = {
     "confidence": st.sampled_from(["low", "High", 0.9]),
     "reason": st.just("waits for Ann"),
     "evidenceIds": st.just(["cd" * 16]),
+    "question": st.sampled_from(["When?", "Which\tone? "]),
+    "answers": st.just([{"text": " This "}, {"text": "That", "tool": "none"}]),
+    "number": st.integers(1, 2),
 }
 
 

@@ -61,6 +61,7 @@ def test_a_summary_never_holds_the_models_own_words() -> None:
 def test_every_deferrable_tool_has_its_sentences(tool: str) -> None:
     args = {"title": "x", "minutes": 5, "dueDate": "2026-03-15", "priority": "P1", "status": "OPEN"}
     args |= {"id": ID, "isChecked": True, "languageCode": "de", "confidence": "high"}
+    args["question"] = "Which day suits."
     for text in (
         proposal_summary(tool, args, "a name"),
         already_so_answer(tool, args, "a name"),

@@ -242,6 +242,7 @@ def test_only_tools_that_can_succeed_now_are_offered_and_of_a_batch_and_its_elem
         "update_task_priority",
         "set_task_status",
         "add_multiple_checklist_items",
+        "ask_question",
         "update_report",
         "record_observations",
         "set_task_language",
