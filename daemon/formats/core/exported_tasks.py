@@ -143,12 +143,12 @@ class ExportedTasks:
         return ExportedTask(
             id=task.id,
             title=_line(task.text("title")),
-            status=task.text("status") or "OPEN",
+            status=_line(task.text("status")) or "OPEN",
             reason=_line(task.text("reason")) or None,
-            priority=task.text("priority") or None,
+            priority=_line(task.text("priority")) or None,
             due=_day_or_none(task.text("due")),
             estimate_minutes=_number(task.value("estimate_minutes")),
-            language=task.text("language") or None,
+            language=_word_or_none(task.text("language")),
             category=_line(self._names.categories.get(category, "")) or None if category else None,
             labels=self._labels(task),
             made_ms=written_ms(task.created),
@@ -279,6 +279,12 @@ def _day_or_none(text: str) -> str | None:
         return date.fromisoformat(text).isoformat()
     except ValueError:
         return None
+
+
+def _word_or_none(text: str) -> str | None:
+    """Return a text that is one word: a format has no place for more, and more could end its line."""
+    word = _clean(text)
+    return word if word and word.split() == [word] else None
 
 
 def _number(value: object) -> int | None:
