@@ -25,10 +25,15 @@ from daemon.journal.fields.provenance import author_name, written_ms
 from daemon.journal.fields.validation import PRIORITY_DEFAULT
 from daemon.journal.references import names
 from daemon.journal.views import task_graph
+from daemon.journal.views.presenter import minutes_spent
 from store.fold.entity import Entity
 from store.fold.verdicts import DecisionStatus
 from store.snapshot import Snapshot
 from syncproto.ids import EntityId, id_to_text
+
+_TYPED = "note"
+_SOURCE_CHARS_MAX = 40
+_TIMES_MAX = 1000
 
 
 def view_of_task(snapshot: Snapshot, task: Entity) -> TaskView:
@@ -46,7 +51,15 @@ def view_of_task(snapshot: Snapshot, task: Entity) -> TaskView:
         status_reason=task.text("reason"),
         category=_category_name(snapshot, task),
         labels=tuple(_label_view(label) for label in _labels_of(snapshot, task)),
+        time_spent_minutes=minutes_spent(_time_records(snapshot, task.id)),
     )
+
+
+def _time_records(snapshot: Snapshot, task: EntityId) -> list[Entity]:
+    """Return the visible time records of a task; if there are very many, the newest."""
+    newest = snapshot.newest_ids_pointing_at(task, "task_time", _TIMES_MAX)
+    records = (snapshot.entity(record) for record in newest)
+    return [record for record in records if record is not None and record.visible]
 
 
 def _category_name(snapshot: Snapshot, task: Entity) -> str | None:
@@ -127,7 +140,14 @@ def _entry_view(entry: Entity, zone: tzinfo | None) -> EntryView:
     created = entry.created
     stamp_ms = 0 if created is None else written_ms(created)
     happened = parse_local(entry.text("happened_at"), stamp_ms, zone)
-    return EntryView(id_to_text(entry.id), entry.text("text"), happened, author_name(created) or "unknown")
+    source = entry.text("source")
+    return EntryView(
+        id_to_text(entry.id),
+        entry.text("text"),
+        happened,
+        author_name(created) or "unknown",
+        "" if source == _TYPED else budgets.truncate(source, _SOURCE_CHARS_MAX),
+    )
 
 
 # -- labels -------------------------------------------------------------------------------------------

@@ -10,11 +10,13 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
+from daemon.agents.context.task_view import view_of_task
 from daemon.agents.context.unseen_changes import count_decisions_since_report, count_since_report
 from daemon.agents.deciding.item_state import can_take_effect, confirmed_without_effect
 from daemon.agents.deciding.waiting_items import list_waiting_items, waiting_count
 from daemon.agents.person import policy_edits
 from daemon.agents.running import wakes
+from daemon.agents.running.report_facts import task_facts
 from daemon.agents.running.timetable import Outlook
 from daemon.agents.tools.agent_record import (
     ACTIVE,
@@ -39,8 +41,10 @@ from daemon.agents.tools.agent_record import (
 from daemon.journal.references import entities
 from daemon.journal.references.names import category_id_of, shown_name
 from daemon.journal.views.lookup import NameLookup
+from daemon.journal.views.report_facts import with_current_facts
 from daemon.refusal import RefusalCode, Refused
 from daemon.timestamps import iso_utc
+from store.fold.entity import Entity
 from store.local import run_log, timers
 from store.queries import projections
 from store.sentence import Sentence, sentence, sentence_fields
@@ -212,7 +216,7 @@ def agent_details(snapshot: Snapshot, agent: EntityId, now_ms: int, outlook: Out
         home_device_id=known_agent.home.hex(),
         home_device_name=NameLookup(snapshot).device_names.get(DeviceId(known_agent.home), ""),
         at_home=known_agent.home == snapshot.device,
-        report=current_report(snapshot, known_agent),
+        report=_report_of_now(snapshot, known_agent, task),
         report_changes_since=count_since_report(snapshot, known_agent),
         report_decisions_since=count_decisions_since_report(snapshot, known_agent),
         last_wake_at=None if known_agent.last_wake_ms is None else iso_utc(known_agent.last_wake_ms),
@@ -237,6 +241,16 @@ def agent_details(snapshot: Snapshot, agent: EntityId, now_ms: int, outlook: Out
         description=known_agent.description or None,
         paused_until=_paused_until(known_agent),
     )
+
+
+def _report_of_now(snapshot: Snapshot, agent: Agent, task: Entity | None) -> dict[str, Any] | None:
+    """Return the report with the facts of the task as they are now; as it was written if the task is gone."""
+    report = current_report(snapshot, agent)
+    if report is None or task is None:
+        return report
+    view = view_of_task(snapshot, task)
+    finished = (item.title for item in view.items if item.is_checked)
+    return with_current_facts(report, task_facts(view), finished)
 
 
 def _paused_until(agent: Agent) -> str | None:

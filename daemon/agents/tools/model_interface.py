@@ -25,12 +25,16 @@ class ChecklistItemView:
 
 @dataclass(frozen=True, slots=True)
 class EntryView:
-    """An entry. `written_at` is the time at which it happened, aware, in the device's own time zone."""
+    """An entry. `written_at` is the time at which it happened, aware, in the device's own time zone.
+
+    `source` says where the text comes from, such as "transcript"; it is empty for a note that was typed.
+    """
 
     id: str
     text: str
     written_at: datetime
     by: str
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,7 @@ class TaskView:
     status_reason: str = ""
     category: str | None = None
     labels: tuple[LabelView, ...] = ()
+    time_spent_minutes: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from daemon.journal.references import names
 from daemon.journal.views import value_origins
 from daemon.journal.views.conflict_versions import ConflictPresenter
 from daemon.journal.views.lookup import ChildLookup, NameLookup, clock_json, json_value
+from daemon.journal.views.report_facts import with_current_facts
 from daemon.journal.views.structures import (
     Checklist,
     ChecklistItem,
@@ -90,7 +91,7 @@ class JournalPresenter:
                 for conflict in self.conflicts(entity)
             ],
             agent_id=None if agent is None else id_to_text(agent),
-            report=None if agent is None or brief else self._report(agent),
+            report=None if agent is None or brief else self._current_report(agent, task, listed),
             created_at=written_at_iso(task.created),
             updated_at=_updated_at(task),
             removed=not task.visible,
@@ -145,6 +146,23 @@ class JournalPresenter:
             for member_id in names.member_ids(task, names.TASK_LABELS)
         )
         return {names.shown_name(entity): stored_color(entity) for entity in entities if entity is not None}
+
+    def _current_report(self, agent: EntityId, task: Entity, items: list[Entity]) -> dict[str, Any] | None:
+        """Return the agent's report with the facts of the task as they are now."""
+        report = self._report(agent)
+        if report is None:
+            return None
+        progress = _progress(items)
+        facts = {
+            "title": task.text("title"),
+            "status": task.text("status") or "OPEN",
+            "priority": task.text("priority") or PRIORITY_DEFAULT,
+            "estimate": _number(task.value("estimate_minutes")),
+            "due": task.text("due") or None,
+            "checklistProgress": {"total": progress.total, "completed": progress.completed},
+        }
+        finished = (item.text("title") for item in items if item.value("is_checked") is True)
+        return with_current_facts(report, facts, finished)
 
     def _report(self, agent: EntityId) -> dict[str, Any] | None:
         for state in self._snapshot.ids_pointing_at(agent, "agent_state"):

@@ -147,6 +147,7 @@ def _task(context: RunContext, items: int | None, short_ids: ShortIds) -> JsonOb
     }
     optional: JsonObject = {
         "statusReason": task.status_reason,
+        "timeSpentMinutes": task.time_spent_minutes,
         "category": task.category,
         "labels": [label.name for label in task.labels],
     }
@@ -224,6 +225,7 @@ def _note(entry: EntryView, text: str, short_ids: ShortIds) -> JsonObject:
         "id": short_ids.short_id(NOTE, entry.id),
         "writtenAt": _minute_text(entry.written_at),
         "by": entry.by,
+        **({"source": entry.source} if entry.source else {}),
         "text": text,
     }
 

@@ -67,7 +67,7 @@ def _asleep(agent: AgentJson, task: str) -> str:
 
 
 def since_words(agent: AgentJson, display: Display) -> str:
-    """Say how much was decided and changed since the report; empty if nothing was."""
+    """Say how much was decided and changed since the report, and if code brought its facts up to date."""
     decided, changed = agent.get("report_decisions_since") or 0, agent.get("report_changes_since") or 0
     dot = display.paint(display.symbol("·"), "dim")
     sentence = []
@@ -79,4 +79,6 @@ def since_words(agent: AgentJson, display: Display) -> str:
         sentence.append(
             ngettext("{count} change since", "{count} changes since", changed).format(count=changed)
         )
+    if (agent.get("report") or {}).get("factsUpdated"):
+        sentence.append(_("its facts are those of now"))
     return "".join(f" {dot} {display.paint(words, 'yellow')}" for words in sentence)

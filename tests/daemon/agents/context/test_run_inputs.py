@@ -3,11 +3,12 @@
 Never asks a model: each test compares what is read with what was written.
 """
 
+from datetime import UTC
 from typing import Any
 
 import pytest
 
-from daemon.agents.context import unseen_changes
+from daemon.agents.context import task_view, unseen_changes
 from daemon.agents.tools import budgets
 from daemon.agents.tools.agent_record import load_agent
 from daemon.agents.tools.model_interface import RunContext
@@ -466,3 +467,20 @@ def test_what_is_new_costs_no_look_at_the_whole_log(a: Home, task: EntityId, age
         )
 
     assert a.read(use) == (end + 1, [end + 1])
+
+
+def test_a_run_knows_the_time_that_was_spent_and_which_notes_are_transcripts(a: Home, task: EntityId) -> None:
+    typed = a.new("entry", task_id=task, text="typed", source="note")
+    spoken = a.new("entry", task_id=task, text="spoken", source="transcript")
+    a.new("time_record", task_id=task, started_at="2026-03-01T10:00:00Z", ended_at="2026-03-01T11:30:00Z")
+    a.new("time_record", task_id=task, started_at="2026-03-01T11:00:00Z", ended_at="2026-03-01T12:00:00Z")
+
+    def read(snapshot: Snapshot) -> tuple[int, dict[str, str]]:
+        entity = snapshot.entity(task)
+        assert entity is not None
+        views = task_view.entry_views(snapshot, task, UTC)
+        return task_view.view_of_task(snapshot, entity).time_spent_minutes, {
+            view.id: view.source for view in views
+        }
+
+    assert a.read(read) == (120, {id_to_text(typed): "", id_to_text(spoken): "transcript"})
