@@ -56,13 +56,15 @@ class AcceptedPage(NamedTuple):
     """The result of a page: how many commits were new, their heads, and whether a replica turned out forked.
 
     With `own_replica_ahead`, the page contained commits of this store's own replica that the store lacked.
-    `regained` are held commits of which the page brought values that the store had only the rest of.
+    `known` are the commits that the store held already; of those that are `regained` too, the page brought
+    values of which the store had only what is left.
     """
 
     new_commits: int
     heads: tuple[Head, ...]
     forked: bool
     own_replica_ahead: bool = False
+    known: tuple[Head, ...] = ()
     regained: tuple[Head, ...] = ()
 
 
@@ -253,13 +255,13 @@ class Transaction(Snapshot):
         """
         ends: dict[tuple[ReplicaId, int], tuple[DecodedCommit, int]] = {}
         new: list[DecodedCommit] = []
-        regained: list[Head] = []
+        fuller_spellings: dict[Head, bool] = {}
         forked, now_ms = False, self._world.now_ms()
         for received in page:
             branch = self.log.find_branch(received)
             if branch is None:
-                if self._take_dropped_values(received):
-                    regained.append(received.head)
+                is_fuller = self._take_dropped_values(received)
+                fuller_spellings[received.head] = is_fuller or fuller_spellings.get(received.head, False)
                 continue
             self._require_bases(received)
             replica = received.commit.replica
@@ -276,7 +278,10 @@ class Transaction(Snapshot):
         if new:
             self._settle(hlc.follow(self._last, (received.commit.stamp for received in new), now_ms))
         heads = tuple(received.head for received in new)
-        return AcceptedPage(len(new), heads, forked, self.own_replica_ahead, tuple(dict.fromkeys(regained)))
+        regained = tuple(head for head, is_fuller in fuller_spellings.items() if is_fuller)
+        return AcceptedPage(
+            len(new), heads, forked, self.own_replica_ahead, tuple(fuller_spellings), regained
+        )
 
     def _take_dropped_values(self, received: DecodedCommit) -> bool:
         """Take values of a held commit that only this spelling has; return whether it has any."""

@@ -3,6 +3,7 @@
 Never finds what compaction dropped: that is covered, and counts for nothing.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,19 +12,22 @@ from store.snapshot import Snapshot
 from syncproto.codec import DIGEST_LEAD, Redacted
 from syncproto.vector_clock import Head, VectorClock
 
+_LEAD = f"x'{DIGEST_LEAD.hex()}'"
 
-def heads_of_dropped_values(snapshot: Snapshot, heads_max: int) -> VectorClock:
-    """Return at most so many commits of which such a value counts. Costs a pass over all entities."""
-    heads: set[Head] = set()
-    for head in _heads_of_dropped(snapshot):
-        heads.add(head)
-        if len(heads) == heads_max:
-            break
-    return tuple(sorted(heads))
+
+def heads_of_dropped_values(snapshot: Snapshot, heads_max: int, after: Head | None = None) -> VectorClock:
+    """Return commits of which such a value counts: the first ones after a head, at most so many.
+
+    Costs a pass over the entities that have such values.
+    """
+    heads = sorted(set(_heads_of_dropped(snapshot)))
+    begin = 0 if after is None else bisect_right(heads, after)
+    return tuple(heads[begin : begin + heads_max])
 
 
 def _heads_of_dropped(snapshot: Snapshot) -> Iterator[Head]:
-    rows: Any = snapshot.db.execute("SELECT state FROM entity WHERE instr(state, ?)", (DIGEST_LEAD,))
+    # As the index of the migration has it, so that it is used.
+    rows: Any = snapshot.db.execute(f"SELECT state FROM entity WHERE instr(state, {_LEAD}) > 0")
     for (state,) in rows:
         for versions in load_state(state).fields.values():
             for version in versions:

@@ -22,6 +22,7 @@ from syncproto.commit import COMMIT_BYTES_MAX, Author, AuthorKind, Commit, Decod
 from syncproto.hlc import Stamp
 from syncproto.messages import WANTED_HEADS_MAX
 from syncproto.vector_clock import EMPTY_CLOCK, Head
+from tests.support.sqlite_steps import steps_to_read
 from tests.support.stores import (
     NONCE,
     NOW_MS,
@@ -154,6 +155,24 @@ def test_a_value_that_comes_late_reads_no_history(bench: StoreBench, monkeypatch
     with store.write() as tx:
         assert tx.accept_page([first.signed]).regained == (first.head,)
         assert tx.accept_page([first.signed]).regained == ()
+
+
+def test_only_entities_with_such_values_are_read(bench: StoreBench) -> None:
+    first, second = author_log(bench, title="t" * 200)
+    store = bench.store("a")
+    with store.write() as tx:
+        tx.accept_page([without(first, frozenset(FIELDS)), second.signed])
+
+    def ask_once() -> int:
+        return steps_to_read(store, lambda snapshot: heads_of_dropped_values(snapshot, 9))
+
+    steps = ask_once()
+    for number in range(100, 200):
+        write(store, entity_id(number), title="short")
+    assert ask_once() <= steps
+    with store.read() as snapshot:
+        assert heads_of_dropped_values(snapshot, 9) == (first.head,)
+        assert heads_of_dropped_values(snapshot, 9, first.head) == ()
 
 
 def oversized_spellings() -> list[SignedCommit]:

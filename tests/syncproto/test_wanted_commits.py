@@ -75,7 +75,7 @@ def test_what_is_no_head_is_passed_over(wanted: Any) -> None:
 
 
 def test_not_more_is_sent_again_than_a_hello_may_want() -> None:
-    heads = [list(head(OWN, number)) for number in range(1, 1000)]
+    heads = [list(head(OWN, number)) for number in range(1, 5000)]
     assert sum(map(len, requests(greeted({"wanted": heads})))) == WANTED_HEADS_MAX
 
 

@@ -20,7 +20,6 @@ from daemon.peers.transport.limits import PeerLimits, loop_time_s
 from daemon.peers.transport.wire import ConnectionLost, Wire
 from store.file.errors import StoreError
 from store.log.pages import FeedPage
-from store.queries.dropped_values import heads_of_dropped_values
 from store.sentence import Sentence
 from store.snapshot import Snapshot
 from store.threads import StoreThreads
@@ -29,7 +28,7 @@ from syncproto import session as conversation
 from syncproto.commit import DecodedCommit, SignedCommit
 from syncproto.errors import RemoteProtocolError, UnsupportedVersion
 from syncproto.ids import DeviceId
-from syncproto.messages import WANTED_HEADS_MAX, Bye, encode_message
+from syncproto.messages import Bye, encode_message
 from syncproto.session import PageRequest, Session, StoreState
 from syncproto.vector_clock import EMPTY_CLOCK, VectorClock
 
@@ -86,8 +85,8 @@ class LinkObserver(Protocol):
     def fault_found(self, link: "PeerLink", fault: LinkFault) -> None:
         """Note the fault by which the link ends. Called before anyone can see that it has ended."""
 
-    def values_regained(self, link: "PeerLink", heads: VectorClock) -> None:
-        """Note that the peer brought values that this device lacked, of commits that it held."""
+    def known_commits_came(self, link: "PeerLink", accepted: AcceptedPage) -> None:
+        """Note that a page had commits that this device held, perhaps with values that it lacked."""
 
     def storage_shortfall(self) -> Sentence | None:
         """Return why there is no room to store anything, None if there is room.
@@ -110,7 +109,7 @@ class PeerLink:
         observer: LinkObserver,
         limits: PeerLimits,
         allowance: StorageRateLimit | None = None,
-        wants_dropped_values: bool = False,
+        find_wanted: Callable[[Snapshot], VectorClock] = lambda _snapshot: EMPTY_CLOCK,
     ) -> None:
         self.peer = peer
         self.dialled = dialled
@@ -129,7 +128,8 @@ class PeerLink:
         self._observer = observer
         self._limits = limits
         self._allowance = allowance
-        self._wants_dropped_values = wants_dropped_values
+        self._find_wanted = find_wanted
+        self.wanted: VectorClock = EMPTY_CLOCK  # the commits that this side asks for once more
         self._session: Session | None = None
         self._write_wanted = asyncio.Event()
         self._close_asked = asyncio.Event()
@@ -222,8 +222,8 @@ class PeerLink:
         def begin(snapshot: Snapshot) -> Session:
             vault = snapshot.vault()
             assert vault is not None, "a link before the first start was over"
-            wanted = heads_of_dropped_values(snapshot, WANTED_HEADS_MAX) if self._wants_dropped_values else ()
-            return Session(vault, snapshot.replica, read_store_state(snapshot), wanted)
+            self.wanted = self._find_wanted(snapshot)
+            return Session(vault, snapshot.replica, read_store_state(snapshot), self.wanted)
 
         self._session = session = await self._db.read(begin)
         self._hellos += session.hello_frames()
@@ -406,8 +406,8 @@ class PeerLink:
                 "a peer returned commits of this device that this device had lost", peer=self.peer.hex()[:16]
             )
         self._acks.extend(session.ack_frames(accepted.heads, accepted.forked, state))
-        if accepted.regained:
-            self._observer.values_regained(self, accepted.regained)
+        if accepted.known:
+            self._observer.known_commits_came(self, accepted)
         if session.is_level:
             self._known_to_peer = end
         self._compare_states(session)

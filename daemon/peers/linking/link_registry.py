@@ -20,10 +20,14 @@ from daemon.peers.transport.limits import PeerLimits, loop_time_s
 from daemon.peers.transport.wire import Wire
 from store.file.errors import StoreError
 from store.local import peer_records
+from store.queries.dropped_values import heads_of_dropped_values
 from store.sentence import Sentence
+from store.snapshot import Snapshot
 from store.threads import StoreThreads
+from store.transaction import AcceptedPage
 from syncproto.ids import DeviceId
-from syncproto.vector_clock import VectorClock
+from syncproto.messages import WANTED_HEADS_MAX
+from syncproto.vector_clock import EMPTY_CLOCK, Head, VectorClock
 
 log = structlog.get_logger("peers")
 
@@ -58,6 +62,9 @@ class LinkRegistry(LinkObserver):
         self._replaced: dict[PeerLink, asyncio.Task[None]] = {}
         self._probes: dict[PeerLink, asyncio.Task[None]] = {}
         self._last_frame_ms: dict[DeviceId, int] = {}
+        self._awaited: dict[PeerLink, set[Head]] = {}
+        self._asked_up_to: dict[DeviceId, Head] = {}
+        """After which commit to go on asking, if a peer was asked for as many as a Hello can name."""
         self._allowance = StorageRateLimit(limits.stored_bytes, limits.stored_bytes_per_s, loop_time_s)
         self.divergences = Divergences(db, now_ms, self._report_divergence, limits.divergence_pause_s)
         self.key_clones = KeyClones(limits, loop_time_s)
@@ -96,9 +103,17 @@ class LinkRegistry(LinkObserver):
             observer=self,
             limits=self._limits,
             allowance=self._allowance,
-            # A member may have dropped values that count on their way here: this peer may have them whole.
-            wants_dropped_values=peer in self.divergences.diverging_peers(),
+            find_wanted=partial(self._find_wanted, peer),
         )
+
+    def _find_wanted(self, peer: DeviceId, snapshot: Snapshot) -> VectorClock:
+        """Return the commits to ask a peer for once more, whose state differs: it may have them whole.
+
+        A member may have dropped values that count on their way here.
+        """
+        if peer not in self.divergences.diverging_peers():
+            return EMPTY_CLOCK
+        return heads_of_dropped_values(snapshot, WANTED_HEADS_MAX, self._asked_up_to.get(peer))
 
     async def run_link(self, link: PeerLink) -> None:
         """Run a link to its end, unless the pair has a better one that is alive."""
@@ -193,6 +208,7 @@ class LinkRegistry(LinkObserver):
             await self._record_contact(link)
         finally:
             self._running.discard(link)
+            self._awaited.pop(link, None)
             self.changed.notify()
 
     # -- what links report ----------------------------------------------------------------------------
@@ -209,6 +225,8 @@ class LinkRegistry(LinkObserver):
     def states_compared(self, link: PeerLink, *, agree: bool) -> None:
         """Record a comparison, unless the link is being closed: its outcome is of no use any more."""
         if link.close_reason is None:
+            if agree:
+                self._asked_up_to.pop(link.peer, None)
             self.divergences.record_comparison(link.peer, agree=agree)
             self.changed.notify()
 
@@ -233,11 +251,23 @@ class LinkRegistry(LinkObserver):
         if self._placed.get(link.peer) is link:
             self.faults.record_fault(link.peer, fault)
 
-    def values_regained(self, link: PeerLink, heads: VectorClock) -> None:
-        """Pass on what a peer brought of held commits: the other peers may lack it too."""
+    def known_commits_came(self, link: PeerLink, accepted: AcceptedPage) -> None:
+        """Pass on values that this device lacked, as other peers may; note what the peer was asked for."""
         for other in self.live_links():
-            if other is not link:
-                other.send_again(heads)
+            if accepted.regained and other is not link:
+                other.send_again(accepted.regained)
+        if link.wanted and accepted.known:
+            awaited = self._awaited.setdefault(link, set(link.wanted))
+            awaited.difference_update(accepted.known)
+            if not awaited:
+                self._ask_further(link)
+
+    def _ask_further(self, link: PeerLink) -> None:
+        """Greet a peer anew if it has sent all that it was asked for, and there is more to ask for."""
+        self._asked_up_to.pop(link.peer, None)
+        if len(link.wanted) == WANTED_HEADS_MAX and link.peer in self.divergences.diverging_peers():
+            self._asked_up_to[link.peer] = link.wanted[-1]
+            link.close(goodbyes.STATES_DIFFER)
 
     def storage_shortfall(self) -> Sentence | None:
         """Return why there is no room to store what peers send, None if there is room."""

@@ -5,6 +5,9 @@ Never patches a device to drop values: the log of one is changed as if a patched
 
 from typing import Any
 
+import pytest
+
+from daemon.peers.linking import link_registry
 from store.fold.entity import Entity
 from store.snapshot import Snapshot
 from store.transaction import EntityWrite, Transaction
@@ -66,6 +69,23 @@ async def test_a_device_takes_back_what_was_dropped_from_one_that_has_it_whole(f
     await desk.add("compare")
     for device in (desk, phone):
         await device.until(lambda healed: has_titles(healed, {first: "plan ", second: "book "}))
+    await until_differing(desk, phone, differ=False)
+    await in_step(desk, phone)
+
+
+async def test_a_value_is_given_back_although_nobody_has_many_others(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(link_registry, "WANTED_HEADS_MAX", 2)
+    desk, phone = await pair_of(fleet)
+    tasks = [await add_long(desk, f"plan {number} ") for number in range(9)]
+    await in_step(desk, phone)
+    # The phone has only the last of them.
+    for device in (desk, phone):
+        for task in tasks[: -1 if device is phone else None]:
+            await drop_title(device, task)
+    await desk.add("compare")
+    await desk.until(lambda healed: has_titles(healed, {tasks[-1]: "plan 8 "}))
     await until_differing(desk, phone, differ=False)
     await in_step(desk, phone)
 

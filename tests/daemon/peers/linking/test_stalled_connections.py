@@ -22,11 +22,12 @@ from daemon.peers.linking.liveness import wait_for_any
 from daemon.peers.linking.rate_limit import StorageRateLimit
 from daemon.peers.transport.wire import ConnectionLost, Socket, Wire
 from store.local import peer_records as table
+from store.transaction import AcceptedPage
 from syncproto import messages
 from syncproto.errors import RemoteProtocolError
 from syncproto.ids import DeviceId
 from syncproto.messages import Hello, Ping, Pong
-from syncproto.vector_clock import EMPTY_CLOCK, VectorClock
+from syncproto.vector_clock import EMPTY_CLOCK
 from tests.daemon.peers.fleet import QUICK, Device, Fleet
 from tests.support.patience import LIMIT_S
 
@@ -86,7 +87,7 @@ class SilentObserver(LinkObserver):
     def fault_found(self, link: PeerLink, fault: LinkFault) -> None:
         """Do nothing."""
 
-    def values_regained(self, link: PeerLink, heads: VectorClock) -> None:
+    def known_commits_came(self, link: PeerLink, accepted: AcceptedPage) -> None:
         """Do nothing."""
 
     def storage_shortfall(self) -> None:
