@@ -242,6 +242,9 @@ def _acts_before_verb(
             if cues.negations.isdisjoint(words_in(clause.unquoted[start:end])):
                 yield start, part.end
             start = None
+            # "I have to admit, the altos have improved": what follows is what is admitted.
+            if words[-1] in cues.duty.idle:
+                return
 
 
 def _verb_end(clause: Clause, part: _Part, form: DutyForm, cues: CueTable) -> int | None:
@@ -250,7 +253,8 @@ def _verb_end(clause: Clause, part: _Part, form: DutyForm, cues: CueTable) -> in
     for index, match in enumerate(matches):
         word = match.group()
         looks_so = word[:1].islower() and len(word) > 3 and to_plain(word).endswith(form.endings)
+        looks_so = looks_so and re.fullmatch(cues.verbs.not_imperative, to_plain(word)) is None
         following = to_plain(matches[index + 1].group()) if index + 1 < len(matches) else ""
-        if looks_so and index and (not following or following in cues.duty.tails):
+        if looks_so and (not following or following in cues.duty.tails):
             return part.start + match.end()
     return None

@@ -36,7 +36,7 @@ from daemon.agents.models.rules.lexicon.plain_text import (
     plain_spellings,
     to_plain,
 )
-from daemon.agents.models.rules.status_mentions import status_mention
+from daemon.agents.models.rules.status_mentions import ON_HOLD, status_mention
 from daemon.agents.models.rules.to_do_items import is_to_do_line, journal_title, listed_titles
 from daemon.agents.tools.arguments import TITLE_CHARS_MAX
 from daemon.agents.tools.model_interface import LabelView
@@ -160,8 +160,7 @@ def _read_clause(
         return
     for item in finished_items(clause, mention_candidates.items, cues):
         note_findings.finished_quotes[item.id] = quote
-    if mention := status_mention(clause, cues):
-        note_findings.status = QuotedValue(mention.status, quote)
+    mention = status_mention(clause, cues)
     note_findings.priority = _priority(clause, cues, quote) or note_findings.priority
     for amount in stated_durations(clause, cues):
         note_findings.minutes = QuotedValue(str(amount.minutes), quote)
@@ -169,6 +168,9 @@ def _read_clause(
     due_days = due_dates(clause, written_at.date(), cues)
     for day, _ in due_days:
         note_findings.due = QuotedValue(day.isoformat(), quote)
+    # A deadline that was put off does not put the task on hold, and what others wait for does not block it.
+    if mention and not clause.is_others and not (due_days and mention.status == ON_HOLD):
+        note_findings.status = QuotedValue(mention.status, quote)
     # "We have to hand it in by Friday" says when the task is due: it is not a part of the task.
     if due_days and len(found_duties) == 1:
         return

@@ -162,7 +162,7 @@ def main(arguments: list[str]) -> None:
         sys.stdout.write("\n".join(misses(name)) + "\n")
     if arguments:
         return
-    for part in ("dev", "held", "life_dev", "life_held"):
+    for part in ("dev", "held", "life_dev", "life_held", "fresh"):
         sys.stdout.write(f"\n{part:10}" + "".join(f"{language:>18}" for language in LANGUAGES) + "\n")
         found_scores = {language: scores(f"{language}_{part}") for language in LANGUAGES}
         for kind in KINDS:

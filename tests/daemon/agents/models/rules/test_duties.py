@@ -56,6 +56,7 @@ def test_what_the_writer_has_to_do_is_an_item_each(language: str, note: str, ite
         ("en", "need to get done before the weekend:"),
         ("en", "I still have to return it."),
         ("de", "Ich muss los, bis später"),
+        ("de", "Ich muss zugeben, der Alt ist besser geworden."),
         ("de", "Die Decke müssen wir nicht streichen."),
         ("de", "Der Hausmeister muss die Treppe streichen."),
         ("es", "Tienes que firmar el formulario."),

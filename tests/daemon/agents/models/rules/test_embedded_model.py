@@ -368,3 +368,19 @@ async def test_the_devices_language_breaks_ties(own: str, due: list[str]) -> Non
     turn = await RulesModel(own).turn(context("Deadline Fr", title="2027"))
     proposals: list[Any] = [call.arguments for call in turn.calls]
     assert [proposal["dueDate"] for proposal in proposals if "dueDate" in proposal] == due
+
+
+@pytest.mark.parametrize(
+    ("language", "note", "status"),
+    [
+        ("en", "Ana: waiting for the printer to answer\nMe: ok", []),
+        ("en", "Waiting for the printer to answer", ["BLOCKED"]),
+        ("es", "Han aplazado la entrega al 4 de diciembre.", []),
+        ("ro", "Nu putem continua până nu vin planurile.", ["BLOCKED"]),
+    ],
+)
+def test_what_others_wait_for_and_what_is_put_off_does_not_stop_the_task(
+    language: str, note: str, status: list[str]
+) -> None:
+    proposals: list[Any] = [call.arguments for call in proposed_calls(context(note, language=language))]
+    assert [proposal["status"] for proposal in proposals if "status" in proposal] == status

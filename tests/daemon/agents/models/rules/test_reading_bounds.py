@@ -98,9 +98,9 @@ async def test_many_long_notes_are_read_beside_the_event_loop(monkeypatch: pytes
     text = "Talked about the handbook, it is due by Friday and takes about 2 hours.\n" * 2000
     readers: list[threading.Thread] = []
 
-    def proposed(run: RunContext) -> list[ToolCall]:
+    def proposed(run: RunContext, language: str) -> list[ToolCall]:
         readers.append(threading.current_thread())
-        return proposed_calls(run)
+        return proposed_calls(run, language)
 
     monkeypatch.setattr(embedded_model, "proposed_calls", proposed)
     turn = await RulesModel().turn(context(*[text] * 200))
