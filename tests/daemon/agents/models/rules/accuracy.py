@@ -1,9 +1,9 @@
 """How often the `rules` model is right: notes of real life with what they ask for, and what it proposes.
 
-Never changes the model. `make notes` prints the figures; `test_notes.py` holds them. A file of notes begins
-with the checklist (`@item`) and the labels (`@label`) that they may speak of. Notes follow, kept apart by
-`===`: first the text, after `--` one line for each proposal that is wanted. A note's language is that of the
-file unless it says `language none`.
+Never changes the model. `make notes` prints the figures; `test_accuracy.py` holds them. A file of notes
+begins with the checklist (`@item`) and the labels (`@label`) that they may speak of. Notes follow, kept
+apart by `===`: first the text, after `--` one line for each proposal that is wanted. A note's language is
+that of the file unless it says `language none`.
 """
 
 import sys
@@ -162,7 +162,7 @@ def main(arguments: list[str]) -> None:
         sys.stdout.write("\n".join(misses(name)) + "\n")
     if arguments:
         return
-    for part in ("dev", "held", "life_dev", "life_held", "fresh"):
+    for part in ("dev", "held", "life_dev", "life_held", "fresh", "final"):
         sys.stdout.write(f"\n{part:10}" + "".join(f"{language:>18}" for language in LANGUAGES) + "\n")
         found_scores = {language: scores(f"{language}_{part}") for language in LANGUAGES}
         for kind in KINDS:

@@ -16,11 +16,11 @@ from tests.daemon.agents.models.rules.accuracy import (
 )
 
 # What was measured, with room for one note more that goes wrong. Wrong proposals cost more than missing ones.
-PRECISION_MIN = {"dev": 0.96, "held": 0.93, "life_dev": 0.95, "life_held": 0.94, "fresh": 0.93}
-RECALL_MIN = {"dev": 0.95, "held": 0.83, "life_dev": 0.95, "life_held": 0.94, "fresh": 0.88}
+PRECISION_MIN = {"dev": 0.96, "held": 0.93, "life_dev": 0.95, "life_held": 0.94, "fresh": 0.93, "final": 0.93}
+RECALL_MIN = {"dev": 0.95, "held": 0.83, "life_dev": 0.95, "life_held": 0.94, "fresh": 0.88, "final": 0.88}
 LANGUAGE_PRECISION_MIN = 0.96
 LANGUAGE_RECALL_MIN = 0.66
-PARTS = ("dev", "held", "life_dev", "life_held", "fresh")
+PARTS = ("dev", "held", "life_dev", "life_held", "fresh", "final")
 
 
 @pytest.fixture(scope="module")
