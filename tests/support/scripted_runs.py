@@ -14,6 +14,7 @@ from daemon.agents.person import lifecycle
 from daemon.agents.proposing.change_set_builder import ProposalLimits
 from daemon.agents.running.conversation import run_agent
 from daemon.agents.running.run_end import RunReceipt
+from daemon.agents.running.run_language import with_writing_language
 from daemon.agents.tools.agent_record import load_agent
 from daemon.agents.tools.model_interface import Model, ModelTurn, RunContext, TokenUsage, ToolCall
 from store.fold.entity import Entity
@@ -58,7 +59,7 @@ def gathered_inputs(home: Home, agent: EntityId, key: str = "run") -> RunInputs:
         known_agent = load_agent(snapshot, agent)
         assert known_agent is not None
         changed = unseen_triggers(snapshot, known_agent)
-        return gather_inputs(
+        inputs = gather_inputs(
             snapshot,
             known_agent,
             changed,
@@ -68,6 +69,7 @@ def gathered_inputs(home: Home, agent: EntityId, key: str = "run") -> RunInputs:
             zone=UTC,
             limits=ProposalLimits(),
         )
+        return with_writing_language(inputs)
 
     return home.read(use)
 

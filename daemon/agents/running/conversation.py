@@ -13,6 +13,7 @@ from daemon.agents.proposing.call_handler import ToolCallHandler
 from daemon.agents.proposing.change_set_builder import ProposalLimits, RunIdentity
 from daemon.agents.proposing.tool_answers import CallOutcome, ToolAnswer
 from daemon.agents.running.run_end import RunProgress, RunReceipt, finish_run, record_failed_run
+from daemon.agents.running.run_language import is_in_other_language
 from daemon.agents.running.transcript import Transcript
 from daemon.agents.tools.agent_record import require_unhindered
 from daemon.agents.tools.model_interface import (
@@ -50,13 +51,14 @@ class AsyncDatabase(Protocol):
 
 @dataclass(slots=True)
 class _Conversation:
-    """The conversation of one run."""
+    """The conversation of one run. `language_asked_for`: the model was asked for the task's language."""
 
     database: AsyncDatabase
     model: Model
     agent: RunInputs
     context: RunContext
     done: RunProgress
+    language_asked_for: bool = False
 
 
 async def run_agent(
@@ -164,7 +166,25 @@ def _answer(snapshot: Snapshot, conversation: _Conversation, call: ToolCall) -> 
     conversation.done.calls += 1
     if conversation.done.report_forced and normalised_name(call.name) != UPDATE_REPORT:
         return ToolAnswer(f"Refused: {ASK_FOR_REPORT}", None, None, CallOutcome.REFUSED)
-    return conversation.done.call_handler.answer_call(call.name, call.arguments, snapshot)
+    answer = conversation.done.call_handler.answer_call(call.name, call.arguments, snapshot)
+    return _with_word_on_language(conversation, answer)
+
+
+def _with_word_on_language(conversation: _Conversation, answer: ToolAnswer) -> ToolAnswer:
+    """Ask once for a report in the task's language; the one that came is kept in case no other comes."""
+    language = conversation.context.writing_language
+    if (
+        answer.tool != UPDATE_REPORT
+        or answer.args is None
+        or conversation.language_asked_for
+        or not is_in_other_language(answer.args, language)
+    ):
+        return answer
+    conversation.language_asked_for = True
+    text = (
+        f"Refused: write the report in the language of the task ({language}), and call {UPDATE_REPORT} again."
+    )
+    return replace(answer, text=text, outcome=CallOutcome.REFUSED)
 
 
 def _total_usage(first: TokenUsage, second: TokenUsage) -> TokenUsage:

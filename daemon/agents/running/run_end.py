@@ -9,8 +9,11 @@ from typing import Any
 
 from daemon.agents.context import memory
 from daemon.agents.context.run_inputs import RunInputs
+from daemon.agents.models.rules.embedded_model import RulesModel
 from daemon.agents.proposing.call_handler import ToolCallHandler
+from daemon.agents.running.report_claims import without_contradictions
 from daemon.agents.running.report_facts import with_facts
+from daemon.agents.running.run_language import is_in_other_language
 from daemon.agents.running.transcript import Transcript, commit_in_parts
 from daemon.agents.tools import budgets
 from daemon.agents.tools.agent_record import hindrance, load_agent, require_unhindered, state_id
@@ -184,7 +187,8 @@ def _report(
     content, old = run_progress.call_handler.report, memory.trimmed_report(tx, run_inputs.agent) or {}
     if content is None:
         return None
-    trimmed = memory.trim_report(with_facts(content, run_inputs.context), tokens_max)
+    supported = _supported_content(content, run_inputs, run_progress)
+    trimmed = memory.trim_report(with_facts(supported, run_inputs.context), tokens_max)
     if _comparable(trimmed) == _comparable(old):
         return None
     span: list[Value] = [
@@ -196,7 +200,7 @@ def _report(
         "agent_id": run_inputs.agent.id,
         "scope": "task",
         "content": trimmed,
-        "confidence": _confidence(run_inputs, run_progress),
+        "confidence": _confidence(run_inputs, run_progress, is_corrected=supported != content),
         "provenance": {"model": run_progress.model, "run_key": run_inputs.run_key},
         "rests_on": clock_as_value(run_inputs.log_clock),
         "source_span": span,
@@ -204,12 +208,31 @@ def _report(
     return EntityWrite(_id_of_run("report", run_inputs), "report", fields)
 
 
-def _confidence(run_inputs: RunInputs, run_progress: RunProgress) -> str:
+def _supported_content(
+    content: dict[str, Any], run_inputs: RunInputs, run_progress: RunProgress
+) -> dict[str, Any]:
+    """Return a report without what contradicts its task; one that the rules wrote is the task's own words."""
+    return (
+        content
+        if run_progress.model == RulesModel.name
+        else without_contradictions(content, run_inputs.context)
+    )
+
+
+def _confidence(run_inputs: RunInputs, run_progress: RunProgress, *, is_corrected: bool) -> str:
     """Return the confidence of a report.
 
-    It is low if it had to be asked for, if some changes were left out, or if the run was cut short.
+    It is low if it had to be asked for or corrected, if it is in another language than the task, if some
+    changes were left out, or if the run was cut short.
     """
-    doubtful = run_progress.report_forced or run_progress.cut_short or run_inputs.context.changes_left_out
+    report = run_progress.call_handler.report or {}
+    doubtful = (
+        is_corrected
+        or is_in_other_language(report, run_inputs.context.writing_language)
+        or run_progress.report_forced
+        or run_progress.cut_short
+        or run_inputs.context.changes_left_out
+    )
     return "low" if doubtful else "high"
 
 

@@ -4,7 +4,7 @@ Never decides when to run, and never forgets an end: if it cannot be written now
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import tzinfo
 from typing import NamedTuple, Protocol
 
@@ -15,7 +15,7 @@ from daemon.agents.context.triggers import Trigger, unseen_triggers
 from daemon.agents.proposing.change_set_builder import ProposalLimits
 from daemon.agents.running import wakes
 from daemon.agents.running.conversation import AsyncDatabase, run_agent
-from daemon.agents.running.run_language import writing_language
+from daemon.agents.running.run_language import with_writing_language
 from daemon.agents.running.timetable import FAILURES_MAX, RunPace, RunStart
 from daemon.agents.tools.agent_record import (
     DESTROYED,
@@ -235,8 +235,7 @@ class Runner:
                 zone=zone,
                 limits=self._settings.limits,
             )
-            language = writing_language(inputs.context)
-            return replace(inputs, context=replace(inputs.context, writing_language=language))
+            return with_writing_language(inputs)
         except Exception as fault:  # noqa: BLE001 - it is raised in the run, which then fails and says so
             return fault
 

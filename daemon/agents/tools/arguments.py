@@ -226,7 +226,7 @@ class RecordObservations(_Arguments, frozen=True):
 
     observations: Annotated[
         list[Annotated[str, Meta(max_length=OBSERVATION_CHARS_MAX)]],
-        Meta(max_length=OBSERVATIONS_PER_CALL_MAX, description="In a sentence each."),
+        Meta(max_length=OBSERVATIONS_PER_CALL_MAX),
     ]
 
 

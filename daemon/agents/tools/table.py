@@ -238,7 +238,7 @@ def tool_description(name: str, *, with_evidence: bool = True) -> dict[str, Any]
     if nested:
         parameters["$defs"] = nested
     if tool.mode is not CallMode.IMMEDIATE and name != ASK_QUESTION:
-        words = {"type": "string", "description": "Why."}
+        words = {"type": "string"}
         parameters["properties"] = {**parameters["properties"], "rationale": words}
     if with_evidence and takes_evidence(tool) and tool.mode is not CallMode.EXPLODED:
         parameters["properties"].setdefault("evidenceIds", dict(_EVIDENCE_SCHEMA))

@@ -30,7 +30,6 @@ more and evidenceIds of notes that the user wrote after checkedAt.
 - rationale: one sentence that quotes the note, without ids.
 - Use ids as they stand: n1 is a note, i1 an item, l1 a label, p1 a proposal.
 - The report says how the task is now. What you propose has not happened.
-- Write every word in the language that the user's message names.
 """
 _EXAMPLE = """\
 Example. A note of Wed 2025-01-08: "Order the cake and invite the guests by Friday, takes 2 hours." The \
@@ -113,9 +112,9 @@ def _example(offered: Collection[str], *, by_tools: bool) -> str:
     if not calls or UPDATE_REPORT not in offered:
         return ""
     if by_tools:
-        lines = [
-            f"{name} {as_json(arguments)}" for name, arguments in (*calls, (UPDATE_REPORT, _EXAMPLE_REPORT))
-        ]
+        # Small models write calls as text in the form that they read: this one is understood then.
+        named = [*calls, (UPDATE_REPORT, _EXAMPLE_REPORT)]
+        lines = [as_json({"name": name, "arguments": arguments}) for name, arguments in named]
         return _EXAMPLE.format(calls="calls") + "\n".join(lines)
     actions = [{"tool": name, "arguments": arguments} for name, arguments in calls]
     answer = {"actions": actions, "observations": [], "report": _EXAMPLE_REPORT}
@@ -144,13 +143,17 @@ def closing_instruction(context: RunContext, *, by_tools: bool) -> str:
     """Return the instruction that follows the task: the language to write in, and what to do now."""
     name = _LANGUAGES.get(context.writing_language.partition("-")[0].lower())
     language = f"Write every word in {name}." if name else "Write every word in the language of newNotes."
-    wake = (
+    task = (
         "This is your first wake: propose what newNotes ask for"
         if context.is_first_wake
         else "This is a later wake: propose what follows from newNotes and changes, if anything does"
     )
-    end = "then call update_report" if by_tools else "and report, in one JSON object"
-    return f"{language} {wake}, {end}."
+    end = (
+        "all in one answer, with update_report as the last call. Write no text beside the calls"
+        if by_tools
+        else "and report, in one JSON object"
+    )
+    return f"{language} {task}, {end}."
 
 
 def report_instruction(instruction: str, *, by_tools: bool) -> str:

@@ -27,8 +27,8 @@ from daemon.agents.tools.model_interface import (
 )
 from tests.daemon.agents.models.openai.connected_model import CONTEXT
 
-CHARS_MAX = 6_200
-"""The characters of the request for the smallest task: some 1 550 tokens, at four characters each."""
+CHARS_MAX = 6_150
+"""The characters of the request for the smallest task: some 1 500 tokens, at about four characters each."""
 CONSTANT_SHARE_MIN = 0.6
 
 NOWS = st.integers(1_577_836_800, 2_840_140_800).map(lambda second: datetime.fromtimestamp(second, UTC))

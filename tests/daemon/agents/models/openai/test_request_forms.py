@@ -175,10 +175,10 @@ def test_by_schema_the_tools_are_named_in_words_but_for_those_that_are_denied(fo
             " achieved?: [TEXT], remaining?: [TEXT], learnings?: [TEXT]}}"
         ),
         "Tools for `actions`, which may be empty; what ends in ? may be left out:",
-        "- set_task_title{title, rationale? (Why)}: Rename the task.",
+        "- set_task_title{title, rationale?}: Rename the task.",
         (
             "- add_multiple_checklist_items{items: [{title (In a few words), isChecked? (Done already)}],"
-            " rationale? (Why)}: Add items to the checklist."
+            " rationale?}: Add items to the checklist."
         ),
     ]
     assert tools_as_text("tools") == ""
