@@ -124,7 +124,7 @@ def retry_after_header_s(reply: HttpReply, now_ms: int) -> float | None:
         return float(text[:12])
     try:
         moment = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return max(0.0, aware.timestamp() - now_ms / 1000)
