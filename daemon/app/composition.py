@@ -35,7 +35,7 @@ from daemon.control.routes.compaction import CompactionRoutes
 from daemon.control.routes.decisions import DecisionRoutes
 from daemon.control.routes.devices import PeerRoutes
 from daemon.control.routes.events import EventStreams
-from daemon.control.routes.journal import labels, links, tasks, times
+from daemon.control.routes.journal import labels, links, preferences, tasks, times
 from daemon.control.routes.journal.tasks import OnNewTask
 from daemon.control.routes.metrics import MetricsRoutes
 from daemon.control.routes.status import StatusRoutes
@@ -213,6 +213,7 @@ class Daemon:
             *times.routes(self._human_input()),
             *links.routes(),
             *labels.routes(),
+            *preferences.routes(),
             *imports.routes(self._store, local_zone(), now_ms),
             *ExportRoutes(self._store, self._data, self._floor, local_zone()).routes(),
             *JsonlImportRoutes(self._store, self._data, self._floor).routes(),

@@ -38,6 +38,9 @@ _SECTIONS: Final = {
         "timer": CommandEntry("journal.timer", "Time: start, stop, status, list, edit, remove."),
         "link": CommandEntry("journal.link", "Links between tasks: add, list, remove."),
         "label": CommandEntry("journal.label", "Labels: add, list, edit, remove, restore."),
+        "preferences": CommandEntry(
+            "journal.preferences", "Preferences that agents read: list, add, edit, remove."
+        ),
         "category": CommandEntry("journal.category", "Categories: add, list, edit, remove, restore."),
         "task": CommandEntry("journal.task", "Tasks: add, list, show, edit, done, remove, restore."),
     },

@@ -15,6 +15,7 @@ from daemon.agents.tools.arguments import Arguments
 from daemon.agents.tools.model_interface import DecisionView, ObservationView, ProposalView
 from daemon.agents.tools.questions import answer_text
 from daemon.agents.tools.table import ASK_QUESTION
+from daemon.journal import preferences
 from daemon.journal.references.names import shown_name
 from store.fold.entity import Entity
 from store.fold.item import Decision, Item
@@ -79,6 +80,18 @@ def _observation_view(message: Entity, zone: tzinfo | None) -> ObservationView:
     return ObservationView(
         message.text("text"), to_local(0 if message.created is None else message.created.ms, zone)
     )
+
+
+# -- preferences --------------------------------------------------------------------------------------
+
+
+def preferences_of(snapshot: Snapshot, task: Entity) -> tuple[str, ...]:
+    """Return what the person prefers for a task, oldest first; if there is too much, the newest lines."""
+    lines = preferences.lines_for_task(snapshot, task)
+    newest = budgets.within_budget(
+        reversed(lines), budgets.PREFERENCES, lambda line: budgets.estimated_tokens(line) + 4
+    )
+    return tuple(reversed(newest))
 
 
 # -- decisions ----------------------------------------------------------------------------------------

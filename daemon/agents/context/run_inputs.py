@@ -67,6 +67,7 @@ def gather_inputs(
         proposals=memory.proposal_views(snapshot, agent, now_ms),
         decisions=memory.decision_views(snapshot, agent.task, now_ms),
         reason_chars_min=limits.reason_chars_min,
+        preferences=memory.preferences_of(snapshot, task),
         agent_name=agent.name,
         agent_description=agent.description,
     )

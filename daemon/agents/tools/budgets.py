@@ -32,6 +32,7 @@ LINKED = PartBudget(tokens=1_500, members=20)
 CHANGES = PartBudget(tokens=3_000, members=100)
 DECISIONS = PartBudget(tokens=500, members=20)
 PROPOSALS = PartBudget(tokens=1_500, members=30)
+PREFERENCES = PartBudget(tokens=1_000, members=30)
 
 CHANGED_CHARS_MAX = 200
 """How much of a changed value is shown: the text of an entry is already among the entries."""

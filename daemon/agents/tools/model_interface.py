@@ -193,6 +193,7 @@ class RunContext:
     proposals: tuple[ProposalView, ...] = ()
     allowed_tools: tuple[str, ...] = ()
     reason_chars_min: int = 20
+    preferences: tuple[str, ...] = ()
     agent_name: str = ""
     agent_description: str = ""
     writing_language: str = ""

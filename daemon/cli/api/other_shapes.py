@@ -100,6 +100,14 @@ RelationJson = TypedDict(
 )
 
 
+class PreferenceJson(TypedDict, total=False):
+    id: str
+    text: str
+    category: str | None
+    created_at: str | None
+    removed: bool
+
+
 class UnderwayJson(TypedDict, total=False):
     format: str
     name: str

@@ -22,7 +22,9 @@ from daemon.agents.deciding.item_state import UNDECIDED
 from daemon.agents.deciding.waiting_items import PendingItem
 from daemon.agents.person.note_evidence import with_note_evidence
 from daemon.control.route import AsyncHandler, Call, Nothing, ReadHandler, Route
+from daemon.journal import preferences
 from daemon.journal.references import entities
+from daemon.journal.references.names import category_id_of
 from daemon.refusal import Candidate, RefusalCode, Refused, usage_error
 from store.file.errors import StoreError
 from store.fold.verdicts import DecisionStatus
@@ -67,8 +69,9 @@ class Decide(Struct, frozen=True, forbid_unknown_fields=True):
     """A verdict on items, or on the pending items of a set; `edit` replaces arguments of a single item.
 
     Of a set, deferred, disputed and expired items are left, and the answer says so: they have to be named.
-    `args_hashes` gives, by the id of an item, the `args_hash` that was shown: nothing else is confirmed. Of a
-    set, items without one are left, too.
+    `remember`: the reason of a rejection becomes a preference, for the task's category, or for all tasks if
+    it has none. `args_hashes` gives, by the id of an item, the `args_hash` that was shown: nothing else is
+    confirmed. Of a set, items without one are left, too.
     """
 
     verdict: Verdict
@@ -79,6 +82,7 @@ class Decide(Struct, frozen=True, forbid_unknown_fields=True):
     edit: dict[str, Any] | None = None
     force: bool = False
     again: bool = False
+    remember: bool = False
     via: Literal["cli", "web", "api"] = "api"
 
 
@@ -139,6 +143,8 @@ class DecisionRoutes:
         """Decide on each item in a commit of its own, in order; one that fails does not stop the rest."""
         body = call.body
         items = await self._store.read(lambda snapshot: _items_of_request(snapshot, body))
+        if body.remember and (body.verdict != "rejected" or not (body.reason or "").strip()):
+            raise usage_error(sentence("remember-needs-reason", "remember needs a rejection with a reason"))
         if body.edit is not None and (body.verdict != "confirmed" or len(items) != 1):
             raise usage_error(sentence("edit-one-item", "edit needs exactly one item to confirm"))
         _require_fit_for_set(body)
@@ -178,13 +184,24 @@ class DecisionRoutes:
                     reason_min=self._reason_min,
                 )
             case "rejected":
-                return decisions.reject(tx, item, reason=reason, via=via)
+                rejected = decisions.reject(tx, item, reason=reason, via=via)
+                if body.remember and reason is not None and rejected.result is DecisionOutcome.APPLIED:
+                    _remember(tx, item, reason)
+                return rejected
             case "undone":
                 return decisions.undo(tx, item, reason=reason, via=via)
             case "reopened":
                 return decisions.reopen(tx, item, reason=reason, via=via)
             case "deferred":
                 return decisions.defer(tx, item, reason=reason, via=via)
+
+
+def _remember(tx: Transaction, item: EntityId, reason: str) -> None:
+    """Make a preference of the reason of a rejection, in the transaction of the rejection."""
+    stored = tx.item(item)
+    task = None if stored is None else tx.entity(stored.task)
+    if task is not None:
+        preferences.remember(tx, reason, category_id_of(task))
 
 
 def _require_fit_for_set(body: Decide) -> None:

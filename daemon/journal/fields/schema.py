@@ -20,6 +20,7 @@ FIELDS_BY_KIND: Final[dict[str, frozenset[str]]] = {
     "link": frozenset({"from_id", "to_id", "type"}),
     "label": frozenset({"name", "color", "description", "category_ids"}),
     "category": frozenset({"name", "color", "default_language", "correction_examples"}),
+    "preference": frozenset({"text", "category_id"}),
 }
 """The fields of what people write; a set by the name before its slash."""
 

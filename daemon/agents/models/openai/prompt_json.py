@@ -85,6 +85,7 @@ def _prompt_fields(context: RunContext, share: _Share, short_ids: ShortIds) -> J
     )
     optional: JsonObject = {
         "you": _without_empty({"name": context.agent_name, "description": context.agent_description}),
+        "preferences": list(context.preferences),
         "report": context.report and _without_empty(context.report),
         "observations": [
             {"at": _minute_text(observation_view.at), "text": observation_view.text}

@@ -143,6 +143,7 @@ def confirm_command(output: Output, **fields: Any) -> int:
 @command("reject")
 @_item_options
 @_why
+@click.option("--remember", is_flag=True, help="Make the reason a preference for the task's category.")
 @pass_output
 def reject_command(output: Output, **fields: Any) -> int:
     """Reject proposals; a reason teaches the agent."""

@@ -20,6 +20,7 @@ from daemon.agents.proposing.change_set_builder import ProposalLimits, RunIdenti
 from daemon.agents.tools.agent_record import agent_id
 from daemon.control.route import AsyncHandler, Call, Nothing
 from daemon.control.routes.decisions import ITEMS_MAX, Decide, DecisionRoutes
+from daemon.journal.preferences import list_preferences
 from store.fold.verdicts import Verdict
 from store.store import Store
 from store.threads import StoreThreads
@@ -91,6 +92,20 @@ async def test_the_history_is_told_newest_first_in_pages_and_by_task(decisive: A
     of_task = (await decisive.ask("GET", f"{PATH}?task={json[0]['task_id']}")).json
     assert of_task == json[:1]
     assert (await decisive.ask("GET", f"{PATH}?task=")).json == json
+
+
+async def test_the_reason_of_a_rejection_can_be_remembered(decisive: Api):
+    first, second, _ = await propose(decisive, *THREE)
+    assert await decide(decisive, "rejected", items=[first], reason="never on a Friday", remember=True) == [
+        "applied"
+    ]
+    await decide(decisive, "rejected", items=[first], reason="another reason", remember=True)
+    await decide(decisive, "rejected", items=[second], reason="not remembered")
+    lines = await decisive.store.read(list_preferences)
+    assert [(line.text, line.category) for line in lines] == [("never on a Friday", None)]
+    for fields in ({"verdict": "confirmed", "reason": "why"}, {"verdict": "rejected"}):
+        answer = await decisive.ask("POST", PATH, {"items": [second], "remember": True, **fields})
+        assert answer.status == 400
 
 
 @pytest.mark.parametrize(
