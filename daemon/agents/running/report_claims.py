@@ -18,21 +18,23 @@ from daemon.agents.tools.model_interface import EntryView, RunContext
 from daemon.journal.fields.validation import CLOSED
 from daemon.text_comparison import comparison_key
 
+NOTES_READ_MAX: Final = 20
+NOTE_CHARS_MAX: Final = 4000
+"""How many notes of a task are read, and how much of each: the end of a run waits for it."""
+
 _SENTENCE: Final = re.compile(r"[^.!?;\n]*(?:[.!?;]+(?!\s|$)[^.!?;\n]*)*[.!?;\n]*\s*")
 _STATUS: Final = re.compile(r"\b(DONE|REJECTED|BLOCKED|ON HOLD|IN PROGRESS|GROOMED)\b")
 _PRIORITY: Final = re.compile(r"\bP[0-3]\b")
 _PROGRESS: Final = re.compile(r"\b(\d{1,3})\s*(?:/|of|out of|von|de|sur|din)\s*(\d{1,3})\b")
 _DONE: Final = re.compile(
     "|".join(
-        rf"(?P<before{number}>.*)\b(?:{nouns}) (?:{verbs}) (?:(?:{adverbs}) )?(?:{done})\b"
-        for number, (nouns, verbs, adverbs, done) in enumerate(
-            (
-                ("task", "is|was|has been", "now|already|fully", "done|finished|completed?|closed"),
-                ("aufgabe", "ist|wurde", "jetzt|nun|bereits|schon", "erledigt|fertig|abgeschlossen"),
-                ("tarea", "esta|fue|ha sido", "ya|ahora", "hecha|terminada|completada|cerrada|acabada"),
-                ("tache", "est|a ete", "deja|maintenant", "faite|terminee|achevee|finie|accomplie"),
-                ("sarcina", "e|este|a fost", "deja|acum", "gata|facuta|terminata|finalizata|incheiata"),
-            )
+        rf"\b(?:{nouns}) (?:{verbs}) (?:(?:{adverbs}) )?(?:{done})\b"
+        for nouns, verbs, adverbs, done in (
+            ("task", "is|was|has been", "now|already|fully", "done|finished|completed?|closed"),
+            ("aufgabe", "ist|wurde", "jetzt|nun|bereits|schon", "erledigt|fertig|abgeschlossen"),
+            ("tarea", "esta|fue|ha sido", "ya|ahora", "hecha|terminada|completada|cerrada|acabada"),
+            ("tache", "est|a ete", "deja|maintenant", "faite|terminee|achevee|finie|accomplie"),
+            ("sarcina", "e|este|a fost", "deja|acum", "gata|facuta|terminata|finalizata|incheiata"),
         )
     )
 )
@@ -70,7 +72,8 @@ def without_contradictions(report: dict[str, Any], context: RunContext) -> dict[
 def _facts(summary: str, context: RunContext) -> _Facts:
     task, table = context.task, note_table(summary, context.writing_language or None)
     notes = {note.id: note for note in (*context.entries, *context.new_entries)}
-    findings = [_findings(note, context) for note in notes.values()]
+    newest = sorted(notes.values(), key=lambda note: note.written_at)[-NOTES_READ_MAX:]
+    findings = [_findings(note, context) for note in newest]
     days = {value.value for reading in findings if (value := reading.due)}
     minutes = {value.value for reading in findings if (value := reading.minutes)}
     priorities = {value.value for reading in findings if (value := reading.priority)}
@@ -84,8 +87,8 @@ def _facts(summary: str, context: RunContext) -> _Facts:
 
 
 def _findings(note: EntryView, context: RunContext) -> NoteFindings:
-    table = note_table(note.text, context.writing_language or None)
-    return read_note(note.text, note.written_at, table)
+    text = note.text[:NOTE_CHARS_MAX]
+    return read_note(text, note.written_at, note_table(text, context.writing_language or None))
 
 
 def _contradicts(sentence: str, facts: _Facts) -> bool:
@@ -103,11 +106,9 @@ def _contradicts(sentence: str, facts: _Facts) -> bool:
 
 def _says_done(sentence: str) -> bool:
     """Return whether a sentence says that the task is done, and not when or whether it is."""
-    match = _DONE.search(to_plain(sentence))
-    if match is None:
-        return False
-    before = next(text for text in match.groups() if text is not None)
-    return _CONDITIONS.search(before) is None and "?" not in sentence
+    plain = to_plain(sentence)
+    match = _DONE.search(plain)
+    return match is not None and _CONDITIONS.search(plain, 0, match.start()) is None and "?" not in sentence
 
 
 def _has_other_progress(sentence: str, facts: _Facts) -> bool:

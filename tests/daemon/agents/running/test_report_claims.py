@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from daemon.agents.models.rules.note_reader import read_note
+from daemon.agents.running import report_claims
 from daemon.agents.running.report_claims import without_contradictions
 from daemon.agents.tools.model_interface import ChecklistItemView, EntryView, RunContext
 from syncproto.ids import EntityId
@@ -148,3 +150,15 @@ async def test_a_report_in_another_language_is_asked_for_again_once_and_kept_if_
         if isinstance(content := report.value("content"), dict)
     }
     assert confidences == {german: "high", english: "low"}
+
+
+def test_the_end_of_a_run_reads_no_more_of_the_notes_than_a_bound(monkeypatch: pytest.MonkeyPatch):
+    lengths: list[int] = []
+
+    def counts(text: str, *others: Any) -> Any:
+        lengths.append(len(text))
+        return read_note(text, *others)
+
+    monkeypatch.setattr(report_claims, "read_note", counts)
+    summary("Half done.", context("en", *["word " * 20_000] * 50))
+    assert sum(lengths) <= report_claims.NOTES_READ_MAX * report_claims.NOTE_CHARS_MAX + 100
