@@ -126,7 +126,7 @@ def _hello(device: Device) -> bytes:
     """Return what a stopped device says first."""
     store = _store(device)
     with store.read() as snapshot:
-        store_state = StoreState(snapshot.vector(), snapshot.state_hash())
+        store_state = StoreState(snapshot.heads(), snapshot.state_hash())
         session = Session(snapshot.vault() or b"", snapshot.replica, store_state)
         frames = b"".join(session.hello_frames())
     store.close()

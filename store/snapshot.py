@@ -3,7 +3,7 @@
 Never writes; a Transaction is a Snapshot that also does.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
@@ -16,11 +16,13 @@ from store.fold.item import Decision, Item, read_decision, read_occurrence
 from store.fold.verdicts import DecisionStatus, ItemStatus, Opinion
 from store.fold.word_index import ID_WORD_DIGITS
 from store.log.commit_log import CommitLog
+from store.log.head_memory import HeadMemory
 from store.log.pages import FeedPage, page_again, page_lacking
 from syncproto.commit import AuthorKind, DecodedCommit
+from syncproto.head_set import HeadSet
 from syncproto.ids import DeviceId, EntityId, ReplicaId, id_to_text
 from syncproto.keys import device_id_of_key
-from syncproto.vector_clock import VectorClock
+from syncproto.vector_clock import Head, VectorClock
 
 ID_PREFIX_CHARS_MIN = 3
 COMMITS_READ = 32
@@ -39,8 +41,9 @@ class Snapshot:
     All that it returns belongs to one moment, whatever others write meanwhile.
     """
 
-    def __init__(self, db: apsw.Connection) -> None:
+    def __init__(self, db: apsw.Connection, memory: HeadMemory | None = None) -> None:
         self._db = db
+        self._memory = memory or HeadMemory()
 
     @property
     def db(self) -> apsw.Connection:
@@ -50,7 +53,11 @@ class Snapshot:
     @cached_property
     def log(self) -> CommitLog:
         """Return the commit log."""
-        return CommitLog(self.db)
+        log = CommitLog(self.db, only_read=True)
+        heads = self._memory.heads_at(log.feed_end())
+        if heads is not None:
+            log.chains.use_heads(heads)
+        return log
 
     def _standing_column(self, column: str) -> object:
         row = self.db.execute(f"SELECT {column} FROM standing").fetchone()
@@ -74,8 +81,14 @@ class Snapshot:
         return self._standing_column("vault")  # type: ignore[return-value]
 
     def vector(self) -> VectorClock:
-        """Return the heads of all commits of this store."""
-        return self.log.chains.vector()
+        """Return the heads of all commits of this store. Costs a sort: see `heads`."""
+        return self.heads().clock
+
+    def heads(self) -> HeadSet:
+        """Return the same, as the sessions of links compare it."""
+        heads = self.log.chains.heads()
+        self._memory.remember(self.log.feed_end(), heads)
+        return heads
 
     def state_hash(self) -> bytes:
         """Return the hash over all folded entities (32 bytes): equal vectors mean equal hashes."""
@@ -99,15 +112,15 @@ class Snapshot:
         """Return at most `limit` commits after a feed position, each with its position."""
         return [(entry.seq, self.log.decode_entry(entry)) for entry in self.log.feed_commits(after, limit)]
 
-    def page_lacking(self, vector: VectorClock, after: int, bytes_max: int) -> FeedPage:
-        """Return what a peer with this vector lacks beyond a feed position, up to about `bytes_max`."""
-        return page_lacking(self.log, vector, after, bytes_max)
+    def page_lacking(self, peer: Iterable[Head], after: int, bytes_max: int) -> FeedPage:
+        """Return what a peer with these heads lacks beyond a feed position, up to about `bytes_max`."""
+        return page_lacking(self.log, peer, after, bytes_max)
 
     def page_again(self, heads: VectorClock, after: int, bytes_max: int) -> FeedPage:
         """Return a page of commits that a peer has already, as this store has them now."""
         return page_again(self.log, heads, after, bytes_max)
 
-    def count_behind(self, vector: VectorClock) -> int:
+    def count_behind(self, vector: Iterable[Head]) -> int:
         """Return how many commits a peer with this vector is known to lack."""
         return self.log.count_behind(vector)
 

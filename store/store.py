@@ -15,6 +15,7 @@ from store.file.database import SchemaRule
 from store.file.errors import StoreError, file_failure
 from store.file.lease import Lease, ReplicaDoubt
 from store.log.commit_log import CommitLog
+from store.log.head_memory import HeadMemory
 from store.sentence import sentence
 from store.snapshot import Snapshot
 from store.transaction import StoreEnvironment, Transaction
@@ -35,6 +36,7 @@ class Store:
         self._writer = writer
         self._world = world
         self._log = CommitLog(writer)
+        self._memory = HeadMemory()
         self.doubt: ReplicaDoubt | None = None
         """Why this store began a new replica when it was opened, None if it did not."""
         self._lease = None if machine is None else self._take_lease(machine)
@@ -123,11 +125,16 @@ class Store:
                 own = self._own_tip() if self._lease is not None and transaction.committed else None
                 if self._lease is not None and own is not None:
                     self._lease.reserve(own.replica, own.counter)
+                if transaction.committed:
+                    # Before readers can see these commits: the first one would go through all chains.
+                    self._memory.remember(self._log.feed_end(), self._log.chains.heads())
                 self._writer.execute("COMMIT")
+                self._log.note_durable()
             except BaseException:
                 if self._writer.in_transaction:
                     self._writer.execute("ROLLBACK")
-                self._log.reload()
+                self._memory.forget_all()
+                self._log.undo()
                 raise
             if transaction.own_replica_ahead:
                 self.doubt = ReplicaDoubt.PEER
@@ -172,7 +179,7 @@ class Store:
             try:
                 # BEGIN alone takes no snapshot: the first read does.
                 reader.execute("SELECT one FROM standing").fetchall()
-                yield Snapshot(reader)
+                yield Snapshot(reader, self._memory)
             finally:
                 reader.execute("ROLLBACK")
                 with self._lock:

@@ -10,9 +10,10 @@ from typing import NamedTuple
 from syncproto import messages
 from syncproto.commit import SignedCommit
 from syncproto.errors import LocalProtocolError, RemoteProtocolError, UnsupportedVersion
+from syncproto.head_set import NO_HEADS, HeadSet
 from syncproto.ids import ReplicaId
 from syncproto.messages import Ack, Bye, Commits, Heads, Hello, Message, Ping, Pong
-from syncproto.peer_vector import PeerVector, changes, parts_of, single_counters
+from syncproto.peer_vector import PeerVector, change_parts, parts_of, single_counter
 from syncproto.resending import Resending
 from syncproto.send_window import WINDOW_PAGES, SendWindow
 from syncproto.vector_clock import EMPTY_CLOCK, Head, VectorClock
@@ -28,9 +29,9 @@ class SessionState(Enum):
 
 
 class StoreState(NamedTuple):
-    """What a store contains at one moment: its vector and the state hash for it."""
+    """What a store contains at one moment: the heads of its vector, and the state hash for it."""
 
-    vector: VectorClock
+    heads: HeadSet
     state_hash: bytes
 
 
@@ -50,19 +51,19 @@ class StatesCompared(NamedTuple):
     """Both sides had the same commits; `agree` if their state hashes were equal."""
 
     agree: bool
-    vector: VectorClock
+    heads: HeadSet
 
 
 class HelloReceived(NamedTuple):
     """The first frame of the peer has come: `next_page_request` may return a request from now on."""
 
-    vector: VectorClock
+    heads: HeadSet
 
 
 class AckReceived(NamedTuple):
     """The peer has stored a page durably, and has these commits now."""
 
-    vector: VectorClock
+    heads: HeadSet
 
 
 class ByeReceived(NamedTuple):
@@ -81,7 +82,7 @@ class PageRequest(NamedTuple):
     """
 
     after: int
-    peer_vector: VectorClock
+    peer_heads: HeadSet
     bytes_max: int
     again: VectorClock = EMPTY_CLOCK
 
@@ -110,10 +111,9 @@ class Session:
         self._vault = vault
         self._replica = replica
         self._own = own
-        self._own_heads = set(own.vector)
         self._wanted = wanted
         self._resending = Resending()
-        self._told: set[Head] = set()
+        self._told = NO_HEADS
         """The vector of this side, as the peer knows it once it has read what was sent."""
         self._peer = PeerVector()
         self._hello: Hello | None = None
@@ -130,8 +130,13 @@ class Session:
 
     @property
     def peer_vector(self) -> VectorClock:
-        """Return the commits that the peer is known to have."""
-        return self._peer.clock
+        """Return the commits that the peer is known to have. Costs a sort: see `peer_heads`."""
+        return self._peer.known.clock
+
+    @property
+    def peer_heads(self) -> HeadSet:
+        """Return the heads of the commits that the peer is known to have."""
+        return self._peer.known
 
     @property
     def is_idle(self) -> bool:
@@ -144,7 +149,7 @@ class Session:
     @property
     def is_level(self) -> bool:
         """Return whether the peer is known to have exactly the commits of this side."""
-        return self.state is not SessionState.NEW and self._peer.heads == self._own_heads
+        return self.state is not SessionState.NEW and self._peer.known == self._own.heads
 
     @property
     def pages_in_flight(self) -> int:
@@ -159,7 +164,7 @@ class Session:
             raise LocalProtocolError("hello was said already")
         self.state = SessionState.GREETING
         own = self._own
-        first, *parts = parts_of(own.vector)
+        first, *parts = parts_of(own.heads.clock)
         greeting = Hello(
             list(messages.VERSIONS),
             self._vault,
@@ -168,7 +173,8 @@ class Session:
             own.state_hash,
             messages.wanted_entry(self._wanted),
         )
-        self._told = set(own.vector[: messages.GREETING_HEADS_MAX])
+        fits = len(own.heads) <= messages.GREETING_HEADS_MAX
+        self._told = own.heads if fits else HeadSet(own.heads.clock[: messages.GREETING_HEADS_MAX])
         return [
             messages.encode_message(greeting),
             *(messages.encode_message(Heads(part, ())) for part in parts),
@@ -192,10 +198,10 @@ class Session:
             return None
         if is_resent:
             self._asked = True
-            return PageRequest(self._cursor, self._peer.clock, page_bytes, self._resending.take())
+            return PageRequest(self._cursor, self._peer.known, page_bytes, self._resending.take())
         # Cleared before the page is read: what comes to the feed meanwhile sets it again, and is not missed.
         self._grown, self._asked = False, True
-        return PageRequest(self._cursor, self._peer.clock, page_bytes)
+        return PageRequest(self._cursor, self._peer.known, page_bytes)
 
     def page_frame(
         self,
@@ -252,9 +258,9 @@ class Session:
         if forked:
             self._restart_feed()
         # What the peer sent, it has: it is not sent back.
-        self._peer.add_sent(heads, own.vector)
-        *parts, last = changes(self._told, self._own_heads)
-        self._told = self._own_heads
+        self._peer.add_sent(heads, own.heads)
+        *parts, last = change_parts(own.heads.changes_since(self._told))
+        self._told = own.heads
         frames = [messages.encode_message(Heads(came, left)) for came, left in parts]
         return [*frames, messages.encode_message(Ack(*last, own.state_hash))]
 
@@ -264,18 +270,18 @@ class Session:
         Counters stand for chains as long as each replica has one chain. They no longer do if a replica has
         forked, or if this side has passed the counter of a head of the peer without having that commit.
         """
-        own_heads = set(own.vector)
-        # Of most replicas nothing is new: only the others are looked at one by one.
-        changed = {head.replica for head in own_heads ^ self._own_heads}
-        before = single_counters(head for head in self._own.vector if head.replica in changed)
-        now = single_counters(head for head in own.vector if head.replica in changed)
-        self._own, self._own_heads = own, own_heads
-        forked = any(replica not in now and replica in before for replica in changed)
-        # Such a head was beyond this side's commits, and so counted as proof that the peer has all before it.
-        passed = any(
-            before.get(replica, counter) < counter <= now.get(replica, 0)
-            for replica, counter, _ in self._peer.heads - self._own_heads
-        )
+        before, self._own = self._own.heads, own
+        forked = passed = False
+        # Of most replicas nothing is new: only the others are looked at.
+        for replica in own.heads.differing_replicas(before):
+            then, now = single_counter(before.heads_of(replica)), single_counter(own.heads.heads_of(replica))
+            forked = forked or (then is not None and now is None)
+            beyond = self._peer.known.heads_of(replica) - own.heads.heads_of(replica)
+            # Such a head was beyond this side's commits, and so counted as proof that the peer has all
+            # before it.
+            passed = passed or any(
+                (counter if then is None else then) < counter <= (now or 0) for _, counter, _ in beyond
+            )
         if forked or passed:
             self._restart_feed()
         return forked or passed
@@ -338,14 +344,14 @@ class Session:
         else:
             raise RemoteProtocolError(f"{type(message).__name__} inside the vector of a Hello")
         self._check_greeting(part)
-        self._peer.report(part, (), len(self._own_heads))
+        self._peer.report(part, (), len(self._own.heads))
         # A full part: another one follows, and until then it is not known what the peer lacks.
         if len(part) == messages.VECTOR_PART_HEADS:
             return []
         self.state = SessionState.STREAMING
         self._peer.settle()
         self._grown = True
-        return [HelloReceived(self._peer.clock), *self._note_peer_state(self._hello.state_hash)]
+        return [HelloReceived(self._peer.known), *self._note_peer_state(self._hello.state_hash)]
 
     def _check_greeting(self, part: VectorClock) -> None:
         """Raise RemoteProtocolError if a part of the peer's vector is out of order or beyond the limit."""
@@ -365,7 +371,7 @@ class Session:
                 self._unanswered += 1
                 return [StoreCommits(commits)]
             case Heads(heads=heads, gone=gone):
-                self._peer.report(heads, gone, len(self._own_heads))
+                self._peer.report(heads, gone, len(self._own.heads))
                 # The state hash that was kept belongs to the vector before this part of a change.
                 self._peer_state_hash = None
                 return []
@@ -375,9 +381,9 @@ class Session:
                     raise RemoteProtocolError("an Ack for no page")
                 self._window.note_acked(now_s)
                 self._resending.note_acked()
-                self._peer.report(heads, gone, len(self._own_heads))
+                self._peer.report(heads, gone, len(self._own.heads))
                 self._peer.settle()
-                return [AckReceived(self._peer.clock), *self._note_peer_state(state_hash)]
+                return [AckReceived(self._peer.known), *self._note_peer_state(state_hash)]
             case Ping(nonce=nonce):
                 return [SendFrame(messages.encode_message(Pong(nonce)))]
             case Pong():
@@ -398,10 +404,10 @@ class Session:
         """
         state_hash, own = self._peer_state_hash, self._own
         # Not what the peer is known to have by now: its hash belongs to the vector that it reported.
-        if state_hash is None or self._peer.reported != self._own_heads:
+        if state_hash is None or self._peer.reported != own.heads:
             return None
         # The peer's state was without values that were regained here; the answer to them tells another one.
         if not self._resending.is_answered:
             return None
         self._peer_state_hash = None
-        return StatesCompared(state_hash == own.state_hash, own.vector)
+        return StatesCompared(state_hash == own.state_hash, own.heads)

@@ -17,6 +17,7 @@ from syncproto import commit as commits
 from syncproto.codec import DIGEST_LEAD
 from syncproto.commit import DecodedCommit, SignedCommit
 from syncproto.errors import CommitsMissing, RemoteProtocolError
+from syncproto.head_set import HeadSet
 from syncproto.ids import ReplicaId
 from syncproto.vector_clock import Head, VectorClock
 
@@ -44,24 +45,43 @@ class FeedCommit(NamedTuple):
 class CommitLog:
     """The log on one connection, and the `Chains` by which the clocks of a store are compared.
 
-    It keeps the chains in memory: call `reload` after a rollback.
+    It keeps the chains in memory: call `undo` after a rollback. A log that is `only_read` belongs to one
+    transaction, and reads the chains that it is asked for.
     """
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, *, only_read: bool = False) -> None:
         self._db = connection
-        self.chains = ChainIndex(connection)
+        self.chains = ChainIndex(connection, as_needed=only_read)
         self._replicas = self.chains.replicas
         self._unwritten: dict[tuple[int, int, bytes], UnwrittenCommit] = {}
         self._signatures: dict[int, bytes] = {}
         self._seq = 0
+        self._durable_seq = 0
+        if not only_read:
+            self.chains.reload()
+        self._read_end()
+
+    def undo(self) -> None:
+        """Forget what was appended since the last `note_durable`: the transaction was rolled back."""
+        if self._seq == self._durable_seq:
+            # Nothing was appended: the chains are what they were, however many there are.
+            return
         self.reload()
+
+    def note_durable(self) -> None:
+        """Note that all that was appended is durable."""
+        self._durable_seq = self._seq
 
     def reload(self) -> None:
         """Read the chains from the database, and forget what was not written."""
         self.chains.reload()
         self._unwritten.clear()
         self._signatures.clear()
+        self._read_end()
+
+    def _read_end(self) -> None:
         (self._seq,) = self._db.execute("SELECT coalesce(max(seq), 0) FROM feed").fetchone()  # type: ignore[misc]
+        self._durable_seq = self._seq
 
     # -- chains ---------------------------------------------------------------------------------------
 
@@ -226,7 +246,7 @@ class CommitLog:
         """Return the feed position of the newest commit, 0 in an empty log."""
         return self._seq
 
-    def coverage(self, vector: VectorClock) -> Coverage:
+    def coverage(self, vector: Iterable[Head]) -> Coverage:
         """Return which commits of the log a peer with this vector has.
 
         A head beyond all that this store has of a replica counts as proof of all before it; if that proves
@@ -245,28 +265,38 @@ class CommitLog:
                 coverage.guess(replica_chains, head.counter)
         return coverage
 
-    def commits_lacking(self, vector: VectorClock, after: int) -> Iterator[FeedCommit]:
-        """Yield, in feed order, the commits beyond a feed position that a peer with this vector lacks.
+    def commits_lacking(self, peer: Iterable[Head], after: int) -> Iterator[FeedCommit]:
+        """Yield, in feed order, the commits beyond a feed position that a peer with these heads lacks.
 
-        Costs a look-up per branch and then what is lacking, whatever the size of the log. If commits of
-        many replicas are lacking, the feed beyond the position is read once instead.
+        If `peer` is a HeadSet that shares most heads with this log, it costs a look-up per branch of the
+        replicas that differ and then what is lacking, whatever the size of the log. If commits of many
+        replicas are lacking, the feed beyond the position is read once instead.
         """
-        coverage = self.coverage(vector)
-        lacking = [
-            replica_chains
-            for replica_chains in self._replicas.values()
-            if coverage.count_lacking(replica_chains)
-        ]
+        lacking, coverage = self._replicas_lacking(peer)
         if len(lacking) > STREAMS_MAX:
-            return self._lacking_in_feed(coverage, after)
+            return self._lacking_in_feed({replica_chains.no for replica_chains in lacking}, coverage, after)
         streams = [self._commits_lacking_of(replica_chains, coverage, after) for replica_chains in lacking]
         # In the order of the feed: a peer refuses a commit that comes before its causes (law 1).
         return heapq.merge(*streams, key=lambda commit: commit.seq)
 
-    def _lacking_in_feed(self, coverage: Coverage, after: int) -> Iterator[FeedCommit]:
+    def _replicas_lacking(self, peer: Iterable[Head]) -> tuple[list[ReplicaChains], Coverage]:
+        """Return the replicas of which a peer lacks commits, and what it has of those that differ."""
+        peer_heads = peer if isinstance(peer, HeadSet) else HeadSet(peer)
+        differing = self.chains.heads().differing_replicas(peer_heads)
+        coverage = self.coverage(head for replica in differing for head in peer_heads.heads_of(replica))
+        candidates = [self._replicas.get(replica) for replica in differing]
+        lacking = [
+            replica_chains
+            for replica_chains in candidates
+            if replica_chains is not None and coverage.count_lacking(replica_chains)
+        ]
+        return lacking, coverage
+
+    def _lacking_in_feed(self, lacking: set[int], coverage: Coverage, after: int) -> Iterator[FeedCommit]:
         """Yield what is not covered beyond a feed position, by reading the whole feed beyond it."""
         for entry in self.feed_commits(after, FEED_ROWS_MAX):
-            if not coverage.covers(self._replicas[entry.head.replica].no, entry.branch, entry.head.counter):
+            no = self._replicas[entry.head.replica].no
+            if no in lacking and not coverage.covers(no, entry.branch, entry.head.counter):
                 yield entry
 
     def _commits_lacking_of(
@@ -310,10 +340,10 @@ class CommitLog:
             unknown += not coverage.covers(self._replicas[head.replica].no, branch.no, head.counter)
         return unknown
 
-    def count_behind(self, vector: VectorClock) -> int:
+    def count_behind(self, vector: Iterable[Head]) -> int:
         """Return how many commits a peer with this vector is known to lack."""
-        coverage = self.coverage(vector)
-        return sum(coverage.count_lacking(replica_chains) for replica_chains in self._replicas.values())
+        lacking, coverage = self._replicas_lacking(vector)
+        return sum(coverage.count_lacking(replica_chains) for replica_chains in lacking)
 
     def feed_commits(self, after: int, limit: int) -> Iterator[FeedCommit]:
         """Yield commits of the feed after a position, in order."""

@@ -3,12 +3,13 @@
 Never writes to the log.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from store.log.commit_log import CommitLog
 from syncproto.commit import SignedCommit
 from syncproto.ids import ReplicaId
-from syncproto.vector_clock import EMPTY_CLOCK, VectorClock
+from syncproto.vector_clock import EMPTY_CLOCK, Head, VectorClock
 
 COMMIT_OVERHEAD_BYTES = 16
 
@@ -44,8 +45,8 @@ def page_again(log: CommitLog, heads: VectorClock, after: int, bytes_max: int) -
     return FeedPage(page, after, whole=False, left=EMPTY_CLOCK)
 
 
-def page_lacking(log: CommitLog, vector: VectorClock, after: int, bytes_max: int) -> FeedPage:
-    """Return what a peer with this vector lacks beyond a feed position, up to about `bytes_max`.
+def page_lacking(log: CommitLog, peer: Iterable[Head], after: int, bytes_max: int) -> FeedPage:
+    """Return what a peer with these heads lacks beyond a feed position, up to about `bytes_max`.
 
     A page may end only at a commit up to which the last commit of each chain in it has a signature. A store
     accepts a page in one transaction, so such a commit comes within the size of one page.
@@ -53,7 +54,7 @@ def page_lacking(log: CommitLog, vector: VectorClock, after: int, bytes_max: int
     commits: list[SignedCommit] = []
     unsigned: set[tuple[ReplicaId, int]] = set()
     size, cut, end = 0, 0, after
-    for entry in log.commits_lacking(vector, after):
+    for entry in log.commits_lacking(peer, after):
         size += len(entry.signed.body) + len(entry.signed.signature) + COMMIT_OVERHEAD_BYTES
         # Without a place to cut, the page grows beyond its size: a peer refuses a page whose run ends
         # unsigned.

@@ -15,6 +15,7 @@ from store.store import Store
 from syncproto import codec, commit, messages
 from syncproto.commit import WHOLE_KINDS, SignedCommit
 from syncproto.errors import RemoteProtocolError
+from syncproto.head_set import NO_HEADS
 from syncproto.keys import Signer
 from syncproto.session import Session, StoreState
 from syncproto.vector_clock import EMPTY_CLOCK
@@ -99,7 +100,7 @@ def test_a_session_survives_mutated_frames_in_any_order(seed):
     chance, stored = random.Random(seed), corpus("frames", "bytes")
     stored += [messages.encode_message(messages.Hello([2], bytes(16), None, EMPTY_CLOCK, bytes(32), {}))] * 20
     for _ in range(ROUNDS // 10):
-        session = Session(bytes(16), None, StoreState(EMPTY_CLOCK, bytes(32)))
+        session = Session(bytes(16), None, StoreState(NO_HEADS, bytes(32)))
         session.hello_frames()
         for _ in range(10):
             raw = mutated(chance, stored) if chance.random() < 0.3 else chance.choice(stored)

@@ -30,7 +30,7 @@ def refused(store: Store, page: Sequence[SignedCommit], reason: str) -> None:
     with store.read() as snapshot:
         fresh = CommitLog(snapshot.db)
     remembered = store._log
-    assert remembered.chains.vector() == fresh.chains.vector()
+    assert remembered.chains.heads().clock == fresh.chains.heads().clock
     assert remembered.feed_end() == fresh.feed_end()
     assert remembered.chains.replica_ids == fresh.chains.replica_ids
     assert remembered.chains._moved == set()

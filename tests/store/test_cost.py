@@ -42,7 +42,7 @@ def test_finding_what_a_peer_lacks_costs_what_it_lacks_whatever_the_size_of_the_
         store = grown(bench, name, size)
         heads = vector(store)
         write_entities(store, more)
-        read = partial(Snapshot.page_lacking, vector=heads, after=0, bytes_max=1 << 20)
+        read = partial(Snapshot.page_lacking, peer=heads, after=0, bytes_max=1 << 20)
         costs.append(steps_to_read(store, read))
     small, large = costs
     assert abs(large - small) <= 20
@@ -55,7 +55,7 @@ def test_a_live_link_reads_only_beyond_its_place_in_the_feed(bench: StoreBench) 
         store = grown(bench, name, size)
         heads, end = vector(store), stands_at(store)
         write_entities(store, 2)
-        read = partial(Snapshot.page_lacking, vector=heads, after=end, bytes_max=1 << 20)
+        read = partial(Snapshot.page_lacking, peer=heads, after=end, bytes_max=1 << 20)
         costs.append(steps_to_read(store, read))
     assert abs(costs[1] - costs[0]) <= 20
 
@@ -87,7 +87,7 @@ def test_the_lag_of_a_peer_is_told_without_reading_the_log(bench: StoreBench) ->
         assert snapshot.count_behind(heads) == 3
         assert snapshot.count_behind(EMPTY_CLOCK) == LARGE + 3
         assert snapshot.count_behind(snapshot.vector()) == 0
-    assert steps_to_read(store, lambda snapshot: snapshot.count_behind(heads)) < 50
+    assert steps_to_read(store, lambda snapshot: snapshot.count_behind(heads)) < 100
 
 
 def test_a_forked_replica_costs_its_own_commits_and_no_others(bench: StoreBench) -> None:

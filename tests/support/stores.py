@@ -207,4 +207,4 @@ def assert_store_is_whole(snapshot: Snapshot) -> None:
         total += entity_hash(entity, dump_state(found_entity.state))
     assert total % HASH_MODULUS == int.from_bytes(snapshot.state_hash(), "big")
     assert snapshot.counts() == (len(entities), snapshot.feed_end())
-    assert sum(head.counter for head in CommitLog(snapshot.db).chains.vector()) == snapshot.feed_end()
+    assert sum(head.counter for head in CommitLog(snapshot.db).chains.heads().clock) == snapshot.feed_end()

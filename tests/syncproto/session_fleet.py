@@ -38,7 +38,7 @@ ENTITIES = [EntityId(bytes([n]) * 16) for n in range(1, 9)]
 
 def standing(transaction: Transaction) -> StoreState:
     """Return what a store holds."""
-    return StoreState(transaction.vector(), transaction.state_hash())
+    return StoreState(transaction.heads(), transaction.state_hash())
 
 
 class Site:
@@ -145,7 +145,7 @@ class End:
         wanted, self.asked = self.asked, None
         assert wanted is not None
         with self.site.store.write() as transaction:
-            page: FeedPage = transaction.page_lacking(wanted.peer_vector, wanted.after, wanted.bytes_max)
+            page: FeedPage = transaction.page_lacking(wanted.peer_heads, wanted.after, wanted.bytes_max)
             frame = self.session.page_frame(
                 page.commits, page.end, standing(transaction), self.now_s(), whole=page.whole
             )
@@ -269,7 +269,7 @@ class SessionFleet:
 
     def heads(self) -> list[tuple[Head, ...]]:
         """Return each site's vector."""
-        return [site.standing().vector for site in self.sites]
+        return [site.standing().heads.clock for site in self.sites]
 
     def close(self) -> None:
         """Drop the stores."""

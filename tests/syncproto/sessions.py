@@ -6,6 +6,7 @@ Never checks anything.
 from collections.abc import Sequence
 
 from syncproto.commit import encode_commit
+from syncproto.head_set import HeadSet
 from syncproto.ids import ReplicaId
 from syncproto.messages import Ack, Hello, encode_message
 from syncproto.session import (
@@ -31,7 +32,7 @@ def head(replica: ReplicaId, counter: int, branch: int = 0) -> Head:
 
 def standing(*heads: Head, state: int = 0) -> StoreState:
     """Return what a store holds."""
-    return StoreState(tuple(sorted(heads)), bytes([state]) * 32)
+    return StoreState(HeadSet(heads), bytes([state]) * 32)
 
 
 def hello(

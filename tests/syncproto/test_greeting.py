@@ -6,11 +6,12 @@ Never sends as many heads as the limit allows: the tests set a lower one.
 import pytest
 
 from syncproto.errors import RemoteProtocolError
+from syncproto.head_set import NO_HEADS, HeadSet
 from syncproto.ids import ReplicaId
 from syncproto.messages import Heads, Hello, decode_message, encode_message
 from syncproto.peer_vector import parts_of
 from syncproto.session import Session, StoreState
-from syncproto.vector_clock import EMPTY_CLOCK, Head, VectorClock
+from syncproto.vector_clock import Head, VectorClock
 
 PART, LIMIT = 4, 12
 
@@ -31,7 +32,7 @@ def heads(count: int, first: int = 0) -> VectorClock:
 
 def greeted(vector: VectorClock) -> Session:
     """Return a session that has received the first part of a vector."""
-    session = Session(bytes(16), None, StoreState(EMPTY_CLOCK, bytes(32)))
+    session = Session(bytes(16), None, StoreState(NO_HEADS, bytes(32)))
     session.hello_frames()
     session.receive(encode_message(Hello([2], bytes(16), None, vector, bytes(32), {})))
     return session
@@ -53,9 +54,9 @@ def test_parts_that_are_not_in_order_are_refused(start: int) -> None:
 
 
 def test_a_vector_beyond_the_limit_is_told_as_far_as_it_may_be() -> None:
-    own = Session(bytes(16), None, StoreState(heads(LIMIT + 5), bytes(32)))
+    own = Session(bytes(16), None, StoreState(HeadSet(heads(LIMIT + 5)), bytes(32)))
     first, *others = own.hello_frames()
-    session = Session(bytes(16), None, StoreState(EMPTY_CLOCK, bytes(32)))
+    session = Session(bytes(16), None, StoreState(NO_HEADS, bytes(32)))
     session.hello_frames()
     for frame in (first, *others):
         session.receive(frame)

@@ -8,6 +8,7 @@ import pytest
 from syncproto import codec, messages
 from syncproto.commit import SignedCommit
 from syncproto.errors import RemoteProtocolError, UnsupportedVersion
+from syncproto.head_set import NO_HEADS, HeadSet
 from syncproto.messages import Ack, Bye, Commits, Hello, Ping, Pong, decode_message, encode_message
 from syncproto.send_window import WINDOW_BYTES_FIRST, WINDOW_PAGES
 from syncproto.session import (
@@ -53,7 +54,7 @@ def test_a_frame_before_this_side_said_hello_is_refused():
 def test_the_greeting_says_who_speaks_and_what_is_held():
     own = standing(head(OWN, 3), state=9)
     message = decode_message(Session(VAULT, OWN, own).hello_frames()[0])
-    assert message == Hello([2], VAULT, OWN, own.vector, own.state_hash, {})
+    assert message == Hello([2], VAULT, OWN, own.heads.clock, own.state_hash, {})
 
 
 def test_a_peer_that_speaks_a_newer_version_too_is_welcome():
@@ -97,14 +98,14 @@ def test_two_that_hold_the_same_compare_their_states_at_once():
     for state, agree in ((9, True), (8, False)):
         session = Session(VAULT, OWN, own)
         session.hello_frames()
-        result = session.receive(hello(vector=own.vector, state=state))
-        assert result == [HelloReceived(own.vector), StatesCompared(agree, own.vector)]
+        result = session.receive(hello(vector=own.heads.clock, state=state))
+        assert result == [HelloReceived(own.heads), StatesCompared(agree, own.heads)]
 
 
 def test_two_that_hold_different_commits_compare_nothing():
     session = Session(VAULT, OWN, standing(head(OWN, 3)))
     session.hello_frames()
-    assert session.receive(hello()) == [HelloReceived(())]
+    assert session.receive(hello()) == [HelloReceived(NO_HEADS)]
 
 
 # -- sending --------------------------------------------------------------------------------------------
@@ -112,14 +113,14 @@ def test_two_that_hold_different_commits_compare_nothing():
 
 def test_after_the_greeting_the_first_page_is_wanted_once():
     session = streaming(vector=(head(PEERS, 2),))
-    assert session.next_page_request() == PageRequest(0, (head(PEERS, 2),), PAGE_BYTES_FIRST)
+    assert session.next_page_request() == PageRequest(0, HeadSet((head(PEERS, 2),)), PAGE_BYTES_FIRST)
     assert session.next_page_request() is None
     rested = [session.is_idle]
     assert session.page_frame([], 7, standing()) is None
     rested.append(session.is_idle)
     session.feed_grew()
     assert [*rested, session.is_idle] == [False, True, False]
-    assert session.next_page_request() == PageRequest(7, (head(PEERS, 2),), PAGE_BYTES_FIRST)
+    assert session.next_page_request() == PageRequest(7, HeadSet((head(PEERS, 2),)), PAGE_BYTES_FIRST)
 
 
 LONG = SignedCommit(bytes(64 * 1024 - 200), b"")
@@ -164,7 +165,7 @@ def test_four_pages_go_unanswered_and_a_fifth_waits_for_an_ack():
         assert session.next_page_request()
         assert session.page_frame([COMMIT], end, standing())
     assert session.next_page_request() is None
-    assert session.receive(ack(head(OWN, 1))) == [AckReceived((head(OWN, 1),))]
+    assert session.receive(ack(head(OWN, 1))) == [AckReceived(HeadSet((head(OWN, 1),)))]
     assert session.next_page_request()
     assert not session.is_idle
 
@@ -174,11 +175,11 @@ def test_an_ack_says_what_the_peer_holds_and_states_are_compared():
     session = streaming()
     session.next_page_request()
     session.page_frame([COMMIT], 1, own)
-    assert session.receive(ack(*own.vector, state=5)) == [
-        AckReceived(own.vector),
-        StatesCompared(True, own.vector),
+    assert session.receive(ack(*own.heads.clock, state=5)) == [
+        AckReceived(own.heads),
+        StatesCompared(True, own.heads),
     ]
-    assert session.peer_vector == own.vector
+    assert session.peer_vector == own.heads.clock
 
 
 @pytest.mark.parametrize("state", [5, 6])
@@ -189,20 +190,20 @@ def test_what_a_peer_said_is_compared_once_this_side_has_come_to_hold_it(state):
     session.next_page_request()
     session.page_frame([COMMIT], 1, standing(head(OWN, 1)))
     session.receive(encode_message(Commits([COMMIT])))
-    assert session.receive(ack(*both.vector, state=state)) == [AckReceived(both.vector)]
+    assert session.receive(ack(*both.heads.clock, state=state)) == [AckReceived(both.heads)]
     assert session.compare_states() is None
     session.ack_frames([head(PEERS, 1)], False, both)
-    assert session.compare_states() == StatesCompared(state == 5, both.vector)
+    assert session.compare_states() == StatesCompared(state == 5, both.heads)
     assert session.compare_states() is None
 
 
 def test_what_a_peer_said_is_compared_with_what_is_held_when_a_page_is_read():
     store_state = standing(head(OWN, 1), state=5)
-    session = streaming(vector=store_state.vector, state=5)
+    session = streaming(vector=store_state.heads.clock, state=5)
     assert session.compare_states() is None
     session.next_page_request()
     session.page_frame([], 1, store_state)
-    assert session.compare_states() == StatesCompared(True, store_state.vector)
+    assert session.compare_states() == StatesCompared(True, store_state.heads)
 
 
 def test_the_grown_feed_is_not_forgotten_while_a_page_is_being_read():
@@ -250,8 +251,8 @@ def test_a_page_is_stored_before_it_is_acknowledged():
     assert not session.is_idle
     after = standing(head(PEERS, 1), state=3)
     (frame,) = session.ack_frames([head(PEERS, 1)], False, after)
-    assert decode_message(frame) == Ack(after.vector, (), after.state_hash)
-    assert session.peer_vector == after.vector
+    assert decode_message(frame) == Ack(after.heads.clock, (), after.state_hash)
+    assert session.peer_vector == after.heads.clock
 
 
 def test_what_a_peer_sent_it_is_known_to_hold():
@@ -339,9 +340,9 @@ def test_coming_past_a_head_of_the_peers_without_it_sends_the_feed_again():
     session.next_page_request()
     assert session.page_frame([], 60, standing(head(OWN, 6))) is None
     session.feed_grew()
-    assert session.next_page_request() == PageRequest(60, (peers,), PAGE_BYTES_FIRST)
+    assert session.next_page_request() == PageRequest(60, HeadSet((peers,)), PAGE_BYTES_FIRST)
     assert session.page_frame([COMMIT], 70, standing(head(OWN, 8))) is None
-    assert session.next_page_request() == PageRequest(0, (peers,), PAGE_BYTES_FIRST)
+    assert session.next_page_request() == PageRequest(0, HeadSet((peers,)), PAGE_BYTES_FIRST)
 
 
 def test_coming_to_the_very_head_of_the_peers_is_no_surprise():
@@ -350,7 +351,7 @@ def test_coming_to_the_very_head_of_the_peers_is_no_surprise():
     session.next_page_request()
     assert session.page_frame([], 60, standing(head(OWN, 7))) is None
     session.feed_grew()
-    assert session.next_page_request() == PageRequest(60, (head(OWN, 7),), PAGE_BYTES_FIRST)
+    assert session.next_page_request() == PageRequest(60, HeadSet((head(OWN, 7),)), PAGE_BYTES_FIRST)
 
 
 def test_coming_to_another_commit_of_the_number_of_the_peers_head_sends_the_feed_again():
@@ -359,7 +360,7 @@ def test_coming_to_another_commit_of_the_number_of_the_peers_head_sends_the_feed
     session.feed_grew()
     session.next_page_request()
     assert session.page_frame([COMMIT], 60, standing(head(OWN, 7))) is None
-    assert session.next_page_request() == PageRequest(0, (peers,), PAGE_BYTES_FIRST)
+    assert session.next_page_request() == PageRequest(0, HeadSet((peers,)), PAGE_BYTES_FIRST)
 
 
 def test_a_commit_of_the_number_of_the_peers_head_does_not_take_its_place():
@@ -401,4 +402,4 @@ def test_a_replica_that_is_met_for_the_first_time_is_no_surprise():
     session.feed_grew()
     session.next_page_request()
     assert session.page_frame([COMMIT], 60, standing(head(PEERS, 7)))
-    assert session.next_page_request() == PageRequest(60, (head(PEERS, 5),), PAGE_BYTES_FIRST)
+    assert session.next_page_request() == PageRequest(60, HeadSet((head(PEERS, 5),)), PAGE_BYTES_FIRST)

@@ -55,7 +55,7 @@ def check_equal(fleet: SessionFleet) -> None:
     """Fail unless every site holds the same, and every link knows it."""
     standings = [site.standing() for site in fleet.sites]
     assert all(standing == standings[0] for standing in standings), [
-        standing.vector for standing in standings
+        standing.heads.clock for standing in standings
     ]
     for site in fleet.sites:
         for peer, end in site.ends.items():

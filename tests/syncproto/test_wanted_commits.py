@@ -20,7 +20,7 @@ def greeted(more: dict[str, Any], own: StoreState | None = None) -> Session:
     own = own or standing(head(OWN, 3))
     session = Session(VAULT, OWN, own)
     session.hello_frames()
-    session.receive(encode_message(Hello([2], VAULT, None, own.vector, bytes(32), more)))
+    session.receive(encode_message(Hello([2], VAULT, None, own.heads.clock, bytes(32), more)))
     return session
 
 
@@ -55,7 +55,7 @@ def test_what_was_sent_again_is_acknowledged_and_the_feed_goes_on_where_it_was()
     assert request is not None
     assert (request.again, request.after) == ((head(OWN, 3),), 0)
     assert session.page_frame([COMMIT], request.after, own, left=()) is not None
-    assert session.next_page_request() == PageRequest(0, own.vector, request.bytes_max)
+    assert session.next_page_request() == PageRequest(0, own.heads, request.bytes_max)
     assert session.page_frame([], 7, own, whole=True) is None
     # The peer's vector is the same, and its state is another.
     session.receive(ack(state=5))
@@ -123,7 +123,7 @@ def test_states_are_compared_once_the_peer_has_answered_what_was_regained() -> N
     assert session.page_frame([COMMIT], request.after, fuller, left=()) is not None
     assert session.compare_states() is None
     (_, compared) = session.receive(ack(state=5))
-    assert compared == StatesCompared(True, fuller.vector)
+    assert compared == StatesCompared(True, fuller.heads)
 
 
 def test_commits_for_which_a_page_had_no_room_come_with_the_next_one() -> None:

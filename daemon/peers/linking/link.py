@@ -27,6 +27,7 @@ from store.transaction import AcceptedPage, Transaction
 from syncproto import session as conversation
 from syncproto.commit import DecodedCommit, SignedCommit
 from syncproto.errors import RemoteProtocolError, UnsupportedVersion
+from syncproto.head_set import NO_HEADS, HeadSet
 from syncproto.ids import DeviceId
 from syncproto.messages import Bye, encode_message
 from syncproto.session import PageRequest, Session, StoreState
@@ -46,7 +47,7 @@ _PageStored = tuple[AcceptedPage, StoreState, int]
 
 def read_store_state(snapshot: Snapshot) -> StoreState:
     """Return which commits the store has, and the hash of its state."""
-    return StoreState(snapshot.vector(), snapshot.state_hash())
+    return StoreState(snapshot.heads(), snapshot.state_hash())
 
 
 class LinkObserver(Protocol):
@@ -121,7 +122,7 @@ class PeerLink:
         self.states_agreed: bool | None = None
         """The outcome of the last comparison of states on this link, None before the first."""
         self.liveness = Liveness(wire, limits, self.greeted, self.ended)
-        self._agreed_at = EMPTY_CLOCK
+        self._agreed_at = NO_HEADS
         self._wire = wire
         self._db = db
         self._notifier = notifier
@@ -171,7 +172,7 @@ class PeerLink:
         That needs equal vectors at which no comparison on this side has agreed.
         """
         session = self._session
-        return session is not None and session.is_level and session.peer_vector != self._agreed_at
+        return session is not None and session.is_level and session.peer_heads != self._agreed_at
 
     @property
     def owes_answer(self) -> bool:
@@ -317,8 +318,7 @@ class PeerLink:
 
     async def _record_pong(self, frame: bytes) -> None:
         """Record the answer to the last ping, once the pages that came before it are stored."""
-        number = self.liveness.pong_number(frame)
-        if number is not None:
+        if (number := self.liveness.pong_number(frame)) is not None:
             await self._pages.join()
             self.liveness.record_pong(number)
 
@@ -332,8 +332,8 @@ class PeerLink:
                 session.feed_grew()
             case conversation.HelloReceived():
                 self.greeted.set()
-            case conversation.StatesCompared(agree=agree, vector=vector):
-                self._record_comparison(agree, vector)
+            case conversation.StatesCompared(agree=agree, heads=heads):
+                self._record_comparison(agree, heads)
             case conversation.ByeReceived(reason=reason):
                 self.peer_goodbye = reason
                 # The pages before it count: with them, both may have the same commits.
@@ -348,8 +348,7 @@ class PeerLink:
     async def _queue_page(self, commits: list[SignedCommit]) -> None:
         """Have a page stored after those before it. Reading goes on meanwhile while the queue has room."""
         await self._wait_for_allowance()
-        shortfall = self._observer.storage_shortfall()
-        if shortfall is not None:
+        if (shortfall := self._observer.storage_shortfall()) is not None:
             # The peer is called again at growing intervals. That is how this side notices new room.
             log.warning("no commits are accepted from a peer", peer=self.peer.hex()[:16], seen=shortfall.text)
             raise NoRoom(shortfall)
@@ -400,7 +399,7 @@ class PeerLink:
         """Acknowledge a page that is durable. `end` is the feed position after it."""
         self.liveness.count_stored_page()
         self._observer.link_works(self)
-        self._heads = len(state.vector)
+        self._heads = len(state.heads)
         if accepted.own_replica_ahead:
             log.warning(
                 "a peer returned commits of this device that this device had lost", peer=self.peer.hex()[:16]
@@ -417,9 +416,9 @@ class PeerLink:
         if (comparison := session.compare_states()) is not None:
             self._record_comparison(*comparison)
 
-    def _record_comparison(self, agree: bool, vector: VectorClock) -> None:
+    def _record_comparison(self, agree: bool, heads: HeadSet) -> None:
         self._observer.link_works(self)
-        self.states_agreed, self._agreed_at = agree, vector if agree else EMPTY_CLOCK
+        self.states_agreed, self._agreed_at = agree, heads if agree else NO_HEADS
         self._observer.states_compared(self, agree=agree)
 
     # -- sending --------------------------------------------------------------------------------------
@@ -456,7 +455,7 @@ class PeerLink:
     async def _send_page(self, session: Session, wanted: PageRequest) -> None:
         def read_page(snapshot: Snapshot) -> _PageRead:
             page = (
-                snapshot.page_lacking(wanted.peer_vector, wanted.after, wanted.bytes_max)
+                snapshot.page_lacking(wanted.peer_heads, wanted.after, wanted.bytes_max)
                 if not wanted.again
                 else snapshot.page_again(wanted.again, wanted.after, wanted.bytes_max)
             )
@@ -464,7 +463,7 @@ class PeerLink:
 
         page_read = self._read_inline(session, wanted, read_page)
         page, state, removed = await self._db.read(read_page) if page_read is None else page_read
-        self._heads = len(state.vector)
+        self._heads = len(state.heads)
         if removed and not (page.commits and member_records.commit_removes(page.commits[-1], self.peer)):
             # The roster's reader is about to end this link. The removal itself is the last commit that a
             # removed device may get.
@@ -485,7 +484,7 @@ class PeerLink:
         To ask a thread takes several times as long. A page is short if it has few commits, and the peer has
         acknowledged all pages before it. The cost also grows with the heads, and with any fork.
         """
-        heads = max(self._heads, len(wanted.peer_vector))
+        heads = max(self._heads, len(wanted.peer_heads))
         if (
             session.pages_in_flight
             or self._db.feed_end - wanted.after > INLINE_COMMITS_MAX

@@ -180,7 +180,7 @@ class Device:
         )
 
     async def standing(self) -> StoreState:
-        return await self.db.read(lambda snapshot: StoreState(snapshot.vector(), snapshot.state_hash()))
+        return await self.db.read(lambda snapshot: StoreState(snapshot.heads(), snapshot.state_hash()))
 
     async def sees(self, other: "Device") -> DeviceState | None:
         """Return what this device shows of another one, None if it is not in the roster."""
@@ -277,7 +277,7 @@ async def in_step(*devices: Device) -> StoreState:
     async def equal() -> bool:
         # Each store is read once for vector and hash: a commit may land between two readings.
         store_states[:] = [await device.standing() for device in devices]
-        return all(store_state.vector == store_states[0].vector for store_state in store_states)
+        return all(store_state.heads == store_states[0].heads for store_state in store_states)
 
     await until(devices, equal)
     assert all(store_state == store_states[0] for store_state in store_states), (

@@ -164,7 +164,7 @@ def test_it_is_counted_how_many_commits_of_a_vector_are_missing(store: Store) ->
         log = snapshot.log
         assert (
             log.count_missing_here(EMPTY_CLOCK)
-            == log.count_missing_here(log.chains.vector())
+            == log.count_missing_here(log.chains.heads().clock)
             == log.count_missing_here((head,))
             == 0
         )
@@ -257,7 +257,7 @@ def test_the_vector_of_what_is_held_has_every_branch_and_replica_in_order(store:
         tx.accept_page([second.signed])
     ends = [MADE[name].head for name in ("3", "l3", "r3", "s1")]
     with store.read() as snapshot:
-        assert snapshot.log.chains.vector() == tuple(sorted([*ends, second.head]))
+        assert snapshot.log.chains.heads().clock == tuple(sorted([*ends, second.head]))
 
 
 def test_the_sizes_of_commits_are_known_without_reading_them(store: Store) -> None:

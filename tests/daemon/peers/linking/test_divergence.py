@@ -25,7 +25,9 @@ async def greet_as_level(wire: Wire, desk: Device, *, agree: bool) -> None:
     vault, store_state = await desk.read(lambda snapshot: snapshot.vault()), await desk.standing()
     assert vault is not None
     state = store_state.state_hash if agree else bytes(32)
-    await wire.send(messages.encode_message(Hello([2], vault, None, store_state.vector, state, {})), LIMIT_S)
+    await wire.send(
+        messages.encode_message(Hello([2], vault, None, store_state.heads.clock, state, {})), LIMIT_S
+    )
 
 
 async def differing_pair(fleet: Fleet) -> tuple[Device, Device, bytes]:

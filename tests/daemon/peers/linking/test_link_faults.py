@@ -224,7 +224,7 @@ async def test_both_sides_of_a_refused_commit_tell_of_it_and_call_nothing_comple
     signature = await set_signature(phone, None)
     await set_signature(phone, bytes(64))
     phone.peers.replication.resume()
-    counter = max(head.counter for head in (await phone.standing()).vector)
+    counter = max(head.counter for head in (await phone.standing()).heads.clock)
     words = f"commit {counter} is not signed by its replica's device"
     await until_fault(desk, phone, "faulty", f"phone broke the protocol: {words}")
     await until_fault(phone, desk, "ended_there", f"desk ended the link: {words}")

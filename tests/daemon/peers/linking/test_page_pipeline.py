@@ -37,7 +37,7 @@ async def pages_of(fleet: Fleet) -> list[list[SignedCommit]]:
     commit_groups, after = [], 0
     for _ in range(PAGES):
         page = await source.read(
-            partial(Snapshot.page_lacking, vector=EMPTY_CLOCK, after=after, bytes_max=PAGE_BYTES)
+            partial(Snapshot.page_lacking, peer=EMPTY_CLOCK, after=after, bytes_max=PAGE_BYTES)
         )
         commit_groups.append(page.commits)
         after = page.end

@@ -336,7 +336,8 @@ async def test_who_ends_the_link_for_a_goodbye_was_told_and_for_anything_else_wa
     socket = LeavingSocket(reason)
     link = phone.peers.links.create_link(Wire(cast("Socket", socket), ""), desk.id, dialled=True)
     running = asyncio.create_task(phone.peers.links.run_link(link))
-    socket.give(messages.encode_message(Hello([2], vault, None, *store_state, {})))
+    greeting = Hello([2], vault, None, store_state.heads.clock, store_state.state_hash, {})
+    socket.give(messages.encode_message(greeting))
     async with asyncio.timeout(LIMIT_S):
         await link.greeted.wait()
         goodbye = await phone.peers.devices.leave()
