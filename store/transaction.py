@@ -5,6 +5,7 @@ Never informs anyone: what it wrote is durable only when the store has committed
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, NamedTuple
 
 import apsw
@@ -56,8 +57,9 @@ class AcceptedPage(NamedTuple):
     """The result of a page: how many commits were new, their heads, and whether a replica turned out forked.
 
     With `own_replica_ahead`, the page contained commits of this store's own replica that the store lacked.
-    `known` are the commits that the store held already; of those that are `regained` too, the page brought
-    values of which the store had only what is left.
+    `known` are the commits that the store held already. Of those that are `regained` too, other peers may
+    lack what the page brought: values that were dropped here, or that the commit is overlong. Of those that
+    the store knew as `overlong`, the page brought values although they count no more.
     """
 
     new_commits: int
@@ -66,6 +68,15 @@ class AcceptedPage(NamedTuple):
     own_replica_ahead: bool = False
     known: tuple[Head, ...] = ()
     regained: tuple[Head, ...] = ()
+    overlong: tuple[Head, ...] = ()
+
+
+class _Brought(Enum):
+    """What another spelling of a held commit brought."""
+
+    NOTHING = "nothing"
+    VALUES = "values"
+    TOO_MANY = "values of a commit that is overlong"
 
 
 class StoreEnvironment(NamedTuple):
@@ -255,13 +266,12 @@ class Transaction(Snapshot):
         """
         ends: dict[tuple[ReplicaId, int], tuple[DecodedCommit, int]] = {}
         new: list[DecodedCommit] = []
-        fuller_spellings: dict[Head, bool] = {}
+        spellings: dict[Head, set[_Brought]] = {}
         forked, now_ms = False, self._world.now_ms()
         for received in page:
             branch = self.log.find_branch(received)
             if branch is None:
-                is_fuller = self._take_dropped_values(received)
-                fuller_spellings[received.head] = is_fuller or fuller_spellings.get(received.head, False)
+                spellings.setdefault(received.head, set()).add(self._take_dropped_values(received))
                 continue
             self._require_bases(received)
             replica = received.commit.replica
@@ -278,23 +288,34 @@ class Transaction(Snapshot):
         if new:
             self._settle(hlc.follow(self._last, (received.commit.stamp for received in new), now_ms))
         heads = tuple(received.head for received in new)
-        regained = tuple(head for head, is_fuller in fuller_spellings.items() if is_fuller)
+        regained = tuple(head for head, brought in spellings.items() if _Brought.VALUES in brought)
+        overlong = tuple(head for head, brought in spellings.items() if _Brought.TOO_MANY in brought)
         return AcceptedPage(
-            len(new), heads, forked, self.own_replica_ahead, tuple(fuller_spellings), regained
+            len(new), heads, forked, self.own_replica_ahead, tuple(spellings), regained, overlong
         )
 
-    def _take_dropped_values(self, received: DecodedCommit) -> bool:
-        """Take values of a held commit that only this spelling has; return whether it has any."""
+    def _take_dropped_values(self, received: DecodedCommit) -> _Brought:
+        """Take values of a held commit that only this spelling has; return what it brought.
+
+        If the commit exceeds its limits with them, none of its long values counts from then on: so all stores
+        come to the same, in whatever order its spellings come.
+        """
         seq = self.log.dropped_spelling(received.head)
         if seq is None:
-            return False
-        body = commits.restore_values(self.log.commit_at(seq).commit, received.commit)
+            return _Brought.NOTHING
+        stored = self.log.commit_at(seq)
+        body = commits.restore_values(stored.commit, received.commit)
         if body is None:
-            return False
+            return _Brought.NOTHING
+        if self.log.is_overlong(seq):
+            return _Brought.TOO_MANY
+        if commits.exceeds_limits(body):
+            self.log.mark_overlong(seq, (stored.signed.body, received.signed.body))
+            body = commits.without_long_values(received.commit)
         self.log.replace_body(seq, body)
-        self._folding.fill_values(received)
+        self._folding.show_spelling(commits.decode_commit(SignedCommit(body, b"")))
         self._settle(self._last)
-        return True
+        return _Brought.VALUES
 
     def _require_bases(self, received: DecodedCommit) -> None:
         for operation in received.commit.operations:

@@ -197,7 +197,7 @@ def redact_values(commit: Commit, dropped: Mapping[EntityId, Container[str]]) ->
 def restore_values(commit: Commit, other: Commit) -> bytes | None:
     """Return the bytes of a commit with the values that only its other spelling has, None if there are none.
 
-    Both have the same hash. None also if the bytes would exceed the limits of a commit.
+    Both have the same hash. The bytes can exceed the limits of a commit: see `exceeds_limits`.
     """
     operations = [
         _with_values_of(operation, other_operation)
@@ -205,9 +205,17 @@ def restore_values(commit: Commit, other: Commit) -> bytes | None:
     ]
     if all(fuller is operation for fuller, operation in zip(operations, commit.operations, strict=True)):
         return None
-    body = codec.encode(msgspec.structs.replace(commit, operations=operations))
-    # Two spellings within the limits can exceed them together, and then every peer would refuse the commit.
-    return None if len(body) > COMMIT_BYTES_MAX or codec.items_exceed(body, COMMIT_ITEMS_MAX) else body
+    return codec.encode(msgspec.structs.replace(commit, operations=operations))
+
+
+def exceeds_limits(body: bytes) -> bool:
+    """Return whether every peer would refuse a commit of these bytes."""
+    return len(body) > COMMIT_BYTES_MAX or codec.items_exceed(body, COMMIT_ITEMS_MAX)
+
+
+def without_long_values(commit: Commit) -> bytes:
+    """Return the bytes of a commit without any of its long values: its hash form."""
+    return codec.encode(_commit_without_long(commit))
 
 
 def _with_values_of(operation: Operation, other: Operation) -> Operation:

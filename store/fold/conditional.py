@@ -107,7 +107,7 @@ class ConditionalFold:
                 self._touch_creations(head, chains)
 
     def fill(self, head: Head, values: Mapping[str, Value]) -> bool:
-        """Put values of a commit in the place of what is left of them; return whether there was any."""
+        """Spell values of a commit in another way; return whether any was spelled otherwise."""
         filled = self.certain.fields.fill(head, values)
         return self._versions.fill(head, values) or filled
 

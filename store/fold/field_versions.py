@@ -384,12 +384,13 @@ class FieldVersions(Mapping[str, list[Version]]):
         return 2 * low
 
     def fill(self, head: Head, values: Mapping[str, Value]) -> bool:
-        """Put values of one commit in the place of what is left of them; return whether there was any."""
+        """Spell values of one commit in another way; return whether any was spelled otherwise."""
         filled = False
         for field, value in values.items():
             versions = self._flat.get(field, [])
             for index in range(0, len(versions), 2):
-                if type(versions[index + 1]) is Redacted and self._head_at(versions[index]) == head:
+                is_dropped = type(versions[index + 1]) is Redacted
+                if is_dropped != (type(value) is Redacted) and self._head_at(versions[index]) == head:
                     self._flat[field] = [*versions[: index + 1], value, *versions[index + 2 :]]
                     filled = True
         return filled

@@ -27,7 +27,7 @@ from store.fold.proposal_index import ParsedDecision
 from store.fold.relations import relations_of
 from store.fold.tallies import VerdictTallies
 from store.log.commit_log import CommitLog
-from syncproto.codec import Value
+from syncproto.codec import Redacted, Value
 from syncproto.commit import DecodedCommit, Operation, is_long
 from syncproto.ids import EntityId
 from syncproto.vector_clock import Head
@@ -68,7 +68,7 @@ class _OpenRow:
         self.changed = 0
 
     def fill(self, head: Head, values: Mapping[str, Value]) -> bool:
-        """Put values of a commit in the place of what is left of them; return whether the row may change."""
+        """Spell values of a commit in another way; return whether the row may change."""
         if self.conditional is None:
             return self.row.fields.fill(head, values)
         self.stale = self.conditional.fill(head, values) or self.stale
@@ -96,14 +96,18 @@ class TableWriter:
         """Add a commit that was just appended at feed position `seq`; it is folded with its page."""
         self._added.append((received, seq))
 
-    def fill_values(self, received: DecodedCommit) -> None:
-        """Show the long values of a held commit in the place of what was left of them.
+    def show_spelling(self, received: DecodedCommit) -> None:
+        """Show the long values of a held commit, or what is left of them, as this spelling has them.
 
         Nothing is folded for it: what a value is decides neither what it covers nor where it stands.
         """
         self._catch_up()
         for operation in received.commit.operations:
-            values = {name: value for name, value in operation.fields.items() if is_long(value)}
+            values = {
+                name: value
+                for name, value in operation.fields.items()
+                if type(value) is Redacted or is_long(value)
+            }
             if values and (opened := self._open_row(operation.entity)).fill(received.head, values):
                 opened.changed = self._log.feed_end()
 

@@ -235,6 +235,14 @@ class CommitLog:
         ).fetchone()
         return None if row is None else int(row[0])
 
+    def is_overlong(self, seq: int) -> bool:
+        """Return whether the values of a commit are known to exceed its limits together."""
+        return self._db.execute("SELECT 1 FROM overlong WHERE seq = ?", (seq,)).fetchone() is not None
+
+    def mark_overlong(self, seq: int, spellings: Iterable[bytes]) -> None:
+        """Store the spellings of a commit, each within its limits, that exceed them together."""
+        self._db.executemany("INSERT INTO overlong VALUES (?, ?)", [(seq, body) for body in spellings])
+
     def replace_body(self, seq: int, body: bytes) -> None:
         """Replace a commit by the same commit with fewer or more of its long values."""
         assert commits.decode_commit(SignedCommit(body, b"")).hash == self.commit_at(seq).hash
@@ -375,18 +383,25 @@ class CommitLog:
         assert row is not None
         return int(row[0])
 
-    def signed_commit(self, head: Head) -> SignedCommit | None:
-        """Return this very commit as the log has it, None if it has not."""
+    def spellings(self, head: Head) -> list[SignedCommit]:
+        """Return this very commit as the log has it, none if it has not.
+
+        If the commit is overlong, the spellings that show it come after that.
+        """
         self.flush_commits()
         replica_chains = self._replicas.get(head.replica)
         row: Any = (
             replica_chains
             and self._db.execute(
-                "SELECT body, signature FROM feed WHERE replica = ? AND counter = ? AND hash = ?",
+                "SELECT seq, body, signature FROM feed WHERE replica = ? AND counter = ? AND hash = ?",
                 (replica_chains.no, head.counter, head.hash),
             ).fetchone()
         )
-        return SignedCommit(row[0], row[1] or b"") if row else None
+        if not row:
+            return []
+        seq, first, signature = row
+        others: Any = self._db.execute("SELECT body FROM overlong WHERE seq = ? ORDER BY rowid", (seq,))
+        return [SignedCommit(body, signature or b"") for body in (first, *(body for (body,) in others))]
 
     def head_at(self, seq: int) -> Head:
         """Return the head of the commit at a feed position."""

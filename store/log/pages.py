@@ -35,13 +35,12 @@ def page_again(log: CommitLog, heads: VectorClock, after: int, bytes_max: int) -
     page: list[SignedCommit] = []
     size = 0
     for index, head in enumerate(heads):
-        signed = log.signed_commit(head)
-        if signed is None:
-            continue
-        size += len(signed.body) + len(signed.signature) + COMMIT_OVERHEAD_BYTES
+        spellings = log.spellings(head)
+        for signed in spellings:
+            size += len(signed.body) + len(signed.signature) + COMMIT_OVERHEAD_BYTES
         if page and size > bytes_max:
             return FeedPage(page, after, whole=False, left=heads[index:])
-        page.append(signed)
+        page += spellings
     return FeedPage(page, after, whole=False, left=EMPTY_CLOCK)
 
 

@@ -5,6 +5,7 @@ Never stands in for the conversation: `tests/syncproto/test_wanted_commits.py` a
 """
 
 from collections.abc import Callable
+from itertools import permutations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -16,8 +17,9 @@ from hypothesis import strategies as st
 from store.log.commit_log import CommitLog
 from store.queries.dropped_values import heads_of_dropped_values
 from store.store import Store
-from store.transaction import EntityWrite
+from store.transaction import AcceptedPage, EntityWrite
 from syncproto import commit as commits
+from syncproto.codec import Redacted
 from syncproto.commit import COMMIT_BYTES_MAX, Author, AuthorKind, Commit, DecodedCommit, SignedCommit
 from syncproto.hlc import Stamp
 from syncproto.messages import WANTED_HEADS_MAX
@@ -198,17 +200,47 @@ def oversized_spellings() -> list[SignedCommit]:
     return [SignedCommit(part.signed.body, commits.sign_commit(part, signer)) for part in received]
 
 
-def test_values_that_exceed_a_commit_together_stay_apart_until_a_person_writes_them_again(
-    bench: StoreBench,
+def pass_on(source: Store, target: Store, *heads: Head) -> AcceptedPage:
+    """Send commits once more."""
+    with source.read() as snapshot:
+        page = snapshot.page_again(heads, 0, COMMIT_BYTES_MAX)
+    with target.write() as tx:
+        return tx.accept_page(page.commits)
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_of_a_commit_whose_values_exceed_its_limits_together_none_counts_in_the_end(
+    bench: StoreBench, order: tuple[int, ...]
 ) -> None:
-    a, b = bench.store("a"), bench.store("b")
-    for store, spelling in zip((a, b), oversized_spellings(), strict=True):
+    first, second = oversized_spellings()
+    (head,) = {received.head for received in commits.decode_page([first, second])}
+    left = without(commits.decode_commit(first), frozenset(FIELDS))
+    a, b, c = (bench.store(name) for name in "abc")
+    for store, spelling in zip((a, b, c), (first, second, left), strict=True):
         with store.write() as tx:
             tx.accept_page([spelling])
-    ask(a, b)
-    ask(b, a)
-    assert log_and_state(a)[0] == log_and_state(b)[0]
-    assert log_and_state(a)[1] != log_and_state(b)[1], "and so both say that they differ"
+    stores = [(a, b, c)[number] for number in order]
+    for _ in range(2):
+        for source, target in permutations(stores, 2):
+            pass_on(source, target, head)
+    new = bench.store("new")
+    exchange(a, new)
+    assert len({log_and_state(store)[:2] for store in (a, b, c, new)}) == 1
+    for store in (a, b, c):
+        with store.read() as snapshot:
+            assert_store_is_whole(snapshot)
+            task = snapshot.entity(TASK)
+            assert task is not None
+            assert isinstance(task.value("title"), Redacted)
+            assert isinstance(task.value("reason"), Redacted)
+    # It is known once for all, and passed on to whoever brings a value of it.
+    assert pass_on(a, b, head).regained == ()
+    with new.write() as tx:
+        assert tx.accept_page([first]).regained == (head,)
+    brought = pass_on(new, a, head)
+    assert (brought.regained, brought.overlong) == ((), (head,))
+    assert pass_on(a, new, head).regained == (head,)
+    assert log_and_state(new)[:2] == log_and_state(a)[:2]
     write(a, TASK, title="again", reason="again")
     exchange(a, b)
     assert log_and_state(a)[:2] == log_and_state(b)[:2]

@@ -256,6 +256,9 @@ class LinkRegistry(LinkObserver):
         for other in self.live_links():
             if accepted.regained and other is not link:
                 other.send_again(accepted.regained)
+        if accepted.overlong and link.peer in self.divergences.diverging_peers():
+            # The peer does not know that this commit is overlong.
+            link.send_again(accepted.overlong)
         if link.wanted and accepted.known:
             awaited = self._awaited.setdefault(link, set(link.wanted))
             awaited.difference_update(accepted.known)
