@@ -9,6 +9,7 @@ from datetime import date, timedelta
 from difflib import get_close_matches
 from functools import lru_cache
 from itertools import islice
+from typing import NamedTuple
 
 from daemon.agents.models.rules.clauses import (
     MATCHES_MAX,
@@ -49,21 +50,32 @@ _SURE = re.compile(r"(?:\D+ )?\d{1,2}(?:\.\d{1,2}\.|[./]\d\d)$")
 _VAGUE = frozenset({DayRule.BARE, DayRule.NEXT, DayRule.LAST, DayRule.BACK, DayRule.PAST})
 
 
-def due_dates(clause: Clause, today: date, cues: CueTable) -> list[tuple[date, int]]:
-    """Find the due dates in a clause, each with the place of its cue; `today` is the note's own."""
+class DueDay(NamedTuple):
+    """A day on which something is due, and the place of its cue in the clause.
+
+    `may_be_past` means that it was written without a year, and that this year's is just over.
+    """
+
+    day: date
+    start: int
+    may_be_past: bool = False
+
+
+def due_dates(clause: Clause, today: date, cues: CueTable) -> list[DueDay]:
+    """Find the due dates in a clause; `today` is the note's own."""
     if phrase_pattern(cues.deadline.moved).search(clause.unquoted):
         return list(_moved_days(clause, today, cues))
-    dated = [(day, index) for index, day in _before_latest(clause, today, cues)]
+    found_days = list(_before_latest(clause, today, cues))
     cue = phrase_pattern((*cues.deadline.cues, *cues.deadline.until, *cues.deadline.within))
     for match in islice(cue.finditer(clause.unquoted), MATCHES_MAX):
         if is_asserted_now(clause, match.start(), cues) and _is_deadline(clause, match, cues):
             day = _day(clause, match, today, cues)
-            if day is not None and _is_ahead(day, today):
-                dated.append((day, match.start()))
-    return dated
+            if day is not None and _is_ahead(day.day, today):
+                found_days.append(day._replace(start=match.start()))
+    return found_days
 
 
-def _moved_days(clause: Clause, today: date, cues: CueTable) -> Iterator[tuple[date, int]]:
+def _moved_days(clause: Clause, today: date, cues: CueTable) -> Iterator[DueDay]:
     """Read the day to which a deadline was moved; the day from which it was moved counts for nothing."""
     if clause.is_question or cues.deadline.moved_things.isdisjoint(words_in(clause.unquoted)):
         return
@@ -72,15 +84,15 @@ def _moved_days(clause: Clause, today: date, cues: CueTable) -> Iterator[tuple[d
         denials = cues.negations | (cues.conditions - cues.past_words)
         if denials.isdisjoint(words_before(clause.unquoted, match.start(), cues)):
             day = _day(clause, match, today, cues)
-            if day is not None and _is_ahead(day, today):
-                yield day, match.start()
+            if day is not None and _is_ahead(day.day, today):
+                yield day._replace(start=match.start())
 
 
 def _is_ahead(day: date, today: date) -> bool:
     return today <= day and day.year <= today.year + YEARS_AHEAD_MAX
 
 
-def _before_latest(clause: Clause, today: date, cues: CueTable) -> Iterator[tuple[int, date]]:
+def _before_latest(clause: Clause, today: date, cues: CueTable) -> Iterator[DueDay]:
     """Read "on the 30th at the latest", in which the cue follows its day."""
     for match in islice(phrase_pattern(cues.deadline.suffixes).finditer(clause.unquoted), MATCHES_MAX):
         start = max(match.start() - SPAN_CHARS_MAX, 0)
@@ -91,7 +103,7 @@ def _before_latest(clause: Clause, today: date, cues: CueTable) -> Iterator[tupl
             if days:
                 sure = len(days) == 1 and is_asserted_now(clause, token.start(), cues) and len(unquoted) > 3
                 if sure and _is_ahead(day := next(iter(days)), today):
-                    yield token.start(), day
+                    yield DueDay(day, token.start(), _may_be_past(unquoted, day, today))
                 break
 
 
@@ -117,7 +129,7 @@ def _begins_stretch(word: str, following: list[str], cues: CueTable) -> bool:
     return word in tongue.weekdays or word in tongue.months or both_are_numbers
 
 
-def _day(clause: Clause, cue: re.Match[str], today: date, cues: CueTable) -> date | None:
+def _day(clause: Clause, cue: re.Match[str], today: date, cues: CueTable) -> DueDay | None:
     """Read the day that follows a cue directly, filler words aside; the longest span that is a day."""
     begins = _LEAD.match(clause.unquoted, cue.end())
     index = begins.end() if begins else cue.end()
@@ -135,11 +147,12 @@ def _day(clause: Clause, cue: re.Match[str], today: date, cues: CueTable) -> dat
 
 def _readings(
     clause: Clause, index: int, is_within: bool, today: date, cues: CueTable
-) -> Iterator[date | None]:
+) -> Iterator[DueDay | None]:
     """Yield what the longest readable words at a place mean: one day, or None if it is not sure."""
     span = clause.unquoted[index : index + SPAN_CHARS_MAX]
     if match := _ISO.match(span):
-        yield grammar.date_or_none(*map(int, match.groups()))
+        exact = grammar.date_or_none(*map(int, match.groups()))
+        yield None if exact is None else DueDay(exact, index)
         return
     tokens = list(islice(_TOKEN.finditer(span), DATE_WORDS_MAX))
     spelled = [_correct_spelling(token.group(), cues) for token in tokens]
@@ -148,9 +161,10 @@ def _readings(
         days = _days(text, is_within, today, cues) or _days(text.rstrip("."), is_within, today, cues)
         if days:
             sure = len(days) == 1 and _stands_alone(text, span[end:], cues)
-            sure = sure and not (_may_be_amount(text, clause, index, cues) or _may_be_past(text, days, today))
+            sure = sure and not _may_be_amount(text, clause, index, cues)
+            day = next(iter(days))
             yield (
-                next(iter(days))
+                DueDay(day, index, _may_be_past(text, day, today))
                 if sure and not _is_name(clause.text, index, index + end, text, cues)
                 else None
             )
@@ -164,11 +178,9 @@ def _may_be_amount(text: str, clause: Clause, index: int, cues: CueTable) -> boo
     return not cues.deadline.amounts.isdisjoint(words_in(clause.unquoted[:index]))
 
 
-def _may_be_past(text: str, days: frozenset[date], today: date) -> bool:
+def _may_be_past(text: str, day: date, today: date) -> bool:
     """Return whether a day without a year was read as next year's, although this year's is just over."""
-    if _YEAR.search(text):
-        return False
-    return any(timedelta(0) < today - (day - YEAR) <= timedelta(PAST_DAYS_ASKED) for day in days)
+    return not _YEAR.search(text) and timedelta(0) < today - (day - YEAR) <= timedelta(PAST_DAYS_ASKED)
 
 
 def _days(text: str, is_within: bool, today: date, cues: CueTable) -> frozenset[date]:

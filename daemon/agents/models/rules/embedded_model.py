@@ -123,7 +123,7 @@ def _own_table(context: RunContext, language: str) -> CueTable:
 
 def _carry(note_findings: NoteFindings, latest: NoteFindings, note: EntryView) -> None:
     """Let the fields of a later note replace those of earlier ones; each value names its note."""
-    for name in ("due", "minutes", "priority", "title", "status"):
+    for name in ("due", "asked_due", "minutes", "priority", "title", "status"):
         value: QuotedValue | None = getattr(note_findings, name)
         if value:
             setattr(latest, name, replace(value, note=note.id))
@@ -141,6 +141,8 @@ def _field_calls(note_findings: NoteFindings, task: TaskView, cues: CueTable) ->
         calls.append(
             _call("update_task_due_date", "dueDate", note_findings.due.value, note_findings.due, cues)
         )
+    if note_findings.asked_due and not (note_findings.due or task.due):
+        calls.append(_due_question(note_findings.asked_due, cues))
     if note_findings.minutes and int(note_findings.minutes.value) != task.estimate_minutes:
         calls.append(
             _call(
@@ -158,6 +160,21 @@ def _field_calls(note_findings: NoteFindings, task: TaskView, cues: CueTable) ->
             )
         )
     return calls + _status_calls(note_findings, task, cues)
+
+
+def _due_question(asked_due: QuotedValue, cues: CueTable) -> ToolCall:
+    """Make the call that asks whether a day without a year, which is just over, is meant as next year's."""
+    ahead = {
+        "text": cues.wording.due_ahead.format(due=asked_due.value),
+        "tool": "update_task_due_date",
+        "arguments": {"dueDate": asked_due.value},
+    }
+    arguments = {
+        "question": cues.wording.ask_due.format(quote=asked_due.quote),
+        "answers": [ahead, {"text": cues.wording.due_over}],
+        "rationale": cues.wording.rationale.format(quote=asked_due.quote),
+    }
+    return ToolCall("ask_question", arguments)
 
 
 def _changes_priority(quoted_value: QuotedValue, task: TaskView) -> bool:

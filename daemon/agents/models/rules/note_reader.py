@@ -19,7 +19,7 @@ from daemon.agents.models.rules.clauses import (
     words_before,
     words_in,
 )
-from daemon.agents.models.rules.due_dates import due_dates
+from daemon.agents.models.rules.due_dates import DueDay, due_dates
 from daemon.agents.models.rules.durations import stated_durations
 from daemon.agents.models.rules.duties import duties
 from daemon.agents.models.rules.finished_items import (
@@ -62,10 +62,12 @@ class QuotedValue:
 class NoteFindings:
     """What one note says. Of several dates, durations or names, the last one counts.
 
-    `finished_quotes` maps the id of a checklist item to the words that say that it is done.
+    `asked_due` is a due date that may lie behind: the person is asked. `finished_quotes` maps the id of a
+    checklist item to the words that say that it is done.
     """
 
     due: QuotedValue | None = None
+    asked_due: QuotedValue | None = None
     minutes: QuotedValue | None = None
     priority: QuotedValue | None = None
     title: QuotedValue | None = None
@@ -76,7 +78,7 @@ class NoteFindings:
 
     def merge(self, other: "NoteFindings") -> None:
         """Add what another table reads in the same note. Values that were read already are kept."""
-        for name in ("due", "minutes", "priority", "title", "status"):
+        for name in ("due", "asked_due", "minutes", "priority", "title", "status"):
             if getattr(self, name) is None:
                 setattr(self, name, getattr(other, name))
         self.new_items += other.new_items
@@ -137,7 +139,7 @@ def _begins_with_a_value(clauses: Sequence[Clause], written_at: datetime, cues: 
     """Return whether a line is not an item but begins with a value of the task: "- due: Friday"."""
     if not clauses:
         return False
-    starts = [start for _, start in due_dates(clauses[0], written_at.date(), cues)]
+    starts = [due_day.start for due_day in due_dates(clauses[0], written_at.date(), cues)]
     return 0 in (*starts, *(stated_duration.start for stated_duration in stated_durations(clauses[0], cues)))
 
 
@@ -166,8 +168,7 @@ def _read_clause(
         note_findings.minutes = QuotedValue(str(amount.minutes), quote)
         clause = _blank_out(clause, amount.start, amount.end)
     due_days = due_dates(clause, written_at.date(), cues)
-    for day, _ in due_days:
-        note_findings.due = QuotedValue(day.isoformat(), quote)
+    _set_due(note_findings, due_days, quote)
     # A deadline that was put off does not put the task on hold, and what others wait for does not block it.
     if mention and not clause.is_others and not (due_days and mention.status == ON_HOLD):
         note_findings.status = QuotedValue(mention.status, quote)
@@ -177,6 +178,15 @@ def _read_clause(
     for duty in found_duties:
         if not is_item_named(duty, mention_candidates.items, cues):
             note_findings.new_items.append((journal_title(duty), False))
+
+
+def _set_due(note_findings: NoteFindings, due_days: Sequence[DueDay], quote: str) -> None:
+    for due_day in due_days:
+        value = QuotedValue(due_day.day.isoformat(), quote)
+        if due_day.may_be_past:
+            note_findings.asked_due = value
+        else:
+            note_findings.due = value
 
 
 def _quote(text: str) -> str:

@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
+from daemon.agents.models.rules.embedded_model import proposed_calls
 from daemon.agents.proposing.asking import QUESTIONS_OPEN_MAX
 from daemon.agents.proposing.tool_answers import CallOutcome
 from daemon.agents.tools.agent_record import agent_id
 from daemon.agents.tools.policy import policy_field
 from store.transaction import EntityWrite
 from syncproto.ids import EntityId, id_to_text
+from tests.daemon.agents.models.rules.sample_notes import context
 from tests.support.decision_verbs import confirm, defer, reject, waiting
 from tests.support.fleet import Home
 from tests.support.questions import DUE_QUESTION, answered_by, question
@@ -181,3 +183,9 @@ def test_taking_back_one_answer_takes_the_question_back(caller: At, a: Home, tas
     assert again.take("ask_question", DUE_QUESTION).outcome is CallOutcome.QUEUED
     assert len(again.end()) == 3
     assert len(waiting(a, task)) == 3
+
+
+def test_the_question_of_the_rules_is_one_that_can_be_asked(caller: At) -> None:
+    [call] = proposed_calls(context("due 3 November", language="en"))
+    arguments: Any = call.arguments
+    assert caller.take(call.name, arguments).outcome is CallOutcome.QUEUED

@@ -21,6 +21,9 @@ _PLACEHOLDERS: Final = {
     "evidence": {"day", "quote"},
     "items": {"done", "total"},
     "due": {"due"},
+    "ask_due": {"quote"},
+    "due_ahead": {"due"},
+    "due_over": set[str](),
     "about": {"minutes"},
     "rejected": {"what"},
     "blocked": {"why"},
@@ -254,6 +257,9 @@ class ModelWording(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     evidence: str
     items: str
     due: str
+    ask_due: str
+    due_ahead: str
+    due_over: str
     about: str
     rejected: str
     blocked: str

@@ -384,3 +384,33 @@ def test_what_others_wait_for_and_what_is_put_off_does_not_stop_the_task(
 ) -> None:
     proposals: list[Any] = [call.arguments for call in proposed_calls(context(note, language=language))]
     assert [proposal["status"] for proposal in proposals if "status" in proposal] == status
+
+
+@pytest.mark.parametrize(
+    ("language", "note", "answer"),
+    [
+        ("en", "due 3 November", "Yes, it is due on 2027-11-03"),
+        ("en", "on 3 November at the latest", "Yes, it is due on 2027-11-03"),
+        ("de", "Fällig am 3. November", "Ja, fällig am 2027-11-03"),
+        ("es", "Fecha límite: 3 de noviembre", "Sí, vence el 2027-11-03"),
+        ("fr", "À rendre le 3 novembre", "Oui, échéance le 2027-11-03"),
+        ("ro", "Termen: 3 noiembrie", "Da, scadent la 2027-11-03"),
+    ],
+)
+def test_a_day_without_a_year_that_is_just_over_is_asked_about(language: str, note: str, answer: str) -> None:
+    calls: list[Any] = proposed_calls(context(note, language=language))
+    assert [call.name for call in calls] == ["ask_question"]
+    ahead, over = calls[0].arguments["answers"]
+    assert note in calls[0].arguments["question"]
+    assert (ahead["text"], ahead["tool"], ahead["arguments"]["dueDate"]) == (
+        answer,
+        "update_task_due_date",
+        "2027-11-03",
+    )
+    assert over.keys() == {"text"}
+
+
+def test_nothing_is_asked_about_a_task_that_has_a_due_date_or_gets_one() -> None:
+    assert proposed_calls(context("due 3 November", language="en", due="2026-12-01")) == []
+    calls = proposed_calls(context("due 3 November", "due 4 December", language="en"))
+    assert [call.name for call in calls] == ["update_task_due_date"]
