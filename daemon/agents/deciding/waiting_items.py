@@ -223,11 +223,11 @@ def _question(state: ItemState) -> AskedQuestion | None:
         question_id=items[0],
         text=answer["question"],
         number=answer["number"],
-        answers=[_offered(item, call) for item, call in zip(items, calls, strict=True)],
+        answers=[_offered_answer(item, call) for item, call in zip(items, calls, strict=True)],
     )
 
 
-def _offered(item: str, call: Arguments) -> OfferedAnswer:
+def _offered_answer(item: str, call: Arguments) -> OfferedAnswer:
     change = change_of_answer(call)
     tool, args = (None, None) if change is None else change
     return OfferedAnswer(item_id=item, text=answer_text(call), tool=tool, args=args)

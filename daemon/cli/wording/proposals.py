@@ -171,7 +171,7 @@ def _new_item(_item: PendingItemJson, args: Mapping[str, Any]) -> str:
     return message.format(title=title) if title else ""
 
 
-def _nothing(_item: PendingItemJson, _args: Mapping[str, Any]) -> str:
+def _no_change(_item: PendingItemJson, _args: Mapping[str, Any]) -> str:
     return _("Change nothing")
 
 
@@ -205,5 +205,5 @@ _SAY: Final[Mapping[str, Callable[[PendingItemJson, Mapping[str, Any]], str]]] =
     "assign_task_label": _label,
     "add_checklist_item": _new_item,
     "update_checklist_item": _changed_item,
-    "answer_question": _nothing,
+    "answer_question": _no_change,
 }

@@ -131,12 +131,12 @@ def _no_things(cues: CueTable) -> frozenset[str]:
 
 def _skip_adverbs(own: str, index: int, cues: CueTable) -> int:
     """Return where the act begins: behind "still", "noch" and a comma."""
-    skipped = _skipped(cues).match(own, index)
+    skipped = _adverbs_pattern(cues).match(own, index)
     return skipped.end() if skipped else index
 
 
 @lru_cache(maxsize=16)
-def _skipped(cues: CueTable) -> re.Pattern[str]:
+def _adverbs_pattern(cues: CueTable) -> re.Pattern[str]:
     return re.compile(rf"[\s,]*(?:(?:{_adverbs(cues)})(?![\w'-])[\s,]+){{0,4}}")
 
 

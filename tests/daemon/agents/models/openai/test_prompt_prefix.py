@@ -79,7 +79,7 @@ def request_text(context: RunContext, tag: str, form: RequestForm = "tools") -> 
     return "\n".join([system, tools, *rest])
 
 
-def common_prefix(first: str, second: str) -> str:
+def shared_beginning(first: str, second: str) -> str:
     length = next(
         (index for index, pair in enumerate(zip(first, second, strict=False)) if pair[0] != pair[1]),
         min(len(first), len(second)),
@@ -92,7 +92,7 @@ def common_prefix(first: str, second: str) -> str:
 
 @given(contexts(), contexts())
 def test_two_tasks_on_two_days_begin_with_the_same_rules_and_tools(first: RunContext, second: RunContext):
-    same = common_prefix(request_text(first, "journal-1"), request_text(second, "journal-2"))
+    same = shared_beginning(request_text(first, "journal-1"), request_text(second, "journal-2"))
     # Up to here nothing depends on the task: the rules, the example, and the tools that are always offered.
     assert '"name": "record_observations"' in same
     # With the same tools, it is all up to the day.
@@ -103,7 +103,7 @@ def test_two_tasks_on_two_days_begin_with_the_same_rules_and_tools(first: RunCon
 @given(contexts())
 def test_two_runs_of_one_task_on_one_day_differ_from_the_tag_on(context: RunContext):
     first, second = request_text(context, "journal-1"), request_text(context, "journal-2")
-    assert common_prefix(first, second).endswith(f"{calendar_text(context.now.date())}\n<journal-")
+    assert shared_beginning(first, second).endswith(f"{calendar_text(context.now.date())}\n<journal-")
 
 
 @given(contexts())
@@ -120,9 +120,9 @@ def test_a_later_turn_repeats_what_the_first_one_sent(context: RunContext):
 def test_an_answer_by_schema_begins_with_the_same_words_too(first: RunContext, second: RunContext):
     same_tools = replace(second, task=first.task, labels=first.labels)
     texts = [request_text(context, "journal", "json_object") for context in (first, same_tools)]
-    assert "Today is " in common_prefix(*texts)
+    assert "Today is " in shared_beginning(*texts)
     forced = replace(first, instruction="Report now.", required_tool="update_report")
-    assert common_prefix(texts[0], request_text(forced, "journal", "json_object")).startswith(texts[0])
+    assert shared_beginning(texts[0], request_text(forced, "journal", "json_object")).startswith(texts[0])
 
 
 # -- how long it is -----------------------------------------------------------------------------------
@@ -133,7 +133,7 @@ def test_the_request_for_the_smallest_task_is_short_and_most_of_it_is_constant()
     other = replace(
         CONTEXT, now=datetime(2031, 7, 1, tzinfo=UTC), task=replace(CONTEXT.task, title="Another")
     )
-    constant = common_prefix(text, request_text(other, "journal-fedcba9876543210"))
+    constant = shared_beginning(text, request_text(other, "journal-fedcba9876543210"))
     assert len(text) <= CHARS_MAX
     assert len(constant) / len(text) >= CONSTANT_SHARE_MIN
 
