@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, tzinfo
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
 
 from msgspec.structs import replace
@@ -29,6 +29,8 @@ from daemon.agents.tools.table import (
     UPDATE_CHECKLIST_ITEM,
 )
 from daemon.dates import durations, grammar
+from daemon.dates.date_language import date_language
+from daemon.dates.spelling import normalized_words
 from daemon.refusal import Refused
 from daemon.text_comparison import comparison_key
 from daemon.timestamps import iso_utc
@@ -38,7 +40,7 @@ from syncproto.ids import id_from_text
 NOTES_READ_MAX: Final = 20
 """How many of the newest notes of a task a proposal is held against."""
 NOTE_CHARS_MAX: Final = 4000
-CALL_CHARS_MAX: Final = 200_000
+CALL_CHARS_MAX: Final = 60_000
 """How much is read for one list of proposals; of tasks beyond that nothing is said."""
 _SPAN_WORDS_MAX = 4
 _SPANS_MAX = 2000
@@ -53,6 +55,7 @@ _VALUES: Final = {
     SET_TASK_STATUS: ("status", "status"),
     "set_task_title": ("title", "title"),
 }
+_SIGNS = ".,:\"'„“”«»–-"
 _TOKEN = re.compile(r"[^\s()!?;]+")
 
 
@@ -179,14 +182,18 @@ def _mentions(reading: _NoteReading, field: str, proposed: str) -> bool:
     if field == "due":
         day = grammar.date_or_none(*map(int, proposed.split("-"))) if proposed.count("-") == 2 else None
         return day is not None and day in _days_in(reading.note, reading.tables)
-    return field == "minutes" and proposed.isdigit() and int(proposed) in _lengths_in(reading.note.text)
+    return (
+        field == "minutes"
+        and proposed.isdigit()
+        and int(proposed) in _lengths_in(reading.note.text, reading.tables)
+    )
 
 
 @lru_cache(maxsize=512)
 def _days_in(note: EntryView, tables: tuple[CueTable, ...]) -> frozenset[date]:
     """Return each day that some words of a note mean, if they can mean no other."""
     today, days = note.written_at.date(), set[date]()
-    for span in _spans(note.text):
+    for span in _spans(note.text, tables):
         for table in tables:
             meant = grammar.day_readings(span, today, table.language)
             if len(meant) == 1:
@@ -195,10 +202,10 @@ def _days_in(note: EntryView, tables: tuple[CueTable, ...]) -> frozenset[date]:
 
 
 @lru_cache(maxsize=512)
-def _lengths_in(text: str) -> frozenset[int]:
+def _lengths_in(text: str, tables: tuple[CueTable, ...]) -> frozenset[int]:
     """Return each length of time in a text, in minutes; a bare number is none."""
     lengths = set[int]()
-    for span in _spans(text):
+    for span in _spans(text, tables):
         if any(sign.isalpha() or sign == ":" for sign in span):
             try:
                 lengths.add(durations.parse_minutes(span) or 0)
@@ -207,17 +214,33 @@ def _lengths_in(text: str) -> frozenset[int]:
     return frozenset(lengths)
 
 
-def _spans(text: str) -> Iterator[str]:
-    """Yield the words of a text, some at a time, without the signs around them."""
+def _spans(text: str, tables: Iterable[CueTable]) -> Iterator[str]:
+    """Yield the words of a text, some at a time, that have a number or a word for days or lengths of time."""
+    time_words = frozenset[str]().union(*(_time_words(table.language) for table in tables))
     count = 0
     for line in text.splitlines():
         tokens = [token.group() for token in _TOKEN.finditer(line)]
+        telling = [
+            any(sign.isdigit() for sign in token)
+            or not time_words.isdisjoint(normalized_words(token.strip(_SIGNS)).split())
+            for token in tokens
+        ]
         for start in range(len(tokens)):
             for end in range(start + 1, min(start + _SPAN_WORDS_MAX, len(tokens)) + 1):
+                if not any(telling[start:end]):
+                    continue
                 count += 1
                 if count > _SPANS_MAX:
                     return
-                yield " ".join(tokens[start:end]).strip(".,:\"'„“”«»–-")
+                yield " ".join(tokens[start:end]).strip(_SIGNS)
+
+
+@cache
+def _time_words(language: str) -> frozenset[str]:
+    """Return the words of a language without one of which no words mean a day or a length of time."""
+    spoken = date_language(language)
+    phrases = (*spoken.days, *spoken.weekdays, *spoken.months, *spoken.units)
+    return frozenset(word for phrase in phrases for word in phrase.split())
 
 
 # -- items --------------------------------------------------------------------------------------------
