@@ -16,7 +16,8 @@ from daemon.agents.deciding import decisions
 from daemon.agents.deciding.decisions import DecisionOutcome
 from daemon.agents.proposing.baseline import baseline_of
 from daemon.agents.proposing.call_handler import ToolCallHandler
-from daemon.agents.proposing.change_set_builder import ProposalLimits, RunIdentity
+from daemon.agents.proposing.change_set_builder import ProposalLimits
+from daemon.agents.proposing.run_identity import RunIdentity
 from daemon.agents.tools.agent_record import agent_id
 from store.store import Store
 from store.transaction import EntityWrite, Transaction

@@ -32,6 +32,7 @@ _SECTIONS: Final = {
         "show": CommandEntry("journal.task", "Show a task with all that belongs to it."),
         "search": CommandEntry("journal.search", "Find tasks by words in them."),
         "done": CommandEntry("journal.task", "Mark a task as done."),
+        "set": CommandEntry("journal.set_value", "Set a value of a task: its status."),
         "note": CommandEntry("journal.note", "Add a note to a task."),
         "check": CommandEntry("journal.check", "Checklists: add, tick, edit, move, remove."),
         "entry": CommandEntry("journal.note", "Notes: add, edit, list, show, remove."),

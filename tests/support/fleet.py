@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 
 from daemon.agents.proposing.baseline import baseline_of
 from daemon.agents.proposing.call_handler import ToolCallHandler
-from daemon.agents.proposing.change_set_builder import ProposalLimits, RunIdentity
+from daemon.agents.proposing.change_set_builder import ProposalLimits
+from daemon.agents.proposing.run_identity import RunIdentity
 from store.fold.entity import Entity
 from store.fold.item import Item
 from store.snapshot import Snapshot

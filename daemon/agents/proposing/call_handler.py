@@ -14,10 +14,10 @@ from daemon.agents.proposing.change_set_builder import (
     PersonsWordRefusal,
     ProposalLimitReached,
     ProposalLimits,
-    RunIdentity,
 )
 from daemon.agents.proposing.immediate_tools import ImmediateCalls
 from daemon.agents.proposing.redundancy import RedundancyBasis, check_redundancy
+from daemon.agents.proposing.run_identity import RunIdentity
 from daemon.agents.proposing.tool_answers import (
     BatchResult,
     CallOutcome,
@@ -195,6 +195,8 @@ class ToolCallHandler:
         """Queue what is left of a proposal, or answer why nothing is left."""
         checked = check_redundancy(self._basis(snapshot), tool, args)
         objection = checked.objection or ""
+        if checked.redundant_reason is not None and TOOLS[tool].writes is WriteTarget.TASK:
+            self._change_sets.note_value_in_place(snapshot, tool, args)
         if checked.args is None:
             outcome = CallOutcome.REFUSED if checked.redundant_reason is None else CallOutcome.SKIPPED
             return ProposalResult(
@@ -235,6 +237,8 @@ class ToolCallHandler:
 
     def run_end_writes(self, tx: Transaction) -> list[EntityWrite]:
         """Return all that the run's calls write. What was done at once is checked again in `tx`."""
+        replaced = self._change_sets.replaced_items(tx)
+        self._immediate_calls.retract_replaced(replaced)
         return [*self._change_sets.change_sets(tx.stamp_ms()), *self._immediate_calls.immediate_writes(tx)]
 
 

@@ -6,10 +6,20 @@ Never executes what does not fit: it is refused, and the limit is named.
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
+from daemon.agents.proposing import reach
 from daemon.agents.proposing.asking import QUESTIONS_OPEN_MAX, open_questions, question_key
 from daemon.agents.proposing.baseline import Baseline
-from daemon.agents.proposing.persons_word import later_word_objection
-from daemon.agents.tools.arguments import Arguments
+from daemon.agents.proposing.persons_word import clearing_objection, later_word_objection
+from daemon.agents.proposing.run_identity import RunIdentity
+from daemon.agents.proposing.superseding import (
+    LaterWord,
+    WrittenFields,
+    replaced_items,
+    replaces,
+    written_fields,
+)
+from daemon.agents.tools import summaries
+from daemon.agents.tools.arguments import REASON_CHARS_MAX, Arguments
 from daemon.agents.tools.effects import change_set_id, effect_of, fingerprint_of, item_id, written_entity
 from daemon.agents.tools.questions import Change, arguments_of_answers
 from daemon.agents.tools.table import ANSWER_QUESTION, TOOLS, WriteTarget
@@ -25,6 +35,7 @@ from syncproto.ids import EntityId
 from syncproto.vector_clock import EMPTY_CLOCK, VectorClock
 
 CHANGE_SETS_MAX = 3
+_WAITS = "is already proposed and waits for the user"
 RUN_PROPOSALS_BYTES_MAX = 200 * 1024
 """How long the proposals of a run are together: the commit of its end contains them all, and more."""
 REPEATED_PROPOSALS_MAX = 200
@@ -38,16 +49,6 @@ class ProposalLimits:
     items_per_set: int = 10
     lifetime_ms: int = 7 * 86_400_000
     reason_chars_min: int = 20
-
-
-@dataclass(frozen=True, slots=True)
-class RunIdentity:
-    """The run that proposals belong to."""
-
-    agent: EntityId
-    task: EntityId
-    run_key: str
-    now_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,7 @@ class ChangeSetBuilder:
         self._queued: list[QueuedProposal] = []
         self._last_place = baseline.last_place
         self._bytes = 0
+        self._words: list[LaterWord] = []
 
     @property
     def is_empty(self) -> bool:
@@ -118,14 +120,20 @@ class ChangeSetBuilder:
             repeated = _reason_not_to_repeat(item, self._run.now_ms)
             if repeated is not None:
                 is_going = item.id in taken_back
+                if repeated == _WAITS and not is_going:
+                    # The agent's last word is what waits already, and not what it queued in between.
+                    self._drop_queued(written_fields(tool, args, item.id, self._run.task))
                 return "is taken back in this run: propose it at a later wake" if is_going else repeated
-        objection = later_word_objection(snapshot, tool, args, before, evidence)
+        objection = later_word_objection(snapshot, tool, args, before, evidence) or clearing_objection(
+            snapshot, tool, self._run.task, evidence
+        )
         if objection is not None:
             raise PersonsWordRefusal(objection)
         if len(self._queued) >= CHANGE_SETS_MAX * self._limits.items_per_set:
             raise ProposalLimitReached(self.limit_text())
         proposal = self._proposal(identifier, fingerprint, tool, args, rationale)
         self._append([proposal])
+        self._note_word(snapshot, tool, args, identifier, besides=(identifier,))
         return identifier
 
     def add_question(
@@ -163,7 +171,45 @@ class ChangeSetBuilder:
             for identifier, fingerprint, call in answers
         ]
         self._append(proposals)
-        return tuple(proposal.item_id for proposal in proposals)
+        asked = tuple(proposal.item_id for proposal in proposals)
+        self._note_word(snapshot, ANSWER_QUESTION, calls[0], asked[0], besides=asked)
+        return asked
+
+    # -- what replaces what ---------------------------------------------------------------------------
+
+    def note_value_in_place(self, snapshot: Snapshot, tool: str, args: Arguments) -> None:
+        """Note that the agent's last word on a field is the value that it has."""
+        self._note_word(snapshot, tool, args, self._run.task, besides=())
+
+    def _note_word(
+        self, snapshot: Snapshot, tool: str, args: Arguments, item: EntityId, besides: Sequence[EntityId]
+    ) -> None:
+        fields = written_fields(tool, args, item, self._run.task)
+        name = reach.target_name(snapshot, tool, args)
+        summary = summaries.proposal_summary(tool, args, name)
+        if tool == ANSWER_QUESTION:
+            summary = str(args["question"])
+        self._drop_queued(fields, besides)
+        self._words = [word for word in self._words if not replaces(fields, word.fields)]
+        self._words.append(LaterWord(fields, summary))
+
+    def _drop_queued(self, fields: WrittenFields, besides: Sequence[EntityId] = ()) -> None:
+        """Drop what this run queued before for the same fields: its last word on them counts."""
+        self._queued = [
+            queued
+            for queued in self._queued
+            if queued.item_id in besides or not replaces(fields, self._fields_of(queued))
+        ]
+        self._words = [word for word in self._words if not replaces(fields, word.fields)]
+
+    def _fields_of(self, queued: QueuedProposal) -> WrittenFields:
+        return written_fields(queued.tool, queued.args, queued.item_id, self._run.task)
+
+    def replaced_items(self, snapshot: Snapshot) -> dict[EntityId, str]:
+        """Return the agent's open items that this run replaces, with reasons that name the newer ones."""
+        queued = {proposal.item_id for proposal in self._queued}
+        replaced = replaced_items(snapshot, self._run, self._words, queued)
+        return {item.id: f"Replaced by: {summary}"[:REASON_CHARS_MAX] for item, summary in replaced}
 
     def reason_not_to_offer(self, snapshot: Snapshot, change: Change) -> str | None:
         """Return why an answer may not offer a change; None if it may.
@@ -283,7 +329,7 @@ def _reason_not_to_repeat(item: Item, now_ms: int) -> str | None:
     if item.status is DecisionStatus.PENDING:
         if not item.decisions and item.expires_ms <= now_ms:
             return "was proposed before and expired without a decision"
-        return "is already proposed and waits for the user"
+        return _WAITS
     return None
 
 

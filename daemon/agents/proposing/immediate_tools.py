@@ -6,8 +6,8 @@ Never writes before the run ends, and checks again then, so that what a person d
 from collections.abc import Callable, Container, Mapping
 
 from daemon.agents.proposing.authenticity import answers_of_question, authentic_item
-from daemon.agents.proposing.change_set_builder import RunIdentity
 from daemon.agents.proposing.redundancy import RedundancyBasis, check_redundancy, language_objection
+from daemon.agents.proposing.run_identity import RunIdentity
 from daemon.agents.proposing.tool_answers import CallOutcome, ToolAnswer
 from daemon.agents.tools import policy
 from daemon.agents.tools.arguments import Arguments
@@ -102,6 +102,10 @@ class ImmediateCalls:
         lines += [f"Skipped {len(skipped)}: {'; '.join(skipped)}."] if skipped else []
         outcome = CallOutcome.DONE if retracted else CallOutcome.SKIPPED
         return ToolAnswer("\n".join(lines), RETRACT_PROPOSALS, args, outcome, retracted)
+
+    def retract_replaced(self, reasons: Mapping[EntityId, str]) -> None:
+        """Retract, at the end of the run, what it replaces; a reason that the agent gave itself is kept."""
+        self._retracted = {**reasons, **self._retracted}
 
     def _retraction_refusal(self, item: EntityId, snapshot: Snapshot) -> str | None:
         if item in self._retracted:

@@ -9,7 +9,7 @@ from daemon.agents.proposing.sovereignty import is_later_note, write_time_of
 from daemon.agents.tools import summaries
 from daemon.agents.tools.arguments import Arguments
 from daemon.agents.tools.effects import Effect, effect_of
-from daemon.agents.tools.table import TOOLS, WriteTarget
+from daemon.agents.tools.table import CLEARING_TOOLS, TOOLS, WriteTarget
 from daemon.timestamps import iso_utc
 from store.fold.entity import Entity
 from store.fold.entity_state import DELETED
@@ -48,6 +48,30 @@ def later_word_objection(
         f"was confirmed before, and the user has {_deed_text(field, latest)} since,"
         f" at {iso_utc(since.shown_ms)}."
         " Name in evidenceIds entries that the user wrote after that and that say otherwise"
+    )
+
+
+def clearing_objection(
+    snapshot: Snapshot, tool: str, task: EntityId, evidence: Sequence[EntityId]
+) -> str | None:
+    """Return why an agent may not take a value away; None if it may, or if the tool takes nothing away.
+
+    What a person set yields to `evidence` alone: visible entries of the task in the person's own words, all
+    of them later.
+    """
+    entity = snapshot.entity(task)
+    if tool not in CLEARING_TOOLS or entity is None:
+        return None
+    versions = [version for field in TOOLS[tool].argument_by_field for version in entity.versions(field)]
+    by_people = [version for version in versions if version.source.by is not AuthorKind.AGENT]
+    if not by_people:
+        return None
+    since = max(write_time_of(version.source) for version in by_people)
+    if evidence and all(is_later_note(snapshot.entity(entry), task, since) for entry in evidence):
+        return None
+    return (
+        f"goes against what the user set at {iso_utc(since.shown_ms)}."
+        " Name in evidenceIds entries that the user wrote after that and that say so"
     )
 
 

@@ -10,7 +10,8 @@ from typing import Protocol, TypeVar
 
 from daemon.agents.context.run_inputs import RunInputs
 from daemon.agents.proposing.call_handler import ToolCallHandler
-from daemon.agents.proposing.change_set_builder import ProposalLimits, RunIdentity
+from daemon.agents.proposing.change_set_builder import ProposalLimits
+from daemon.agents.proposing.run_identity import RunIdentity
 from daemon.agents.proposing.tool_answers import CallOutcome, ToolAnswer
 from daemon.agents.running.run_end import RunProgress, RunReceipt, finish_run, record_failed_run
 from daemon.agents.running.run_language import is_in_other_language

@@ -78,6 +78,14 @@ class UpdateTaskDueDate(_Arguments, frozen=True):
     due_date: Annotated[str, Meta(pattern=r"^\d{4}-\d{2}-\d{2}$", description="As YYYY-MM-DD.")]
 
 
+class ClearTaskDueDate(_Arguments, frozen=True):
+    """Take the due date away."""
+
+
+class ClearTaskEstimate(_Arguments, frozen=True):
+    """Take the estimate away."""
+
+
 class UpdateTaskPriority(_Arguments, frozen=True):
     """Set the priority."""
 

@@ -38,7 +38,13 @@ _SUMMARIES: Mapping[str, tuple[Sentence, str, str]] = {
     "add_checklist_item": (sentence("propose-item", 'Add: "{title}"'), "title", "title"),
 }
 """By tool: what it proposes, the placeholder, and the argument that fills it."""
+_CLEARED: Mapping[str, Sentence] = {
+    "clear_task_due_date": sentence("propose-no-due-date", "Take the due date away"),
+    "clear_task_estimate": sentence("propose-no-estimate", "Take the estimate away"),
+}
 _ALREADY: Mapping[str, str] = {
+    "clear_task_due_date": "there is no due date",
+    "clear_task_estimate": "there is no estimate",
     "set_task_title": 'title is already "{title}"',
     "update_task_estimate": "estimate is already {minutes} minutes",
     "update_task_due_date": "due date is already {dueDate}",
@@ -75,6 +81,8 @@ def proposal_sentence(tool: str, args: Arguments, name: str | None = None) -> Se
         return _update_sentence(args, _quoted_name(name, args))
     if tool == ASSIGN_TASK_LABEL:
         return sentence("propose-label", "Assign label: {name}", name=_quoted_name(name, args))
+    if tool in _CLEARED:
+        return _CLEARED[tool]
     if tool == ANSWER_QUESTION:
         return sentence("propose-nothing", "Change nothing")
     if tool not in _SUMMARIES:
@@ -170,5 +178,7 @@ _TASK_SUBJECTS: Mapping[str, str] = {
     "update_task_priority": "the priority {priority}",
     "set_task_status": "the status {status}",
     "set_task_language": "the language {languageCode}",
+    "clear_task_due_date": "taking the due date away",
+    "clear_task_estimate": "taking the estimate away",
     "answer_question": 'the question "{question}"',
 }

@@ -87,6 +87,10 @@ def _optional(arguments: type[msgspec.Struct]) -> frozenset[str]:
 
 
 SET_TASK_STATUS: Final = "set_task_status"
+CLEAR_TASK_DUE_DATE: Final = "clear_task_due_date"
+CLEAR_TASK_ESTIMATE: Final = "clear_task_estimate"
+CLEARING_TOOLS: Final = frozenset({CLEAR_TASK_DUE_DATE, CLEAR_TASK_ESTIMATE})
+"""The tools that take a value away. An agent needs evidence to propose that for what a person set."""
 SET_TASK_LANGUAGE: Final = "set_task_language"
 ASSIGN_TASK_LABEL: Final = ASSIGN_LABEL_TOOL
 ASSIGN_TASK_LABELS: Final = "assign_task_labels"
@@ -124,6 +128,8 @@ _ALL_TOOLS = (
     _task_tool("set_task_title", args.SetTaskTitle, {"title": "title"}),
     _task_tool("update_task_estimate", args.UpdateTaskEstimate, {"estimate_minutes": "minutes"}),
     _task_tool("update_task_due_date", args.UpdateTaskDueDate, {"due": "dueDate"}, args.check_date),
+    _task_tool(CLEAR_TASK_DUE_DATE, args.ClearTaskDueDate, {"due": ""}),
+    _task_tool(CLEAR_TASK_ESTIMATE, args.ClearTaskEstimate, {"estimate_minutes": ""}),
     _task_tool("update_task_priority", args.UpdateTaskPriority, {"priority": "priority"}),
     _task_tool(
         SET_TASK_STATUS,
@@ -186,7 +192,15 @@ def is_change(name: str) -> bool:
 
 
 def equivalent_names(name: str) -> frozenset[str]:
-    """Return the tools that ask for the same: a batch, and the tool of its elements."""
+    """Return the tools that ask for the same: a batch and its element, or all that write the same field."""
+    tool = TOOLS.get(name)
+    if tool is not None and tool.writes is WriteTarget.TASK:
+        fields = tool.argument_by_field.keys()
+        return frozenset(
+            other.name
+            for other in _ALL_TOOLS
+            if other.writes is WriteTarget.TASK and other.argument_by_field.keys() == fields
+        )
     batches = {tool.name for tool in _ALL_TOOLS if name in (tool.name, tool.element)}
     return frozenset(batches | {element for batch in batches if (element := TOOLS[batch].element)})
 
@@ -240,7 +254,11 @@ def tool_description(name: str, *, with_evidence: bool = True) -> dict[str, Any]
     if tool.mode is not CallMode.IMMEDIATE and name != ASK_QUESTION:
         words = {"type": "string"}
         parameters["properties"] = {**parameters["properties"], "rationale": words}
-    if with_evidence and takes_evidence(tool) and tool.mode is not CallMode.EXPLODED:
+    if (
+        (with_evidence or name in CLEARING_TOOLS)
+        and takes_evidence(tool)
+        and tool.mode is not CallMode.EXPLODED
+    ):
         parameters["properties"].setdefault("evidenceIds", dict(_EVIDENCE_SCHEMA))
     if name == UPDATE_REPORT:
         parameters["properties"] = {

@@ -136,6 +136,7 @@ def _names(path: str) -> list[tuple[str, str]]:
     return [(str(fields.get("name") or ""), "") for fields in _get_list(path)]
 
 
+_STATUSES: Final = ("open", "groomed", "in-progress", "blocked", "on-hold", "done", "rejected")
 _FIND: Final[dict[str, Callable[[], Iterable[tuple[str, str]]]]] = {
     "task": _tasks,
     "tasks": _tasks,
@@ -149,7 +150,7 @@ _FIND: Final[dict[str, Callable[[], Iterable[tuple[str, str]]]]] = {
     "category": lambda: _names("/v1/categories"),
     "categories": lambda: _names("/v1/categories"),
     "key": lambda: [(key, "") for key in import_module("daemon.config").keys()],  # noqa: SIM118 - a function
-    "status": lambda: [(status, "") for status in ("open", "groomed", "blocked", "done", "rejected")],
+    "status": lambda: [(status, "") for status in _STATUSES],
     "priority": lambda: [("p0", _("now")), ("p1", ""), ("p2", ""), ("p3", _("some day"))],
 }
 _OF_COMMAND: Final[dict[str, dict[str, Callable[[], Iterable[tuple[str, str]]]]]] = {

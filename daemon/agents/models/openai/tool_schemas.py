@@ -9,6 +9,8 @@ from typing import Any, Final
 from daemon.agents.tools.model_interface import RunContext
 from daemon.agents.tools.table import (
     ASSIGN_TASK_LABEL,
+    CLEAR_TASK_DUE_DATE,
+    CLEAR_TASK_ESTIMATE,
     RECORD_OBSERVATIONS,
     RETRACT_PROPOSALS,
     SET_TASK_LANGUAGE,
@@ -29,6 +31,8 @@ _DEPENDING_ON_THE_TASK: Final = frozenset(
     {
         SET_TASK_LANGUAGE,
         RETRACT_PROPOSALS,
+        CLEAR_TASK_DUE_DATE,
+        CLEAR_TASK_ESTIMATE,
         *equivalent_names(UPDATE_CHECKLIST_ITEM),
         *equivalent_names(ASSIGN_TASK_LABEL),
     }
@@ -50,6 +54,11 @@ def offered_tools(context: RunContext) -> tuple[str, ...]:
         useless |= equivalent_names(ASSIGN_TASK_LABEL)
     if not context.proposals:
         useless.add(RETRACT_PROPOSALS)
+    # At a first wake nothing of what the notes say can have been taken back since.
+    if context.task.due is None or context.is_first_wake:
+        useless.add(CLEAR_TASK_DUE_DATE)
+    if context.task.estimate_minutes is None or context.is_first_wake:
+        useless.add(CLEAR_TASK_ESTIMATE)
     if context.task.language:
         useless.add(SET_TASK_LANGUAGE)
     offered = [name for name in TOOLS if name in allowed and name not in useless]

@@ -438,9 +438,10 @@ def test_a_batch_keeps_its_order(a: Home, task: EntityId) -> None:
 
 
 def test_undo_lets_what_was_covered_show_again(a: Home, task: EntityId) -> None:
-    first, second = a.estimate(task, 90, "one"), a.estimate(task, 120, "two")
+    first = a.estimate(task, 90, "one")
     confirm(a, first)
-    confirm(a, second, force=True)
+    second = a.estimate(task, 120, "two")
+    confirm(a, second)
     assert undo(a, second).message == "undone: estimate in minutes is 90"
     assert undo(a, first).message == "undone: estimate in minutes is 60"
 
@@ -461,9 +462,10 @@ def test_a_set_is_confirmed_in_order_each_seeing_the_one_before(a: Home, task: E
         task,
         "run",
         ("update_task_estimate", {"minutes": 90}),
-        ("update_task_estimate", {"minutes": 120}),
+        ("update_task_due_date", {"dueDate": "2027-03-01"}),
         ("update_task_priority", {"priority": "P1"}),
     )
+    a.set(task, due="2027-02-01")
     before = commits(a)
     results = [confirm(a, item).result for item in items]
     assert results == [DecisionOutcome.APPLIED, DecisionOutcome.STALE, DecisionOutcome.APPLIED]

@@ -16,7 +16,8 @@ from daemon.agents.deciding.decision_commit import person_decision_write
 from daemon.agents.deciding.decisions import DecisionResult
 from daemon.agents.proposing.baseline import baseline_of
 from daemon.agents.proposing.call_handler import ToolCallHandler
-from daemon.agents.proposing.change_set_builder import ProposalLimits, RunIdentity
+from daemon.agents.proposing.change_set_builder import ProposalLimits
+from daemon.agents.proposing.run_identity import RunIdentity
 from daemon.agents.tools.agent_record import agent_id
 from daemon.control.route import AsyncHandler, Call, Nothing
 from daemon.control.routes.decisions import ITEMS_MAX, Decide, DecisionRoutes

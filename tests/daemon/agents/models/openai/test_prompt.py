@@ -250,6 +250,8 @@ def test_only_tools_that_can_succeed_now_are_offered_and_of_a_batch_and_its_elem
     # What depends on the task comes last, and a task with a language needs none.
     assert offered_tools(full("x")) == (
         *offered_tools(bare)[:-1],
+        "clear_task_due_date",
+        "clear_task_estimate",
         "assign_task_labels",
         "update_checklist_items",
         "retract_proposals",

@@ -118,7 +118,7 @@ def test_a_later_turn_repeats_what_the_first_one_sent(context: RunContext):
 
 @given(contexts(), contexts())
 def test_an_answer_by_schema_begins_with_the_same_words_too(first: RunContext, second: RunContext):
-    same_tools = replace(second, task=first.task, labels=first.labels)
+    same_tools = replace(second, task=first.task, labels=first.labels, is_first_wake=first.is_first_wake)
     texts = [request_text(context, "journal", "json_object") for context in (first, same_tools)]
     assert "Today is " in shared_beginning(*texts)
     forced = replace(first, instruction="Report now.", required_tool="update_report")
