@@ -82,3 +82,54 @@ def test_a_backup_without_a_change_says_how_far_the_fold_is(bench: StoreBench) -
     working = bench.folder / "w"
     backup.prepare_copy(target, working, lambda *progress: reported.append(progress), folds_anew=True)
     assert reported == [("reading", 0, 0), ("checking", 0, 0), ("folding the log again", 9, 9)]
+
+
+BELIEVED_NO_MORE = [
+    ("INSERT INTO peer VALUES (zeroblob(32), 1, x'90', NULL)", "SELECT device FROM peer"),
+    (
+        "INSERT INTO answer VALUES (99, 'key', zeroblob(32), 200, x'7b7d')",
+        "SELECT key FROM answer WHERE no = 99",
+    ),
+    (
+        "INSERT INTO run VALUES (99, 'evil', zeroblob(16), 'session', 'x', 'queued', x'', 1, NULL, '', 0, 0)",
+        "SELECT no FROM run WHERE no = 99",
+    ),
+    ("INSERT INTO watermark VALUES ('ahead', 1 << 40)", "SELECT seq FROM watermark WHERE consumer = 'ahead'"),
+    ("INSERT INTO watermark VALUES ('below', -1)", "SELECT seq FROM watermark WHERE consumer = 'below'"),
+    (
+        "INSERT INTO model_day VALUES (99, '2026-01-01', 'm', 1, 1, 1, 0, 0, -5)",
+        "SELECT no FROM model_day WHERE no = 99",
+    ),
+    ("INSERT INTO model_form VALUES ('https://a.example', 'm', 'x')", "SELECT form FROM model_form"),
+    ("INSERT OR REPLACE INTO listener VALUES (1, 70000)", "SELECT port FROM listener"),
+]
+
+
+@pytest.mark.parametrize(("statement", "question"), BELIEVED_NO_MORE)
+def test_a_row_of_the_device_that_could_act_by_itself_is_not_taken_from_a_backup(
+    bench: StoreBench, statement: str, question: str
+) -> None:
+    target, _ = written_backup(bench)
+    change(target, statement)
+    path = bench.folder / "restored.db"
+    restore(target, path)
+    with bench.store("a", path).read() as snapshot:
+        assert snapshot.db.execute(question).fetchall() == []
+
+
+def test_addresses_ended_runs_and_what_was_read_are_taken_from_a_backup(bench: StoreBench) -> None:
+    target, _ = written_backup(bench)
+    change(
+        target,
+        "INSERT INTO watermark VALUES ('reader', 1)",
+        "INSERT INTO peer_address VALUES (zeroblob(32), 'desk.example:9', 1)",
+        "INSERT INTO run VALUES (99, 'k', zeroblob(16), 'timer', 'x', 'completed', x'', 1, 2, '', 0, 0)",
+    )
+    path = bench.folder / "restored.db"
+    restore(target, path)
+    with bench.store("a", path).read() as snapshot:
+        assert snapshot.watermark("reader") == 1
+        counted = snapshot.db.execute(
+            "SELECT (SELECT count(*) FROM peer_address), (SELECT count(*) FROM run WHERE no = 99)"
+        ).fetchall()
+        assert counted == [(1, 1)]
