@@ -56,7 +56,8 @@ def use_language(language: str) -> None:
 
 def _(message: str) -> str:
     """Say a message in the language in use; its {placeholders} are filled in afterwards."""
-    return message if _VOICE.catalog is None else _VOICE.catalog.gettext(message)
+    # Under the empty message a catalog has its own description.
+    return message if _VOICE.catalog is None or not message else _VOICE.catalog.gettext(message)
 
 
 def ngettext(singular: str, plural: str, count: int) -> str:

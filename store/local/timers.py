@@ -5,7 +5,7 @@ Never replicated, and never deleted before the run of a timer is in the run log.
 
 from typing import Any, NamedTuple
 
-from store.local import run_log
+from store.local import recurring_timers, run_log
 from store.local.run_log import RunRequest, WakeCause
 from store.snapshot import Snapshot
 from store.transaction import Transaction
@@ -31,8 +31,14 @@ def times_of_agent(snapshot: Snapshot, agent: EntityId) -> list[int]:
     return [at_ms for (at_ms,) in rows]
 
 
+def drop_timer(transaction: Transaction, run_key: str) -> None:
+    """Delete the timer of a run, if there is one."""
+    transaction.db.execute("DELETE FROM timer WHERE run_key = ?", (run_key,))
+
+
 def clear_timers(transaction: Transaction, agent: EntityId) -> int:
-    """Delete the timers of an agent; return how many there were."""
+    """Delete the timers of an agent, those that recur too; return how many were set."""
+    recurring_timers.clear_recurring(transaction, agent)
     transaction.db.execute("DELETE FROM timer WHERE agent = ?", (agent,))
     return transaction.db.changes()
 

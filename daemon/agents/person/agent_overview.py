@@ -46,6 +46,7 @@ from daemon.refusal import RefusalCode, Refused
 from daemon.timestamps import iso_utc
 from store.fold.entity import Entity
 from store.local import run_log, timers
+from store.local.recurring_timers import recurring_timers
 from store.queries import projections
 from store.sentence import Sentence, sentence, sentence_fields
 from store.snapshot import Snapshot
@@ -79,8 +80,8 @@ class RunSummary(Struct, frozen=True, kw_only=True):
 class AgentDetails(Struct, frozen=True, kw_only=True):
     """An agent with its report, its state, and when and why it runs next.
 
-    `name` and `description` are a person's, null if none gave any. `paused_until` is when a pause ends by
-    itself.
+    `name` and `description` are a person's, null if none gave any. `recurring` says how often a timer recurs,
+    by its next time. `paused_until` is when a pause ends by itself.
 
     `lifecycle_reason_id` and `next_wake_why_id` name the sentences of these texts, with what fills them.
     `report_changes_since` and `report_decisions_since` count up to 100.
@@ -111,6 +112,7 @@ class AgentDetails(Struct, frozen=True, kw_only=True):
     next_wake_why_id: str = ""
     next_wake_why_params: dict[str, Any] = {}
     timers: list[str]
+    recurring: dict[str, str] = {}
     policy: dict[str, str]
     allowed_categories: list[str]
     consecutive_failures: int
@@ -223,6 +225,7 @@ def agent_details(snapshot: Snapshot, agent: EntityId, now_ms: int, outlook: Out
         next_wake_at=None if next_run.in_s is None else iso_utc(now_ms + round(next_run.in_s * 1000)),
         **sentence_fields("next_wake_why", next_run.reason),
         timers=[iso_utc(at_ms) for at_ms in timers.times_of_agent(snapshot, agent)],
+        recurring={iso_utc(timer.next_ms): timer.every for timer in recurring_timers(snapshot, agent)},
         policy=policy_edits.policy_by_tool(entity),
         allowed_categories=policy_edits.allowed_category_names(snapshot, entity),
         consecutive_failures=max(

@@ -10,6 +10,7 @@ from daemon.journal.human_input import HumanInput
 from daemon.refusal import RefusalCode, Refused, usage_error
 from daemon.timestamps import iso_utc
 from store.local import run_log, timers
+from store.local.recurring_timers import RecurringTimer, put_recurring
 from store.local.timers import Timer
 from store.sentence import sentence
 from store.transaction import Transaction
@@ -19,8 +20,12 @@ TIMERS_MAX = 20
 TIMER_CANCELLED = "its timer was taken back"
 
 
-def set_timer(tx: Transaction, agent: EntityId, words: str, typed: HumanInput) -> None:
+def set_timer(
+    tx: Transaction, agent: EntityId, words: str, typed: HumanInput, every: str | None = None
+) -> None:
     """Set a timer for the time that a person typed; a timer for the same time exists once.
+
+    `every` is how often it recurs (`PERIODS`), beginning with that time; None if it does not.
 
     Raises Refused if the agent may not run here, wakes only when asked, or has too many timers, and for words
     that are no time or a time that has passed.
@@ -40,6 +45,8 @@ def set_timer(tx: Transaction, agent: EntityId, words: str, typed: HumanInput) -
             sentence("use-agent-wake-cancel", "cancel them: placet agent wake --cancel"),
         )
     timers.add_timer(tx, Timer(wakes.timer_key(agent, at_ms), agent, at_ms))
+    if every is not None:
+        put_recurring(tx, RecurringTimer(agent, at_ms, every, at_ms))
 
 
 def future_ms(words: str, typed: HumanInput, now_ms: int) -> int:

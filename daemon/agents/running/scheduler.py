@@ -14,13 +14,16 @@ from daemon.agents.running import wakes
 from daemon.agents.running.conversation import AsyncDatabase
 from daemon.agents.running.due_agents import AgentCheck, check_agents, queue_request
 from daemon.agents.running.pause_ends import end_pause
+from daemon.agents.running.recurrence import needs_next, set_next_times
 from daemon.agents.running.runner import Runner, RunnerClock, RunnerSettings
 from daemon.agents.running.timetable import FAILURE_BACKOFF, FAILURES_MAX, Outlook, RunStart, Timetable
 from daemon.agents.tools.agent_record import hindrance, load_agent
 from daemon.agents.tools.model_interface import Model, ModelUnavailable
+from daemon.clock import local_zone
 from daemon.refusal import RefusalCode, Refused
 from store.file.errors import StoreError
 from store.local import run_log, timers
+from store.local.recurring_timers import RecurringTimer, recurring_timers
 from store.local.run_log import RunStatus
 from store.sentence import Sentence, foreign_text, sentence
 from store.transaction import Transaction
@@ -85,6 +88,7 @@ class Scheduler:
         self._timer_ms: int | None = None
         self._timers_changed = True
         self._timers_not_before_s = 0.0
+        self._recurring: list[RecurringTimer] = []
         self._pause_ends: dict[EntityId, int] = {}
 
     # -- from outside ---------------------------------------------------------------------------------
@@ -324,22 +328,31 @@ class Scheduler:
         now_s = self._clock.monotonic_s()
         if self._timers_changed:
             self._timers_changed = False
-            self._timer_ms = await self._database.read(timers.next_wake_ms)
-        if (
-            self._timer_ms is None
-            or self._clock.now_ms() < self._timer_ms
-            or now_s < self._timers_not_before_s
-        ):
+            await self._read_timers()
+        now_ms = self._clock.now_ms()
+        is_due = self._timer_ms is not None and now_ms >= self._timer_ms
+        is_due = is_due or any(needs_next(timer, now_ms) for timer in self._recurring)
+        if not is_due or now_s < self._timers_not_before_s:
             return
         try:
-            fired = await self._database.write(lambda tx: timers.queue_due_runs(tx, wakes.TIMER_FIRED.text))
+            fired = await self._database.write(self._fire_timers)
         except StoreError as fault:
             _log.warning("timers could not be fired, and wait", error=str(fault))
             self._timers_not_before_s = now_s + DISK_ROOM_RECHECK_S
             return
         for timer in fired:
             self._timetable.add_patient_request(timer.agent, timer.run_key)
+        await self._read_timers()
+
+    def _fire_timers(self, tx: Transaction) -> list[timers.Timer]:
+        fired = timers.queue_due_runs(tx, wakes.TIMER_FIRED.text)
+        # None is the device's own zone, which may have been changed since the start.
+        set_next_times(tx, self._settings.zone or local_zone())
+        return fired
+
+    async def _read_timers(self) -> None:
         self._timer_ms = await self._database.read(timers.next_wake_ms)
+        self._recurring = await self._database.read(recurring_timers)
 
     async def _end_pauses(self) -> None:
         """Resume the agents whose pause is over; a pause that ended while the device was off ends now."""

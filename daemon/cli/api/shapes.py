@@ -466,6 +466,7 @@ class AgentJson(TypedDict, total=False):
     next_wake_why_id: str
     next_wake_why_params: dict[str, Any]
     timers: list[str]
+    recurring: dict[str, str]
     policy: dict[str, str]
     allowed_categories: list[str]
     consecutive_failures: int

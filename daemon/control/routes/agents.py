@@ -86,12 +86,13 @@ class Wake(Struct, frozen=True, forbid_unknown_fields=True):
     """When to wake an agent: now, unless `at` or `cancel` is given.
 
     `wait` is how many seconds to wait for the end of the run. `at` sets a timer, to a time as people type it.
-    `cancel` removes all timers of the agent.
+    `every` lets it recur from then on, at the same local time. `cancel` removes all timers of the agent.
     With `all_notes`, a run now reads all notes of the task anew, and not only those since the last run.
     """
 
     wait: Wait | None = None
     at: str | None = None
+    every: Literal["hour", "day", "weekday", "week"] | None = None
     cancel: bool = False
     all_notes: bool = False
 
@@ -290,19 +291,21 @@ class AgentRoutes:
             raise usage_error(
                 sentence("wake-all-notes-now", "all_notes is for a wake now, without at and cancel")
             )
+        if body.every is not None and body.at is None:
+            raise usage_error(sentence("every-needs-at", "every needs at: the time of the first wake"))
         agent = await self._store.read(lambda snapshot: agent_overview.find_agent(snapshot, call.ref))
         if body.at is not None or body.cancel:
-            await self._store.write(lambda tx: self._set_timer(tx, agent, body.at))
+            await self._store.write(lambda tx: self._set_timer(tx, agent, body.at, body.every))
             self._scheduler.on_timers_changed()
         else:
             _require_success(await self._scheduler.wake(agent, wait_s=body.wait, all_notes=body.all_notes))
         return await self._store.read(lambda snapshot: self._details(snapshot, agent))
 
-    def _set_timer(self, tx: Transaction, agent: EntityId, wake_at: str | None) -> None:
+    def _set_timer(self, tx: Transaction, agent: EntityId, wake_at: str | None, every: str | None) -> None:
         if wake_at is None:
             agent_timers.cancel_timers(tx, agent)
         else:
-            agent_timers.set_timer(tx, agent, wake_at, self._typed)
+            agent_timers.set_timer(tx, agent, wake_at, self._typed, every)
 
     # -- changing -------------------------------------------------------------------------------------
 

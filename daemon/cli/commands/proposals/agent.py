@@ -36,6 +36,7 @@ _LOG_LIMIT_MAX = 500
 _WAKE_S = 60.0
 _MODES = click.Choice(["autonomous", "interactive", "hybrid"])
 _STATES = ("created", "active", "dormant", "destroyed")
+_PERIODS = ("hour", "day", "weekday", "week")
 _TOOL = re.compile(r"[a-z]+(_[a-z]+)+")
 _POLICIES = ("deferred", "denied", "default")
 
@@ -140,6 +141,7 @@ agent_command.add_command(log)
 @agent_command.command("wake")
 @click.argument("agent", nargs=-1, required=True)
 @click.option("--at", metavar="TIME", help="Set a timer instead: 17:30, tomorrow 9:00, in 2 hours.")
+@click.option("--every", type=click.Choice(_PERIODS), help="With --at: again each day, each week, ...")
 @click.option("--cancel", is_flag=True, help="Cancel its timers instead.")
 @click.option(
     "--wait",
@@ -152,13 +154,17 @@ agent_command.add_command(log)
 )
 @click.option("--all-notes", is_flag=True, help="Let it read all notes anew, not only new ones.")
 @pass_output
-def wake(output: Output, agent: tuple[str, ...], at: str | None, wait_s: float | None, **flags: bool) -> None:
+def wake(output: Output, agent: tuple[str, ...], at: str | None, wait_s: float | None, **flags: Any) -> None:
     """Wake an agent, now or at a time."""
+    every = flags.pop("every")
+    if every and at is None:
+        raise click.UsageError(_("--every is for --at"))
     cancel = flags["cancel"]
     if (at is not None) + cancel + (wait_s is not None) > 1:
         raise click.UsageError(_("--at, --cancel and --wait exclude each other"))
     body: dict[str, Any] = {name: True for name, is_set in flags.items() if is_set}
     body |= ({} if wait_s is None else {"wait": wait_s}) | ({} if at is None else {"at": at})
+    body |= {} if every is None else {"every": every}
     answer = client.post(f"{_path(agent)}/wake", body, wait_s=(wait_s or 0.0) + ANSWER_TIMEOUT_S)
     verb = (
         _("Set a timer for agent")

@@ -18,7 +18,11 @@ if TYPE_CHECKING:
     from daemon.cli.api.other_shapes import PreferenceJson
     from daemon.cli.terminal.display import Display
 
-_COLUMNS: Final = (Column(gettext_noop("ID")), Column(gettext_noop("FOR"), width_max=24), Column(""))
+_COLUMNS: Final = (
+    Column(gettext_noop("ID")),
+    Column(gettext_noop("FOR"), width_max=24),
+    Column(gettext_noop("ABOUT")),
+)
 
 
 def preference_rows(lines: Iterable[PreferenceJson]) -> Iterator[Sequence[object]]:
