@@ -72,7 +72,7 @@ class ServerSettings(_Section, frozen=True):
 
     base_url: str = ""
     name: str = ""
-    mode: Literal["auto", "tools", "actions"] = "auto"
+    mode: Literal["auto", "tools", "actions", "pieces"] = "auto"
     key_file: str = ""
     price_input: Price = None
     price_output: Price = None

@@ -176,7 +176,7 @@ def test_a_value_that_cannot_be_used_is_named_with_its_key(tmp_path: Path, toml,
 
 def test_a_word_that_is_none_of_those_that_may_be_is_told_them(tmp_path: Path):
     assert refusal(tmp_path, model__mode="foo").endswith(
-        "model.mode = 'foo': one of auto, tools, actions is needed"
+        "model.mode = 'foo': one of auto, tools, actions, pieces is needed"
     )
     assert refusal(tmp_path, "language = 'xx'").endswith("one of en, de, es, fr, ro is needed")
 

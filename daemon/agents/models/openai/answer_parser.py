@@ -68,6 +68,14 @@ def _thought_json(message: dict[str, Any], redactor: KeyRedactor) -> str:
     return _extra(thoughts, redactor) if thoughts else ""
 
 
+def parse_answer_object(body: bytes, redactor: KeyRedactor) -> tuple[dict[str, Any], ModelTurn]:
+    """Read an answer that is one object: its fields, empty if it has none, and the turn without calls."""
+    answer = _object(body)
+    message, _ = _message(answer)
+    content = redactor.redact_text(_text(message.get("content")))
+    return _object_in(content) or {}, ModelTurn((), content, parse_usage(answer))
+
+
 def has_object(body: bytes) -> bool:
     """Return whether an answer's words are a JSON object, as was asked. Raises as `parse_turn` does."""
     message, _ = _message(_object(body))
@@ -198,7 +206,8 @@ def _with_ids_apart(calls: tuple[ToolCall, ...], number: int) -> tuple[ToolCall,
 
 
 def _made_id(number: int, index: int) -> str:
-    return f"call_{number}_{index}"
+    # Mistral takes no id but one of nine letters and digits.
+    return f"c{number:03d}{index:05d}"
 
 
 # -- usage --------------------------------------------------------------------------------------------

@@ -9,7 +9,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from daemon.agents.models.openai.answer_parser import has_object, parse_turn, reported_usage
+from daemon.agents.models.openai.answer_parser import (
+    has_object,
+    parse_answer_object,
+    parse_turn,
+    reported_usage,
+)
 from daemon.agents.models.openai.circuit_breaker import CircuitBreaker, Outage
 from daemon.agents.models.openai.client import ChatClient, HttpReply, ServerUnreached
 from daemon.agents.models.openai.device_services import DeviceServices
@@ -18,14 +23,18 @@ from daemon.agents.models.openai.http_errors import PromptTooLong, RequestNotUnd
 from daemon.agents.models.openai.prompt import chat_messages
 from daemon.agents.models.openai.request_forms import (
     FORMS_BY_MODE,
+    PIECES_FORM,
     TOOLS_FORM,
     RequestForm,
     form_fields,
+    pieces_request,
     probe_request,
     tools_as_text,
 )
 from daemon.agents.models.openai.request_settings import SHORT_ANSWER_TOKENS, RequestParameters
 from daemon.agents.models.openai.retry_policy import RetryClock, RetryPolicy, post_with_retries
+from daemon.agents.models.openai.sorting.note_pieces import pieces_of
+from daemon.agents.models.openai.sorting.piece_calls import calls_of_pieces, possible_kinds
 from daemon.agents.models.openai.text_calls import PROBE_TOOL
 from daemon.agents.models.openai.tool_schemas import may_repeat, offered_tools
 from daemon.agents.tools.budgets import estimated_tokens
@@ -135,6 +144,8 @@ class ChatCompletionsModel:
         return await self._turn_in(other, context)
 
     async def _turn_in(self, form: RequestForm, context: RunContext) -> ModelTurn:
+        if form == PIECES_FORM:
+            return await self._sort_pieces(context)
         by_tools = form == TOOLS_FORM
         # An answer by schema contains all calls of the run at once: there is nothing more to ask for.
         if not by_tools and context.tool_exchanges and not context.required_tool:
@@ -148,6 +159,18 @@ class ChatCompletionsModel:
                 raise
         # What was proposed before need not be lost because the last answer, a report, is none.
         return ModelTurn((), usage=reported_usage(body) or TokenUsage())
+
+    async def _sort_pieces(self, context: RunContext) -> ModelTurn:
+        """Ask once what the pieces of the new notes are; code makes the calls, which are all of the run."""
+        pieces = pieces_of(context.new_entries)
+        if context.tool_exchanges or context.required_tool or not pieces:
+            return ModelTurn(())
+        kinds = [possible_kinds(context, piece) for piece in pieces]
+        request = pieces_request(context, pieces, kinds, self._tag(context.run_key))
+        fields, turn = parse_answer_object(await self._ask(request), self._redactor)
+        offered = offered_tools(context)
+        calls = [call for call in calls_of_pieces(context, pieces, fields) if call.name in offered]
+        return replace(turn, calls=tuple(calls))
 
     def _without_withheld(self, context: RunContext) -> RunContext:
         """Return a context without linked tasks that must not leave this machine.
@@ -300,6 +323,9 @@ class ChatCompletionsModel:
             if form != TOOLS_FORM:
                 return has_object(body)
             turn = parse_turn(body, 0, self._redactor, by_tools=True)
+        except PromptTooLong:
+            # A question this short is too long only together with what the answer may have.
+            return self._parameters.shorten_answer() and await self._understands(form)
         except AnswerFault:
             return False
         # Some servers accept tools and ignore them: only a call shows that they are understood.

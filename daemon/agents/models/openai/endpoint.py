@@ -30,7 +30,7 @@ _KEY = re.compile(r"[\x21-\x7e]+")
 _EXAMPLE = "an address such as https://api.openai.com/v1 or http://127.0.0.1:8080/v1"
 
 
-RequestMode = Literal["auto", "tools", "actions"]
+RequestMode = Literal["auto", "tools", "actions", "pieces"]
 
 
 class KeyRedactor:

@@ -58,7 +58,7 @@ def chat_messages(
         - estimated_tokens(system + days + now)
         - estimated_tokens(as_json(turns) + instruction)
     )
-    text = f"{days}\n{_block(tag, prompt_json_within(context, room))}\n{now}"
+    text = f"{days}\n{data_block(tag, prompt_json_within(context, room))}\n{now}"
     first = [{"role": "system", "content": system}, {"role": "user", "content": text}]
     return _in_strict_order([*first, *turns], instruction)
 
@@ -81,7 +81,7 @@ def _append_text(message: ChatMessage, text: str) -> ChatMessage:
     return message | {"content": f"{message['content']}\n\n{text}"}
 
 
-def _block(tag: str, content: Any) -> str:
+def data_block(tag: str, content: Any) -> str:
     """Put data in its block. No text in it can end the block, as every angle bracket is escaped."""
     written_json = as_json(content).replace("<", "\\u003c").replace(">", "\\u003e")
     return f"<{tag}>\n{written_json}\n</{tag}>"
@@ -140,4 +140,4 @@ def _results(exchanges: tuple[ToolExchange, ...], tag: str) -> list[ChatMessage]
         {"tool": normalised_name(exchange.call.name)[:64], "answer": exchange.answer}
         for exchange in exchanges
     ]
-    return [{"role": "user", "content": f"Your actions were answered:\n{_block(tag, answers)}"}]
+    return [{"role": "user", "content": f"Your actions were answered:\n{data_block(tag, answers)}"}]

@@ -3,10 +3,18 @@
 Never shows a note while it finds out which of them a server understands.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any, Final, Literal
 
 from daemon.agents.models.openai.endpoint import RequestMode
+from daemon.agents.models.openai.prompt import data_block
+from daemon.agents.models.openai.sorting.note_pieces import (
+    Piece,
+    sorting_data,
+    sorting_days,
+    sorting_rules,
+    sorting_schema,
+)
 from daemon.agents.models.openai.text_calls import PROBE_TOOL
 from daemon.agents.models.openai.tool_schemas import (
     answer_schema,
@@ -14,11 +22,13 @@ from daemon.agents.models.openai.tool_schemas import (
     portable_schema,
     tool_definitions,
 )
+from daemon.agents.tools.model_interface import RunContext
 from daemon.agents.tools.table import RECORD_OBSERVATIONS, UPDATE_REPORT
 
-RequestForm = Literal["tools", "json_schema", "json_object"]
+RequestForm = Literal["tools", "json_schema", "json_object", "pieces"]
 TOOLS_FORM: Final = "tools"
 SCHEMA_FORM: Final = "json_schema"
+PIECES_FORM: Final = "pieces"
 OBJECT_FORM: Final = "json_object"
 """As older servers have it, llama-cpp-python's among them: an object, with the schema beside it."""
 
@@ -26,6 +36,7 @@ FORMS_BY_MODE: dict[RequestMode, tuple[RequestForm, ...]] = {
     "auto": (TOOLS_FORM, SCHEMA_FORM, OBJECT_FORM),
     "tools": (TOOLS_FORM,),
     "actions": (SCHEMA_FORM, OBJECT_FORM),
+    "pieces": (PIECES_FORM,),
 }
 """What each mode of the settings allows, best first."""
 
@@ -110,6 +121,16 @@ def probe_request(form: RequestForm) -> dict[str, Any]:
     ready = {"name": PROBE_TOOL, "description": "Say that you are ready.", "parameters": _NOTHING}
     # As runs ask: some servers take a choice by name and refuse to let the model choose.
     return request | {"tools": [{"type": "function", "function": ready}], "tool_choice": "auto"}
+
+
+def pieces_request(
+    context: RunContext, pieces: Sequence[Piece], kinds: Sequence[Sequence[str]], tag: str
+) -> dict[str, Any]:
+    """Return a request that asks what each piece of the new notes is, bound by a schema."""
+    data = data_block(tag, sorting_data(context, pieces))
+    words = f"{sorting_days(context)}\n{data}\nSort the {len(pieces)} pieces."
+    messages = [{"role": "system", "content": sorting_rules()}, {"role": "user", "content": words}]
+    return {"messages": messages, **_response_format(SCHEMA_FORM, sorting_schema(pieces, kinds))}
 
 
 def _response_format(form: RequestForm, schema: dict[str, Any]) -> dict[str, Any]:

@@ -50,7 +50,9 @@ class RequestParameters:
 
         A server that knows the limit of an answer under its newer name gets it under that name.
         """
-        names = [name for name in (*sent, *_OF_MESSAGES) if name in fault.parameters]
+        # Named in a refusal, a field that was not sent back is missed rather than refused.
+        sent_back = [name for name in _OF_MESSAGES if any(name in message for message in sent["messages"])]
+        names = [name for name in (*sent, *sent_back) if name in fault.parameters]
         for name in names:
             if name == MAX_TOKENS and MAX_COMPLETION_TOKENS in fault.parameters:
                 self._own[MAX_COMPLETION_TOKENS] = self._own.pop(MAX_TOKENS)

@@ -270,7 +270,7 @@ async def test_missing_and_doubled_ids_are_made_the_same_each_time():
     unnamed = answers({"tool_calls": [call(*ESTIMATE, None), call(*ESTIMATE, "")]})
     doubled = answers({"tool_calls": [call(*ESTIMATE, "a"), call(*ESTIMATE, "a")]})
     for step in (unnamed, doubled):
-        assert [listed_call.id for listed_call in (await turn(step)).calls] == ["call_1_0", "call_1_1"]
+        assert [listed_call.id for listed_call in (await turn(step)).calls] == ["c00100000", "c00100001"]
 
 
 async def test_a_call_that_a_small_model_writes_as_text_counts():
