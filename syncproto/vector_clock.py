@@ -28,7 +28,7 @@ VectorClock = tuple[Head, ...]
 EMPTY_CLOCK: VectorClock = ()
 
 FEW_HEADS = 8  # as many are compared one by one faster than they are searched
-_SCANS_MAX = 16  # for as many questions, heads of a fork are compared faster than they are put in an order
+_SCANS_MAX = 2  # for as many questions, heads of a fork are compared faster than they are put in an order
 
 
 class Chains(Protocol):

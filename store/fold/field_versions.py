@@ -21,7 +21,7 @@ CHAIN_VERSIONS_MAX = 4
 
 RANK_USER, RANK_EDITED, RANK_CONFIRMED, RANK_IMMEDIATE = 3, 2, 1, 0
 
-_SCANS_MAX = 16  # for as many questions, versions of a fork are compared faster than they are put in order
+_SCANS_MAX = 2  # for as many questions, versions of a fork are compared faster than they are put in order
 _FEW_PARTS = 64  # versions in so short a list are compared one by one faster than they are searched
 
 _Order = tuple[int, int, int, Head]
