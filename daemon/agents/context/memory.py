@@ -29,6 +29,7 @@ OBSERVATION_KIND = "agent_observation"
 EXPIRED_VERDICT = "expired"
 _REPORT_LISTS = ("learnings", "achieved", "remaining")
 _WORDS_CHARS_MAX = 120
+_BEGINNING_CHARS_MAX = 80
 _SIGNS = {Verdict.CONFIRMED.value: "✓", Verdict.REJECTED.value: "✗", Verdict.UNDONE.value: "✗"}
 _UNQUOTED = frozenset({"dueDate", "priority", "status", "languageCode"})
 _NOT_SHOWN = frozenset({"reason", "evidenceIds", "confidence"})
@@ -61,19 +62,46 @@ def trim_report(content: dict[str, Any], tokens_max: int) -> dict[str, Any]:
 
 
 def observation_views(snapshot: Snapshot, agent: Agent, zone: tzinfo | None) -> tuple[ObservationView, ...]:
-    """Return what the agent noted for itself, oldest first; if there is too much, the newest."""
+    """Return what the agent noted for itself, oldest first.
+
+    If there is too much, the newest come in full, then the beginnings of older ones, and the oldest not at
+    all. What is cut here stays whole in the journal.
+    """
+    views = [_observation_view(message, zone) for message in _observation_messages(snapshot, agent)]
+    whole = budgets.within_budget(views, budgets.OBSERVATIONS, _observation_tokens)
+    if len(whole) < len(views):
+        whole = budgets.within_budget(views, budgets.RECENT_OBSERVATIONS, _observation_tokens)
+    left = budgets.OBSERVATIONS.tokens - sum(map(_observation_tokens, whole))
+    beginnings = [
+        ObservationView(budgets.truncate(view.text, _BEGINNING_CHARS_MAX), view.at)
+        for view in views[len(whole) :]
+    ]
+    room = budgets.PartBudget(left, budgets.OBSERVATIONS.members - len(whole))
+    fitting = budgets.within_budget(beginnings, room, _observation_tokens) if left > 0 else []
+    # Of a part, the first member is kept whatever it weighs: here, what is whole was.
+    if fitting and sum(map(_observation_tokens, fitting)) > left:
+        fitting = []
+    return tuple(reversed([*whole, *fitting]))
+
+
+def known_observations(snapshot: Snapshot, agent: Agent) -> set[str]:
+    """Return the whole words of what the agent noted, of which a run is shown at least a part."""
+    return {message.text("text") for message in _observation_messages(snapshot, agent)}
+
+
+def _observation_messages(snapshot: Snapshot, agent: Agent) -> list[Entity]:
+    """Return the messages of the newest observations, the newest first, each text once."""
     newest = snapshot.newest_ids_pointing_at(agent.id, OBSERVATION_KIND, budgets.OBSERVATIONS.members)
     messages = (message for name in newest if (message := snapshot.entity(name)) is not None)
     # Two devices that both were the agent's home may have noted the same: the newest one is shown for both.
     distinct: dict[str, Entity] = {}
     for message in messages:
         distinct.setdefault(message.text("text"), message)
-    entities = budgets.within_budget(
-        distinct.values(),
-        budgets.OBSERVATIONS,
-        lambda message: budgets.estimated_tokens(message.text("text")) + 10,
-    )
-    return tuple(_observation_view(message, zone) for message in reversed(entities))
+    return list(distinct.values())
+
+
+def _observation_tokens(view: ObservationView) -> int:
+    return budgets.estimated_tokens(view.text) + 10
 
 
 def _observation_view(message: Entity, zone: tzinfo | None) -> ObservationView:

@@ -242,7 +242,7 @@ def _comparable(content: dict[str, Any]) -> dict[str, Any]:
 
 def _observations(tx: Transaction, run_inputs: RunInputs, run_progress: RunProgress) -> list[EntityWrite]:
     """Return the writes of observations that the agent does not know yet, one message each."""
-    texts = {view.text for view in memory.observation_views(tx, run_inputs.agent, None)}
+    texts = memory.known_observations(tx, run_inputs.agent)
     tokens_left, writes = OBSERVATIONS_TOKENS_MAX, list[EntityWrite]()
     for words in dict.fromkeys(run_progress.call_handler.observations):
         tokens_left -= budgets.estimated_tokens(words)

@@ -23,6 +23,8 @@ class PartBudget(NamedTuple):
 
 REPORT = PartBudget(tokens=6_000, members=1)
 OBSERVATIONS = PartBudget(tokens=2_000, members=100)
+RECENT_OBSERVATIONS = PartBudget(tokens=1_400, members=100)
+"""How much of too many observations comes in full: the rest is for the beginnings of older ones."""
 ITEMS = PartBudget(tokens=20_000, members=500)
 NOTES = PartBudget(tokens=400_000, members=200)
 """New entries. `rules` reads all of them; a remote model gets as many as its own prompt has room for."""

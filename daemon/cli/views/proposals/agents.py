@@ -192,8 +192,10 @@ def _words(agent: AgentJson, key: str, display: Display) -> str:
         return _home(agent)
     if key == "timers":
         return ", ".join(
-            " ".join(filter(None, (escape(relative_future_time(at, display.now_s)), _every_words(agent, at))))
-            for at in value
+            " ".join(
+                filter(None, (escape(relative_future_time(timer, display.now_s)), _every_words(agent, timer)))
+            )
+            for timer in value
         )
     if key == "lifecycle_reason":
         return escape(answer_words(agent, key))

@@ -439,7 +439,14 @@ def test_of_many_observations_the_newest_are_told(a: Home, task: EntityId, agent
     a.write(use)
     observation_views = context(a, agent).observations
     assert observation_views[-1].text.startswith("59 ")
-    assert 10 < len(observation_views) < 30
+    whole = [view for view in observation_views if len(view.text) > 300]
+    assert 8 < len(whole) < 20
+    # Older ones are there by their beginnings: before, they were not there at all.
+    beginnings = observation_views[: -len(whole)]
+    assert len(beginnings) > 8
+    assert all(len(view.text) < 90 for view in beginnings)
+    numbers = [int(view.text.split()[0]) for view in observation_views]
+    assert numbers == list(range(60 - len(numbers), 60))
 
 
 def test_the_report_is_told_whole_or_with_shorter_lists(a: Home, task: EntityId, agent: EntityId) -> None:
