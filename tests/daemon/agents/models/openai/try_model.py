@@ -128,7 +128,7 @@ def model_server(python: Path, model: str = MODELS[0]) -> Iterator[ServedModel]:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     # Threads that wait for one another come to a stand where other work wants the processor too.
-    threads = str(max(1, min(2, os.cpu_count() or 1)))
+    threads = str(max(1, (os.cpu_count() or 1) // 2))
     with running([str(python), str(SERVER), model, str(port), threads], {}, subprocess.PIPE) as process:
         wait_for_port(port, process)
         print(f"{model} is served on 127.0.0.1:{port}", flush=True)
