@@ -3,6 +3,9 @@
 Never looks into a store: what is proposed and told, the installed command says.
 """
 
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -99,3 +102,50 @@ def test_a_proposal_is_shown_with_what_the_notes_say_of_it(laptop: Device) -> No
     (proposal,) = laptop.do("pending", "Paint")
     assert (proposal["notes"]["verdict"], proposal["notes"]["value"]) == ("says other", 180)
     assert "a note says 3 h (" in laptop.run("pending", "Paint").out
+
+
+class _Nonsense(BaseHTTPRequestHandler):
+    """A model's server that answers each question with what is no answer."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        self.wfile.write(b"{}")
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+        """Print nothing."""
+
+
+@pytest.fixture
+def nonsense_url() -> Iterator[str]:
+    """Return the address of a server that never answers as a model does."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Nonsense) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/v1"
+        server.shutdown()
+        thread.join()
+
+
+def test_a_page_says_why_an_agent_sleeps_that_failed_five_times_and_how_it_works_again(
+    device: MakeDevice, nonsense_url: str
+) -> None:
+    laptop = device("laptop")
+    laptop.stop()
+    remote = {"KIND": "openai", "BASE_URL": nonsense_url, "NAME": "m", "MODE": "actions"}
+    laptop.settings |= {f"PLACET_MODEL_{name}": value for name, value in remote.items()}
+    laptop.start()
+    laptop.do("add", "Paint")
+    laptop.do("agent", "create", "Paint")
+    for _ in range(5):
+        laptop.run("agent", "wake", "Paint", "--wait", "20")
+    shown = " ".join(laptop.run("show", "Paint").out.split())
+    assert "its agent sleeps: it failed 5 times in a row: the model could not answer:" in shown
+    # The page names the command that a person types.
+    command = shown.rpartition("; placet ")[2].split()[:3]
+    assert command[:2] == ["agent", "resume"]
+    assert laptop.do("agent", "show", "Paint")["lifecycle"] == "dormant"
+    laptop.do(*command)
+    assert "its agent sleeps" not in laptop.run("show", "Paint").out
