@@ -168,7 +168,7 @@ TABLE = (
     Removed(
         "stale: the item's own versions aside",
         COMPARING,
-        "if version.source.effect != state.item.id]",
+        "if not state.wrote(version)]",
         "if True]",
     ),
     Removed(
