@@ -70,5 +70,5 @@ def _commits_in(frame: bytes) -> list[SignedCommit]:
 
 
 def test_a_live_change_costs_what_changed_and_not_all_heads(bench: StoreBench):
-    few, many = LiveLink(bench, "few", SMALL), LiveLink(bench, "many", GROWTH * SMALL)
-    assert_at_most(RATIO_MAX, few.change, many.change)
+    small, large = LiveLink(bench, "few", SMALL), LiveLink(bench, "many", GROWTH * SMALL)
+    assert_at_most(RATIO_MAX, small.change, large.change)

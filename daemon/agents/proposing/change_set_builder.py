@@ -171,9 +171,9 @@ class ChangeSetBuilder:
             for identifier, fingerprint, call in answers
         ]
         self._append(proposals)
-        asked = tuple(proposal.item_id for proposal in proposals)
-        self._note_word(snapshot, ANSWER_QUESTION, calls[0], asked[0], besides=asked)
-        return asked
+        items = tuple(proposal.item_id for proposal in proposals)
+        self._note_word(snapshot, ANSWER_QUESTION, calls[0], items[0], besides=items)
+        return items
 
     # -- what replaces what ---------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from daemon.agents.models.openai.endpoint import RequestMode
 from daemon.agents.models.openai.prompt import data_block
 from daemon.agents.models.openai.sorting.note_pieces import (
     Piece,
-    sorting_data,
+    pieces_to_sort,
     sorting_days,
     sorting_rules,
     sorting_schema,
@@ -127,7 +127,7 @@ def pieces_request(
     context: RunContext, pieces: Sequence[Piece], kinds: Sequence[Sequence[str]], tag: str
 ) -> dict[str, Any]:
     """Return a request that asks what each piece of the new notes is, bound by a schema."""
-    data = data_block(tag, sorting_data(context, pieces))
+    data = data_block(tag, pieces_to_sort(context, pieces))
     words = f"{sorting_days(context)}\n{data}\nSort the {len(pieces)} pieces."
     messages = [{"role": "system", "content": sorting_rules()}, {"role": "user", "content": words}]
     return {"messages": messages, **_response_format(SCHEMA_FORM, sorting_schema(pieces, kinds))}

@@ -44,7 +44,7 @@ def set_status(output: Output, task: str, status: tuple[str, ...], reason: str |
 
 
 def _status_named(text: str) -> str:
-    """Return the status that a person means. Raises click.UsageError for words that mean none, or several."""
+    """Return the status that a person means. Words that mean none, or several, are a usage error."""
     typed = _plain(text)
     words_by_status = {status: (_plain(status), _plain(status_word(status))) for status in STATUS_STYLES}
     matches = {status for status, words in words_by_status.items() if typed in words} or {

@@ -100,7 +100,7 @@ def sorting_rules() -> str:
     return _RULES
 
 
-def sorting_data(context: RunContext, pieces: Sequence[Piece]) -> dict[str, Any]:
+def pieces_to_sort(context: RunContext, pieces: Sequence[Piece]) -> dict[str, Any]:
     """Return what the model reads of the task: its title, its open items and the pieces."""
     items = {f"i{number}": item.title for number, item in enumerate(open_items(context), 1)}
     return {
