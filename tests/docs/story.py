@@ -124,6 +124,8 @@ class Story:
             ids["9c1e"] = checklist["items"][-1]["id"]
         if "e1e1" in line:
             ids["e1e1"] = device.do("entry", "list", "login")[-1]["id"]
+        if "77c1" in line:
+            ids["77c1"] = device.do("preferences", "list")[-1]["id"]
         # All at once: an id that was put in may contain the next name.
         return re.sub("|".join(ids), lambda match: ids[match.group()], line) if ids else line
 
