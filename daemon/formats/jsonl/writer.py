@@ -105,7 +105,7 @@ class EntityLines:
     def _line(self, entity: Entity, history: list[SourcedOperation] | None) -> str:
         """Write the line of an entity; without a history, nothing lies beneath its values."""
         beneath = UnderlyingValues(entity, history or [], self._snapshot.log)
-        versions = LineVersions(_whole(entity), beneath.values, beneath.imported)
+        versions = LineVersions(_whole(entity), beneath.values, _last_imported(entity, beneath.imported))
         counters = known_counters(entity, beneath.sources or _sources(entity))
         line = self._make_line(entity, versions, counters, self.original_write_of)
         text = encode_line(line)
@@ -137,7 +137,7 @@ class EntityLines:
             writes=writes.rows(fields),
             seen=_counters_json(counters),
             touched=bool(entity.state.person) and not _is_persons(born, fields, beneath),
-            outlived=entity.visible and any(version.value is True for version in fields.get(DELETED, ())),
+            outlived=_is_outlived(entity),
         )
 
     def _brief_write_of(self, source: Provenance) -> OriginalWrite:
@@ -157,6 +157,21 @@ def _sources(entity: Entity) -> list[Provenance]:
     """Return the source of an entity's creation, and then those of its values."""
     assert entity.created is not None
     return [entity.created, *entity.state.fields.standing_sources()]
+
+
+def _is_outlived(entity: Entity) -> bool:
+    """Report whether a person wrote beside a deletion, so that the entity stays in sight."""
+    return entity.visible and any(version.value is True for version in entity.versions(DELETED))
+
+
+def _last_imported(entity: Entity, imported: Mapping[str, list[Version]]) -> dict[str, list[Version]]:
+    """Return what imports last said of fields that others wrote since.
+
+    A deletion that a person outlived is left out: whoever makes the entity anew writes it after the creation,
+    and would hide it.
+    """
+    outlived = _is_outlived(entity)
+    return {name: versions for name, versions in imported.items() if not (outlived and name == DELETED)}
 
 
 def _may_cover(provenances: list[Provenance], touched: int) -> bool:

@@ -168,6 +168,20 @@ def test_what_an_import_last_said_is_one_whatever_order_devices_heard_it_in(tmp_
         assert exported(fleet.homes[0]) == exported(fleet.homes[1])
 
 
+def test_what_outlived_an_imported_deletion_stays_in_sight(tmp_path_factory: Any):
+    def act(home: int, rests: int, origin: dict[str, Any] | None, deletes: bool | None) -> Act:
+        return Act(home, 0, "task", {}, AuthorKind.USER, rests, origin, deletes, 0, False)
+
+    origin = {"by": "import", "format": "taskwarrior", "at_ms": 5}
+    done_acts = [act(0, 0, None, None), act(1, 0, origin, True), act(1, 1, None, True)]
+    with journal(tmp_path_factory.getbasetemp(), done_acts) as fleet:
+        text = exported(fleet.homes[0])
+        home = fresh(fleet)
+        imported(home, text)
+        assert state(home) == state(fleet.homes[0])
+        assert exported(home) == text
+
+
 @QUICK
 @given(done_acts=st.lists(acts, min_size=1, max_size=8))
 def test_what_is_exported_and_imported_is_exported_as_the_same_bytes(
