@@ -88,12 +88,26 @@ def test_a_value_is_written_as_what_it_is(key: str, text: str, value: object, fi
     assert config_file.find_setting(str(file), {}, key) == (key, value, str(file))
 
 
+TEXTS_OTHER_THAN_3 = {
+    "agents.for_new_tasks": "true",
+    "agents.mode": "hybrid",
+    "language": "es",
+    "mdns.enabled": "true",
+    "model.context_tokens": "4096",
+    "model.extra": '{"top_k": 3}',
+    "model.fallback": "rules",
+    "model.kind": "rules",
+    "model.max_output_tokens": "512",
+    "model.mode": "auto",
+    "model.temperature": "0.5",
+    "models": '{"small": {"name": "qwen"}}',
+}
+
+
 @pytest.mark.parametrize("key", config.keys())
 def test_every_key_can_be_set_and_taken_out(key: str, tmp_path: Path):
     file = tmp_path / "made" / "config.toml"
-    text = {"mdns.enabled": "true", "model.kind": "rules", "model.mode": "auto", "language": "es"}.get(
-        key, "3"
-    )
+    text = TEXTS_OTHER_THAN_3.get(key, "3")
     assert config_file.change_setting(str(file), key, text)
     assert not config_file.change_setting(str(file), key, text)
     assert config_file.find_setting(str(file), {}, key).origin == str(file)
