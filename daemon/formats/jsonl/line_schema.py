@@ -76,10 +76,10 @@ class EntityLine(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
     """An entity.
 
     `fields` are the values in effect, `conflicts` those that stand beside them, best first. `beneath` show
-    again if a confirmation is undone; `imported` are the last that another import gave, where not in effect.
-    `made` is the write that made the entity. `seen` says up to which commit of each replica the file knows
-    the entity. `touched`: a person has written to it, although no value of theirs is left. `outlived`: it is
-    in sight in spite of a deletion.
+    again if a confirmation is undone; `imported` are the last that another import gave, if they are not in
+    effect; a deletion that the entity outlived is left out. `made` is the write that made the entity. `seen`
+    says up to which commit of each replica the file knows the entity. `touched`: a person has written to it,
+    although no value of theirs is left. `outlived`: it is in sight in spite of a deletion.
     """
 
     id: str

@@ -103,7 +103,9 @@ def _values(entity_record: EntityRecord, effects: "ConfirmationEffects") -> Iter
         1,
         (
             recorded_value
-            for recorded_values in entity_record.imported.values()
+            for name, recorded_values in entity_record.imported.items()
+            # Written after the creation, it would hide what outlived it. Exports of earlier versions have it.
+            if not (entity_record.outlived and name == DELETED)
             for recorded_value in recorded_values
         ),
         effects,

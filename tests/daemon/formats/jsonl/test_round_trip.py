@@ -180,6 +180,10 @@ def test_what_outlived_an_imported_deletion_stays_in_sight(tmp_path_factory: Any
         imported(home, text)
         assert state(home) == state(fleet.homes[0])
         assert exported(home) == text
+        # An earlier version also wrote what the import had said.
+        home = fresh(fleet, "older")
+        imported(home, text.replace('"made":0', '"imported":{"deleted":{"value":true,"write":0}},"made":0'))
+        assert state(home) == state(fleet.homes[0])
 
 
 @QUICK
