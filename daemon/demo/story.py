@@ -22,7 +22,8 @@ from daemon.demo.devices import (
 
 REPORT, BUG = "grant report", "login bug"
 SHORT = 6
-NOT_FOUND = 4
+AMBIGUOUS, NOT_FOUND = 2, 4
+"""Exit statuses of `placet join`: several devices nearby invite, or none does."""
 
 Pending = list[dict[str, Any]]
 
@@ -64,10 +65,8 @@ def _pair(laptop: DemoDevice, phone: DemoDevice) -> None:
     print_scene("3 · The devices pair: a code, mutual TLS, no server")
     with laptop.run_in_background("pair") as code:
         joined = phone.run_unchecked("join", typed=code)
-        if joined.returncode == NOT_FOUND:
-            narrate(
-                "Devices cannot find each other by mDNS on this machine. So the phone is told where to go:"
-            )
+        if joined.returncode in (NOT_FOUND, AMBIGUOUS):
+            narrate("The phone did not find exactly one inviting device by mDNS. So it is told where to go:")
             [laptop_here] = [device for device in laptop.read_json("devices") if device["this"]]
             joined = phone.run_unchecked("join", "--addr", laptop_here["address"], typed=code)
         if joined.returncode != 0:

@@ -39,6 +39,7 @@ def masked(lines: list[str]) -> Counter[str]:
 
 @pytest.mark.e2e
 @pytest.mark.slow
+@pytest.mark.xdist_group("demonstration")  # two at once would find each other's devices by mDNS
 def test_the_picture_shows_what_the_demonstration_prints() -> None:
     displayed = masked(list(lines_of(FILE.read_text("utf-8"))))
     printed = masked(excerpt(recorded()))

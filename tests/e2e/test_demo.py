@@ -20,6 +20,7 @@ def environment_of(process: Path) -> str:
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("demonstration")  # two at once would find each other's devices by mDNS
 def test_the_demonstration_tells_its_whole_story_and_leaves_nothing_running(tmp_path: Path) -> None:
     result = subprocess.run(
         [sys.executable, "-m", "daemon.demo"],
