@@ -3,7 +3,7 @@
 Never decides whom to trust: the roster does, which is synced.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import apsw
@@ -37,9 +37,11 @@ class Newcomer(NamedTuple):
     expires_ms: int
 
 
-def peer_contacts(snapshot: Snapshot) -> dict[DeviceId, PeerContact]:
-    """Return the last contact with each peer that was ever linked."""
-    rows: Any = snapshot.db.execute("SELECT device, seen_ms, vector FROM peer")
+def peer_contacts(
+    snapshot: Snapshot, devices: Collection[DeviceId] | None = None
+) -> dict[DeviceId, PeerContact]:
+    """Return the last contact with each peer that was ever linked; with `devices`, the others are left out."""
+    rows = _rows_of(snapshot, "SELECT device, seen_ms, vector FROM peer", devices)
     return {
         device: PeerContact(seen_ms, codec.decode(vector, _vectors, len(vector)))
         for device, seen_ms, vector in rows
@@ -74,13 +76,28 @@ def record_divergence(transaction: Transaction, device: DeviceId, found_ms: int 
     )
 
 
-def peer_addresses(snapshot: Snapshot) -> dict[DeviceId, list[str]]:
-    """Return the addresses of each peer (`host:port`), the one that worked last first."""
+def peer_addresses(
+    snapshot: Snapshot, devices: Collection[DeviceId] | None = None
+) -> dict[DeviceId, list[str]]:
+    """Return the addresses of each peer (`host:port`), the one that worked last first.
+
+    With `devices`, the others are left out.
+    """
     addresses: dict[DeviceId, list[str]] = {}
-    rows: Any = snapshot.db.execute("SELECT device, address FROM peer_address ORDER BY good_ms DESC, address")
+    rows = _rows_of(
+        snapshot, "SELECT device, address FROM peer_address", devices, "ORDER BY good_ms DESC, address"
+    )
     for device, address in rows:
         addresses.setdefault(device, []).append(address)
     return addresses
+
+
+def addresses_reached_last(snapshot: Snapshot) -> dict[DeviceId, str]:
+    """Return the address at which each peer was reached last; one that never was has none."""
+    rows: Any = snapshot.db.execute(
+        "SELECT device, address, max(good_ms) FROM peer_address WHERE good_ms > 0 GROUP BY device"
+    )
+    return {device: address for device, address, _good_ms in rows}
 
 
 def add_candidate_addresses(transaction: Transaction, device: DeviceId, suggested: Sequence[str]) -> None:
@@ -124,12 +141,19 @@ def admissions_seen(
 
     This device's own: empty, and when it joined its vault. With `devices`, the others are left out.
     """
-    rows: Any = snapshot.db.execute(
-        "SELECT device, write, heard_ms FROM let_in"
-        + ("" if devices is None else " WHERE device IN carray(?)"),
-        () if devices is None else (apsw.carray(tuple(devices)),),
-    )
+    rows = _rows_of(snapshot, "SELECT device, write, heard_ms FROM let_in", devices)
     return {device: (mark, heard_ms) for device, mark, heard_ms in rows}
+
+
+def _rows_of(
+    snapshot: Snapshot, select: str, devices: Collection[DeviceId] | None, order: str = ""
+) -> Iterator[Any]:
+    """Return the rows of a table on some devices, None for all."""
+    if devices is None:
+        return snapshot.db.execute(f"{select} {order}")
+    # An empty array has no type.
+    known = apsw.carray(tuple(devices) or (b"",))
+    return snapshot.db.execute(f"{select} WHERE device IN carray(?) {order}", (known,))
 
 
 def record_admission(transaction: Transaction, device: DeviceId, mark: bytes, heard_ms: int) -> None:

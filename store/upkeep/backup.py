@@ -30,6 +30,7 @@ from store.sentence import sentence
 from store.snapshot import Snapshot
 from store.upkeep.progress import ReportProgress
 from store.upkeep.rebuild import rebuild_tables
+from store.upkeep.restored_rows import drop_unbelieved_rows
 from syncproto.ids import DeviceId
 
 PROGRESS_EVERY = 10_000  # instructions of SQLite's
@@ -57,24 +58,6 @@ class KeptFiles(NamedTuple):
 
     database: Path | None
     side_files: tuple[Path, ...] = ()
-
-
-_UNBELIEVED_ROWS = (
-    # What peers have, as it stands in the file, would decide which values `compact` may drop.
-    "DELETE FROM peer",
-    # A retry would be given what somebody wrote into the file as the answer to it.
-    "DELETE FROM answer",
-    # A run that is open begins by itself, with a reason that the model reads as the words of the person.
-    "DELETE FROM run WHERE status NOT IN ('completed', 'skipped', 'failed', 'abandoned')",
-    # Who has read beyond the end would miss all that is written up to there.
-    "DELETE FROM watermark WHERE seq NOT BETWEEN 0 AND (SELECT coalesce(max(seq), 0) FROM feed)",
-    # Spending below nothing would raise the limit of a day.
-    "DELETE FROM model_day WHERE min(requests, input, output, cached, reasoning, cost_micro) < 0",
-    # Both are found out anew.
-    "DELETE FROM model_form",
-    "DELETE FROM listener WHERE port NOT BETWEEN 1 AND 65535",
-)
-"""The rows of this device's own tables that a restore drops: no signature vouches for them."""
 
 
 class NotABackup(StoreError):
@@ -267,8 +250,7 @@ def _fold_anew(copy: apsw.Connection, backup: Path, report: ReportProgress) -> N
     try:
         with copy:
             rebuild_tables(copy, report, is_strict=True)
-            for statement in _UNBELIEVED_ROWS:
-                copy.execute(statement)
+            drop_unbelieved_rows(copy)
     except DamagedDatabase as fault:
         raise DamagedDatabase(
             sentence(

@@ -43,7 +43,12 @@ def next_time_ms(anchor_ms: int, every: str, now_ms: int, zone: tzinfo) -> int:
 
 
 def needs_next(timer: RecurringTimer, now_ms: int) -> bool:
-    """Report whether the next time of a timer has to be set anew: it has come, or the clock was set back."""
+    """Report whether the next time of a timer has to be set anew: it has come, or the clock was set back.
+
+    One whose period is not known here, which a newer version or a restored file left, recurs no more.
+    """
+    if timer.every not in PERIODS:
+        return False
     return timer.next_ms <= now_ms or (
         timer.next_ms != timer.anchor_ms and timer.next_ms > now_ms + _LENGTHS_MS[timer.every] + _LEAD_MS
     )
@@ -53,7 +58,7 @@ def set_next_times(tx: Transaction, zone: tzinfo) -> None:
     """Set the next time of each timer that needs it, in the transaction that fires those that are due."""
     now_ms = tx.now_ms()
     for timer in recurring_timers.recurring_timers(tx):
-        if timer.every in PERIODS and needs_next(timer, now_ms):
+        if needs_next(timer, now_ms):
             timers.drop_timer(tx, wakes.timer_key(timer.agent, timer.next_ms))
             next_ms = next_time_ms(timer.anchor_ms, timer.every, now_ms, zone)
             recurring_timers.put_recurring(tx, timer._replace(next_ms=next_ms))

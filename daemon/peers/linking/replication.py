@@ -184,10 +184,14 @@ class Replication:
         First the address at which it was reached last, then those that it announced, then the others that are
         known of it, then the static ones at which no other device was reached last.
         """
-        peer_addresses = await self._db.read(peer_records.peer_addresses)
-        used_addresses = {texts[0] for other, texts in peer_addresses.items() if other != device and texts}
+
+        def read(snapshot: Snapshot) -> tuple[list[str], dict[DeviceId, str]]:
+            own = peer_records.peer_addresses(snapshot, [device]).get(device, [])
+            return own, peer_records.addresses_reached_last(snapshot)
+
+        own, reached = await self._db.read(read)
+        used_addresses = {text for other, text in reached.items() if other != device}
         free = [text for text in self._static if text not in used_addresses]
-        own = peer_addresses.get(device, [])
         return list(dict.fromkeys([*own[:1], *self._discovered(device), *own, *free]))
 
     async def _start_link(self, member: Member, wire: Wire) -> None:

@@ -4,17 +4,22 @@ Never changes the schema: `tests/store/file/test_hostile_files.py` does that.
 """
 
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
 
 from store.file.errors import DamagedDatabase
+from store.local import peer_records
+from store.store import Store
+from store.transaction import EntityWrite
 from store.upkeep import backup
 from store.upkeep.verification import verify_store
+from syncproto.ids import DeviceId
 from tests.simulation.laws import Contents, contents
 from tests.store.upkeep.backup_steps import restore, silent
 from tests.store.upkeep.test_verification import LOG, TABLES, lived_in
-from tests.support.stores import StoreBench
+from tests.support.stores import StoreBench, entity_id
 
 
 def written_backup(bench: StoreBench) -> tuple[Path, Contents]:
@@ -133,3 +138,106 @@ def test_addresses_ended_runs_and_what_was_read_are_taken_from_a_backup(bench: S
             "SELECT (SELECT count(*) FROM peer_address), (SELECT count(*) FROM run WHERE no = 99)"
         ).fetchall()
         assert counted == [(1, 1)]
+
+
+AGENT = entity_id(60)
+KEY = "k" * 64
+IN_2030_MS = 1_900_000_000_000
+
+
+def restored_with(bench: StoreBench, *statements: str) -> Store:
+    """Return a journal restored from a backup to which somebody wrote; it has one agent."""
+    store, target = bench.store("a"), bench.folder / "a.backup"
+    with store.write() as tx:
+        tx.commit([EntityWrite(AGENT, "agent", {"mode": "hybrid"})])
+    backup.write_backup(store.path, target, silent)
+    change(target, *statements)
+    path = bench.folder / "restored.db"
+    restore(target, path)
+    return bench.store("a", path)
+
+
+def restored_rows(bench: StoreBench, question: str, *statements: str) -> list[Any]:
+    """Return what such a journal answers to a question."""
+    with restored_with(bench, *statements).read() as snapshot:
+        return list(snapshot.db.execute(question))
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        (f"{KEY}1", AGENT, IN_2030_MS),
+        (KEY, entity_id(61), IN_2030_MS),
+        (KEY, AGENT, 1 << 60),
+        (KEY, AGENT, -1),
+    ],
+)
+def test_a_timer_that_this_device_could_not_have_written_is_dropped(
+    bench: StoreBench, row: tuple[str, bytes, int]
+) -> None:
+    key, agent, at_ms = row
+    false = f"INSERT INTO timer VALUES ('{key}', x'{agent.hex()}', {at_ms})"
+    true = f"INSERT INTO timer VALUES ('{'j' * 64}', x'{AGENT.hex()}', {IN_2030_MS})"
+    assert restored_rows(bench, "SELECT run_key FROM timer", false, true) == [("j" * 64,)]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        (entity_id(61), IN_2030_MS, "day", IN_2030_MS),
+        (AGENT, IN_2030_MS, "d" * 17, IN_2030_MS),
+        (AGENT, -(1 << 60), "day", IN_2030_MS),
+        (AGENT, IN_2030_MS, "day", 1 << 60),
+    ],
+)
+def test_a_recurring_timer_that_could_stop_all_timers_is_dropped(
+    bench: StoreBench, row: tuple[bytes, int, str, int]
+) -> None:
+    agent, anchor_ms, every, next_ms = row
+    false = f"INSERT INTO recurring_timer VALUES (x'{agent.hex()}', {anchor_ms}, '{every}', {next_ms})"
+    true = f"INSERT INTO recurring_timer VALUES (x'{AGENT.hex()}', 5, 'week', {IN_2030_MS})"
+    assert restored_rows(bench, "SELECT anchor_ms, every FROM recurring_timer", false, true) == [(5, "week")]
+
+
+NUMBERS = "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 3000)"
+
+
+@pytest.mark.parametrize(
+    ("statement", "question", "kept"),
+    [
+        (
+            f"INSERT INTO timer {NUMBERS} SELECT printf('%064d', n), x'{AGENT.hex()}', n FROM n",
+            "SELECT count(*), max(at_ms) FROM timer",
+            (20, 20),
+        ),
+        (
+            f"INSERT INTO recurring_timer {NUMBERS} SELECT x'{AGENT.hex()}', 1, 'e' || n, n FROM n",
+            "SELECT count(*), max(next_ms) FROM recurring_timer",
+            (20, 20),
+        ),
+        (
+            f"INSERT INTO peer_address {NUMBERS} SELECT x'07', 'h' || n || ':1', (1 << 60) + n FROM n",
+            "SELECT count(*), max(good_ms) FROM peer_address",
+            (16, 0),
+        ),
+        (
+            f"INSERT INTO peer_address {NUMBERS} SELECT x'07', printf('%.*c', 300 + n, 'h'), 1 FROM n",
+            "SELECT count(*) FROM peer_address",
+            (0,),
+        ),
+    ],
+)
+def test_a_restore_keeps_as_many_timers_and_addresses_as_a_device_has(
+    bench: StoreBench, statement: str, question: str, kept: tuple[int, ...]
+) -> None:
+    assert restored_rows(bench, question, statement) == [kept]
+
+
+def test_an_address_of_a_restored_file_gives_way_to_one_that_works(bench: StoreBench) -> None:
+    peer = DeviceId(bytes(32))
+    false = f"INSERT INTO peer_address {NUMBERS} SELECT zeroblob(32), 'h' || n || ':1', 1 << 60 FROM n"
+    with restored_with(bench, false).write() as tx:
+        assert peer_records.addresses_reached_last(tx) == {}
+        peer_records.record_working_address(tx, peer, "desk.example:9")
+        assert peer_records.peer_addresses(tx)[peer][0] == "desk.example:9"
+        assert peer_records.addresses_reached_last(tx) == {peer: "desk.example:9"}

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.agents.person import agent_timers, lifecycle
-from daemon.agents.running.recurrence import PERIODS, next_time_ms
+from daemon.agents.running.recurrence import PERIODS, needs_next, next_time_ms
 from store.local import timers
-from store.local.recurring_timers import recurring_timers
+from store.local.recurring_timers import RecurringTimer, recurring_timers
 from syncproto.ids import EntityId, id_to_text
 from tests.support.agent_queries import agent_details_of, human_input_of
 from tests.support.fleet import DAY_MS, Home
@@ -48,6 +48,11 @@ def test_nine_o_clock_stays_nine_o_clock_when_the_clocks_are_changed():
 def test_a_time_that_the_clocks_skip_comes_later_and_one_that_they_show_twice_comes_once():
     assert following("2026-03-28T02:30", "day", 2) == ["2026-03-29T03:30+02:00", "2026-03-30T02:30+02:00"]
     assert following("2026-10-24T02:30", "day", 2) == ["2026-10-25T02:30+02:00", "2026-10-26T02:30+01:00"]
+
+
+def test_a_period_of_a_newer_version_or_of_a_restored_file_is_never_due():
+    timer = RecurringTimer(EntityId(bytes(16)), 0, "fortnight", ms("2026-03-28T09:00"))
+    assert not any(needs_next(timer, now_ms) for now_ms in (0, timer.next_ms, 2 * timer.next_ms))
 
 
 def test_working_days_leave_out_the_weekend_and_hours_go_on():
