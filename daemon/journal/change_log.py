@@ -201,7 +201,7 @@ def _operation_filter(
 
 def _replicas(snapshot: Snapshot, device: str) -> frozenset[ReplicaId]:
     """Return the replicas of the device of that name, or whose id begins so. Raises Refused for none."""
-    device_names = NameLookup(snapshot).device_names
+    device_names = NameLookup(snapshot).read_device_names()
     named_so = {
         member for member, name in device_names.items() if comparison_key(name) == comparison_key(device)
     }
@@ -273,7 +273,7 @@ def find_entity_family(snapshot: Snapshot, ref: str) -> tuple[EntityId, set[Enti
 def replica_device_name(snapshot: Snapshot, replica: ReplicaId) -> str:
     """Return the name of the device that writes as a replica, empty if the roster has no such device."""
     names = NameLookup(snapshot)
-    return names.device_names.get(names.device_of_replica(replica), "")
+    return names.device_name(names.device_of_replica(replica))
 
 
 def feed_events(snapshot: Snapshot, after: int, limit: int) -> list[Event]:
@@ -358,7 +358,7 @@ class _Words:
             by=author_name(source) or "",
             agent_id=agent,
             device=device.hex(),
-            device_name=self._names.device_names.get(device, ""),
+            device_name=self._names.device_name(device),
             entity=id_to_text(change.entity),
             kind=change.kind,
             title=self._title(change.entity),
@@ -393,7 +393,7 @@ class _Words:
             by=AUTHOR_NAMES[commit.author.by],
             agent_id=None if commit.author.agent is None else id_to_text(commit.author.agent),
             device=device.hex(),
-            device_name=self._names.device_names.get(device, ""),
+            device_name=self._names.device_name(device),
             touched=[
                 Touched(id_to_text(operation.entity), operation.kind) for operation in commit.operations
             ],

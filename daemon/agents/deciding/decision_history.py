@@ -137,7 +137,7 @@ class _DecisionPresenter:
             verdict=decision.verdict.value,
             by=AUTHOR_NAMES[decision.by],
             device=decision.device.hex(),
-            device_name=self._names.device_names.get(decision.device, ""),
+            device_name=self._names.device_name(decision.device),
             at=iso_utc(decision.stamp_ms),
             reason=decision.reason or None,
             via=decision.via or None,

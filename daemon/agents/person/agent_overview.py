@@ -216,7 +216,7 @@ def agent_details(snapshot: Snapshot, agent: EntityId, now_ms: int, outlook: Out
         **sentence_fields("lifecycle_reason", _lifecycle_reason(snapshot, known_agent)),
         model=known_agent.model,
         home_device_id=known_agent.home.hex(),
-        home_device_name=NameLookup(snapshot).device_names.get(DeviceId(known_agent.home), ""),
+        home_device_name=NameLookup(snapshot).device_name(DeviceId(known_agent.home)),
         at_home=known_agent.home == snapshot.device,
         report=_report_of_now(snapshot, known_agent, task),
         report_changes_since=count_since_report(snapshot, known_agent),

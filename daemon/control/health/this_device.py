@@ -203,9 +203,12 @@ def check_decisions(snapshot: Snapshot) -> Iterator[Check]:
 def _homeless(snapshot: Snapshot) -> Iterator[Check]:
     """Check for agents that nobody wakes any more, because their home device was removed."""
     living = count_by_home(snapshot)
-    for member in member_records.read_members(snapshot).values():
+    homes = [
+        member_records.read_member(snapshot, DeviceId(home)) for home in living if home != snapshot.device
+    ]
+    for member in sorted(filter(None, homes), key=lambda member: (member.name, member.device)):
         count = living[member.device]
-        if count and member.removed and member.device != snapshot.device:
+        if count and member.removed:
             text = sentence(
                 "agents-homeless",
                 "agents whose home is {device}, which was removed: {count}",
@@ -331,12 +334,16 @@ def _more_devices(devices: Sized, check: str, code: str, *, well: bool) -> Itera
 
 
 class _DeviceNames(dict[DeviceId, str]):
-    """What devices are called: empty for this one, the beginning of its id for one that has no name here."""
+    """What devices are called: empty for this one, the beginning of its id for one that has no name here.
+
+    Only the entries of devices that are asked for are read.
+    """
 
     def __init__(self, snapshot: Snapshot) -> None:
-        members = member_records.read_members(snapshot)
-        super().__init__({device: member.name for device, member in members.items()})
-        self[snapshot.device] = ""
+        super().__init__({snapshot.device: ""})
+        self._snapshot = snapshot
 
     def __missing__(self, device: DeviceId) -> str:
-        return device.hex()[:12]
+        member = member_records.read_member(self._snapshot, device)
+        name = self[device] = device.hex()[:12] if member is None else member.name
+        return name

@@ -144,7 +144,7 @@ class ConflictPresenter:
         if source is None:
             # The write that outlived a deletion wrote other fields, so no version of this field is its own.
             device = self.names.device_of_replica(choice.head.replica)
-            device_name = self.names.device_names.get(device, "")
+            device_name = self.names.device_name(device)
         else:
             device, device_name = self.names.writing_device(source)
         return ConflictVersion(
@@ -165,7 +165,7 @@ class ConflictPresenter:
         if field == "position" and isinstance(value, str):
             return _position_in_words(value, self._siblings(entity))
         if field == "home_device_id" and isinstance(value, bytes):
-            return foreign_text(self.names.device_names.get(DeviceId(value), ""))
+            return foreign_text(self.names.device_name(DeviceId(value)))
         if field.endswith("_id") and isinstance(value, bytes):
             target = self.snapshot.entity(EntityId(value))
             return foreign_text("" if target is None else shown_name(target))

@@ -10,6 +10,7 @@ from typing import Any
 from daemon.journal.fields.imported_provenance import original_write
 from daemon.journal.references import names
 from daemon.journal.views.structures import ClockJson
+from store.fold import founding
 from store.fold.entity import Entity
 from store.fold.field_versions import Provenance
 from store.queries.clock_counters import counters_of
@@ -49,6 +50,7 @@ class NameLookup:
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
         self._devices: dict[ReplicaId, DeviceId] = {}
+        self._device_names: dict[DeviceId, str] = {}
 
     @cached_property
     def labels(self) -> dict[EntityId, str]:
@@ -65,9 +67,20 @@ class NameLookup:
         """Names of the visible categories."""
         return names.names_by_id(self._snapshot, "category")
 
-    @cached_property
-    def device_names(self) -> dict[DeviceId, str]:
-        """Names of the devices in the roster, including those that were removed."""
+    def device_name(self, device: DeviceId) -> str:
+        """Return the name of a device in the roster, also of one that was removed; "" if it has no entry.
+
+        Whatever the roster has, one entry is read.
+        """
+        if device not in self._device_names:
+            entry = self._snapshot.entity(founding.roster_entity_id(device))
+            key = None if entry is None or entry.kind != founding.DEVICE else entry.value("public_key")
+            is_genuine = isinstance(key, bytes) and device_id_of_key(key) == device
+            self._device_names[device] = names.shown_name(entry) if entry is not None and is_genuine else ""
+        return self._device_names[device]
+
+    def read_device_names(self) -> dict[DeviceId, str]:
+        """Return the names of all devices in the roster, including those that were removed."""
         devices = [*self._snapshot.entities("device"), *self._snapshot.entities("device", removed=True)]
         keys = [(device.value("public_key"), names.shown_name(device)) for device in devices]
         return {device_id_of_key(key): name for key, name in keys if isinstance(key, bytes)}
@@ -84,7 +97,7 @@ class NameLookup:
         if original is not None:
             return original.device, names.short_text(original.device_name)
         device = self.device_of_replica(source.head.replica)
-        return device, self.device_names.get(device, "")
+        return device, self.device_name(device)
 
     def writing_device_name(self, source: Provenance | None) -> str | None:
         """Return the name of the device on which a value was first written, None if it is not known."""

@@ -32,7 +32,7 @@ def present_origin(names: NameLookup, source: Provenance) -> Origin:
         by=author_name(source) or "",
         at=iso_utc(written_ms(source)),
         device=device.hex(),
-        device_name=names.device_names.get(device, ""),
+        device_name=names.device_name(device),
         item_id=None if source.effect is None else id_to_text(source.effect),
         imported_from=(short_text(format_) if isinstance(format_, str) else "unknown") if imported else None,
         imported_at=iso_utc(source.ms) if imported else None,

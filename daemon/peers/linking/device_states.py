@@ -10,6 +10,7 @@ import msgspec
 
 from daemon.peers.linking.exchange_faults import ExchangeFaults
 from daemon.peers.roster.admission_log import AdmissionsSeen, admission_mark, find_admitter, first_seen_ms
+from daemon.peers.roster.listed_roster import ListedRoster
 from daemon.peers.roster.member_records import Member
 from daemon.refusal import not_found_refusal
 from daemon.timestamps import iso_utc
@@ -147,25 +148,9 @@ class _DeviceRecords(msgspec.Struct, frozen=True):
     admissions: AdmissionsSeen
 
 
-def in_shown_order(
-    members: Mapping[DeviceId, Member], own: DeviceId, left_out: Container[DeviceId]
-) -> list[Member]:
-    """Return the roster by name: this device, those that it links with, those left out, those removed."""
-    return sorted(
-        members.values(),
-        key=lambda member: (
-            member.device != own,
-            member.removed,
-            member.device in left_out,
-            member.name,
-            member.device,
-        ),
-    )
-
-
 def list_device_states(
     snapshot: Snapshot,
-    members: Mapping[DeviceId, Member],
+    roster: ListedRoster,
     observations: PeerObservations,
     *,
     own_address: str,
@@ -174,20 +159,17 @@ def list_device_states(
 ) -> DeviceList:
     """Return the devices of the roster in their order, from the first one or the one after the id `after`.
 
-    Raises Refused if no device has that id.
+    It costs what it returns, and not what the roster has. Raises Refused if no device has that id.
     """
-    ordered = in_shown_order(members, snapshot.device, observations.left_out)
-    if after is not None:
-        places = [place for place, member in enumerate(ordered, 1) if member.device.hex() == after]
-        if not places:
-            raise not_found_refusal("device", after, sentence("see-devices", "see placet devices"))
-        ordered = ordered[places[0] :]
-    shown, more = ordered[:DEVICES_SHOWN_MAX], ordered[DEVICES_SHOWN_MAX:]
-    removed = sum(member.removed for member in more)
+    page = roster.page(after, DEVICES_SHOWN_MAX)
+    if page is None:
+        raise not_found_refusal("device", str(after), sentence("see-devices", "see placet devices"))
     return DeviceList(
-        read_device_states(snapshot, members, shown, observations, own_address=own_address, now_ms=now_ms),
-        len(more) - removed,
-        removed,
+        read_device_states(
+            snapshot, roster.members, page.shown, observations, own_address=own_address, now_ms=now_ms
+        ),
+        page.members_left_out,
+        page.removed_left_out,
     )
 
 
@@ -201,10 +183,11 @@ def read_device_states(
     now_ms: int,
 ) -> list[DeviceState]:
     """Return what is known of some devices of the roster, in their order."""
+    devices = [member.device for member in shown]
     records = _DeviceRecords(
-        contacts=peer_records.peer_contacts(snapshot),
-        addresses=peer_records.peer_addresses(snapshot),
-        admissions=peer_records.admissions_seen(snapshot),
+        contacts=peer_records.peer_contacts(snapshot, devices),
+        addresses=peer_records.peer_addresses(snapshot, devices),
+        admissions=peer_records.admissions_seen(snapshot, [snapshot.device, *devices]),
     )
     return [
         _device_state(

@@ -25,7 +25,7 @@ from daemon.peers.linking.replication_status import (
     Whereabouts,
     find_replication_status,
 )
-from daemon.peers.roster import device_edits, member_records
+from daemon.peers.roster import device_edits
 from daemon.peers.roster.cache import RosterCache
 from daemon.refusal import RefusalCode, Refused
 from store.sentence import sentence
@@ -64,11 +64,12 @@ class DeviceDirectory:
 
         `after` is a whole id. Raises Refused if no device has it.
         """
+        roster = await self._members.listed()
         observations, own_address, now_ms = self._observe(), self._own_address(), self._clock.now_ms()
         return await self._db.read(
             lambda snapshot: list_device_states(
                 snapshot,
-                member_records.read_members(snapshot),
+                roster,
                 observations,
                 own_address=own_address,
                 now_ms=now_ms,
@@ -96,14 +97,14 @@ class DeviceDirectory:
 
         `family_of` and `device_name_of` read the journal, which this package does not know.
         """
-        live_links, left_out, now_ms = self._live_links(), self._members.left_out, self._clock.now_ms()
+        roster = await self._members.listed()
+        live_links, now_ms = self._live_links(), self._clock.now_ms()
         return await self._db.read(
             lambda snapshot: find_replication_status(
                 snapshot,
                 ref,
-                member_records.read_members(snapshot),
+                roster,
                 live_links,
-                left_out=left_out,
                 now_ms=now_ms,
                 family_of=family_of,
                 device_name_of=device_name_of,
@@ -153,10 +154,10 @@ class DeviceDirectory:
         device = await self._db.write(use)
         # Applied before the answer: no caller may learn of a removal while the device is still linked.
         await self._replication.apply_roster()
+        members = (await self._members.listed()).members
         observations, own_address, now_ms = self._observe(), self._own_address(), self._clock.now_ms()
 
         def read_edited(snapshot: Snapshot) -> DeviceState:
-            members = member_records.read_members(snapshot)
             (state,) = read_device_states(
                 snapshot,
                 members,

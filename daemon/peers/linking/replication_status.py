@@ -3,11 +3,12 @@
 Never asks a device, and never guesses: a device that was never heard of is known to have nothing.
 """
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from daemon.peers.linking.device_states import DEVICES_SHOWN_MAX, LinkState, in_shown_order
+from daemon.peers.linking.device_states import DEVICES_SHOWN_MAX, LinkState
+from daemon.peers.roster.listed_roster import ListedRoster
 from daemon.peers.roster.member_records import Member
 from daemon.refusal import RefusalCode, Refused
 from daemon.timestamps import iso_utc
@@ -59,10 +60,9 @@ class Whereabouts(msgspec.Struct, frozen=True):
 def find_replication_status(
     snapshot: Snapshot,
     ref: str,
-    members: Mapping[DeviceId, Member],
+    roster: ListedRoster,
     live_links: Mapping[DeviceId, LinkState],
     *,
-    left_out: Container[DeviceId],
     now_ms: int,
     family_of: FamilyOf,
     device_name_of: DeviceNameOf,
@@ -75,7 +75,8 @@ def find_replication_status(
     newest = snapshot.log.commit_at(positions[-1]).commit
     heads = [snapshot.log.head_at(position) for position in positions]
     entity = None if entity_id is None else snapshot.entity(entity_id)
-    ordered = in_shown_order(members, snapshot.device, left_out)
+    page = roster.page(None, DEVICES_SHOWN_MAX)
+    assert page is not None, "without a device after which it begins, there is a page"
     return Whereabouts(
         seq=positions[-1],
         entity=None if entity_id is None else id_to_text(entity_id),
@@ -84,8 +85,8 @@ def find_replication_status(
         commits=len(heads),
         at=iso_utc(newest.stamp.ms),
         device_name=device_name_of(snapshot, newest.replica),
-        devices=_holdings(snapshot, heads, ordered[:DEVICES_SHOWN_MAX], live_links, now_ms=now_ms),
-        devices_left_out=len(ordered[DEVICES_SHOWN_MAX:]),
+        devices=_holdings(snapshot, heads, page.shown, live_links, now_ms=now_ms),
+        devices_left_out=page.members_left_out + page.removed_left_out,
     )
 
 
@@ -115,7 +116,7 @@ def _holdings(
     now_ms: int,
 ) -> list[Holding]:
     """Return how many of `heads` each device lacks."""
-    contacts = peer_records.peer_contacts(snapshot)
+    contacts = peer_records.peer_contacts(snapshot, [member.device for member in members])
     holdings = []
     for member in members:
         device = member.device

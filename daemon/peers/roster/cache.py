@@ -13,6 +13,7 @@ import structlog
 from daemon.clock import Clock
 from daemon.peers.roster import admission_log, entry_changes, member_records
 from daemon.peers.roster.entry_changes import EntryChange, KnownEntry, RosterChanges
+from daemon.peers.roster.listed_roster import ListedRoster
 from daemon.peers.roster.member_limit import MemberPlaces
 from daemon.peers.roster.member_records import BeaconKeys, Member
 from daemon.peers.transport.trust import ListenerTrust
@@ -58,6 +59,8 @@ class RosterCache:
         self._removed: list[DeviceId] = []
         self._removed_mark = member_records.removed_mark(())
         self._places = MemberPlaces(own)
+        self._left_out = frozenset[DeviceId]()
+        self._listed: ListedRoster | None = None
         self._others: Mapping[DeviceId, Member] = {}
         self._by_certificate: Mapping[bytes, Member] = {}
         self._newcomers: dict[bytes, Newcomer] = {}
@@ -118,6 +121,8 @@ class RosterCache:
                 device: self._all_members[device] for device in sorted(linked) if device != self._own
             }
             self._by_certificate = {member.certificate: member for member in self._others.values()}
+            self._left_out = self._places.members() - self._others.keys() - {self._own}
+            self._listed = None
         self._newest = changes.newest
 
     def _apply_change(self, device: DeviceId, member: Member | None, change: EntryChange) -> None:
@@ -167,7 +172,17 @@ class RosterCache:
     @property
     def left_out(self) -> frozenset[DeviceId]:
         """Return the members that this device does not link with, because the roster has too many."""
-        return self._places.members() - self._others.keys() - {self._own}
+        return self._left_out
+
+    async def listed(self) -> ListedRoster:
+        """Return the roster as it is now, in the order in which it is shown.
+
+        Only what changed is read; without a change, nothing is put in order again.
+        """
+        await self.refresh_if_changed()
+        if self._listed is None:
+            self._listed = ListedRoster(dict(self._all_members), self._own, self._left_out)
+        return self._listed
 
     def beacon_keys(self) -> BeaconKeys:
         """Return the keys by which members recognise each other's announcements."""

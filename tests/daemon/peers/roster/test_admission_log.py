@@ -12,6 +12,7 @@ from daemon.peers.linking.device_states import PeerObservations, list_device_sta
 from daemon.peers.linking.exchange_faults import ExchangeFaults
 from daemon.peers.roster import member_records
 from daemon.peers.roster.admission_log import JOINING_GRACE_MS, first_seen_ms
+from daemon.peers.roster.listed_roster import ListedRoster
 from daemon.timestamps import iso_utc
 from store.local import peer_records as table
 from store.snapshot import Snapshot
@@ -304,13 +305,13 @@ async def test_what_is_read_of_who_let_a_device_in_does_not_grow_with_its_histor
             statements.append(statement)
             return True
 
-        members, peer_observations = (
-            member_records.read_members(snapshot),
+        roster, peer_observations = (
+            ListedRoster(member_records.read_members(snapshot), desk.id),
             PeerObservations(live_links={}, faults=ExchangeFaults(), clock_leads_s={}, diverging=()),
         )
         snapshot.db.exec_trace = trace
         try:
-            list_device_states(snapshot, members, peer_observations, own_address="", now_ms=0)
+            list_device_states(snapshot, roster, peer_observations, own_address="", now_ms=0)
         finally:
             snapshot.db.exec_trace = None
         return statements
