@@ -40,7 +40,7 @@ class Newcomer(NamedTuple):
 def peer_contacts(
     snapshot: Snapshot, devices: Collection[DeviceId] | None = None
 ) -> dict[DeviceId, PeerContact]:
-    """Return the last contact with each peer that was ever linked; with `devices`, the others are left out."""
+    """Return the last contact with each peer that was ever linked, or with those among `devices`."""
     rows = _rows_of(snapshot, "SELECT device, seen_ms, vector FROM peer", devices)
     return {
         device: PeerContact(seen_ms, codec.decode(vector, _vectors, len(vector)))
@@ -152,8 +152,8 @@ def _rows_of(
     if devices is None:
         return snapshot.db.execute(f"{select} {order}")
     # An empty array has no type.
-    known = apsw.carray(tuple(devices) or (b"",))
-    return snapshot.db.execute(f"{select} WHERE device IN carray(?) {order}", (known,))
+    wanted_devices = apsw.carray(tuple(devices) or (b"",))
+    return snapshot.db.execute(f"{select} WHERE device IN carray(?) {order}", (wanted_devices,))
 
 
 def record_admission(transaction: Transaction, device: DeviceId, mark: bytes, heard_ms: int) -> None:

@@ -7,10 +7,10 @@ from typing import Final
 
 import apsw
 
-from store.local.peer_records import ADDRESSES_MAX
-
 TIMERS_MAX: Final = 20
 """A person sets at most so many timers for an agent."""
+ADDRESSES_MAX: Final = 16
+"""A device remembers at most so many addresses of another one."""
 ADDRESS_CHARS_MAX: Final = 300
 """More than a host's name of 253 characters and a port have."""
 
@@ -35,30 +35,42 @@ _STATEMENTS: Final = (
     # Both are found out anew.
     "DELETE FROM model_form",
     "DELETE FROM listener WHERE port NOT BETWEEN 1 AND 65535",
-    # A timer wakes only an agent of the log, at a time that a clock can show. The next time of one that recurs
-    # since before all years cannot be computed, and no timer of any agent would fire.
-    f"DELETE FROM timer WHERE agent NOT IN ({_AGENTS}) OR length(run_key) != {_RUN_KEY_CHARS}"
-    f" OR at_ms NOT BETWEEN 0 AND {_TIME_MAX_MS}",
-    f"DELETE FROM recurring_timer WHERE agent NOT IN ({_AGENTS}) OR length(every) > {_EVERY_CHARS_MAX}"
-    f" OR anchor_ms NOT BETWEEN 0 AND {_TIME_MAX_MS} OR next_ms NOT BETWEEN 0 AND {_TIME_MAX_MS}",
-    "DELETE FROM timer WHERE run_key IN (SELECT run_key FROM (SELECT run_key,"
-    " row_number() OVER (PARTITION BY agent ORDER BY at_ms, run_key) AS n FROM timer)"
-    f" WHERE n > {TIMERS_MAX})",
-    "DELETE FROM recurring_timer WHERE (agent, anchor_ms, every) IN (SELECT agent, anchor_ms, every FROM"
-    " (SELECT *, row_number() OVER (PARTITION BY agent ORDER BY next_ms, anchor_ms, every) AS n"
-    f" FROM recurring_timer) WHERE n > {TIMERS_MAX})",
+    # A timer wakes only an agent of the log, at a time that a clock can show. The next time of one that
+    # recurs since before all years cannot be computed, and no timer of any agent would fire.
+    f"""
+    DELETE FROM timer WHERE agent NOT IN ({_AGENTS})
+      OR length(run_key) != {_RUN_KEY_CHARS} OR at_ms NOT BETWEEN 0 AND {_TIME_MAX_MS}
+    """,
+    f"""
+    DELETE FROM recurring_timer WHERE agent NOT IN ({_AGENTS}) OR length(every) > {_EVERY_CHARS_MAX}
+      OR anchor_ms NOT BETWEEN 0 AND {_TIME_MAX_MS} OR next_ms NOT BETWEEN 0 AND {_TIME_MAX_MS}
+    """,
+    f"""
+    DELETE FROM timer WHERE run_key IN (SELECT run_key FROM (
+      SELECT run_key, row_number() OVER (PARTITION BY agent ORDER BY at_ms, run_key) AS n FROM timer
+    ) WHERE n > {TIMERS_MAX})
+    """,
+    f"""
+    DELETE FROM recurring_timer WHERE (agent, anchor_ms, every) IN (SELECT agent, anchor_ms, every FROM (
+      SELECT *, row_number() OVER (PARTITION BY agent ORDER BY next_ms, anchor_ms, every) AS n
+      FROM recurring_timer
+    ) WHERE n > {TIMERS_MAX})
+    """,
     # Who answers at an address must show the certificate of its device, so a false one costs a call. But one
     # that was "reached" in the future would keep out all at which the device is reached from now on.
     f"DELETE FROM peer_address WHERE length(address) > {ADDRESS_CHARS_MAX}",
-    "DELETE FROM peer_address WHERE (device, address) IN (SELECT device, address FROM"
-    " (SELECT *, row_number() OVER (PARTITION BY device ORDER BY good_ms DESC, address) AS n"
-    f" FROM peer_address) WHERE n > {ADDRESSES_MAX})",
+    f"""
+    DELETE FROM peer_address WHERE (device, address) IN (SELECT device, address FROM (
+      SELECT *, row_number() OVER (PARTITION BY device ORDER BY good_ms DESC, address) AS n
+      FROM peer_address
+    ) WHERE n > {ADDRESSES_MAX})
+    """,
     "UPDATE peer_address SET good_ms = 0",
 )
 
 
 def drop_unbelieved_rows(copy: apsw.Connection) -> None:
-    """Drop or bound the rows that a restore does not believe. The tables of the fold must be made anew before.
+    """Drop or bound the rows that a restore does not believe, once the fold is made anew.
 
     Of timers and addresses, which a person would miss, those stay that this device could have written: an
     address counts as one that was never tried.

@@ -12,6 +12,7 @@ from daemon.agents.proposing.baseline import baseline_of
 from daemon.agents.proposing.call_handler import ToolCallHandler
 from daemon.agents.proposing.change_set_builder import ProposalLimits
 from daemon.agents.proposing.run_identity import RunIdentity
+from store.fold import founding
 from store.fold.entity import Entity
 from store.fold.item import Item
 from store.snapshot import Snapshot
@@ -64,6 +65,12 @@ class Home:
             return identifier
 
         return self.write(use)
+
+    def enter_device(self, name: str) -> None:
+        """Write the entry of this device in the roster, under the id that follows from its key."""
+        entry = founding.roster_entity_id(self.signer.device)
+        fields: dict[str, Value] = {"name": name, "public_key": self.signer.public_key}
+        self.write(lambda tx: tx.commit([EntityWrite(entry, founding.DEVICE, fields)]))
 
     def set(self, entity: EntityId, **fields: Value) -> None:
         def use(tx: Transaction) -> None:

@@ -64,7 +64,7 @@ class DeviceDirectory:
 
         `after` is a whole id. Raises Refused if no device has it.
         """
-        roster = await self._members.listed()
+        roster = await self._members.read_listed()
         observations, own_address, now_ms = self._observe(), self._own_address(), self._clock.now_ms()
         return await self._db.read(
             lambda snapshot: list_device_states(
@@ -97,7 +97,7 @@ class DeviceDirectory:
 
         `family_of` and `device_name_of` read the journal, which this package does not know.
         """
-        roster = await self._members.listed()
+        roster = await self._members.read_listed()
         live_links, now_ms = self._live_links(), self._clock.now_ms()
         return await self._db.read(
             lambda snapshot: find_replication_status(
@@ -154,7 +154,7 @@ class DeviceDirectory:
         device = await self._db.write(use)
         # Applied before the answer: no caller may learn of a removal while the device is still linked.
         await self._replication.apply_roster()
-        members = (await self._members.listed()).members
+        members = (await self._members.read_listed()).members
         observations, own_address, now_ms = self._observe(), self._own_address(), self._clock.now_ms()
 
         def read_edited(snapshot: Snapshot) -> DeviceState:

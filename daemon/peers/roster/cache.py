@@ -174,7 +174,7 @@ class RosterCache:
         """Return the members that this device does not link with, because the roster has too many."""
         return self._left_out
 
-    async def listed(self) -> ListedRoster:
+    async def read_listed(self) -> ListedRoster:
         """Return the roster as it is now, in the order in which it is shown.
 
         Only what changed is read; without a change, nothing is put in order again.

@@ -291,7 +291,7 @@ def test_changes_that_an_agent_proposed_or_wrote_itself_are_found_by_it(a: Home,
 
 def test_changes_of_one_device_are_found_by_its_name_or_id(fleet: Fleet, a: Home, b: Home, task: Task):
     for home in (a, b):
-        home.new("device", name=f"the {home.name}", public_key=home.signer.public_key)
+        home.enter_device(f"the {home.name}")
     fleet.sync()
     edit(b, task, priority="P0")
     fleet.sync()

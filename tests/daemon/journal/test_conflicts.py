@@ -330,7 +330,7 @@ def test_two_homes_of_an_agent_are_told_by_the_names_of_the_devices(
 ):
     fleet.sync()
     for home, name in ((a, "laptop"), (b, "phone")):
-        home.new("device", name=name, public_key=home.signer.public_key)
+        home.enter_device(name)
         settle_in(home, task)
     fleet.sync()
     (conflict,) = conflicts_of(a, task.id)

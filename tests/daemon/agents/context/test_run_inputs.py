@@ -215,7 +215,7 @@ async def test_a_change_says_where_and_when_it_was_made(
     a: Home, b: Home, task: EntityId, agent: EntityId
 ) -> None:
     for home in (a, b):
-        home.new("device", name=f"the {home.name} one", public_key=home.signer.public_key)
+        home.enter_device(f"the {home.name} one")
     await ran(a, agent, says(reports()))
     a.fleet.sync()
     a.fleet.now_ms += 60_000

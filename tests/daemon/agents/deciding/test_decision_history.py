@@ -72,7 +72,7 @@ def test_the_newest_comes_first_with_what_became_of_its_item_since(a: Home, task
 
 
 def test_a_device_is_told_by_its_name(a: Home, task: EntityId) -> None:
-    a.new("device", name="laptop", public_key=a.signer.public_key)
+    a.enter_device("laptop")
     confirm(a, a.estimate(task, 120))
     assert history(a)[0].device_name == "laptop"
 

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from daemon.agents.person import agent_timers, lifecycle
 from daemon.agents.running.recurrence import PERIODS, needs_next, next_time_ms
-from store.local import timers
+from store.local import peer_records, timers
 from store.local.recurring_timers import RecurringTimer, recurring_timers
+from store.upkeep import restored_rows
 from syncproto.ids import EntityId, id_to_text
 from tests.support.agent_queries import agent_details_of, human_input_of
 from tests.support.fleet import DAY_MS, Home
@@ -53,6 +54,13 @@ def test_a_time_that_the_clocks_skip_comes_later_and_one_that_they_show_twice_co
 def test_a_period_of_a_newer_version_or_of_a_restored_file_is_never_due():
     timer = RecurringTimer(EntityId(bytes(16)), 0, "fortnight", ms("2026-03-28T09:00"))
     assert not any(needs_next(timer, now_ms) for now_ms in (0, timer.next_ms, 2 * timer.next_ms))
+
+
+def test_a_restore_keeps_as_many_timers_and_addresses_as_a_device_sets():
+    assert (restored_rows.TIMERS_MAX, restored_rows.ADDRESSES_MAX) == (
+        agent_timers.TIMERS_MAX,
+        peer_records.ADDRESSES_MAX,
+    )
 
 
 def test_working_days_leave_out_the_weekend_and_hours_go_on():

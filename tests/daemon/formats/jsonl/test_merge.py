@@ -133,7 +133,7 @@ def test_a_pending_proposal_moves_and_can_be_confirmed(fleet: Fleet, a: Home, ta
 
 
 def test_no_device_becomes_a_member_by_a_file(fleet: Fleet, a: Home):
-    a.new("device", name="laptop", public_key=a.store._world.signer.public_key)
+    a.enter_device("laptop")
     assert '"kind":"device"' not in exported(a)
     a.new("label", name="Home")
     home = fleet.home("moved")
@@ -144,7 +144,7 @@ def test_no_device_becomes_a_member_by_a_file(fleet: Fleet, a: Home):
 
 
 def test_the_name_of_a_foreign_device_is_shown(fleet: Fleet, a: Home):
-    a.new("device", name="laptop", public_key=a.store._world.signer.public_key)
+    a.enter_device("laptop")
     entry = a.new("entry", text="words")
     home = fleet.home("moved")
     imported(home, exported(a))

@@ -158,7 +158,7 @@ def test_decisions_on_an_item_that_nobody_proposed_show_no_long_arguments(fleet:
 
 
 def test_a_device_is_shown_by_the_beginning_of_a_long_name(a: Home):
-    a.new("device", public_key=a.signer.public_key, name=LONG)
+    a.enter_device(LONG)
     tasks = [a.new("task", title=f"t{number}", status="OPEN") for number in range(THINGS)]
     sizes = [
         sum(len(piece) for piece in a.read(lambda snapshot: [*WRITERS["jsonl"](snapshot, UTC)])),

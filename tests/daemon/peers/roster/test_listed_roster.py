@@ -55,7 +55,7 @@ async def steps_with(fleet: Fleet, name: str, count: int, monkeypatch: pytest.Mo
     return [
         await steps(counted, use)
         for use in (
-            lambda: desk.peers.devices.list_states(),
+            desk.peers.devices.list_states,
             lambda: desk.peers.devices.replication_status(
                 "1",
                 family_of=lambda *_: pytest.fail("a commit is asked for"),
@@ -102,25 +102,30 @@ async def desk(fleet: Fleet) -> Device:
 async def test_without_a_change_of_the_roster_nothing_is_put_in_order_again(desk: Device):
     roster = desk.peers._members
     await introduce(desk, EVIL, "evil")
-    before = await roster.listed()
+    before = await roster.read_listed()
     await desk.add("a task")
-    assert await roster.listed() is before
+    assert await roster.read_listed() is before
     await take(desk, flood(3))
-    assert await roster.listed() is not before
-    assert {member.name for member in (await roster.listed()).members.values()} > {"evil", "m1", "m2", "m3"}
+    assert await roster.read_listed() is not before
+    assert {member.name for member in (await roster.read_listed()).members.values()} > {
+        "evil",
+        "m1",
+        "m2",
+        "m3",
+    }
 
 
 async def test_a_page_counts_the_members_and_the_removed_devices_that_follow_it(desk: Device):
     await introduce(desk, EVIL, "evil")
     await take(desk, flood(3), flood(4, 10, removed=True))
     roster = ListedRoster(await desk.read(member_records.read_members), desk.id)
-    seen, after = list[str](), None
+    names, after = list[str](), None
     expected = [(3, 4), (1, 4), (0, 3), (0, 1), (0, 0)]
     for left_out in expected:
         page = roster.page(after, 2)
         assert page is not None
         assert (page.members_left_out, page.removed_left_out) == left_out
-        seen += [member.name for member in page.shown]
+        names += [member.name for member in page.shown]
         after = page.shown[-1].device.hex()
-    assert seen == ["desk", "evil", "m1", "m2", "m3", "m10", "m11", "m12", "m13"]
+    assert names == ["desk", "evil", "m1", "m2", "m3", "m10", "m11", "m12", "m13"]
     assert roster.page("ab" * 32, 2) is None
