@@ -33,7 +33,7 @@ COUNTER_MAX = (1 << 63) - 1
 
 LONG_VALUE_BYTES = 128
 
-WHOLE_KINDS = frozenset({"change_set", "decision", "device"})
+WHOLE_KINDS = frozenset({"ask", "change_set", "decision", "device", "passkey"})
 """The kinds whose values are never dropped: who is a member and what was decided is read from the log."""
 
 # What a signature is over, not the format of commits: it stays although COMMIT_FORMAT is 2.

@@ -4,57 +4,19 @@ Never decides whether an item is confirmed.
 """
 
 from bisect import insort
-from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import apsw
 
-from syncproto.codec import Value
-from syncproto.ids import ID_BYTES, EntityId, derived_id, id_to_text
+from syncproto.ids import EntityId, derived_id, id_to_text
 
 EFFECTS_MAX: Final = 24
 """The entities that count for one item although it does not name them."""
-
-FINGERPRINT_BYTES = 32
-
-
-class ItemName(NamedTuple):
-    """What shows that an item writes an entity: the id of the item follows from it.
-
-    `follows` is the decided item that proposed the same before, if there was one.
-    """
-
-    fingerprint: bytes
-    follows: EntityId | None
-    entity: EntityId
-
-    def item_id(self, time_of: EntityId) -> EntityId:
-        """Return the id of the item; it has the time of another id."""
-        follows = None if self.follows is None else id_to_text(self.follows)
-        return derived_id("item", self.fingerprint.hex(), follows, id_to_text(self.entity), time_of=time_of)
 
 
 def entity_of_item(item: EntityId) -> EntityId:
     """Return the id of the entity that an item makes, if it makes one."""
     return derived_id("entity", id_to_text(item), time_of=item)
-
-
-def fields_of_name(name: ItemName) -> dict[str, Value]:
-    """Return the fields by which a decision shows which entity its item names."""
-    return {"entity": name.entity, "fingerprint": name.fingerprint, "follows": name.follows}
-
-
-def entity_shown_in(fields: Mapping[str, Value], item: EntityId) -> EntityId | None:
-    """Return the entity that the fields of a decision show its item to name, None if they show none."""
-    entity, fingerprint, follows = (fields.get(field) for field in ("entity", "fingerprint", "follows"))
-    if not isinstance(entity, bytes) or len(entity) != ID_BYTES:
-        return None
-    if not isinstance(fingerprint, bytes) or len(fingerprint) != FINGERPRINT_BYTES:
-        return None
-    if follows is not None and (not isinstance(follows, bytes) or len(follows) != ID_BYTES):
-        return None
-    name = ItemName(fingerprint, None if follows is None else EntityId(follows), EntityId(entity))
-    return name.entity if name.item_id(time_of=item) == item else None
 
 
 class _Entities:

@@ -36,7 +36,7 @@ class Occurrence:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One decision on the item.
+    """One decision on the item; `counts` says whether it is what the item needs.
 
     `companion_of` is the decision on another answer of the same question that this one came with, if any.
     """
@@ -53,11 +53,12 @@ class Decision:
     via: str
     head: Head
     companion_of: EntityId | None = None
+    counts: bool = True
 
     @property
     def opinion(self) -> Opinion:
         """Return the part of it that the fold of verdicts needs."""
-        return Opinion(self.id, self.verdict, self.by, self.seen)
+        return Opinion(self.id, self.verdict, self.by, self.seen, self.counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,4 +180,5 @@ def read_decision(received: DecodedCommit, opinion: Opinion, log: CommitLog) -> 
         via=_text(fields.get("via")),
         head=received.head,
         companion_of=_id_or_none(fields.get("companion_of")),
+        counts=opinion.counts,
     )

@@ -9,13 +9,17 @@ from typing import Any, NamedTuple
 import apsw
 
 from store.fold import effects
+from store.fold.item_name import ItemName, name_shown_in
 from store.fold.verdicts import UNDECIDED, DecisionStatus, ItemStatus, Opinion, Verdict
 from syncproto import codec
+from syncproto.assertion import Assertion, assertion_in, decision_challenge
 from syncproto.commit import AuthorKind, Operation
 from syncproto.ids import ID_BYTES, EntityId
 
 CHANGE_SET = "change_set"
 DECISION = "decision"
+ASK = "ask"
+PASSKEY = "passkey"
 
 NEVER_EXPIRES_MS = (1 << 63) - 1
 
@@ -23,11 +27,16 @@ _VERDICTS = frozenset(verdict.value for verdict in Verdict)
 
 
 class ParsedDecision(NamedTuple):
-    """A decision on an item, as its operation contains it, and the entity that it shows the item to name."""
+    """A decision on an item, as its operation contains it.
+
+    `name` is what it shows the item's id to follow from. `assertion` is that of a passkey, over `challenge`.
+    """
 
     item: EntityId
     opinion: Opinion
-    named: EntityId | None = None
+    name: ItemName | None = None
+    assertion: Assertion | None = None
+    challenge: bytes = b""
 
 
 def _ids(values: object) -> list[EntityId]:
@@ -48,19 +57,24 @@ def parse_decision(operation: Operation) -> ParsedDecision | None:
         return None
     identifiers = frozenset(_ids(fields.get("seen")))
     opinion = Opinion(operation.entity, Verdict(verdict), operation.by, identifiers)
-    return ParsedDecision(items[0], opinion, effects.entity_shown_in(fields, items[0]))
+    assertion = assertion_in(fields)
+    challenge = b"" if assertion is None else decision_challenge(fields)
+    return ParsedDecision(items[0], opinion, name_shown_in(fields, items[0]), assertion, challenge)
 
 
-def record_change_set(db: apsw.Connection, operation: Operation, seq: int) -> None:
-    """Index the items of a change set; malformed ones are left out, and stay in the log.
+def record_change_set(db: apsw.Connection, operation: Operation, seq: int) -> list[tuple[EntityId, ItemName]]:
+    """Index the items of a change set, and return those that show what their ids follow from.
+
+    Malformed ones are left out, and stay in the log.
 
     An item that a set names twice is indexed once: otherwise reading it would cost its occurrences times
     the size of the set.
     """
     items, tasks = operation.fields.get("items"), _ids([operation.fields.get("task_id")])
     if operation.kind != CHANGE_SET or not operation.creates or not tasks or not isinstance(items, list):
-        return
+        return []
     identifiers: set[EntityId] = set()
+    names = []
     for position, item in enumerate(items):
         ids = _ids([item.get("item_id")]) if isinstance(item, dict) else []
         if not isinstance(item, dict) or not ids or ids[0] in identifiers:
@@ -78,8 +92,11 @@ def record_change_set(db: apsw.Connection, operation: Operation, seq: int) -> No
                 seq,
             ),
         )
-        expires_ms = operation.fields.get("expires_at")
-        extend_waiting(db, ids[0], expires_ms if type(expires_ms) is int else 0)
+        extend_waiting(db, ids[0], expiry_in(operation))
+        name = name_shown_in(item, ids[0])
+        if name is not None:
+            names.append((ids[0], name))
+    return names
 
 
 def extend_waiting(db: apsw.Connection, item: EntityId, until_ms: int) -> None:
@@ -95,7 +112,7 @@ def record_decision(db: apsw.Connection, decision: ParsedDecision, seq: int) -> 
     """Index a decision; the caller has counted it, and calls `write_item_status`."""
     opinion = decision.opinion
     db.execute(
-        "INSERT INTO opinion VALUES (?, ?, ?, ?, ?, ?)",
+        "INSERT INTO opinion VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         (
             decision.item,
             seq,
@@ -103,25 +120,66 @@ def record_decision(db: apsw.Connection, decision: ParsedDecision, seq: int) -> 
             opinion.verdict.value,
             int(opinion.by),
             codec.encode(sorted(opinion.seen)),
+            int(opinion.counts),
+            None if decision.assertion is None else decision.assertion.passkey,
         ),
     )
 
 
-def write_item_status(db: apsw.Connection, item: EntityId, standing: ItemStatus) -> None:
-    """Write the status of an item."""
+def positions_of_decisions(db: apsw.Connection, item: EntityId) -> list[tuple[int, EntityId]]:
+    """Return the feed positions and ids of the decisions on an item, in feed order."""
+    rows: Any = db.execute("SELECT seq, decision FROM opinion WHERE item = ? ORDER BY seq, decision", (item,))
+    return [(seq, EntityId(decision)) for seq, decision in rows]
+
+
+def counts_already(db: apsw.Connection, decision: ParsedDecision, seq: int) -> bool:
+    """Return whether an indexed decision counts, as far as was known."""
+    row: Any = db.execute(
+        "SELECT counts FROM opinion WHERE item = ? AND seq = ? AND decision = ?",
+        (decision.item, seq, decision.opinion.decision),
+    ).fetchone()
+    return bool(row[0])
+
+
+def write_counts(db: apsw.Connection, decision: ParsedDecision, seq: int) -> None:
+    """Write whether an indexed decision counts."""
+    db.execute(
+        "UPDATE opinion SET counts = ? WHERE item = ? AND seq = ? AND decision = ?",
+        (int(decision.opinion.counts), decision.item, seq, decision.opinion.decision),
+    )
+
+
+def write_item_status(db: apsw.Connection, item: EntityId, status: ItemStatus, until_ms: int) -> None:
+    """Write the status of an item, and until when it may wait for a decision."""
     db.execute(
         "INSERT INTO item VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE"
         " SET status = excluded.status, disputed = excluded.disputed, until_ms = excluded.until_ms",
-        (item, standing.status.value, int(standing.disputed), NEVER_EXPIRES_MS),
+        (item, status.status.value, int(status.disputed), until_ms),
     )
+
+
+def positions_of_proposals(db: apsw.Connection, item: EntityId) -> list[tuple[int, EntityId]]:
+    """Return the feed positions and ids of the change sets that propose an item."""
+    rows: Any = db.execute("SELECT seq, change_set FROM proposal WHERE item = ?", (item,))
+    return [(seq, EntityId(change_set)) for seq, change_set in rows]
+
+
+def expiry_in(operation: Operation) -> int:
+    """Return when the items of a change set expire, Unix time in milliseconds."""
+    expires_ms = operation.fields.get("expires_at")
+    return expires_ms if type(expires_ms) is int else 0
 
 
 def opinions_on(db: apsw.Connection, item: EntityId) -> list[Opinion]:
     """Return the decisions on an item, in feed order."""
-    rows = db.execute("SELECT decision, verdict, by, seen FROM opinion WHERE item = ? ORDER BY seq", (item,))
+    rows: Any = db.execute(
+        "SELECT decision, verdict, by, seen, counts FROM opinion WHERE item = ? ORDER BY seq", (item,)
+    )
     return [
-        Opinion(decision, Verdict(verdict), AuthorKind(by), frozenset(codec.decode_trusted(seen_heads)))
-        for decision, verdict, by, seen_heads in rows
+        Opinion(
+            decision, Verdict(verdict), AuthorKind(by), frozenset(codec.decode_trusted(ids)), bool(counts)
+        )
+        for decision, verdict, by, ids, counts in rows
     ]
 
 

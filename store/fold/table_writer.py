@@ -19,23 +19,30 @@ from store.fold.entity_state import (
     load_state,
     with_provenance,
 )
+from store.fold.item_name import Requirement, requirement_of_ask
 from store.fold.list_columns import columns_of, columns_of_lone_creation
 from store.fold.liveness import Liveness
 from store.fold.lone_creation import LoneCreation, is_lone_creation
 from store.fold.operations import operation_at, operations_on
+from store.fold.presence import PresenceIndex
 from store.fold.proposal_index import ParsedDecision
 from store.fold.relations import relations_of
 from store.fold.tallies import VerdictTallies
+from store.fold.verdicts import UNDECIDED
 from store.log.commit_log import CommitLog
+from syncproto.assertion import passkey_in
 from syncproto.codec import Redacted, Value
-from syncproto.commit import DecodedCommit, Operation, is_long
+from syncproto.commit import AuthorKind, DecodedCommit, Operation, is_long
 from syncproto.ids import EntityId
+from syncproto.keys import device_id_of_key
 from syncproto.vector_clock import Head
 
 HASH_MODULUS = 1 << 256
 
 _ROWS = "SELECT entity.id, no, entity.state, form FROM entity LEFT JOIN conditional ON entity = entity.id"
-_DECIDING = frozenset({proposal_index.CHANGE_SET, proposal_index.DECISION})
+_DECIDING = frozenset(
+    {proposal_index.CHANGE_SET, proposal_index.DECISION, proposal_index.ASK, proposal_index.PASSKEY}
+)
 
 
 def entity_hash(entity: EntityId, state: bytes) -> int:
@@ -86,6 +93,7 @@ class TableWriter:
         self._touched: list[tuple[EntityId, int]] = []
         self._tallies = VerdictTallies(db)
         self._liveness = Liveness(db, log, self._tallies)
+        self._presence = PresenceIndex(db)
         self._lost: list[tuple[EntityId, str, EntityId]] = []
         self._gained: list[tuple[EntityId, str, EntityId]] = []
         self._last_no: int | None = None
@@ -125,7 +133,7 @@ class TableWriter:
         operations = received.commit.operations
         # Verdicts first: a confirmation is in one commit with its effect, which has to be live then.
         if not _DECIDING.isdisjoint([operation.kind for operation in operations]):
-            for entity in self._verdicts(operations, seq):
+            for entity in self._verdicts(received, seq):
                 self._turn(entity)
         for operation in operations:
             entity = operation.entity
@@ -176,34 +184,108 @@ class TableWriter:
         self._db.executemany("INSERT INTO history VALUES (?, ?)", self._touched)
         self._touched.clear()
 
-    def _verdicts(self, operations: list[Operation], seq: int) -> set[EntityId]:
+    def _verdicts(self, received: DecodedCommit, seq: int) -> set[EntityId]:
         """Index proposals and decisions; return the entities whose live operations changed by them."""
         turned: set[EntityId] = set()
-        for operation in operations:
-            if operation.kind == proposal_index.CHANGE_SET:
-                proposal_index.record_change_set(self._db, operation, seq)
-            elif operation.kind == proposal_index.DECISION:
-                decision = proposal_index.parse_decision(operation)
-                if decision is not None:
-                    turned |= self._decide(decision)
-                    proposal_index.record_decision(self._db, decision, seq)
+        for operation in received.commit.operations:
+            match operation.kind:
+                case proposal_index.CHANGE_SET:
+                    for item, name in proposal_index.record_change_set(self._db, operation, seq):
+                        turned |= self._require(item, name.requirement)
+                case proposal_index.ASK if operation.creates:
+                    turned |= self._require(
+                        operation.entity, requirement_of_ask(operation.fields, operation.entity)
+                    )
+                case proposal_index.PASSKEY if operation.creates:
+                    turned |= self._add_passkey(operation)
+                case proposal_index.DECISION:
+                    decision = proposal_index.parse_decision(operation)
+                    if decision is not None:
+                        turned |= self._decide(decision, received.head, seq)
         return turned
 
-    def _decide(self, decision: ParsedDecision) -> set[EntityId]:
+    def _decide(self, decision: ParsedDecision, head: Head, seq: int) -> set[EntityId]:
         """Count a decision; return the entities on which its item came into effect, or ceased to be in it."""
-        item, effects = decision.item, self._liveness.effects
+        item, name, effects = decision.item, decision.name, self._liveness.effects
+        turned = self._require(item, None if name is None else name.requirement)
         before = set(effects.counting_entities(item))
-        if decision.named is not None:
-            effects.record_name(item, decision.named)
+        if name is not None and name.entity is not None:
+            effects.record_name(item, name.entity)
         after = set(effects.counting_entities(item))
-        if self._tallies.add_opinion(item, decision.opinion):
-            return before | after
-        return before ^ after if self._liveness.is_confirmed(item) else set()
+        decision = self._judge(decision, head)
+        if decision.opinion.counts and self._tallies.add_opinion(item, decision.opinion):
+            turned |= before | after
+        elif self._liveness.is_confirmed(item):
+            turned |= before ^ after
+        proposal_index.record_decision(self._db, decision, seq)
+        return turned
+
+    def _judge(self, decision: ParsedDecision, head: Head) -> ParsedDecision:
+        """Return a decision with whether it counts; `head` is its commit."""
+        requirement = self._presence.requirement(decision.item)
+        if requirement is None:
+            return decision
+        signer = device_id_of_key(self._log.key_of_commit(head))
+        counts = self._presence.fulfils(decision, signer, requirement)
+        return decision._replace(opinion=decision.opinion._replace(counts=counts))
+
+    def _require(self, item: EntityId, requirement: Requirement | None) -> set[EntityId]:
+        """Record what verdicts on an item need, and count anew those that came before.
+
+        Returns the entities on which the item ceased to be in effect.
+        """
+        if requirement is None or not self._presence.record_requirement(item, requirement):
+            return set()
+        positions = proposal_index.positions_of_decisions(self._db, item)
+        if not positions:
+            return set()
+        counting = []
+        for seq, identifier in positions:
+            decision = self._decision_at(seq, identifier)
+            if decision.opinion.counts:
+                counting.append(decision.opinion)
+            else:
+                proposal_index.write_counts(self._db, decision, seq)
+        turned = self._tallies.count_anew(item, counting)
+        return set(self._liveness.effects.counting_entities(item)) if turned else set()
+
+    def _add_passkey(self, operation: Operation) -> set[EntityId]:
+        """Record a passkey, and count the decisions that have named it already."""
+        passkey = passkey_in(operation.fields)
+        if passkey is None or passkey.id != operation.entity or operation.by is not AuthorKind.USER:
+            return set()
+        turned: set[EntityId] = set()
+        for seq, identifier in self._presence.record_passkey(passkey):
+            decision = self._decision_at(seq, identifier)
+            if not decision.opinion.counts or proposal_index.counts_already(self._db, decision, seq):
+                continue
+            if self._tallies.add_opinion(decision.item, decision.opinion):
+                turned.update(self._liveness.effects.counting_entities(decision.item))
+            proposal_index.write_counts(self._db, decision, seq)
+        return turned
+
+    def _decision_at(self, seq: int, identifier: EntityId) -> ParsedDecision:
+        """Return a decision of the log, with whether it counts now."""
+        write = operation_at(seq, identifier, self._log)
+        decision = proposal_index.parse_decision(write.operation)
+        assert decision is not None, "only decisions are indexed"
+        return self._judge(decision, write.head)
 
     def _settle(self) -> None:
         """Write the status of the decided items."""
         for item, status in self._tallies.write():
-            proposal_index.write_item_status(self._db, item, status)
+            until_ms = self._last_expiry(item) if status is None else proposal_index.NEVER_EXPIRES_MS
+            proposal_index.write_item_status(self._db, item, status or UNDECIDED, until_ms)
+
+    def _last_expiry(self, item: EntityId) -> int:
+        """Return until when an item may wait, as its proposals say it: no decision on it counts any more."""
+        return max(
+            (
+                proposal_index.expiry_in(operation_at(seq, change_set, self._log).operation)
+                for seq, change_set in proposal_index.positions_of_proposals(self._db, item)
+            ),
+            default=0,
+        )
 
     def _fold_from(self, opened: _OpenRow, history: Iterable[SourcedOperation]) -> None:
         """Fold an entity from its whole history, of which nothing has been applied."""

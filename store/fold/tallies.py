@@ -3,6 +3,7 @@
 Never reads the other decisions on an item.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import apsw
@@ -27,24 +28,53 @@ class VerdictTallies:
 
     def add_opinion(self, item: EntityId, opinion: Opinion) -> bool:
         """Count a decision before it is indexed; return whether its item became confirmed or ceased to be."""
-        counts = self._counts.get(item)
-        if counts is None:
-            counts = self._counts[item] = self._read_counts(item)
-        before = _status(counts).status
+        counts = self._open_counts(item)
+        before = _status(counts)
         self._count(item, opinion, OF_ALL, counts[OF_ALL])
         if opinion.by is AuthorKind.USER:
             self._count(item, opinion, OF_PERSONS, counts[OF_PERSONS])
-        # Whether an operation is live depends on this alone: other verdicts change no entity.
-        after = _status(counts).status
-        return (before is DecisionStatus.CONFIRMED) != (after is DecisionStatus.CONFIRMED)
+        return _turned(before, _status(counts))
+
+    def count_anew(self, item: EntityId, opinions: Iterable[Opinion]) -> bool:
+        """Count the decisions on an item that count, and no other; return as `add_opinion` does."""
+        before = _status(self._open_counts(item))
+        self._db.execute("DELETE FROM tally WHERE item = ?", (item,))
+        self._db.execute("DELETE FROM overruled WHERE item = ?", (item,))
+        opinions = list(opinions)
+        persons = [opinion for opinion in opinions if opinion.by is AuthorKind.USER]
+        counts = self._counts[item] = (
+            self._count_all(item, OF_ALL, opinions),
+            self._count_all(item, OF_PERSONS, persons),
+        )
+        return _turned(before, _status(counts))
+
+    def _open_counts(self, item: EntityId) -> tuple[_Counts, _Counts]:
+        counts = self._counts.get(item)
+        if counts is None:
+            counts = self._counts[item] = self._read_counts(item)
+        return counts
+
+    def _count_all(self, item: EntityId, whose: int, opinions: list[Opinion]) -> _Counts:
+        """Count decisions on an item of which none has been counted."""
+        seen = frozenset[EntityId]().union(*(opinion.seen for opinion in opinions))
+        self._db.executemany(
+            "INSERT INTO overruled VALUES (?, ?, ?)", [(item, whose, decision) for decision in sorted(seen)]
+        )
+        counts = dict.fromkeys((opinion.verdict for opinion in opinions), 0)
+        for opinion in opinions:
+            counts[opinion.verdict] += opinion.decision not in seen
+        return counts
 
     def status(self, item: EntityId) -> ItemStatus | None:
         """Return the status of an item that was decided in this transaction, None for another one."""
         counts = self._counts.get(item)
         return None if counts is None else _status(counts)
 
-    def write(self) -> list[tuple[EntityId, ItemStatus]]:
-        """Write the tallies, and forget them; return the items with their statuses."""
+    def write(self) -> list[tuple[EntityId, ItemStatus | None]]:
+        """Write the tallies, and forget them; return the items with their statuses.
+
+        The status is None if no decision on the item counts.
+        """
         self._db.executemany(
             "INSERT OR REPLACE INTO tally VALUES (?, ?, ?, ?)",
             [
@@ -54,7 +84,9 @@ class VerdictTallies:
                 for verdict, number in counts[whose].items()
             ],
         )
-        statuses = [(item, _status(counts)) for item, counts in self._counts.items()]
+        statuses = [
+            (item, _status(counts) if counts[OF_ALL] else None) for item, counts in self._counts.items()
+        ]
         self._counts.clear()
         return statuses
 
@@ -75,7 +107,7 @@ class VerdictTallies:
             )
             rows: Any = self._db.execute(
                 "SELECT verdict, count(*) FROM opinion WHERE item = ? AND decision IN carray(?)"
-                " AND (by = ? OR ?) GROUP BY verdict",
+                " AND counts AND (by = ? OR ?) GROUP BY verdict",
                 (item, apsw.carray(tuple(new)), int(AuthorKind.USER), whose == OF_ALL),
             )
             for verdict, number in rows:
@@ -103,3 +135,8 @@ def _status(counts: tuple[_Counts, _Counts]) -> ItemStatus:
     # The counts of people have an entry also if none of their decisions is maximal: agents then decide
     # nothing.
     return item_status_from(counts[OF_PERSONS] or counts[OF_ALL])
+
+
+def _turned(before: ItemStatus, after: ItemStatus) -> bool:
+    # Whether an operation is live depends on this alone: other verdicts change no entity.
+    return (before.status is DecisionStatus.CONFIRMED) != (after.status is DecisionStatus.CONFIRMED)

@@ -40,12 +40,13 @@ class ItemStatus(NamedTuple):
 
 
 class Opinion(NamedTuple):
-    """The part of a decision that the fold needs."""
+    """The part of a decision that the fold needs; `counts` says whether it is what its item needs."""
 
     decision: EntityId
     verdict: Verdict
     by: AuthorKind
     seen: frozenset[EntityId]
+    counts: bool = True
 
 
 UNDECIDED = ItemStatus(DecisionStatus.PENDING, disputed=False)
@@ -61,8 +62,11 @@ def maximal_opinions(opinions: Iterable[Opinion]) -> list[Opinion]:
 
 
 def deciding_opinions(opinions: Iterable[Opinion]) -> list[Opinion]:
-    """Return the maximal decisions of people, or those of agents if no person has decided."""
-    opinions = list(opinions)
+    """Return the maximal decisions of people, or those of agents if no person has decided.
+
+    Decisions that do not count are left out, with what they have seen.
+    """
+    opinions = [opinion for opinion in opinions if opinion.counts]
     persons = [opinion for opinion in opinions if opinion.by is AuthorKind.USER]
     # The word of a person outweighs that of an agent, even if the agent's decision has seen it.
     return maximal_opinions(persons or opinions)

@@ -130,6 +130,12 @@ class CommitLog:
         replica_chains = self._replicas[replica]
         return self._root_key(replica_chains, replica_chains.branches[branch_no].branch_at(1))
 
+    def key_of_commit(self, head: Head) -> bytes:
+        """Return the public key that has signed a commit of the log: that of the first on its chain."""
+        branch = self._branch_of(head)
+        assert branch is not None, "the log holds the commit"
+        return self._root_key(self._replicas[head.replica], branch.branch_at(1))
+
     def owner_key(self, replica: ReplicaId) -> bytes:
         """Return the public key of the device that writes as a known replica, the same in every log.
 

@@ -24,6 +24,8 @@ DERIVED_TABLES: Final[dict[str, tuple[str, ...]]] = {
     "overruled": ("item", "whose", "decision"),
     "tally": ("item", "whose", "verdict"),
     "item": ("id",),
+    "requirement": ("item",),
+    "passkey": ("entity",),
 }
 """The tables that follow from the log, and the columns that identify their rows."""
 

@@ -33,5 +33,6 @@ def counted_status(opinions: Iterable[Opinion]) -> ItemStatus:
         tallies.add_opinion(item, opinion)
         proposal_index.record_decision(db, ParsedDecision(item, opinion), seq)
         for decided, status in tallies.write():
-            proposal_index.write_item_status(db, decided, status)
+            assert status is not None
+            proposal_index.write_item_status(db, decided, status, proposal_index.NEVER_EXPIRES_MS)
     return proposal_index.read_item_status(db, item)

@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Callable
 from typing import Any
 
-from tests.vectors import portable, semantics, wire
+from tests.vectors import cases_presence, portable, semantics, wire
 from tests.vectors.commit_writer import START_MS, CommitWriter, WrittenCommit, decision, name_id, operation
 from tests.vectors.semantics import AGENT, ReferenceStore
 
@@ -335,6 +335,7 @@ _STORIES: tuple[tuple[str, Story], ...] = (
     ("effects on what an item names", _named_effects),
     ("what is founded is taken over by none", _taken_over),
     ("disputed", _disputed),
+    *cases_presence.STORIES,
     ("decisions that are none", _odd_decisions),
     ("dropped values that a person's own words cover", _dropped),
     ("dropped values that still count", _dropped_wrongly),

@@ -284,7 +284,7 @@ def _operations() -> Labelled:
             "malformed",
             put(good, 7, array(put(element, index, pack(wire.dropped("x"))))),
         )
-    for kind in ("change_set", "decision", "device"):
+    for kind in ("ask", "change_set", "decision", "device", "passkey"):
         by_name = [*element[:1], kind, *element[2:]]
         of_kind = put(by_name, 3, pack({"n": wire.dropped("x")}))
         yield f"a dropped value in a {kind}", "malformed", put(good, 7, array(of_kind))

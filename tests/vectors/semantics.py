@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from tests.vectors import wire
+from tests.vectors import presence, wire
 from tests.vectors.wire import InvalidEncoding, require
 
 Head = tuple[bytes, int, bytes]
@@ -141,12 +141,16 @@ class ReferenceStore:
 
     def check_signature(self, end: Head, signed: bytes) -> None:
         """Refuse a run that does not end in a signature by the key in the first commit of its chain."""
-        first = next(head for head in self.chains.past(end) if head[1] == 1)
         message = b"placet commit 1\x00" + self.held[end].digest
         try:
-            Ed25519PublicKey.from_public_bytes(self.held[first].commit[6]).verify(signed, message)
+            Ed25519PublicKey.from_public_bytes(self.key_of(end)).verify(signed, message)
         except (InvalidSignature, ValueError) as fault:
             raise InvalidEncoding("bad-signature") from fault
+
+    def key_of(self, head: Head) -> bytes:
+        """Return the key in the first commit of the chain that a commit is on."""
+        first = next(past for past in self.chains.past(head) if past[1] == 1)
+        return bytes(self.held[first].commit[6])
 
     def vector(self) -> Clock:
         """Return what the store holds."""
@@ -154,8 +158,6 @@ class ReferenceStore:
 
 
 # -- verdicts -----------------------------------------------------------------------------------------
-
-VERDICTS = ("confirmed", "rejected", "deferred", "undone", "reopened", "retracted")
 
 
 class ReferenceOpinion(NamedTuple):
@@ -190,15 +192,19 @@ def _ids(values: Any) -> list[bytes]:
 
 
 def opinions_by_item(store: ReferenceStore) -> dict[bytes, list[ReferenceOpinion]]:
-    """Collect the decisions in a store, by the item that they are about."""
+    """Collect the decisions in a store that count, by the item that they are about."""
     reference_opinions: dict[bytes, list[ReferenceOpinion]] = {}
+    rules = presence.Rules(operation for held in store.held.values() for operation in held.commit[7])
     for record in store.held.values():
-        for entity, kind, base, fields, _, by, _ in record.commit[7]:
-            verdict, item = fields.get("verdict"), fields.get("item_id")
-            expected = isinstance(verdict, str) and verdict in VERDICTS
-            if kind == "decision" and not base and expected and wire.is_id(item):
-                opinion = ReferenceOpinion(entity, str(verdict), by, set(_ids(fields.get("seen"))))
-                reference_opinions.setdefault(item, []).append(opinion)
+        for operation in record.commit[7]:
+            if not presence.is_decision(operation):
+                continue
+            entity, _, _, fields, _, by, _ = operation
+            counting = reference_opinions.setdefault(fields["item_id"], [])
+            if rules.counts(operation, store.key_of(record.head)):
+                counting.append(
+                    ReferenceOpinion(entity, fields["verdict"], by, set(_ids(fields.get("seen"))))
+                )
     return reference_opinions
 
 
@@ -284,19 +290,10 @@ def named_entities(store: ReferenceStore, item: bytes) -> set[bytes]:
     """Return the entity whose id follows from an item's, and those from whose ids the item's follows."""
     named = {wire.derived_id("entity", [wire.text(item)], item)}
     for record in store.held.values():
-        for _, kind, base, fields, _, _, _ in record.commit[7]:
-            if kind != "decision" or base or fields.get("item_id") != item:
-                continue
-            if not isinstance(fields.get("verdict"), str) or fields["verdict"] not in VERDICTS:
-                continue
-            entity, fingerprint, follows = (fields.get(name) for name in ("entity", "fingerprint", "follows"))
-            if not isinstance(fingerprint, bytes) or len(fingerprint) != 32 or not wire.is_id(entity):
-                continue
-            if follows is not None and not wire.is_id(follows):
-                continue
-            before = None if follows is None else wire.text(follows)
-            if wire.derived_id("item", [fingerprint.hex(), before, wire.text(entity)], item) == item:
-                named.add(entity)
+        for operation in record.commit[7]:
+            if presence.is_decision(operation) and operation[3]["item_id"] == item:
+                entity, _ = presence.shown(operation[3], item)
+                named |= set() if entity is None else {entity}
     return named
 
 

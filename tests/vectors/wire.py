@@ -29,6 +29,9 @@ class InvalidEncoding(Exception):
         self.outcome = outcome
 
 
+WHOLE_KINDS = ("ask", "change_set", "decision", "device", "passkey")
+
+
 def require(holds: bool, outcome: str) -> None:
     """Refuse with an outcome unless something holds."""
     if not holds:
@@ -304,7 +307,10 @@ def _check_operation(operation: list[Any]) -> None:
         require(0 < len(name) <= NAME_CHARS_MAX, "out-of-range")
         if not is_dropped(value):
             check_value(value)
-        require(not is_dropped(value) or kind not in ("change_set", "decision", "device"), "malformed")
+        require(
+            not is_dropped(value) or kind not in ("ask", "change_set", "decision", "device", "passkey"),
+            "malformed",
+        )
     check_value(origin)
 
 

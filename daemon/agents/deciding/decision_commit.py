@@ -13,8 +13,8 @@ from daemon.agents.tools.effects import Effect, args_hash, effect_of, operation_
 from daemon.agents.tools.message_ids import confirmation_message_ids
 from daemon.journal.checklist_items import TODOS_TITLE
 from daemon.journal.fields import positions
-from store.fold.effects import ItemName, fields_of_name
 from store.fold.item import Item
+from store.fold.item_name import ItemName, fields_of_name
 from store.fold.verdicts import Verdict
 from store.snapshot import Snapshot
 from store.transaction import EntityWrite, Transaction

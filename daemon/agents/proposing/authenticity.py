@@ -13,8 +13,8 @@ from daemon.agents.tools.arguments import ArgumentFault, Arguments
 from daemon.agents.tools.effects import fingerprint_of, item_id, written_entity
 from daemon.agents.tools.questions import Change, arguments_of_answers, change_of_answer
 from daemon.agents.tools.table import ANSWER_QUESTION, TOOLS, is_change, validate_arguments
-from store.fold.effects import ItemName
 from store.fold.item import Item, Occurrence
+from store.fold.item_name import ItemName
 from store.snapshot import Snapshot
 from syncproto.ids import EntityId
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from daemon.agents.tools.arguments import Arguments
 from daemon.agents.tools.questions import change_of_answer
 from daemon.agents.tools.table import TOOLS, Tool, WriteTarget, effective_arguments, is_effective_argument
-from store.fold.effects import ItemName, entity_of_item
+from store.fold.effects import entity_of_item
+from store.fold.item_name import ItemName
 from syncproto.codec import Value
 from syncproto.ids import EntityId, derived_id, id_from_text, id_to_text, tagged_digest
 
@@ -116,11 +117,7 @@ def item_id(
     `previous` is the decided item that it follows, if any. `entity` is what it writes, None if it makes that:
     either the item's id follows from the entity's, or the entity's from the item's.
     """
-    if entity is not None:
-        return ItemName(fingerprint, previous, entity).item_id(time_of=task)
-    return derived_id(
-        "item", fingerprint.hex(), None if previous is None else id_to_text(previous), time_of=task
-    )
+    return ItemName(fingerprint, previous, entity).item_id(time_of=task)
 
 
 def change_set_id(run_key: str, number: int, task: EntityId) -> EntityId:

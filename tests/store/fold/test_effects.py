@@ -8,8 +8,9 @@ import random
 import pytest
 
 from store.fold.conditional import ConditionalFold, InEffect
-from store.fold.effects import EFFECTS_MAX, ItemName, entity_of_item, entity_shown_in, fields_of_name
+from store.fold.effects import EFFECTS_MAX, entity_of_item
 from store.fold.entity_state import EntityState
+from store.fold.item_name import ItemName, fields_of_name, name_shown_in
 from store.log.commit_log import CommitLog
 from store.store import Store
 from store.transaction import EntityWrite
@@ -195,5 +196,5 @@ def test_in_which_order_names_effects_and_verdicts_come_makes_no_difference(
     ],
 )
 def test_what_does_not_lead_to_the_item_shows_nothing(more: dict[str, Value]) -> None:
-    assert entity_shown_in(fields_of_name(NAME), NAMING_ITEM) == NAMED
-    assert entity_shown_in(fields_of_name(NAME) | more, NAMING_ITEM) is None
+    assert name_shown_in(fields_of_name(NAME), NAMING_ITEM) == NAME
+    assert name_shown_in(fields_of_name(NAME) | more, NAMING_ITEM) is None
