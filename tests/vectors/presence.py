@@ -54,7 +54,7 @@ def shown(fields: dict[str, Any], item: bytes) -> tuple[bytes | None, Need]:
 
 def _need_of_ask(fields: dict[str, Any], ask: bytes) -> Need:
     agent, key, need = fields.get("agent_id"), fields.get("key"), _need(fields)
-    if need is None or not wire.is_id(agent) or not isinstance(key, str) or len(key) > 200:
+    if need is None or not _bytes(agent, 16) or not isinstance(key, str) or len(key) > 200:
         return None
     parts = [wire.text(agent), key, need[1].hex(), need[0]]
     return need if wire.derived_id("ask", parts, agent) == ask else None
@@ -94,7 +94,7 @@ class Rules:
             self.passkeys[entity] = (key, domain)
 
     def _learn(self, fields: Any) -> None:
-        item = fields.get("item_id") if isinstance(fields, dict) else None
+        item: Any = fields.get("item_id") if isinstance(fields, dict) else None
         need = shown(fields, item)[1] if _bytes(item, 16) else None
         if need is not None:
             self.needs[bytes(item)] = need
