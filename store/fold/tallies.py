@@ -56,13 +56,14 @@ class VerdictTallies:
 
     def _count_all(self, item: EntityId, whose: int, opinions: list[Opinion]) -> _Counts:
         """Count decisions on an item of which none has been counted."""
-        seen = frozenset[EntityId]().union(*(opinion.seen for opinion in opinions))
+        overruled = frozenset[EntityId]().union(*(opinion.seen for opinion in opinions))
         self._db.executemany(
-            "INSERT INTO overruled VALUES (?, ?, ?)", [(item, whose, decision) for decision in sorted(seen)]
+            "INSERT INTO overruled VALUES (?, ?, ?)",
+            [(item, whose, decision) for decision in sorted(overruled)],
         )
         counts = dict.fromkeys((opinion.verdict for opinion in opinions), 0)
         for opinion in opinions:
-            counts[opinion.verdict] += opinion.decision not in seen
+            counts[opinion.verdict] += opinion.decision not in overruled
         return counts
 
     def status(self, item: EntityId) -> ItemStatus | None:

@@ -178,9 +178,9 @@ def _asks(anna: CommitWriter, bea: CommitWriter) -> list[WrittenCommit]:
     parts = [wire.text(agent), "mail 1", _HOME.hex(), "other_device"]
     genuine, forged = wire.derived_id("ask", parts, agent), name_id("no ask")
     fields = {"agent_id": agent, "key": "mail 1", "home": _HOME, "presence": "other_device"}
-    asked = anna.write(*(operation(ask, fields, kind="ask", by=AGENT) for ask in (genuine, forged)))
+    commit = anna.write(*(operation(ask, fields, kind="ask", by=AGENT) for ask in (genuine, forged)))
     decisions = [_decision(ask, "confirmed", f"d{n}") for n, ask in enumerate((genuine, forged))]
-    return [asked, anna.write(*decisions), bea.write(_decision(genuine, "rejected", "d2"))]
+    return [commit, anna.write(*decisions), bea.write(_decision(genuine, "rejected", "d2"))]
 
 
 Story = Callable[[CommitWriter, CommitWriter], list[WrittenCommit]]

@@ -194,7 +194,7 @@ def _ids(values: Any) -> list[bytes]:
 def opinions_by_item(store: ReferenceStore) -> dict[bytes, list[ReferenceOpinion]]:
     """Collect the decisions in a store that count, by the item that they are about."""
     reference_opinions: dict[bytes, list[ReferenceOpinion]] = {}
-    rules = presence.Rules(operation for held in store.held.values() for operation in held.commit[7])
+    rules = presence.Rules(operation for record in store.held.values() for operation in record.commit[7])
     for record in store.held.values():
         for operation in record.commit[7]:
             if not presence.is_decision(operation):

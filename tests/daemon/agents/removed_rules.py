@@ -10,6 +10,8 @@ CONDITIONAL, LIVENESS, WRITER = (
     f"store/fold/{name}.py" for name in ("conditional", "liveness", "table_writer")
 )
 VERDICTS, TALLIES, INDEX = (f"store/fold/{name}.py" for name in ("verdicts", "tallies", "proposal_index"))
+PRESENCE, NAMES = "store/fold/presence.py", "store/fold/item_name.py"
+PRESENCE_TESTS = "tests/store/fold/test_presence.py"
 DECISIONS, CONFIRMING = "daemon/agents/deciding/decisions.py", "daemon/agents/deciding/decision_commit.py"
 JUDGING, COMPARING = "daemon/agents/deciding/item_state.py", "daemon/agents/deciding/staleness.py"
 SETS = "daemon/agents/deciding/set_decisions.py"
@@ -73,8 +75,8 @@ TABLE = (
     Removed(
         "a verdict folds again what it changes",
         WRITER,
-        "            return before | after\n",
-        "            return set()\n",
+        "            turned |= before | after\n",
+        "            turned |= set()\n",
     ),
     Removed(
         "a creation that a person has touched stays",
@@ -99,6 +101,63 @@ TABLE = (
         FOLD,
         "by_person = is_direct_user_write(operation) and not operation.deletes",
         "by_person = is_direct_user_write(operation)",
+    ),
+    # -- what a verdict needs -----------------------------------------------------------------------------
+    Removed(
+        "a verdict of the agent's own device does not count",
+        PRESENCE,
+        "return signer != requirement.home",
+        "return True",
+        PRESENCE_TESTS,
+    ),
+    Removed(
+        "a verdict without its passkey does not count",
+        PRESENCE,
+        "return row is not None and is_asserted(decision.assertion, Passkey(*row), decision.challenge)",
+        "return row is not None",
+        PRESENCE_TESTS,
+    ),
+    Removed(
+        "an agent decides nothing about what needs a person",
+        PRESENCE,
+        "return opinion.verdict is Verdict.RETRACTED",
+        "return True",
+        PRESENCE_TESTS,
+    ),
+    Removed(
+        "only a person makes a passkey",
+        WRITER,
+        " or operation.by is not AuthorKind.USER:",
+        ":",
+        PRESENCE_TESTS,
+    ),
+    Removed(
+        "a requirement holds for verdicts that came before it",
+        WRITER,
+        "        if not positions:\n            return set()\n",
+        "        if positions is not None:\n            return set()\n",
+        PRESENCE_TESTS,
+    ),
+    Removed(
+        "a passkey holds for verdicts that came before it",
+        WRITER,
+        "for seq, identifier in self._presence.record_passkey(passkey):",
+        "for seq, identifier in self._presence.record_passkey(passkey)[:0]:",
+        PRESENCE_TESTS,
+    ),
+    Removed(
+        "an item's id follows from what its verdicts need",
+        NAMES,
+        "if (entity or requirement) and name.item_id(time_of=item) == item:",
+        "if entity or requirement:",
+        PRESENCE_TESTS,
+    ),
+    Removed(
+        "what a verdict that does not count had seen still counts",
+        TALLIES,
+        '" AND counts AND (by = ? OR ?) GROUP BY verdict",',
+        '" AND (by = ? OR ?) GROUP BY verdict",',
+        PRESENCE_TESTS,
     ),
     # -- the fold of verdicts -----------------------------------------------------------------------------
     Removed(
@@ -212,9 +271,9 @@ TABLE = (
     ),
     Removed(
         "what is deferred waits for ever",
-        INDEX,
-        "int(standing.disputed), NEVER_EXPIRES_MS)",
-        "int(standing.disputed), 0)",
+        WRITER,
+        "if status is None else proposal_index.NEVER_EXPIRES_MS",
+        "if status is None else 0",
     ),
     Removed(
         "the latest of several proposals' times counts",

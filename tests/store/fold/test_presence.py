@@ -56,7 +56,7 @@ def decision(
     presence: Presence | None,
     number: int,
     verdict: str = "confirmed",
-    *seen: int,
+    *overruled: int,
     by: AuthorKind = AuthorKind.USER,
     shows: bool = False,
     authenticator: Authenticator | None = None,
@@ -64,7 +64,7 @@ def decision(
     fields: dict[str, Value] = {
         "item_id": item_of(presence),
         "verdict": verdict,
-        "seen": [entity_id(900 + other) for other in seen],
+        "seen": [entity_id(900 + other) for other in overruled],
     }
     if shows:
         fields |= fields_of_name(name_of(presence))
@@ -263,10 +263,10 @@ def test_in_which_order_all_of_it_comes_makes_no_difference(
     dice.shuffle(made)
     for make in made[: dice.randint(3, len(made))]:
         write(dice.choice(stores), make())
-    for one in stores * 2:
+    for receiver in stores * 2:
         for another in dice.sample(stores, len(stores)):
-            if one is not another:
-                exchange(one, another, page_bytes=dice.choice((100, 1 << 20)))
+            if receiver is not another:
+                exchange(receiver, another, page_bytes=dice.choice((100, 1 << 20)))
     outcomes = {outcome(store, presence) for store in stores}
     assert len(outcomes) == 1
     assert len({log_and_state(store)[:2] for store in stores}) == 1
