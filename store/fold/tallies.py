@@ -33,7 +33,7 @@ class VerdictTallies:
         self._count(item, opinion, OF_ALL, counts[OF_ALL])
         if opinion.by is AuthorKind.USER:
             self._count(item, opinion, OF_PERSONS, counts[OF_PERSONS])
-        return _turned(before, _status(counts))
+        return _changes_confirmation(before, _status(counts))
 
     def count_anew(self, item: EntityId, opinions: Iterable[Opinion]) -> bool:
         """Count the decisions on an item that count, and no other; return as `add_opinion` does."""
@@ -46,7 +46,7 @@ class VerdictTallies:
             self._count_all(item, OF_ALL, opinions),
             self._count_all(item, OF_PERSONS, persons),
         )
-        return _turned(before, _status(counts))
+        return _changes_confirmation(before, _status(counts))
 
     def _open_counts(self, item: EntityId) -> tuple[_Counts, _Counts]:
         counts = self._counts.get(item)
@@ -138,6 +138,6 @@ def _status(counts: tuple[_Counts, _Counts]) -> ItemStatus:
     return item_status_from(counts[OF_PERSONS] or counts[OF_ALL])
 
 
-def _turned(before: ItemStatus, after: ItemStatus) -> bool:
+def _changes_confirmation(before: ItemStatus, after: ItemStatus) -> bool:
     # Whether an operation is live depends on this alone: other verdicts change no entity.
     return (before.status is DecisionStatus.CONFIRMED) != (after.status is DecisionStatus.CONFIRMED)
