@@ -72,6 +72,9 @@ judge-model: $(VENV)/.run $(if $(findstring --url,$(JUDGE)),,$(TRY)/.installed) 
 histories: $(VENV)/.dev ## 20 000 histories of proposals and decisions on three devices, on all processors
 	@$(PY) -m tests.daemon.agents.histories
 
+mailbox-histories: $(VENV)/.dev ## a million histories of devices that meet only in a mailbox, on all processors
+	@$(PY) -m tests.simulation.mailbox_history $(or $(COUNT),1000000)
+
 teeth: $(VENV)/.dev ## take away each rule of decisions in a copy, and see that a history fails
 	@$(PY) -m tests.daemon.agents.teeth $(RULE)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.vectors import cases_ids, cases_pairing, cases_semantics, cases_states, cases_wire
+from tests.vectors import cases_ids, cases_mailboxes, cases_pairing, cases_semantics, cases_states, cases_wire
 
 FOLDER = Path(__file__).parent
 FILES: dict[str, Callable[[], Any]] = {
@@ -26,6 +26,9 @@ FILES: dict[str, Callable[[], Any]] = {
     "verdicts": cases_semantics.verdicts,
     "pages": cases_semantics.pages,
     "states": cases_states.states,
+    "mailbox_tags": cases_mailboxes.mailbox_tags,
+    "mailbox_keys": cases_mailboxes.mailbox_keys,
+    "mailbox_blobs": cases_mailboxes.mailbox_blobs,
 }
 
 

@@ -1,0 +1,63 @@
+"""Devices that meet only in a folder lose nothing by the rule of mailboxes, and do by rules that are broken.
+
+Never runs as many histories as `make mailbox-histories`.
+"""
+
+import pytest
+
+from syncproto.mailboxes import exchange_rule
+from syncproto.mailboxes.exchange_rule import SILENT_MS, DropView, MemberView
+from tests.simulation.mailbox_history import (
+    History,
+    Rule,
+    clear_up_by_age,
+    count_lost,
+    own_commits_only,
+    sound_rule,
+)
+
+HISTORIES = 3000
+BROKEN_HISTORIES = 300
+A, B = b"key of a", b"key of b"
+
+
+def test_no_history_loses_anything():
+    assert count_lost((0, HISTORIES)) == 0
+
+
+@pytest.mark.parametrize(
+    ("rule", "one_file"),
+    [
+        pytest.param(own_commits_only, False, id="own commits only"),
+        pytest.param(clear_up_by_age, False, id="cleared up by age"),
+        pytest.param(sound_rule, True, id="one file that changes"),
+    ],
+)
+def test_histories_find_a_rule_that_is_broken(rule: Rule, one_file: bool):
+    lost = sum(History(seed, rule, one_file=one_file).run().lost for seed in range(BROKEN_HISTORIES))
+    assert lost > 0
+
+
+def test_a_drop_counts_only_for_whom_it_is_sealed():
+    drop = DropView("d", brings=0b11, needs=0, readers=frozenset({A}))
+    assert exchange_rule.plan([MemberView(A, 0b11, 0)], [drop]).write == 0
+    assert exchange_rule.plan([MemberView(B, 0b11, 0)], [drop]).write == 0b11
+
+
+def test_a_drop_that_rests_on_what_is_nowhere_counts_for_nothing():
+    drops = [DropView("c", 0b100, 0b010, frozenset({A})), DropView("b", 0b010, 0b001, frozenset({A}))]
+    assert exchange_rule.plan([MemberView(A, 0b110, 0)], drops).write == 0
+    assert exchange_rule.plan([MemberView(A, 0b111, 0)], drops).write == 0b111
+
+
+def test_a_drop_is_cleared_up_once_every_active_member_has_it():
+    drop = DropView("d", 0b11, 0, frozenset({A, B}))
+    assert exchange_rule.plan([MemberView(A, 0, 0), MemberView(B, 0b10, 0)], [drop]).clear == []
+    assert exchange_rule.plan([MemberView(A, 0, 0), MemberView(B, 0, 0)], [drop]).clear == ["d"]
+    silent = exchange_rule.plan([MemberView(A, 0, 0), MemberView(B, 0b11, SILENT_MS)], [drop])
+    assert (silent.write, silent.readers, silent.clear) == (0, frozenset({A}), ["d"])
+
+
+def test_a_device_that_sees_nobody_touches_nothing():
+    drop = DropView("d", 0b11, 0, frozenset({A}))
+    assert exchange_rule.plan([MemberView(A, 0b11, SILENT_MS)], [drop]) == (0, frozenset(), [])
