@@ -345,7 +345,7 @@ TABLE = (
         "daemon/agents/deciding/recheck.py",
         "and label_rules.suppressed_label_reason(snapshot, task, label, besides=state.item.id) is not None",
         "and False",
-        "tests/daemon/agents/deciding/test_recheck.py",
+        "tests/daemon/agents/deciding/test_recheck_of_labels.py",
     ),
     Removed(
         "an agent takes back only what nobody has decided on",
