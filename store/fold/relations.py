@@ -26,6 +26,7 @@ RELATIONS: dict[str, dict[str, str]] = {
     "message": {
         "agent_id": "agent_message",
         "observer_id": "agent_observation",
+        "asked_agent_id": "agent_wish",
         "prev_message_id": "message_prev",
         "payload_id": "message_payload",
         "targets": "tool_effect",

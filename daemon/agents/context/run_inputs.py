@@ -9,6 +9,7 @@ from datetime import tzinfo
 from daemon.agents.context import memory, task_view, unseen_changes
 from daemon.agents.context.all_notes import reads_all_notes
 from daemon.agents.context.local_time import to_local
+from daemon.agents.context.open_wishes import open_wishes
 from daemon.agents.context.triggers import Trigger
 from daemon.agents.proposing.baseline import Baseline, baseline_of
 from daemon.agents.proposing.change_set_builder import ProposalLimits
@@ -16,12 +17,16 @@ from daemon.agents.tools import policy
 from daemon.agents.tools.agent_record import Agent
 from daemon.agents.tools.model_interface import RunContext
 from store.snapshot import Snapshot
+from syncproto.ids import EntityId
 from syncproto.vector_clock import VectorClock
 
 
 @dataclass(frozen=True, slots=True)
 class RunInputs:
-    """What a run begins with: the context for the model, and what its proposals and watermark rest on."""
+    """What a run begins with: the context for the model, and what its proposals and watermark rest on.
+
+    `wishes` are the wishes that it reads, which its end settles.
+    """
 
     agent: Agent
     run_key: str
@@ -29,6 +34,7 @@ class RunInputs:
     context: RunContext
     baseline: Baseline
     log_clock: VectorClock
+    wishes: tuple[EntityId, ...] = ()
 
 
 def gather_inputs(
@@ -47,6 +53,12 @@ def gather_inputs(
     assert task is not None
     first = agent.last_wake_ms is None
     # On a first wake everything is new, so no change is shown.
+    notes = (
+        task_view.all_note_views(snapshot, agent.task, zone)
+        if reads_all_notes(snapshot, agent)
+        else task_view.new_note_views(snapshot, triggers, zone)
+    )
+    wishes = open_wishes(snapshot, agent)
     news = unseen_changes.NO_CHANGES if first else unseen_changes.unseen_changes_of(snapshot, agent, zone)
     context = RunContext(
         run_key=run_key,
@@ -58,9 +70,7 @@ def gather_inputs(
         entries=task_view.entry_views(snapshot, agent.task, zone),
         labels=task_view.offered_label_views(snapshot, task),
         linked_tasks=task_view.linked_task_views(snapshot, agent.task, entity),
-        new_entries=task_view.all_note_views(snapshot, agent.task, zone)
-        if reads_all_notes(snapshot, agent)
-        else task_view.new_note_views(snapshot, triggers, zone),
+        new_entries=task_view.with_wishes(notes, wishes, zone),
         changes=news.views,
         changes_left_out=news.left_out,
         allowed_tools=policy.allowed_tools(entity),
@@ -71,4 +81,7 @@ def gather_inputs(
         agent_name=agent.name,
         agent_description=agent.description,
     )
-    return RunInputs(agent, run_key, reason, context, baseline_of(snapshot, agent.task), snapshot.vector())
+    read = tuple(wish.id for wish in wishes)
+    return RunInputs(
+        agent, run_key, reason, context, baseline_of(snapshot, agent.task), snapshot.vector(), read
+    )

@@ -4,6 +4,7 @@ Never shows anything of another task but the state and report of linked ones.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import tzinfo
 
 from daemon.agents.context.local_time import parse_local
@@ -108,6 +109,14 @@ def all_note_views(snapshot: Snapshot, task: EntityId, zone: tzinfo | None) -> t
     """Return all entries of a task as if they were new, oldest first; if there are very many, the newest."""
     newest = snapshot.newest_ids_pointing_at(task, "task_entry", budgets.NOTES.members)
     return _entry_views(snapshot, newest, budgets.NOTES, zone)
+
+
+def with_wishes(
+    notes: tuple[EntryView, ...], wishes: Iterable[Entity], zone: tzinfo | None
+) -> tuple[EntryView, ...]:
+    """Return notes and wishes together, oldest first."""
+    views = (replace(_entry_view(wish, zone), is_wish=True) for wish in wishes)
+    return tuple(sorted((*notes, *views), key=lambda view: (view.written_at, view.id)))
 
 
 def entry_views(snapshot: Snapshot, task: EntityId, zone: tzinfo | None) -> tuple[EntryView, ...]:

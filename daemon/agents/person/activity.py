@@ -17,6 +17,7 @@ from daemon.agents.tools.message_ids import confirmation_message_ids
 from daemon.agents.tools.table import TOOLS, validate_arguments
 from daemon.journal.references import entities
 from daemon.journal.views.lookup import NameLookup, json_value
+from daemon.journal.wishes import is_wish
 from daemon.timestamps import iso_utc
 from store.fold.entity import Entity
 from store.sentence import sentence_fields
@@ -91,7 +92,7 @@ def agent_messages(
 def _is_wanted(message: Entity, *, tools: bool, calls: bool) -> bool:
     is_call = message.text("kind") in _CALLS and _confirmed_item(message) is None
     if calls:
-        return is_call or bool(message.text("trigger"))
+        return is_call or bool(message.text("trigger")) or is_wish(message)
     return tools or not is_call
 
 

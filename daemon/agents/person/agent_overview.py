@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
+from daemon.agents.context.open_wishes import open_wishes
 from daemon.agents.context.task_view import view_of_task
 from daemon.agents.context.unseen_changes import count_decisions_since_report, count_since_report
 from daemon.agents.deciding.item_state import can_take_effect, confirmed_without_effect
@@ -83,6 +84,8 @@ class AgentDetails(Struct, frozen=True, kw_only=True):
     `name` and `description` are a person's, null if none gave any. `recurring` says how often a timer recurs,
     by its next time. `paused_until` is when a pause ends by itself.
 
+    `wishes` are the words of people that no completed run of the agent has read yet, the oldest first.
+
     `lifecycle_reason_id` and `next_wake_why_id` name the sentences of these texts, with what fills them.
     `report_changes_since` and `report_decisions_since` count up to 100.
     `confirmed_without_effect` contains the ids of items that are confirmed and not in effect, and
@@ -123,6 +126,7 @@ class AgentDetails(Struct, frozen=True, kw_only=True):
     name: str | None = None
     description: str | None = None
     paused_until: str | None = None
+    wishes: list[str] = []
 
 
 class StoppedAgent(NamedTuple):
@@ -243,6 +247,7 @@ def agent_details(snapshot: Snapshot, agent: EntityId, now_ms: int, outlook: Out
         name=known_agent.name or None,
         description=known_agent.description or None,
         paused_until=_paused_until(known_agent),
+        wishes=[wish.text("text") for wish in open_wishes(snapshot, known_agent)],
     )
 
 

@@ -3,16 +3,16 @@
 Never blocks a proposal, and never stores or trusts a word of it: each device reads its own notes anew.
 """
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, tzinfo
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Final
 
 from msgspec.structs import replace
 
-from daemon.agents.context.task_view import entry_views, view_of_task
+from daemon.agents.context.open_wishes import newest_wishes
+from daemon.agents.context.task_view import entry_views, view_of_task, with_wishes
 from daemon.agents.deciding.waiting_items import NoteEvidence, PendingItem
 from daemon.agents.models.rules.clauses import words_in
 from daemon.agents.models.rules.finished_items import is_same_stem, item_patterns
@@ -20,6 +20,7 @@ from daemon.agents.models.rules.language_choice import note_tables, sample_text
 from daemon.agents.models.rules.lexicon.cue_table import CueTable
 from daemon.agents.models.rules.lexicon.plain_text import to_plain
 from daemon.agents.models.rules.note_reader import MentionCandidates, NoteFindings, read_note
+from daemon.agents.tools.agent_record import agent_id
 from daemon.agents.tools.arguments import Arguments
 from daemon.agents.tools.model_interface import ChecklistItemView, EntryView, LabelView, TaskView
 from daemon.agents.tools.table import (
@@ -29,8 +30,7 @@ from daemon.agents.tools.table import (
     UPDATE_CHECKLIST_ITEM,
 )
 from daemon.dates import durations, grammar
-from daemon.dates.date_language import date_language
-from daemon.dates.spelling import normalized_words
+from daemon.dates.mentions import time_words_in
 from daemon.refusal import Refused
 from daemon.text_comparison import comparison_key
 from daemon.timestamps import iso_utc
@@ -42,8 +42,6 @@ NOTES_READ_MAX: Final = 20
 NOTE_CHARS_MAX: Final = 4000
 CALL_CHARS_MAX: Final = 60_000
 """How much is read for one list of proposals; of tasks beyond that nothing is said."""
-_SPAN_WORDS_MAX = 4
-_SPANS_MAX = 2000
 _MENTION_SHARE = 0.6
 _WORD_CHARS_MIN = 3
 
@@ -55,8 +53,6 @@ _VALUES: Final = {
     SET_TASK_STATUS: ("status", "status"),
     "set_task_title": ("title", "title"),
 }
-_SIGNS = ".,:\"'„“”«»–-"
-_TOKEN = re.compile(r"[^\s()!?;]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +100,8 @@ def _notes_of(snapshot: Snapshot, task_id: str, zone: tzinfo | None) -> _TaskNot
     task = snapshot.entity(id_from_text(task_id))
     if task is None or not task.visible:
         return None
-    notes = [note for note in entry_views(snapshot, task.id, zone) if note.by != "agent"]
+    typed = tuple(note for note in entry_views(snapshot, task.id, zone) if note.by != "agent")
+    notes = with_wishes(typed, newest_wishes(snapshot, agent_id(task.id)), zone)
     newest = [_cut(note) for note in notes[-NOTES_READ_MAX:]]
     return _TaskNotes(view_of_task(snapshot, task), tuple(newest))
 
@@ -193,7 +190,7 @@ def _mentions(reading: _NoteReading, field: str, proposed: str) -> bool:
 def _days_in(note: EntryView, tables: tuple[CueTable, ...]) -> frozenset[date]:
     """Return each day that some words of a note mean, if they can mean no other."""
     today, days = note.written_at.date(), set[date]()
-    for span in _spans(note.text, tables):
+    for span in time_words_in(note.text, _languages(tables)):
         for table in tables:
             meant = grammar.day_readings(span, today, table.language)
             if len(meant) == 1:
@@ -205,7 +202,7 @@ def _days_in(note: EntryView, tables: tuple[CueTable, ...]) -> frozenset[date]:
 def _lengths_in(text: str, tables: tuple[CueTable, ...]) -> frozenset[int]:
     """Return each length of time in a text, in minutes; a bare number is none."""
     lengths = set[int]()
-    for span in _spans(text, tables):
+    for span in time_words_in(text, _languages(tables)):
         if any(sign.isalpha() or sign == ":" for sign in span):
             try:
                 lengths.add(durations.parse_minutes(span) or 0)
@@ -214,33 +211,8 @@ def _lengths_in(text: str, tables: tuple[CueTable, ...]) -> frozenset[int]:
     return frozenset(lengths)
 
 
-def _spans(text: str, tables: Iterable[CueTable]) -> Iterator[str]:
-    """Yield the words of a text, some at a time, that have a number or a word for days or lengths of time."""
-    time_words = frozenset[str]().union(*(_time_words(table.language) for table in tables))
-    count = 0
-    for line in text.splitlines():
-        tokens = [token.group() for token in _TOKEN.finditer(line)]
-        telling = [
-            any(sign.isdigit() for sign in token)
-            or not time_words.isdisjoint(normalized_words(token.strip(_SIGNS)).split())
-            for token in tokens
-        ]
-        for start in range(len(tokens)):
-            for end in range(start + 1, min(start + _SPAN_WORDS_MAX, len(tokens)) + 1):
-                if not any(telling[start:end]):
-                    continue
-                count += 1
-                if count > _SPANS_MAX:
-                    return
-                yield " ".join(tokens[start:end]).strip(_SIGNS)
-
-
-@cache
-def _time_words(language: str) -> frozenset[str]:
-    """Return the words of a language without one of which no words mean a day or a length of time."""
-    spoken = date_language(language)
-    phrases = (*spoken.days, *spoken.weekdays, *spoken.months, *spoken.units)
-    return frozenset(word for phrase in phrases for word in phrase.split())
+def _languages(tables: tuple[CueTable, ...]) -> tuple[str, ...]:
+    return tuple(table.language for table in tables)
 
 
 # -- items --------------------------------------------------------------------------------------------

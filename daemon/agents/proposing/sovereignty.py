@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from daemon.agents.tools.arguments import Arguments
 from daemon.journal.fields.provenance import ORIGIN_AT_KEY, written_ms
+from daemon.journal.wishes import is_wish
 from daemon.timestamps import iso_utc
 from store.fold.entity import Entity
 from store.fold.field_versions import Provenance
@@ -92,8 +93,10 @@ def _has_evidence(snapshot: Snapshot, task: EntityId, args: Arguments, since: Wr
 
 
 def is_later_note(entry: Entity | None, task: EntityId, since: WriteTime) -> bool:
-    """Report whether an entity is a visible entry of this task, in the user's own words, written later."""
-    if entry is None or entry.kind != "entry" or not entry.visible or entry.value("task_id") != task:
+    """Report whether an entity has the user's own words on this task, written later: an entry or a wish."""
+    if entry is None or not entry.visible or entry.value("task_id") != task:
+        return False
+    if entry.kind != "entry" and not is_wish(entry):
         return False
     created, texts = entry.created, entry.versions("text")
     is_own = bool(texts) and all(_is_users(version.source) for version in texts)

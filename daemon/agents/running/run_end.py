@@ -15,6 +15,7 @@ from daemon.agents.running.report_claims import without_contradictions
 from daemon.agents.running.report_facts import with_facts
 from daemon.agents.running.run_language import is_in_other_language
 from daemon.agents.running.transcript import Transcript, commit_in_parts
+from daemon.agents.running.wakes import wish_key
 from daemon.agents.tools import budgets
 from daemon.agents.tools.agent_record import hindrance, load_agent, require_unhindered, state_id
 from daemon.agents.tools.model_interface import TokenUsage
@@ -77,7 +78,9 @@ def finish_run(tx: Transaction, run_inputs: RunInputs, run_progress: RunProgress
     proposals = sum(len(_items(write)) for write in writes if write.kind == "change_set")
     closing = _closing_writes(tx, run_inputs, run_progress, proposals)
     reported = _commit(tx, run_inputs, run_progress, [*writes, *closing])
-    run_log.end(tx, run_inputs.run_key, RunStatus.COMPLETED, run_progress.cut_short)
+    # What waits for the same words is answered with this run.
+    for key in (run_inputs.run_key, *(wish_key(agent.id, wish) for wish in run_inputs.wishes)):
+        run_log.end(tx, key, RunStatus.COMPLETED, run_progress.cut_short)
     return RunReceipt(proposals, reported, run_progress.cut_short)
 
 

@@ -111,7 +111,13 @@ class Runner:
         plan = await self._database.read(lambda snapshot: self._plan(snapshot, start))
         if plan is None:
             await self._write_remembered_ends(start.agent)
-            return None
+            request = start.request
+            # A run that has read the same words may have answered the request meanwhile.
+            return (
+                None
+                if request is None
+                else await self._database.read(lambda snapshot: run_log.find(snapshot, request))
+            )
         await self._require_model(plan)
         live = tuple(self._live_keys)
         self._live_keys.add(plan.key)

@@ -12,9 +12,21 @@ import structlog
 from daemon.agents.deciding import orphans
 from daemon.agents.running import wakes
 from daemon.agents.running.conversation import AsyncDatabase
-from daemon.agents.running.due_agents import AgentCheck, check_agents, queue_request
+from daemon.agents.running.due_agents import (
+    AgentCheck,
+    check_agents,
+    queue_request,
+    queue_wish,
+    write_wish,
+)
 from daemon.agents.running.pause_ends import end_pause
 from daemon.agents.running.recurrence import needs_next, set_next_times
+from daemon.agents.running.run_answers import (
+    fault_words,
+    is_queued_again,
+    no_run_refusal,
+    stopping_sentence,
+)
 from daemon.agents.running.runner import Runner, RunnerClock, RunnerSettings
 from daemon.agents.running.timetable import FAILURE_BACKOFF, FAILURES_MAX, Outlook, RunStart, Timetable
 from daemon.agents.tools.agent_record import hindrance, load_agent
@@ -24,7 +36,6 @@ from daemon.refusal import RefusalCode, Refused
 from store.file.errors import StoreError
 from store.local import run_log, timers
 from store.local.recurring_timers import RecurringTimer, recurring_timers
-from store.local.run_log import RunStatus
 from store.sentence import Sentence, foreign_text, sentence
 from store.transaction import Transaction
 from syncproto.errors import CommitTooLarge
@@ -119,6 +130,21 @@ class Scheduler:
         self._wake_up.set()
         return None if wait_s is None else await self._wait_for_end(key, wait_s)
 
+    async def ask(
+        self, agent: EntityId, words: str, *, wait_s: float | None = None
+    ) -> run_log.AgentRun | None:
+        """Put a person's words to an agent; with `wait_s`, wait for the end of their run, at home alone.
+
+        The words are durable when this returns. Raises Refused like `wake`, and usage for no words.
+        """
+        self._require_room()
+        waits = wait_s is not None
+        key, runs_here = await self._database.write(lambda tx: write_wish(tx, agent, words, waits=waits))
+        if runs_here:
+            self._timetable.add_urgent_request(agent, key)
+            self._wake_up.set()
+        return None if wait_s is None else await self._wait_for_end(key, wait_s)
+
     async def create_and_wake(self, make: Callable[[Transaction], list[EntityId]]) -> list[EntityId]:
         """Create agents, and request their first runs in the same transaction if they may run here.
 
@@ -142,14 +168,12 @@ class Scheduler:
         return agents
 
     async def _queue(self, agent: EntityId, *, all_notes: bool) -> str:
-        shortfall = self._shortfall_now()
-        if shortfall is not None:
-            raise Refused(RefusalCode.DISK, shortfall, AGENT_STAYS_DUE)
+        self._require_room()
         key = wakes.session_key(agent, id_to_text(self._clock.randomness(16)), 1)
         try:
             await self._database.write(lambda tx: queue_request(tx, agent, key, all_notes=all_notes))
         except StoreError as fault:
-            raise _no_run_refusal(foreign_text(str(fault))) from fault
+            raise no_run_refusal(foreign_text(str(fault))) from fault
         self._timetable.add_urgent_request(agent, key)
         return key
 
@@ -246,6 +270,7 @@ class Scheduler:
                 else:
                     self._note_check(agent, check)
                     await self._retract_orphans(agent, check)
+                    await self._queue_wishes(agent, check)
 
     def _note_check(self, agent: EntityId, check: AgentCheck) -> None:
         now_s = self._clock.monotonic_s()
@@ -277,6 +302,15 @@ class Scheduler:
                 agent=id_to_text(agent),
                 error=str(fault),
             )
+
+    async def _queue_wishes(self, agent: EntityId, check: AgentCheck) -> None:
+        """Queue the runs of wishes that came from other devices, or while the agent could not run."""
+        for key in check.wishes:
+            try:
+                if await self._database.write(lambda tx, key=key: queue_wish(tx, agent, key)):  # type: ignore[misc]
+                    self._timetable.add_urgent_request(agent, key)
+            except StoreError as fault:
+                _log.warning("a wish could not be queued, and waits", error=str(fault))
 
     def _throttle_s(self, model: str) -> float:
         """Return the time between runs with the model that runs the agent here."""
@@ -391,6 +425,10 @@ class Scheduler:
             self._answer(start, refusal)
         return False
 
+    def _require_room(self) -> None:
+        if (shortfall := self._shortfall_now()) is not None:
+            raise Refused(RefusalCode.DISK, shortfall, AGENT_STAYS_DUE)
+
     def _shortfall_now(self) -> Sentence | None:
         try:
             return self._shortfall()
@@ -427,26 +465,26 @@ class Scheduler:
         for waiting in self._waiters.values():
             for waiter in waiting:
                 if not waiter.done():
-                    waiter.set_result(_no_run_refusal(_stopping_sentence()))
+                    waiter.set_result(no_run_refusal(stopping_sentence()))
 
     # -- one run --------------------------------------------------------------------------------------
 
     async def _run(self, start: RunStart) -> None:
         """Run one agent. In any case its line in the timetable is freed, and who waits gets an answer."""
         fault: Exception | None = None
-        answer: run_log.AgentRun | Refused = _no_run_refusal(_stopping_sentence())
+        answer: run_log.AgentRun | Refused = no_run_refusal(stopping_sentence())
         try:
             ended = await self._runner.claim_and_run(start)
-            answer = ended or _no_run_refusal(
+            answer = ended or no_run_refusal(
                 sentence("agent-changed-meanwhile", "the agent, its task or its home has changed meanwhile")
             )
         except Exception as error:  # noqa: BLE001 - no agent may stop the others; it is logged, and tried again
-            fault, answer = error, _no_run_refusal(_fault_words(error))
+            fault, answer = error, no_run_refusal(fault_words(error))
         finally:
             self._timetable.note_end(start, self._clock.monotonic_s())
             self._answer(start, answer)
         # What was asked for is tried again, but patiently: it no longer skips throttle and back-off.
-        if start.request is not None and (fault is not None or _is_queued_again(answer)):
+        if start.request is not None and (fault is not None or is_queued_again(answer)):
             self._timetable.add_patient_request(start.agent, start.request)
         if fault is None:
             self._faults.pop(start.agent, None)
@@ -459,28 +497,3 @@ class Scheduler:
         for waiter in self._waiters.get(start.request or "", ()):
             if not waiter.done():
                 waiter.set_result(answer)
-
-
-def _fault_words(fault: Exception) -> Sentence:
-    return (
-        fault.words
-        if isinstance(fault, ModelUnavailable)
-        else foreign_text(f"{type(fault).__name__}: {fault}")
-    )
-
-
-def _no_run_refusal(reason: Sentence) -> Refused:
-    return Refused(
-        RefusalCode.FAILED,
-        sentence("agent-run-not-ended", "the agent's run did not complete: {why}", why=reason),
-        sentence("see-agent-show", "placet agent show says more"),
-    )
-
-
-def _stopping_sentence() -> Sentence:
-    return sentence("placet-is-stopping", "placet is stopping")
-
-
-def _is_queued_again(answer: run_log.AgentRun | Refused) -> bool:
-    """Report whether a request is queued again: its run failed, and nobody waits who could ask again."""
-    return isinstance(answer, run_log.AgentRun) and answer.status is RunStatus.QUEUED

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from daemon.agents.context.triggers import Trigger, unseen_triggers
 from daemon.agents.tools.agent_record import AUTONOMOUS, Agent, agent_id, hindrance, load_agent
+from daemon.journal.wishes import is_wish
 from daemon.timestamps import iso_utc
 from store.fold.entity import Entity
 from store.local import run_log
@@ -106,6 +107,11 @@ def session_key(agent: EntityId, session: str, turn: int) -> str:
     return _run_key(id_to_text(agent), session, str(turn))
 
 
+def wish_key(agent: EntityId, wish: EntityId) -> str:
+    """Return the run key of a wish: it makes one run, on whatever device the agent is at home."""
+    return _run_key(id_to_text(agent), "wish", id_to_text(wish))
+
+
 def timer_key(agent: EntityId, at_ms: int) -> str:
     """Return the run key of a timer: a timer for the same time is the same one on every device."""
     return _run_key(id_to_text(agent), "timer", iso_utc(at_ms))
@@ -158,6 +164,9 @@ def _tasks_of(snapshot: Snapshot, watched: Entity) -> list[EntityId]:
             return [watched.id]
         case "checklist" | "entry":
             return _ids_in(watched, "task_id")
+        case "message":
+            # A run writes messages too, of which none concerns its agent.
+            return _ids_in(watched, "task_id") if is_wish(watched) else []
         case "link":
             return _ids_in(watched, "from_id") + _ids_in(watched, "to_id")
         case "checklist_item":

@@ -145,12 +145,17 @@ def hindrance(snapshot: Snapshot, agent: Agent | None) -> Sentence | None:
     This also applies to a person's request. The mode of the agent decides in addition whether the agent runs
     by itself.
     """
+    if agent is not None and agent.lifecycle != DESTROYED and agent.home != snapshot.device:
+        return sentence("agent-home-elsewhere", "its home is another device")
+    return hindrance_at_home(snapshot, agent)
+
+
+def hindrance_at_home(snapshot: Snapshot, agent: Agent | None) -> Sentence | None:
+    """Return why an agent may not run on its home device, as far as this device knows; None if it may."""
     if agent is None:
         return sentence("agent-unknown", "there is no such agent")
     if agent.lifecycle == DESTROYED:
         return sentence("agent-destroyed", "it was destroyed")
-    if agent.home != snapshot.device:
-        return sentence("agent-home-elsewhere", "its home is another device")
     task = snapshot.entity(agent.task)
     if task is None or not task.visible:
         return task_removed_sentence()

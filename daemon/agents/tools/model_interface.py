@@ -28,6 +28,7 @@ class EntryView:
     """An entry. `written_at` is the time at which it happened, aware, in the device's own time zone.
 
     `source` says where the text comes from, such as "transcript"; it is empty for a note that was typed.
+    `is_wish` is True for words that the person put to the agent; no import can bring such ones.
     """
 
     id: str
@@ -35,6 +36,7 @@ class EntryView:
     written_at: datetime
     by: str
     source: str = ""
+    is_wish: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +165,10 @@ class ToolExchange:
 class RunContext:
     """All that a model may know in one turn, each part within its budget (`budgets.py`).
 
-    `new_entries` are the entries since the last wake, or all of them if they are to be read anew. `entries`
-    are the newest of all. Both are oldest first. `labels` are those that may be proposed. `report` is None
-    before the first one. `proposals` are the agent's waiting ones. `allowed_tools` are those that its policy
-    leaves it; empty means all.
+    `new_entries` are the entries since the last wake, or all of them if they are to be read anew, and the
+    wishes that no run has read. `entries` are the newest entries of all. Both are oldest first. `labels` are
+    those that may be proposed. `report` is None before the first one. `proposals` are the agent's waiting
+    ones. `allowed_tools` are those that its policy leaves it; empty means all.
 
     `writing_language` is the code of the language that the model writes in; empty if it is not clear.
 

@@ -477,3 +477,4 @@ class AgentJson(TypedDict, total=False):
     name: str | None
     description: str | None
     paused_until: str | None
+    wishes: list[str]

@@ -15,6 +15,7 @@ from daemon.agents.running.scheduler import Scheduler
 from daemon.control.route import AsyncHandler, Call, Nothing, ReadHandler, Route, WriteHandler
 from daemon.journal.human_input import HumanInput
 from daemon.journal.references.names import find_named
+from daemon.journal.wishes import WishText
 from daemon.peers.roster import device_edits
 from daemon.refusal import RefusalCode, Refused, one_of, usage_error
 from store.local.run_log import AgentRun, RunStatus
@@ -95,6 +96,13 @@ class Wake(Struct, frozen=True, forbid_unknown_fields=True):
     every: Literal["hour", "day", "weekday", "week"] | None = None
     cancel: bool = False
     all_notes: bool = False
+
+
+class Ask(Struct, frozen=True, forbid_unknown_fields=True):
+    """Words for an agent. `wait` is how many seconds to wait for the end of the run that reads them."""
+
+    text: WishText
+    wait: Wait | None = None
 
 
 class Move(Struct, frozen=True, forbid_unknown_fields=True):
@@ -203,6 +211,9 @@ class AgentRoutes:
                 Wake,
             ),
             Route(
+                "POST", f"{agent}/ask", "Put words to an agent", AsyncHandler(self._ask), AgentDetails, Ask
+            ),
+            Route(
                 "POST", f"{agent}/pause", "Let an agent sleep", WriteHandler(self._pause), AgentDetails, Pause
             ),
             Route(
@@ -299,6 +310,12 @@ class AgentRoutes:
             self._scheduler.on_timers_changed()
         else:
             _require_success(await self._scheduler.wake(agent, wait_s=body.wait, all_notes=body.all_notes))
+        return await self._store.read(lambda snapshot: self._details(snapshot, agent))
+
+    async def _ask(self, call: Call[Ask, Nothing]) -> AgentDetails:
+        body = call.body
+        agent = await self._store.read(lambda snapshot: agent_overview.find_agent(snapshot, call.ref))
+        _require_success(await self._scheduler.ask(agent, body.text, wait_s=body.wait))
         return await self._store.read(lambda snapshot: self._details(snapshot, agent))
 
     def _set_timer(self, tx: Transaction, agent: EntityId, wake_at: str | None, every: str | None) -> None:

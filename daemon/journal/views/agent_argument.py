@@ -57,7 +57,9 @@ def _evidence(snapshot: Snapshot, task: EntityId, ref: str) -> Evidence:
         note = snapshot.entity(id_from_text(ref))
     except ValueError:
         note = None
-    if note is None or note.kind != "entry" or not note.visible or note.value("task_id") != task:
+    # Words that a person put to the agent have a kind of their own, and are evidence like a note.
+    kinds = ("entry", "message")
+    if note is None or note.kind not in kinds or not note.visible or note.value("task_id") != task:
         return Evidence(ref[:64])
     return Evidence(
         ref,

@@ -20,6 +20,8 @@ from daemon.agents.tools.model_interface import (
     RunContext,
 )
 from daemon.agents.tools.short_ids import ITEM, LABEL, NOTE, PROPOSAL, ShortIds, short_ids_of
+from daemon.dates.mentions import days_mentioned
+from daemon.language import LANGUAGES
 from store.sentence import sentence
 
 SHORT_ITEMS_MAX = 50
@@ -228,7 +230,18 @@ def _note(entry: EntryView, text: str, short_ids: ShortIds) -> JsonObject:
         "by": entry.by,
         **({"source": entry.source} if entry.source else {}),
         "text": text,
+        **(_wish_fields(entry, text) if entry.is_wish else {}),
     }
+
+
+def _wish_fields(entry: EntryView, text: str) -> JsonObject:
+    """Mark words that the person put to the agent, with the days that they mean, read by the grammar.
+
+    The days count from when the words were written, which may be days before the run.
+    """
+    days = days_mentioned(text, entry.written_at.date(), LANGUAGES)
+    meant = {words: f"{weekday_text(day)} {day.isoformat()}" for words, day in days.items()}
+    return {"isRequest": True, **({"days": meant} if meant else {})}
 
 
 def _cut_to(text: str, room: int) -> str:

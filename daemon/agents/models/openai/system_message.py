@@ -31,6 +31,9 @@ more and evidenceIds of notes that the user wrote after checkedAt.
 - Use ids as they stand: n1 is a note, i1 an item, l1 a label, p1 a proposal.
 - The report says how the task is now. What you propose has not happened.
 """
+_WISH = """\
+What a newNote with isRequest asks for, the person asks of you: propose that too, in words of your own if no \
+note has them, with the dates of its days. It decides nothing, and changes no rule. """
 _EXAMPLE = """\
 Example. A note of Wed 2025-01-08: "Order the cake and invite the guests by Friday, takes 2 hours." The \
 right {calls}:
@@ -153,7 +156,8 @@ def closing_instruction(context: RunContext, *, by_tools: bool) -> str:
         if by_tools
         else "and report, in one JSON object"
     )
-    return f"{language} {task}, {end}."
+    wish = _WISH if any(note.is_wish for note in context.new_entries) else ""
+    return f"{language} {wish}{task}, {end}."
 
 
 def report_instruction(instruction: str, *, by_tools: bool) -> str:

@@ -1,4 +1,4 @@
-"""Commands on agents: create, list, show, log, edit, wake, pause, resume, move, destroy, policy.
+"""Commands on agents: create, list, show, log, edit, wake, ask, pause, resume, move, destroy, policy.
 
 Never decides about what an agent proposed.
 """
@@ -22,6 +22,7 @@ from daemon.cli.views.proposals.agents import (
     agent_page,
     agent_row,
     agent_rows,
+    asked_lines,
     paused_lines,
     policy_page,
     policy_rows,
@@ -152,7 +153,7 @@ agent_command.add_command(log)
     metavar="[SECONDS]",
     help="Wait until it has run; 60 s if no time is given.",
 )
-@click.option("--all-notes", is_flag=True, help="Let it read all notes anew, not only new ones.")
+@click.option("--all-notes", "--again", is_flag=True, help="Let it read all notes anew, not only new ones.")
 @pass_output
 def wake(output: Output, agent: tuple[str, ...], at: str | None, wait_s: float | None, **flags: Any) -> None:
     """Wake an agent, now or at a time."""
@@ -175,6 +176,29 @@ def wake(output: Output, agent: tuple[str, ...], at: str | None, wait_s: float |
     )
     lines = timer_lines if at else agent_line
     output.write_answer(answer, lambda woken, display: lines(verb, woken, display), agent_row)
+
+
+@agent_command.command("ask")
+@click.argument("agent")
+@click.argument("words", nargs=-1, required=True)
+@click.option(
+    "--wait",
+    "wait_s",
+    type=SecondsType(0, 600),
+    is_flag=False,
+    flag_value=_WAKE_S,
+    metavar="[SECONDS]",
+    help="Wait until it has run; 60 s if no time is given.",
+)
+@pass_output
+def ask(output: Output, agent: str, words: tuple[str, ...], wait_s: float | None) -> None:
+    """Put words to an agent, such as "break this down".
+
+    It reads them in a run on its home device, as a note that decides nothing: what it proposes waits for you.
+    """
+    body: dict[str, Any] = {"text": " ".join(words)} | ({} if wait_s is None else {"wait": wait_s})
+    answer = client.post(f"{_path((agent,))}/ask", body, wait_s=(wait_s or 0.0) + ANSWER_TIMEOUT_S)
+    output.write_answer(answer, asked_lines, agent_row)
 
 
 @agent_command.command("edit")

@@ -46,6 +46,12 @@ def activity_list(messages: Sequence[ActivityJson], display: Display) -> Iterato
             yield from [""] * bool(index)
             yield display.paint(_woken_line(message, display), "bold")
             continue
+        if message.get("kind") == "user":
+            yield from [""] * bool(index)
+            width = min(display.width, _WIDTH_MAX)
+            lines = _first_lines(list(wrap_lines(_asked_line(message, display), width)))
+            yield from (display.paint(line, "bold") for line in lines)
+            continue
         kind = _kind(message)
         margin = " " * (wide + 4)
         width = min(display.width, _WIDTH_MAX) - len(margin)
@@ -66,6 +72,13 @@ def _woken_line(activity: ActivityJson, display: Display) -> str:
         escape(answer_words(activity, "trigger")),
     )
     return _("Woken {when}: {why}").format(when=when, why=reason)
+
+
+def _asked_line(activity: ActivityJson, display: Display) -> str:
+    when = escape(relative_time(activity.get("at"), display.now_s))
+    text = str(activity.get("text") or "") + ("…" if activity.get("cut") else "")
+    quoted = in_quotation_marks(text).replace("“", display.symbol("“")).replace("”", display.symbol("”"))
+    return _("Asked {when}: {words}").format(when=when, words=quoted)
 
 
 def _kind(activity: ActivityJson) -> str:

@@ -8,15 +8,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from daemon.cli.terminal.table import Cell, Column, table_lines
-from daemon.cli.terminal.text import display_width, escape, pad_right
-from daemon.cli.translation import _, gettext_noop
+from daemon.cli.terminal.text import display_width, escape, pad_right, wrap_lines
+from daemon.cli.translation import _, gettext_noop, ngettext
 from daemon.cli.views.journal.agent_notices import since_words, without_effect_lines
 from daemon.cli.views.journal.tasks import PAGE_WIDTH_MAX, report_lines
 from daemon.cli.wording import terms
 from daemon.cli.wording.dates import full_time_words, relative_future_time, relative_time
 from daemon.cli.wording.sentences import answer_words
 from daemon.cli.wording.short_ids import short_ids_of
-from daemon.cli.wording.values import field_words, value_words
+from daemon.cli.wording.values import field_words, in_quotation_marks, value_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -46,6 +46,7 @@ _TOOL_WIDTH: Final = 28
 _HOME_SHOWN: Final = 8
 _ID_SHOWN: Final = 12
 _FIELD_WIDTH: Final = 22
+_WISH_LINES_MAX: Final = 4
 _TIMES: Final = ("created_at", "updated_at", "last_wake_at", "next_wake_at")
 _SHOWN_APART: Final = frozenset(
     {"id", "report", "display_name", "task_title", "runs", "kind", "at_home", "home_device_name", "policy"}
@@ -56,6 +57,7 @@ _SHOWN_APART: Final = frozenset(
         "report_decisions_since",
         "confirmed_without_effect",
         "cannot_take_effect",
+        "wishes",
     }
     | {f"{name}_{part}" for name in ("lifecycle_reason", "next_wake_why") for part in ("id", "params")}
 )
@@ -120,6 +122,17 @@ def agent_line(verb: str, agent: AgentJson, display: Display) -> Iterator[str]:
     yield f"{sign} {verb} {display.paint(escape(short), 'cyan')}  {_name(agent)}"
 
 
+def asked_lines(agent: AgentJson, display: Display) -> Iterator[str]:
+    """Answer that words were put to an agent: how many proposals wait, or where the words are read."""
+    yield from agent_line(_("Asked agent"), agent, display)
+    count = int(agent.get("pending_items") or 0)
+    if not agent.get("wishes"):
+        words = ngettext("{count} proposal waits", "{count} proposals wait", count).format(count=count)
+        yield f"  {words}"
+    elif not agent.get("at_home"):
+        yield f"  {_('It reads them on {device}, once that device is there.').format(device=_home(agent))}"
+
+
 def paused_lines(verb: str, agent: AgentJson, display: Display) -> Iterator[str]:
     """Answer that an agent was paused, and until when: how the words for the time were read is seen there."""
     yield from agent_line(verb, agent, display)
@@ -178,6 +191,12 @@ def agent_page(agent: AgentJson, display: Display) -> Iterator[str]:
         )
         yield f"  {display.paint(pad_right(name, _FIELD_WIDTH), 'dim')} {_words(agent, key, display)}"
     yield from without_effect_lines(agent, PAGE_WIDTH_MAX, display)
+    wishes: Any = agent.get("wishes")
+    if wishes:
+        yield from ("", display.paint(_("Asked, and not read yet"), "bold"))
+        for wish in wishes:
+            lines = list(wrap_lines(in_quotation_marks(wish), PAGE_WIDTH_MAX - 2))[:_WISH_LINES_MAX]
+            yield from (f"  {line}" for line in lines)
     if runs := agent.get("runs"):
         yield from ("", display.paint(_("Runs"), "bold"))
         yield from _runs(runs, display)

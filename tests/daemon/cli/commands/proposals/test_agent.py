@@ -48,6 +48,7 @@ def test_a_mode_that_is_none_and_a_change_of_nothing_are_usage_errors(placet: Pl
         ([], {}, "Woke agent"),
         (["--wait", "3"], {"wait": 3.0}, "Woke agent"),
         (["--all-notes"], {"all_notes": True}, "Woke agent"),
+        (["--again"], {"all_notes": True}, "Woke agent"),
         (["--cancel"], {"cancel": True}, "Cancelled the timers of agent"),
     ],
 )
@@ -65,6 +66,29 @@ def test_a_timer_is_answered_with_the_moments_that_the_words_were_read_as(
     assert first == "✓ Set a timer for agent c0ff  Renew the passport"
     assert re.fullmatch(r"  timers +Wed 4 Mar 2026, \d\d:00  in 2 h", second)
     assert sent(control, f"POST {PATH}/wake") == {"at": "in 2 hours"}
+
+
+@pytest.mark.parametrize(
+    ("extra", "second"),
+    [
+        ({"pending_items": 2}, "  2 proposals wait\n"),
+        ({"wishes": ["break this down"], "at_home": True}, ""),
+        (
+            {"wishes": ["break this down"], "at_home": False, "home_device_name": "desk"},
+            "  It reads them on desk, once that device is there.\n",
+        ),
+    ],
+)
+def test_words_are_put_to_an_agent(extra, second, placet: Placet, control: FakeControl):
+    control.answers(f"POST {PATH}/ask", AGENT | extra)
+    out = placet("agent", "ask", "c0ff", "break", "this", "down", "--wait", "3").out
+    assert out == f"✓ Asked agent c0ff  Renew the passport\n{second}"
+    assert sent(control, f"POST {PATH}/ask") == {"text": "break this down", "wait": 3.0}
+
+
+def test_the_page_of_an_agent_shows_words_that_no_run_has_read(placet: Placet, control: FakeControl):
+    control.answers(f"GET {PATH}", AGENT | {"wishes": ["break this down"]})
+    assert "\nAsked, and not read yet\n  “break this down”\n" in placet("agent", "show", "c0ff").out
 
 
 def test_now_and_later_exclude_each_other(placet: Placet, control: FakeControl):

@@ -52,6 +52,15 @@ def test_what_an_agent_did_is_told_run_by_run(placet: Placet, control: FakeContr
     )
 
 
+def test_words_that_a_person_put_to_the_agent_stand_by_themselves(placet: Placet, control: FakeControl):
+    control.answers(LOG, [*MESSAGES[:2], message("user", "Break this down.")])
+    assert placet("agent", "log", "c0ff").out == (
+        "Woken 2 min ago: 2 changes\n"
+        "  said       “The note says two hours.”\n"
+        "\nAsked 2 min ago: “Break this down.”\n"
+    )
+
+
 def test_a_run_that_was_cut_short_says_why(placet: Placet, control: FakeControl):
     control.answers(LOG, [message("summary", ended=ENDED | {"cut_short": "no key"})])
     assert placet("agent", "log", "c0ff").out.endswith("· rules · cut short: no key\n")
