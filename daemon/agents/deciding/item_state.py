@@ -16,7 +16,14 @@ from daemon.agents.tools.arguments import ArgumentFault, Arguments
 from daemon.agents.tools.checklists import checklist_of, open_checklist_items
 from daemon.agents.tools.effects import Effect, effect_of, named_entity_id
 from daemon.agents.tools.questions import Change
-from daemon.agents.tools.table import ANSWER_QUESTION, SET_TASK_STATUS, TOOLS, WriteTarget, validate_arguments
+from daemon.agents.tools.table import (
+    ANSWER_QUESTION,
+    REMOVE_TASK_LABEL,
+    SET_TASK_STATUS,
+    TOOLS,
+    WriteTarget,
+    validate_arguments,
+)
 from daemon.journal.fields.validation import NEEDS_REASON, PRIORITY_DEFAULT
 from daemon.text_comparison import comparison_key
 from store.fold import proposal_index
@@ -273,6 +280,8 @@ def already_applied_reason(snapshot: Snapshot, state: ItemState) -> Sentence | N
         return sentence("checklist-item-exists", '"{title}" already exists on the task', title=twin)
     if not state.effect.is_already_applied(lambda field: current_value(state, field)):
         return None
+    if state.item.tool == REMOVE_TASK_LABEL:
+        return sentence("task-lacks-label", "the task does not have this label")
     return _ALREADY_APPLIED[TOOLS[state.item.tool].writes]
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from daemon.agents.deciding.item_state import ItemState, current_value
 from daemon.agents.deciding.staleness import changed_fields, compare_values, is_persons_direct_write
 from daemon.agents.tools import summaries
-from daemon.agents.tools.table import TOOLS, WriteTarget
+from daemon.agents.tools.table import REMOVE_TASK_LABEL, TOOLS, WriteTarget
 from store.sentence import Sentence, sentence
 from store.snapshot import Snapshot
 from syncproto.codec import Value
@@ -57,7 +57,12 @@ def undo_message(snapshot: Snapshot, before: ItemState) -> Sentence:
             return sentence("undone-item-stays", "undone, but the item stays: you changed it since")
         return sentence("undone-item-gone", "undone: the item is gone")
     if TOOLS[after.item.tool].writes is WriteTarget.MEMBER:
-        if any(current_value(after, field) is True for field in after.effect.fields):
+        is_there = any(current_value(after, field) is True for field in after.effect.fields)
+        if after.item.tool == REMOVE_TASK_LABEL:
+            if is_there:
+                return sentence("undone-label-on", "undone: the label is on again")
+            return sentence("undone-label-stays-off", "undone, but the label stays off: you took it off")
+        if is_there:
             return sentence("undone-label-stays", "undone, but the task has the label: you gave it")
         return sentence("undone-label-off", "undone: the label is off")
     fields = [field for field in after.effect.fields if field not in after.effect.accompanying]

@@ -11,7 +11,7 @@ from daemon.agents.tools.agent_record import agent_id
 from daemon.agents.tools.arguments import Arguments
 from daemon.agents.tools.effects import named_entity_id
 from daemon.agents.tools.policy import category_refusal, denial_reason
-from daemon.agents.tools.table import TOOLS, WriteTarget
+from daemon.agents.tools.table import ASSIGN_TASK_LABEL, TOOLS, WriteTarget
 from daemon.journal.references import names
 from store.sentence import Sentence, sentence
 from store.snapshot import Snapshot
@@ -50,7 +50,7 @@ def confirmation_refusal(
         return DENIED_BY_POLICY
     if category_refusal(snapshot, agent, state.task) is not None:
         return CATEGORY_NOT_ALLOWED
-    if TOOLS[state.item.tool].writes is WriteTarget.MEMBER:
+    if state.item.tool == ASSIGN_TASK_LABEL:
         return _label_refusal(snapshot, state, args, force=force)
     if TOOLS[state.item.tool].writes is WriteTarget.ITEM and not force:
         return _tick_refusal(snapshot, state, args, reason_min)

@@ -33,6 +33,8 @@ from daemon.agents.tools.short_ids import NO_SHORT_IDS, ShortIds
 from daemon.agents.tools.table import (
     ANSWER_QUESTION,
     ASK_QUESTION,
+    ASSIGN_TASK_LABEL,
+    REMOVE_TASK_LABEL,
     TOOLS,
     CallMode,
     Tool,
@@ -195,7 +197,8 @@ class ToolCallHandler:
         """Queue what is left of a proposal, or answer why nothing is left."""
         checked = check_redundancy(self._basis(snapshot), tool, args)
         objection = checked.objection or ""
-        if checked.redundant_reason is not None and TOOLS[tool].writes is WriteTarget.TASK:
+        is_value = TOOLS[tool].writes is WriteTarget.TASK or tool == REMOVE_TASK_LABEL
+        if checked.redundant_reason is not None and is_value:
             self._change_sets.note_value_in_place(snapshot, tool, args)
         if checked.args is None:
             outcome = CallOutcome.REFUSED if checked.redundant_reason is None else CallOutcome.SKIPPED
@@ -226,7 +229,7 @@ class ToolCallHandler:
             snapshot,
             self._baseline,
             self._limits.reason_chars_min,
-            self._change_sets.count_writing(WriteTarget.MEMBER),
+            self._change_sets.count_of(ASSIGN_TASK_LABEL),
         )
 
     # -- the end of the run ---------------------------------------------------------------------------

@@ -89,9 +89,9 @@ class ChangeSetBuilder:
         """Return whether nothing is queued."""
         return not self._queued
 
-    def count_writing(self, writes: WriteTarget) -> int:
-        """Return how many waiting proposals write to this target."""
-        return sum(TOOLS[proposal.tool].writes is writes for proposal in self._queued)
+    def count_of(self, tool: str) -> int:
+        """Return how many proposals of a tool wait."""
+        return sum(proposal.tool == tool for proposal in self._queued)
 
     def add_proposal(
         self,
@@ -125,7 +125,7 @@ class ChangeSetBuilder:
                     self._drop_queued(written_fields(tool, args, item.id, self._run.task))
                 return "is taken back in this run: propose it at a later wake" if is_going else repeated
         objection = later_word_objection(snapshot, tool, args, before, evidence) or clearing_objection(
-            snapshot, tool, self._run.task, evidence
+            snapshot, tool, args, self._run.task, evidence
         )
         if objection is not None:
             raise PersonsWordRefusal(objection)

@@ -33,7 +33,7 @@ def later_word_objection(
     alone: visible entries of the task in the person's own words, all of them later than the word.
     """
     if TOOLS[tool].writes is WriteTarget.MEMBER:
-        return None  # label_rules.py guards every label that a person took off
+        return None  # label_rules.py guards what a person took off, and the rule below what a person gave
     confirmed = [item for item in before if item.status is DecisionStatus.CONFIRMED]
     words = [word for item in confirmed for word in _later_words(snapshot, tool, args, item)]
     if not words:
@@ -52,7 +52,7 @@ def later_word_objection(
 
 
 def clearing_objection(
-    snapshot: Snapshot, tool: str, task: EntityId, evidence: Sequence[EntityId]
+    snapshot: Snapshot, tool: str, args: Arguments, task: EntityId, evidence: Sequence[EntityId]
 ) -> str | None:
     """Return why an agent may not take a value away; None if it may, or if the tool takes nothing away.
 
@@ -62,7 +62,8 @@ def clearing_objection(
     entity = snapshot.entity(task)
     if tool not in CLEARING_TOOLS or entity is None:
         return None
-    versions = [version for field in TOOLS[tool].argument_by_field for version in entity.versions(field)]
+    fields = effect_of(tool, args, task, task).fields
+    versions = [version for field in fields for version in entity.versions(field)]
     by_people = [version for version in versions if version.source.by is not AuthorKind.AGENT]
     if not by_people:
         return None

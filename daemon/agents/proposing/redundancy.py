@@ -11,7 +11,8 @@ from daemon.agents.proposing.baseline import Baseline
 from daemon.agents.tools import summaries
 from daemon.agents.tools.arguments import Arguments
 from daemon.agents.tools.effects import effect_of, is_same_value
-from daemon.agents.tools.table import SET_TASK_LANGUAGE, TOOLS, WriteTarget
+from daemon.agents.tools.table import REMOVE_TASK_LABEL, SET_TASK_LANGUAGE, TOOLS, WriteTarget
+from daemon.journal.references import names
 from daemon.text_comparison import comparison_key
 from store.fold.entity import Entity
 from store.snapshot import Snapshot
@@ -79,6 +80,12 @@ def language_objection(task: Entity | None, args: Arguments) -> str | None:
 
 def _check_label(basis: RedundancyBasis, tool: str, args: Arguments) -> RedundancyResult:
     name = reach.target_name(basis.snapshot, tool, args)
+    if tool == REMOVE_TASK_LABEL:
+        task = basis.snapshot.entity(basis.baseline.task)
+        has_label = task is not None and id_from_text(args["id"]) in names.member_ids(task, names.TASK_LABELS)
+        if has_label:
+            return RedundancyResult(args)
+        return RedundancyResult(None, redundant_reason=summaries.already_so_answer(tool, args, name))
     if args["confidence"] == "low":
         return RedundancyResult(
             None, redundant_reason=f"{summaries.proposal_subject(tool, args, name)} has low confidence"

@@ -133,6 +133,12 @@ class AssignTaskLabels(_Arguments, frozen=True):
     labels: Annotated[list[AssignTaskLabel], Meta(min_length=1, max_length=BATCH_LABELS_MAX)]
 
 
+class RemoveTaskLabel(_Arguments, frozen=True):
+    """Take a label away from the task."""
+
+    id: Annotated[Id, Meta(description="From the task's labels, such as l2.")]
+
+
 # -- checklist items ----------------------------------------------------------------------------------
 
 

@@ -8,7 +8,14 @@ from dataclasses import dataclass
 
 from daemon.agents.tools.arguments import Arguments
 from daemon.agents.tools.questions import change_of_answer
-from daemon.agents.tools.table import TOOLS, Tool, WriteTarget, effective_arguments, is_effective_argument
+from daemon.agents.tools.table import (
+    CLEARING_TOOLS,
+    TOOLS,
+    Tool,
+    WriteTarget,
+    effective_arguments,
+    is_effective_argument,
+)
 from store.fold.effects import entity_of_item
 from store.fold.item_name import ItemName
 from syncproto.codec import Value
@@ -61,7 +68,8 @@ def effect_of(name: str, args: Arguments, item: EntityId, task: EntityId) -> Eff
         )
     if tool.writes is WriteTarget.MEMBER:
         members: dict[str, Value] = {
-            f"{group}/{args[argument]}": True for group, argument in tool.argument_by_field.items()
+            f"{group}/{args[argument]}": name not in CLEARING_TOOLS
+            for group, argument in tool.argument_by_field.items()
         }
         return Effect(task, "task", creates=False, fields=members)
     assert tool.writes is WriteTarget.TASK, f"{name} writes nothing"

@@ -11,7 +11,7 @@ from typing import Any, Final
 from daemon.agents.tools.argument_recovery import recover_arguments
 from daemon.agents.tools.arguments import ArgumentFault, Arguments
 from daemon.agents.tools.model_interface import RunContext, ToolCall
-from daemon.agents.tools.table import ASSIGN_TASK_LABEL
+from daemon.agents.tools.table import LABEL_TOOLS
 from store.sentence import sentence
 
 ITEM: Final = "i"
@@ -74,7 +74,7 @@ class ShortIds:
         """
         if not self._full:
             return
-        kinds = {"id": LABEL if tool == ASSIGN_TASK_LABEL else ITEM, "itemIds": PROPOSAL, "evidenceIds": NOTE}
+        kinds = {"id": LABEL if tool in LABEL_TOOLS else ITEM, "itemIds": PROPOSAL, "evidenceIds": NOTE}
         for name, kind in kinds.items():
             value = arguments.get(name)
             for identifier in value if isinstance(value, list) else [value]:
@@ -119,7 +119,7 @@ def short_ids_of(context: RunContext) -> ShortIds:
         {
             ITEM: (item.id for item in context.task.items),
             NOTE: (note.id for note in in_order),
-            LABEL: (label.id for label in context.labels),
+            LABEL: (label.id for label in (*context.labels, *context.task.labels)),
             PROPOSAL: (proposal.id for proposal in context.proposals),
         }
     )

@@ -10,6 +10,7 @@ from daemon.agents.tools.table import (
     ADD_CHECKLIST_ITEM,
     ANSWER_QUESTION,
     ASSIGN_TASK_LABEL,
+    REMOVE_TASK_LABEL,
     SET_TASK_STATUS,
     TOOLS,
     WriteTarget,
@@ -52,6 +53,7 @@ _ALREADY: Mapping[str, str] = {
     "set_task_status": "status is already {status}",
     "set_task_language": "language is already {languageCode}",
     "assign_task_label": "{name} is already assigned",
+    "remove_task_label": "the task does not have the label {name}",
     "add_checklist_item": '"{title}" already exists on the task',
     "answer_question": "it changes nothing",
 }
@@ -81,6 +83,8 @@ def proposal_sentence(tool: str, args: Arguments, name: str | None = None) -> Se
         return _update_sentence(args, _quoted_name(name, args))
     if tool == ASSIGN_TASK_LABEL:
         return sentence("propose-label", "Assign label: {name}", name=_quoted_name(name, args))
+    if tool == REMOVE_TASK_LABEL:
+        return sentence("propose-no-label", "Take the label away: {name}", name=_quoted_name(name, args))
     if tool in _CLEARED:
         return _CLEARED[tool]
     if tool == ANSWER_QUESTION:
@@ -180,5 +184,6 @@ _TASK_SUBJECTS: Mapping[str, str] = {
     "set_task_language": "the language {languageCode}",
     "clear_task_due_date": "taking the due date away",
     "clear_task_estimate": "taking the estimate away",
+    "remove_task_label": "taking the label {name} away",
     "answer_question": 'the question "{question}"',
 }

@@ -89,11 +89,13 @@ def _optional(arguments: type[msgspec.Struct]) -> frozenset[str]:
 SET_TASK_STATUS: Final = "set_task_status"
 CLEAR_TASK_DUE_DATE: Final = "clear_task_due_date"
 CLEAR_TASK_ESTIMATE: Final = "clear_task_estimate"
-CLEARING_TOOLS: Final = frozenset({CLEAR_TASK_DUE_DATE, CLEAR_TASK_ESTIMATE})
+REMOVE_TASK_LABEL: Final = "remove_task_label"
+CLEARING_TOOLS: Final = frozenset({CLEAR_TASK_DUE_DATE, CLEAR_TASK_ESTIMATE, REMOVE_TASK_LABEL})
 """The tools that take a value away. An agent needs evidence to propose that for what a person set."""
 SET_TASK_LANGUAGE: Final = "set_task_language"
 ASSIGN_TASK_LABEL: Final = ASSIGN_LABEL_TOOL
 ASSIGN_TASK_LABELS: Final = "assign_task_labels"
+LABEL_TOOLS: Final = frozenset({ASSIGN_TASK_LABEL, ASSIGN_TASK_LABELS, REMOVE_TASK_LABEL})
 ADD_CHECKLIST_ITEM: Final = "add_checklist_item"
 ADD_MULTIPLE: Final = "add_multiple_checklist_items"
 UPDATE_CHECKLIST_ITEM: Final = "update_checklist_item"
@@ -140,6 +142,12 @@ _ALL_TOOLS = (
     Tool(
         ASSIGN_TASK_LABEL,
         args.AssignTaskLabel,
+        writes=WriteTarget.MEMBER,
+        argument_by_field={"label_ids": "id"},
+    ),
+    Tool(
+        REMOVE_TASK_LABEL,
+        args.RemoveTaskLabel,
         writes=WriteTarget.MEMBER,
         argument_by_field={"label_ids": "id"},
     ),
@@ -201,6 +209,8 @@ def equivalent_names(name: str) -> frozenset[str]:
             for other in _ALL_TOOLS
             if other.writes is WriteTarget.TASK and other.argument_by_field.keys() == fields
         )
+    if name in LABEL_TOOLS:
+        return LABEL_TOOLS
     batches = {tool.name for tool in _ALL_TOOLS if name in (tool.name, tool.element)}
     return frozenset(batches | {element for batch in batches if (element := TOOLS[batch].element)})
 
@@ -300,6 +310,8 @@ def takes_evidence(tool: Tool) -> bool:
     if tool.element is not None:
         return takes_evidence(TOOLS[tool.element])
     guarded = (WriteTarget.TASK, WriteTarget.NEW_ITEM, WriteTarget.ITEM)
+    if tool.name in CLEARING_TOOLS:
+        return True
     return tool.mode is CallMode.DEFERRED and tool.writes in guarded
 
 

@@ -27,6 +27,7 @@ _FIELDS: Final = {
     "set_task_status": "status",
     "set_task_language": "language",
     "assign_task_label": "label",
+    "remove_task_label": "label",
 }
 _ITEM_FIELDS: Final = {"isChecked": "is_checked", "title": "title", "isArchived": "is_archived"}
 
@@ -167,6 +168,11 @@ def _label(item: PendingItemJson, args: Mapping[str, Any]) -> str:
     return _('Assign label: "{label}"').format(label=label) if label else ""
 
 
+def _no_label(item: PendingItemJson, args: Mapping[str, Any]) -> str:
+    label = _subject(item, args)
+    return _('Take the label away: "{label}"').format(label=label) if label else ""
+
+
 def _new_item(_item: PendingItemJson, args: Mapping[str, Any]) -> str:
     title = args.get("title")
     message = _('Add: "{title}" (checked)') if args.get("isChecked") is True else _('Add: "{title}"')
@@ -207,6 +213,7 @@ _SAY: Final[Mapping[str, Callable[[PendingItemJson, Mapping[str, Any]], str]]] =
     "set_task_status": _status,
     "set_task_language": _language,
     "assign_task_label": _label,
+    "remove_task_label": _no_label,
     "add_checklist_item": _new_item,
     "update_checklist_item": _changed_item,
     "answer_question": _no_change,

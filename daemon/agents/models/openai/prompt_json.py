@@ -152,7 +152,7 @@ def _task(context: RunContext, items: int | None, short_ids: ShortIds) -> JsonOb
         "statusReason": task.status_reason,
         "timeSpentMinutes": task.time_spent_minutes,
         "category": task.category,
-        "labels": [label.name for label in task.labels],
+        "labels": [{"id": short_ids.short_id(LABEL, label.id), "name": label.name} for label in task.labels],
     }
     checklist = [_item(item, context.now.tzinfo, short_ids) for item in _first(task.items, items)]
     return fields | _without_empty(optional) | {"checklist": checklist}

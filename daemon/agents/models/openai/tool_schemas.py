@@ -8,10 +8,11 @@ from typing import Any, Final
 
 from daemon.agents.tools.model_interface import RunContext
 from daemon.agents.tools.table import (
-    ASSIGN_TASK_LABEL,
     CLEAR_TASK_DUE_DATE,
     CLEAR_TASK_ESTIMATE,
+    LABEL_TOOLS,
     RECORD_OBSERVATIONS,
+    REMOVE_TASK_LABEL,
     RETRACT_PROPOSALS,
     SET_TASK_LANGUAGE,
     TOOLS,
@@ -34,7 +35,7 @@ _DEPENDING_ON_THE_TASK: Final = frozenset(
         CLEAR_TASK_DUE_DATE,
         CLEAR_TASK_ESTIMATE,
         *equivalent_names(UPDATE_CHECKLIST_ITEM),
-        *equivalent_names(ASSIGN_TASK_LABEL),
+        *LABEL_TOOLS,
     }
 )
 
@@ -51,7 +52,9 @@ def offered_tools(context: RunContext) -> tuple[str, ...]:
     if not context.task.items:
         useless |= equivalent_names(UPDATE_CHECKLIST_ITEM)
     if not context.labels:
-        useless |= equivalent_names(ASSIGN_TASK_LABEL)
+        useless |= LABEL_TOOLS - {REMOVE_TASK_LABEL}
+    if not context.task.labels or context.is_first_wake:
+        useless.add(REMOVE_TASK_LABEL)
     if not context.proposals:
         useless.add(RETRACT_PROPOSALS)
     # At a first wake nothing of what the notes say can have been taken back since.

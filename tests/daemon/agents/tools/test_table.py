@@ -11,6 +11,7 @@ import pytest
 from daemon.agents.tools.argument_recovery import recover_arguments
 from daemon.agents.tools.arguments import ArgumentFault
 from daemon.agents.tools.table import (
+    LABEL_TOOLS,
     TOOLS,
     CallMode,
     batch_elements,
@@ -286,8 +287,9 @@ def test_a_batch_names_its_elements_and_its_limit_in_its_schema(name: str) -> No
 
 
 def test_a_batch_and_its_element_are_one_family() -> None:
-    both = {"assign_task_label", "assign_task_labels"}
-    assert equivalent_names("assign_task_label") == equivalent_names("assign_task_labels") == both
+    both = {"update_checklist_item", "update_checklist_items"}
+    assert equivalent_names("update_checklist_item") == equivalent_names("update_checklist_items") == both
+    assert {equivalent_names(name) for name in LABEL_TOOLS} == {LABEL_TOOLS}
     assert equivalent_names("set_task_title") == {"set_task_title"}
 
 

@@ -252,6 +252,7 @@ def test_only_tools_that_can_succeed_now_are_offered_and_of_a_batch_and_its_elem
         *offered_tools(bare)[:-1],
         "clear_task_due_date",
         "clear_task_estimate",
+        "remove_task_label",
         "assign_task_labels",
         "update_checklist_items",
         "retract_proposals",
