@@ -13,6 +13,8 @@ from store.fold import proposal_index
 from store.fold.entity import Entity
 from store.fold.entity_state import load_state
 from store.fold.item import Decision, Item, read_decision, read_occurrence
+from store.fold.item_name import Requirement
+from store.fold.presence import PresenceIndex
 from store.fold.verdicts import DecisionStatus, ItemStatus, Opinion
 from store.fold.word_index import ID_WORD_DIGITS
 from store.log.commit_log import CommitLog
@@ -267,7 +269,16 @@ class Snapshot:
         proposals.sort(key=lambda proposal: proposal[0])
         status = proposal_index.read_item_status(self.db, item)
         occurrences = tuple(occurrence for _, _, occurrence in proposals)
-        return Item(item, proposals[0][1], status, occurrences, self._decisions(item, commit_at))
+        decisions = self._decisions(item, commit_at)
+        return Item(item, proposals[0][1], status, occurrences, decisions, self.requirement_of(item))
+
+    def requirement_of(self, item: EntityId) -> Requirement | None:
+        """Return what a verdict on an item or an ask needs; None if every verdict of a person counts."""
+        return PresenceIndex(self.db).requirement(item)
+
+    def has_passkey(self) -> bool:
+        """Return whether a person has registered a passkey for verdicts."""
+        return PresenceIndex(self.db).has_passkey()
 
     def _decisions(self, item: EntityId, commit_at: Callable[[int], DecodedCommit]) -> tuple[Decision, ...]:
         rows: Any = self.db.execute("SELECT seq FROM opinion WHERE item = ? ORDER BY seq", (item,))

@@ -59,7 +59,7 @@ LOGGED_KINDS = frozenset({*FIELDS_BY_KIND, *OTHER_LOGGED_KINDS})
 _FIELD_NAMES = (
     *FIELDS_BY_KIND.values(),
     ("display_name", "home_device_id", "lifecycle", "lifecycle_reason", "mode", "model"),
-    ("policy", "allowed_category_ids"),
+    ("policy", "allowed_category_ids", "presence"),
     ("item_id", "verdict", "device", "via", "reason", "edited_args"),
     ("public_key", "added_by"),
     (DELETED,),
@@ -260,7 +260,7 @@ def entity_and_descendant_ids(snapshot: Snapshot, top: Entity) -> set[EntityId]:
                 stored_entity for child in below if (stored_entity := snapshot.entity(child)) is not None
             ]
     if top.kind == "task":
-        family.update(decision.id for item in snapshot.items(top.id) for decision in item.decisions)
+        family.update(decision.id for item in snapshot.items(top.id) for decision in item.all_decisions)
     return family
 
 
@@ -369,7 +369,21 @@ class _Words:
             unknown=not is_known_field(change.kind, change.field),
             agent_reason=argument.reason,
             evidence=argument.evidence,
+            lacks=self._lack(change.entity) if change.kind == "decision" else None,
         )
+
+    def _lack(self, decision: EntityId) -> str | None:
+        """Return what a decision lacked in order to count, None if it counts."""
+        stored = self._snapshot.entity(decision)
+        item = None if stored is None else stored.value("item_id")
+        if not isinstance(item, bytes):
+            return None
+        needed = self._snapshot.requirement_of(EntityId(item))
+        if needed is None:
+            return None
+        opinions = self._snapshot.opinions_on(EntityId(item))
+        counts = all(opinion.counts for opinion in opinions if opinion.decision == decision)
+        return None if counts else needed.presence.value
 
     def event(
         self, seq: int, received: DecodedCommit, pasts: field_changes.PreviousValues

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from store.fold.item_name import Requirement
 from store.fold.verdicts import DecisionStatus, ItemStatus, Opinion, Verdict
 from store.log.commit_log import CommitLog
 from syncproto.commit import AuthorKind, DecodedCommit, Operation, is_valid_clock
@@ -63,13 +64,22 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A change item: what it proposes, its occurrences in feed order, its decisions in feed order."""
+    """A change item: what it proposes, its occurrences in feed order, its decisions in feed order.
+
+    `all_decisions` has those too that do not count. `requirement` is what a verdict needs in order to count.
+    """
 
     id: EntityId
     fingerprint: bytes
     item_status: ItemStatus
     occurrences: tuple[Occurrence, ...]
-    decisions: tuple[Decision, ...]
+    all_decisions: tuple[Decision, ...]
+    requirement: Requirement | None = None
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """Return the decisions that count, in feed order."""
+        return tuple(decision for decision in self.all_decisions if decision.counts)
 
     @property
     def status(self) -> DecisionStatus:

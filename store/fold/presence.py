@@ -53,6 +53,10 @@ class PresenceIndex:
         )
         return [WaitingDecision(*row) for row in rows]
 
+    def has_passkey(self) -> bool:
+        """Return whether any passkey is known."""
+        return self._db.execute("SELECT 1 FROM passkey LIMIT 1").fetchone() is not None
+
     def fulfils(self, decision: ParsedDecision, signer: DeviceId, requirement: Requirement) -> bool:
         """Return whether a decision is what its item needs; `signer` is the device that signed it."""
         opinion = decision.opinion

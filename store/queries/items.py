@@ -28,6 +28,6 @@ def items_with_prefix(snapshot: Snapshot, prefix: str, limit: int) -> list[Entit
 
 def is_item_confirmed(snapshot: Snapshot, item: EntityId) -> bool | None:
     """Return whether a change item is confirmed, None if nobody has decided on it."""
-    if not proposal_index.opinions_on(snapshot.db, item):
+    if not any(opinion.counts for opinion in proposal_index.opinions_on(snapshot.db, item)):
         return None
     return proposal_index.read_item_status(snapshot.db, item).status is DecisionStatus.CONFIRMED

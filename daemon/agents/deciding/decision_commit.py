@@ -65,7 +65,7 @@ def person_decision_write(
         "item_id": item.id,
         "verdict": verdict.value,
         "device": tx.device,
-        "seen": [decision.id for decision in item.decisions],
+        "seen": [decision.id for decision in item.all_decisions],
         "via": via,
     }
     if shown_args is not None:

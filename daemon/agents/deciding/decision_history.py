@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from daemon.agents.deciding import item_state
+from daemon.agents.deciding.verdict_needs import lack_of
 from daemon.agents.proposing import reach
 from daemon.agents.tools import summaries
 from daemon.agents.tools.arguments import Arguments
@@ -41,6 +42,7 @@ class DecisionRecord(Struct, frozen=True, kw_only=True):
     are those that the person put in their place, or null. `subject` is the name of the checklist item or
     label, or null. `question` and `answer` are the words of a question of the agent and of the answer that is
     decided on, or null; a decision on one answer decides on the others too, which are not listed.
+    `lacks` is what the decision lacked in order to count, `other_device` or `passkey`, or null.
     `agent_reason` and `evidence` are the reason and the notes by which the agent argued over a person's tick.
     """
 
@@ -71,6 +73,7 @@ class DecisionRecord(Struct, frozen=True, kw_only=True):
     answer: str | None = None
     agent_reason: str | None = None
     evidence: list[Evidence] = []
+    lacks: str | None = None
 
 
 def list_decisions(
@@ -151,6 +154,7 @@ class _DecisionPresenter:
             answer=None if details.answer is None else answer_text(details.answer),
             agent_reason=details.argument.reason,
             evidence=details.argument.evidence,
+            lacks=lack_of(item, decision),
         )
 
     def _read_item(self, identifier: EntityId) -> _ItemDetails:
@@ -165,7 +169,7 @@ class _DecisionPresenter:
             "" if task is None else shown_name(task),
             args,
             None if state is None else reach.target_name(self._snapshot, item.tool, args),
-            {decision.id: decision for decision in stored.decisions},
+            {decision.id: decision for decision in stored.all_decisions},
             frozenset(
                 opinion.decision
                 for opinion in deciding_opinions(decision.opinion for decision in stored.decisions)

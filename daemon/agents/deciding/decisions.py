@@ -18,6 +18,7 @@ from daemon.agents.deciding.decision_commit import (
     person_decision_write,
 )
 from daemon.agents.deciding.item_state import ItemState
+from daemon.agents.deciding.verdict_needs import NOT_COUNTED, verdict_lack
 from daemon.agents.proposing import reach
 from daemon.agents.proposing.change_set_builder import ProposalLimits
 from daemon.agents.tools import summaries
@@ -27,6 +28,7 @@ from daemon.agents.tools.table import TOOLS
 from daemon.journal.fields import validation
 from store.fold.effects import EFFECTS_MAX
 from store.fold.item import Item
+from store.fold.item_name import Presence
 from store.fold.verdicts import DecisionStatus, Verdict
 from store.sentence import Sentence, sentence, sentence_fields
 from store.transaction import Transaction
@@ -35,7 +37,11 @@ from syncproto.ids import EntityId, id_to_text
 
 
 class DecisionOutcome(StrEnum):
-    """What became of a request to decide. `LEFT` is an item of a set that has to be named."""
+    """What became of a request to decide.
+
+    `LEFT` is an item of a set that has to be named. `NOT_COUNTED` is a verdict that is kept and changes
+    nothing, since it is not from another device, or is without a passkey.
+    """
 
     APPLIED = "applied"
     ALREADY = "already"
@@ -43,6 +49,7 @@ class DecisionOutcome(StrEnum):
     OBSOLETE = "obsolete"
     EXPIRED = "expired"
     LEFT = "left"
+    NOT_COUNTED = "not_counted"
     CONFLICT = "conflict"
     NOT_FOUND = "not_found"
     FAILED = "failed"
@@ -127,6 +134,9 @@ def confirm(
     except _Refused as refused:
         answer = _answer(tx, stored, refused.result, refused.message)
         return structs.replace(answer, can_force=refused.can_force, **refused.shown)
+    lack = verdict_lack(tx, case.item)
+    if lack is not None:
+        return _keep(tx, case, Verdict.CONFIRMED, lack, reason=reason, via=via, edited=wanted)
     confirmation = Confirmation(case, wanted, validation.checked_reason(reason), via)
     tx.commit(confirmation_writes(tx, confirmation), agent=case.item.occurrences[0].agent)
     tool, args = case.item.tool, confirmation.args
@@ -419,6 +429,9 @@ def _decide(
     if refusal is not None:
         return _answer(tx, stored, *refusal)
     state = item_state.item_state_of(tx, stored)
+    lack = verdict_lack(tx, stored)
+    if lack is not None:
+        return _keep(tx, stored if state is None else state, verdict, lack, reason=reason, via=via)
     decided, details = (stored, None) if state is None else (state.item, state.args)
     checked = validation.checked_reason(reason)
     decision = person_decision_write(tx, decided, verdict, reason=checked, via=via, shown_args=details)
@@ -427,6 +440,34 @@ def _decide(
     is_answer = state is not None and state.answer is not None
     words = _APPLIED_TO_QUESTION.get(verdict) if is_answer else None
     return _answer(tx, stored, DecisionOutcome.APPLIED, words or _APPLIED[verdict])
+
+
+# -- verdicts that do not count ------------------------------------------------------------------------
+
+
+def _keep(
+    tx: Transaction,
+    case: ItemState | Item,
+    verdict: Verdict,
+    lack: Presence,
+    *,
+    reason: str | None,
+    via: str,
+    edited: Arguments | None = None,
+) -> DecisionResult:
+    """Write a verdict that does not count, alone: without an effect, which could count later.
+
+    The same verdict again is not written again: whoever tries without end writes once.
+    """
+    item, details = (case, None) if isinstance(case, Item) else (case.item, case.args)
+    if not any(
+        decision.verdict is verdict and decision.device == tx.device and not decision.counts
+        for decision in item.all_decisions
+    ):
+        checked = validation.checked_reason(reason)
+        how: dict[str, Any] = {"reason": checked, "via": via, "edited": edited, "shown_args": details}
+        tx.commit([person_decision_write(tx, item, verdict, **how)])
+    return _answer(tx, item, DecisionOutcome.NOT_COUNTED, NOT_COUNTED[lack])
 
 
 # -- answers ------------------------------------------------------------------------------------------

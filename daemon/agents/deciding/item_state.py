@@ -321,7 +321,8 @@ def has_place(snapshot: Snapshot, state: ItemState) -> bool:
 
     Forged operations can take all places of an item from before its id followed from what it writes.
     """
-    if name_of_item(snapshot, state.item.id, state.item.task, state.call) is not None:
+    name = name_of_item(snapshot, state.item.id, state.item.task, state.call)
+    if name is not None and name.entity is not None:
         return True
     return EffectIndex(snapshot.db).has_place(state.item.id, state.effect.entity)
 

@@ -11,13 +11,16 @@ from msgspec import Struct
 
 from daemon.agents.deciding import item_state, staleness, urgency
 from daemon.agents.deciding.item_state import DisplayedStatus, ItemState
+from daemon.agents.deciding.verdict_needs import IdleVerdict, idle_verdicts, presence_needed
 from daemon.agents.proposing import reach
 from daemon.agents.proposing.change_set_builder import CHANGE_SETS_MAX
 from daemon.agents.tools import summaries
 from daemon.agents.tools.arguments import Arguments
 from daemon.agents.tools.effects import args_hash, change_set_id
+from daemon.agents.tools.presence import ANY
 from daemon.agents.tools.questions import answer_text, arguments_of_answers, change_of_answer
 from daemon.journal.references.names import shown_name
+from daemon.journal.views.lookup import NameLookup
 from daemon.timestamps import iso_utc
 from store.fold.item import Item, Occurrence
 from store.snapshot import Snapshot
@@ -72,7 +75,8 @@ class PendingItem(Struct, frozen=True, kw_only=True):
     `current` has changed since the agent saw it. `expires_soon`: it expires within a day unless somebody
     decides. `notes` is what the notes of the task say of it, null if they cannot tell. Times are ISO 8601 in
     UTC. `question` is given if the item is an answer to a question of the agent: its answers are listed one
-    after the other.
+    after the other. `presence` is what a verdict needs in order to count: `any`, `other_device` than the
+    agent's, or `passkey`. `idle_verdicts` are those that were given without it.
     """
 
     item_id: str
@@ -98,6 +102,8 @@ class PendingItem(Struct, frozen=True, kw_only=True):
     expires_soon: bool = False
     notes: NoteEvidence | None = None
     question: AskedQuestion | None = None
+    presence: str = ANY
+    idle_verdicts: list[IdleVerdict] = []
 
 
 EXPIRED_LISTED_MAX = 200
@@ -210,6 +216,8 @@ def _pending_item(snapshot: Snapshot, state: ItemState, status: DisplayedStatus,
         expires_at=iso_utc(item.expires_ms),
         expires_soon=urgency.expires_soon(item, now_ms),
         question=_question(state),
+        presence=presence_needed(item),
+        idle_verdicts=idle_verdicts(item, NameLookup(snapshot).device_name),
     )
 
 

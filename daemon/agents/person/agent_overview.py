@@ -15,7 +15,7 @@ from daemon.agents.context.task_view import view_of_task
 from daemon.agents.context.unseen_changes import count_decisions_since_report, count_since_report
 from daemon.agents.deciding.item_state import can_take_effect, confirmed_without_effect
 from daemon.agents.deciding.waiting_items import list_waiting_items, waiting_count
-from daemon.agents.person import policy_edits
+from daemon.agents.person import policy_edits, presence_edits
 from daemon.agents.running import wakes
 from daemon.agents.running.report_facts import task_facts
 from daemon.agents.running.timetable import Outlook
@@ -85,6 +85,7 @@ class AgentDetails(Struct, frozen=True, kw_only=True):
     by its next time. `paused_until` is when a pause ends by itself.
 
     `wishes` are the words of people that no completed run of the agent has read yet, the oldest first.
+    `presence` is what verdicts on its proposals need, for `all` tools and for those set apart.
 
     `lifecycle_reason_id` and `next_wake_why_id` name the sentences of these texts, with what fills them.
     `report_changes_since` and `report_decisions_since` count up to 100.
@@ -117,6 +118,7 @@ class AgentDetails(Struct, frozen=True, kw_only=True):
     timers: list[str]
     recurring: dict[str, str] = {}
     policy: dict[str, str]
+    presence: dict[str, str] = {}
     allowed_categories: list[str]
     consecutive_failures: int
     pending_items: int
@@ -231,6 +233,7 @@ def agent_details(snapshot: Snapshot, agent: EntityId, now_ms: int, outlook: Out
         timers=[iso_utc(at_ms) for at_ms in timers.times_of_agent(snapshot, agent)],
         recurring={iso_utc(timer.next_ms): timer.every for timer in recurring_timers(snapshot, agent)},
         policy=policy_edits.policy_by_tool(entity),
+        presence=presence_edits.presence_by_tool(entity),
         allowed_categories=policy_edits.allowed_category_names(snapshot, entity),
         consecutive_failures=max(
             run_log.failure_streak(snapshot, agent, known_agent.lifecycle_write).number,

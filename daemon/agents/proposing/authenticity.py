@@ -14,7 +14,7 @@ from daemon.agents.tools.effects import fingerprint_of, item_id, written_entity
 from daemon.agents.tools.questions import Change, arguments_of_answers, change_of_answer
 from daemon.agents.tools.table import ANSWER_QUESTION, TOOLS, is_change, validate_arguments
 from store.fold.item import Item, Occurrence
-from store.fold.item_name import ItemName
+from store.fold.item_name import ItemName, Requirement
 from store.snapshot import Snapshot
 from syncproto.ids import EntityId
 
@@ -37,7 +37,7 @@ def authentic_item(snapshot: Snapshot, item: Item) -> AuthenticItem | None:
     Proposals of one item may differ in how they argue. The arguments of the newest one count, because its
     words are those that people see.
     """
-    checked = [(occurrence, _arguments(snapshot, item.id, occurrence)) for occurrence in item.occurrences]
+    checked = [(occurrence, _arguments(snapshot, item, occurrence)) for occurrence in item.occurrences]
     authentic = [(occurrence, args) for occurrence, args in checked if args is not None]
     if not authentic:
         return None
@@ -56,7 +56,7 @@ def _answer(item: Item, answer: Arguments) -> AuthenticItem:
     return AuthenticItem(replace(item, occurrences=tuple(called)), args, answer)
 
 
-def _arguments(snapshot: Snapshot, item: EntityId, proposed: Occurrence) -> Arguments | None:
+def _arguments(snapshot: Snapshot, item: Item, proposed: Occurrence) -> Arguments | None:
     """Return the checked arguments of a proposal; None if it is not authentic for this item."""
     tool = TOOLS.get(proposed.tool)
     if tool is None or not tool.deferrable or proposed.agent != agent_id(proposed.task):
@@ -68,11 +68,12 @@ def _arguments(snapshot: Snapshot, item: EntityId, proposed: Occurrence) -> Argu
     if tool.name == ANSWER_QUESTION and not _stand_for_changes(args):
         return None
     fingerprint, task = fingerprint_of(proposed.task, tool.name, args), proposed.task
-    entity = written_entity(tool.name, args, task)
     # Until an item's id followed from what it writes, all ids were made as are those of items that make it.
+    entities = (written_entity(tool.name, args, task), None)
     is_genuine = any(
-        item in (item_id(fingerprint, previous, task, entity), item_id(fingerprint, previous, task, None))
+        item.id == item_id(fingerprint, previous, task, entity, item.requirement)
         for previous in _items_before(snapshot, fingerprint)
+        for entity in entities[: 1 if item.requirement else 2]
     )
     return args if is_genuine else None
 
@@ -94,15 +95,19 @@ def _is_valid(change: Change) -> bool:
 
 
 def name_of_item(snapshot: Snapshot, item: EntityId, task: EntityId, proposed: Change) -> ItemName | None:
-    """Return what shows which entity an authentic item writes; None if it makes that, or is of an old form.
+    """Return what shows which entity an authentic item writes, and what its verdicts need.
 
-    `proposed` is the call that the agent proposed on its task.
+    Returns None if there is neither: the item makes its entity, or is of an old form. `proposed` is the call
+    that the agent proposed on its task.
     """
     fingerprint = fingerprint_of(task, proposed.tool, proposed.args)
     entity = written_entity(proposed.tool, proposed.args, task)
-    if entity is None:
+    requirement = snapshot.requirement_of(item)
+    if entity is None and requirement is None:
         return None
-    names = (ItemName(fingerprint, before, entity) for before in _items_before(snapshot, fingerprint))
+    names = (
+        ItemName(fingerprint, before, entity, requirement) for before in _items_before(snapshot, fingerprint)
+    )
     return next((name for name in names if name.item_id(time_of=task) == item), None)
 
 
@@ -119,15 +124,30 @@ def answers_of_question(
     entities = [written_entity(ANSWER_QUESTION, args, task) for args in calls]
     own = answer["number"] - 1
     before: list[EntityId | None] = [None for _ in calls]
-    for _ in range(len(snapshot.items_with_fingerprint(fingerprints[own])) + 1):
-        items = [
-            item_id(fingerprint, previous, task, entity)
-            for fingerprint, previous, entity in zip(fingerprints, before, entities, strict=True)
+    known_items = snapshot.items_with_fingerprint(fingerprints[own])
+    requirements = known_requirements(snapshot, fingerprints[own])
+    for _ in range(len(known_items) + 1):
+        chains = [
+            [
+                item_id(fingerprint, previous, task, entity, requirement)
+                for fingerprint, previous, entity in zip(fingerprints, before, entities, strict=True)
+            ]
+            for requirement in requirements
         ]
-        if items[own] == item:
-            return items
-        before = list(items)
+        question = next((items for items in chains if items[own] == item), None)
+        if question is not None:
+            return question
+        before = list(next((items for items in chains if items[own] in known_items), chains[0]))
     return [item]
+
+
+def known_requirements(snapshot: Snapshot, fingerprint: bytes) -> list[Requirement | None]:
+    """Return what verdicts on the items with a fingerprint need; None, first, is that they need nothing.
+
+    A person may have changed what an agent's verdicts need between two proposals of the same.
+    """
+    needed = {snapshot.requirement_of(item) for item in snapshot.items_with_fingerprint(fingerprint)}
+    return [None, *sorted(requirement for requirement in needed if requirement is not None)]
 
 
 def _items_before(snapshot: Snapshot, fingerprint: bytes) -> Iterator[EntityId | None]:

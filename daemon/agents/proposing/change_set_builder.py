@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from daemon.agents.proposing import reach
 from daemon.agents.proposing.asking import QUESTIONS_OPEN_MAX, open_questions, question_key
+from daemon.agents.proposing.authenticity import known_requirements
 from daemon.agents.proposing.baseline import Baseline
 from daemon.agents.proposing.persons_word import clearing_objection, later_word_objection
 from daemon.agents.proposing.run_identity import RunIdentity
@@ -21,11 +22,13 @@ from daemon.agents.proposing.superseding import (
 from daemon.agents.tools import summaries
 from daemon.agents.tools.arguments import REASON_CHARS_MAX, Arguments
 from daemon.agents.tools.effects import change_set_id, effect_of, fingerprint_of, item_id, written_entity
-from daemon.agents.tools.questions import Change, arguments_of_answers
+from daemon.agents.tools.presence import requirement_on
+from daemon.agents.tools.questions import Change, arguments_of_answers, change_of_answer
 from daemon.agents.tools.table import ANSWER_QUESTION, TOOLS, WriteTarget
 from daemon.journal.fields import positions
 from daemon.text_comparison import comparison_key
 from store.fold.item import Item, clock_as_value
+from store.fold.item_name import ItemName, fields_of_name
 from store.fold.verdicts import DecisionStatus
 from store.snapshot import Snapshot
 from store.transaction import EntityWrite
@@ -56,12 +59,17 @@ class QueuedProposal:
     """One proposal that waits for the end of the run."""
 
     item_id: EntityId
-    fingerprint: bytes
     tool: str
     args: Arguments
     base: VectorClock
     seen_values: dict[str, Value]
     rationale: str | None
+    name: ItemName
+
+    @property
+    def fingerprint(self) -> bytes:
+        """Return the hash of what is proposed."""
+        return self.name.fingerprint
 
 
 class ProposalLimitReached(Exception):
@@ -112,9 +120,8 @@ class ChangeSetBuilder:
         fingerprint = fingerprint_of(self._run.task, tool, args)
         if any(queued.fingerprint == fingerprint or _is_twin(queued, tool, args) for queued in self._queued):
             return "is already proposed in this run"
-        identifier, before = self._next_item(
-            fingerprint, written_entity(tool, args, self._run.task), snapshot
-        )
+        entity = written_entity(tool, args, self._run.task)
+        name, before = self._next_item(fingerprint, entity, snapshot, (tool,))
         # All are checked, not only the last: a verdict on an earlier one may have been reopened since.
         for item in reversed(before):
             repeated = _reason_not_to_repeat(item, self._run.now_ms)
@@ -131,7 +138,8 @@ class ChangeSetBuilder:
             raise PersonsWordRefusal(objection)
         if len(self._queued) >= CHANGE_SETS_MAX * self._limits.items_per_set:
             raise ProposalLimitReached(self.limit_text())
-        proposal = self._proposal(identifier, fingerprint, tool, args, rationale)
+        proposal = self._proposal(name, tool, args, rationale)
+        identifier = proposal.item_id
         self._append([proposal])
         self._note_word(snapshot, tool, args, identifier, besides=(identifier,))
         return identifier
@@ -149,15 +157,17 @@ class ChangeSetBuilder:
         if key in queued:
             return "is already asked in this run"
         answers = []
+        changes = [change for call in calls if (change := change_of_answer(call)) is not None]
+        tools = (ANSWER_QUESTION, *(change.tool for change in changes))
         for call in calls:
             fingerprint = fingerprint_of(self._run.task, ANSWER_QUESTION, call)
             entity = written_entity(ANSWER_QUESTION, call, self._run.task)
-            identifier, before = self._next_item(fingerprint, entity, snapshot)
+            name, before = self._next_item(fingerprint, entity, snapshot, tools)
             for item in reversed(before):
                 repeated = _reason_not_to_repeat(item, self._run.now_ms)
                 if repeated is not None or item.status is DecisionStatus.CONFIRMED:
                     return "was answered by the user" if repeated is None else repeated
-            answers.append((identifier, fingerprint, call))
+            answers.append((name, call))
         waiting = open_questions(snapshot, self._run.agent, self._run.task, self._run.now_ms)
         if len(waiting | queued) >= QUESTIONS_OPEN_MAX:
             raise ProposalLimitReached(
@@ -166,10 +176,7 @@ class ChangeSetBuilder:
             )
         if len(self._queued) + len(answers) > CHANGE_SETS_MAX * self._limits.items_per_set:
             raise ProposalLimitReached(self.limit_text())
-        proposals = [
-            self._proposal(identifier, fingerprint, ANSWER_QUESTION, call, rationale)
-            for identifier, fingerprint, call in answers
-        ]
+        proposals = [self._proposal(name, ANSWER_QUESTION, call, rationale) for name, call in answers]
         self._append(proposals)
         items = tuple(proposal.item_id for proposal in proposals)
         self._note_word(snapshot, ANSWER_QUESTION, calls[0], items[0], besides=items)
@@ -218,7 +225,7 @@ class ChangeSetBuilder:
         """
         fingerprint = fingerprint_of(self._run.task, *change)
         entity = written_entity(*change, self._run.task)
-        _, before = self._next_item(fingerprint, entity, snapshot)
+        _, before = self._next_item(fingerprint, entity, snapshot, (change.tool,))
         decided = (item for item in reversed(before) if item.decisions)
         repeated = next((reason for item in decided if (reason := _reason_not_to_repeat(item, 0))), None)
         return repeated or later_word_objection(snapshot, *change, before, ())
@@ -242,46 +249,47 @@ class ChangeSetBuilder:
         )
 
     def _next_item(
-        self, fingerprint: bytes, entity: EntityId | None, snapshot: Snapshot
-    ) -> tuple[EntityId, list[Item]]:
+        self, fingerprint: bytes, entity: EntityId | None, snapshot: Snapshot, tools: Sequence[str]
+    ) -> tuple[ItemName, list[Item]]:
         """Follow the chain of items that propose the same to its end; `entity` is what they write.
 
-        Returns the next id, and the items of the chain. Raises ProposalLimitReached for a chain that is too
-        long.
+        Returns what the next id follows from, and the items of the chain. `tools` are those that the proposal
+        calls. Raises ProposalLimitReached for a chain that is too long.
         """
         before: list[Item] = []
+        task, requirements = self._run.task, known_requirements(snapshot, fingerprint)
         for _ in range(REPEATED_PROPOSALS_MAX):
             previous = before[-1].id if before else None
-            identifier = item_id(fingerprint, previous, self._run.task, entity)
-            item = snapshot.item(identifier)
+            identifiers = [item_id(fingerprint, previous, task, entity, needed) for needed in requirements]
+            # An earlier version made ids without the entity that is written.
+            identifiers.append(item_id(fingerprint, previous, task, None))
+            stored = (snapshot.item(identifier) for identifier in identifiers)
+            item = next((item for item in stored if item is not None), None)
             if item is None:
-                # An earlier version made ids without the entity that is written.
-                item = snapshot.item(item_id(fingerprint, previous, self._run.task, None))
-            if item is None:
-                return identifier, before
+                needed = requirement_on(snapshot.entity(self._run.agent), tools, snapshot.device)
+                return ItemName(fingerprint, previous, entity, needed), before
             before.append(item)
         raise ProposalLimitReached(
             f"this was proposed {REPEATED_PROPOSALS_MAX} times already, and decided or taken back each time"
         )
 
-    def _proposal(
-        self, identifier: EntityId, fingerprint: bytes, tool: str, args: Arguments, rationale: str | None
-    ) -> QueuedProposal:
+    def _proposal(self, name: ItemName, tool: str, args: Arguments, rationale: str | None) -> QueuedProposal:
+        identifier = name.item_id(time_of=self._run.task)
         effect = effect_of(tool, args, identifier, self._run.task)
         if effect.creates:
             # The position is chosen here, once, so that two devices that confirm while apart write the same.
             self._last_place = positions.position_between(self._last_place, None)
             seen_values: dict[str, Value] = {"position": self._last_place}
-            return QueuedProposal(identifier, fingerprint, tool, args, EMPTY_CLOCK, seen_values, rationale)
+            return QueuedProposal(identifier, tool, args, EMPTY_CLOCK, seen_values, rationale, name)
         seen_values = {field: self._baseline.seen_value(effect.entity, field) for field in effect.fields}
         return QueuedProposal(
             identifier,
-            fingerprint,
             tool,
             args,
             self._baseline.seen_clock(effect.entity),
             seen_values,
             rationale,
+            name,
         )
 
     # -- the end of the run ---------------------------------------------------------------------------
@@ -336,11 +344,14 @@ def _reason_not_to_repeat(item: Item, now_ms: int) -> str | None:
 def _as_value(queued: QueuedProposal) -> dict[str, Value]:
     """Return an item as its change set stores it."""
     base: dict[str, Value] = {"clock": clock_as_value(queued.base), "value": dict(queued.seen_values)}
+    # What the id follows from is shown only if verdicts need something: the fold reads that from there.
+    shown = {} if queued.name.requirement is None else fields_of_name(queued.name)
     return {
         "item_id": queued.item_id,
-        "fingerprint": queued.fingerprint,
+        "fingerprint": queued.name.fingerprint,
         "tool": queued.tool,
         "args": queued.args,
         "base": base,
         "rationale": queued.rationale or "",
+        **shown,
     }

@@ -173,7 +173,7 @@ def retraction_write(tx: Transaction, item: Item, reason: str) -> EntityWrite:
         "item_id": item.id,
         "verdict": Verdict.RETRACTED.value,
         "device": tx.device,
-        "seen": [decision.id for decision in item.decisions],
+        "seen": [decision.id for decision in item.all_decisions],
         "reason": reason,
         "via": "agent",
     }

@@ -87,4 +87,4 @@ def _is_open(item: Item, agent: EntityId) -> bool:
 
 
 def _is_undecided(snapshot: Snapshot, item: EntityId) -> bool:
-    return not snapshot.opinions_on(item)
+    return not any(opinion.counts for opinion in snapshot.opinions_on(item))

@@ -17,7 +17,7 @@ from daemon.agents.tools.table import (
     is_effective_argument,
 )
 from store.fold.effects import entity_of_item
-from store.fold.item_name import ItemName
+from store.fold.item_name import ItemName, Requirement
 from syncproto.codec import Value
 from syncproto.ids import EntityId, derived_id, id_from_text, id_to_text, tagged_digest
 
@@ -118,14 +118,19 @@ def written_entity(name: str, args: Arguments, task: EntityId) -> EntityId | Non
 
 
 def item_id(
-    fingerprint: bytes, previous: EntityId | None, task: EntityId, entity: EntityId | None
+    fingerprint: bytes,
+    previous: EntityId | None,
+    task: EntityId,
+    entity: EntityId | None,
+    requirement: Requirement | None = None,
 ) -> EntityId:
     """Return the id of the item that proposes this.
 
     `previous` is the decided item that it follows, if any. `entity` is what it writes, None if it makes that:
-    either the item's id follows from the entity's, or the entity's from the item's.
+    either the item's id follows from the entity's, or the entity's from the item's. `requirement` is what its
+    verdicts need.
     """
-    return ItemName(fingerprint, previous, entity).item_id(time_of=task)
+    return ItemName(fingerprint, previous, entity, requirement).item_id(time_of=task)
 
 
 def change_set_id(run_key: str, number: int, task: EntityId) -> EntityId:

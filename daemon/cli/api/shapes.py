@@ -219,6 +219,14 @@ class AskedQuestionJson(TypedDict, total=False):
     answers: list[OfferedAnswerJson]
 
 
+class IdleVerdictJson(TypedDict, total=False):
+    verdict: str
+    lacks: str
+    device: str
+    device_name: str
+    at: str
+
+
 class PendingItemJson(TypedDict, total=False):
     item_id: str
     set_id: str
@@ -243,6 +251,8 @@ class PendingItemJson(TypedDict, total=False):
     expires_soon: bool
     notes: NoteEvidenceJson | None
     question: AskedQuestionJson | None
+    presence: str
+    idle_verdicts: list[IdleVerdictJson]
 
 
 class EvidenceJson(TypedDict, total=False):
@@ -280,6 +290,7 @@ class DecisionJson(TypedDict, total=False):
     answer: str | None
     agent_reason: str | None
     evidence: list[EvidenceJson]
+    lacks: str | None
 
 
 class DecisionResultJson(TypedDict, total=False):
@@ -405,6 +416,7 @@ class ChangeJson(TypedDict, total=False):
     unknown: bool
     agent_reason: str | None
     evidence: list[EvidenceJson]
+    lacks: str | None
 
 
 class ActivityJson(TypedDict, total=False):
@@ -468,6 +480,7 @@ class AgentJson(TypedDict, total=False):
     timers: list[str]
     recurring: dict[str, str]
     policy: dict[str, str]
+    presence: dict[str, str]
     allowed_categories: list[str]
     consecutive_failures: int
     pending_items: int

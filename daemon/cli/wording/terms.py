@@ -24,7 +24,17 @@ pgettext_noop(
     "device",
 )
 pgettext_noop(
-    "outcome", "applied", "already", "stale", "obsolete", "expired", "left", "conflict", "not found", "failed"
+    "outcome",
+    "applied",
+    "already",
+    "stale",
+    "obsolete",
+    "expired",
+    "left",
+    "conflict",
+    "not found",
+    "failed",
+    "not counted",
 )
 pgettext_noop(
     "proposal",
@@ -53,6 +63,7 @@ pgettext_noop(
     "task agent",
 )
 pgettext_noop("run", "queued", "running", "completed", "skipped", "failed", "abandoned", "cut short")
+pgettext_noop("presence", "any", "other device", "passkey")
 pgettext_noop("ruling", "immediate", "deferred", "denied")
 pgettext_noop("author", "you", "agent", "system", "someone")
 pgettext_noop(
@@ -140,6 +151,11 @@ def agent_state(state: object) -> str:
 def policy_name(word: object) -> str:
     """Say what becomes of a tool's calls: "denied"."""
     return _word("ruling", escape(word or ""))
+
+
+def presence_name(presence: object) -> str:
+    """Say what a verdict needs in order to count: "other device"."""
+    return _word("presence", escape(presence or "any"))
 
 
 def run_status(status: object) -> str:

@@ -3,12 +3,15 @@
 Never repairs, and never finds fault without a remedy.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from itertools import islice
 from typing import Final, NamedTuple
 
 from daemon.agents.deciding import item_state
 from daemon.agents.person.agent_overview import count_by_home, stopped_agents
+from daemon.agents.person.presence_edits import presence_by_tool
+from daemon.agents.tools.agent_record import is_agent
 from daemon.control.health.check import (
     MINUTE_MS,
     Check,
@@ -22,6 +25,7 @@ from daemon.disk import DiskFloor
 from daemon.peers.roster import member_records
 from daemon.timestamps import iso_utc
 from store.file.lease import ReplicaDoubt
+from store.fold.item_name import Presence
 from store.queries.device_stamps import newest_stamps
 from store.sentence import Sentence, sentence
 from store.snapshot import Snapshot
@@ -198,6 +202,43 @@ def check_decisions(snapshot: Snapshot) -> Iterator[Check]:
     if not items:
         summary = sentence("decisions-well", "every confirmed proposal is in effect")
         yield make_check("decisions", summary, well=True, code="decisions_well")
+
+
+def check_presence(snapshot: Snapshot) -> Iterator[Check]:
+    """Say how many agents' verdicts need another device or a passkey, and whether anything can give them."""
+    needs = Counter[str](
+        presence
+        for agent in snapshot.entities("agent")
+        if is_agent(agent.id, agent.value("task_id"))
+        for presence in {*presence_by_tool(agent).values()}
+    )
+    others = any(
+        not member.removed and member.device != snapshot.device
+        for member in member_records.read_members(snapshot).values()
+    )
+    if needs[Presence.OTHER_DEVICE] and not others:
+        count = needs[Presence.OTHER_DEVICE]
+        text = sentence(
+            "verdicts-without-devices",
+            "agents whose verdicts need another device, of which there is none: {count}",
+            count=count,
+        )
+        remedy = sentence("use-invite", "let one in first: placet invite")
+        yield make_check(
+            "verdicts", text, remedy, well=False, code="verdicts_without_devices", parameters={"count": count}
+        )
+        return
+    parameters: dict[str, str | int] = {
+        "other_device": needs[Presence.OTHER_DEVICE],
+        "passkey": needs[Presence.PASSKEY],
+    }
+    summary = sentence(
+        "verdicts-well",
+        "agents whose verdicts need another device: {other_device}; a passkey: {passkey}."
+        " Of the others, every verdict counts",
+        **parameters,
+    )
+    yield make_check("verdicts", summary, well=True, code="verdicts_well", parameters=parameters)
 
 
 def _homeless(snapshot: Snapshot) -> Iterator[Check]:

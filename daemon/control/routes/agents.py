@@ -8,7 +8,14 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from daemon.agents.person import activity, agent_overview, agent_timers, lifecycle, policy_edits
+from daemon.agents.person import (
+    activity,
+    agent_overview,
+    agent_timers,
+    lifecycle,
+    policy_edits,
+    presence_edits,
+)
 from daemon.agents.person.activity import AgentMessage
 from daemon.agents.person.agent_overview import AgentDetails
 from daemon.agents.running.scheduler import Scheduler
@@ -17,6 +24,7 @@ from daemon.journal.human_input import HumanInput
 from daemon.journal.references.names import find_named
 from daemon.journal.wishes import WishText
 from daemon.peers.roster import device_edits
+from daemon.peers.roster.member_records import read_members
 from daemon.refusal import RefusalCode, Refused, one_of, usage_error
 from store.local.run_log import AgentRun, RunStatus
 from store.sentence import sentence
@@ -115,12 +123,14 @@ class Policy(Struct, frozen=True, forbid_unknown_fields=True):
     """What an agent may do.
 
     `tools` gives the policy by tool: deferred, denied or default. `allow` and `disallow` add categories to
-    those that the agent may work on, or take them away.
+    those that the agent may work on, or take them away. `presence` says by tool, or for `all`, what verdicts
+    on its proposals need: any, other_device, passkey or default. On the agent's own device it only tightens.
     """
 
     tools: dict[str, str] = {}
     allow: Names = []
     disallow: Names = []
+    presence: dict[str, str] = {}
 
 
 class AgentLogQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -347,7 +357,9 @@ class AgentRoutes:
 
     def _move(self, tx: Transaction, call: Call[Move, Nothing]) -> AgentDetails:
         agent = agent_overview.find_agent(tx, call.ref)
-        lifecycle.move_agent(tx, agent, member_or_this_device(tx, call.body.device))
+        device = member_or_this_device(tx, call.body.device)
+        presence_edits.require_movable(tx, agent, device)
+        lifecycle.move_agent(tx, agent, device)
         return self._details(tx, agent)
 
     def _destroy(self, tx: Transaction, call: Call[Nothing, Nothing]) -> AgentDetails:
@@ -360,6 +372,9 @@ class AgentRoutes:
         for tool, policy in body.tools.items():
             policy_edits.set_tool_policy(tx, agent, tool, policy)
         policy_edits.edit_allowed_categories(tx, agent, allow=body.allow, disallow=body.disallow)
+        others = any(not member.removed for member in read_members(tx).values() if member.device != tx.device)
+        for tool, presence in body.presence.items():
+            presence_edits.set_presence(tx, agent, tool, presence, has_other_devices=others)
         return self._details(tx, agent)
 
 

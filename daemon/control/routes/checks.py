@@ -68,6 +68,7 @@ class CheckRoutes:
                 lambda snapshot: [
                     *this_device.check_clocks(snapshot, now_ms, jump_ms),
                     *this_device.check_failed_agents(snapshot),
+                    *this_device.check_presence(snapshot),
                     *this_device.check_decisions(snapshot),
                     *this_device.check_peer_states(snapshot, differing),
                     *this_device.check_forked_devices(snapshot),

@@ -244,6 +244,7 @@ class Change(Struct, frozen=True):
     """Whether a newer version wrote it: this one does not know the kind or the field."""
     agent_reason: str | None = None
     evidence: list[Evidence] = []
+    lacks: str | None = None
     """By which reason and notes the agent argued for the change over a person's tick."""
 
 
@@ -259,6 +260,7 @@ class Event(Struct, frozen=True):
 
     `changes_left_out` counts the changes that are not shown, because they are too long for one event: the log
     has them.
+    `lacks` is what a decision lacked in order to count, `other_device` or `passkey`, else null.
     """
 
     seq: int

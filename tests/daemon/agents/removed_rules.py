@@ -194,7 +194,7 @@ TABLE = (
     Removed(
         "a decision says which it had seen",
         CONFIRMING,
-        '"seen": [decision.id for decision in item.decisions],',
+        '"seen": [decision.id for decision in item.all_decisions],',
         '"seen": [],',
     ),
     Removed(
@@ -375,9 +375,8 @@ TABLE = (
     Removed(
         "two runs that propose the same make one item",
         QUEUEING,
-        "identifier = item_id(fingerprint, previous, self._run.task, entity)",
-        "identifier = item_id(fingerprint, previous,"
-        " change_set_id(self._run.run_key, 0, self._run.task)[::-1], entity)",
+        "identifier = name.item_id(time_of=self._run.task)",
+        "identifier = name.item_id(change_set_id(self._run.run_key, 0, self._run.task)[::-1])",
     ),
     Removed(
         "two confirmations make one thing",

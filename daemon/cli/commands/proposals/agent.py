@@ -1,4 +1,4 @@
-"""Commands on agents: create, list, show, log, edit, wake, ask, pause, resume, move, destroy, policy.
+"""Commands on agents: make, list, show, log, edit, wake, ask, pause, resume, move, destroy, policy, presence.
 
 Never decides about what an agent proposed.
 """
@@ -26,6 +26,8 @@ from daemon.cli.views.proposals.agents import (
     paused_lines,
     policy_page,
     policy_rows,
+    presence_page,
+    presence_rows,
     timer_lines,
 )
 
@@ -40,6 +42,7 @@ _STATES = ("created", "active", "dormant", "destroyed")
 _PERIODS = ("hour", "day", "weekday", "week")
 _TOOL = re.compile(r"[a-z]+(_[a-z]+)+")
 _POLICIES = ("deferred", "denied", "default")
+_PRESENCES = ("any", "other_device", "passkey", "default")
 
 
 @group("agent")
@@ -282,6 +285,26 @@ def policy(output: Output, agent: tuple[str, ...], allow: tuple[str, ...], disal
         client.send_once("PATCH", f"{_path(agent)}/policy", changes) if changes else client.get(_path(agent))
     )
     output.write_answer(answer, policy_page, policy_rows)
+
+
+@agent_command.command("presence")
+@click.argument("agent", nargs=-1, required=True, metavar="AGENT [TOOL|all PRESENCE]")
+@pass_output
+def presence(output: Output, agent: tuple[str, ...]) -> None:
+    """Show or set what verdicts on an agent's proposals need.
+
+    PRESENCE is any (each verdict of yours counts), other_device (only one from another device than
+    the agent's), passkey (only one with your passkey), or default. A verdict without it is kept, and
+    changes nothing.
+    """
+    changes: dict[str, Any] = {}
+    if len(agent) > 2 and agent[-1].lower().replace("-", "_") in _PRESENCES:
+        *rest, tool, wanted = agent
+        agent, changes = tuple(rest), {"presence": {tool: wanted.lower().replace("-", "_")}}
+    answer = (
+        client.send_once("PATCH", f"{_path(agent)}/policy", changes) if changes else client.get(_path(agent))
+    )
+    output.write_answer(answer, presence_page, presence_rows)
 
 
 def _path(agent: tuple[str, ...]) -> str:

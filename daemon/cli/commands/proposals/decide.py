@@ -36,6 +36,7 @@ _STATUS_BY_RESULT: Final = {
     "obsolete": EXIT_CONFLICT,
     "expired": EXIT_CONFLICT,
     "left": EXIT_CONFLICT,
+    "not_counted": EXIT_CONFLICT,
     "conflict": EXIT_CONFLICT,
     "not_found": EXIT_NOT_FOUND,
 }

@@ -87,7 +87,12 @@ def _deed_words(group: Sequence[ChangeJson], ids: dict[str, str], room: int, dis
         item = str(after.get("item_id") or "")[:SHORT_ID_CHARS_MIN]
         verdict = terms.proposal_status(_VERDICTS.get(str(after["verdict"]), after["verdict"]))
         item = display.paint(escape(item), "cyan")
-        return _("{verdict} proposal {item}").format(verdict=verdict, item=item)
+        words = _("{verdict} proposal {item}").format(verdict=verdict, item=item)
+        idle = {
+            "other_device": lambda: _("not from another device: it does not count"),
+            "passkey": lambda: _("without a passkey: it does not count"),
+        }.get(str(first.get("lacks")))
+        return words if idle is None else f"{words} ({idle()})"
     added = any(change.get("field") in _NAMES and change.get("before") is None for change in group)
     kind = terms.kind_name(first.get("kind"))
     short = escape(ids.get(first.get("entity", ""), ""))

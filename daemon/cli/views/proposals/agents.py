@@ -51,6 +51,7 @@ _TIMES: Final = ("created_at", "updated_at", "last_wake_at", "next_wake_at")
 _SHOWN_APART: Final = frozenset(
     {"id", "report", "display_name", "task_title", "runs", "kind", "at_home", "home_device_name", "policy"}
     | {
+        "presence",
         "name",
         "paused_until",
         "report_changes_since",
@@ -190,6 +191,11 @@ def agent_page(agent: AgentJson, display: Display) -> Iterator[str]:
             "next_wake_at" if key == "next_wake_why" and not agent.get("next_wake_at") else key
         )
         yield f"  {display.paint(pad_right(name, _FIELD_WIDTH), 'dim')} {_words(agent, key, display)}"
+    words = ", ".join(
+        terms.presence_name(presence) if tool == "all" else f"{escape(tool)}: {terms.presence_name(presence)}"
+        for tool, presence in (agent.get("presence") or {}).items()
+    )
+    yield f"  {display.paint(pad_right(_('verdicts need'), _FIELD_WIDTH), 'dim')} {words}"
     yield from without_effect_lines(agent, PAGE_WIDTH_MAX, display)
     wishes: Any = agent.get("wishes")
     if wishes:
@@ -246,3 +252,17 @@ def policy_page(agent: AgentJson, display: Display) -> Iterator[str]:
         escape(allowed_category) for allowed_category in agent.get("allowed_categories") or ()
     )
     yield f"  {pad_right(_('works on'), _TOOL_WIDTH)} {categories or _('tasks without a category')}"
+
+
+def presence_rows(agent: AgentJson) -> Iterator[Sequence[object]]:
+    """Give the plain columns: tool or `all`, what verdicts on its calls need."""
+    return iter((agent.get("presence") or {}).items())
+
+
+def presence_page(agent: AgentJson, display: Display) -> Iterator[str]:
+    """Draw what verdicts on an agent's proposals need."""
+    short = escape(short_ids_of([agent]).get(agent.get("id", ""), ""))
+    yield f"{display.paint(_name(agent), 'bold')}  {display.paint(short, 'cyan')}"
+    for tool, presence in (agent.get("presence") or {}).items():
+        name = _("all proposals") if tool == "all" else escape(tool)
+        yield f"  {pad_right(name, _TOOL_WIDTH)} {terms.presence_name(presence)}"

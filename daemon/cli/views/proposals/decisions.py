@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from daemon.cli.terminal.text import display_width, escape, pad_right, wrap_lines
 from daemon.cli.translation import _
 from daemon.cli.views.journal.agent_words import argument_lines
+from daemon.cli.views.proposals.pending import LACKS
 from daemon.cli.wording import terms
 from daemon.cli.wording.dates import relative_time
 from daemon.cli.wording.proposals import summary_words
@@ -124,6 +125,8 @@ _FIELDS: Final[Mapping[str, str]] = {
 
 def _stands(decision: DecisionJson, short: str) -> tuple[str, str]:
     """Return the proposal's status now if this decision does not say it, and its colour."""
+    if decision.get("lacks") in LACKS:
+        return LACKS[str(decision["lacks"])](), "yellow"
     if decision.get("disputed"):
         return _("disputed: your devices decided differently"), "red"
     if decision.get("without_effect") and decision.get("can_take_effect") is False:

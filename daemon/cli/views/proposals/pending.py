@@ -112,6 +112,7 @@ def item_lines(item: PendingItemJson, short: str, display: Display) -> Iterator[
         *diff_lines(value_changes(item), width, display),
         *agent_quote_lines(rationale_words(item), width, display),
         *note_lines(item, width, display),
+        *idle_verdict_lines(item, width, display),
     ]
     yield from (_INDENT + line for line in below)
 
@@ -129,7 +130,34 @@ def item_marks(item: PendingItemJson) -> list[tuple[str, str]]:
         marks.append((_("expires within a day"), "yellow"))
     if item.get("status") == "deferred":
         marks.append((_("deferred"), "yellow"))
+    if item.get("presence") in LACKS:
+        marks.append((_NEEDS[str(item["presence"])](), "yellow"))
     return marks
+
+
+LACKS: Final[Mapping[str, Callable[[], str]]] = {
+    "other_device": lambda: _("not from another device: it does not count"),
+    "passkey": lambda: _("without a passkey: it does not count"),
+}
+"""What a verdict lacks that changes nothing."""
+
+_NEEDS: Final[Mapping[str, Callable[[], str]]] = {
+    "other_device": lambda: _("counts only if another device decides"),
+    "passkey": lambda: _("counts only with your passkey"),
+}
+
+
+def idle_verdict_lines(item: PendingItemJson, width: int, display: Display) -> Iterator[str]:
+    """Say which verdicts on an item were kept and change nothing."""
+    for idle in item.get("idle_verdicts") or ():
+        say = LACKS.get(str(idle.get("lacks")))
+        words = _("{verdict} on {device} ({when})").format(
+            verdict=terms.proposal_status(idle.get("verdict")),
+            device=escape(idle.get("device_name") or str(idle.get("device") or "")[:SET_ID_CHARS]),
+            when=relative_time(idle.get("at"), display.now_s),
+        )
+        line = f"{words}: {say()}" if say is not None else words
+        yield from (display.paint(part, "yellow") for part in wrap_lines(line, width))
 
 
 def note_lines(item: PendingItemJson, width: int, display: Display) -> Iterator[str]:

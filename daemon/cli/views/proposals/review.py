@@ -13,6 +13,7 @@ from daemon.cli.views.journal.agent_words import agent_quote_lines
 from daemon.cli.views.proposals.changes import diff_lines
 from daemon.cli.views.proposals.pending import (
     WIDTH_MAX,
+    idle_verdict_lines,
     item_marks,
     note_lines,
     set_heading,
@@ -95,6 +96,7 @@ def _detail_lines(
         yield from side_lines(item, width, display)
     yield from agent_quote_lines(rationale_words(item), width, display)
     yield from note_lines(item, width, display)
+    yield from idle_verdict_lines(item, width, display)
     yield from _tick(item, task, width, display)
     for words in (*_also(item, task), *_rivals(item, others)):
         yield from wrap_lines(words, width)

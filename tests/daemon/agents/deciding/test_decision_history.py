@@ -53,6 +53,7 @@ def test_a_line_tells_who_said_what_when_where_and_why(a: Home, task: EntityId) 
         "can_take_effect": True,
         "question": None,
         "answer": None,
+        "lacks": None,
         "agent_reason": None,
         "evidence": [],
     }

@@ -41,6 +41,8 @@ def test_a_line_has_the_documented_keys_and_words_made_by_code(a: Home, task: En
         "created_at": "2026-03-20T09:46:40.000Z",
         "expires_at": "2026-03-27T09:46:40.000Z",
         "expires_soon": False,
+        "presence": "any",
+        "idle_verdicts": [],
         "question": None,
         "notes": None,
     }
