@@ -55,7 +55,8 @@ class CommandError(Exception):
 
     `candidates` are what an ambiguous reference could mean, and `details` several faults of one request.
     `sentence` and `hint_sentence` are the ids and parameters by which the daemon's words are translated; None
-    for words of the command line itself, which are translated already.
+    for words of the command line itself, which are translated already. `kept_text` is the path of the file in
+    which a text that was refused is kept, empty without one.
     """
 
     def __init__(
@@ -68,8 +69,10 @@ class CommandError(Exception):
         *,
         sentence: SentenceJson | None = None,
         hint_sentence: SentenceJson | None = None,
+        kept_text: str = "",
     ) -> None:
         super().__init__(message)
+        self.kept_text = kept_text
         self.candidates = candidates
         self.details = details
         self.code = code
@@ -78,6 +81,19 @@ class CommandError(Exception):
         self.sentence = sentence
         self.hint_sentence = hint_sentence
 
+    def with_kept_text(self, path: str) -> CommandError:
+        """Return the same refusal with the path of the file in which the text is kept."""
+        return CommandError(
+            self.code,
+            self.message,
+            self.hint,
+            self.candidates,
+            self.details,
+            sentence=self.sentence,
+            hint_sentence=self.hint_sentence,
+            kept_text=path,
+        )
+
     @property
     def exit_status(self) -> int:
         return _STATUS_BY_CODE.get(self.code, EXIT_FAILED)
@@ -85,7 +101,11 @@ class CommandError(Exception):
     def as_json(self) -> dict[str, dict[str, Any]]:
         """Return the error object as the daemon writes it; what is empty is left out."""
         error: dict[str, Any] = {"code": self.code, "message": self.message, "hint": self.hint}
-        optional: dict[str, Any] = {"candidates": list(self.candidates), "details": list(self.details)}
+        optional: dict[str, Any] = {
+            "candidates": list(self.candidates),
+            "details": list(self.details),
+            "kept_text": self.kept_text,
+        }
         if self.sentence is not None:
             optional |= self.sentence
         if self.hint_sentence is not None:

@@ -33,21 +33,20 @@ def edit_text(start: str, name: str = "note", ending: str = ".md") -> Iterator[s
         yield _run_editor(path, start)
     except KeyboardInterrupt:
         if _is_worth_keeping(path, start):
-            print(f"placet: {escape(_text_is_kept_words(path))}", file=sys.stderr)
+            print(f"placet: {escape(kept_text_words(path))}", file=sys.stderr)
         else:
             os.unlink(path)
         raise
     except CommandError as refusal:
         if _is_worth_keeping(path, start):
-            text = _text_is_kept_words(path)
-            hint = f"{refusal.hint}; {text}" if refusal.hint else text
-            raise CommandError(refusal.code, refusal.message, hint, refusal.candidates) from refusal
+            raise refusal.with_kept_text(path) from refusal
         os.unlink(path)
         raise
     os.unlink(path)
 
 
-def _text_is_kept_words(path: str) -> str:
+def kept_text_words(path: str) -> str:
+    """Return the sentence that names the file in which a text is kept."""
     return _("your text is kept in {path}").format(path=path)
 
 

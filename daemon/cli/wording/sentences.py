@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from daemon.cli.api.command_error import sentence_of
+from daemon.cli.terminal.editor import kept_text_words
 from daemon.cli.translation import _, ngettext, sentence_template
 from daemon.cli.wording import terms
 from daemon.cli.wording.dates import full_time_words
@@ -68,12 +69,13 @@ def _value(name: str, value: Any) -> Any:
 
 
 def error_line(error: CommandError) -> str:
-    """Write an error in one line: what was seen, what it could mean, what to do."""
+    """Write an error in one line: what was seen, what it could mean, what to do, where a text is kept."""
     ids = short_ids(candidate["id"] for candidate in error.candidates)
     candidates = ", ".join(f"{ids[candidate['id']]} {candidate['title']!r}" for candidate in error.candidates)
     message = sentence_words(error.sentence, error.message.rstrip("."))
     hint = sentence_words(error.hint_sentence, error.hint)
-    return "; ".join(part for part in (message, candidates, hint) if part)
+    kept = kept_text_words(error.kept_text) if error.kept_text else ""
+    return "; ".join(part for part in (message, candidates, hint, kept) if part)
 
 
 def detail_lines(error: CommandError) -> list[str]:

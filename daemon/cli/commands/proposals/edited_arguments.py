@@ -22,6 +22,10 @@ def parse_arguments(text: str, where: str) -> dict[str, Any]:
         edit = json.loads(text, parse_constant=_no_number, parse_float=_finite)
     except RecursionError as error:
         raise _unusable(_("{where} is nested too deeply").format(where=where)) from error
+    except json.JSONDecodeError as error:
+        # The words of the error are Python's own, in English: the place says more.
+        place = _("line {number}, column {column}").format(number=error.lineno, column=error.colno)
+        raise _unusable(_("{where} is not JSON: {error}").format(where=where, error=place)) from error
     except ValueError as error:
         raise _unusable(_("{where} is not JSON: {error}").format(where=where, error=error)) from error
     if not isinstance(edit, dict) or not edit:

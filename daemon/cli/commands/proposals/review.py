@@ -214,7 +214,8 @@ class _Session:
         try:
             with edit_text(self._drafts.get(key) or _draft(args), "proposal", ".json") as text:
                 self._drafts[key] = text
-            lines = (line for line in text.splitlines() if not line.startswith("#"))
+            # A blank line in the place of a remark: a fault is named by its line in the editor.
+            lines = ("" if line.startswith("#") else line for line in text.splitlines())
             edit = parse_arguments("\n".join(lines), _("what you wrote"))
         except CommandError as refusal:
             self._note(error_line(refusal))

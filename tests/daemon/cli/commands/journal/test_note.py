@@ -105,14 +105,14 @@ class _Desk:
     def __init__(self, home: Path) -> None:
         self.home = home
 
-    def types(self, script: str, *words: str) -> tuple[int, str]:
+    def types(self, script: str, *words: str, **environment: str) -> tuple[int, str]:
         editor = self.home / "editor.sh"
         editor.write_text(f"#!/bin/sh\nset -e\n{script}\n")
         editor.chmod(0o700)
         ours, theirs = pty.openpty()
         running = subprocess.Popen(
             [sys.executable, "-m", "daemon", *words],
-            env=command_environment(self.home, EDITOR=str(editor), VISUAL="", COLUMNS="200"),
+            env=command_environment(self.home, EDITOR=str(editor), VISUAL="", COLUMNS="200", **environment),
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,
@@ -170,6 +170,27 @@ def test_what_was_written_is_kept_where_it_could_not_be_saved(fails: str, desk: 
     assert status != 0
     assert draft.read_text() == "precious\n"
     assert str(draft) in drawn.replace("\r\n", "")
+
+
+def test_a_refusal_of_what_was_written_is_in_the_language_of_the_person(desk: _Desk, control: FakeControl):
+    control.refuses(
+        ADD,
+        409,
+        "stale",
+        "it has changed since it was shown",
+        "look again: placet conflicts",
+        id="changed-since-shown",
+        params={},
+        hint_id="look-at-conflicts",
+        hint_params={},
+    )
+    status, drawn = desk.types("echo precious > $1", "note", TASK, PLACET_LANGUAGE="de")
+    (draft,) = desk.drafts()
+    assert status == 6
+    assert drawn.replace("\r\n", "").endswith(
+        "placet: es hat sich geändert, seit es gezeigt wurde; sehen Sie noch einmal nach: placet conflicts;"
+        f" Ihr Text liegt in {draft}"
+    )
 
 
 def test_a_folder_that_must_be_made_for_a_draft_is_private(desk: _Desk, control: FakeControl, home: Path):

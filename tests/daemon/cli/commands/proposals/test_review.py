@@ -202,7 +202,7 @@ def test_arguments_are_edited_as_json_and_what_is_wrong_with_them_is_told(
     with terminal(home, "review", EDITOR=editor, VISUAL="") as shown_terminal:
         shown_terminal.until(_NEXT)
         (tmp_path / "new").write_text("# why\n{not json")
-        assert "what you wrote is not JSON" in shown_terminal.press("e")
+        assert "what you wrote is not JSON: line 2, column 2" in shown_terminal.press("e")
         (tmp_path / "new").write_text('{"minutes": 120}')
         assert "Nothing was changed." in shown_terminal.press("e")
         (tmp_path / "new").write_text('{"minutes": 9000}')
