@@ -15,6 +15,8 @@ from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 from msgspec import Struct
 
+from daemon.control import list_answers
+from daemon.control.list_answers import EncodedList
 from daemon.control.request_metrics import RequestMeter
 from daemon.control.route import AsyncHandler, Call, ReadHandler, Route, StreamHandler, WriteHandler
 from daemon.disk import READING_STILL_WORKS, DiskFloor
@@ -95,19 +97,38 @@ class Dispatcher:
                 isinstance(route.handler, StreamHandler) and route.handler.request_media is not None
             )
             raw = b"" if streams_body else await _body(request, route.bytes_max)
-            call = Call(request.match_info, _json(raw, route.body), _query(request.query, route.query))
+            pairs = _distinct_pairs(request.query)
+            first, pairs = list_answers.take_first(pairs) if route.lists else (0, pairs)
+            call = Call(request.match_info, _json(raw, route.body), _query(pairs, route.query))
             writes = route.may_write(call.body)
             if writes:
                 self._require_room()
             if isinstance(route.handler, StreamHandler):
                 return await route.handler.run(request, call)
             with self._meter.measure("write" if writes else "read"):
+                if route.lists:
+                    body, left_out = await self._list(route, call, first)
+                    headers = {list_answers.LEFT_OUT_HEADER: str(left_out)} if left_out else {}
+                    return web.Response(
+                        status=route.status, body=body, headers=headers, content_type="application/json"
+                    )
                 status, body = await self._answer(
                     route, call, _keyed_request(request, raw, route) if writes else None
                 )
             return web.Response(status=status, body=body, content_type="application/json")
 
         return handle
+
+    async def _list(self, route: Route, call: Call[Struct, Struct], first: int) -> EncodedList:
+        """Return what a list has from an element on, as much as an answer has room for."""
+        handler = route.handler
+        if isinstance(handler, ReadHandler):
+            reads = handler.run
+            return await self._store.read(
+                lambda snapshot: list_answers.encode_list(_as_list(reads(snapshot, call)), first)
+            )
+        assert isinstance(handler, AsyncHandler)
+        return list_answers.encode_list(_as_list(await handler.run(call)), first)
 
     async def _answer(
         self, route: Route, call: Call[Struct, Struct], keyed: KeyedRequest | None
@@ -165,6 +186,11 @@ def _run_in_transaction(
     return answer
 
 
+def _as_list(answer: object) -> list[object]:
+    assert isinstance(answer, list), "the route declares a list"
+    return answer
+
+
 def _encode_answer(route: Route, answer: object) -> tuple[int, bytes]:
     return route.status, msgspec.json.encode(answer)
 
@@ -201,12 +227,16 @@ def _json(raw: bytes, shape: type[S]) -> S:
         raise usage_error(sentence("body-fault", "the request's body: {fault}", fault=str(error))) from None
 
 
-def _query(query: Mapping[str, str], shape: type[S]) -> S:
+def _distinct_pairs(query: Mapping[str, str]) -> dict[str, str]:
     pairs = list(query.items())
     # Which of the two was meant would be a guess.
     if len(dict(pairs)) < len(pairs):
         raise usage_error(sentence("query-twice", "the request's query: a parameter is given twice"))
+    return dict(pairs)
+
+
+def _query(pairs: Mapping[str, str], shape: type[S]) -> S:
     try:
-        return msgspec.convert(dict(pairs), shape, strict=False)
+        return msgspec.convert(pairs, shape, strict=False)
     except msgspec.ValidationError as error:
         raise usage_error(sentence("query-fault", "the request's query: {fault}", fault=str(error))) from None

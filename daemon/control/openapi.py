@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from daemon.control.error_body import Envelope
+from daemon.control.list_answers import FIRST, LEFT_OUT_HEADER
 from daemon.control.route import Nothing, Route, StreamHandler
 
 type_json = dict[str, Any]
@@ -23,6 +24,19 @@ _KEY = {
     "required": False,
     "description": "A retry with the same key gets the same answer, and does nothing twice.",
     "schema": {"type": "string", "minLength": 1, "maxLength": 128},
+}
+_FROM = {
+    "name": FIRST,
+    "in": "query",
+    "required": False,
+    "description": "How many elements of the list came in earlier answers.",
+    "schema": {"type": "integer", "minimum": 0, "default": 0},
+}
+_LEFT_OUT = {
+    LEFT_OUT_HEADER: {
+        "description": "How many elements follow that the answer has no room for; without it, none do.",
+        "schema": {"type": "integer", "minimum": 1},
+    }
 }
 
 
@@ -62,11 +76,14 @@ def _operation(route: Route, schema: type_json, components: type_json) -> type_j
     operation: type_json = {
         "operationId": _operation_id(route),
         "summary": route.summary,
-        "parameters": parameters + ([_KEY] if route.stores_responses else []),
+        "parameters": parameters
+        + ([_KEY] if route.stores_responses else [])
+        + ([_FROM] if route.lists else []),
         "responses": {
             str(int(route.status)): _content(
                 HTTPStatus(route.status).phrase, _answer_schema(route, schema), _media(route)
-            ),
+            )
+            | ({"headers": _LEFT_OUT} if route.lists else {}),
             "default": _content("Refused", schema[repr(Envelope)], "application/json"),
         },
     }

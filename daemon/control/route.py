@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 from aiohttp import web
 from msgspec import Struct
 
+from daemon.control import list_answers
 from store.snapshot import Snapshot
 from store.transaction import Transaction
 
@@ -103,6 +104,12 @@ class Route:
     def is_mutation(self) -> bool:
         """Whether a request may change anything."""
         return self.method != "GET"
+
+    @property
+    def lists(self) -> bool:
+        """Whether it answers a list, of which one answer has as much as it has bytes for."""
+        is_stream = isinstance(self.handler, StreamHandler)
+        return list_answers.is_list(self.response) and not self.is_mutation and not is_stream
 
     @property
     def stores_responses(self) -> bool:

@@ -31,8 +31,6 @@ from store.fold.entity_state import DELETED, with_provenance
 from store.queries import field_changes
 from store.sentence import Sentence, sentence, sentence_fields
 from store.snapshot import Snapshot
-from syncproto import codec
-from syncproto.codec import Value
 from syncproto.commit import DecodedCommit, Operation
 from syncproto.ids import EntityId, ReplicaId, id_to_text
 
@@ -51,7 +49,7 @@ SMALL_COMMITS_MAX, SMALL_BYTES_MAX, SMALL_HISTORY_MAX = 4, 4096, 32
 CHANGE_BYTES = 512
 """About what a change has beside its two values."""
 EVENT_BYTES_MAX, PAGE_BYTES_MAX = 1 << 20, 4 << 20
-"""An event shows about so much of what its commit changed, and so much is read at once for a stream."""
+"""An event shows about so much of what its commit changed; so much is read at once for a stream or a list."""
 
 LOGGED_KINDS = frozenset({*FIELDS_BY_KIND, *OTHER_LOGGED_KINDS})
 """The kinds of the log of everything that are known here; those of a newer version are shown too."""
@@ -117,6 +115,7 @@ def list_changes(
         wanted=_operation_filter(snapshot, only._replace(kind=kind), every_kind=ref is not None),
         field=lambda name: only.field is None or _is_called(name, only.field),
         commits_max=COMMITS_SEARCHED_MAX,
+        value_bytes_max=PAGE_BYTES_MAX,
     )
     if page.resume_at is not None and not page.changes:
         hint = (
@@ -319,11 +318,6 @@ def present_changes(snapshot: Snapshot, changes: list[field_changes.FieldChange]
     return [words.change(change) for change in changes]
 
 
-def _size_bytes(value: Value) -> int:
-    """Return about how many bytes a value has as it is shown."""
-    return len(value) if isinstance(value, str | bytes) else len(codec.encode(value))
-
-
 class _Cause(NamedTuple):
     """Which agent proposed a change, why it was made, and how the agent argued over a person's tick."""
 
@@ -370,6 +364,7 @@ class _Words:
             agent_reason=argument.reason,
             evidence=argument.evidence,
             lacks=self._lack(change.entity) if change.kind == "decision" else None,
+            left_out=change.left_out,
         )
 
     def _lack(self, decision: EntityId) -> str | None:
@@ -396,7 +391,11 @@ class _Words:
         for change in (
             change for operation in logged for change in pasts.changes_of(seq, received, operation)
         ):
-            size_bytes += CHANGE_BYTES + _size_bytes(change.before) + _size_bytes(change.after)
+            size_bytes += (
+                CHANGE_BYTES
+                + field_changes.value_bytes(change.before)
+                + field_changes.value_bytes(change.after)
+            )
             # A commit of 256 KiB can overwrite any number of long texts.
             if changes and size_bytes > EVENT_BYTES_MAX:
                 break

@@ -15,6 +15,7 @@ from daemon.journal.references.entities import BaseClock
 from daemon.journal.references.names import shown_name
 from daemon.journal.views import conflict_versions
 from daemon.journal.views.lookup import clock_json
+from daemon.journal.views.part_bounds import PartBounds
 from daemon.journal.views.presenter import JournalPresenter
 from daemon.journal.views.structures import Conflict, ConflictVersion
 from daemon.refusal import RefusalCode, Refused, usage_error
@@ -37,8 +38,8 @@ CONFLICT_KINDS = (
     "category",
     "agent",
 )
-CONFLICTS_MAX = 500
-ANSWER_CHARS_MAX = 4 << 20
+CONFLICTS_COUNTED_MAX = 500
+"""So many are counted at most."""
 _UP = ("checklist_id", "task_id", "from_id")
 _DEPTH_MAX = 4
 _SAID = {"position": "place", "deleted": "deletion"}
@@ -57,40 +58,32 @@ class Keep(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def list_conflicts(snapshot: Snapshot, ref: str | None) -> list[Conflict]:
-    """Show what is in conflict on a task and what belongs to it, or everywhere; at most 500, or 4 MiB."""
+    """Show what is in conflict on a task and what belongs to it, or everywhere."""
     task = None if ref is None else entities.find_task(snapshot, ref).id
     presenter = JournalPresenter(snapshot)
-    conflicts: list[Conflict] = []
-    for entity, top in _disputed_entities(snapshot):
-        if task is None or (top is not None and top.id == task):
-            conflicts += [_with_task(conflict, top) for conflict in presenter.conflicts(entity)]
-        if len(conflicts) >= CONFLICTS_MAX:
-            break
-    return _within_bytes(conflicts[:CONFLICTS_MAX])
-
-
-def _within_bytes(conflicts: list[Conflict]) -> list[Conflict]:
-    """Return the first conflicts whose values fit into an answer together."""
-    size = 0
-    for count, conflict in enumerate(conflicts):
-        size += sum(len(str(version.value)) for version in conflict.versions)
-        if size > ANSWER_CHARS_MAX and count:
-            return conflicts[:count]
-    return conflicts
+    return [
+        _with_task(conflict, top)
+        for entity, top in _disputed_entities(snapshot)
+        if task is None or (top is not None and top.id == task)
+        for conflict in presenter.conflicts(entity)
+    ]
 
 
 def count_conflicts(snapshot: Snapshot) -> int:
-    """Return how many fields are in conflict, as far as they are shown."""
+    """Return how many fields are in conflict, as far as they are counted."""
     count = 0
     for entity, _ in _disputed_entities(snapshot):
         count += len(conflict_versions.conflicting_values(snapshot, entity))
-        if count >= CONFLICTS_MAX:
+        if count >= CONFLICTS_COUNTED_MAX:
             break
-    return min(count, CONFLICTS_MAX)
+    return min(count, CONFLICTS_COUNTED_MAX)
 
 
 class Kept(Struct, frozen=True, kw_only=True):
-    """The version that was kept, of which field of what, and what is still in conflict on the same."""
+    """The version that was kept, of which field of what, and what is still in conflict on the same.
+
+    `left_out` counts the conflicts that are not among `left`, because there are too many: the list has all.
+    """
 
     entity: str
     kind: str
@@ -99,6 +92,7 @@ class Kept(Struct, frozen=True, kw_only=True):
     name: str
     kept: ConflictVersion
     left: list[Conflict]
+    left_out: int = 0
 
 
 def keep_version(tx: Transaction, wanted: Keep) -> Kept:
@@ -131,6 +125,8 @@ def keep_version(tx: Transaction, wanted: Keep) -> Kept:
     tx.commit([EntityWrite(entity.id, entity.kind, {field: value}), *above])
     now = tx.entity(entity.id)
     assert now is not None
+    parts = PartBounds()
+    left = parts.first("conflicts", JournalPresenter(tx).conflicts(now))
     return Kept(
         entity=settled.entity,
         kind=settled.kind,
@@ -138,7 +134,8 @@ def keep_version(tx: Transaction, wanted: Keep) -> Kept:
         field=field,
         name=settled.name,
         kept=settled.versions[wanted.n - 1],
-        left=[_with_task(conflict, _top(tx, now)) for conflict in JournalPresenter(tx).conflicts(now)],
+        left=[_with_task(conflict, _top(tx, now)) for conflict in left],
+        left_out=parts.left_out.get("conflicts", 0),
     )
 
 

@@ -3,6 +3,7 @@
 Never read from the fold: the commits themselves also contain what was overwritten.
 """
 
+import math
 from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import chain
 from typing import Any, NamedTuple
@@ -14,6 +15,7 @@ from store.fold.field_versions import Provenance
 from store.fold.liveness import Liveness
 from store.fold.operations import operations_on, operations_on_each
 from store.snapshot import Snapshot
+from syncproto import codec
 from syncproto.codec import Value
 from syncproto.commit import DecodedCommit, Operation
 from syncproto.ids import EntityId
@@ -23,7 +25,8 @@ from syncproto.vector_clock import Chains, GrowingClock, Head, VectorClock, cove
 class FieldChange(NamedTuple):
     """One field of one operation. `before` is what its author saw; `seq` is the feed position of its commit.
 
-    `agent` is the agent that wrote it, None if a person did.
+    `agent` is the agent that wrote it, None if a person did. With `left_out` neither value was read, because
+    those before it were long enough.
     """
 
     seq: int
@@ -34,6 +37,7 @@ class FieldChange(NamedTuple):
     before: Value
     after: Value
     agent: EntityId | None
+    left_out: bool = False
 
 
 class ChangePage(NamedTuple):
@@ -44,6 +48,11 @@ class ChangePage(NamedTuple):
 
 
 OperationFilter = Callable[[DecodedCommit, Operation], bool]
+
+
+def value_bytes(value: Value) -> int:
+    """Return about how many bytes a value has as it is shown."""
+    return len(value) if isinstance(value, str | bytes) else len(codec.encode(value))
 
 
 def field_changes(
@@ -57,13 +66,15 @@ def field_changes(
     wanted: OperationFilter = lambda _received, _operation: True,
     field: Callable[[str], bool] = lambda _field: True,
     commits_max: int | None = None,
+    value_bytes_max: float = math.inf,
 ) -> ChangePage:
     """Return about `limit` changes: the first ones beyond `after`, or without it the newest before `before`.
 
     A commit is never divided, so that the search can resume at its `seq`. At most `commits_max` commits are
-    read, none at or below the position `since`.
+    read, none at or below the position `since`. Once the values have `value_bytes_max` bytes together, those
+    of the changes that follow in the search are left out.
     """
-    pasts = PreviousValues(snapshot)
+    pasts = PreviousValues(snapshot, value_bytes_max)
     change_groups: list[list[FieldChange]] = []
     count, stopped = 0, None
     for looked, seq in enumerate(_positions(snapshot, entities, after, before, since)):
@@ -152,10 +163,14 @@ class CoveredCommits:
 
 
 class PreviousValues:
-    """The values before the changes of some commits; the operations on a field are read once."""
+    """The values before the changes of some commits; the operations on a field are read once.
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    Once the values have `bytes_max` bytes together, no more are read.
+    """
+
+    def __init__(self, snapshot: Snapshot, bytes_max: float = math.inf) -> None:
         self._snapshot = snapshot
+        self._bytes_left = bytes_max
         self._liveness = Liveness(snapshot.db, snapshot.log)
         self._known: dict[tuple[EntityId, str], list[SourcedOperation]] = {}
 
@@ -169,9 +184,15 @@ class PreviousValues:
         """Yield what one operation changed, of the fields that are wanted."""
         source, agent = with_provenance(received, operation).source, received.commit.author.agent
         for field, after in operation.fields.items():
-            if wanted(field):
-                before = self._value_before(operation, field)
-                yield FieldChange(seq, source, operation.entity, operation.kind, field, before, after, agent)
+            if not wanted(field):
+                continue
+            change = FieldChange(seq, source, operation.entity, operation.kind, field, None, None, agent)
+            if self._bytes_left <= 0:
+                yield change._replace(left_out=True)
+                continue
+            before = self._value_before(operation, field)
+            self._bytes_left -= value_bytes(before) + value_bytes(after)
+            yield change._replace(before=before, after=after)
 
     def _value_before(self, operation: Operation, field: str) -> Value:
         if not operation.base:

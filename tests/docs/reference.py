@@ -190,6 +190,12 @@ def _api(document: Mapping[str, Any]) -> Iterator[str]:
         "something accepts an `Idempotency-Key`, unless its answer contains a secret: a retry with "
         "the same key does nothing twice."
     )
+    yield (
+        "A list has about 8 MiB and one element at least. If more follows, the header "
+        "`Placet-Left-Out` says how many elements do: ask again with `from`, the number of those that "
+        "came. A task has some MiB; its `left_out` counts what of its parts is not shown, and the lists "
+        "of those parts have all of it."
+    )
     yield "## Routes"
     rows = []
     for path, methods in document["paths"].items():

@@ -28,6 +28,8 @@ _CONNECT_S: Final = 5.0
 _READ_BYTES: Final = 1 << 18
 _HEAD_BYTES_MAX: Final = 1 << 16
 _ANSWER_BYTES_MAX: Final = 1 << 28
+# Of one list; the daemon makes them of some MiB each.
+_ANSWERS_MAX: Final = 32
 _LINE_BYTES_MAX: Final = 1 << 24
 # Not words for people: RFC 9110 writes dates in English.
 _HTTP_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -36,10 +38,14 @@ _BETWEEN_STREAMS_S: Final = 0.5
 
 
 class ApiAnswer(NamedTuple):
-    """An answer of the daemon: its JSON, and the Date header, which is the daemon's clock."""
+    """An answer of the daemon: its JSON, and the Date header, which is the daemon's clock.
+
+    `left_out` counts the elements of a list that the answer does not have, because it would be too long.
+    """
 
     json: Any
     date: str
+    left_out: int = 0
 
     @property
     def now_s(self) -> float | None:
@@ -64,9 +70,15 @@ def _cut_short(came: int, total: int) -> _Broken:
 
 
 def get(path: str, query: Query | None = None, wait_s: float = ANSWER_TIMEOUT_S) -> ApiAnswer:
-    """Read something; raises `CommandError`."""
+    """Read something, a long list in several answers; raises `CommandError`."""
     try:
-        return _ask("GET", _target(path, query), b"", {}, wait_s)
+        answer = _ask("GET", _target(path, query), b"", {}, wait_s)
+        for _count in range(_ANSWERS_MAX):
+            if not answer.left_out:
+                break
+            more = _ask("GET", _target(path, {**(query or {}), "from": len(answer.json)}), b"", {}, wait_s)
+            answer = ApiAnswer(answer.json + more.json, answer.date, more.left_out)
+        return answer
     except _Broken as broken:
         message = _("the connection to the daemon ended while it answered ({fault})").format(fault=broken)
         raise CommandError("failed", message) from broken
@@ -117,12 +129,12 @@ def _pieces(connection: socket.socket, first: bytes, total: int, wait_s: float) 
 
 def get_pages(path: str, query: Query) -> ApiAnswer:
     """Read a list to its end, page by page; raises `CommandError`."""
-    answer = get(path, query)
-    all_json = page = answer.json
-    while isinstance(page, list) and len(page) == PAGE_SIZE:
-        page = get(path, {**query, "after": page[-1]["id"]}).json
-        all_json = all_json + page
-    return ApiAnswer(all_json, answer.date)
+    answer = page = get(path, query)
+    all_json = answer.json
+    while isinstance(page.json, list) and len(page.json) == PAGE_SIZE:
+        page = get(path, {**query, "after": page.json[-1]["id"]})
+        all_json = all_json + page.json
+    return ApiAnswer(all_json, answer.date, page.left_out)
 
 
 def upload(path: str, query: Query, pieces: Iterator[bytes], size: int, wait_s: float) -> ApiAnswer:
@@ -198,7 +210,8 @@ def _answer(connection: socket.socket, deadline_s: float) -> ApiAnswer:
     status = _http_status(head)
     if status >= 400:
         raise _refusal(status, text)
-    return ApiAnswer(_decode_json(text), fields.get("date", ""))
+    left_out = fields.get("placet-left-out", "")
+    return ApiAnswer(_decode_json(text), fields.get("date", ""), int(left_out) if left_out.isdigit() else 0)
 
 
 def _refusal(status: int, text: bytes) -> CommandError:

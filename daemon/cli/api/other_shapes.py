@@ -66,6 +66,7 @@ class KeptJson(TypedDict, total=False):
     name: str
     kept: ConflictVersionJson
     left: list[ConflictJson]
+    left_out: int
 
 
 class StartedJson(TypedDict, total=False):

@@ -59,6 +59,7 @@ class ChecklistJson(TypedDict, total=False):
     id: str
     title: str
     items: list[ChecklistItemJson]
+    left_out: int
     task_id: str | None
     vector_clock: dict[str, int]
     removed: bool
@@ -196,6 +197,7 @@ class TaskJson(TypedDict, total=False):
     provenance: dict[str, OriginJson]
     unknown: dict[str, Any]
     status_history: list[StatusStepJson]
+    left_out: dict[str, int]
 
 
 class NoteEvidenceJson(TypedDict, total=False):
@@ -417,6 +419,7 @@ class ChangeJson(TypedDict, total=False):
     agent_reason: str | None
     evidence: list[EvidenceJson]
     lacks: str | None
+    left_out: bool
 
 
 class ActivityJson(TypedDict, total=False):

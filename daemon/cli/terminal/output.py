@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from daemon.cli.terminal.display import Display, detect_display
 from daemon.cli.terminal.text import escape
+from daemon.cli.translation import ngettext
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -55,6 +56,13 @@ class Output:
             write_lines(map(plain_line, rows(answer.json)))
         else:
             write_lines(view(answer.json, self.display(answer)))
+        if answer.left_out:
+            words = ngettext("{count} more is not shown", "{count} more are not shown", answer.left_out)
+            self.write_left_out(words.format(count=answer.left_out))
+
+    def write_left_out(self, words: str) -> None:
+        """Say what is left out of an answer, also to a script: what it reads is not the whole."""
+        print(escape(words if self.is_for_people else f"placet: {words}"), file=sys.stderr)
 
     def write_remark(self, words: str) -> None:
         """Show a person something that is not part of the answer."""

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from msgspec import UNSET
+
 from daemon.journal.fields.provenance import AUTHOR_NAMES, author_name, written_ms
 from daemon.journal.references.names import shown_name
 from daemon.journal.views.lookup import ChildLookup, NameLookup, clock_json
@@ -122,7 +124,10 @@ class ConflictPresenter:
     snapshot: Snapshot
 
     def conflicts(self, entity: Entity) -> list[Conflict]:
-        """Show the fields that have more than one value, and a deletion that an edit outlived."""
+        """Show the fields that have more than one value, and a deletion that an edit outlived.
+
+        The clock is that of the entity, so only the first has it.
+        """
         distinct = entity.conflicts()
         return [
             Conflict(
@@ -131,11 +136,11 @@ class ConflictPresenter:
                 field=field,
                 versions=[self._version(entity, field, value) for value in values],
                 left_out=0 if field == DELETED else len(distinct[field]) - len(values),
-                vector_clock=clock_json(entity.clock),
+                vector_clock=UNSET if place else clock_json(entity.clock),
                 name=self.names.field_label(field),
                 title=next((text for name in _TITLE_FIELDS if (text := entity.text(name))), "")[:80],
             )
-            for field, values in conflicting_values(self.snapshot, entity).items()
+            for place, (field, values) in enumerate(conflicting_values(self.snapshot, entity).items())
         ]
 
     def _version(self, entity: Entity, field: str, choice: ConflictingValue) -> ConflictVersion:

@@ -19,6 +19,7 @@ from daemon.journal.references import names
 from daemon.journal.views import value_origins
 from daemon.journal.views.conflict_versions import ConflictPresenter
 from daemon.journal.views.lookup import ChildLookup, NameLookup, clock_json, json_value
+from daemon.journal.views.part_bounds import PartBounds
 from daemon.journal.views.report_facts import with_current_facts
 from daemon.journal.views.structures import (
     Checklist,
@@ -53,8 +54,8 @@ class JournalPresenter:
 
     # -- tasks ----------------------------------------------------------------------------------------
 
-    def task(self, task: Entity, *, brief: bool = False) -> Task:
-        """Show a task; `brief` leaves out what belongs to it."""
+    def task(self, task: Entity, *, brief: bool = False, parts: PartBounds | None = None) -> Task:
+        """Show a task; `brief` leaves out what belongs to it. `parts` counts what its length leaves out."""
         checklists = sorted_by_position(self.children.entities_pointing_at(task.id, "task_checklist"))
         items = {checklist.id: self._sorted_items(checklist.id) for checklist in checklists}
         entries = [] if brief else self.children.entities_pointing_at(task.id, "task_entry")
@@ -64,6 +65,12 @@ class JournalPresenter:
         )
         labels = self._labels(task)
         listed = [item for below in items.values() for item in below]
+        parts = PartBounds() if parts is None else parts
+        conflicts = [
+            conflict
+            for entity in [task, *checklists, *listed, *entries, *times]
+            for conflict in self.conflicts(entity)
+        ]
         return Task(
             id=id_to_text(task.id),
             title=task.text("title"),
@@ -76,37 +83,51 @@ class JournalPresenter:
             labels=sorted(labels, key=str.casefold),
             label_colors={name: color for name, color in labels.items() if color},
             category=self.names.categories.get(names.category_id_of(task) or EntityId(b"")),
-            checklists=[]
-            if brief
-            else [self._checklist(checklist, items[checklist.id], task.id) for checklist in checklists],
+            checklists=[] if brief else self._checklists_within(parts, checklists, items, task.id),
             checklist_progress=_progress(listed),
-            entries=[self.entry(entry) for entry in sorted(entries, key=_entry_order)],
-            times=[] if brief else [self.time_record(time, task) for time in times],
+            entries=parts.last_made("entries", sorted(entries, key=_entry_order), self.entry),
+            times=[] if brief else parts.last_made("times", times, lambda time: self.time_record(time, task)),
             time_spent_minutes=minutes_spent(times),
-            links=[] if brief else present_task_links(self._snapshot, task.id, self._circles),
+            links=[]
+            if brief
+            else parts.first("links", present_task_links(self._snapshot, task.id, self._circles)),
             vector_clock=clock_json(task.clock),
-            conflicts=[
-                conflict
-                for entity in [task, *checklists, *listed, *entries, *times]
-                for conflict in self.conflicts(entity)
-            ],
+            conflicts=parts.first("conflicts", conflicts),
             agent_id=None if agent is None else id_to_text(agent),
             report=None if agent is None or brief else self._current_report(agent, task, listed),
             created_at=written_at_iso(task.created),
             updated_at=_updated_at(task),
             removed=not task.visible,
-            unknown=value_origins.unknown_field_values(self.names, task) or UNSET,
+            unknown=parts.pairs("unknown", value_origins.unknown_field_values(self.names, task)) or UNSET,
+            left_out=parts.left_out or UNSET,
         )
 
     def task_with_provenance(self, task: Entity) -> Task:
         """Show a task; on request, add who wrote each value and the statuses so far."""
+        if not self._with_provenance:
+            return self.task(task)
+        parts = PartBounds()
         return replace(
-            self.task(task),
-            provenance=self._origins(task),
-            status_history=value_origins.status_steps(self.names, self._snapshot, task)
-            if self._with_provenance
-            else UNSET,
+            self.task(task, parts=parts),
+            provenance=parts.pairs("provenance", value_origins.present_origins(self.names, task)),
+            status_history=parts.last(
+                "status_history", value_origins.status_steps(self.names, self._snapshot, task)
+            ),
+            left_out=parts.left_out or UNSET,
         )
+
+    def _checklists_within(
+        self, parts: PartBounds, checklists: list[Entity], items: dict[EntityId, list[Entity]], task: EntityId
+    ) -> list[Checklist]:
+        """Show the first checklists of a task with their first items, as many as fit."""
+
+        def show(checklist: Entity) -> Checklist:
+            shown = self._checklist(checklist, [], task)
+            own_items = items[checklist.id]
+            fitting = parts.first_made("items", own_items, lambda item: self.item(item, task))
+            return replace(shown, items=fitting, left_out=len(own_items) - len(fitting))
+
+        return parts.first_made("checklists", checklists, show)
 
     def _origins(self, entity: Entity) -> Origins | UnsetType:
         return value_origins.present_origins(self.names, entity) if self._with_provenance else UNSET

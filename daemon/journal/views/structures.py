@@ -30,14 +30,15 @@ class Conflict(Struct, frozen=True, kw_only=True):
     """A field with more than one value that nobody has yet written over.
 
     `name` is the field as people call it; `title` is the entity's, and the task is what it belongs to.
-    `vector_clock` is the entity's: the `base` of keeping one of these.
+    `vector_clock` is the entity's: the `base` of keeping one of these. Of several conflicts of an entity, the
+    first has it.
     """
 
     entity: str
     kind: str
     field: str
     versions: list[ConflictVersion]
-    vector_clock: ClockJson
+    vector_clock: ClockJson | UnsetType = UNSET
     name: str = ""
     title: str = ""
     task_id: str | None = None
@@ -97,11 +98,16 @@ class ChecklistItem(Struct, frozen=True, kw_only=True):
 
 
 class Checklist(Struct, frozen=True, kw_only=True):
-    """A named list of items, in order."""
+    """A named list of items, in order.
+
+    With its task, it may have the first items only: `left_out` counts the others. The answer on the
+    checklists of a task has all items of each.
+    """
 
     id: str
     title: str
     items: list[ChecklistItem]
+    left_out: int = 0
     task_id: str | None = None
     vector_clock: ClockJson = {}
     removed: bool = False
@@ -177,6 +183,9 @@ class Task(Struct, frozen=True, kw_only=True):
     """A task with all that belongs to it; with `brief`, without its texts and its report.
 
     `vector_clock` is what an edit gives back as its `base`. Times are ISO 8601, `due` is YYYY-MM-DD.
+    `left_out` counts by the names of parts what of them is not shown, because the answer would be too long:
+    the newest notes, records and statuses are shown, and the first of all else. The lists of notes,
+    checklists, links, times and conflicts, and the log, have everything. Progress and time are those of all.
     """
 
     id: str
@@ -207,6 +216,7 @@ class Task(Struct, frozen=True, kw_only=True):
     unknown: dict[str, Any] | UnsetType = UNSET
     """Fields of a newer version, if there are any."""
     status_history: list[StatusStep] | UnsetType = UNSET
+    left_out: dict[str, int] | UnsetType = UNSET
 
 
 class Evidence(Struct, frozen=True):
@@ -222,7 +232,11 @@ class Evidence(Struct, frozen=True):
 
 
 class Change(Struct, frozen=True):
-    """One field that went from one value to another: who, when, on which device, and why."""
+    """One field that went from one value to another: who, when, on which device, and why.
+
+    With `left_out`, both values are null because those of other changes are long enough for one answer. The
+    log of this entity and field alone, before the next position, has them.
+    """
 
     seq: int
     at: str
@@ -246,6 +260,7 @@ class Change(Struct, frozen=True):
     evidence: list[Evidence] = []
     lacks: str | None = None
     """By which reason and notes the agent argued for the change over a person's tick."""
+    left_out: bool = False
 
 
 class Touched(Struct, frozen=True):

@@ -47,6 +47,7 @@ class Scripted:
     chunks: list[bytes] = field(default_factory=list)
     breaks: bool = False
     hangs: bool = False
+    headers: dict[str, str] = field(default_factory=dict)
 
 
 class FakeControl:
@@ -60,9 +61,14 @@ class FakeControl:
         self._thread = threading.Thread(target=self._loop.run_forever)
         self._end = asyncio.Event()
 
-    def answers(self, line: str, body: Any, status: int = 200) -> None:
-        """Answer `METHOD /path` with JSON; several calls are answered in turn, the last for ever."""
-        self._scripts[line].append(Scripted(status, json.dumps(body, ensure_ascii=False).encode()))
+    def answers(self, line: str, body: Any, status: int = 200, **headers: str) -> None:
+        """Answer `METHOD /path` with JSON; several calls are answered in turn, the last for ever.
+
+        A header is named with `_` for `-`.
+        """
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        text = json.dumps(body, ensure_ascii=False).encode()
+        self._scripts[line].append(Scripted(status, text, headers=named))
 
     def forgets(self, line: str) -> None:
         """Forget what was scripted for `METHOD /path`."""
@@ -150,7 +156,7 @@ class FakeControl:
             return web.Response(
                 status=script.status,
                 body=script.body,
-                headers={"Date": DATE},
+                headers={"Date": DATE, **script.headers},
                 content_type="application/json",
             )
         stream = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Date": DATE})

@@ -32,6 +32,8 @@ from tests.support.fleet import START_MS, Fleet
 class Answer(NamedTuple):
     status: int
     json: Any
+    left_out: str | None = None
+    """The header that counts what of a list follows."""
 
     @property
     def code(self) -> str:
@@ -91,7 +93,8 @@ class Api:
                 msgspec.json.decode(answer, type=Envelope)
             else:
                 self._hold(method, path, answer)
-            return Answer(response.status, msgspec.json.decode(answer))
+            left_out = response.headers.get("Placet-Left-Out")
+            return Answer(response.status, msgspec.json.decode(answer), left_out)
 
     def _hold(self, method: str, path: str, answer: bytes) -> None:
         template = path.partition("?")[0].split("/")

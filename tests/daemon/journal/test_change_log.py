@@ -134,6 +134,27 @@ def test_without_a_position_the_newest_changes_come_in_order(a: Home, task: Task
     assert [change.after for change in read(a, limit=2)] == [20, 30]
 
 
+def test_long_values_are_left_out_of_a_list_beyond_its_bytes_and_shown_alone(
+    a: Home, task: Task, monkeypatch: pytest.MonkeyPatch
+):
+    for letter in "abcde":
+        edit(a, task, title=letter * 100)
+    whole = read(a, task.id)
+    monkeypatch.setattr(change_log, "PAGE_BYTES_MAX", 500)
+    changes = read(a, task.id)
+    assert [change.seq for change in changes] == [change.seq for change in whole]
+    # The newest are shown.
+    cut = [change for change in changes if change.left_out]
+    assert changes[-3:] == whole[-3:]
+    assert cut == changes[: len(cut)]
+    assert {(change.before, change.after) for change in cut} == {(None, None)}
+    last = cut[-1]
+    alone = only(a, last.entity, field=last.field)
+    narrowed = read(a, last.entity, before=last.seq + 1, only=ChangeFilter(field=last.field))
+    assert not narrowed[-1].left_out
+    assert (narrowed[-1].seq, len(alone)) == (last.seq, 6)
+
+
 def test_reading_on_from_the_last_position_misses_nothing(a: Home, task: Task):
     for minutes in range(1, 20):
         edit(a, task, estimate_minutes=minutes, priority=f"P{minutes % 4}")

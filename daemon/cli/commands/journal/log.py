@@ -16,7 +16,7 @@ from daemon.cli.api import client
 from daemon.cli.api.command_error import EXIT_DONE, CommandError
 from daemon.cli.framework.declaration import command, pass_output
 from daemon.cli.terminal.output import HUMAN, JSON, PLAIN, plain_line, write_json, write_lines
-from daemon.cli.translation import _
+from daemon.cli.translation import _, ngettext
 from daemon.cli.views.devices.replication import replication_lines, replication_rows
 from daemon.cli.views.journal.history import change_list, change_rows, event_lines
 
@@ -96,12 +96,27 @@ def log_command(
         return _follow(output, query)
     answer = client.get("/v1/log", query)
     output.write_answer(answer, change_list, change_rows)
+    _tell_left_out(output, answer.json)
     if not answer.json:
         narrowed = any(query[key] for key in query if key != "limit")
         output.write_remark(_("No history of that.") if narrowed else _("No history yet."))
     elif options["after"] is None and _may_go_back(answer.json, options["limit"]):
         output.write_remark(_("Older changes: placet log … --before {seq}").format(seq=answer.json[0]["seq"]))
     return EXIT_DONE
+
+
+def _tell_left_out(output: Output, changes: list[dict[str, Any]]) -> None:
+    """Say of how many changes the values are not shown, and how the newest of these is."""
+    left_out = [change for change in changes if change.get("left_out")]
+    if left_out:
+        words = ngettext(
+            "The values of {count} change are left out, because they are long: {command}",
+            "The values of {count} changes are left out, because they are long: {command}",
+            len(left_out),
+        )
+        newest = left_out[-1]
+        command = f"placet log {newest['entity']} --field {newest['field']} --before {newest['seq'] + 1}"
+        output.write_left_out(words.format(count=len(left_out), command=command))
 
 
 def _where(output: Output, ref: str, *, entity: tuple[str, ...], follow: bool, given: dict[str, Any]) -> int:
@@ -163,6 +178,7 @@ class _Follower:
     def _write_changes(self, query: dict[str, Any]) -> tuple[int, int]:
         answer = client.get("/v1/log", query)
         self._output.write_answer(answer, change_list, change_rows)
+        _tell_left_out(self._output, answer.json)
         sys.stdout.flush()
         return len(answer.json), max((int(event.get("seq") or 0) for event in answer.json), default=0)
 

@@ -84,6 +84,11 @@ def kept_lines(fields: dict[str, Any], display: Display) -> Iterator[str]:
     yield f"{display.paint(display.symbol('✓'), 'green')} {_('Kept')} {short}  {words}"
     for conflict in fields.get("left") or ():
         yield from conflict_lines(conflict, display)
+    if count := fields.get("left_out"):
+        words = ngettext(
+            "{count} more is not shown: {command}", "{count} more are not shown: {command}", count
+        )
+        yield display.paint(words.format(count=count, command="placet conflicts"), "yellow")
 
 
 def _version(version: Any) -> dict[str, Any]:

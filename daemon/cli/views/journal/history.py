@@ -119,6 +119,9 @@ def _fields(group: Sequence[ChangeJson], wide: int, display: Display) -> Iterato
 
 def _lines(change: ChangeJson, width: int, display: Display) -> Iterator[str]:
     before, after = change.get("before"), change.get("after")
+    if change.get("left_out"):
+        yield display.paint(with_colon(field_words(change.get("field", ""))) + _("not shown here"), "dim")
+        return
     newer = display.paint(f"  {_('(of a newer version)')}", "dim") if change.get("unknown") else ""
     if isinstance(before, str) and isinstance(after, str) and max(len(before), len(after)) > _LONG_CHARS:
         from daemon.cli.wording.text_diff import word_changes
@@ -135,7 +138,7 @@ def _is_telling(change: ChangeJson) -> bool:
     field = str(change.get("field") or "")
     if not field or field in _FOR_MACHINES or (change.get("kind") == "decision" and field != "reason"):
         return False
-    new = change.get("before") is None
+    new = change.get("before") is None and not change.get("left_out")
     return not new or (field not in _NAMES and change.get("after") not in (None, False, ""))
 
 

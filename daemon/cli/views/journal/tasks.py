@@ -37,6 +37,16 @@ if TYPE_CHECKING:
     from daemon.cli.terminal.display import Display
 
 PAGE_WIDTH_MAX: Final = 88
+_COMMANDS_BY_PART: Final = {
+    "entries": "placet entry list {task}",
+    "checklists": "placet check list {task}",
+    "items": "placet check list {task}",
+    "conflicts": "placet conflicts {task}",
+    "times": "placet timer list {task}",
+    "links": "placet link list {task}",
+}
+"""Which command shows all of a part of a task; the log has everything else."""
+_OTHER_COMMAND: Final = "placet log {task}"
 _NO_DATE: Final = "9999"
 _COLUMNS: Final = (
     Column(gettext_noop("ID")),
@@ -155,6 +165,22 @@ def task_page(task: TaskJson, agent: AgentJson | None, display: Display) -> Iter
             display.paint(_("Report of the agent"), "bold") + age,
             *report_lines(report, width, display),
         )
+    yield from _left_out_lines(task, short, width, display)
+
+
+def _left_out_lines(task: TaskJson, short: str, width: int, display: Display) -> Iterator[str]:
+    """Say how much of a long task is not shown, and which command shows it."""
+    left_out: dict[str, int] = task.get("left_out") or {}
+    counts: dict[str, int] = {}
+    for part, count in left_out.items():
+        name = _COMMANDS_BY_PART.get(part, _OTHER_COMMAND)
+        counts[name] = counts.get(name, 0) + count
+    for name, count in counts.items():
+        words = ngettext(
+            "{count} more is not shown: {command}", "{count} more are not shown: {command}", count
+        )
+        line = words.format(count=count, command=name.format(task=short))
+        yield from (display.paint(wrapped, "yellow") for wrapped in wrap_lines(line, width))
 
 
 def _facts(task: TaskJson, short: str, display: Display) -> str:

@@ -311,3 +311,13 @@ def test_a_label_is_painted_in_its_colour_and_with_no_code_from_elsewhere(color,
     task: TaskJson = {"labels": ["x"], "label_colors": {"x": color} if color else {}}
     assert list(label_words(task, Display(coloured=True))) == [painted]
     assert list(label_words(task, Display(coloured=False))) == ["#x"]
+
+
+def test_a_long_task_says_what_is_not_shown_and_which_command_shows_it(placet: Placet, control: FakeControl):
+    left_out = {"entries": 12, "items": 1, "status_history": 3, "provenance": 4, "of_a_newer_version": 1}
+    control.answers(SHOW, examples.task(left_out=left_out))
+    assert placet("show", TASK).out.splitlines()[-3:] == [
+        "12 more are not shown: placet entry list 3f2a",
+        "1 more is not shown: placet check list 3f2a",
+        "8 more are not shown: placet log 3f2a",
+    ]

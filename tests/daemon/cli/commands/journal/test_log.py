@@ -47,6 +47,20 @@ def test_the_log_is_asked_for_part_by_part(placet: Placet, control: FakeControl)
     assert placet("log").err == "No history yet.\n"
 
 
+def test_values_that_are_left_out_are_counted_with_the_command_that_shows_them(
+    placet: Placet, control: FakeControl
+):
+    cut = [change(seq, None, before=None, field="reason", left_out=True) for seq in (3, 4)]
+    control.answers(LOG, [*cut, change(5, "DONE")])
+    result = placet("log")
+    assert result.out.count("reason: not shown here") == 2
+    command = f"placet log {examples.CHANGE['entity']} --field reason --before 5"
+    assert f"The values of 2 changes are left out, because they are long: {command}\n" in result.err
+    assert f"placet: The values of 2 changes are left out, because they are long: {command}\n" in (
+        placet("log", "--plain").err
+    )
+
+
 WHERE = "GET /v1/where"
 
 

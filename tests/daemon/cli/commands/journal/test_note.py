@@ -3,6 +3,7 @@
 Never checks how the daemon decides: answers are scripted. The editors are scripts, on a real terminal.
 """
 
+import json
 import os
 import pty
 import subprocess
@@ -94,6 +95,23 @@ def test_several_notes_go_and_come_back(verb: str, line: str, placet: Placet, co
     result = placet("entry", verb, ENTRY, "ffff")
     assert (result.status, result.out) == (8, f"✓ {verb.capitalize()}d e1e1  The photos are\n")
     assert result.err.startswith("placet: ffff: ")
+
+
+def test_a_list_that_comes_in_several_answers_is_shown_whole(placet: Placet, control: FakeControl):
+    line = f"GET /v1/tasks/{TASK}/entries"
+    control.answers(line, [NOTE, NOTE], Placet_Left_Out="2")
+    control.answers(line, [NOTE], Placet_Left_Out="1")
+    control.answers(line, [NOTE])
+    result = placet("entry", "list", TASK, "--plain")
+    assert (len(result.out.splitlines()), result.err) == (4, "")
+    assert [request.target.partition("?")[2] for request in control.requests] == ["", "from=2", "from=3"]
+
+
+def test_what_is_left_out_of_a_list_without_end_is_said_to_scripts_too(placet: Placet, control: FakeControl):
+    control.answers(f"GET /v1/tasks/{TASK}/entries", [NOTE], Placet_Left_Out="7")
+    result = placet("entry", "list", TASK, "--json")
+    assert len(json.loads(result.out)) == 33
+    assert result.err == "placet: 7 more are not shown\n"
 
 
 # -- the editor ---------------------------------------------------------------------------------------
