@@ -56,6 +56,20 @@ class MdnsSettings(_Section, frozen=True):
     enabled: bool = True
 
 
+class MailboxSettings(_Section, frozen=True):
+    """Mailboxes, for devices that are never online together: how often to look, and how to seal.
+
+    Small changes gather for `gather_s` seconds, unless a verdict was given or is waited for. `hybrid` seals
+    by ML-KEM-768 and X25519, `x25519` by X25519 alone, which takes a kilobyte less for each device and
+    change. With `renew_days` this device makes a new key after so many days.
+    """
+
+    look_s: Annotated[float, Meta(ge=0.05, le=86400)] = 5.0
+    gather_s: Seconds = 60.0
+    suite: Literal["hybrid", "x25519"] = "hybrid"
+    renew_days: Count | None = None
+
+
 Price = Annotated[float, Meta(ge=0, le=1e5)] | None
 
 
@@ -157,6 +171,7 @@ class Settings(_Section, frozen=True):
     listen: ListenSettings = ListenSettings()
     peers: PeerSettings = PeerSettings()
     mdns: MdnsSettings = MdnsSettings()
+    mailbox: MailboxSettings = MailboxSettings()
     model: ModelSettings = ModelSettings()
     models: dict[Annotated[str, Meta(pattern="^[a-z][a-z0-9_-]{0,31}$")], ServerSettings] = {}
     """Further models at servers, by the names that agents know them by."""

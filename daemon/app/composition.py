@@ -37,6 +37,7 @@ from daemon.control.routes.devices import PeerRoutes
 from daemon.control.routes.events import EventStreams
 from daemon.control.routes.journal import labels, links, preferences, tasks, times
 from daemon.control.routes.journal.tasks import OnNewTask
+from daemon.control.routes.mailboxes import MailboxRoutes
 from daemon.control.routes.metrics import MetricsRoutes
 from daemon.control.routes.status import StatusRoutes
 from daemon.control.routes.transfers import imports
@@ -220,6 +221,7 @@ class Daemon:
             *agents.routes(),
             *DecisionRoutes(self._store, now_ms, reason_min=self._settings.sovereignty.reason_min).routes(),
             *PeerRoutes(self._peers).routes(),
+            *MailboxRoutes(self._peers.mailboxes).routes(),
             *CompactionRoutes(
                 self._store,
                 self._clock,

@@ -60,6 +60,7 @@ _SECTIONS: Final = {
         "pair": CommandEntry("devices.pairing", "Invite a device."),
         "join": CommandEntry("devices.pairing", "Accept an invitation."),
         "devices": CommandEntry("devices.membership", "List, rename and remove devices."),
+        "mailbox": CommandEntry("devices.mailbox", "Mailboxes: add, list, check, remove."),
         "sync": CommandEntry("devices.membership", "Exchange with the other devices now."),
     },
     gettext_noop("History and files"): {

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import structlog
 
 from daemon.clock import Clock
-from daemon.config import Settings
+from daemon.config import MailboxSettings, Settings
 from daemon.notifier import Notifier
 from daemon.peers.discovery import announcements
 from daemon.peers.discovery.announcements import NearbyInviter
@@ -18,6 +18,8 @@ from daemon.peers.linking.devices import DeviceDirectory
 from daemon.peers.linking.link_registry import LinkRegistry
 from daemon.peers.linking.replication import Replication
 from daemon.peers.linking.synchronisation import Synchronisation
+from daemon.peers.mailboxes.mailboxes import Mailboxes
+from daemon.peers.mailboxes.sealing_key_file import SealingKeyFile
 from daemon.peers.pairing import joiner_side
 from daemon.peers.pairing.admission import Admission
 from daemon.peers.pairing.invitations import Invitations, JoinedDevice
@@ -84,6 +86,7 @@ class PeerNetwork:
         )
         self.discovery = self._make_discovery(clock, service) if settings.mdns.enabled else None
         """None if mDNS is switched off."""
+        self.mailboxes = self._make_mailboxes(clock, identity, settings.mailbox, shortfall)
         self._interfaces = network_interfaces.NetworkWatch(clock, self._on_network_change)
         self._watching: asyncio.Task[None] | None = None
         own_name = name[:DEVICE_NAME_CHARS_MAX] or identity.device.hex()[:8]
@@ -119,6 +122,26 @@ class PeerNetwork:
             limits=self._limits,
         )
 
+    def _make_mailboxes(
+        self,
+        clock: Clock,
+        identity: Identity,
+        settings: MailboxSettings,
+        shortfall: Callable[[], Sentence | None],
+    ) -> Mailboxes:
+        divergences = self.links.divergences
+        return Mailboxes(
+            self._db,
+            clock,
+            signer=identity.signer,
+            keys=SealingKeyFile(identity.file.parent, clock.now_ms, clock.randomness),
+            members=self._members,
+            settings=settings,
+            shortfall=shortfall,
+            is_paused=lambda: self.replication.paused,
+            compared=lambda outcome: divergences.record_comparison(outcome.device, agree=outcome.agree),
+        )
+
     def _make_discovery(self, clock: Clock, service: str) -> MdnsDiscovery:
         return MdnsDiscovery(
             clock,
@@ -148,12 +171,14 @@ class PeerNetwork:
 
         Raises OSError if the port cannot be listened on.
         """
+        await self.mailboxes.load_keys()
         preferred = await self._db.write(self._admission.create_vault_if_missing)
         await self._members.refresh()
         await self.links.divergences.load()
         self._port = await self._listener.start(self._host, self._wanted_port, preferred)
         await self._db.write(lambda transaction: peer_records.store_listener_port(transaction, self._port))
         self.replication.start()
+        await self.mailboxes.start()
         if self.discovery is not None:
             self.discovery.start(self._port)
         self._watching = asyncio.create_task(self._interfaces.watch())
@@ -168,6 +193,7 @@ class PeerNetwork:
             await asyncio.gather(self._watching, return_exceptions=True)
         if self.discovery is not None:
             await self.discovery.stop()
+        await self.mailboxes.stop()
         await self.replication.stop()
         await self._listener.stop()
         await self._connector.close()

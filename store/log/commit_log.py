@@ -371,6 +371,11 @@ class CommitLog:
             head = Head(self.chains.replica_ids[replica_no], counter, digest)
             yield FeedCommit(seq, head, branch, SignedCommit(body, signature or b""))
 
+    def entries_at(self, positions: Iterable[int]) -> Iterator[FeedCommit]:
+        """Yield the commits at these feed positions, each with one look-up when it is asked for."""
+        for seq in positions:
+            yield from self.feed_commits(seq - 1, 1)
+
     def commit_sizes(self, after: int, limit: int) -> list[int]:
         """Return the size in bytes of each commit of the feed after a position, without reading any."""
         self.flush_commits()

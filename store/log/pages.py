@@ -6,7 +6,7 @@ Never writes to the log.
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from store.log.commit_log import CommitLog
+from store.log.commit_log import CommitLog, FeedCommit
 from syncproto.commit import SignedCommit
 from syncproto.ids import ReplicaId
 from syncproto.vector_clock import EMPTY_CLOCK, Head, VectorClock
@@ -50,10 +50,23 @@ def page_lacking(log: CommitLog, peer: Iterable[Head], after: int, bytes_max: in
     A page may end only at a commit up to which the last commit of each chain in it has a signature. A store
     accepts a page in one transaction, so such a commit comes within the size of one page.
     """
+    page = _cut_page(log.commits_lacking(peer, after), after, bytes_max)
+    return page._replace(end=max(log.feed_end(), after)) if page.whole else page
+
+
+def page_of_positions(log: CommitLog, positions: Iterable[int], bytes_max: int) -> FeedPage:
+    """Return the commits at these feed positions, which ascend, up to about `bytes_max`; it ends at the last.
+
+    Of each chain they are all commits from one on, so that each run can end in a signature.
+    """
+    return _cut_page(log.entries_at(positions), 0, bytes_max)
+
+
+def _cut_page(entries: Iterable[FeedCommit], after: int, bytes_max: int) -> FeedPage:
     commits: list[SignedCommit] = []
     unsigned: set[tuple[ReplicaId, int]] = set()
     size, cut, end = 0, 0, after
-    for entry in log.commits_lacking(peer, after):
+    for entry in entries:
         size += len(entry.signed.body) + len(entry.signed.signature) + COMMIT_OVERHEAD_BYTES
         # Without a place to cut, the page grows beyond its size: a peer refuses a page whose run ends
         # unsigned.
@@ -68,4 +81,4 @@ def page_lacking(log: CommitLog, peer: Iterable[Head], after: int, bytes_max: in
         if not unsigned:
             cut, end = len(commits), entry.seq
     assert cut == len(commits), "the log ends inside an unsigned run"
-    return FeedPage(commits, max(log.feed_end(), after), whole=True)
+    return FeedPage(commits, end, whole=True)

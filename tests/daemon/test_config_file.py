@@ -92,6 +92,7 @@ TEXTS_OTHER_THAN_3 = {
     "agents.for_new_tasks": "true",
     "agents.mode": "hybrid",
     "language": "es",
+    "mailbox.suite": "x25519",
     "mdns.enabled": "true",
     "model.context_tokens": "4096",
     "model.extra": '{"top_k": 3}',

@@ -64,6 +64,7 @@ class CheckRoutes:
                 paused=peers.replication.paused,
                 members_unlisted=listed.members_left_out,
             ),
+            *connections.check_mailboxes(await peers.mailboxes.states()),
             *await self._store.read(
                 lambda snapshot: [
                     *this_device.check_clocks(snapshot, now_ms, jump_ms),

@@ -38,7 +38,7 @@ def is_logged_kind(kind: str) -> bool:
 
 def is_secret_field(kind: str, field: str) -> bool:
     """Say whether the members' stores keep the value of a field to themselves: only its change is shown."""
-    return (kind, field) == ("device", "beacon")
+    return kind == "device" and field in ("beacon", "sealing_key")
 
 
 def is_known_field(kind: str, field: str) -> bool:

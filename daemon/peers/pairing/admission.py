@@ -91,6 +91,8 @@ class Admission:
             write = member_records.introduction_write(transaction, self._name, self._identity.certificate)
             assert write is not None
             fields = {**write.fields, **beacon.fields}
+            if (sealing_key := self._members.own_sealing_key) is not None:
+                fields["sealing_key"] = list(sealing_key)
             transaction.commit([replace(write, fields=fields)], by=AuthorKind.SYSTEM)
         return peer_records.listener_port(transaction)
 

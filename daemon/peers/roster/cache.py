@@ -5,7 +5,7 @@ Never trusts longer than the roster does: it is read again whenever the feed has
 
 import asyncio
 from bisect import bisect_left, insort
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import structlog
@@ -24,6 +24,7 @@ from store.queries import device_entries
 from store.snapshot import Snapshot
 from store.threads import StoreThreads
 from store.transaction import Transaction
+from syncproto.codec import Value
 from syncproto.commit import AuthorKind
 from syncproto.ids import DeviceId, EntityId
 
@@ -65,6 +66,8 @@ class RosterCache:
         self._by_certificate: Mapping[bytes, Member] = {}
         self._newcomers: dict[bytes, Newcomer] = {}
         self._unsaved: set[DeviceId] = set()
+        self.own_sealing_key: Sequence[Value] | None = None
+        """What this device publishes of the key to which others seal, None if it has none."""
 
     async def refresh_if_changed(self) -> None:
         """Read what changed in the roster, if anything did."""
@@ -158,10 +161,19 @@ class RosterCache:
             log.warning("the times at which devices were let in could not be stored", error=str(fault))
 
     async def renew_beacon(self) -> None:
-        """Replace the key of this device's announcements if a device that knows it was removed."""
-        mark, randomness = self._removed_mark, self._clock.randomness
-        if not member_records.beacon_is_current(self._all_members.get(self._own), mark):
-            await self._db.write(lambda transaction: _renew_beacon(transaction, mark, randomness))
+        """Replace the key of this device's announcements if a device that knows it was removed.
+
+        If others do not know its sealing key yet, that is published too.
+        """
+        mark, randomness, own = self._removed_mark, self._clock.randomness, self._all_members.get(self._own)
+        sealing_key = self.own_sealing_key
+        if not (
+            member_records.beacon_is_current(own, mark)
+            and member_records.sealing_key_is_current(own, sealing_key)
+        ):
+            await self._db.write(
+                lambda transaction: _renew_own_keys(transaction, mark, sealing_key, randomness)
+            )
             await self.refresh()
 
     @property
@@ -234,10 +246,17 @@ class RosterCache:
         return newcomer
 
 
-def _renew_beacon(transaction: Transaction, mark: bytes, randomness: Callable[[int], bytes]) -> None:
+def _renew_own_keys(
+    transaction: Transaction,
+    mark: bytes,
+    sealing_key: Sequence[Value] | None,
+    randomness: Callable[[int], bytes],
+) -> None:
     own = member_records.read_member(transaction, transaction.device)
-    if not member_records.beacon_is_current(own, mark):
-        write = member_records.beacon_write(transaction.device, mark, randomness)
+    if own is None or own.removed:
+        return
+    write = member_records.own_keys_write(own, mark, sealing_key, randomness)
+    if write is not None:
         transaction.commit([write], by=AuthorKind.SYSTEM)
 
 

@@ -4,7 +4,7 @@ Never trusts a name: a member is its certificate, and the id of its entity must 
 """
 
 import hashlib
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -20,6 +20,8 @@ from syncproto.codec import Value
 from syncproto.commit import AuthorKind, SignedCommit
 from syncproto.ids import DeviceId, EntityId
 from syncproto.keys import device_id_of_key
+from syncproto.mailboxes import sealing_keys
+from syncproto.mailboxes.sealing_keys import PublishedKey
 from syncproto.vector_clock import EMPTY_CLOCK
 
 KIND = founding.DEVICE
@@ -43,6 +45,8 @@ class Member:
     """The key by which members recognise its announcements on a local network, None if it has none."""
     beacon_mark: Value = None
     """The mark of the devices that were removed when it made that key: see `removed_mark`."""
+    sealing_key: PublishedKey | None = None
+    """The key to which others seal what they leave for it in mailboxes, None if it has published none."""
 
 
 class BeaconKeys(NamedTuple):
@@ -105,7 +109,15 @@ def make_member(entity: Entity, genuine: Container[Value], earlier: Value) -> Me
     public_key = public_key_of(certificate)
     device = device_id_of_key(public_key)
     name = entity.text("name")[:DEVICE_NAME_CHARS_MAX] or device.hex()[:8]
-    return Member(device, name, public_key, certificate, _is_removed(entity), *_beacon(entity))
+    return Member(
+        device,
+        name,
+        public_key,
+        certificate,
+        _is_removed(entity),
+        *_beacon(entity),
+        _sealing_key(entity, public_key),
+    )
 
 
 def is_genuine(entity: EntityId, certificate: Value) -> bool:
@@ -126,6 +138,13 @@ def _beacon(entity: Entity) -> tuple[bytes | None, Value]:
         return None, None
     key, mark = value
     return key if isinstance(key, bytes) and len(key) == BEACON_BYTES else None, mark
+
+
+def _sealing_key(entity: Entity, public_key: bytes) -> PublishedKey | None:
+    """Return the newest key that a device has signed, whatever others wrote beside it."""
+    values = [version.value for version in entity.versions("sealing_key")]
+    keys = [sealing_keys.read_roster_value(value, public_key) for value in values]
+    return max((key for key in keys if key is not None), key=lambda key: key.number, default=None)
 
 
 def _is_removed(entity: Entity) -> bool:
@@ -191,6 +210,28 @@ def introduction_write(
 def beacon_is_current(own: Member | None, removed_mark: bytes) -> bool:
     """Return whether no removed device knows this device's beacon key, or this device is no member itself."""
     return own is None or own.removed or (own.beacon is not None and own.beacon_mark == removed_mark)
+
+
+def own_keys_write(
+    own: Member, removed_mark: bytes, sealing_key: Sequence[Value] | None, randomness: Callable[[int], bytes]
+) -> EntityWrite | None:
+    """Return the write that brings this device's keys in its entry up to date, None if they are.
+
+    `sealing_key` is the value of its present sealing key, None if it has none.
+    """
+    fields: dict[str, Value] = {}
+    if not beacon_is_current(own, removed_mark):
+        fields |= beacon_write(own.device, removed_mark, randomness).fields
+    if not sealing_key_is_current(own, sealing_key) and sealing_key is not None:
+        fields["sealing_key"] = list(sealing_key)
+    return EntityWrite(roster_entity_id(own.device), KIND, fields) if fields else None
+
+
+def sealing_key_is_current(own: Member | None, sealing_key: Sequence[Value] | None) -> bool:
+    """Return whether this device's entry has its present sealing key, or there is nothing to publish."""
+    if own is None or own.removed or sealing_key is None:
+        return True
+    return own.sealing_key == sealing_keys.read_roster_value(list(sealing_key), own.public_key)
 
 
 def beacon_write(device: DeviceId, removed_mark: bytes, randomness: Callable[[int], bytes]) -> EntityWrite:

@@ -39,6 +39,7 @@ _FOR_MACHINES: Final = frozenset(
         "beacon",
         "certificate",
         "public_key",
+        "sealing_key",
         "happened_at",
         "all_notes",
     }

@@ -1,0 +1,80 @@
+"""Mailboxes: when each was looked into, what lies there, and who was noticed.
+
+Never says that a member has read something, only what it is known to lack.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from daemon.cli.terminal.table import Cell, Column, table_lines
+from daemon.cli.terminal.text import escape
+from daemon.cli.translation import _, gettext_noop, ngettext
+from daemon.cli.wording.dates import relative_time
+from daemon.cli.wording.sentences import answer_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from daemon.cli.api.other_shapes import MailboxStateJson
+    from daemon.cli.terminal.display import Display
+
+_KIB: Final = 1024
+_READER_COLUMNS: Final = (
+    Column(gettext_noop("NAME"), width_max=24),
+    Column(gettext_noop("LACKS")),
+    Column(gettext_noop("SEEN")),
+)
+
+
+def mailbox_rows(mailboxes: Iterable[MailboxStateJson]) -> Iterator[Sequence[object]]:
+    """Give the plain columns, as `placet mailbox list --help` names them."""
+    for mailbox in mailboxes:
+        get = mailbox.get
+        yield (
+            get("name"),
+            get("kind"),
+            get("place"),
+            get("looked_at"),
+            get("trouble"),
+            get("blobs"),
+            get("bytes"),
+            get("unreadable"),
+            get("gaps"),
+        )
+
+
+def mailbox_line(text: str, mailbox: MailboxStateJson, display: Display) -> Iterator[str]:
+    """Say what was done with a mailbox."""
+    name = escape(mailbox.get("name") or "?")
+    yield f"{display.paint(display.symbol('✓'), 'green')} {text} {display.paint(name, 'bold')}"
+
+
+def mailbox_screen(mailboxes: Sequence[MailboxStateJson], display: Display) -> Iterator[str]:
+    """Draw each mailbox, and below it the devices that were noticed there."""
+    if not mailboxes:
+        yield display.paint(_("No mailbox yet"), "dim")
+    for mailbox in mailboxes:
+        name, place = escape(mailbox.get("name") or "?"), escape(mailbox.get("place") or "")
+        yield f"{display.paint(name, 'bold')}  {display.paint(place, 'dim')}"
+        if mailbox.get("trouble"):
+            yield "  " + display.paint(escape(answer_words(mailbox, "trouble")), "red")
+        count = mailbox.get("blobs") or 0
+        size_kib = -(-(mailbox.get("bytes") or 0) // _KIB)
+        words = ngettext("{count} file, {size} KiB", "{count} files, {size} KiB", count)
+        yield "  " + words.format(count=count, size=size_kib)
+        if spoiled := mailbox.get("unreadable"):
+            words = ngettext(
+                "{count} file has not opened for a day", "{count} files have not opened for a day", spoiled
+            )
+            yield "  " + display.paint(words.format(count=spoiled), "yellow")
+        rows = [
+            [
+                Cell(escape(reader.get("name") or "?")),
+                Cell(str(reader.get("lacks") or "") or "-"),
+                Cell(escape(relative_time(reader.get("noticed_at"), display.now_s))),
+            ]
+            for reader in mailbox.get("readers") or ()
+        ]
+        if rows:
+            yield from table_lines(_READER_COLUMNS, rows, display)

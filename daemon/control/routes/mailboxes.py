@@ -1,0 +1,70 @@
+"""The routes of mailboxes: add one, list them, look into one now, forget one.
+
+Never touches what lies in a mailbox; looking into it does.
+"""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from daemon.control.route import AsyncHandler, Call, Nothing, Route
+from daemon.peers.mailboxes.mailboxes import Mailboxes, MailboxState
+
+
+class NewMailbox(Struct, frozen=True, forbid_unknown_fields=True):
+    """A mailbox to look into from now on. The place of a folder is its absolute path."""
+
+    place: Annotated[str, Meta(min_length=1, max_length=4096)]
+    name: Annotated[str, Meta(min_length=1, max_length=64)]
+    kind: Literal["folder"] = "folder"
+
+
+class MailboxRoutes:
+    """The routes, on the mailboxes of this daemon."""
+
+    def __init__(self, mailboxes: Mailboxes) -> None:
+        self._mailboxes = mailboxes
+
+    def routes(self) -> list[Route]:
+        """Return the mailboxes' part of the table."""
+        return [
+            Route(
+                "GET", "/v1/mailboxes", "List the mailboxes", AsyncHandler(self._states), list[MailboxState]
+            ),
+            Route(
+                "POST",
+                "/v1/mailboxes",
+                "Look into a mailbox from now on",
+                AsyncHandler(self._add),
+                MailboxState,
+                NewMailbox,
+                status=201,
+            ),
+            Route(
+                "POST",
+                "/v1/mailboxes/{ref}/check",
+                "Look into a mailbox now, and write what waits",
+                AsyncHandler(self._check),
+                MailboxState,
+            ),
+            Route(
+                "DELETE",
+                "/v1/mailboxes/{ref}",
+                "Look into a mailbox no more; what lies in it stays",
+                AsyncHandler(self._remove),
+                MailboxState,
+            ),
+        ]
+
+    async def _states(self, call: Call[Nothing, Nothing]) -> list[MailboxState]:
+        del call
+        return await self._mailboxes.states()
+
+    async def _add(self, call: Call[NewMailbox, Nothing]) -> MailboxState:
+        return await self._mailboxes.add(call.body.kind, call.body.place, call.body.name)
+
+    async def _check(self, call: Call[Nothing, Nothing]) -> MailboxState:
+        return await self._mailboxes.check(call.ref)
+
+    async def _remove(self, call: Call[Nothing, Nothing]) -> MailboxState:
+        return await self._mailboxes.remove(call.ref)

@@ -1,0 +1,43 @@
+"""What is asked of a place that keeps blobs: put, list, get and delete. Nothing else, not even an order.
+
+Never knows what a blob is.
+"""
+
+from typing import NamedTuple, Protocol
+
+from store.sentence import Sentence
+
+LISTED_MAX = 100_000
+"""How many blobs of one vault are looked at: what is beyond waits until others are gone."""
+
+
+class CarrierFault(Exception):
+    """The place cannot be used now; the sentence says what was seen."""
+
+    def __init__(self, message: Sentence) -> None:
+        super().__init__(message.text)
+        self.sentence = message
+
+
+class ListedBlob(NamedTuple):
+    """A blob as its place lists it. If its `mark` is the same as before, so is its content, most likely."""
+
+    name: str
+    size: int
+    mark: str
+
+
+class Carrier(Protocol):
+    """A place that keeps blobs of one vault under names of one or two parts. All raise CarrierFault."""
+
+    async def put(self, name: str, content: bytes) -> None:
+        """Keep a blob under a name, in place of an earlier one."""
+
+    async def list_blobs(self) -> list[ListedBlob]:
+        """Return the blobs that are there, in no order."""
+
+    async def get(self, name: str, bytes_max: int) -> bytes | None:
+        """Return a blob, None if it is gone; of a longer one, a byte more than `bytes_max`."""
+
+    async def delete(self, name: str) -> None:
+        """Delete a blob, if it is there."""

@@ -1,0 +1,323 @@
+"""The mailboxes of this device: looked into now and then, each by itself, as long as the daemon runs.
+
+Never lets the fault of one mailbox touch another one, a link, or the journal.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import structlog
+from msgspec import Struct
+
+from daemon.clock import Clock
+from daemon.config import MailboxSettings
+from daemon.peers.mailboxes.carrier import Carrier, CarrierFault
+from daemon.peers.mailboxes.folder import FolderCarrier
+from daemon.peers.mailboxes.sealing_key_file import DAY_MS, SealingKeyFile
+from daemon.peers.mailboxes.sight import Judgement
+from daemon.peers.mailboxes.visit import Comparison, MailboxSight, MailboxVisit, OwnDevice
+from daemon.peers.roster import member_records
+from daemon.peers.roster.cache import RosterCache
+from daemon.refusal import RefusalCode, Refused, usage_error
+from daemon.timestamps import iso_utc
+from store.file.errors import StoreError
+from store.local import mailboxes, peer_records
+from store.local.mailboxes import Mailbox
+from store.sentence import Sentence, sentence, sentence_fields
+from store.snapshot import Snapshot
+from store.threads import StoreThreads
+from syncproto.ids import DeviceId
+from syncproto.keys import Signer
+from syncproto.mailboxes import names, sealing_keys
+from syncproto.mailboxes.sealing_keys import SealingSuite
+
+NAME_CHARS_MAX = 64
+MAILBOXES_MAX = 16
+URGENT_KINDS = frozenset({"change_set", "decision"})
+URGENT_COMMITS_READ = 64
+
+log = structlog.get_logger("peers")
+
+
+class MailboxReader(Struct, frozen=True):
+    """A member that looks into a mailbox: when it was noticed there, and how many commits it lacks."""
+
+    device: str
+    name: str
+    noticed_at: str
+    lacks: int
+
+
+class MailboxState(Struct, frozen=True):
+    """A mailbox as it was found last. `trouble` says why it could not be looked into, null if it could.
+
+    `unreadable` counts blobs that have not opened for a day, `gaps` those that rest on what is not here.
+    """
+
+    name: str
+    kind: str
+    place: str
+    looked_at: str | None
+    trouble: str | None
+    trouble_id: str
+    trouble_params: dict[str, Any]
+    blobs: int
+    bytes: int
+    unreadable: int
+    gaps: int
+    readers: list[MailboxReader]
+
+
+@dataclass
+class _OpenMailbox:
+    """A mailbox while it is looked into."""
+
+    stored: Mailbox
+    mailbox_sight: MailboxSight = field(default_factory=MailboxSight)
+    looking: asyncio.Lock = field(default_factory=asyncio.Lock)
+    look_now: asyncio.Event = field(default_factory=asyncio.Event)
+    looked_ms: int | None = None
+    trouble: Sentence | None = None
+    written_up_to: int = 0
+    grew_s: float | None = None
+    task: asyncio.Task[None] | None = None
+
+
+class Mailboxes:
+    """All mailboxes of this device. `compared` is called for each member whose state could be compared."""
+
+    def __init__(
+        self,
+        db: StoreThreads,
+        clock: Clock,
+        *,
+        signer: Signer,
+        keys: SealingKeyFile,
+        members: RosterCache,
+        settings: MailboxSettings,
+        shortfall: Callable[[], Sentence | None],
+        is_paused: Callable[[], bool],
+        compared: Callable[[Comparison], None],
+    ) -> None:
+        self._db = db
+        self._clock = clock
+        self._signer = signer
+        self._keys = keys
+        self._members = members
+        self._settings = settings
+        self._shortfall = shortfall
+        self._is_paused = is_paused
+        self._compared = compared
+        self._open: dict[str, _OpenMailbox] = {}
+
+    # -- life -----------------------------------------------------------------------------------------
+
+    async def load_keys(self) -> None:
+        """Read the keys to which others seal, or make them, and have the present one published."""
+        own = await self._db.read(lambda snapshot: member_records.read_member(snapshot, self._signer.device))
+        published = 0 if own is None or own.sealing_key is None else own.sealing_key.number
+        suite = SealingSuite.HYBRID if self._settings.suite == "hybrid" else SealingSuite.X25519
+        await asyncio.to_thread(self._keys.load, suite, self._settings.renew_days, published)
+        self._members.own_sealing_key = sealing_keys.roster_value(self._keys.present, self._signer)
+
+    async def start(self) -> None:
+        """Begin to look into the mailboxes that a person gave this device."""
+        for stored in await self._db.read(mailboxes.all_mailboxes):
+            self._begin(stored)
+
+    async def stop(self) -> None:
+        """Look into none any more. A visit that is under way ends where it is, which costs time only."""
+        tasks = [opened.task for opened in self._open.values() if opened.task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _begin(self, stored: Mailbox) -> _OpenMailbox:
+        opened = self._open[stored.name] = _OpenMailbox(stored)
+        opened.task = asyncio.create_task(self._look_regularly(opened))
+        return opened
+
+    async def _look_regularly(self, opened: _OpenMailbox) -> None:
+        while True:
+            if not self._is_paused():
+                await self._look(opened)
+            opened.look_now.clear()
+            try:
+                await asyncio.wait_for(opened.look_now.wait(), self._settings.look_s)
+            except TimeoutError:
+                pass
+
+    async def _look(self, opened: _OpenMailbox, *, write_now: bool = False) -> None:
+        """Look into a mailbox once; what goes wrong is kept for whoever asks."""
+        async with opened.looking:
+            try:
+                await self._visit(opened, write_now=write_now)
+            except CarrierFault as fault:
+                if opened.trouble is None:
+                    log.warning("a mailbox cannot be used", mailbox=opened.stored.name, seen=str(fault))
+                opened.trouble = fault.sentence
+            except StoreError as fault:
+                log.warning("what a mailbox brought could not be stored", error=str(fault))
+            except Exception:
+                # A bug here ends this visit and is logged; it never ends the daemon.
+                log.exception("a mailbox could not be looked into", mailbox=opened.stored.name)
+
+    async def _visit(self, opened: _OpenMailbox, *, write_now: bool) -> None:
+        own = self._members.all_members.get(self._signer.device)
+        vault = await self._db.read(lambda snapshot: snapshot.vault())
+        if own is None or own.removed or vault is None:
+            return
+        visit = MailboxVisit(
+            opened.stored.name,
+            carrier_of(opened.stored, vault),
+            self._db,
+            self._clock,
+            own=OwnDevice(self._signer, self._keys.keys),
+            members=self._members.linkable_members(),
+            own_member=own,
+            mailbox_sight=opened.mailbox_sight,
+            shortfall=self._shortfall,
+        )
+        feed_end = self._db.feed_end
+        may_write = write_now or await self._is_due(opened)
+        report = await visit.run(may_write=may_write)
+        if may_write:
+            opened.written_up_to, opened.grew_s = feed_end, None
+        if report.taken or report.written or report.deleted:
+            log.info(
+                "a mailbox was looked into",
+                mailbox=opened.stored.name,
+                taken=report.taken,
+                written=report.written,
+                deleted=report.deleted,
+            )
+        opened.looked_ms, opened.trouble = self._clock.now_ms(), None
+        for comparison in report.comparisons:
+            self._compared(comparison)
+
+    async def _is_due(self, opened: _OpenMailbox) -> bool:
+        """Return whether to write now: small changes gather, unless a verdict waits or was given."""
+        if self._db.feed_end <= opened.written_up_to:
+            opened.grew_s = None
+            return True
+        now_s = self._clock.monotonic_s()
+        if opened.grew_s is None:
+            opened.grew_s = now_s
+        if now_s - opened.grew_s >= self._settings.gather_s:
+            return True
+        return await self._db.read(lambda snapshot: has_urgent_commit(snapshot, opened.written_up_to))
+
+    # -- for people -----------------------------------------------------------------------------------
+
+    async def add(self, kind: str, place: str, name: str) -> MailboxState:
+        """Look into another mailbox from now on. Raises Refused if it cannot be used."""
+        if not 0 < len(name) <= NAME_CHARS_MAX or len(self._open) >= MAILBOXES_MAX:
+            raise usage_error(
+                sentence(
+                    "mailbox-name-or-number",
+                    "a mailbox has a name of at most {chars} characters, and a device {most} mailboxes",
+                    chars=NAME_CHARS_MAX,
+                    most=MAILBOXES_MAX,
+                ),
+            )
+        stored = Mailbox(name, kind, place, self._clock.now_ms())
+        vault = await self._db.read(lambda snapshot: snapshot.vault())
+        assert vault is not None
+        try:
+            await carrier_of(stored, vault).list_blobs()
+        except CarrierFault as fault:
+            raise usage_error(fault.sentence) from fault
+        if not await self._db.write(lambda transaction: mailboxes.add_mailbox(transaction, stored)):
+            raise Refused(
+                RefusalCode.CONFLICT,
+                sentence("mailbox-name-taken", "there is a mailbox named {name} already", name=name),
+            )
+        opened = self._begin(stored)
+        return await self._state_after_look(opened)
+
+    async def remove(self, name: str) -> MailboxState:
+        """Look into a mailbox no more; what lies in it stays for others. Raises Refused."""
+        opened = self._find(name)
+        state = await self._db.read(lambda snapshot: self._state(snapshot, opened))
+        await self._db.write(lambda transaction: mailboxes.remove_mailbox(transaction, name))
+        del self._open[name]
+        if opened.task is not None:
+            opened.task.cancel()
+            await asyncio.gather(opened.task, return_exceptions=True)
+        return state
+
+    async def check(self, name: str) -> MailboxState:
+        """Look into a mailbox now, and write what waits. Raises Refused."""
+        return await self._state_after_look(self._find(name))
+
+    async def check_all(self) -> None:
+        """Look into every mailbox now, and write what waits."""
+        for opened in list(self._open.values()):
+            await self._look(opened, write_now=True)
+
+    async def states(self) -> list[MailboxState]:
+        """Return all mailboxes as they were found last, by name."""
+        opened = [self._open[name] for name in sorted(self._open)]
+        return await self._db.read(lambda snapshot: [self._state(snapshot, mailbox) for mailbox in opened])
+
+    async def _state_after_look(self, opened: _OpenMailbox) -> MailboxState:
+        await self._look(opened, write_now=True)
+        return await self._db.read(lambda snapshot: self._state(snapshot, opened))
+
+    def _find(self, name: str) -> _OpenMailbox:
+        if name not in self._open:
+            raise Refused(
+                RefusalCode.NOT_FOUND,
+                sentence("mailbox-unknown", "there is no mailbox named {name}", name=name),
+            )
+        return self._open[name]
+
+    def _state(self, snapshot: Snapshot, opened: _OpenMailbox) -> MailboxState:
+        stored, mailbox_sight, now_ms = opened.stored, opened.mailbox_sight, self._clock.now_ms()
+        return MailboxState(
+            stored.name,
+            stored.kind,
+            stored.place,
+            None if opened.looked_ms is None else iso_utc(opened.looked_ms),
+            blobs=len(mailbox_sight.views),
+            bytes=mailbox_sight.bytes_used,
+            unreadable=sum(
+                now_ms - since_ms >= DAY_MS for since_ms in mailbox_sight.unreadable_since_ms.values()
+            ),
+            gaps=sum(view.judgement is Judgement.GAP for view in mailbox_sight.views.values()),
+            readers=self._readers(snapshot, stored.name),
+            **sentence_fields("trouble", opened.trouble),
+        )
+
+    def _readers(self, snapshot: Snapshot, mailbox: str) -> list[MailboxReader]:
+        contacts = peer_records.peer_contacts(snapshot)
+        members = self._members.linkable_members()
+        noticed: Mapping[DeviceId, Any] = mailboxes.noticed_haves(snapshot, mailbox)
+        return [
+            MailboxReader(
+                device.hex(),
+                members[device].name,
+                iso_utc(have.noticed_ms),
+                snapshot.count_behind(contacts[device].vector if device in contacts else ()),
+            )
+            for device, have in sorted(noticed.items())
+            if device in members
+        ]
+
+
+def carrier_of(stored: Mailbox, vault: bytes) -> Carrier:
+    """Return the carrier that a mailbox names."""
+    assert stored.kind == "folder"
+    return FolderCarrier(Path(stored.place), names.vault_tag(vault))
+
+
+def has_urgent_commit(snapshot: Snapshot, after: int) -> bool:
+    """Return whether something newly written is or awaits a verdict."""
+    return any(
+        operation.kind in URGENT_KINDS
+        for _, received in snapshot.read_feed(after, URGENT_COMMITS_READ)
+        for operation in received.commit.operations
+    )

@@ -1,0 +1,140 @@
+"""What this device makes of the blobs in a mailbox: whose they are, and what is in them.
+
+Never decides what to write or to delete, and never believes a name.
+"""
+
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import NamedTuple
+
+from daemon.peers.roster.member_records import Member
+from store.log.commit_log import CommitLog
+from syncproto.commit import DecodedCommit, SignedCommit
+from syncproto.errors import RemoteProtocolError
+from syncproto.ids import DeviceId
+from syncproto.mailboxes import envelope, names
+from syncproto.mailboxes.envelope import BlobKind, Envelope
+from syncproto.mailboxes.sealing_keys import PrivateSealingKey, PublishedKey
+from syncproto.vector_clock import Head, VectorClock
+
+
+class Judgement(Enum):
+    """What this device knows of a blob after it has looked at it."""
+
+    UNREADABLE = "half a blob, or none"
+    FOREIGN = "of no member, or of another vault"
+    SEALED = "for others"
+    SPOILED = "signed by a member, and no good"
+    GAP = "rests on what is not here"
+    DROP = "a drop that was taken"
+    HAVE = "a have"
+
+
+class HaveView(NamedTuple):
+    """What a member says that it has. `vector` is None if that is sealed to others."""
+
+    number: int
+    key: PublishedKey
+    vector: VectorClock | None
+    state_hash: bytes
+
+
+class BlobView(NamedTuple):
+    """A blob that was looked at: its mark then, whose it is, and what is in it, as far as this device knows.
+
+    Of a drop that was taken, `brings` and `needs` are bits by feed position. `digest` is SHA-256 of a have;
+    of a blob that could not be used, what this device knew then.
+    """
+
+    mark: str
+    judgement: Judgement
+    sender: DeviceId | None = None
+    readers: frozenset[bytes] = frozenset()
+    digest: bytes = b""
+    brings: int = 0
+    needs: int = 0
+    have: HaveView | None = None
+
+
+class Opened(NamedTuple):
+    """A blob of a member that could be read: commits, or what it has."""
+
+    sender: DeviceId
+    blob: Envelope
+    commits: Sequence[SignedCommit] | None
+    have: HaveView | None
+
+
+class Eyes(NamedTuple):
+    """By what this device reads blobs: its vault and keys (by their tags), and the members by their tags."""
+
+    vault: bytes
+    vault_tag: bytes
+    keys: Mapping[bytes, PrivateSealingKey]
+    members: Mapping[bytes, Member]
+
+
+def make_eyes(vault: bytes, keys: Sequence[PrivateSealingKey], members: Sequence[Member]) -> Eyes:
+    """Return by what a device reads the blobs of its vault; `members` include the device itself."""
+    return Eyes(
+        vault,
+        names.vault_tag(vault),
+        {names.key_tag(vault, key.public_key.public): key for key in keys},
+        {names.device_tag(vault, member.device): member for member in members},
+    )
+
+
+def open_blob(raw: bytes, eyes: Eyes) -> Opened | Judgement:
+    """Return what is in a blob, or why this device does not know."""
+    try:
+        blob = envelope.read_envelope(raw)
+    except RemoteProtocolError:
+        return Judgement.UNREADABLE
+    member = eyes.members.get(blob.header.sender)
+    if blob.header.vault != eyes.vault_tag or member is None:
+        return Judgement.FOREIGN
+    if not envelope.is_signed_by(blob, member.public_key):
+        return Judgement.FOREIGN
+    frames: list[bytes] | None = None
+    try:
+        frames = envelope.open_frames(blob, eyes.keys)
+    except envelope.NoRecipient:
+        if blob.header.kind is BlobKind.DROP:
+            return Judgement.SEALED
+    except RemoteProtocolError:
+        return Judgement.SPOILED
+    try:
+        if blob.header.kind is BlobKind.HAVE:
+            return Opened(member.device, blob, None, _have_of(blob, member, frames, eyes))
+        return Opened(member.device, blob, envelope.read_drop(frames or []).commits, None)
+    except RemoteProtocolError:
+        return Judgement.SPOILED
+
+
+def _have_of(blob: Envelope, member: Member, frames: list[bytes] | None, eyes: Eyes) -> HaveView:
+    key = envelope.claimed_key(blob, member.public_key)
+    if key is None:
+        raise RemoteProtocolError("a have with a key that its device has not signed")
+    if frames is None:
+        return HaveView(blob.header.number, key, None, b"")
+    hello, parts = envelope.read_have(frames)
+    if hello.vault != eyes.vault:
+        raise RemoteProtocolError("a have of another vault")
+    vector = (*hello.vector, *(head for part in parts for head in part.heads))
+    return HaveView(blob.header.number, key, vector, hello.state_hash)
+
+
+def bits_of(log: CommitLog, page: Sequence[DecodedCommit]) -> tuple[int, int]:
+    """Return which commits of the log a page brings, and on which others they rest: bits by position."""
+    brings, causes = 0, set[Head]()
+    for decoded in page:
+        brings |= 1 << log.position_of(decoded.head)
+        commit = decoded.commit
+        if commit.counter > 1:
+            causes.add(Head(commit.replica, commit.counter - 1, commit.previous))
+        for operation in commit.operations:
+            causes.update(operation.base)
+    needs = 0
+    for head in causes:
+        needs |= 1 << log.position_of(head)
+    return brings, needs & ~brings

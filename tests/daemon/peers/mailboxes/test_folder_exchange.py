@@ -1,0 +1,211 @@
+"""Devices that never meet exchange everything through a folder, whatever becomes of its files.
+
+Never fakes a part of Placet: stores, keys and files are real, and no device can call another one.
+"""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from daemon.peers.mailboxes.mailboxes import MailboxState
+from daemon.refusal import Refused
+from store.local import peer_records
+from store.transaction import Transaction
+from tests.daemon.peers.fleet import Device, Fleet
+
+
+async def part(*devices: Device) -> None:
+    """Make devices forget where the others are: from now on none finds another one."""
+    for device in devices:
+        await device.stop()
+    for device in devices:
+        await device.forget_addresses()
+        await device.start()
+
+
+async def make_apart(fleet: Fleet, *names: str) -> list[Device]:
+    """Return devices of one vault that do not find each other."""
+    devices = [await fleet.start(name) for name in names]
+    for other in devices[1:]:
+        await fleet.pair(devices[0], other)
+    for device in devices[1:]:
+        for other in devices[1:]:
+            if other is not device:
+                await device.until(lambda device, other=other: knows(device, other))  # type: ignore[misc]
+    await part(*devices)
+    return devices
+
+
+async def knows(device: Device, other: Device) -> bool:
+    state = await device.sees(other)
+    return state is not None
+
+
+async def use_folder(folder: Path, *devices: Device) -> None:
+    await asyncio.to_thread(folder.mkdir, exist_ok=True)
+    for device in devices:
+        await device.peers.mailboxes.add("folder", str(folder), "box")
+
+
+async def look(*devices: Device) -> list[MailboxState]:
+    """Let each device look once, one after the other."""
+    return [await device.peers.mailboxes.check("box") for device in devices]
+
+
+async def assert_equal(*devices: Device) -> None:
+    states = [await device.standing() for device in devices]
+    assert all(state == states[0] for state in states)
+
+
+def blobs(folder: Path, ending: str = ".drop") -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.name.endswith(ending))
+
+
+async def test_two_devices_that_never_meet_are_in_step_within_one_visit_each(fleet: Fleet, tmp_path: Path):
+    anna, bea = await make_apart(fleet, "anna", "bea")
+    folder = tmp_path / "box"
+    await use_folder(folder, anna, bea)
+    await look(anna)  # anna notices that bea looks too
+    await anna.add("of anna", count=30)
+    await bea.add("of bea")
+    await look(anna)
+    await look(bea)
+    await look(anna)
+    await assert_equal(anna, bea)
+    assert len(await bea.titles()) == 31
+    # Both are told of the other one, and nothing waits.
+    await look(bea, anna)
+    for device, other in ((anna, bea), (bea, anna)):
+        (state,) = await device.peers.mailboxes.states()
+        assert [(reader.name, reader.lacks) for reader in state.readers] == [(other.name, 0)]
+    assert blobs(folder) == []
+    assert len(blobs(folder, ".have")) == 2
+
+
+async def test_any_member_writes_what_another_one_lacks(fleet: Fleet, tmp_path: Path):
+    anna, bea, carl = await make_apart(fleet, "anna", "bea", "carl")
+    folder = tmp_path / "box"
+    await use_folder(folder, anna, bea, carl)
+    await look(anna, bea, carl)
+    await anna.add("of anna", count=3)
+    await look(anna, bea)
+    # Every drop is lost before carl looks, and anna is away for good.
+    for drop in blobs(folder):
+        drop.unlink()
+    await look(carl, bea, carl)
+    await assert_equal(anna, bea, carl)
+
+
+async def test_files_that_carriers_spoil_cost_delay_and_nothing_else(fleet: Fleet, tmp_path: Path):
+    anna, bea = await make_apart(fleet, "anna", "bea")
+    folder = tmp_path / "box"
+    await use_folder(folder, anna, bea)
+    await look(anna, bea)
+    await anna.add("of anna", count=3)
+    await look(anna)
+    (drop,) = blobs(folder)
+    whole = drop.read_bytes()
+    drop.write_bytes(whole[: len(whole) // 2])
+    (drop.parent / "notes.txt").write_text("foreign")
+    (drop.parent / "a.drop").write_bytes(b"no blob")
+    (drop.parent / "link.drop").symlink_to("/etc/passwd")
+    (state,) = await look(bea)
+    assert await bea.titles() == []
+    assert state.unreadable == 0
+    # A conflict copy, in letters of another case, is read like any drop.
+    copy = drop.with_name(drop.stem.upper() + ".sync-conflict-20260101-120000-ABCDEFG.DROP")
+    copy.write_bytes(whole)
+    drop.unlink()
+    await look(bea)
+    await assert_equal(anna, bea)
+    bea.clock.ahead_s += 2 * 86400
+    (state,) = await look(bea)
+    assert state.unreadable == 1
+
+
+async def test_a_removed_member_reads_nothing_that_comes_after(fleet: Fleet, tmp_path: Path):
+    anna, bea, carl = await make_apart(fleet, "anna", "bea", "carl")
+    folder = tmp_path / "box"
+    await use_folder(folder, anna, bea, carl)
+    await look(anna, bea, carl, anna)
+    await anna.peers.devices.remove("carl", with_admitted=False)
+    await anna.peers.replication.apply_roster()
+    await anna.add("secret")
+    # Each gives itself a new beacon key, which a removed device does not know: that goes on its way too.
+    await look(anna, bea, anna, bea)
+    await assert_equal(anna, bea)
+    await carl.add("of carl")
+    await look(carl, anna, bea, carl)
+    assert await carl.titles() == ["of carl 0"]
+    assert await bea.titles() == ["secret 0"]
+
+
+async def test_a_device_without_its_keys_is_brought_up_again(fleet: Fleet, tmp_path: Path):
+    anna, bea = await make_apart(fleet, "anna", "bea")
+    folder = tmp_path / "box"
+    await use_folder(folder, anna, bea)
+    await look(anna, bea)
+    await anna.add("of anna")
+    await look(anna)
+    await bea.stop()
+    (bea.folder / "mailbox_keys").unlink()
+    await bea.start()
+    await look(bea)
+    assert await bea.titles() == []
+    await look(anna, bea, anna)
+    await assert_equal(anna, bea)
+
+
+async def test_a_folder_that_is_away_or_read_only_is_named_and_used_later(fleet: Fleet, tmp_path: Path):
+    anna, bea = await make_apart(fleet, "anna", "bea")
+    folder = tmp_path / "box"
+    with pytest.raises(Refused, match="No such file"):
+        await anna.peers.mailboxes.add("folder", str(folder), "box")
+    await use_folder(folder, anna, bea)
+    folder.rename(tmp_path / "away")
+    await anna.add("of anna")
+    (state,) = await look(anna)
+    assert state.trouble is not None
+    assert "No such file" in state.trouble
+    assert not folder.exists()
+    (tmp_path / "away").rename(folder)
+    (later,) = await look(anna)
+    assert later.trouble is None
+    await look(bea, anna, bea)
+    await assert_equal(anna, bea)
+
+
+async def test_two_vaults_in_one_folder_do_not_see_each_other(fleet: Fleet, tmp_path: Path):
+    anna, bea = await make_apart(fleet, "anna", "bea")
+    dora, emil = await make_apart(fleet, "dora", "emil")
+    folder = tmp_path / "box"
+    await use_folder(folder, anna, bea, dora, emil)
+    await anna.add("of anna")
+    await dora.add("of dora")
+    for _ in range(2):
+        await look(anna, dora, bea, emil)
+    assert await bea.titles() == ["of anna 0"]
+    assert await emil.titles() == ["of dora 0"]
+
+
+async def test_what_a_have_says_counts_as_contact(fleet: Fleet, tmp_path: Path):
+    anna, bea = await make_apart(fleet, "anna", "bea")
+    await use_folder(tmp_path / "box", anna, bea)
+    await look(anna, bea, anna, bea, anna)
+    contacts = await anna.read(peer_records.peer_contacts)
+    assert contacts[bea.id].vector == (await bea.standing()).heads.clock
+
+
+async def test_another_state_for_the_same_commits_is_told_through_a_mailbox(fleet: Fleet, tmp_path: Path):
+    anna, bea = await make_apart(fleet, "anna", "bea")
+    await use_folder(tmp_path / "box", anna, bea)
+    await look(anna, bea, anna, bea, anna)
+    assert not anna.peers.replication.diverging_members()
+
+    def damage(transaction: Transaction) -> None:
+        transaction.db.execute("UPDATE standing SET state_sum = ?", (bytes(32),))
+
+    await bea.db.write(damage)
+    await look(bea, anna)
+    assert set(anna.peers.replication.diverging_members()) == {bea.id}
