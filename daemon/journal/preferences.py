@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from daemon.journal.fields import validation
-from daemon.journal.fields.provenance import is_set_by_person
+from daemon.journal.fields.provenance import is_set_by_person, written_ms
 from daemon.journal.references import entities, names
 from daemon.refusal import usage_error
 from daemon.text_comparison import comparison_key
@@ -124,7 +124,7 @@ def lines_for_task(snapshot: Snapshot, task: Entity) -> list[str]:
 def _lines(snapshot: Snapshot) -> list[Entity]:
     return sorted(
         (line for line in snapshot.entities(KIND) if line.text("text")),
-        key=lambda line: (0 if line.created is None else line.created.ms, line.id),
+        key=lambda line: (0 if line.created is None else written_ms(line.created), line.id),
     )
 
 
@@ -167,6 +167,6 @@ def _present(snapshot: Snapshot, line: Entity) -> Preference:
         id=id_to_text(line.id),
         text=line.text("text"),
         category=None if category is None else names.shown_name(category),
-        created_at=None if line.created is None else iso_utc(line.created.ms),
+        created_at=None if line.created is None else iso_utc(written_ms(line.created)),
         removed=not line.visible,
     )

@@ -37,10 +37,17 @@ def put_wish(tx: Transaction, agent: EntityId, task: EntityId, text: str) -> Ent
 
 
 def is_wish(message: Entity) -> bool:
-    """Report whether a message has words that people alone wrote; an agent cannot wish for anything."""
+    """Report whether a message is words of people for an agent: no agent and no import can write such words.
+
+    A file of a journal has the wishes of long ago, and not what the runs of an agent here have read.
+    """
     if message.kind != KIND or not message.visible or not message.value("asked_agent_id"):
         return False
     sources = [message.created, *(version.source for version in message.versions("text"))]
     return bool(message.text("text")) and all(
-        source is not None and source.by is AuthorKind.USER and source.effect is None for source in sources
+        source is not None
+        and source.by is AuthorKind.USER
+        and source.effect is None
+        and source.origin is None
+        for source in sources
     )
