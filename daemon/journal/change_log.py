@@ -433,6 +433,9 @@ class _Words:
         task = stored_entity.value("task_id") if stored_entity.kind == "time_record" else None
         if isinstance(task, bytes):
             return self._title(EntityId(task))
+        item = stored_entity.value("item_id") if stored_entity.kind == "decision" else None
+        if isinstance(item, bytes):
+            return self._answer_words(EntityId(item))
         words = (
             stored_entity.text("title")
             or stored_entity.text("name")
@@ -440,6 +443,11 @@ class _Words:
             or stored_entity.text("display_name")
         )
         return words[:TITLE_SHOWN_CHARS]
+
+    def _answer_words(self, item: EntityId) -> str:
+        """Return the question that an item answers, and its answer; "" of any other proposal."""
+        chosen = self._names.chosen_answer(item)
+        return "" if chosen is None else f"{chosen.question} {chosen.answer}"
 
     def _read_why(self, effect: EntityId) -> _Cause:
         """Report which agent proposed a change, in which words, and how the person answered.
@@ -457,6 +465,14 @@ class _Words:
         if proposed.rationale:
             quoted = '"{}"'.format(short_text(proposed.rationale, REASON_CHARS_MAX).replace('"', "'"))
             cause = sentence("proposed-by-agent-because", "proposed by an agent: {words}", words=quoted)
+        chosen = self._names.chosen_answer(effect)
+        if chosen is not None:
+            cause = sentence(
+                "answer-to-agent",
+                'the answer "{answer}" to the question of an agent "{question}"',
+                question=chosen.question.replace('"', "'"),
+                answer=chosen.answer.replace('"', "'"),
+            )
         if reasons:
             cause = sentence(
                 "proposed-and-answered", "{cause}; {reasons}", cause=cause, reasons="; ".join(reasons)

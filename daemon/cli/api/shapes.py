@@ -37,6 +37,8 @@ class OriginJson(TypedDict, total=False):
     imported_from: str | None
     imported_at: str | None
     imported_device: str | None
+    question: str | None
+    answer: str | None
 
 
 class ChecklistItemJson(TypedDict, total=False):

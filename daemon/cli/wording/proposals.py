@@ -7,14 +7,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from daemon.cli.terminal.text import wrap_lines
 from daemon.cli.translation import _, ngettext
 from daemon.cli.wording import terms
-from daemon.cli.wording.values import in_quotation_marks
+from daemon.cli.wording.dates import relative_time
+from daemon.cli.wording.values import in_quotation_marks, value_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from daemon.cli.api.shapes import PendingItemJson
+    from daemon.cli.terminal.display import Display
 
 _ID_SHOWN: Final = 8
 _FIELDS: Final = {
@@ -59,6 +62,12 @@ def answer_words(item: PendingItemJson) -> str:
     return next(
         (str(offered["text"]) for place, offered in enumerate(question["answers"], 1) if place == number), ""
     )
+
+
+def question_words(item: PendingItemJson) -> str:
+    """Give the words of the question that an item answers; "" of an item that answers none."""
+    question = item.get("question")
+    return str(question["text"]) if isinstance(question, dict) else ""
 
 
 def question_id(item: PendingItemJson) -> str:
@@ -218,3 +227,28 @@ _SAY: Final[Mapping[str, Callable[[PendingItemJson, Mapping[str, Any]], str]]] =
     "update_checklist_item": _changed_item,
     "answer_question": _no_change,
 }
+
+
+# -- what the notes say of it -------------------------------------------------------------------------
+
+
+def note_lines(item: PendingItemJson, width: int, display: Display) -> Iterator[str]:
+    """Say what the notes say of it, as this device reads them; nothing if they cannot tell."""
+    notes = item.get("notes") or {}
+    say = _NOTE_WORDS.get(str(notes.get("verdict")))
+    if say is None:
+        return
+    argument = next(iter(value_changes(item)), None)
+    value = value_words(notes.get("value"), "" if argument is None else argument.field)
+    words = say().format(when=relative_time(notes.get("written_at"), display.now_s), value=value)
+    style = "dim" if notes.get("verdict") in ("says so", "mentions it") else "yellow"
+    yield from (display.paint(line, style) for line in wrap_lines(words, width))
+
+
+_NOTE_WORDS: Final[Mapping[str, Callable[[], str]]] = {
+    "says so": lambda: _("a note says so ({when})"),
+    "mentions it": lambda: _("a note mentions it ({when})"),
+    "says other": lambda: _("a note says {value} ({when})"),
+    "silent": lambda: _("no note says so"),
+}
+"""The sentences, which are looked up in the language of the person when they are shown."""

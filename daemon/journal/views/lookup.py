@@ -3,9 +3,9 @@
 Never writes, and never reads the same thing twice: make one lookup per request.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from daemon.journal.fields.imported_provenance import original_write
 from daemon.journal.references import names
@@ -22,6 +22,10 @@ from syncproto.vector_clock import VectorClock
 
 DROPPED_TEXT = "(dropped)"
 """What is shown instead of a value that a compaction has dropped."""
+
+ANSWER_TOOL: Final = "answer_question"
+"""The tool by which agents offer an answer to a question; its arguments are the question and a number."""
+ANSWER_CHARS_MAX: Final = 200
 
 _RELATIONS_BELOW_TASK = ("agent_task", "task_time")
 
@@ -44,6 +48,30 @@ def json_value(value: object) -> Any:
     return value
 
 
+class ChosenAnswer(NamedTuple):
+    """A question of an agent, and the answer that an item is, each on one line."""
+
+    question: str
+    answer: str
+
+
+def answer_in(args: Mapping[str, Any]) -> ChosenAnswer | None:
+    """Return the question and the answer of an item with these arguments; None if it answers none.
+
+    Another device may have written anything in them.
+    """
+    question, answers, number = args.get("question"), args.get("answers"), args.get("number")
+    if not isinstance(question, str) or not isinstance(answers, list | tuple) or type(number) is not int:
+        return None
+    offered = answers[number - 1] if 0 < number <= len(answers) else None
+    text = offered.get("text") if isinstance(offered, dict) else None
+    if not isinstance(text, str):
+        return None
+    return ChosenAnswer(
+        names.short_text(question, ANSWER_CHARS_MAX), names.short_text(text, ANSWER_CHARS_MAX)
+    )
+
+
 class NameLookup:
     """The names of labels, categories and devices in one snapshot, each read when it is first needed."""
 
@@ -51,6 +79,7 @@ class NameLookup:
         self._snapshot = snapshot
         self._devices: dict[ReplicaId, DeviceId] = {}
         self._device_names: dict[DeviceId, str] = {}
+        self._answers: dict[EntityId, ChosenAnswer | None] = {}
 
     @cached_property
     def labels(self) -> dict[EntityId, str]:
@@ -102,6 +131,14 @@ class NameLookup:
     def writing_device_name(self, source: Provenance | None) -> str | None:
         """Return the name of the device on which a value was first written, None if it is not known."""
         return None if source is None else self.writing_device(source)[1] or None
+
+    def chosen_answer(self, item: EntityId) -> ChosenAnswer | None:
+        """Return the question that an item answers and its answer; None of any other proposal."""
+        if item not in self._answers:
+            stored = self._snapshot.item(item)
+            is_answer = stored is not None and stored.tool == ANSWER_TOOL
+            self._answers[item] = answer_in(stored.args) if stored is not None and is_answer else None
+        return self._answers[item]
 
     def field_value_json(self, field: str, value: object) -> Any:
         """Show the value of a field as JSON, a category by its name."""

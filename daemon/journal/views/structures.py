@@ -50,6 +50,9 @@ class Conflict(Struct, frozen=True, kw_only=True):
 class Origin(Struct, frozen=True, kw_only=True):
     """Who wrote a value, when and on which device. `item_id` is the confirmed proposal that it came from.
 
+    `question` and `answer` are the words of an agent's question and of the answer that was chosen, if the
+    proposal was one.
+
     If the value was imported, `at` is when it was first written in its source, and `imported_at` when it was
     imported. `imported_device` is the name of the device that first wrote it, if that is known.
     """
@@ -62,6 +65,8 @@ class Origin(Struct, frozen=True, kw_only=True):
     imported_from: str | None = None
     imported_at: str | None = None
     imported_device: str | None = None
+    question: str | None = None
+    answer: str | None = None
 
 
 Origins = dict[str, Origin]

@@ -28,6 +28,7 @@ def present_origin(names: NameLookup, source: Provenance) -> Origin:
     imported = source.origin is not None
     format_ = (source.origin or {}).get(_FORMAT)
     original = original_write(source)
+    answered = None if source.effect is None else names.chosen_answer(source.effect)
     return Origin(
         by=author_name(source) or "",
         at=iso_utc(written_ms(source)),
@@ -37,6 +38,8 @@ def present_origin(names: NameLookup, source: Provenance) -> Origin:
         imported_from=(short_text(format_) if isinstance(format_, str) else "unknown") if imported else None,
         imported_at=iso_utc(source.ms) if imported else None,
         imported_device=None if original is None else short_text(original.device_name),
+        question=None if answered is None else answered.question,
+        answer=None if answered is None else answered.answer,
     )
 
 

@@ -25,7 +25,7 @@ from daemon.cli.wording.values import STATUS_STYLES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from daemon.cli.api.shapes import AgentJson, TaskJson
+    from daemon.cli.api.shapes import AgentJson, PendingItemJson, TaskJson
     from daemon.cli.terminal.display import Display
     from daemon.cli.terminal.output import Output
 
@@ -142,10 +142,12 @@ def show_command(output: Output, task: tuple[str, ...], provenance: bool) -> Non
     """
     answer = client.get(f"/v1/tasks/{percent_encode(joined_words(task, 'a task'))}", {"provenance": True})
     agent = _agent_of(answer.json) if output.is_for_people else None
+    pending = _waiting_proposals(answer.json, agent)
     output.write_answer(
         answer,
         lambda task_shown, display: chain(
-            task_page(task_shown, agent, display), origin_lines(task_shown, display) if provenance else ()
+            task_page(task_shown, agent, display, pending),
+            origin_lines(task_shown, display) if provenance else (),
         ),
         origin_rows if provenance else task_row,
     )
@@ -156,6 +158,14 @@ def _agent_of(task: TaskJson) -> AgentJson | None:
     agent_id = task.get("agent_id")
     agent: AgentJson | None = client.find(f"/v1/agents/{percent_encode(agent_id)}") if agent_id else None
     return agent
+
+
+def _waiting_proposals(task: TaskJson, agent: AgentJson | None) -> list[PendingItemJson]:
+    """Return the proposals of a task that wait; nothing is asked of the daemon if none do."""
+    if agent is None or not agent.get("pending_items"):
+        return []
+    # The task may be gone by now, and its page is shown all the same.
+    return client.find(f"/v1/pending?task={percent_encode(str(task.get('id')))}") or []
 
 
 def _change_tasks(output: Output, verb: str, words: tuple[str, ...], ask: Callable[[str], ApiAnswer]) -> int:

@@ -5,22 +5,34 @@ Never shows a report as current if something was decided or changed since.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from daemon.cli.terminal.text import escape, wrap_lines
 from daemon.cli.translation import _, ngettext
+from daemon.cli.wording.proposals import note_lines, question_words, summary_words, without_other_answers
 from daemon.cli.wording.sentences import answer_words
 from daemon.cli.wording.short_ids import short_ids
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from daemon.cli.api.shapes import AgentJson
+    from daemon.cli.api.shapes import AgentJson, PendingItemJson
     from daemon.cli.terminal.display import Display
 
+_PENDING_SHOWN: Final = 5
 
-def agent_notices(agent: AgentJson, task: str, width: int, display: Display) -> Iterator[str]:
-    """Draw what a person should know of a task's agent; `task` is the short id of the task."""
+
+def agent_notices(
+    agent: AgentJson,
+    task: str,
+    width: int,
+    display: Display,
+    pending: Sequence[PendingItemJson] = (),
+) -> Iterator[str]:
+    """Draw what a person should know of a task's agent; `task` is the short id of the task.
+
+    `pending` are the proposals that wait, of which the first are shown, with what the notes say of each.
+    """
     if count := agent.get("pending_items") or 0:
         waiting = ngettext(
             "{count} proposal waits for you: placet pending {task}",
@@ -28,6 +40,10 @@ def agent_notices(agent: AgentJson, task: str, width: int, display: Display) -> 
             count,
         )
         yield display.paint(waiting.format(count=count, task=task), "yellow")
+        for item in without_other_answers(pending)[:_PENDING_SHOWN]:
+            words = escape(question_words(item) or summary_words(item))
+            yield from (f"  {line}" for line in wrap_lines(words, width - 2))
+            yield from (f"    {line}" for line in note_lines(item, width - 4, display))
     yield from without_effect_lines(agent, width, display)
     if asleep := _asleep(agent, task):
         yield from (display.paint(line, "yellow") for line in wrap_lines(asleep, width))

@@ -93,7 +93,9 @@ def _deed_words(group: Sequence[ChangeJson], ids: dict[str, str], room: int, dis
             "other_device": lambda: _("not from another device: it does not count"),
             "passkey": lambda: _("without a passkey: it does not count"),
         }.get(str(first.get("lacks")))
-        return words if idle is None else f"{words} ({idle()})"
+        words = words if idle is None else f"{words} ({idle()})"
+        title = truncate(escape(first.get("title") or ""), max(room - display_width(words), _TITLE_WIDTH_MIN))
+        return f"{words}  {title}" if title else words
     added = any(change.get("field") in _NAMES and change.get("before") is None for change in group)
     kind = terms.kind_name(first.get("kind"))
     short = escape(ids.get(first.get("entity", ""), ""))

@@ -87,7 +87,10 @@ def origin_words(origin: Mapping[str, Any], display: Display) -> str:
         author_words(origin.get("by"), origin.get("device_name")),
         relative_time(origin.get("at"), display.now_s),
     ]
-    if origin.get("item_id"):
+    if origin.get("answer"):
+        answer, question = (in_quotation_marks(str(origin.get(key))) for key in ("answer", "question"))
+        words.append(_("by the answer {answer} to {question}").format(answer=answer, question=question))
+    elif origin.get("item_id"):
         words.append(_("as proposed"))
     if origin.get("imported_from"):
         words.append(_("imported from {format}").format(format=escape(origin["imported_from"])))

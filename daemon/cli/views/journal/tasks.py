@@ -33,7 +33,14 @@ from daemon.cli.wording.values import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from daemon.cli.api.shapes import AgentJson, ChecklistItemJson, ChecklistJson, EntryJson, TaskJson
+    from daemon.cli.api.shapes import (
+        AgentJson,
+        ChecklistItemJson,
+        ChecklistJson,
+        EntryJson,
+        PendingItemJson,
+        TaskJson,
+    )
     from daemon.cli.terminal.display import Display
 
 PAGE_WIDTH_MAX: Final = 88
@@ -131,7 +138,9 @@ def task_line(verb: str, task: TaskJson, display: Display) -> Iterator[str]:
     yield f"{sign} {verb} {display.paint(escape(short), 'cyan')}  {escape(task.get('title') or '')}"
 
 
-def task_page(task: TaskJson, agent: AgentJson | None, display: Display) -> Iterator[str]:
+def task_page(
+    task: TaskJson, agent: AgentJson | None, display: Display, pending: Sequence[PendingItemJson] = ()
+) -> Iterator[str]:
     """Draw all that belongs to a task, and what there is to know of its agent, None if it has none."""
     width = min(display.width, PAGE_WIDTH_MAX)
     short = escape(short_ids_of([task]).get(task.get("id", ""), ""))
@@ -144,7 +153,7 @@ def task_page(task: TaskJson, agent: AgentJson | None, display: Display) -> Iter
     if task.get("removed"):
         yield display.paint(status_word("removed"), "red")
     if agent:
-        yield from agent_notices(agent, short, width, display)
+        yield from agent_notices(agent, short, width, display, pending)
     yield from foreign_lines(task, display)
     yield from unknown_lines(task, display)
     for conflict in task.get("conflicts") or ():

@@ -15,6 +15,7 @@ from daemon.cli.views.proposals.changes import diff_lines
 from daemon.cli.wording import terms
 from daemon.cli.wording.dates import parse_time_s, relative_future_time, relative_time
 from daemon.cli.wording.proposals import (
+    note_lines,
     question_id,
     rationale_words,
     side_values,
@@ -158,28 +159,6 @@ def idle_verdict_lines(item: PendingItemJson, width: int, display: Display) -> I
         )
         line = f"{words}: {say()}" if say is not None else words
         yield from (display.paint(part, "yellow") for part in wrap_lines(line, width))
-
-
-def note_lines(item: PendingItemJson, width: int, display: Display) -> Iterator[str]:
-    """Say what the notes say of it, as this device reads them; nothing if they cannot tell."""
-    notes = item.get("notes") or {}
-    say = _NOTE_WORDS.get(str(notes.get("verdict")))
-    if say is None:
-        return
-    argument = next(iter(value_changes(item)), None)
-    value = value_words(notes.get("value"), "" if argument is None else argument.field)
-    words = say().format(when=relative_time(notes.get("written_at"), display.now_s), value=value)
-    style = "dim" if notes.get("verdict") in ("says so", "mentions it") else "yellow"
-    yield from (display.paint(line, style) for line in wrap_lines(words, width))
-
-
-_NOTE_WORDS: Final[Mapping[str, Callable[[], str]]] = {
-    "says so": lambda: _("a note says so ({when})"),
-    "mentions it": lambda: _("a note mentions it ({when})"),
-    "says other": lambda: _("a note says {value} ({when})"),
-    "silent": lambda: _("no note says so"),
-}
-"""The sentences, which are looked up in the language of the person when they are shown."""
 
 
 def set_heading(item: PendingItemJson, display: Display) -> str:

@@ -15,12 +15,12 @@ from daemon.cli.views.proposals.pending import (
     WIDTH_MAX,
     idle_verdict_lines,
     item_marks,
-    note_lines,
     set_heading,
     side_lines,
 )
 from daemon.cli.wording.dates import relative_time
 from daemon.cli.wording.proposals import (
+    note_lines,
     question_id,
     rationale_words,
     summary_words,

@@ -5,6 +5,7 @@ Never asks a model: `tests/daemon/agents/proposing/test_asking.py` does.
 
 from collections.abc import Callable
 from itertools import combinations
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,10 +17,13 @@ from daemon.agents.deciding.decisions import DecisionOutcome
 from daemon.agents.deciding.item_state import lacks_effect
 from daemon.agents.tools.agent_record import agent_id
 from daemon.agents.tools.policy import policy_field
+from daemon.journal import tasks
+from daemon.journal.change_log import list_changes
+from daemon.journal.views.lookup import answer_in
 from store.fold.verdicts import DecisionStatus, Opinion, Verdict, deciding_opinions, item_status_from
 from store.transaction import EntityWrite
 from syncproto.commit import AuthorKind
-from syncproto.ids import EntityId
+from syncproto.ids import EntityId, id_to_text
 from tests.support.decision_verbs import confirm, defer, reject, reopen, undo, waiting
 from tests.support.fleet import DAY_MS, Fleet, Home
 from tests.support.questions import answered_by, asked
@@ -55,6 +59,38 @@ def test_choosing_an_answer_makes_its_change_and_turns_the_others_down(
     assert (record.question, record.answer) == ("When is it due?", "A week later")
     (view,) = a.read(lambda snapshot: decision_views(snapshot, task, a.now_ms()))
     assert view.prompt_line == '- ✓ ask_question("When is it due?") — answered "A week later"'
+
+
+def test_the_log_and_the_provenance_name_the_question_and_the_answer(
+    a: Home, task: EntityId, answers: list[EntityId]
+) -> None:
+    confirm(a, answers[1])
+    changes = a.read(lambda snapshot: list_changes(snapshot, id_to_text(task), limit=50))
+    (why,) = [change.why for change in changes if change.field == "due"]
+    assert why == 'the answer "A week later" to the question of an agent "When is it due?"'
+    titles = {change.title for change in changes if change.kind == "decision" and change.after == "confirmed"}
+    assert titles == {"When is it due? A week later"}
+    shown = a.read(lambda snapshot: tasks.show(snapshot, id_to_text(task), provenance=True))
+    origin = (shown.provenance or {})["due"]
+    assert (origin.question, origin.answer) == ("When is it due?", "A week later")
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        *(
+            {"question": "Q", "answers": [{"text": "A"}], "number": number}
+            for number in (0, 2, -1, True, "1", None, 1 << 70)
+        ),
+        {"question": 5, "answers": [{"text": "A"}], "number": 1},
+        {"question": "Q", "answers": ["A"], "number": 1},
+        {"question": "Q", "answers": [{"text": 7}], "number": 1},
+        {"question": "Q", "answers": {"text": "A"}, "number": 1},
+        {},
+    ],
+)
+def test_arguments_that_another_device_forged_name_no_answer(args: dict[str, Any]) -> None:
+    assert answer_in(args) is None
 
 
 def test_an_answer_without_a_change_is_an_answer_all_the_same(

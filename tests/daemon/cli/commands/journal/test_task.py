@@ -190,10 +190,15 @@ def test_a_list_asks_for_no_more_than_it_shows(placet: Placet, control: FakeCont
 def test_show_tells_who_wrote_what(placet: Placet, control: FakeControl):
     control.answers(SHOW, examples.task())
     control.answers(f"GET /v1/agents/{AGENT}", examples.AGENT_JSON)
+    item = {"item_id": ITEM, "tool": "update_task_estimate", "args": {"minutes": 90}, "current": 120}
+    notes = {"verdict": "says so", "written_at": "2026-03-03T12:00:00Z"}
+    control.answers("GET /v1/pending", [item | {"proposed": 90, "notes": notes}])
     assert placet("show", TASK).out == (
         "Renew the passport\n"
         "3f2a · open · P1 · due Fri · 2 h · admin · #family\n"
         "1 proposal waits for you: placet pending 3f2a\n"
+        "  Set estimate to 90 minutes\n"
+        "    a note says so (yesterday)\n"
         "\n"
         "Todos  1/2\n"
         "  [x] 9c1e  Photos  checked by agent on phone, yesterday\n"
@@ -208,7 +213,7 @@ def test_show_tells_who_wrote_what(placet: Placet, control: FakeControl):
         "  Photos are there, the form is not.\n"
         "    left  Fill in the form\n"
     )
-    assert control.requests[-1].target == f"/v1/agents/{AGENT}"
+    assert control.requests[-1].target == f"/v1/pending?task={examples.task()['id']}"
 
 
 @pytest.mark.parametrize(
@@ -320,6 +325,7 @@ def test_show_says_what_others_wrote_and_all_of_it_where_asked(placet: Placet, c
             "title": _by("user"),
             "estimate_minutes": _by("agent", item_id="a8" * 16),
             "label_ids/family": _by("user", imported_from="todotxt"),
+            "due": _by("agent", item_id="a9" * 16, question="Which Friday?", answer="This one"),
         },
         status_history=[
             {"status": "OPEN", "reason": None, "origin": _by("user")},
@@ -332,6 +338,7 @@ def test_show_says_what_others_wrote_and_all_of_it_where_asked(placet: Placet, c
         "Renew the passport\n"
         "3f2a · open · P1 · due Fri · 2 h · admin · #family\n"
         "estimate by agent on phone, 30 min ago, as proposed\n"
+        "due by agent on phone, 30 min ago, by the answer “This one” to “Which Friday?”\n"
         "mood: sunny  (of a newer version)\n"
         "\n"
         "Todos  0/1\n"
@@ -344,6 +351,7 @@ def test_show_says_what_others_wrote_and_all_of_it_where_asked(placet: Placet, c
         "  title  you on phone, 30 min ago\n"
         "  estimate  agent on phone, 30 min ago, as proposed\n"
         "  label family  you on phone, 30 min ago, imported from todotxt\n"
+        "  due  agent on phone, 30 min ago, by the answer “This one” to “Which Friday?”\n"
         "  “Photos”\n"
         "    title  you on phone, 30 min ago\n"
         "\n"
@@ -355,7 +363,7 @@ def test_show_says_what_others_wrote_and_all_of_it_where_asked(placet: Placet, c
     assert rows[1].split("\t") == [
         *(TASK, "estimate_minutes", "agent", "2026-03-04T11:30:00Z", "phone", "a8" * 16, "")
     ]
-    assert len(rows) == 5
+    assert len(rows) == 6
 
 
 @pytest.mark.parametrize("refs", [("3f2a", "3f2b"), ("buy milk", "passport")], ids=["ids", "quoted titles"])
