@@ -10,7 +10,7 @@ from daemon.agents.person import lifecycle
 from daemon.agents.running.due_agents import write_wish
 from daemon.agents.tools.agent_record import agent_id, load_agent
 from daemon.journal import named_entities, preferences
-from daemon.journal.preferences import NewPreference, PreferenceEdit
+from daemon.journal.preferences import NewPreference, Preference, PreferenceEdit
 from store.snapshot import Snapshot
 from store.transaction import EntityWrite
 from syncproto.commit import AuthorKind
@@ -22,6 +22,10 @@ from tests.support.fleet import Fleet, Home
 @pytest.fixture
 def task(a: Home) -> EntityId:
     return a.new("task", title="Write the report", status="OPEN")
+
+
+def add_line(home: Home, new: NewPreference) -> Preference:
+    return home.write(lambda tx: preferences.add(tx, new))
 
 
 def lines_for(home: Home, task: EntityId) -> list[str]:
@@ -45,10 +49,10 @@ def open_words(home: Home, agent: EntityId) -> list[str]:
 def test_preferences_come_back_as_they_were_and_can_be_edited(fleet: Fleet, a: Home, task: EntityId) -> None:
     category = a.write(lambda tx: named_entities.add(tx, "category", "work", {}))
     a.set(task, category_id=category)
-    for new in (NewPreference("Short titles"), NewPreference("No due dates on Fridays", "work")):
-        a.write(lambda tx, new=new: preferences.add(tx, new))
-        fleet.now_ms += 1000
-    gone = a.write(lambda tx: preferences.add(tx, NewPreference("Gone")))
+    add_line(a, NewPreference("Short titles"))
+    fleet.now_ms += 1000
+    add_line(a, NewPreference("No due dates on Fridays", "work"))
+    gone = add_line(a, NewPreference("Gone"))
     a.write(lambda tx: preferences.remove(tx, gone.id))
     a.write(
         lambda tx: tx.commit(
@@ -67,7 +71,7 @@ def test_preferences_come_back_as_they_were_and_can_be_edited(fleet: Fleet, a: H
     imported(other, text)
     assert lines_for(other, task)[0] == "Long titles"
     # The same words have the same id in every journal, so a line that is added again is there once.
-    other.write(lambda tx: preferences.add(tx, NewPreference("No due dates on Fridays", "work")))
+    add_line(other, NewPreference("No due dates on Fridays", "work"))
     assert len(other.read(preferences.list_preferences)) == len(a.read(preferences.list_preferences))
 
 
