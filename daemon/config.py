@@ -6,8 +6,11 @@ The docstrings of the classes become docs/reference/settings.md (`make reference
 """
 
 import difflib
+import json
+import os
+import stat
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
@@ -21,10 +24,18 @@ VARIABLE_PREFIX = "PLACET_"
 OTHER_VARIABLES = frozenset({"PLACET_HOME", "PLACET_MODEL_KEY"})
 """Variables that are no settings: the folder of all files, and the key of the model, which is secret."""
 
+FILE_BYTES_MAX = 64 << 10
+"""Nobody writes so many settings, and a parser of TOML may take time in the square of a key's length."""
+DEPTH_MAX = 32
+"""How deeply tables and lists of one value may be nested."""
+SHOWN_CHARS_MAX = 200
+"""How much of a value or of an unknown name a message shows."""
+
 Port = Annotated[int, Meta(ge=0, le=65535)]
 # Numbers have an end: `inf` is one to TOML, and no time that can be counted to.
 Count = Annotated[int, Meta(ge=1, le=100_000)]
 Seconds = Annotated[float, Meta(ge=0, le=1e9)]
+_INT_BITS_MAX = 128
 
 
 class _Section(Struct, frozen=True, forbid_unknown_fields=True):
@@ -244,6 +255,25 @@ def parse_value(key: str, text: str, origin: str) -> object:
     return _from_text(_check_name(key, _TYPES, origin), text, origin)
 
 
+def read_file(file: Path) -> str:
+    """Return the text of a settings file, empty if there is none; wait for no pipe. Raises ConfigError."""
+    try:
+        # Without waiting: a pipe that nobody writes to would keep every command from starting.
+        with open(file, "rb", opener=lambda path, flags: os.open(path, flags | os.O_NONBLOCK)) as opened:
+            is_pipe = stat.S_ISFIFO(os.fstat(opened.fileno()).st_mode)
+            raw = b"" if is_pipe else opened.read(FILE_BYTES_MAX + 1)
+        if is_pipe or len(raw) > FILE_BYTES_MAX:
+            too_long = sentence(
+                "settings-no-file", "it is no file of at most {most} KiB", most=FILE_BYTES_MAX >> 10
+            )
+            raise ConfigError(cannot_be_read(str(file), too_long))
+        return raw.decode("utf-8")
+    except FileNotFoundError:
+        return ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(cannot_be_read(str(file), error)) from error
+
+
 def check_toml(text: str, origin: str) -> None:
     """Raise ConfigError at the first key or value of a file that cannot be used."""
     for _ in _from_toml(text, origin):
@@ -251,9 +281,12 @@ def check_toml(text: str, origin: str) -> None:
 
 
 def cannot_be_read(origin: str, reason: object) -> Sentence:
-    """Return that settings cannot be read; `reason` is what the system or the parser reported."""
+    """Return that settings cannot be read; `reason` is a sentence, or what the system or parser reported."""
     return sentence(
-        "settings-unreadable", "{origin}: cannot be read: {reason}", origin=origin, reason=str(reason)
+        "settings-unreadable",
+        "{origin}: cannot be read: {reason}",
+        origin=origin,
+        reason=reason if isinstance(reason, Sentence) else str(reason),
     )
 
 
@@ -272,13 +305,7 @@ _BY_VARIABLE = {VARIABLE_PREFIX + key.upper().replace(".", "_"): key for key in 
 
 
 def _from_file(file: Path) -> Iterator[tuple[str, object, str]]:
-    try:
-        text = file.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(cannot_be_read(str(file), error)) from error
-    yield from _from_toml(text, str(file))
+    yield from _from_toml(read_file(file), str(file))
 
 
 def _from_toml(text: str, origin: str) -> Iterator[tuple[str, object, str]]:
@@ -286,6 +313,9 @@ def _from_toml(text: str, origin: str) -> Iterator[tuple[str, object, str]]:
         tree = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(cannot_be_read(origin, error)) from error
+    except (ValueError, RecursionError) as error:
+        # The parser checks neither how many digits a number has nor how deep a value is.
+        raise ConfigError(cannot_be_read(origin, _BEYOND_BOUNDS)) from error
     for key, value in _flat(tree, ""):
         yield _check_name(key, _TYPES, origin), _convert(key, value, origin, strict=True), origin
 
@@ -318,9 +348,46 @@ def _from_flags(flags: Mapping[str, str]) -> Iterator[tuple[str, object, str]]:
         )
 
 
+_BEYOND_BOUNDS = sentence(
+    "settings-beyond-bounds", "a number has too many digits, or a value is nested too deeply"
+)
+
+
+def _is_within_bounds(value: object) -> bool:
+    """Return whether a value is nested no deeper than DEPTH_MAX, with whole numbers of 128 bits at most."""
+    level = [value]
+    for _ in range(DEPTH_MAX):
+        if any(isinstance(member, int) and member.bit_length() > _INT_BITS_MAX for member in level):
+            return False
+        level = [inner for member in level for inner in _members(member)]
+        if not level:
+            return True
+    return False
+
+
+def _members(value: object) -> Iterable[object]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
+def _is_json(value: object) -> bool:
+    """Return whether JSON can contain a value: no dates, and no numbers without end."""
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _beginning(text: str) -> str:
+    return text if len(text) <= SHOWN_CHARS_MAX else text[:SHOWN_CHARS_MAX] + "…"
+
+
 def _check_name(name: str, settings: Mapping[str, object], origin: str) -> str:
     if name in settings:
         return name
+    name = _beginning(name)
     near = difflib.get_close_matches(name, settings, n=1)
     if not near:
         raise ConfigError(
@@ -367,12 +434,17 @@ def _table_of(key: str, text: str, origin: str) -> object:
     """Read a table that is written as JSON outside of the file."""
     try:
         return msgspec.json.decode(text)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         problem = sentence("json-table-is-needed", "a table in JSON is needed")
         raise ConfigError(_unusable(origin, key, text, problem)) from error
 
 
 def _convert(key: str, value: object, origin: str, *, strict: bool) -> object:
+    if not _is_within_bounds(value):
+        raise ConfigError(cannot_be_read(f"{origin}: {key}", _BEYOND_BOUNDS))
+    if _is_table(key) and not _is_json(value):
+        problem = sentence("json-value-is-needed", "it may contain only what JSON can")
+        raise ConfigError(_unusable(origin, key, value, problem))
     try:
         return msgspec.convert(value, _TYPES[key], strict=strict)
     except msgspec.ValidationError as error:
@@ -391,6 +463,6 @@ def _unusable(origin: str, key: str, value: object, problem: Sentence) -> Senten
         "{origin}: {key} = {value}: {problem}",
         origin=origin,
         key=key,
-        value=repr(value),
+        value=_beginning(repr(value)),
         problem=problem,
     )

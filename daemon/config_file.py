@@ -17,7 +17,16 @@ from daemon.config import ConfigError
 from daemon.files import replace_file
 from store.sentence import sentence
 
-__all__ = ["KEYS", "ConfigError", "Setting", "all_settings", "change_setting", "find_setting", "replace_text"]
+__all__ = [
+    "KEYS",
+    "ConfigError",
+    "Setting",
+    "all_settings",
+    "change_setting",
+    "find_setting",
+    "read_settings",
+    "replace_text",
+]
 
 DEFAULT_ORIGIN = "default"
 _COMMAND_LINE = "the command line"
@@ -73,7 +82,7 @@ def change_setting(file: str, key: str, text: str | None) -> bool:
     config.check_key(key, _COMMAND_LINE)
     value = None if text is None else _plain(config.parse_value(key, text, _COMMAND_LINE))
     with _alone(file):
-        before = _read(file)
+        before = config.read_file(Path(file))
         config.check_toml(before, file)
         after = _set_key(before, key, value)
         config.check_toml(after, file)
@@ -83,11 +92,16 @@ def change_setting(file: str, key: str, text: str | None) -> bool:
     return True
 
 
+def read_settings(file: str) -> str:
+    """Return the text of the settings file, as an editor shows it. Raises ConfigError."""
+    return config.read_file(Path(file))
+
+
 def replace_text(file: str, text: str) -> bool:
     """Write the whole file anew, if it can be used; return whether that changed anything."""
     config.check_toml(text, file)
     with _alone(file):
-        if text == _read(file):
+        if text == config.read_file(Path(file)):
             return False
         _write(file, text)
     return True
@@ -109,15 +123,6 @@ def _set_key(text: str, key: str, value: object) -> str:
             document[section] = tomlkit.table()
         document[section][name] = value
     return tomlkit.dumps(document)
-
-
-def _read(file: str) -> str:
-    try:
-        return Path(file).read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return ""
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(config.cannot_be_read(file, error)) from error
 
 
 @contextmanager

@@ -20,6 +20,7 @@ CATALOG_FOLDER: Final = os.path.join(os.path.dirname(os.path.dirname(__file__)),
 
 
 _SENTENCE_CONTEXT: Final = "sentence"
+_CONFIG_BYTES_MAX: Final = 64 << 10
 
 
 class _Voice:
@@ -113,13 +114,15 @@ def preferred_language(environment: Mapping[str, str] = os.environ) -> str:
 def _configured_language(file: str) -> str:
     """Read the one key that stands before the first table: a TOML parser would take longer than the rest."""
     try:
-        with open(file, encoding="utf-8", errors="replace") as lines:
-            for line in lines:
-                key, _found, value = line.partition("=")
-                if key.strip() == "language":
-                    return value.partition("#")[0].strip().strip("\"'")
-                if line.lstrip().startswith("["):
-                    break
+        # Neither waiting for a pipe nor reading on and on: this is done at the start of every command.
+        with open(file, "rb", opener=lambda path, flags: os.open(path, flags | os.O_NONBLOCK)) as opened:
+            beginning = opened.read(_CONFIG_BYTES_MAX) or b""
     except OSError:
         return ""
+    for line in beginning.decode("utf-8", "replace").splitlines():
+        key, _found, value = line.partition("=")
+        if key.strip() == "language":
+            return value.partition("#")[0].strip().strip("\"'")
+        if line.lstrip().startswith("["):
+            break
     return ""

@@ -3,11 +3,13 @@
 Never reads this machine's own environment or files.
 """
 
+import os
 from pathlib import Path
 
 import pytest
 
 from daemon import config
+from daemon.cli.translation import preferred_language
 from daemon.config import ConfigError, LoadedSettings, ServerSettings
 
 KEYS = config.keys()
@@ -199,3 +201,46 @@ def test_a_file_that_is_no_text_is_one_line(tmp_path: Path):
     file.write_bytes(b"\xff\xfe")
     with pytest.raises(ConfigError, match="cannot be read"):
         config.load(file, {}, {})
+
+
+@pytest.mark.parametrize(
+    "toml",
+    [
+        f"[model]\nextra = {{a = {'[' * 5000}{']' * 5000}}}",
+        f"[model]\nextra = {{a = {'[' * 40}{']' * 40}}}",
+        f"[models.{'.'.join('a' * 500)}]\nname = 'x'",
+        f"[model]\nextra.{'.'.join('a' * 500)} = 1",
+        f"[disk]\nfloor_mib = {'9' * 5000}",
+        f"[disk]\nfloor_mib = 0x{'f' * 20_000}",
+        "[model]\nextra = {seed = 0x1" + "0" * 40 + "}",
+        "[model]\nextra = {since = 2026-01-01}",
+        "[model]\nextra = {temperature = nan}",
+        "[model]\nextra = {temperature = inf}",
+        "a" * 50_000 + " = 1",
+        f"[device]\nname = '{'a' * 50_000}'",
+        "[device]\nname = 'x'\n" * 20_000,
+        "\ufeff[device]",
+        "\0" * 20_000,
+    ],
+    ids=str.__len__,
+)
+def test_a_hostile_file_is_one_short_line(tmp_path: Path, toml: str):
+    assert len(refusal(tmp_path, toml)) < len(str(tmp_path)) + 500
+
+
+def test_a_file_without_end_is_not_read_on_and_on(tmp_path: Path):
+    (tmp_path / "config.toml").symlink_to("/dev/zero")
+    with pytest.raises(ConfigError, match="no file of at most"):
+        config.load(tmp_path / "config.toml", {}, {})
+
+
+def test_a_pipe_keeps_nobody_waiting(tmp_path: Path):
+    os.mkfifo(tmp_path / "config.toml")
+    with pytest.raises(ConfigError, match="no file of at most"):
+        config.load(tmp_path / "config.toml", {}, {})
+    assert preferred_language({"PLACET_HOME": str(tmp_path), "LC_ALL": "C"}) == "en"
+
+
+def test_a_table_of_a_variable_may_not_be_deep_either(tmp_path: Path):
+    deep = f'{{"a":{"[" * 5000}{"]" * 5000}}}'
+    assert "model.extra" in refusal(tmp_path, "", {"PLACET_MODEL_EXTRA": deep})

@@ -21,6 +21,7 @@ KEY_VARIABLE = "PLACET_MODEL_KEY"
 CREDENTIALS_VARIABLE = "CREDENTIALS_DIRECTORY"
 CREDENTIAL_NAME = "model_key"
 KEY_BYTES_MAX = 4096
+ADDRESS_CHARS_MAX = 2000
 REDACTED_CHARS_MIN = 8
 KEY_PLACEHOLDER = "[key removed]"
 
@@ -162,7 +163,7 @@ def _check_address(text: str, table: str) -> None:
                 example=_EXAMPLE,
             )
         )
-    if not _ADDRESS.fullmatch(text):
+    if len(text) > ADDRESS_CHARS_MAX or not _ADDRESS.fullmatch(text):
         raise ConfigError(
             sentence(
                 "model-address-unplain",
@@ -171,8 +172,8 @@ def _check_address(text: str, table: str) -> None:
                 example=_EXAMPLE,
             )
         )
-    parts = urlsplit(text)
     try:
+        parts = urlsplit(text)
         host, _ = parts.hostname or "", parts.port
     except ValueError as fault:
         raise ConfigError(
@@ -221,8 +222,11 @@ def _key(settings: ServerSettings, environment: Mapping[str, str], table: str) -
         place = f"the credential {CREDENTIAL_NAME}"
         return _from_file(Path(folder) / CREDENTIAL_NAME, place, is_private=True), place
     if settings.key_file:
-        file = Path(settings.key_file).expanduser()
         place = f"{table}.key_file"
+        try:
+            file = Path(settings.key_file).expanduser()
+        except RuntimeError as fault:  # there is no such user
+            raise ConfigError(_unreadable_key_file(place, settings.key_file, fault)) from None
         return _from_file(file, place, is_private=False), f"{place} ({file})"
     return "", ""
 
@@ -237,15 +241,9 @@ def _from_file(file: Path, place: str, *, is_private: bool) -> str:
             status = os.fstat(opened.fileno())
             raw = opened.read(KEY_BYTES_MAX + 1) if stat.S_ISREG(status.st_mode) else b""
     except OSError as fault:
-        raise ConfigError(
-            sentence(
-                "model-key-file-unreadable",
-                "{place}: {file} cannot be read: {reason}",
-                place=place,
-                file=str(file),
-                reason=str(fault.strerror),
-            )
-        ) from None
+        raise ConfigError(_unreadable_key_file(place, str(file), fault.strerror)) from None
+    except ValueError as fault:  # no path contains a NUL
+        raise ConfigError(_unreadable_key_file(place, str(file), fault)) from None
     mode = stat.S_IMODE(status.st_mode)
     if not is_private and mode & 0o077:
         raise ConfigError(
@@ -261,6 +259,16 @@ def _from_file(file: Path, place: str, *, is_private: bool) -> str:
         return _require_key(raw.decode("ascii"), f"{place}: {file}")
     except UnicodeDecodeError:
         raise ConfigError(_no_key(f"{place}: {file}")) from None
+
+
+def _unreadable_key_file(place: str, file: str, reason: object) -> Sentence:
+    return sentence(
+        "model-key-file-unreadable",
+        "{place}: {file} cannot be read: {reason}",
+        place=place,
+        file=file,
+        reason=str(reason),
+    )
 
 
 def _no_key(place: str) -> Sentence:

@@ -152,11 +152,7 @@ def edit_command(output: Output) -> None:
     from daemon.cli.terminal.editor import edit_text
 
     file = find_paths().config_file
-    try:
-        with open(file, encoding="utf-8") as opened:
-            before = opened.read()
-    except FileNotFoundError:
-        before = ""
+    before = _use_settings(lambda part, _file: part.read_settings(file))
     with edit_text(before, "config", ".toml") as text:
         changed = _use_settings(lambda part, _file: part.replace_text(file, text))
     output.write_remark(_("Written.") if changed else _("It was so already."))

@@ -48,6 +48,7 @@ def test_an_address_is_taken_that_is_encrypted_or_this_machines_own(address: str
         ("http://localhost.evil.example/v1", "in the clear"),
         ("http://[::ffff:192.168.1.5]/v1", "in the clear"),
         ("https://models.example:99999/v1", "range"),
+        ("https://[1:2]/v1", "address"),
         ("", "empty"),
     ],
 )
@@ -112,6 +113,17 @@ def test_a_key_file_that_cannot_be_read_is_refused(tmp_path: Path):
         read_endpoint(settings(key_file=str(tmp_path / "none")), {})
     with pytest.raises(ConfigError, match="cannot be read: Is a directory"):
         read_endpoint(settings(key_file=str(tmp_path)), {})
+
+
+@pytest.mark.parametrize("key_file", ["key\0", "~nobody-of-this-name/key", "k" * 5000])
+def test_a_key_file_whose_name_no_file_has_is_refused(key_file: str):
+    with pytest.raises(ConfigError, match="cannot be read"):
+        read_endpoint(settings(key_file=key_file), {})
+
+
+def test_an_address_that_is_longer_than_any_is_refused():
+    with pytest.raises(ConfigError, match="no plain"):
+        read_endpoint(settings(f"https://{'a' * 100_000}/v1"), {})
 
 
 def test_a_key_file_that_is_a_pipe_keeps_nobody_waiting(tmp_path: Path):
