@@ -17,6 +17,10 @@ from store.sentence import Sentence, foreign_text, sentence, sentence_fields
 from store.snapshot import Snapshot
 from syncproto.ids import EntityId
 
+SHORT_LIST_TASKS = 10_000
+"""So many tasks may be as short as people like."""
+CHARS_OF_A_TASK = 16
+"""Beyond that, a task for each so many characters of the file."""
 FILE_CHARS_MAX = 16 * 1024 * 1024
 FAULTS_SHOWN_MAX = 100
 
@@ -164,6 +168,15 @@ def more_faults(count: int) -> Sentence:
     return sentence("more-faults", "and {count} more faults from here on", count=count)
 
 
+def too_many_tasks_sentence(most: int) -> Sentence:
+    """Return that a file has more tasks than `tasks_max` allows."""
+    return sentence(
+        "too-many-short-tasks",
+        "the file has more than {most} tasks, most of them a few letters long: split the file",
+        most=most,
+    )
+
+
 def nested_too_deeply_sentence() -> Sentence:
     """Return that JSON is nested deeper than any export is."""
     return sentence("json-nested-too-deeply", "JSON is nested too deeply")
@@ -186,6 +199,14 @@ def text_fault(text: str) -> ImportFault | None:
         not_text = sentence("file-not-unicode", "broken Unicode: save the file as UTF-8")
         return ImportFault(line_number_at(text, broken.start()), not_text)
     return None
+
+
+def tasks_max(text: str) -> int:
+    """Return how many tasks and items a file may have: `SHORT_LIST_TASKS`, and one for each 16 characters.
+
+    Each takes some hundred bytes of the journal, however few bytes the file has for it.
+    """
+    return SHORT_LIST_TASKS + len(text) // CHARS_OF_A_TASK
 
 
 def line_number_at(text: str, index: int) -> int:

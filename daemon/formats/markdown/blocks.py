@@ -12,14 +12,15 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
-from daemon.formats.core.plan import cut_title
+from daemon.formats.core.plan import cut_title, tasks_max
 from daemon.formats.markdown.ids import is_note_fence, note_fence_id, split_id
 from syncproto.ids import EntityId
 
 # Lists nested deeper than this are read as prose: the parser calls itself once a level.
 _NESTING_MAX = 100
 TOKENS_MAX = 400_000
-"""A list item takes five of the parser's tokens, and each token about half a KiB of memory."""
+"""Each token takes about half a KiB of memory."""
+TOKENS_OF_AN_ITEM = 5
 _TEXTS = frozenset({"paragraph_open", "heading_open"})
 _LEAVES = _TEXTS | {"blockquote_open", "fence", "code_block", "html_block", "hr"}
 _FRONT_MATTER = re.compile(
@@ -79,14 +80,14 @@ def read_blocks(text: str) -> list[Block]:
     # Inline markup is not parsed: titles and entries keep it.
     parser = MarkdownIt("commonmark", {"maxNesting": _NESTING_MAX}).disable(["reference", "inline"])
     state = StateCore("\n".join(walk.unread), parser, {})
-    state.tokens = _Tokens()
+    state.tokens = _Tokens(min(TOKENS_MAX, TOKENS_OF_AN_ITEM * tasks_max(text)))
     parser.core.process(state)
     walk.through(state.tokens)
     return sorted([*walk.found, *walk.uncovered_prose()], key=lambda block: block.line)
 
 
 class TooManyBlocks(Exception):
-    """A file has more blocks than `TOKENS_MAX` allows; `line` is where, counted from 1."""
+    """A file has more blocks than a file of its length may have; `line` is where, counted from 1."""
 
     def __init__(self, line: int) -> None:
         super().__init__("the file has more headings, list items and paragraphs than can be read at once")
@@ -96,9 +97,13 @@ class TooManyBlocks(Exception):
 class _Tokens(list[Token]):
     """The parser's tokens, each some hundred bytes, so that a short text can take much memory."""
 
+    def __init__(self, tokens_max: int) -> None:
+        super().__init__()
+        self._tokens_max = tokens_max
+
     def append(self, token: Token) -> None:
         """Add a token. Raises TooManyBlocks."""
-        if len(self) >= TOKENS_MAX:
+        if len(self) >= self._tokens_max:
             lines = next((parameters.map for parameters in reversed(self) if parameters.map), None)
             raise TooManyBlocks(1 + (lines[0] if lines else 0))
         super().append(token)

@@ -18,7 +18,9 @@ from daemon.formats.core.plan import (
     fits_title,
     joined_line,
     split_entry,
+    tasks_max,
     text_fault,
+    too_many_tasks_sentence,
     unreadable_plan,
 )
 from daemon.formats.todotxt.lines import DUE_MARK, MalformedLine, TodoLine, is_id_pair, parse_date, read_line
@@ -58,14 +60,20 @@ def parse(name: str, text: str, zone: tzinfo = UTC, now_ms: int | None = None) -
     if fault := text_fault(text):
         return unreadable_plan(FORMAT, fault)
     list_key = _short_hash(name.replace("\0", ""))
+    most = tasks_max(text)
+    names: set[str] = set()
     tasks: list[PlannedTask] = []
     faults: list[ImportFault] = []
     key_counts: Counter[str] = Counter()
     for number, raw_line in enumerate(_lines(text), 1):
         if not raw_line.strip():
             continue
+        if len(tasks) + len(names) >= most:
+            # Before they take memory: of two letters each, a file of a MiB would have half a million tasks.
+            return unreadable_plan(FORMAT, ImportFault(number, too_many_tasks_sentence(most)))
         try:
             line = read_line(raw_line)
+            names.update(line.projects, line.contexts)
             words = cut_title(line.title)
             key_counts[words] += 1
             tasks.append(_task(line, number, f"{list_key}/{_short_hash(words)}/{key_counts[words]}", zone))

@@ -305,6 +305,13 @@ def test_a_file_of_very_many_blocks_is_refused_before_it_takes_memory(
     assert count // 2 < fault.line < 2 * count
 
 
+def test_a_file_has_as_many_items_as_its_length_suggests():
+    assert not parse("- a\n" * 10_000).faults
+    (fault,) = parse("- a\n" * 30_000).faults
+    assert "split the file" in fault.message
+    assert not parse("- call Ana about it\n" * 30_000).faults
+
+
 def test_the_blocks_of_a_file_that_is_refused_take_no_more_memory_the_longer_it_is(
     monkeypatch: pytest.MonkeyPatch,
 ):

@@ -340,3 +340,16 @@ def test_a_line_of_eight_times_the_letters_takes_about_eight_times_as_long(word)
         return lambda: parse(text)
 
     assert_linear(reading, 50_000)
+
+
+@pytest.mark.parametrize("line", ["a\n", "ab c\n", "(A) a\n", "x a @b\n"])
+def test_a_file_of_very_many_short_tasks_is_refused_before_it_takes_memory(line: str):
+    """A task takes some hundred bytes of the journal, however few the file has for it."""
+    (fault,) = reader.parse("list", line * 100_000).faults
+    assert "split the file" in fault.message
+    assert fault.line < 60_000
+    assert len(reader.parse("list", line * 10_000).tasks) == 10_000
+
+
+def test_a_long_file_of_tasks_as_people_write_them_is_read():
+    assert len(reader.parse("list", "call Ana about it\n" * 30_000).tasks) == 30_000
