@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping
 from daemon.journal.fields import validation
 from daemon.journal.fields.provenance import is_set_by_person
 from daemon.journal.references import entities, names
-from daemon.journal.references.names import NamedKind, NameRegistry
+from daemon.journal.references.name_registry import NameRegistry
+from daemon.journal.references.names import NamedKind
 from daemon.refusal import RefusalCode, Refused
 from daemon.text_comparison import comparison_key
 from store.fold.entity import Entity

@@ -12,10 +12,10 @@ from daemon.journal.fields import validation
 from daemon.journal.fields.provenance import is_set_by_person
 from daemon.journal.references import entities
 from daemon.journal.references.entities import BaseClock
+from daemon.journal.references.name_registry import NameRegistry
 from daemon.journal.references.names import (
     LABEL_CATEGORIES,
     TASK_LABELS,
-    NameRegistry,
     category_id_of,
     ids_named,
     label_allows_category,

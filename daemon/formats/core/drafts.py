@@ -17,7 +17,8 @@ from daemon.formats.core.similarity import keys_of
 from daemon.journal.checklist_items import TODOS_TITLE, todos_id
 from daemon.journal.fields.positions import is_position, position_right_after
 from daemon.journal.fields.validation import CLOSED
-from daemon.journal.references.names import TASK_LABELS, NamedKind, NameRegistry, id_from_name, member_ids
+from daemon.journal.references.name_registry import KnownNames, NameRegistry
+from daemon.journal.references.names import TASK_LABELS, NamedKind, id_from_name, member_ids
 from daemon.timestamps import iso_utc
 from store.fold.entity import Entity
 from store.fold.entity_state import DELETED
@@ -43,24 +44,24 @@ def imported_task_id(format_: str, task: PlannedTask) -> EntityId:
 class FileLabelIds:
     """The ids behind the names, and the writes for those that are needed and not in sight."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, snapshot: Snapshot, known: KnownNames) -> None:
         self._snapshot = snapshot
-        self._names: dict[NamedKind, NameRegistry] = {
-            "label": NameRegistry(snapshot, "label"),
-            "category": NameRegistry(snapshot, "category"),
+        self.registries: dict[NamedKind, NameRegistry] = {
+            "label": NameRegistry(snapshot, "label", known),
+            "category": NameRegistry(snapshot, "category", known),
         }
         self._ids: dict[tuple[NamedKind, str], EntityId] = {}
 
     @property
     def writes(self) -> list[EntityWrite]:
         """Return the writes for what was asked for by `require` and is not there."""
-        return [write for names in self._names.values() for write in names.writes]
+        return [write for names in self.registries.values() for write in names.writes]
 
     def id_of(self, kind: NamedKind, name: str) -> EntityId:
         """Return the id for a name, whether or not there is such a thing yet."""
         if (kind, name) not in self._ids:
             derived = id_from_name(kind, name)
-            identifier = None if self._snapshot.entity(derived) else self._names[kind].id_in_use(name)
+            identifier = None if self._snapshot.entity(derived) else self.registries[kind].id_in_use(name)
             self._ids[kind, name] = identifier or derived
         return self._ids[kind, name]
 
@@ -68,7 +69,7 @@ class FileLabelIds:
         """Have it made, or brought back, if it is not in sight."""
         entity = self._snapshot.entity(self.id_of(kind, name))
         if entity is None or not entity.visible:
-            self._names[kind].id_to_use(name)
+            self.registries[kind].id_to_use(name)
 
 
 class LinePositions:
@@ -116,11 +117,13 @@ class TaskDraft:
 class TaskDrafter:
     """Compares the tasks of one file with the journal; `ids` are those of all its tasks, by key."""
 
-    def __init__(self, snapshot: Snapshot, format_: str, ids: Mapping[str, EntityId]) -> None:
+    def __init__(
+        self, snapshot: Snapshot, format_: str, ids: Mapping[str, EntityId], known: KnownNames
+    ) -> None:
         self._snapshot = snapshot
         self._format = format_
         self._ids = ids
-        self.catalogue = FileLabelIds(snapshot)
+        self.catalogue = FileLabelIds(snapshot, known)
 
     def draft(self, task: PlannedTask) -> TaskDraft:
         """Return what the journal lacks of a task."""

@@ -9,10 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from daemon.formats.core.drafts import TaskDraft, TaskDrafter, imported_task_id
+from daemon.formats.core.drafts import FileLabelIds, TaskDraft, TaskDrafter, imported_task_id
 from daemon.formats.core.import_history import import_origin
 from daemon.formats.core.plan import Plan, PlannedTask, Skipped, describe_skipped
 from daemon.formats.core.task_matching import match_tasks
+from daemon.journal.references.name_registry import KnownNames
 from daemon.refusal import Detail, RefusalCode, Refused
 from store.file.errors import StoreError
 from store.fold.entity_state import DELETED
@@ -79,6 +80,7 @@ class PlanImport:
         self._plan = plan
         self._format = plan.format
         self._ids = {task.key: imported_task_id(plan.format, task) for task in plan.tasks} | dict(ids)
+        self._names = KnownNames()
         self.tasks = len(plan.tasks)
         self.parts = list(_parts(plan.tasks))
         self.empty_result = ImportResult(skipped=plan.skipped)
@@ -93,14 +95,15 @@ class PlanImport:
 
     def import_part(self, tx: Transaction, part: PlanPart) -> ImportResult:
         """Write what the journal lacks of a part, as the person's own, with its source as origin."""
-        result, names, drafts = self._draft_part(tx, part)
-        _write(tx, self._format, names, drafts)
+        result, catalogue, drafts = self._draft_part(tx, part)
+        _write(tx, self._format, catalogue.writes, drafts)
+        self._names.written(catalogue.registries.values(), tx.feed_end())
         return result
 
     def _draft_part(
         self, snapshot: Snapshot, part: PlanPart
-    ) -> tuple[ImportResult, list[EntityWrite], list[TaskDraft]]:
-        drafter = TaskDrafter(snapshot, self._format, self._ids)
+    ) -> tuple[ImportResult, FileLabelIds, list[TaskDraft]]:
+        drafter = TaskDrafter(snapshot, self._format, self._ids, self._names)
         drafts = [drafter.draft(task) for task in part]
         left_out = tuple(
             describe_skipped(task.line, task.title, REMOVED_HERE)
@@ -108,7 +111,7 @@ class PlanImport:
             if draft.is_removed_here and not draft.is_empty
         )
         wanted = [draft for draft in drafts if not draft.is_removed_here]
-        return _result(drafts, wanted, left_out), drafter.catalogue.writes, wanted
+        return _result(drafts, wanted, left_out), drafter.catalogue, wanted
 
 
 def _unreadable(plan: Plan) -> Refused:

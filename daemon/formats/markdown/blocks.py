@@ -19,7 +19,6 @@ from syncproto.ids import EntityId
 # Lists nested deeper than this are read as prose: the parser calls itself once a level.
 _NESTING_MAX = 100
 TOKENS_MAX = 400_000
-"""Each token takes about half a KiB of memory."""
 TOKENS_OF_AN_ITEM = 5
 _TEXTS = frozenset({"paragraph_open", "heading_open"})
 _LEAVES = _TEXTS | {"blockquote_open", "fence", "code_block", "html_block", "hr"}
@@ -80,7 +79,8 @@ def read_blocks(text: str) -> list[Block]:
     # Inline markup is not parsed: titles and entries keep it.
     parser = MarkdownIt("commonmark", {"maxNesting": _NESTING_MAX}).disable(["reference", "inline"])
     state = StateCore("\n".join(walk.unread), parser, {})
-    state.tokens = _Tokens(min(TOKENS_MAX, TOKENS_OF_AN_ITEM * tasks_max(text)))
+    state.tokens = tokens = _Tokens()
+    tokens.tokens_max = min(TOKENS_MAX, TOKENS_OF_AN_ITEM * tasks_max(text))
     parser.core.process(state)
     walk.through(state.tokens)
     return sorted([*walk.found, *walk.uncovered_prose()], key=lambda block: block.line)
@@ -97,13 +97,11 @@ class TooManyBlocks(Exception):
 class _Tokens(list[Token]):
     """The parser's tokens, each some hundred bytes, so that a short text can take much memory."""
 
-    def __init__(self, tokens_max: int) -> None:
-        super().__init__()
-        self._tokens_max = tokens_max
+    tokens_max = TOKENS_MAX
 
     def append(self, token: Token) -> None:
         """Add a token. Raises TooManyBlocks."""
-        if len(self) >= self._tokens_max:
+        if len(self) >= self.tokens_max:
             lines = next((parameters.map for parameters in reversed(self) if parameters.map), None)
             raise TooManyBlocks(1 + (lines[0] if lines else 0))
         super().append(token)

@@ -59,17 +59,15 @@ def parse(name: str, text: str, zone: tzinfo = UTC, now_ms: int | None = None) -
     del now_ms  # nothing in a line depends on it
     if fault := text_fault(text):
         return unreadable_plan(FORMAT, fault)
-    list_key = _short_hash(name.replace("\0", ""))
-    most = tasks_max(text)
-    names: set[str] = set()
+    list_key, most = _short_hash(name.replace("\0", "")), tasks_max(text)
+    names: set[str] = set()  # of labels and categories: each is one more to write
     tasks: list[PlannedTask] = []
     faults: list[ImportFault] = []
     key_counts: Counter[str] = Counter()
     for number, raw_line in enumerate(_lines(text), 1):
         if not raw_line.strip():
             continue
-        if len(tasks) + len(names) >= most:
-            # Before they take memory: of two letters each, a file of a MiB would have half a million tasks.
+        if len(tasks) + len(names) >= most:  # before they take memory
             return unreadable_plan(FORMAT, ImportFault(number, too_many_tasks_sentence(most)))
         try:
             line = read_line(raw_line)

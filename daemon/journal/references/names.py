@@ -1,11 +1,9 @@
-"""Labels and categories by name: existing ones are found, new ones are made at first use.
+"""Labels and categories by name: how they are found and shown, and which ids their names give.
 
-Never made twice: a name has one derived id on every device, so two that make it while apart make one.
+Never makes one: `name_registry` does.
 """
 
-import itertools
 import re
-from collections.abc import Iterable
 from typing import Literal
 
 from daemon.journal.fields import validation
@@ -13,10 +11,8 @@ from daemon.journal.references import entities
 from daemon.refusal import RefusalCode, Refused, not_found_refusal
 from daemon.text_comparison import comparison_key
 from store.fold.entity import Entity
-from store.fold.entity_state import DELETED
 from store.sentence import sentence
 from store.snapshot import ID_PREFIX_CHARS_MIN, Snapshot
-from store.transaction import EntityWrite
 from syncproto.ids import ZERO_ID, EntityId, derived_id, id_from_text, id_to_text
 from syncproto.vector_clock import VectorClock, covers
 
@@ -37,55 +33,9 @@ def id_from_name(kind: NamedKind, name: str) -> EntityId:
     return derived_id(kind, comparison_key(name), time_of=ZERO_ID)
 
 
-def _nth_id(kind: NamedKind, name: str, nth: int) -> EntityId:
+def nth_id(kind: NamedKind, name: str, nth: int) -> EntityId:
     """Return the id for a name whose earlier ids belong to things that have been renamed since."""
     return derived_id(kind, comparison_key(name), nth, time_of=ZERO_ID) if nth else id_from_name(kind, name)
-
-
-class NameRegistry:
-    """The labels or categories of one snapshot, and the writes for those that were still missing."""
-
-    def __init__(self, snapshot: Snapshot, kind: NamedKind) -> None:
-        self._snapshot = snapshot
-        self._kind: NamedKind = kind
-        self._known: dict[str, EntityId] = {}
-        for entity in snapshot.entities(kind):
-            self._known.setdefault(comparison_key(entity.text("name")), entity.id)
-        self.writes: list[EntityWrite] = []
-
-    def id_to_use(self, name: str) -> EntityId:
-        """Return the id of what is called `name`, ignoring case; if there is none, note the write for it."""
-        checked = validation.checked_name(name, self._kind)
-        key = comparison_key(checked)
-        if key not in self._known:
-            self._known[key] = self._make(checked)
-        return self._known[key]
-
-    def id_in_use(self, name: str) -> EntityId | None:
-        """Return the id of what is called `name`, None if there is none."""
-        return self._known.get(comparison_key(name))
-
-    def ids_to_use(self, names: Iterable[str]) -> list[EntityId]:
-        """Return the ids of several names, each once."""
-        return list(dict.fromkeys(self.id_to_use(name) for name in names))
-
-    def _make(self, name: str) -> EntityId:
-        ids = (_nth_id(self._kind, name, nth) for nth in itertools.count())
-        identifier = next(candidate for candidate in ids if not self._in_use(candidate, comparison_key(name)))
-        again = self._snapshot.entity(identifier) is not None
-        self.writes.append(
-            EntityWrite(identifier, self._kind, {"name": name, DELETED: False} if again else {"name": name})
-        )
-        return identifier
-
-    def _in_use(self, identifier: EntityId, key: str) -> bool:
-        """Say whether an id stands for something else; what was removed returns under its own name alone."""
-        entity = self._snapshot.entity(identifier)
-        return (
-            entity is not None
-            and entity.exists
-            and (entity.visible or comparison_key(entity.text("name")) != key)
-        )
 
 
 def shown_name(entity: Entity) -> str:

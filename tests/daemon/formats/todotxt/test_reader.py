@@ -10,11 +10,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from daemon.formats.core.importer import ImportResult
+from daemon.formats.core.importer import ImportResult, PlanImport
 from daemon.formats.core.plan import Plan, PlannedTask
+from daemon.formats.readers import read_plan
 from daemon.formats.todotxt import reader
-from daemon.journal import tasks
+from daemon.journal import labels, tasks
+from daemon.journal.labels import LabelEdit, NewLabel
 from daemon.journal.tasks import TaskEdit
+from store.fold.entity import Entity
+from store.snapshot import Snapshot
 from tests.daemon.formats.plans import everything, keys
 from tests.daemon.formats.transfers import at_ms, bring, commits, stored_tasks
 from tests.support.fleet import Fleet, Home
@@ -353,3 +357,36 @@ def test_a_file_of_very_many_short_tasks_is_refused_before_it_takes_memory(line:
 
 def test_a_long_file_of_tasks_as_people_write_them_is_read():
     assert len(reader.parse("list", "call Ana about it\n" * 30_000).tasks) == 30_000
+
+
+def test_labels_and_categories_are_read_once_however_long_the_file_is(
+    a: Home, monkeypatch: pytest.MonkeyPatch
+):
+    """Read again for each part, they made an import take time in the square of its length."""
+    scans: list[str] = []
+    entities = Snapshot.entities
+
+    def counted(snapshot: Snapshot, kind: str, removed: bool = False) -> list[Entity]:
+        scans.append(kind)
+        return entities(snapshot, kind, removed)
+
+    monkeypatch.setattr(Snapshot, "entities", counted)
+    text = "".join(f"task {number} +project{number} @context{number}\n" for number in range(1300))
+    bring(a, "todotxt", text)
+    assert scans.count("label") <= 2
+    assert scans.count("category") <= 2
+    monkeypatch.undo()
+    assert len(a.read(lambda snapshot: snapshot.entities("label"))) == 1300
+    assert bring(a, "todotxt", text).unchanged == 1300
+
+
+def test_a_name_that_another_writer_gives_between_two_parts_is_found(a: Home):
+    """Under another id than the one that follows from the name: it was renamed to it."""
+    text = "".join(f"task {number} @one{number}\n" for number in range(700))
+    work = a.read(PlanImport(read_plan("todotxt", "list", text)).with_matched_tasks)
+    for number, part in enumerate(work.parts):
+        a.write(lambda tx, part=part: work.import_part(tx, part))  # type: ignore[misc]
+        if not number:
+            a.write(lambda tx: labels.add(tx, NewLabel(name="other")))
+            a.write(lambda tx: labels.edit(tx, "other", LabelEdit(name="one699")))
+    assert len(a.read(lambda snapshot: snapshot.entities("label"))) == 700
