@@ -20,6 +20,8 @@ from daemon.journal.views.lookup import NameLookup, json_value
 from daemon.journal.wishes import is_wish
 from daemon.timestamps import iso_utc
 from store.fold.entity import Entity
+from store.local import run_log
+from store.local.run_log import RunStatus
 from store.sentence import sentence_fields
 from store.snapshot import Snapshot
 from syncproto.ids import EntityId, id_to_text
@@ -29,6 +31,7 @@ MESSAGES_READ_MAX = 5_000
 TEXT_CHARS_MAX = 4_000
 _PAGE = 200
 _CALLS = frozenset({"action", "tool_result"})
+_QUEUED, _DROPPED = "queued", "dropped"
 
 
 class AgentMessage(Struct, frozen=True, kw_only=True):
@@ -36,8 +39,10 @@ class AgentMessage(Struct, frozen=True, kw_only=True):
 
     `kind` is observation, user, system, thought, action, tool_result or summary. A user or system message
     says in `trigger` what woke the agent; `trigger_id` and `trigger_params` name that sentence. A message
-    that a person's decision made names the confirmed item in
-    `item_id`, with its `tool`, `args` and `subject`.
+    that a person's decision made names the confirmed item in `item_id`, with its `tool`, `args` and
+    `subject`.
+    The `outcome` of a call is queued, skipped, refused, denied, done or dropped: it was queued, and thrown
+    away because the run was over before its end.
     """
 
     id: str
@@ -84,6 +89,7 @@ def agent_messages(
     for message in _messages(snapshot, agent, first):
         if _is_wanted(message, tools=tools, calls=calls):
             messages.append(presenter.present(message))
+        presenter.note_opening(message)
         if len(messages) == min(limit, MESSAGES_MAX):
             break
     return messages[::-1]
@@ -126,6 +132,25 @@ class _MessagePresenter:
         self._snapshot = snapshot
         self._names = NameLookup(snapshot)
         self._item = cache(snapshot.item)
+        self._has_newer_run = False
+
+    def note_opening(self, message: Entity) -> None:
+        """Note that a run began: whatever is older belongs to attempts that are over."""
+        self._has_newer_run = self._has_newer_run or bool(message.text("trigger"))
+
+    def _outcome(self, message: Entity, metadata: dict[str, Any]) -> str | None:
+        """Return the outcome of a call; "dropped" for what was queued in a run without an end."""
+        outcome, items = _text_of(metadata, "outcome"), metadata.get("item_ids")
+        if outcome != _QUEUED or not isinstance(items, list):
+            return outcome
+        is_over = self._has_newer_run or self._was_ended(message.text("thread_id"))
+        queued = (EntityId(item) for item in items if isinstance(item, bytes))
+        return outcome if not is_over or any(self._item(item) for item in queued) else _DROPPED
+
+    def _was_ended(self, run_key: str) -> bool:
+        """Report whether the run log of this device says that a run is over."""
+        run = run_log.find(self._snapshot, run_key)
+        return run is not None and run.status not in (RunStatus.QUEUED, RunStatus.RUNNING)
 
     def present(self, message: Entity) -> AgentMessage:
         """Return one message as people see it."""
@@ -141,7 +166,7 @@ class _MessagePresenter:
             text=text[:TEXT_CHARS_MAX],
             cut=len(text) > TEXT_CHARS_MAX,
             tool=_text_of(metadata, "tool"),
-            outcome=_text_of(metadata, "outcome"),
+            outcome=self._outcome(message, metadata),
             error=metadata.get("error") is True,
             denied=metadata.get("denied") is True,
             item_id=None if item is None else id_to_text(item),

@@ -171,12 +171,13 @@ class ToolCallHandler:
     def _answer_question_call(self, args: Arguments, reasoning: _Reasoning, snapshot: Snapshot) -> ToolAnswer:
         """Queue a question as a whole, or answer why it is not asked."""
         checked = validate_arguments(ASK_QUESTION, args)
+        evidence = [id_from_text(entry) for entry in reasoning.evidence]
         try:
             question = checked_question(
                 self._basis(snapshot),
                 snapshot.entity(self._run.agent),
                 checked,
-                lambda change: self._change_sets.reason_not_to_offer(snapshot, change),
+                lambda change: self._change_sets.reason_not_to_offer(snapshot, change, evidence),
             )
             queued = self._change_sets.add_question(snapshot, question, reasoning.rationale)
         except (QuestionRefused, ProposalLimitReached) as refusal:

@@ -218,17 +218,20 @@ class ChangeSetBuilder:
         replaced = replaced_items(snapshot, self._run, self._words, queued)
         return {item.id: f"Replaced by: {summary}"[:REASON_CHARS_MAX] for item, summary in replaced}
 
-    def reason_not_to_offer(self, snapshot: Snapshot, change: Change) -> str | None:
+    def reason_not_to_offer(
+        self, snapshot: Snapshot, change: Change, evidence: Sequence[EntityId] = ()
+    ) -> str | None:
         """Return why an answer may not offer a change; None if it may.
 
-        It may not offer what the person rejected, deferred or corrected. What only waits it may.
+        It may not offer what the person rejected or deferred, nor what they corrected without later
+        `evidence`. What only waits it may.
         """
         fingerprint = fingerprint_of(self._run.task, *change)
         entity = written_entity(*change, self._run.task)
         _, before = self._next_item(fingerprint, entity, snapshot, (change.tool,))
         decided = (item for item in reversed(before) if item.decisions)
         repeated = next((reason for item in decided if (reason := _reason_not_to_repeat(item, 0))), None)
-        return repeated or later_word_objection(snapshot, *change, before, ())
+        return repeated or later_word_objection(snapshot, *change, before, evidence)
 
     def _append(self, proposals: Sequence[QueuedProposal]) -> None:
         """Queue proposals, all or none. Raises ProposalLimitReached."""

@@ -267,7 +267,7 @@ def tool_description(name: str, *, with_evidence: bool = True) -> dict[str, Any]
     if (
         (with_evidence or name in CLEARING_TOOLS)
         and takes_evidence(tool)
-        and tool.mode is not CallMode.EXPLODED
+        and (tool.mode is not CallMode.EXPLODED or name == ASK_QUESTION)
     ):
         parameters["properties"].setdefault("evidenceIds", dict(_EVIDENCE_SCHEMA))
     if name == UPDATE_REPORT:
@@ -307,6 +307,8 @@ def split_rationale(arguments: Arguments) -> tuple[Arguments, str | None]:
 
 def takes_evidence(tool: Tool) -> bool:
     """Report whether a call of a tool may name entries as evidence: it proposes a value or an item."""
+    if tool.name == ASK_QUESTION:
+        return True
     if tool.element is not None:
         return takes_evidence(TOOLS[tool.element])
     guarded = (WriteTarget.TASK, WriteTarget.NEW_ITEM, WriteTarget.ITEM)

@@ -3,12 +3,15 @@
 Never calls the model's server, and never returns the key, only its source.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from daemon.agents.running.remote_model import RemoteModel, RemoteModelStatus
 from daemon.control.health.check import Check, make_check
+from daemon.journal.references.names import shown_name
+from daemon.text_comparison import comparison_key
 from daemon.timestamps import iso_utc
 from store.sentence import sentence
+from store.snapshot import Snapshot
 
 TROUBLE_REMEDY = sentence("see-to-model", "see to the cause; agents stay due, and go on by themselves")
 BUDGET_REMEDY = sentence("wait-or-raise-budget", "wait, or raise budget.cost_per_day")
@@ -66,3 +69,23 @@ def _parameters(status: RemoteModelStatus) -> dict[str, str | int]:
         "requests": status.today.requests,
         "tokens": status.today.input + status.today.output,
     }
+
+
+def check_withheld_categories(snapshot: Snapshot, withheld: Iterable[str]) -> Iterator[Check]:
+    """Name each category that must not be sent to another machine and that no category is called.
+
+    `withheld` are comparison keys of names. After a renaming, tasks of the category would be sent.
+    """
+    existing = {comparison_key(shown_name(category)) for category in snapshot.entities("category")}
+    for name in sorted(set(withheld) - existing):
+        text = sentence(
+            "withheld-category-unknown",
+            "no category is called {name!r}, which model.local_only_categories keeps on this machine",
+            name=name,
+        )
+        remedy = sentence(
+            "name-withheld-category",
+            "if it was renamed, its tasks are sent: placet config set model.local_only_categories",
+        )
+        code = "withheld_category_unknown"
+        yield make_check("model", text, remedy, well=False, code=code, parameters={"name": name})

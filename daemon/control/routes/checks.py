@@ -54,6 +54,7 @@ class CheckRoutes:
         differing, slowed = list(peers.replication.diverging_members()), peers.links.rate_limited_peers()
         listed = await peers.devices.list_states()
         twins, said_by = peers.links.key_clones.cloned_devices(), peers.replication.key_clone_reporters()
+        withheld = {name for remote in self._remotes for name in remote.endpoint.withheld_categories}
         return [
             this_device.check_disk(self._floor),
             this_device.check_lease(self._store.replica_doubt, self._store.lease_is_stale),
@@ -67,6 +68,7 @@ class CheckRoutes:
             *connections.check_mailboxes(await peers.mailboxes.states()),
             *await self._store.read(
                 lambda snapshot: [
+                    *remote_model.check_withheld_categories(snapshot, withheld),
                     *this_device.check_clocks(snapshot, now_ms, jump_ms),
                     *this_device.check_failed_agents(snapshot),
                     *this_device.check_presence(snapshot),

@@ -117,6 +117,8 @@ def _message_parts(activity: ActivityJson, display: Display) -> Iterator[str]:
             yield from _ending_parts(activity, display)
         case _:
             yield text
+            if activity.get("outcome") == "dropped":
+                yield _("thrown away: the run was over before its end")
 
 
 def _cut_short_words(reason: object) -> str:

@@ -189,3 +189,25 @@ def test_the_question_of_the_rules_is_one_that_can_be_asked(caller: At) -> None:
     [call] = proposed_calls(context("due 3 November", language="en"))
     arguments: Any = call.arguments
     assert caller.take(call.name, arguments).outcome is CallOutcome.QUEUED
+
+
+def test_a_question_offers_what_the_person_corrected_with_a_later_note_as_evidence_alone(
+    a: Home, task: EntityId
+) -> None:
+    (item,) = a.propose(task, "one", ("update_task_estimate", {"minutes": 90}))
+    confirm(a, item)
+    a.fleet.now_ms += 1000
+    a.set(task, estimate_minutes=45)
+    asked_again = question(
+        "How long?", answered_by("Ninety minutes", "update_task_estimate", minutes=90), {"text": "As it is"}
+    )
+    caller = At(a, task, "two")
+    answer = caller.take("ask_question", asked_again)
+    assert answer.outcome is CallOutcome.REFUSED
+    assert "answer 1: its change was confirmed before" in answer.text
+    a.fleet.now_ms += 1000
+    note = a.new("entry", task_id=task, text="It may be ninety minutes after all, or not.")
+    with_evidence = {**asked_again, "evidenceIds": [id_to_text(note)]}
+    assert caller.take("ask_question", with_evidence).outcome is CallOutcome.QUEUED
+    # The evidence is no part of the question: without it, the question is the same one.
+    assert "already asked" in caller.take("ask_question", with_evidence).text

@@ -8,6 +8,7 @@ from daemon.control.health import remote_model
 from daemon.control.health.check import Check
 from store.local.model_usage import ModelUsage
 from store.sentence import foreign_text
+from tests.support.fleet import Home
 
 WELL = RemoteModelStatus(
     "m", "https://models.example/v1", "PLACET_MODEL_KEY", None, None, None, ModelUsage(3, 100, 20)
@@ -50,3 +51,18 @@ def test_trouble_is_told_before_money_with_what_to_do():
         "agents wait: today's budget is spent",
         remote_model.BUDGET_REMEDY.text,
     )
+
+
+def test_a_category_that_is_to_stay_here_and_does_not_exist_is_named(a: Home):
+    def checks() -> list[Check]:
+        return a.read(lambda tx: list(remote_model.check_withheld_categories(tx, {"health"})))
+
+    category = a.new("category", name="Health")
+    assert checks() == []
+    a.set(category, name="Body")
+    (check,) = checks()
+    assert not check.well
+    assert "no category is called 'health'" in check.found
+    assert "model.local_only_categories" in check.remedy
+    a.set(category, name="Health", deleted=True)
+    assert len(checks()) == 1

@@ -61,6 +61,15 @@ def test_words_that_a_person_put_to_the_agent_stand_by_themselves(placet: Placet
     )
 
 
+def test_what_was_thrown_away_is_not_told_as_if_it_waited(placet: Placet, control: FakeControl):
+    queued = message("tool_result", "Proposal queued for user review.", tool="x", outcome="dropped")
+    control.answers(LOG, [queued])
+    assert placet("agent", "log", "c0ff", "--tools").out == (
+        "  answered   Proposal queued for user review.\n"
+        "             thrown away: the run was over before its end\n"
+    )
+
+
 def test_a_run_that_was_cut_short_says_why(placet: Placet, control: FakeControl):
     control.answers(LOG, [message("summary", ended=ENDED | {"cut_short": "no key"})])
     assert placet("agent", "log", "c0ff").out.endswith("· rules · cut short: no key\n")
