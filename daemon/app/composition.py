@@ -221,7 +221,7 @@ class Daemon:
             *agents.routes(),
             *DecisionRoutes(self._store, now_ms, reason_min=self._settings.sovereignty.reason_min).routes(),
             *PeerRoutes(self._peers).routes(),
-            *MailboxRoutes(self._peers.mailboxes).routes(),
+            *MailboxRoutes(self._peers.mailboxes, self._peers.bundles).routes(),
             *CompactionRoutes(
                 self._store,
                 self._clock,

@@ -61,6 +61,7 @@ _SECTIONS: Final = {
         "join": CommandEntry("devices.pairing", "Accept an invitation."),
         "devices": CommandEntry("devices.membership", "List, rename and remove devices."),
         "mailbox": CommandEntry("devices.mailbox", "Mailboxes: add, list, check, remove."),
+        "bundle": CommandEntry("devices.mailbox", "Take changes along in a file: write, read."),
         "sync": CommandEntry("devices.membership", "Exchange with the other devices now."),
     },
     gettext_noop("History and files"): {

@@ -18,6 +18,7 @@ from daemon.peers.linking.devices import DeviceDirectory
 from daemon.peers.linking.link_registry import LinkRegistry
 from daemon.peers.linking.replication import Replication
 from daemon.peers.linking.synchronisation import Synchronisation
+from daemon.peers.mailboxes.bundles import Bundles
 from daemon.peers.mailboxes.mailboxes import Mailboxes
 from daemon.peers.mailboxes.sealing_key_file import SealingKeyFile
 from daemon.peers.pairing import joiner_side
@@ -87,6 +88,7 @@ class PeerNetwork:
         self.discovery = self._make_discovery(clock, service) if settings.mdns.enabled else None
         """None if mDNS is switched off."""
         self.mailboxes = self._make_mailboxes(clock, identity, settings.mailbox, shortfall)
+        self.bundles = Bundles(self.mailboxes, members, clock)
         self._interfaces = network_interfaces.NetworkWatch(clock, self._on_network_change)
         self._watching: asyncio.Task[None] | None = None
         own_name = name[:DEVICE_NAME_CHARS_MAX] or identity.device.hex()[:8]

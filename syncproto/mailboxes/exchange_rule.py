@@ -6,7 +6,7 @@ Commits are bits of an integer: the commit at position n of this device's feed i
 have lower positions than what rests on them.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 SILENT_MS = 90 * 86_400_000
@@ -49,6 +49,25 @@ class Plan(NamedTuple):
     write: int
     readers: frozenset[bytes]
     clear: list[str]
+
+
+def bits_at(positions: Iterable[int]) -> int:
+    """Return the integer with the bits at some positions, in time in proportion to the highest."""
+    content = bytearray()
+    for position in positions:
+        place = position >> 3
+        if place >= len(content):
+            content.extend(bytes(place + 1 - len(content)))
+        content[place] |= 1 << (position & 7)
+    return int.from_bytes(content, "little")
+
+
+def positions_of(bits: int) -> Iterator[int]:
+    """Yield the positions of the bits that are set, the lowest first."""
+    content = bits.to_bytes((bits.bit_length() + 7) // 8, "little")
+    for place, byte in enumerate(content):
+        if byte:
+            yield from (place * 8 + bit for bit in range(8) if byte >> bit & 1)
 
 
 def find_lacking(member: MemberView, drops: Iterable[DropView]) -> int:

@@ -4,6 +4,8 @@ Never runs as many histories as `make mailbox-histories`.
 """
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from syncproto.mailboxes import exchange_rule
 from syncproto.mailboxes.exchange_rule import SILENT_MS, DropView, MemberView
@@ -36,6 +38,13 @@ def test_no_history_loses_anything():
 def test_histories_find_a_rule_that_is_broken(rule: Rule, one_file: bool):
     lost = sum(History(seed, rule, one_file=one_file).run().lost for seed in range(BROKEN_HISTORIES))
     assert lost > 0
+
+
+@given(st.sets(st.integers(0, 5000)))
+def test_bits_and_their_positions_are_the_same_thing(positions: set[int]):
+    bits = exchange_rule.bits_at(positions)
+    assert bits == sum(1 << position for position in positions)
+    assert list(exchange_rule.positions_of(bits)) == sorted(positions)
 
 
 def test_a_drop_counts_only_for_whom_it_is_sealed():

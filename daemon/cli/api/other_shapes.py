@@ -211,6 +211,22 @@ class MailboxStateJson(TypedDict, total=False):
     readers: list[MailboxReaderJson]
 
 
+class WrittenBundleJson(TypedDict, total=False):
+    file: str
+    bytes: int
+    blobs: int
+    devices: list[str]
+
+
+class ReadBundleJson(TypedDict, total=False):
+    file: str
+    blobs: int
+    taken: int
+    gaps: int
+    sealed: int
+    refused: int
+
+
 class CompactedJson(TypedDict, total=False):
     older_than_days: int
     commits: int

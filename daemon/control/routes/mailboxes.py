@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from daemon.control.route import AsyncHandler, Call, Nothing, Route
+from daemon.peers.mailboxes.bundles import Bundles, ReadBundle, WrittenBundle
 from daemon.peers.mailboxes.mailboxes import Mailboxes, MailboxState
 
 
@@ -19,11 +20,28 @@ class NewMailbox(Struct, frozen=True, forbid_unknown_fields=True):
     kind: Literal["folder"] = "folder"
 
 
+class NewBundle(Struct, frozen=True, forbid_unknown_fields=True):
+    """A file to write, by its absolute path, and for which device: its name, or the beginning of its id.
+
+    Without a device, it is for all members.
+    """
+
+    file: Annotated[str, Meta(min_length=1, max_length=4096)]
+    device: str | None = None
+
+
+class GivenBundle(Struct, frozen=True, forbid_unknown_fields=True):
+    """A file to read, by its absolute path."""
+
+    file: Annotated[str, Meta(min_length=1, max_length=4096)]
+
+
 class MailboxRoutes:
     """The routes, on the mailboxes of this daemon."""
 
-    def __init__(self, mailboxes: Mailboxes) -> None:
+    def __init__(self, mailboxes: Mailboxes, bundles: Bundles) -> None:
         self._mailboxes = mailboxes
+        self._bundles = bundles
 
     def routes(self) -> list[Route]:
         """Return the mailboxes' part of the table."""
@@ -54,6 +72,23 @@ class MailboxRoutes:
                 AsyncHandler(self._remove),
                 MailboxState,
             ),
+            Route(
+                "POST",
+                "/v1/bundles",
+                "Write what other devices lack into a file, sealed",
+                AsyncHandler(self._write_bundle),
+                WrittenBundle,
+                NewBundle,
+                status=201,
+            ),
+            Route(
+                "POST",
+                "/v1/bundles/read",
+                "Take what a file of another device brings",
+                AsyncHandler(self._read_bundle),
+                ReadBundle,
+                GivenBundle,
+            ),
         ]
 
     async def _states(self, call: Call[Nothing, Nothing]) -> list[MailboxState]:
@@ -65,6 +100,12 @@ class MailboxRoutes:
 
     async def _check(self, call: Call[Nothing, Nothing]) -> MailboxState:
         return await self._mailboxes.check(call.ref)
+
+    async def _write_bundle(self, call: Call[NewBundle, Nothing]) -> WrittenBundle:
+        return await self._bundles.write(call.body.file, call.body.device)
+
+    async def _read_bundle(self, call: Call[GivenBundle, Nothing]) -> ReadBundle:
+        return await self._bundles.read(call.body.file)
 
     async def _remove(self, call: Call[Nothing, Nothing]) -> MailboxState:
         return await self._mailboxes.remove(call.ref)

@@ -8,6 +8,7 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -72,7 +73,8 @@ class FolderCarrier:
                 os.fsync(opened.fileno())
             part.replace(file)
         except BaseException:
-            part.unlink(missing_ok=True)
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
             raise
 
     def _read_names(self) -> list[ListedBlob]:

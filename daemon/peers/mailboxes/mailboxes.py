@@ -166,21 +166,12 @@ class Mailboxes:
                 log.exception("a mailbox could not be looked into", mailbox=opened.stored.name)
 
     async def _visit(self, opened: _OpenMailbox, *, write_now: bool) -> None:
-        own = self._members.all_members.get(self._signer.device)
         vault = await self._db.read(lambda snapshot: snapshot.vault())
-        if own is None or own.removed or vault is None:
+        assert vault is not None, "a mailbox before the first start was over"
+        carrier = carrier_of(opened.stored, vault)
+        visit = await self.make_visit(opened.stored.name, carrier, opened.mailbox_sight)
+        if visit is None:
             return
-        visit = MailboxVisit(
-            opened.stored.name,
-            carrier_of(opened.stored, vault),
-            self._db,
-            self._clock,
-            own=OwnDevice(self._signer, self._keys.keys),
-            members=self._members.linkable_members(),
-            own_member=own,
-            mailbox_sight=opened.mailbox_sight,
-            shortfall=self._shortfall,
-        )
         feed_end = self._db.feed_end
         may_write = write_now or await self._is_due(opened)
         report = await visit.run(may_write=may_write)
@@ -197,6 +188,26 @@ class Mailboxes:
         opened.looked_ms, opened.trouble = self._clock.now_ms(), None
         for comparison in report.comparisons:
             self._compared(comparison)
+
+    async def make_visit(
+        self, name: str, carrier: Carrier, mailbox_sight: MailboxSight
+    ) -> MailboxVisit | None:
+        """Return a look into a place, None if this device is no member any more."""
+        await self._members.refresh_if_changed()
+        own = self._members.all_members.get(self._signer.device)
+        if own is None or own.removed:
+            return None
+        return MailboxVisit(
+            name,
+            carrier,
+            self._db,
+            self._clock,
+            own=OwnDevice(self._signer, self._keys.keys),
+            members=self._members.linkable_members(),
+            own_member=own,
+            mailbox_sight=mailbox_sight,
+            shortfall=self._shortfall,
+        )
 
     async def _is_due(self, opened: _OpenMailbox) -> bool:
         """Return whether to write now: small changes gather, unless a verdict waits or was given."""

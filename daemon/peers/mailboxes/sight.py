@@ -12,7 +12,7 @@ from store.log.commit_log import CommitLog
 from syncproto.commit import DecodedCommit, SignedCommit
 from syncproto.errors import RemoteProtocolError
 from syncproto.ids import DeviceId
-from syncproto.mailboxes import envelope, names
+from syncproto.mailboxes import envelope, exchange_rule, names
 from syncproto.mailboxes.envelope import BlobKind, Envelope
 from syncproto.mailboxes.sealing_keys import PrivateSealingKey, PublishedKey
 from syncproto.vector_clock import Head, VectorClock
@@ -126,15 +126,13 @@ def _have_of(blob: Envelope, member: Member, frames: list[bytes] | None, eyes: E
 
 def bits_of(log: CommitLog, page: Sequence[DecodedCommit]) -> tuple[int, int]:
     """Return which commits of the log a page brings, and on which others they rest: bits by position."""
-    brings, causes = 0, set[Head]()
+    causes = set[Head]()
+    brings = exchange_rule.bits_at(log.position_of(decoded.head) for decoded in page)
     for decoded in page:
-        brings |= 1 << log.position_of(decoded.head)
         commit = decoded.commit
         if commit.counter > 1:
             causes.add(Head(commit.replica, commit.counter - 1, commit.previous))
         for operation in commit.operations:
             causes.update(operation.base)
-    needs = 0
-    for head in causes:
-        needs |= 1 << log.position_of(head)
+    needs = exchange_rule.bits_at(log.position_of(head) for head in causes)
     return brings, needs & ~brings

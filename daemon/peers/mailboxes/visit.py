@@ -5,9 +5,10 @@ Never deletes what this device has not read, unless its sender is at fault, and 
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 from typing import NamedTuple
 
 import structlog
@@ -36,7 +37,7 @@ from syncproto.mailboxes.names import NAME_BYTES, NUMBER_MAX
 from syncproto.mailboxes.sealing_keys import SECRET_BYTES, PrivateSealingKey, PublicSealingKey
 from syncproto.messages import PAGE_BYTES_MAX, Commits, Heads, Hello
 from syncproto.peer_vector import parts_of
-from syncproto.vector_clock import VectorClock
+from syncproto.vector_clock import EMPTY_CLOCK, VectorClock
 
 HAVE_AGE_MS = 86_400_000
 """A have that did not change is replaced after a day: it is a sign of life."""
@@ -110,9 +111,7 @@ class MailboxVisit:
 
     async def run(self, *, may_write: bool) -> VisitReport:
         """Look once; without `may_write`, write only if something was read. Raises CarrierFault."""
-        vault = await self._db.read(lambda snapshot: snapshot.vault())
-        assert vault is not None, "a mailbox before the first start was over"
-        eyes = sight.make_eyes(vault, self._own.keys, [*self._members.values(), self._own_member])
+        eyes = await self._make_eyes()
         await self._read_blobs(eyes)
         haves = self._newest_haves()
         comparisons = await self._note_haves(haves)
@@ -120,6 +119,27 @@ class MailboxVisit:
             await self._write_have(eyes, haves)
             await self._exchange(eyes, haves)
         return VisitReport(self._taken, self._written, self._deleted, comparisons)
+
+    async def read(self) -> VisitReport:
+        """Look once, and write nothing. Raises CarrierFault."""
+        await self._read_blobs(await self._make_eyes())
+        comparisons = await self._note_haves(self._newest_haves())
+        return VisitReport(self._taken, 0, self._deleted, comparisons)
+
+    async def write_for(self, members: Sequence[Member]) -> None:
+        """Write what some members lack, as far as is known, and what this device has. Raises CarrierFault."""
+        eyes = await self._make_eyes()
+        keys = [member.sealing_key.key for member in members if member.sealing_key is not None]
+        recipients = [self._own.keys[0].public_key, *keys[: WRAPS_MAX - 1]]
+        await self._put_have(eyes, recipients, 0)
+        devices = [member.device for member in members]
+        lacks = await self._db.read(lambda snapshot: _lacked_by(snapshot, devices))
+        await self._write_drops(eyes, reduce(or_, lacks.values(), 0), recipients)
+
+    async def _make_eyes(self) -> Eyes:
+        vault = await self._db.read(lambda snapshot: snapshot.vault())
+        assert vault is not None, "a mailbox before the first start was over"
+        return sight.make_eyes(vault, self._own.keys, [*self._members.values(), self._own_member])
 
     # -- reading ----------------------------------------------------------------------------------------
 
@@ -259,7 +279,20 @@ class MailboxVisit:
             if view.have is not None and view.sender == self._own.signer.device
         }
         recipients = self._recipients(haves)
+        hello, parts = await self._own_hello(eyes)
+        now_ms = self._clock.now_ms()
+        vector = tuple(head for part in (hello.vector, *parts) for head in part)
+        now_told = vector, hello.state_hash, frozenset(key.public for key in recipients)
+        is_fresh = 0 <= now_ms - self._sight.have_at_ms < HAVE_AGE_MS
+        if name in copies and len(copies) == 1 and now_told == self._sight.have_told and is_fresh:
+            return
+        await self._put_have(eyes, recipients, max((have.number for have in copies.values()), default=0))
+        self._sight.have_told, self._sight.have_at_ms = now_told, now_ms
+        for copy in copies:
+            if copy != name:
+                await self._delete(copy)
 
+    async def _own_hello(self, eyes: Eyes) -> tuple[Hello, list[VectorClock]]:
         def read(snapshot: Snapshot) -> tuple[Hello, list[VectorClock]]:
             vector, *parts = parts_of(snapshot.heads().clock)
             hello = Hello(
@@ -267,22 +300,15 @@ class MailboxVisit:
             )
             return hello, [part for part in parts[: FRAMES_MAX - 1] if part]
 
-        hello, parts = await self._db.read(read)
-        now_ms = self._clock.now_ms()
-        vector = tuple(head for part in (hello.vector, *parts) for head in part)
-        now_told = vector, hello.state_hash, frozenset(key.public for key in recipients)
-        is_fresh = 0 <= now_ms - self._sight.have_at_ms < HAVE_AGE_MS
-        if name in copies and len(copies) == 1 and now_told == self._sight.have_told and is_fresh:
-            return
+        return await self._db.read(read)
+
+    async def _put_have(self, eyes: Eyes, recipients: Sequence[PublicSealingKey], newest: int) -> None:
+        hello, parts = await self._own_hello(eyes)
         further = [messages.encode_message(Heads(part, ())) for part in parts]
         frames = [messages.encode_message(hello), *further]
-        newest = max((have.number for have in copies.values()), default=0)
         blob = await self._seal(eyes, BlobKind.HAVE, frames, recipients, newest)
+        name = names.have_name(names.device_tag(eyes.vault, self._own.signer.device))
         await self._carrier.put(name, blob)
-        self._sight.have_told, self._sight.have_at_ms = now_told, now_ms
-        for copy in copies:
-            if copy != name:
-                await self._delete(copy)
 
     def _recipients(self, haves: Mapping[DeviceId, BlobView]) -> list[PublicSealingKey]:
         """Return the keys to seal to: of the members in sight, and this device's own."""
@@ -333,22 +359,18 @@ class MailboxVisit:
     def _member_views(
         self, snapshot: Snapshot, vault: bytes, haves: Mapping[DeviceId, BlobView]
     ) -> tuple[list[MemberView], dict[bytes, PublicSealingKey]]:
-        contacts = peer_records.peer_contacts(snapshot)
         noticed = mailboxes.noticed_haves(snapshot, self._name)
+        lacks = _lacked_by(snapshot, haves)
         now_ms = self._clock.now_ms()
         views: list[MemberView] = []
         keys: dict[bytes, PublicSealingKey] = {}
         for device, view in sorted(haves.items()):
             if view.have is None or device not in noticed:
                 continue
-            contact = contacts.get(device)
-            lacks = 0
-            for entry in snapshot.log.commits_lacking(() if contact is None else contact.vector, 0):
-                lacks |= 1 << entry.seq
             key = view.have.key.key
             tag = names.key_tag(vault, key.public)
             keys[tag] = key
-            views.append(MemberView(tag, lacks, now_ms - noticed[device].noticed_ms))
+            views.append(MemberView(tag, lacks[device], now_ms - noticed[device].noticed_ms))
         return views, keys
 
     async def _write_drops(self, eyes: Eyes, write: int, recipients: Sequence[PublicSealingKey]) -> None:
@@ -359,7 +381,9 @@ class MailboxVisit:
             def read(
                 snapshot: Snapshot, remaining: int = remaining
             ) -> tuple[list[SignedCommit], int, int, int]:
-                page = pages.page_of_positions(snapshot.log, positions_of(remaining), PAGE_BYTES_MAX)
+                page = pages.page_of_positions(
+                    snapshot.log, exchange_rule.positions_of(remaining), PAGE_BYTES_MAX
+                )
                 return page.commits, page.end, *sight.bits_of(snapshot.log, decode_page(page.commits))
 
             page, end, brings, needs = await self._db.read(read)
@@ -381,9 +405,12 @@ class MailboxVisit:
         self._deleted += 1
 
 
-def positions_of(bits: int) -> Iterator[int]:
-    """Yield the positions of the bits that are set, the lowest first."""
-    while bits:
-        lowest = bits & -bits
-        yield lowest.bit_length() - 1
-        bits ^= lowest
+def _lacked_by(snapshot: Snapshot, devices: Iterable[DeviceId]) -> dict[DeviceId, int]:
+    """Return which commits of this store each device is not known to have: bits by position."""
+    contacts = peer_records.peer_contacts(snapshot)
+    lacked: dict[DeviceId, int] = {}
+    for device in devices:
+        vector = contacts[device].vector if device in contacts else EMPTY_CLOCK
+        entries = snapshot.log.commits_lacking(vector, 0)
+        lacked[device] = exchange_rule.bits_at(entry.seq for entry in entries)
+    return lacked

@@ -1,4 +1,4 @@
-"""Commands on mailboxes: add, list, check, remove.
+"""Commands on mailboxes and bundles: mailbox, bundle.
 
 Never looks into a mailbox itself: the daemon does.
 """
@@ -13,8 +13,15 @@ import click
 from daemon.cli.api import client
 from daemon.cli.api.client import percent_encode
 from daemon.cli.framework.declaration import group, pass_output
+from daemon.cli.terminal.output import key_value_rows
 from daemon.cli.translation import _
-from daemon.cli.views.devices.mailboxes import mailbox_line, mailbox_rows, mailbox_screen
+from daemon.cli.views.devices.mailboxes import (
+    mailbox_line,
+    mailbox_rows,
+    mailbox_screen,
+    read_bundle_lines,
+    written_bundle_lines,
+)
 
 if TYPE_CHECKING:
     from daemon.cli.terminal.output import Output
@@ -82,3 +89,27 @@ def remove(output: Output, name: str) -> None:
         lambda mailbox, display: mailbox_line(_("Removed"), mailbox, display),
         lambda mailbox: mailbox_rows([mailbox]),
     )
+
+
+@group("bundle")
+def bundle_command() -> None:
+    """Take changes along in a file, sealed: on a stick, or in a mail."""
+
+
+@bundle_command.command("write")
+@click.argument("file")
+@click.option("--for", "device", help="Only for this device: its name, or the beginning of its id.")
+@pass_output
+def write_bundle(output: Output, file: str, device: str | None) -> None:
+    """Write what the other devices are known to lack into a new file."""
+    body = {"file": os.path.abspath(os.path.expanduser(file)), "device": device}
+    output.write_answer(client.post("/v1/bundles", body), written_bundle_lines, key_value_rows)
+
+
+@bundle_command.command("read")
+@click.argument("file")
+@pass_output
+def read_bundle(output: Output, file: str) -> None:
+    """Take what a file of another device brings. A second time changes nothing."""
+    body = {"file": os.path.abspath(os.path.expanduser(file))}
+    output.write_answer(client.post("/v1/bundles/read", body), read_bundle_lines, key_value_rows)

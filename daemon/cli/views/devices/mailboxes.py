@@ -16,7 +16,7 @@ from daemon.cli.wording.sentences import answer_words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from daemon.cli.api.other_shapes import MailboxStateJson
+    from daemon.cli.api.other_shapes import MailboxStateJson, ReadBundleJson, WrittenBundleJson
     from daemon.cli.terminal.display import Display
 
 _KIB: Final = 1024
@@ -78,3 +78,30 @@ def mailbox_screen(mailboxes: Sequence[MailboxStateJson], display: Display) -> I
         ]
         if rows:
             yield from table_lines(_READER_COLUMNS, rows, display)
+
+
+def written_bundle_lines(written: WrittenBundleJson, display: Display) -> Iterator[str]:
+    """Say what a bundle has become, and for whom."""
+    size_kib = -(-(written.get("bytes") or 0) // _KIB)
+    devices = ", ".join(map(escape, written.get("devices") or ()))
+    words = _("{file}: {size} KiB, for {devices}").format(
+        file=escape(written.get("file") or ""), size=size_kib, devices=devices
+    )
+    yield f"{display.paint(display.symbol('✓'), 'green')} {words}"
+
+
+def read_bundle_lines(taken: ReadBundleJson, display: Display) -> Iterator[str]:
+    """Say what a bundle brought, and what in it was of no use."""
+    count = taken.get("taken") or 0
+    words = ngettext("{count} part brought something new", "{count} parts brought something new", count)
+    yield f"{display.paint(display.symbol('✓'), 'green')} {words.format(count=count)}"
+    if gaps := taken.get("gaps"):
+        words = ngettext(
+            "{count} part rests on what is not here yet", "{count} parts rest on what is not here yet", gaps
+        )
+        yield "  " + display.paint(words.format(count=gaps), "yellow")
+    if useless := (taken.get("sealed") or 0) + (taken.get("refused") or 0):
+        words = ngettext(
+            "{count} part is not for this device", "{count} parts are not for this device", useless
+        )
+        yield "  " + display.paint(words.format(count=useless), "dim")

@@ -13,33 +13,7 @@ from daemon.refusal import Refused
 from store.local import peer_records
 from store.transaction import Transaction
 from tests.daemon.peers.fleet import Device, Fleet
-
-
-async def part(*devices: Device) -> None:
-    """Make devices forget where the others are: from now on none finds another one."""
-    for device in devices:
-        await device.stop()
-    for device in devices:
-        await device.forget_addresses()
-        await device.start()
-
-
-async def make_apart(fleet: Fleet, *names: str) -> list[Device]:
-    """Return devices of one vault that do not find each other."""
-    devices = [await fleet.start(name) for name in names]
-    for other in devices[1:]:
-        await fleet.pair(devices[0], other)
-    for device in devices[1:]:
-        for other in devices[1:]:
-            if other is not device:
-                await device.until(lambda device, other=other: knows(device, other))  # type: ignore[misc]
-    await part(*devices)
-    return devices
-
-
-async def knows(device: Device, other: Device) -> bool:
-    state = await device.sees(other)
-    return state is not None
+from tests.daemon.peers.mailboxes.devices_apart import assert_equal, make_apart
 
 
 async def use_folder(folder: Path, *devices: Device) -> None:
@@ -51,11 +25,6 @@ async def use_folder(folder: Path, *devices: Device) -> None:
 async def look(*devices: Device) -> list[MailboxState]:
     """Let each device look once, one after the other."""
     return [await device.peers.mailboxes.check("box") for device in devices]
-
-
-async def assert_equal(*devices: Device) -> None:
-    states = [await device.standing() for device in devices]
-    assert all(state == states[0] for state in states)
 
 
 def blobs(folder: Path, ending: str = ".drop") -> list[Path]:

@@ -1,0 +1,127 @@
+"""Bundles: one file with what other devices lack, written once and read once.
+
+Never counts a bundle as read by anybody: what its readers have, they say by another way.
+"""
+
+import asyncio
+from contextlib import ExitStack
+from pathlib import Path
+
+from msgspec import Struct
+
+from daemon import files
+from daemon.clock import Clock
+from daemon.peers.mailboxes.bundle_file import BundleReader, BundleWriter
+from daemon.peers.mailboxes.carrier import Carrier, CarrierFault
+from daemon.peers.mailboxes.mailboxes import Mailboxes
+from daemon.peers.mailboxes.sight import Judgement
+from daemon.peers.mailboxes.visit import MailboxSight, MailboxVisit
+from daemon.peers.roster.cache import RosterCache
+from daemon.peers.roster.member_records import Member
+from daemon.refusal import RefusalCode, Refused, not_found_refusal, usage_error
+from store.sentence import sentence
+
+MAILBOX_NAME = "bundle file"
+"""Under which haves of bundles are remembered: an old one, read again, is no sign of life."""
+
+
+class WrittenBundle(Struct, frozen=True):
+    """A bundle that was written: its size, and the names of the devices that it is sealed to."""
+
+    file: str
+    bytes: int
+    blobs: int
+    devices: list[str]
+
+
+class ReadBundle(Struct, frozen=True):
+    """What a bundle came to: the blobs in it, those that brought something new, and those of no use.
+
+    `gaps` rest on commits that are not here; `sealed` are for other devices; `refused` are of no member, or
+    no good.
+    """
+
+    file: str
+    blobs: int
+    taken: int
+    gaps: int
+    sealed: int
+    refused: int
+
+
+class Bundles:
+    """Reads and writes bundles, one at a time."""
+
+    def __init__(self, mailboxes: Mailboxes, members: RosterCache, clock: Clock) -> None:
+        self._mailboxes = mailboxes
+        self._members = members
+        self._clock = clock
+        self._turn = asyncio.Lock()
+
+    async def write(self, file: str, device: str | None) -> WrittenBundle:
+        """Write what all members, or one (by its name or the beginning of its id), lack. Raises Refused."""
+        recipients = self._recipients(device)
+        async with self._turn:
+            with ExitStack() as stack:
+                try:
+                    if await asyncio.to_thread(Path(file).exists):
+                        raise Refused(
+                            RefusalCode.CONFLICT,
+                            sentence("bundle-exists", "{file} exists already", file=file),
+                        )
+                    carrier = BundleWriter(stack.enter_context(files.replacement(file)))
+                    visit = await self._visit(carrier, MailboxSight())
+                    await visit.write_for(recipients)
+                except (OSError, CarrierFault) as fault:
+                    raise _refusal(file, fault) from fault
+        return WrittenBundle(file, carrier.size, carrier.blobs, sorted(member.name for member in recipients))
+
+    async def read(self, file: str) -> ReadBundle:
+        """Take what a bundle brings. Raises Refused if the file is no bundle."""
+        mailbox_sight = MailboxSight()
+        async with self._turn:
+            try:
+                visit = await self._visit(BundleReader(Path(file)), mailbox_sight)
+                report = await visit.read()
+            except CarrierFault as fault:
+                raise _refusal(file, fault) from fault
+        judgements = [view.judgement for view in mailbox_sight.views.values()]
+        bad = (Judgement.UNREADABLE, Judgement.FOREIGN, Judgement.SPOILED)
+        return ReadBundle(
+            file,
+            len(judgements) + report.deleted,
+            report.taken,
+            judgements.count(Judgement.GAP),
+            judgements.count(Judgement.SEALED),
+            sum(judgement in bad for judgement in judgements) + report.deleted,
+        )
+
+    async def _visit(self, carrier: Carrier, mailbox_sight: MailboxSight) -> MailboxVisit:
+        visit = await self._mailboxes.make_visit(MAILBOX_NAME, carrier, mailbox_sight)
+        if visit is None:
+            raise usage_error(sentence("no-longer-member", "this device is no longer a member of its vault"))
+        return visit
+
+    def _recipients(self, device: str | None) -> list[Member]:
+        members = self._members.linkable_members().values()
+        with_keys = [member for member in members if member.sealing_key is not None]
+        if device is not None:
+            with_keys = [
+                member
+                for member in with_keys
+                if member.name == device or (device and member.device.hex().startswith(device))
+            ]
+            if len(with_keys) != 1:
+                raise not_found_refusal("device", device)
+        if not with_keys:
+            raise usage_error(
+                sentence("bundle-for-nobody", "no other device has published a key to seal to yet")
+            )
+        return with_keys
+
+
+def _refusal(file: str, fault: OSError | CarrierFault) -> Refused:
+    if isinstance(fault, CarrierFault):
+        return usage_error(fault.sentence)
+    reason = fault.strerror or str(fault)
+    return usage_error(sentence("bundle-fault", "{file} cannot be used: {reason}", file=file, reason=reason))

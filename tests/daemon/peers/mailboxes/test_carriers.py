@@ -1,0 +1,107 @@
+"""What every carrier must do: put, list, get and delete. A new carrier joins by a line in CARRIERS.
+
+Never knows what a blob is.
+"""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from daemon.peers.mailboxes.carrier import Carrier, CarrierFault
+from daemon.peers.mailboxes.folder import FolderCarrier
+
+MakeCarrier = Callable[[Path, bytes], Carrier]
+CARRIERS: dict[str, MakeCarrier] = {"folder": FolderCarrier}
+VAULT, OTHER_VAULT = bytes(16), bytes([1]) * 16
+NAMES = ["aa/00000000000001-0011223344556677.drop", "aa/00000000000002-0011223344556677.drop", "aa.have"]
+
+
+@pytest.fixture(params=CARRIERS)
+def make(request: pytest.FixtureRequest) -> MakeCarrier:
+    return CARRIERS[request.param]
+
+
+async def listed_names(carrier: Carrier) -> list[str]:
+    return sorted(blob.name for blob in await carrier.list_blobs())
+
+
+async def test_what_was_put_is_listed_and_got_until_it_is_deleted(make: MakeCarrier, tmp_path: Path):
+    carrier = make(tmp_path, VAULT)
+    assert await listed_names(carrier) == []
+    for number, name in enumerate(NAMES):
+        await carrier.put(name, bytes([number]) * (number + 1))
+    assert await listed_names(carrier) == sorted(NAMES)
+    assert sorted(blob.size for blob in await carrier.list_blobs()) == [1, 2, 3]
+    assert await carrier.get(NAMES[1], 100) == b"\1\1"
+    for name in NAMES:
+        await carrier.delete(name)
+        await carrier.delete(name)
+        assert await carrier.get(name, 100) is None
+    assert await listed_names(carrier) == []
+
+
+async def test_a_blob_that_is_put_again_is_replaced_and_has_another_mark(make: MakeCarrier, tmp_path: Path):
+    carrier = make(tmp_path, VAULT)
+    await carrier.put("aa.have", b"one")
+    (before,) = await carrier.list_blobs()
+    await carrier.put("aa.have", b"two and more")
+    (after,) = await carrier.list_blobs()
+    assert before.mark != after.mark
+    assert await carrier.get("aa.have", 100) == b"two and more"
+
+
+async def test_a_blob_that_is_too_long_is_cut(make: MakeCarrier, tmp_path: Path):
+    carrier = make(tmp_path, VAULT)
+    await carrier.put("aa.have", bytes(1000))
+    assert await carrier.get("aa.have", 10) == bytes(11)
+
+
+async def test_vaults_in_one_place_do_not_see_each_other(make: MakeCarrier, tmp_path: Path):
+    await make(tmp_path, VAULT).put("aa.have", b"one")
+    other = make(tmp_path, OTHER_VAULT)
+    assert await listed_names(other) == []
+    assert await other.get("aa.have", 10) is None
+
+
+# -- what only a folder can be -------------------------------------------------------------------------
+
+
+async def test_foreign_files_and_links_in_a_folder_are_passed_over(tmp_path: Path):
+    carrier = FolderCarrier(tmp_path, VAULT)
+    await carrier.put(NAMES[0], b"mine")
+    own = tmp_path / VAULT.hex()
+    (tmp_path / "notes.drop").write_bytes(b"outside of the vault")
+    (own / "aa" / ".syncthing.x.drop.tmp").write_bytes(b"half")
+    (own / "aa" / "linked.drop").symlink_to("/etc/hostname")
+    (own / "linked").symlink_to("/etc")
+    (own / "aa" / "deeper").mkdir()
+    (own / "aa" / "deeper" / "b.drop").write_bytes(b"too deep")
+    os.mkfifo(own / "aa" / "pipe.drop")
+    assert await listed_names(carrier) == [NAMES[0]]
+    assert await carrier.get("aa/linked.drop", 100) is None
+    assert await carrier.get("aa/pipe.drop", 100) is None
+
+
+async def test_nothing_is_written_through_a_link_nor_into_a_folder_that_is_away(tmp_path: Path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "box").mkdir()
+    (tmp_path / "box" / VAULT.hex()).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(CarrierFault):
+        await FolderCarrier(tmp_path / "box", VAULT).put("aa.have", b"one")
+    with pytest.raises(CarrierFault):
+        await FolderCarrier(tmp_path / "missing", VAULT).put("aa.have", b"one")
+    with pytest.raises(CarrierFault):
+        await FolderCarrier(tmp_path / "missing", VAULT).list_blobs()
+    assert not (tmp_path / "missing").exists()
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+async def test_a_write_that_fails_leaves_the_old_file_and_no_other(tmp_path: Path):
+    carrier = FolderCarrier(tmp_path, VAULT)
+    await carrier.put("aa.have", b"old")
+    (tmp_path / VAULT.hex() / ".aa.have.part").mkdir()
+    with pytest.raises(CarrierFault):
+        await carrier.put("aa.have", b"new")
+    assert await carrier.get("aa.have", 100) == b"old"
