@@ -133,7 +133,7 @@ class MailboxVisit:
         recipients = [self._own.keys[0].public_key, *keys[: WRAPS_MAX - 1]]
         await self._put_have(eyes, recipients, 0)
         devices = [member.device for member in members]
-        lacks = await self._db.read(lambda snapshot: _lacked_by(snapshot, devices))
+        lacks = await self._db.read(lambda snapshot: _find_lacks(snapshot, devices))
         await self._write_drops(eyes, reduce(or_, lacks.values(), 0), recipients)
 
     async def _make_eyes(self) -> Eyes:
@@ -360,7 +360,7 @@ class MailboxVisit:
         self, snapshot: Snapshot, vault: bytes, haves: Mapping[DeviceId, BlobView]
     ) -> tuple[list[MemberView], dict[bytes, PublicSealingKey]]:
         noticed = mailboxes.noticed_haves(snapshot, self._name)
-        lacks = _lacked_by(snapshot, haves)
+        lacks = _find_lacks(snapshot, haves)
         now_ms = self._clock.now_ms()
         views: list[MemberView] = []
         keys: dict[bytes, PublicSealingKey] = {}
@@ -405,7 +405,7 @@ class MailboxVisit:
         self._deleted += 1
 
 
-def _lacked_by(snapshot: Snapshot, devices: Iterable[DeviceId]) -> dict[DeviceId, int]:
+def _find_lacks(snapshot: Snapshot, devices: Iterable[DeviceId]) -> dict[DeviceId, int]:
     """Return which commits of this store each device is not known to have: bits by position."""
     contacts = peer_records.peer_contacts(snapshot)
     lacked: dict[DeviceId, int] = {}
