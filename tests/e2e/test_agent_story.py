@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.devices import Device, MakeDevice
+from tests.support.devices import Device, MakeDevice, pair
 from tests.support.patience import LIMIT_S, wait_until
 
 pytestmark = pytest.mark.e2e
@@ -90,6 +90,40 @@ def test_a_tasks_page_tells_of_a_sleeping_agent_and_of_a_report_that_is_older_th
     laptop.do("task", "restore", sweep)
     laptop.do("agent", "destroy", "Sweep", "--yes")
     assert "its agent was destroyed, which is final" in _page(laptop, sweep)
+
+
+def test_a_report_is_brought_up_to_date_by_code_and_says_how_much_changed_since(laptop: Device) -> None:
+    item = _proposed_item(laptop, "Paint", 60)
+    wait_until("there is a report", lambda: laptop.do("agent", "show", "Paint")["report"], LIMIT_S)
+    assert "its facts are those of now" not in _page(laptop, "Paint")
+    laptop.do("agent", "pause", "Paint")
+    laptop.do("confirm", item)
+    assert "1 decision since · 1 change since · its facts are those of now" in _page(laptop, "Paint")
+    laptop.do("task", "edit", "Paint", "--priority", "p1")
+    laptop.do("note", "Paint", "The ladder is in the shed")
+    laptop.stop()
+    laptop.start()
+    page = _page(laptop, "Paint")
+    assert "1 decision since · 3 changes since · its facts are those of now" in page
+    laptop.do("agent", "resume", "Paint")
+    _wake(laptop, "Paint")
+    assert "since" not in _page(laptop, "Paint")
+    assert "its facts are those of now" not in _page(laptop, "Paint")
+
+
+def test_words_from_another_device_are_read_at_the_agents_home(device: MakeDevice) -> None:
+    laptop, phone = device("laptop"), device("phone")
+    pair(laptop, phone)
+    laptop.do("add", "Paint")
+    laptop.do("agent", "create", "Paint", "--mode", "interactive")
+    wait_until("the agent arrives", lambda: phone.run("agent", "show", "Paint").status == 0, LIMIT_S)
+    laptop.stop()
+    assert phone.do("agent", "ask", "Paint", "takes 2 hours")["wishes"] == ["takes 2 hours"]
+    assert "Asked, and not read yet" in phone.run("agent", "show", "Paint").out
+    laptop.start()
+    wait_until("it is proposed", lambda: _estimates(phone, "Paint") == [120], LIMIT_S)
+    wait_until("it is read", lambda: phone.do("agent", "show", "Paint")["wishes"] == [], LIMIT_S)
+    assert "“takes 2 hours”" in phone.run("agent", "log", "Paint").out
 
 
 def test_a_proposal_is_shown_with_what_the_notes_say_of_it(laptop: Device) -> None:

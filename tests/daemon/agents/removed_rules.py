@@ -15,6 +15,8 @@ PRESENCE_TESTS = "tests/store/fold/test_presence.py"
 DECISIONS, CONFIRMING = "daemon/agents/deciding/decisions.py", "daemon/agents/deciding/decision_commit.py"
 JUDGING, COMPARING = "daemon/agents/deciding/item_state.py", "daemon/agents/deciding/staleness.py"
 SETS = "daemon/agents/deciding/set_decisions.py"
+QUESTION_TESTS = "tests/daemon/agents/deciding/test_questions.py"
+WISH_TESTS = "tests/daemon/agents/running/test_wishes.py"
 QUEUEING, EFFECTS = "daemon/agents/proposing/change_set_builder.py", "daemon/agents/tools/effects.py"
 
 
@@ -428,5 +430,34 @@ TABLE = (
         DECISIONS,
         "refusal = None if verdict in _SETTLES else",
         "refusal = refusal if verdict in _SETTLES else",
+    ),
+    # -- questions, and what a person says to an agent -----------------------------------------------------
+    Removed(
+        "to choose an answer is to turn the others down",
+        CONFIRMING,
+        "return [decision, *companions, write, *needed, *messages]",
+        "return [decision, write, *needed, *messages]",
+        QUESTION_TESTS,
+    ),
+    Removed(
+        "a verdict on one answer is one on all of them",
+        DECISIONS,
+        "companions = [] if state is None else companion_writes(tx, state, verdict, decision, via=via)",
+        "companions: list[EntityWrite] = []",
+        QUESTION_TESTS,
+    ),
+    Removed(
+        "only a person's words are a wish",
+        "daemon/journal/wishes.py",
+        "        and source.by is AuthorKind.USER\n",
+        "",
+        WISH_TESTS,
+    ),
+    Removed(
+        "a wish that a run has read is read no more",
+        "daemon/agents/context/open_wishes.py",
+        " if not _was_read(snapshot, agent, wish)",
+        "",
+        WISH_TESTS,
     ),
 )
