@@ -32,6 +32,7 @@ S = TypeVar("S", bound=Struct)
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 IDEMPOTENCY_HEADER = "Idempotency-Key"
+_BODY_UNREADABLE = sentence("body-unreadable", "the request's body cannot be read")
 _KEY = re.compile(r"[\x21-\x7e]{1,128}")
 
 
@@ -93,6 +94,9 @@ class Dispatcher:
         """Return the aiohttp handler of a route."""
 
         async def handle(request: web.Request) -> web.StreamResponse:
+            if request.headers.get("Content-Encoding", "identity") != "identity":
+                # No client packs what it sends, and a small packed body may unpack to any size.
+                raise usage_error(_BODY_UNREADABLE)
             streams_body = (
                 isinstance(route.handler, StreamHandler) and route.handler.request_media is not None
             )
@@ -215,8 +219,8 @@ async def _body(request: web.Request, bytes_max: int) -> bytes:
                     sentence("send-in-parts", "send it in parts"),
                 )
     except (HttpProcessingError, web.PayloadAccessError, web.RequestPayloadError) as fault:
-        # It was cut off, or it is not what its Content-Encoding or Transfer-Encoding says.
-        raise usage_error(sentence("body-unreadable", "the request's body cannot be read")) from fault
+        # It was cut off, or it is not what its Transfer-Encoding says.
+        raise usage_error(_BODY_UNREADABLE) from fault
     return bytes(raw)
 
 

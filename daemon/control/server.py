@@ -55,6 +55,7 @@ class ControlServer:
             app,
             access_log=None,
             handle_signals=False,
+            auto_decompress=False,
             shutdown_timeout=STOP_WITHIN_S,
         )
         await runner.setup()

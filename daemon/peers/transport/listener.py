@@ -101,6 +101,7 @@ class Listener:
             max_line_size=LINE_BYTES_MAX,
             max_field_size=LINE_BYTES_MAX,
             max_headers=HEADERS_MAX,
+            auto_decompress=False,
         )
         # The port of the last start: the addresses that other devices remember stay true.
         if port == 0 and preferred:
