@@ -9,6 +9,7 @@ import fcntl
 import glob
 import os
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -231,9 +232,17 @@ def prepare_copy(backup: Path, working: Path, report: ReportProgress, *, folds_a
 
 
 def _copy_in(source: Path, target: Path) -> None:
-    descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with source.open("rb") as reading, os.fdopen(descriptor, "wb") as writing:
-        shutil.copyfileobj(reading, writing, 1 << 20)
+    # A pipe beside a backup would keep a restore waiting for ever, and a device would fill the disk.
+    with open(source, "rb", opener=lambda path, flags: os.open(path, flags | os.O_NONBLOCK)) as reading:
+        if not stat.S_ISREG(os.fstat(reading.fileno()).st_mode):
+            raise _not_a_backup(source)
+        descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "wb") as writing:
+            shutil.copyfileobj(reading, writing, 1 << 20)
+
+
+def _not_a_backup(path: Path) -> NotABackup:
+    return NotABackup(sentence("not-a-backup", "{path} is not a Placet backup", path=str(path)))
 
 
 def _open_copy(working: Path, backup: Path) -> apsw.Connection:
@@ -241,9 +250,7 @@ def _open_copy(working: Path, backup: Path) -> apsw.Connection:
     try:
         return database.connect(working, SchemaRule.MIGRATED, shown_as=backup)
     except ForeignDatabase:
-        raise NotABackup(
-            sentence("not-a-backup", "{path} is not a Placet backup", path=str(backup))
-        ) from None
+        raise _not_a_backup(backup) from None
 
 
 def _fold_anew(copy: apsw.Connection, backup: Path, report: ReportProgress) -> None:

@@ -202,6 +202,21 @@ def test_a_backup_of_a_newer_version_another_programs_file_and_none_are_refused(
         backup.prepare_copy(bench.folder / "none", bench.folder / "w", silent, folds_anew=True)
 
 
+@pytest.mark.parametrize("beside", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")])
+@pytest.mark.parametrize("suffix", ["", "-wal"])
+def test_a_pipe_or_a_device_is_no_part_of_a_backup(bench: StoreBench, beside, suffix: str):
+    """The one would keep the restore waiting for ever, the other fill the disk."""
+    store, target = written_backup(bench)
+    store.close()
+    before = store.path.read_bytes()
+    if not suffix:
+        target.unlink()
+    beside(target.with_name(target.name + suffix))
+    with pytest.raises(NotABackup, match="is not a Placet backup"):
+        restored(bench, target, store.path)
+    assert store.path.read_bytes() == before
+
+
 def test_a_restore_that_was_cut_off_is_no_hindrance(bench: StoreBench):
     store, target = written_backup(bench)
     store.close()

@@ -45,6 +45,8 @@ _BY_ENDING: Final = {
 _WAIT_S: Final = 600.0
 # A million lines need minutes, and the daemon answers only when it is done.
 _LINES_WAIT_S: Final = 4 * 3600.0
+# The daemon refuses a file from 64 MiB on; a file may have no end at all.
+_FILE_BYTES_MAX: Final = (64 << 20) + 1
 _PIECE_BYTES: Final = 1 << 18
 _PIPE: Final = "-"
 _UTF_8: Final = "utf-8"
@@ -213,7 +215,7 @@ def _underway(name: object) -> dict[str, Any]:
 def _read(file: str) -> bytes:
     try:
         with open(file, "rb") as opened:
-            return opened.read()
+            return opened.read(_FILE_BYTES_MAX)
     except OSError as error:
         raise _unreadable(file, error) from error
 
