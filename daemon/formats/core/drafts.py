@@ -44,11 +44,11 @@ def imported_task_id(format_: str, task: PlannedTask) -> EntityId:
 class FileLabelIds:
     """The ids behind the names, and the writes for those that are needed and not in sight."""
 
-    def __init__(self, snapshot: Snapshot, known: KnownNames) -> None:
+    def __init__(self, snapshot: Snapshot, known_names: KnownNames) -> None:
         self._snapshot = snapshot
         self.registries: dict[NamedKind, NameRegistry] = {
-            "label": NameRegistry(snapshot, "label", known),
-            "category": NameRegistry(snapshot, "category", known),
+            "label": NameRegistry(snapshot, "label", known_names),
+            "category": NameRegistry(snapshot, "category", known_names),
         }
         self._ids: dict[tuple[NamedKind, str], EntityId] = {}
 
@@ -118,12 +118,12 @@ class TaskDrafter:
     """Compares the tasks of one file with the journal; `ids` are those of all its tasks, by key."""
 
     def __init__(
-        self, snapshot: Snapshot, format_: str, ids: Mapping[str, EntityId], known: KnownNames
+        self, snapshot: Snapshot, format_: str, ids: Mapping[str, EntityId], known_names: KnownNames
     ) -> None:
         self._snapshot = snapshot
         self._format = format_
         self._ids = ids
-        self.catalogue = FileLabelIds(snapshot, known)
+        self.catalogue = FileLabelIds(snapshot, known_names)
 
     def draft(self, task: PlannedTask) -> TaskDraft:
         """Return what the journal lacks of a task."""

@@ -97,7 +97,7 @@ class PlanImport:
         """Write what the journal lacks of a part, as the person's own, with its source as origin."""
         result, catalogue, drafts = self._draft_part(tx, part)
         _write(tx, self._format, catalogue.writes, drafts)
-        self._names.written(catalogue.registries.values(), tx.feed_end())
+        self._names.note_written(catalogue.registries.values(), tx.feed_end())
         return result
 
     def _draft_part(

@@ -18,7 +18,7 @@ from syncproto.ids import EntityId
 class KnownNames:
     """The labels and categories in sight by name, kept for one feed position: all are not read twice.
 
-    Never right for another position: `written` moves it on past what its owner wrote itself.
+    Never right for another position: `note_written` moves it on past what its owner wrote itself.
     """
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class KnownNames:
             self._names[kind] = names
         return self._names[kind]
 
-    def written(self, registries: Iterable["NameRegistry"], position: int) -> None:
+    def note_written(self, registries: Iterable["NameRegistry"], position: int) -> None:
         """Add the names that were made; the feed now ends at `position`, and has no other news of names."""
         for registry in registries:
             if registry.kind in self._names:
@@ -47,13 +47,13 @@ class KnownNames:
 class NameRegistry:
     """The labels or categories of one snapshot, and the writes for those that were still missing.
 
-    All names are read when the first is asked for; `known` keeps them for the next registry.
+    All names are read when the first is asked for; `known_names` keeps them for the next registry.
     """
 
-    def __init__(self, snapshot: Snapshot, kind: NamedKind, known: KnownNames | None = None) -> None:
+    def __init__(self, snapshot: Snapshot, kind: NamedKind, known_names: KnownNames | None = None) -> None:
         self._snapshot = snapshot
         self.kind: NamedKind = kind
-        self._known = known or KnownNames()
+        self._known_names = known_names or KnownNames()
         self.made: dict[str, EntityId] = {}
         self.writes: list[EntityWrite] = []
 
@@ -75,7 +75,7 @@ class NameRegistry:
         return list(dict.fromkeys(self.id_to_use(name) for name in names))
 
     def _find(self, key: str) -> EntityId | None:
-        return self.made.get(key) or self._known.read(self._snapshot, self.kind).get(key)
+        return self.made.get(key) or self._known_names.read(self._snapshot, self.kind).get(key)
 
     def _make(self, name: str) -> EntityId:
         ids = (nth_id(self.kind, name, nth) for nth in itertools.count())
