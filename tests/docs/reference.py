@@ -25,6 +25,8 @@ from daemon.formats.jsonl.line_schema import EndLine, EntityLine, HeaderLine
 from daemon.formats.readers import PARSERS
 from daemon.formats.writers import WRITERS
 from tests.man import page as man_page
+from tests.support import command_tree
+from tests.support.command_tree import Leaf
 from tests.support.devices import Device
 from tests.support.source_tree import ROOT
 
@@ -40,7 +42,7 @@ def commands_page() -> str:
     """Return the page of all commands, from what click knows of them."""
     root = program()
     context = click.Context(root, info_name="placet")
-    shared = [(f"`{name}`", words) for name, words in _records(root, context)]
+    shared = [(f"`{option.shown}`", option.meaning) for option in command_tree.options(root, context)]
     return _joined(_commands(root, context, shared))
 
 
@@ -48,43 +50,27 @@ def _commands(root: LazyGroup, context: click.Context, shared: list[tuple[str, s
     yield from ("# Commands", GENERATED, root.help or "", root.epilog or "")
     yield "Every command takes these options, before its name or after it."
     yield _table(("option", "meaning"), shared)
-    for title, section in root.sections.items():
+    for title, leaves in command_tree.sections(root, context):
         yield f"## {title}"
-        for name in section:
-            command = root.get_command(context, name)
-            assert command is not None
-            yield from _command(command, f"placet {name}", context)
+        for leaf in leaves:
+            yield from _command(leaf)
     for title, rows in (("Exit status", man_page.EXIT), ("Environment", man_page.ENVIRONMENT)):
         yield f"## {title}"
         yield _table((title.lower(), "meaning"), [(f"`{name}`", words) for name, words in rows.items()])
 
 
-def _command(command: click.Command, path: str, parent: click.Context) -> Iterator[str]:
-    context = click.Context(command, parent=parent, info_name=path.rpartition(" ")[2])
-    if isinstance(command, click.Group):
-        for verb in command.list_commands(context):
-            inner = command.get_command(context, verb)
-            assert inner is not None
-            yield from _command(inner, f"{path} {verb}", context)
-        return
-    usage = [piece for piece in command.collect_usage_pieces(context) if piece != "[OPTIONS]"]
-    yield f"### `{path}`"
-    yield f"`{' '.join([path, *usage])}`"
-    yield inspect.cleandoc(command.help or "").replace("\b\n", "").replace("*", "\\*")
-    own = [(f"`{name}`", words) for name, words in _records(command, context) if not _is_shared(name)]
+def _command(leaf: Leaf) -> Iterator[str]:
+    yield f"### `{leaf.path}`"
+    yield f"`{' '.join([leaf.path, *leaf.arguments])}`"
+    yield inspect.cleandoc(leaf.command.help or "").replace("\b\n", "").replace("*", "\\*")
+    options = command_tree.options(leaf.command, leaf.context)
+    own = [(f"`{option.shown}`", option.meaning) for option in options if not _is_shared(option.shown)]
     if own:
         yield _table(("option", "meaning"), own)
 
 
 def _is_shared(name: str) -> bool:
     return not _SHARED.isdisjoint(re.findall(r"--[\w-]+", name))
-
-
-def _records(command: click.Command, context: click.Context) -> Iterator[tuple[str, str]]:
-    for option in command.get_params(context):
-        record = option.get_help_record(context) if isinstance(option, click.Option) else None
-        if record is not None:
-            yield record
 
 
 # -- settings -----------------------------------------------------------------------------------------

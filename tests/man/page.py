@@ -14,6 +14,8 @@ from daemon import __version__
 from daemon.cli.commands.operation.completion import completion_script
 from daemon.cli.framework.declaration import LazyGroup
 from daemon.cli.main import program
+from tests.support import command_tree
+from tests.support.command_tree import Leaf
 from tests.support.source_tree import ROOT
 
 FILE: Final = ROOT / "man" / "placet.1"
@@ -63,30 +65,20 @@ def _lines(root: LazyGroup) -> Iterator[str]:
     yield from (".SH DESCRIPTION", *_text(root.help or ""), ".PP", *_text(root.epilog or ""))
     yield from (".SH OPTIONS", *_options(root, context))
     yield ".SH COMMANDS"
-    for title, section in root.sections.items():
+    for title, leaves in command_tree.sections(root, context):
         yield f".SS {_plain(title)}"
-        for name in section:
-            command = root.get_command(context, name)
-            assert command is not None
-            yield from _command(command, f"placet {name}", context)
+        for leaf in leaves:
+            yield from _command(leaf)
     for title, table in (("EXIT STATUS", EXIT), ("ENVIRONMENT", ENVIRONMENT), ("FILES", _FILES)):
         yield f".SH {title}"
         for name, about in table.items():
             yield from (".TP", f"\\fB{_plain(name)}\\fR", *_text(about))
 
 
-def _command(command: click.Command, path: str, parent: click.Context) -> Iterator[str]:
-    context = click.Context(command, parent=parent, info_name=path.rpartition(" ")[2])
-    if isinstance(command, click.Group):
-        for verb in command.list_commands(context):
-            found_command = command.get_command(context, verb)
-            assert found_command is not None
-            yield from _command(found_command, f"{path} {verb}", context)
-        return
-    usage = [piece for piece in command.collect_usage_pieces(context) if piece != "[OPTIONS]"]
-    yield from (".TP", f"\\fB{_plain(path)}\\fR {' '.join(map(_plain, usage))}".rstrip())
-    yield from _text(inspect.cleandoc(command.help or ""))
-    options = list(_options(command, context, own=True))
+def _command(leaf: Leaf) -> Iterator[str]:
+    yield from (".TP", f"\\fB{_plain(leaf.path)}\\fR {' '.join(map(_plain, leaf.arguments))}".rstrip())
+    yield from _text(inspect.cleandoc(leaf.command.help or ""))
+    options = list(_options(leaf.command, leaf.context, own=True))
     if options:
         yield from (".RS", *options, ".RE")
 
@@ -94,10 +86,9 @@ def _command(command: click.Command, path: str, parent: click.Context) -> Iterat
 def _options(command: click.Command, context: click.Context, own: bool = False) -> Iterator[str]:
     """Tell a command's options; `own` leaves out those that every command takes."""
     shared = {"--json", "--plain", "--no-color", "--help"} if own else set()
-    for option in command.get_params(context):
-        record = option.get_help_record(context) if isinstance(option, click.Option) else None
-        if record is not None and shared.isdisjoint(option.opts):
-            yield from (".TP", f"\\fB{_plain(record[0])}\\fR", *_text(record[1]))
+    for option in command_tree.options(command, context):
+        if shared.isdisjoint(option.names):
+            yield from (".TP", f"\\fB{_plain(option.shown)}\\fR", *_text(option.meaning))
 
 
 def _text(text: str) -> Iterator[str]:

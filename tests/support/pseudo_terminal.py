@@ -13,7 +13,7 @@ import struct
 import subprocess
 import sys
 import termios
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -91,11 +91,21 @@ def terminal(
     home: Path, *words: str, columns: int = 80, prefix: tuple[str, ...] = (), **environment: str
 ) -> Iterator[Terminal]:
     """Run `placet WORDS` on a terminal of this width for as long as the block lasts."""
+    command = [*prefix, sys.executable, "-m", "daemon", *words]
+    with terminal_of(command, command_environment(home, **environment), columns) as shown_terminal:
+        yield shown_terminal
+
+
+@contextmanager
+def terminal_of(
+    command: Sequence[str], environment: Mapping[str, str] | None = None, columns: int = 80
+) -> Iterator[Terminal]:
+    """Run any command on a terminal of this width for as long as the block lasts."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     process = subprocess.Popen(
-        [*prefix, sys.executable, "-m", "daemon", *words],
-        env=command_environment(home, **environment),
+        command,
+        env=environment,
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,

@@ -26,6 +26,14 @@ ISOLATED = [
 ]
 
 
+def put_systemctl(folder: Path, script: str = "#!/bin/sh\n") -> None:
+    """Put a double of systemctl into a folder for programs; without a script it does nothing, and well."""
+    folder.mkdir(exist_ok=True)
+    double = folder / "systemctl"
+    double.write_text(script)
+    double.chmod(0o755)
+
+
 def systemd_fault() -> str:
     """Return why no user manager can be started here; empty if one can."""
     if os.geteuid() != 0:

@@ -17,7 +17,7 @@ from daemon.cli.api.command_error import CommandError
 from daemon.cli.commands.operation import systemd_unit
 from tests.support.patience import LIMIT_S
 from tests.support.source_tree import ROOT
-from tests.support.systemd import ISOLATED, SCRIPT, UNIT
+from tests.support.systemd import ISOLATED, SCRIPT, UNIT, put_systemctl
 
 SYSTEMCTL = """#!/bin/bash
 # Remembers what it was asked, and whether the service is enabled and active.
@@ -42,9 +42,7 @@ class Machine:
     def __init__(self, home: Path) -> None:
         self.home = home
         self.unit = home / ".config/systemd/user/placet.service"
-        (home / "bin").mkdir()
-        (home / "bin/systemctl").write_text(SYSTEMCTL)
-        (home / "bin/systemctl").chmod(0o755)
+        put_systemctl(home / "bin", SYSTEMCTL)
 
     def run(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

@@ -5,7 +5,6 @@ Never starts a daemon: answers are scripted.
 
 import json
 import os
-import pty
 import signal
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from tests.daemon.cli import examples
 from tests.daemon.cli.fake_control import FakeControl
 from tests.support.commands import Placet, command_environment
 from tests.support.patience import LIMIT_S
+from tests.support.pseudo_terminal import terminal_of
 
 LIST = "GET /v1/task-lines"
 WHOLE_LIST = "GET /v1/tasks"
@@ -271,24 +271,11 @@ def test_an_interrupt_ends_quietly_with_130(home: Path, control: FakeControl):
 
 def _on_a_terminal(home: Path, *words: str, **environment: str) -> str:
     """Run a command whose output is a terminal, and return what it drew."""
-    ours, theirs = pty.openpty()
-    subprocess.run(
-        [sys.executable, "-m", "daemon", *words],
-        env=command_environment(home, **environment),
-        stdin=subprocess.DEVNULL,
-        stdout=theirs,
-        timeout=LIMIT_S,
-        check=True,
-    )
-    os.close(theirs)
-    drawn = b""
-    try:
-        while piece := os.read(ours, 65536):
-            drawn += piece
-    except OSError:
-        pass  # how Linux says that a terminal's other side is closed
-    os.close(ours)
-    return drawn.decode()
+    command = [sys.executable, "-m", "daemon", *words]
+    with terminal_of(command, command_environment(home, **environment)) as shown_terminal:
+        shown_terminal.end()
+        assert shown_terminal.status == 0
+        return shown_terminal.raw
 
 
 def test_a_terminal_gets_colours_and_a_pipe_does_not(home: Path, placet: Placet, control: FakeControl):

@@ -3,9 +3,9 @@
 Never needs a daemon: it asks on a terminal of its own.
 """
 
-import os
-import pty
 import sys
+
+from tests.support.pseudo_terminal import terminal_of
 
 ASK = """
 from daemon.cli.terminal.standard_input import prompted_secret
@@ -14,17 +14,7 @@ print("read", len(prompted_secret("code or token", "Code or token")))
 
 
 def test_a_secret_is_not_shown_on_the_terminal_on_which_it_is_typed() -> None:
-    process, screen = pty.fork()
-    if process == 0:
-        os.execv(sys.executable, [sys.executable, "-c", ASK])
-    displayed = b""
-    try:
-        while b"Code or token: " not in displayed:
-            displayed += os.read(screen, 4096)
-        os.write(screen, b"493-027\n")
-        while b"read 7" not in displayed:
-            displayed += os.read(screen, 4096)  # Raises OSError when the process has ended.
-    finally:
-        os.close(screen)
-        os.waitpid(process, 0)
-    assert b"493" not in displayed
+    with terminal_of([sys.executable, "-c", ASK]) as shown_terminal:
+        shown_terminal.until("Code or token: ")
+        shown_terminal.press("493-027\n", then="read 7")
+        assert "493" not in shown_terminal.shown

@@ -3,16 +3,14 @@
 Never waits for time to pass: the daemon that is played here does not answer until the command is ended.
 """
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.daemon.cli import examples
 from tests.daemon.cli.fake_control import FakeControl
-from tests.support.commands import Placet, command_environment
+from tests.support.commands import Placet
+from tests.support.pseudo_terminal import terminal
 
 
 @pytest.mark.parametrize(
@@ -56,25 +54,9 @@ def test_a_terminal_shows_how_far_a_long_import_is(control: FakeControl, tmp_pat
     fields = {"format": "todotxt", "name": str(file.resolve()), "tasks": 40, "done": 10}
     control.answers("GET /v1/import", [fields | {"tasks": 0, "done": 0}])
     control.answers("GET /v1/import", [fields | {"name": "another"}, fields])
-    ours, theirs = os.openpty()
-    running = subprocess.Popen(
-        [sys.executable, "-m", "daemon", "import", "todotxt", str(file)],
-        env=command_environment(tmp_path),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=theirs,
-    )
-    raw = b""
-    try:
-        while b"10 of 40 tasks" not in raw:
-            raw += os.read(ours, 4096)
-    finally:
-        running.kill()
-        running.wait()
-        os.close(ours)
-        os.close(theirs)
-    assert b"] reading" in raw
-    assert f"[{'#' * 7}{'.' * 23}] 10 of 40 tasks".encode() in raw
+    with terminal(tmp_path, "import", "todotxt", str(file)) as shown_terminal:
+        shown_terminal.until("] reading")
+        shown_terminal.until(f"[{'#' * 7}{'.' * 23}] 10 of 40 tasks")
 
 
 def test_of_many_that_were_skipped_for_one_reason_a_person_gets_the_number(

@@ -4,9 +4,6 @@ Never checks how the daemon decides: answers are scripted. The editors are scrip
 """
 
 import json
-import os
-import pty
-import subprocess
 import sys
 from pathlib import Path
 
@@ -16,7 +13,7 @@ from tests.daemon.cli import examples
 from tests.daemon.cli.examples import TASK
 from tests.daemon.cli.fake_control import FakeControl
 from tests.support.commands import Placet, command_environment
-from tests.support.patience import LIMIT_S
+from tests.support.pseudo_terminal import terminal_of
 
 NOTE = examples.task()["entries"][0] | {"vector_clock": {"4e" * 16: 3}, "source": "note"}
 ENTRY = NOTE["id"]
@@ -127,23 +124,11 @@ class _Desk:
         editor = self.home / "editor.sh"
         editor.write_text(f"#!/bin/sh\nset -e\n{script}\n")
         editor.chmod(0o700)
-        ours, theirs = pty.openpty()
-        running = subprocess.Popen(
-            [sys.executable, "-m", "daemon", *words],
-            env=command_environment(self.home, EDITOR=str(editor), VISUAL="", COLUMNS="200", **environment),
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
-        )
-        os.close(theirs)
-        drawn = b""
-        try:
-            while piece := os.read(ours, 65536):
-                drawn += piece
-        except OSError:
-            pass  # how Linux says that a terminal's other side is closed
-        os.close(ours)
-        return running.wait(LIMIT_S), drawn.decode()
+        command = [sys.executable, "-m", "daemon", *words]
+        environment |= {"EDITOR": str(editor), "VISUAL": ""}
+        with terminal_of(command, command_environment(self.home, **environment), 200) as shown_terminal:
+            drawn = shown_terminal.end()
+            return shown_terminal.status, drawn
 
     def drafts(self) -> list[Path]:
         return sorted((self.home / "drafts").glob("*"))
@@ -187,7 +172,7 @@ def test_what_was_written_is_kept_where_it_could_not_be_saved(fails: str, desk: 
     (draft,) = desk.drafts()
     assert status != 0
     assert draft.read_text() == "precious\n"
-    assert str(draft) in drawn.replace("\r\n", "")
+    assert str(draft) in drawn.replace("\n", "")
 
 
 def test_a_refusal_of_what_was_written_is_in_the_language_of_the_person(desk: _Desk, control: FakeControl):
@@ -205,7 +190,7 @@ def test_a_refusal_of_what_was_written_is_in_the_language_of_the_person(desk: _D
     status, drawn = desk.types("echo precious > $1", "note", TASK, PLACET_LANGUAGE="de")
     (draft,) = desk.drafts()
     assert status == 6
-    assert drawn.replace("\r\n", "").endswith(
+    assert drawn.replace("\n", "").endswith(
         "placet: es hat sich geändert, seit es gezeigt wurde; sehen Sie noch einmal nach: placet conflicts;"
         f" Ihr Text liegt in {draft}"
     )

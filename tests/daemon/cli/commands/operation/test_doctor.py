@@ -14,6 +14,7 @@ from daemon.paths import UnsafeFolder
 from tests.daemon.cli import examples
 from tests.daemon.cli.fake_control import FakeControl
 from tests.support.commands import Placet
+from tests.support.systemd import put_systemctl
 
 
 def test_paths_and_version_need_no_daemon(placet: Placet, home: Path):
@@ -99,8 +100,7 @@ def test_a_folder_that_no_service_can_use_is_refused_in_the_persons_language(pla
     shared = home / "shared"
     shared.mkdir()
     shared.chmod(0o1777)
-    (home / "systemctl").write_text("#!/bin/sh\n")
-    (home / "systemctl").chmod(0o755)
+    put_systemctl(home)
     path = f"{home}:{os.environ['PATH']}"
     result = placet("service", "install", PLACET_HOME=str(shared), PLACET_LANGUAGE="de", PATH=path)
     assert result.status == 7
