@@ -184,7 +184,11 @@ class StoreThreads:
 
     def close(self) -> None:
         """Wait for what has begun, then close the store."""
+        self.end_threads()
+        self._store.close()
+
+    def end_threads(self) -> None:
+        """Wait for what has begun, also for what follows a write that was reported; the store stays open."""
         self._pages.shutdown(wait=True, cancel_futures=True)
         self._writer.shutdown(wait=True)
         self._readers.shutdown(wait=True)
-        self._store.close()

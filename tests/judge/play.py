@@ -19,7 +19,6 @@ from daemon.agents.tools.model_interface import Model, ModelFault, ModelTurn, Ru
 from daemon.journal import checklist_items, entries, labels, tasks
 from daemon.timestamps import iso_utc
 from store.snapshot import Snapshot
-from store.threads import StoreThreads
 from syncproto.ids import EntityId, id_from_text, id_to_text
 from tests.judge.scenario import NOW, Note, Scenario
 from tests.judge.score import Judgement, judge
@@ -95,7 +94,7 @@ async def _play(scenario: Scenario, fleet: Fleet, model: Model, limit_s: float) 
     ended = ""
     try:
         receipt = await run_agent(
-            StoreThreads(home.store),
+            home.threads(),
             counting,
             gathered_inputs(home, agent, "judged"),
             limits=ProposalLimits(),
@@ -193,7 +192,7 @@ async def _earlier_run(home: Home, scenario: Scenario, task: EntityId) -> None:
     report = {"title": scenario.task.title, "tldr": scenario.task.title}
     earlier = Script([says(*calls, ("update_report", report))])
     receipt = await run_agent(
-        StoreThreads(home.store),
+        home.threads(),
         earlier,
         gathered_inputs(home, agent, "earlier"),
         limits=ProposalLimits(),

@@ -17,6 +17,7 @@ from store.fold.entity import Entity
 from store.fold.item import Item
 from store.snapshot import Snapshot
 from store.store import Store
+from store.threads import StoreThreads
 from store.transaction import EntityWrite, Transaction
 from syncproto.codec import Value
 from syncproto.commit import AuthorKind
@@ -40,9 +41,22 @@ class Home:
         self.signer = Signer(hashlib.sha256(name.encode()).digest())
         self.path = fleet.folder / f"{name}.db"
         self.store = self.opened()
+        self._threads: list[StoreThreads] = []
 
     def opened(self) -> Store:
         return Store.open(self.path, signer=self.signer, now_ms=self.now_ms, randomness=self.fleet.randomness)
+
+    def threads(self) -> StoreThreads:
+        """Return the store as a daemon uses it; its threads end before the store is closed."""
+        threads = StoreThreads(self.store)
+        self._threads.append(threads)
+        return threads
+
+    def close(self) -> None:
+        # A writer still writes the log back after its last write was reported.
+        for threads in self._threads:
+            threads.end_threads()
+        self.store.close()
 
     def now_ms(self) -> int:
         return self.fleet.now_ms + self.skew_ms
@@ -179,4 +193,4 @@ class Fleet:
 
     def close(self) -> None:
         for home in self.homes:
-            home.store.close()
+            home.close()

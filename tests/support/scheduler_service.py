@@ -126,7 +126,7 @@ async def serving(
     threads: StoreThreads | None = None,
     shortfall: Callable[[], Sentence | None] = lambda: None,
 ) -> AsyncIterator[Serving]:
-    service = Serving(home, model or RulesModel(), settings, threads or StoreThreads(home.store), shortfall)
+    service = Serving(home, model or RulesModel(), settings, threads or home.threads(), shortfall)
     task = asyncio.create_task(service.scheduler.serve())
     try:
         yield service

@@ -18,7 +18,6 @@ from daemon.agents.running.run_language import with_writing_language
 from daemon.agents.tools.agent_record import load_agent
 from daemon.agents.tools.model_interface import Model, ModelTurn, RunContext, TokenUsage, ToolCall
 from store.fold.entity import Entity
-from store.threads import StoreThreads
 from syncproto.ids import EntityId, id_to_text
 from tests.support.fleet import Home
 
@@ -86,7 +85,7 @@ async def run_script(
 ) -> RunReceipt:
     """Run an agent once with a model that the test looks at afterwards."""
     return await run_agent(
-        StoreThreads(home.store),
+        home.threads(),
         model,
         gathered_inputs(home, agent, key),
         limits=ProposalLimits(),

@@ -13,7 +13,6 @@ from daemon.agents.running.remote_model import RemoteModelStatus, StoredForm
 from daemon.agents.running.spending import Tariff
 from daemon.config import BudgetSettings, ConfigError, ModelSettings, Settings
 from store.local.model_usage import ModelUsage
-from store.threads import StoreThreads
 from tests.support.fleet import Home
 from tests.support.scheduler_service import Clock
 
@@ -46,7 +45,7 @@ async def test_a_form_is_remembered_for_its_address_and_model_and_the_key_is_not
     remote_model_settings = remote_model.remote_model_settings(
         LIMITED, {"PLACET_MODEL_KEY": "sk-0123456789"}
     )["openai"]
-    threads = StoreThreads(a.store)
+    threads = a.threads()
     await StoredForm(threads, remote_model_settings.endpoint).remember_form("tools")
     assert await StoredForm(threads, remote_model_settings.endpoint).remembered_form() == "tools"
     stored = await asyncio.to_thread(a.path.read_bytes)
@@ -55,9 +54,7 @@ async def test_a_form_is_remembered_for_its_address_and_model_and_the_key_is_not
 
 async def test_how_it_stands_is_told_without_asking_the_server(a: Home):
     remote_model_settings = remote_model.remote_model_settings(LIMITED, {})["openai"]
-    far = remote_model.open_remote_model(
-        remote_model_settings, StoreThreads(a.store), Clock(a.fleet), lambda: UTC
-    )
+    far = remote_model.open_remote_model(remote_model_settings, a.threads(), Clock(a.fleet), lambda: UTC)
     try:
         assert await far.status() == RemoteModelStatus("m", ADDRESS, "", None, None, None, ModelUsage())
     finally:

@@ -12,7 +12,7 @@ from daemon.peers.transport.limits import PeerLimits
 from daemon.peers.transport.wire import ConnectionLost, Wire
 from syncproto import messages
 from syncproto.commit import AuthorKind, Commit, SignedCommit
-from syncproto.messages import Ack, Bye, Commits, Hello
+from syncproto.messages import Ack, Bye, Commits, Hello, Message
 from syncproto.vector_clock import EMPTY_CLOCK
 from tests.daemon.peers.fleet import QUICK, Device, Fleet
 from tests.support.patience import LIMIT_S
@@ -45,6 +45,13 @@ async def greet(wire: Wire, desk: Device, *, level: bool = False) -> Hello:
     stored = (hello.vector, hello.state_hash) if level else (EMPTY_CLOCK, bytes(32))
     await wire.send(messages.encode_message(Hello([2], vault, None, *stored, {})), LIMIT_S)
     return hello
+
+
+async def next_but(wire: Wire, *passed_over: type) -> Message:
+    """Return the next message that is of none of some kinds, which come when they like."""
+    while isinstance(message := messages.decode_message(await wire.receive(LIMIT_S)), passed_over):
+        pass
+    return message
 
 
 async def last_words(wire: Wire) -> str:

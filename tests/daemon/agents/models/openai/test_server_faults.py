@@ -19,7 +19,6 @@ from daemon.agents.running.timetable import FAILURES_MAX
 from daemon.refusal import Refused
 from store.local import model_usage, run_log
 from store.local.run_log import RunStatus
-from store.threads import StoreThreads
 from syncproto.ids import EntityId, id_to_text
 from tests.daemon.agents.models.openai.connected_model import (
     KEY,
@@ -209,7 +208,7 @@ async def paying(
     home: Home, cost_per_day: float, *script: Step
 ) -> AsyncIterator[tuple[ConnectedModel, Serving]]:
     """Run the agents of a device whose model takes one a million tokens."""
-    threads = StoreThreads(home.store)
+    threads = home.threads()
     account = SpendingAccount(threads, home, "fake-1", Tariff(1.0, 1.0, 1.0, cost_per_day), lambda: UTC)
     around = DeviceServices(account)
     async with (
