@@ -76,6 +76,7 @@ class EntityRecord(NamedTuple):
     seen: KnownCounters
     touched: bool
     outlived: bool
+    outlived_beneath: bool
     seen_bytes: int
     written_bytes: int
 
@@ -153,6 +154,7 @@ class _Reading:
             seen=self._seen,
             touched=line.touched,
             outlived=line.outlived,
+            outlived_beneath=line.outlived_beneath,
             seen_bytes=self._seen_bytes,
             written_bytes=self._seen_bytes
             + _written_bytes([*current.values()], [*beneath.values()], imported),

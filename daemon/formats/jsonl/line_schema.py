@@ -79,7 +79,8 @@ class EntityLine(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
     again if a confirmation is undone; `imported` are the last that another import gave, if they are not in
     effect; a deletion that the entity outlived is left out. `made` is the write that made the entity. `seen`
     says up to which commit of each replica the file knows the entity. `touched`: a person has written to it,
-    although no value of theirs is left. `outlived`: it is in sight in spite of a deletion.
+    although no value of theirs is left. `outlived`: it is in sight in spite of a deletion;
+    `outlived_beneath`: it would be if confirmations were undone.
     """
 
     id: str
@@ -93,6 +94,7 @@ class EntityLine(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
     seen: dict[str, int]
     touched: bool = False
     outlived: bool = False
+    outlived_beneath: bool = False
 
 
 encoder = msgspec.json.Encoder(order="deterministic")

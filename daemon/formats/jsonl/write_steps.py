@@ -84,7 +84,20 @@ def creation_steps(confirmations: Confirmations, entity_record: EntityRecord) ->
     steps = _twin_steps(entity_record, effects) or list(_values(entity_record, effects))
     if entity_record.touched:
         steps.append(WriteStep(4, BaseScope.PHASE, AuthorKind.USER, None, None, ()))
-    return steps + list(steps_per_value(5, [entity_record.tombstones], effects, _tomb_base(entity_record)))
+    if _is_deleted_beneath(entity_record):
+        steps += steps_per_value(5, [entity_record.beneath[DELETED]], effects)
+    return steps + list(steps_per_value(6, [entity_record.tombstones], effects, _tomb_base(entity_record)))
+
+
+def _is_deleted_beneath(entity_record: EntityRecord) -> bool:
+    """Return whether the entity would be out of sight if confirmations were undone.
+
+    Such a deletion is written after the words of persons, which it had seen: one beside it would keep the
+    entity in sight.
+    """
+    deletions = entity_record.beneath.get(DELETED, ())
+    is_outlived = entity_record.outlived or entity_record.outlived_beneath
+    return not is_outlived and any(deletion.value is True for deletion in deletions)
 
 
 def _values(entity_record: EntityRecord, effects: "ConfirmationEffects") -> Iterator[WriteStep]:
@@ -110,7 +123,17 @@ def _values(entity_record: EntityRecord, effects: "ConfirmationEffects") -> Iter
         ),
         effects,
     )
-    yield from steps_per_value(2, entity_record.beneath.values(), effects)
+    # A restore beneath a deletion that the entity outlived would stand beside it: that has seen no person.
+    is_deleted_later = _is_deleted_beneath(entity_record) or entity_record.outlived
+    yield from steps_per_value(
+        2,
+        (
+            recorded_values
+            for name, recorded_values in entity_record.beneath.items()
+            if not (is_deleted_later and name == DELETED)
+        ),
+        effects,
+    )
     later = [recorded_value for part in rest for recorded_value in part] + [
         recorded_value for recorded_value in plain if not _is_at_birth(recorded_value, entity_record)
     ]

@@ -7,6 +7,7 @@ the same things is the same bytes.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import tzinfo
+from functools import partial
 from operator import itemgetter
 
 from msgspec.structs import replace
@@ -47,8 +48,9 @@ from store.queries.field_changes import CoveredCommits, operations_touching_each
 from store.snapshot import Snapshot
 from syncproto import codec
 from syncproto.codec import Redacted
+from syncproto.commit import AuthorKind
 from syncproto.ids import id_to_text
-from syncproto.vector_clock import Chains, Head
+from syncproto.vector_clock import Chains, Head, covers
 
 FORMAT = "jsonl"
 
@@ -107,12 +109,13 @@ class EntityLines:
         beneath = UnderlyingValues(entity, history or [], self._snapshot.log)
         versions = LineVersions(_whole(entity), beneath.values, _last_imported(entity, beneath.imported))
         counters = known_counters(entity, beneath.sources or _sources(entity))
-        line = self._make_line(entity, versions, counters, self.original_write_of)
+        make_line = partial(self._make_line, entity, is_outlived_beneath=beneath.is_outlived)
+        line = make_line(versions, counters, self.original_write_of)
         text = encode_line(line)
         if is_importable(line, len(text.encode())):
             return text
         versions, counters = within_limits(entity.kind, versions), bounded_counters(counters)
-        return encode_line(self._make_line(entity, versions, counters, self._brief_write_of))
+        return encode_line(make_line(versions, counters, self._brief_write_of))
 
     def _make_line(
         self,
@@ -120,6 +123,8 @@ class EntityLines:
         versions: LineVersions,
         counters: KnownCounters,
         original_of: Callable[[Provenance], OriginalWrite],
+        *,
+        is_outlived_beneath: bool,
     ) -> EntityLine:
         fields, beneath, imported = versions
         born = _sources(entity)[0]
@@ -138,6 +143,7 @@ class EntityLines:
             seen=_counters_json(counters),
             touched=bool(entity.state.person) and not _is_persons(born, fields, beneath),
             outlived=_is_outlived(entity),
+            outlived_beneath=is_outlived_beneath,
         )
 
     def _brief_write_of(self, source: Provenance) -> OriginalWrite:
@@ -279,7 +285,8 @@ def _keyed_row(original: OriginalWrite, source: Provenance) -> tuple[_Key, Write
 class UnderlyingValues:
     """Of each field, by its name: `values` in effect but for confirmations, best first; the one `imported`.
 
-    `sources` are those of all writes, dead ones too. Empty without a history.
+    `sources` are those of all writes, dead ones too. `is_outlived`: without confirmations, a person's word
+    beside a deletion would keep the entity in sight. Empty without a history.
     """
 
     def __init__(self, entity: Entity, history: list[SourcedOperation], chains: Chains) -> None:
@@ -294,6 +301,18 @@ class UnderlyingValues:
             writes = writes_by_field.get(name, [])
             if len(writes) > len(current):
                 self._look(name, current, writes, chains)
+        self.is_outlived = self._find_outliving(history, chains)
+
+    def _find_outliving(self, history: list[SourcedOperation], chains: Chains) -> bool:
+        deletions = {version.source.head for version in self.values.get(DELETED, ()) if version.value is True}
+        bases = [write.operation.base for write in history if write.head in deletions]
+        return bool(deletions) and any(
+            not any(covers(base, write.head, chains) for base in bases)
+            for write in history
+            if write.source.by is AuthorKind.USER
+            and write.source.effect is None
+            and not write.operation.deletes
+        )
 
     def _look(
         self, name: str, current: list[Version], writes: list[SourcedOperation], chains: Chains

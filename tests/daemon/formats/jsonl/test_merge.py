@@ -308,3 +308,67 @@ def _device(snapshot: Snapshot, entity: Entity) -> DeviceId:
 
 def _language(task: EntityId) -> Any:
     return EntityWrite(task, "task", {"language": "de"})
+
+
+def test_a_deletion_beneath_a_confirmed_one_hides_again_once_that_is_undone(
+    fleet: Fleet, a: Home, task: EntityId
+):
+    item = a.estimate(task, 120)
+    confirm(a, item)
+    note = a.new("entry", text="words")
+    a.set(note, text="later words")
+    a.set(note, deleted=True)
+    write_effect(a, item, note)
+    home = fleet.home("moved")
+    imported(home, exported(a))
+    for device in (a, home):
+        undo(device, item)
+        assert not visible(device, note)
+
+
+def test_what_outlived_a_deletion_beneath_a_confirmed_one_comes_back_once_that_is_undone(
+    fleet: Fleet, a: Home, b: Home, task: EntityId
+):
+    item = a.estimate(task, 120)
+    confirm(a, item)
+    note = a.new("entry", text="words")
+    fleet.sync()
+    a.set(note, deleted=True)
+    b.set(note, text="beside")
+    fleet.sync()
+    write_effect(a, item, note)
+    home = fleet.home("moved")
+    imported(home, exported(a))
+    for device in (a, home):
+        undo(device, item)
+        assert visible(device, note)
+
+
+def test_what_outlived_a_confirmed_deletion_is_in_no_other_conflict_for_it(
+    fleet: Fleet, a: Home, b: Home, task: EntityId
+):
+    item = a.estimate(task, 120)
+    confirm(a, item)
+    note = a.new("entry", text="words", deleted=False)
+    fleet.sync()
+    write_effect(a, item, note)
+    b.set(note, text="beside")
+    fleet.sync()
+    home = fleet.home("moved")
+    imported(home, exported(a))
+    for device in (a, home):
+        stored = device.read(lambda snapshot: snapshot.entity(note))
+        assert stored is not None
+        assert stored.visible
+        assert [version.value for version in stored.versions(DELETED)] == [True]
+
+
+def write_effect(home: Home, item: EntityId, entity: EntityId) -> None:
+    """Let a confirmed item delete something, as a client of a newer version may."""
+    write = EntityWrite(entity, "entry", {DELETED: True}, effect=item, by=AuthorKind.AGENT)
+    home.write(lambda tx: tx.commit([write]))
+
+
+def visible(home: Home, entity: EntityId) -> bool:
+    stored = home.read(lambda snapshot: snapshot.entity(entity))
+    return stored is not None and stored.visible
