@@ -87,6 +87,9 @@ picture: $(VENV)/.dev $(VENV)/.catalogs ## record the picture of the README from
 reference: $(VENV)/.dev $(VENV)/.catalogs ## write the pages of docs/reference from the program itself
 	@$(PY) -m tests.docs.reference
 
+uses: $(VENV)/.dev ## live through a million histories of permissions, in which none may be used twice
+	@$(PY) -m tests.daemon.agents.asks.use_histories 1000000
+
 shapes: $(VENV)/.dev ## write the shapes of the API's answers for the command line from the daemon's structures
 	@$(PY) -m tests.daemon.cli.api.shapes
 

@@ -289,6 +289,10 @@ class Snapshot:
             for seq, opinion in zip(seqs, opinions, strict=True)
         )
 
+    def decisions_on(self, item: EntityId) -> tuple[Decision, ...]:
+        """Return the decisions on an item or an ask in full, in feed order, those too that do not count."""
+        return self._decisions(item, self.log.commit_at)
+
     def opinions_on(self, item: EntityId) -> list[Opinion]:
         """Return the decisions on an item, in feed order, also if it is not known what it proposes."""
         return proposal_index.opinions_on(self.db, item)

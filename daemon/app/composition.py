@@ -29,6 +29,7 @@ from daemon.config import ConfigError, Settings
 from daemon.control.dispatcher import Dispatcher
 from daemon.control.request_metrics import RequestMeter
 from daemon.control.route import Route
+from daemon.control.routes import asks as ask_routes
 from daemon.control.routes.agents import AgentRoutes
 from daemon.control.routes.checks import CheckRoutes
 from daemon.control.routes.compaction import CompactionRoutes
@@ -219,6 +220,7 @@ class Daemon:
             *ExportRoutes(self._store, self._data, self._floor, local_zone()).routes(),
             *JsonlImportRoutes(self._store, self._data, self._floor).routes(),
             *agents.routes(),
+            *ask_routes.routes(now_ms),
             *DecisionRoutes(self._store, now_ms, reason_min=self._settings.sovereignty.reason_min).routes(),
             *PeerRoutes(self._peers).routes(),
             *MailboxRoutes(self._peers.mailboxes, self._peers.bundles).routes(),

@@ -40,6 +40,8 @@ class Decision:
     """One decision on the item; `counts` says whether it is what the item needs.
 
     `companion_of` is the decision on another answer of the same question that this one came with, if any.
+    `args_hash` is that of the arguments that the person saw, empty if it is unknown. `option` is what was
+    chosen of an ask's options.
     """
 
     id: EntityId
@@ -55,6 +57,8 @@ class Decision:
     head: Head
     companion_of: EntityId | None = None
     counts: bool = True
+    args_hash: bytes = b""
+    option: str = ""
 
     @property
     def opinion(self) -> Opinion:
@@ -176,7 +180,7 @@ def read_decision(received: DecodedCommit, opinion: Opinion, log: CommitLog) -> 
         candidate for candidate in received.commit.operations if candidate.entity == opinion.decision
     )
     fields = operation.fields
-    edited = fields.get("edited_args")
+    edited, args_hash = fields.get("edited_args"), fields.get("args_hash")
     return Decision(
         id=opinion.decision,
         verdict=opinion.verdict,
@@ -191,4 +195,6 @@ def read_decision(received: DecodedCommit, opinion: Opinion, log: CommitLog) -> 
         head=received.head,
         companion_of=_id_or_none(fields.get("companion_of")),
         counts=opinion.counts,
+        args_hash=args_hash if isinstance(args_hash, bytes) else b"",
+        option=_text(fields.get("option")),
     )

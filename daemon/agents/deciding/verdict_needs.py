@@ -3,7 +3,7 @@
 Never decides what counts: that is the fold's. It only says beforehand what the fold will say.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from msgspec import Struct
@@ -11,7 +11,7 @@ from msgspec import Struct
 from daemon.agents.tools.presence import ANY
 from daemon.timestamps import iso_utc
 from store.fold.item import Decision, Item
-from store.fold.item_name import Presence
+from store.fold.item_name import Presence, Requirement
 from store.sentence import Sentence, sentence
 from store.snapshot import Snapshot
 from syncproto.ids import DeviceId
@@ -45,7 +45,11 @@ class IdleVerdict(Struct, frozen=True, kw_only=True):
 
 def verdict_lack(snapshot: Snapshot, item: Item) -> Presence | None:
     """Return what a verdict without a passkey, given on this device, would lack; None if it counts."""
-    needed = item.requirement
+    return lack_here(snapshot, item.requirement)
+
+
+def lack_here(snapshot: Snapshot, needed: Requirement | None) -> Presence | None:
+    """Return what a verdict without a passkey, given on this device, lacks of what is needed."""
     if needed is None or (needed.presence is Presence.OTHER_DEVICE and needed.home != snapshot.device):
         return None
     return needed.presence
@@ -63,14 +67,24 @@ def lack_of(item: Item, decision: Decision) -> str | None:
 
 def idle_verdicts(item: Item, device_name: Callable[[DeviceId], str]) -> list[IdleVerdict]:
     """Return the verdicts on an item that did not count, in feed order."""
+    needed = None if item.requirement is None else item.requirement.presence
+    return idle_verdicts_on(item.all_decisions, needed, device_name)
+
+
+def idle_verdicts_on(
+    decisions: Iterable[Decision], needed: Presence | None, device_name: Callable[[DeviceId], str]
+) -> list[IdleVerdict]:
+    """Return those of some decisions that did not count, since they lack what is needed."""
+    if needed is None:
+        return []
     return [
         IdleVerdict(
             verdict=decision.verdict.value,
-            lacks=lack,
+            lacks=needed.value,
             device=decision.device.hex(),
             device_name=device_name(decision.device),
             at=iso_utc(decision.stamp_ms),
         )
-        for decision in item.all_decisions
-        if (lack := lack_of(item, decision)) is not None
+        for decision in decisions
+        if not decision.counts
     ]

@@ -8,6 +8,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
+from daemon.agents.asks import ask_decisions
+from daemon.agents.asks.ask_record import ASK
 from daemon.agents.deciding import (
     change_set_status,
     decision_history,
@@ -27,7 +29,7 @@ from daemon.journal.references import entities
 from daemon.journal.references.names import category_id_of
 from daemon.refusal import Candidate, RefusalCode, Refused, usage_error
 from store.file.errors import StoreError
-from store.fold.verdicts import DecisionStatus
+from store.fold.verdicts import DecisionStatus, Verdict
 from store.queries.items import items_with_prefix
 from store.sentence import foreign_text, sentence
 from store.snapshot import Snapshot
@@ -42,7 +44,7 @@ LISTED_DEFAULT = 100
 Hash = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 Hashes = dict[EntityId | str, bytes]
 """What was shown of items: the hash of the arguments, by the item, or by a reference that names none."""
-Verdict = Literal["confirmed", "rejected", "undone", "reopened", "deferred"]
+VerdictName = Literal["confirmed", "rejected", "undone", "reopened", "deferred"]
 
 
 class PendingQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -71,10 +73,11 @@ class Decide(Struct, frozen=True, forbid_unknown_fields=True):
     Of a set, deferred, disputed and expired items are left, and the answer says so: they have to be named.
     `remember`: the reason of a rejection becomes a preference, for the task's category, or for all tasks if
     it has none. `args_hashes` gives, by the id of an item, the `args_hash` that was shown: nothing else is
-    confirmed. Of a set, items without one are left, too.
+    confirmed. Of a set, items without one are left, too. `items` may name asks; `option` is what is chosen of
+    what an ask offers.
     """
 
-    verdict: Verdict
+    verdict: VerdictName
     items: Annotated[list[str], Meta(max_length=ITEMS_MAX)] | None = None
     set: str | None = None
     args_hashes: Annotated[dict[str, Hash], Meta(max_length=ITEMS_MAX)] | None = None
@@ -83,6 +86,7 @@ class Decide(Struct, frozen=True, forbid_unknown_fields=True):
     force: bool = False
     again: bool = False
     remember: bool = False
+    option: Annotated[str, Meta(max_length=100)] | None = None
     via: Literal["cli", "web", "api"] = "api"
 
 
@@ -164,6 +168,17 @@ class DecisionRoutes:
 
     def _verdict(self, tx: Transaction, item: EntityId, body: Decide, hashes: Hashes) -> DecisionResult:
         reason, via, force = body.reason, body.via, body.force
+        if _is_ask(tx, item):
+            return ask_decisions.decide(
+                tx,
+                item,
+                Verdict(body.verdict),
+                reason=reason,
+                via=via,
+                edit=body.edit,
+                option=body.option,
+                shown=hashes.get(item),
+            )
         if body.set is not None:
             left = set_decisions.answer_if_left_out(tx, item, None if body.args_hashes is None else hashes)
             if left is not None:
@@ -260,6 +275,7 @@ def _item(snapshot: Snapshot, ref: str) -> EntityId | str:
     if not entities.is_id_prefix(ref):
         return ref
     matches = items_with_prefix(snapshot, ref.strip().lower(), entities.CANDIDATES_MAX + 1)
+    matches += snapshot.ids_with_prefix([ASK], ref.strip().lower(), entities.CANDIDATES_MAX + 1)
     if len(matches) > 1:
         meant = [_candidate(snapshot, item_id) for item_id in matches[: entities.CANDIDATES_MAX]]
         raise Refused(
@@ -269,6 +285,11 @@ def _item(snapshot: Snapshot, ref: str) -> EntityId | str:
             meant,
         )
     return matches[0] if matches else ref
+
+
+def _is_ask(snapshot: Snapshot, item: EntityId) -> bool:
+    entity = snapshot.entity(item)
+    return entity is not None and entity.kind == ASK
 
 
 def _candidate(snapshot: Snapshot, item: EntityId) -> Candidate:

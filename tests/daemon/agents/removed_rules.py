@@ -12,6 +12,8 @@ CONDITIONAL, LIVENESS, WRITER = (
 VERDICTS, TALLIES, INDEX = (f"store/fold/{name}.py" for name in ("verdicts", "tallies", "proposal_index"))
 PRESENCE, NAMES = "store/fold/presence.py", "store/fold/item_name.py"
 PRESENCE_TESTS = "tests/store/fold/test_presence.py"
+USING, ASKS = "daemon/agents/asks/use_rule.py", "tests/daemon/agents/asks"
+USE_TESTS, ASK_TESTS = f"{ASKS}/test_use_histories.py", f"{ASKS}/test_asks.py"
 DECISIONS, CONFIRMING = "daemon/agents/deciding/decisions.py", "daemon/agents/deciding/decision_commit.py"
 JUDGING, COMPARING = "daemon/agents/deciding/item_state.py", "daemon/agents/deciding/staleness.py"
 SETS = "daemon/agents/deciding/set_decisions.py"
@@ -160,6 +162,63 @@ TABLE = (
         '" AND counts AND (by = ? OR ?) GROUP BY verdict",',
         '" AND (by = ? OR ?) GROUP BY verdict",',
         PRESENCE_TESTS,
+    ),
+    # -- permissions --------------------------------------------------------------------------------------
+    Removed(
+        "what was asked before a restore grants nothing",
+        USING,
+        "    if not permission.asked_here:\n",
+        "    if False:\n",
+        USE_TESTS,
+    ),
+    Removed(
+        "a yes is used once",
+        USING,
+        "        if used.execution != execution:\n",
+        "        if False:\n",
+        USE_TESTS,
+    ),
+    Removed(
+        "a yes is for the arguments that the person saw",
+        USING,
+        "            if permission.granted_hash != args_hash:\n",
+        "            if False:\n",
+        USE_TESTS,
+    ),
+    Removed(
+        "a yes is used in time",
+        USING,
+        "return UseResult.EXPIRED if is_late else UseResult.GRANTED",
+        "return UseResult.GRANTED",
+        USE_TESTS,
+    ),
+    Removed(
+        "a yes to what was asked before a restore is none to what is asked after it",
+        "daemon/agents/asks/ask_record.py",
+        'return tagged_digest("ask args", name, args, replica.hex())',
+        'return tagged_digest("ask args", name, args)',
+        ASK_TESTS,
+    ),
+    Removed(
+        "only the home device tells of a use",
+        "daemon/agents/asks/ask_views.py",
+        " and creation.signer == ask.home and creation.head.replica == ask.replica",
+        "",
+        ASK_TESTS,
+    ),
+    Removed(
+        "an agent that may not act uses nothing",
+        USING,
+        "    if permission.is_hindered:\n",
+        "    if False:\n",
+        ASK_TESTS,
+    ),
+    Removed(
+        "what was taken back is not used",
+        USING,
+        "permission.is_withdrawn or ",
+        "",
+        ASK_TESTS,
     ),
     # -- the fold of verdicts -----------------------------------------------------------------------------
     Removed(

@@ -1,0 +1,176 @@
+"""Asks as people and agents see them: what was asked, verbatim, how it stands, and what was done with a yes.
+
+Never shows a summary by a model: the agent's words stand beside the arguments as the agent's.
+"""
+
+from enum import StrEnum
+from typing import Any
+
+from msgspec import Struct
+
+from daemon.agents.asks.ask_record import ASK, USE, Ask, Grant, grant_on, is_withdrawn, read_ask, use_id
+from daemon.agents.deciding.verdict_needs import IdleVerdict, idle_verdicts_on
+from daemon.agents.tools.agent_record import load_agent
+from daemon.agents.tools.presence import ANY
+from daemon.journal.views.lookup import NameLookup, json_value
+from daemon.timestamps import iso_utc
+from store.fold.verdicts import DecisionStatus
+from store.queries.asks import Creation, creations_of
+from store.snapshot import Snapshot
+from syncproto.ids import EntityId, id_to_text
+
+ASKS_LISTED_MAX = 500
+
+
+class AskState(StrEnum):
+    """How an ask stands. `TOO_LATE` is a permission that nobody used in time."""
+
+    PENDING = "pending"
+    DEFERRED = "deferred"
+    PERMITTED = "permitted"
+    REFUSED = "refused"
+    DISPUTED = "disputed"
+    WITHDRAWN = "withdrawn"
+    EXPIRED = "expired"
+    TOO_LATE = "too_late"
+    USED = "used"
+
+
+OPEN_STATES = frozenset({AskState.PENDING, AskState.DEFERRED, AskState.DISPUTED})
+"""The states in which an ask waits for a person."""
+
+
+class AskVerdict(Struct, frozen=True, kw_only=True):
+    """The yes that counts: when it was given (ISO 8601 in UTC), on which device, and why."""
+
+    at: str
+    device: str
+    device_name: str
+    reason: str | None
+    edited: bool
+
+
+class AskDetails(Struct, frozen=True, kw_only=True):
+    """An ask: what the agent wants to do, why, what verdicts on it need, and how it stands.
+
+    `args` are those that a use is granted for: the person's own if the verdict is `edited`, else the agent's,
+    which `asked_args` are. A decision or a use that sends `args_hash` back is about nothing else. `not_after`
+    is until when a permission may be used. `state` is pending, deferred, permitted, refused, disputed,
+    withdrawn, expired, too_late or used. `execution_id` and `used_at` say what used it. Times are ISO 8601.
+    """
+
+    ask_id: str
+    agent_id: str
+    agent_name: str
+    home_device: str
+    home_device_name: str
+    name: str
+    args: Any
+    asked_args: Any
+    args_hash: str
+    asked_hash: str
+    title: str
+    why: str
+    options: list[str]
+    presence: str
+    not_after: str
+    made_at: str
+    state: str
+    option: str | None = None
+    verdict: AskVerdict | None = None
+    idle_verdicts: list[IdleVerdict] = []
+    execution_id: str | None = None
+    used_at: str | None = None
+
+
+def state_of(snapshot: Snapshot, ask: Ask, now_ms: int) -> AskState:
+    """Return how an ask stands, as this device knows it."""
+    status = snapshot.item_status(ask.id)
+    if genuine_use(snapshot, ask) is not None:
+        return AskState.USED
+    if status.status is DecisionStatus.RETRACTED or is_withdrawn(snapshot.decisions_on(ask.id)):
+        return AskState.WITHDRAWN
+    if status.disputed:
+        return AskState.DISPUTED
+    is_late = now_ms > ask.not_after_ms
+    match status.status:
+        case DecisionStatus.REJECTED:
+            return AskState.REFUSED
+        case DecisionStatus.CONFIRMED if grant_on(ask, snapshot.decisions_on(ask.id)) is not None:
+            return AskState.TOO_LATE if is_late else AskState.PERMITTED
+        case DecisionStatus.DEFERRED:
+            return AskState.EXPIRED if is_late else AskState.DEFERRED
+    return AskState.EXPIRED if is_late else AskState.PENDING
+
+
+def genuine_use(snapshot: Snapshot, ask: Ask) -> Creation | None:
+    """Return what tells of the use of an ask; None without a use, or if its home device did not sign it."""
+    return next(
+        (
+            creation
+            for creation in creations_of(snapshot, use_id(ask.id, ask.replica))
+            if creation.kind == USE and creation.signer == ask.home and creation.head.replica == ask.replica
+        ),
+        None,
+    )
+
+
+def ask_details(snapshot: Snapshot, ask: Ask, now_ms: int) -> AskDetails:
+    """Return an ask as people and agents see it."""
+    names = NameLookup(snapshot)
+    decisions = snapshot.decisions_on(ask.id)
+    status = snapshot.item_status(ask.id)
+    grant = grant_on(ask, decisions) if status.status is DecisionStatus.CONFIRMED else None
+    use = genuine_use(snapshot, ask)
+    agent = load_agent(snapshot, ask.agent)
+    execution = None if use is None else use.fields.get("execution_id")
+    return AskDetails(
+        ask_id=id_to_text(ask.id),
+        agent_id=id_to_text(ask.agent),
+        agent_name="" if agent is None else agent.name or agent.display_name,
+        home_device=ask.home.hex(),
+        home_device_name=names.device_name(ask.home),
+        name=ask.name,
+        args=json_value(ask.args if grant is None else grant.args),
+        asked_args=json_value(ask.args),
+        args_hash=(ask.args_hash if grant is None else grant.args_hash).hex(),
+        asked_hash=ask.args_hash.hex(),
+        title=ask.title,
+        why=ask.why,
+        options=list(ask.options),
+        presence=ANY if ask.presence is None else ask.presence.value,
+        not_after=iso_utc(ask.not_after_ms),
+        made_at=iso_utc(ask.made_ms),
+        state=state_of(snapshot, ask, now_ms).value,
+        option=None if grant is None else grant.decision.option or None,
+        verdict=None if grant is None else _verdict(grant, names),
+        idle_verdicts=idle_verdicts_on(decisions, ask.presence, names.device_name),
+        execution_id=execution if isinstance(execution, str) else None,
+        used_at=None if use is None else iso_utc(use.stamp_ms),
+    )
+
+
+def _verdict(grant: Grant, names: NameLookup) -> AskVerdict:
+    decision = grant.decision
+    return AskVerdict(
+        at=iso_utc(decision.stamp_ms),
+        device=decision.device.hex(),
+        device_name=names.device_name(decision.device),
+        reason=decision.reason or None,
+        edited=grant.is_edited,
+    )
+
+
+def list_asks(
+    snapshot: Snapshot, now_ms: int, *, waiting: bool, agent: EntityId | None = None
+) -> list[AskDetails]:
+    """List asks, the one that runs out first in front: those that wait for a person, or all, 500 at most."""
+    found = []
+    for entity in snapshot.entities(ASK):
+        ask = read_ask(snapshot, entity.id)
+        if ask is None or agent not in (None, ask.agent):
+            continue
+        if not waiting or state_of(snapshot, ask, now_ms) in OPEN_STATES:
+            found.append(ask)
+    found.sort(key=lambda ask: (ask.not_after_ms, ask.id))
+    return [ask_details(snapshot, ask, now_ms) for ask in found[:ASKS_LISTED_MAX]]

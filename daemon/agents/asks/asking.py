@@ -1,0 +1,234 @@
+"""What an agent does with asks: make one, take it back, and use the permission that a person gave.
+
+Never uses a permission before its row and its commit are written, and never decides on an ask.
+"""
+
+from typing import Any, Final
+
+from msgspec import Struct
+
+from daemon.agents.asks.ask_record import (
+    ASK,
+    USE,
+    Ask,
+    grant_on,
+    hash_of_args,
+    is_withdrawn,
+    permission_of,
+    read_ask,
+    use_id,
+)
+from daemon.agents.asks.use_rule import UseResult, judge_use
+from daemon.agents.tools.agent_record import hindrance, load_agent
+from daemon.agents.tools.presence import ANY, presence_setting
+from daemon.refusal import RefusalCode, Refused, usage_error
+from store.fold.item_name import KEY_CHARS_MAX, Presence, ask_id
+from store.fold.verdicts import Verdict
+from store.local.granted_uses import GrantedUse, record_granted_use
+from store.sentence import sentence
+from store.transaction import EntityWrite, Transaction
+from syncproto import codec
+from syncproto.codec import Value
+from syncproto.commit import AuthorKind
+from syncproto.ids import EntityId, ReplicaId
+
+ARGS_BYTES_MAX: Final = 16 * 1024
+TITLE_CHARS_MAX: Final = 200
+WHY_CHARS_MAX: Final = 2000
+NAME_CHARS_MAX: Final = 100
+OPTIONS_MAX: Final = 6
+DEPTH_MAX: Final = 12
+OPTION_CHARS_MAX: Final = 100
+EXECUTION_CHARS_MAX: Final = 200
+LIFETIME_MAX_MS: Final = 7 * 86_400_000
+_NO_REPLICA: Final = ReplicaId(bytes(16))
+OPEN_ASKS_MAX: Final = 100
+"""How many asks of one agent may wait for a person: what is beyond is refused, never done."""
+
+
+class NewAsk(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What an agent asks permission for. `agent` names it, or its task; it works on this device.
+
+    `key` is the agent's own: the same key with the same action is the same ask. `not_after` is until when the
+    permission may be used, in milliseconds of Unix time, a week ahead at most.
+    """
+
+    agent: str
+    name: str
+    args: dict[str, Any]
+    title: str
+    key: str
+    not_after: int
+    why: str = ""
+    options: list[str] = []
+
+
+class UsedPermission(Struct, frozen=True, kw_only=True):
+    """The answer to a use. Only with `granted` the agent may act, with these `args`, once."""
+
+    result: UseResult
+    args: dict[str, Any] | None = None
+    args_hash: str | None = None
+    option: str | None = None
+
+
+def make_ask(tx: Transaction, agent: EntityId, asked: NewAsk) -> EntityId:
+    """Ask for a permission; return the ask, which is the one that exists if the agent repeats itself.
+
+    Raises Refused for an agent that may not act here, and for an ask that breaks a bound or reuses a key.
+    """
+    reason = hindrance(tx, load_agent(tx, agent))
+    if reason is not None:
+        raise Refused(RefusalCode.CONFLICT, reason)
+    _require_bounds(asked, tx.now_ms())
+    setting = presence_setting(tx.entity(agent), None)
+    needed = None if setting in (None, ANY) else Presence(str(setting))
+    identifier = ask_id(agent, asked.key, tx.device, needed)
+    before = read_ask(tx, identifier)
+    if before is not None:
+        if (before.name, before.args, before.options) != (asked.name, asked.args, tuple(asked.options)):
+            raise Refused(
+                RefusalCode.CONFLICT,
+                sentence("ask-key-reused", "the agent asked something else as {key!r}", key=asked.key[:80]),
+            )
+        return identifier
+    if _count_open(tx, agent) >= OPEN_ASKS_MAX:
+        raise Refused(
+            RefusalCode.CONFLICT,
+            sentence("asks-too-many", "{count} asks of this agent wait already", count=OPEN_ASKS_MAX),
+        )
+    fields: dict[str, Value] = {
+        "agent_id": agent,
+        "key": asked.key,
+        "home": tx.device,
+        "name": asked.name,
+        "args": asked.args,
+        "title": asked.title,
+        "why": asked.why,
+        "options": list(asked.options),
+        "not_after": asked.not_after,
+    }
+    if needed is not None:
+        fields["presence"] = needed.value
+    tx.commit([EntityWrite(identifier, ASK, fields)], by=AuthorKind.AGENT, agent=agent)
+    return identifier
+
+
+def _count_open(tx: Transaction, agent: EntityId) -> int:
+    """Count the asks of an agent on which nobody decided, and which may still be used."""
+    return sum(
+        entity.value("agent_id") == agent
+        and isinstance(until_ms := entity.value("not_after"), int)
+        and until_ms >= tx.now_ms()
+        and not tx.opinions_on(entity.id)
+        for entity in tx.entities(ASK)
+    )
+
+
+def _require_bounds(asked: NewAsk, now_ms: int) -> None:
+    lengths = (
+        ("title", len(asked.title), TITLE_CHARS_MAX),
+        ("why", len(asked.why), WHY_CHARS_MAX),
+        ("name", len(asked.name), NAME_CHARS_MAX),
+        ("key", len(asked.key), KEY_CHARS_MAX),
+        ("options", len(asked.options), OPTIONS_MAX),
+        ("option", max(map(len, asked.options), default=0), OPTION_CHARS_MAX),
+        ("args", _size_of(asked), ARGS_BYTES_MAX),
+        ("nested args", _depth(asked.args), DEPTH_MAX),
+    )
+    for field, length, most in lengths:
+        if length > most:
+            raise usage_error(
+                sentence("ask-part-too-long", "{field} of an ask: {most} at most", field=field, most=most)
+            )
+    if not (asked.name.strip() and asked.title.strip() and asked.key):
+        raise usage_error(sentence("ask-part-missing", "an ask needs a name, a title and a key"))
+    if len(set(asked.options)) != len(asked.options) or not all(map(str.strip, asked.options)):
+        raise usage_error(sentence("ask-options-alike", "the options of an ask must differ"))
+    if not now_ms < asked.not_after <= now_ms + LIFETIME_MAX_MS:
+        raise usage_error(
+            sentence("ask-not-after", "not_after must be ahead, and by a week at most"),
+        )
+
+
+def _size_of(asked: NewAsk) -> int:
+    """Return how many bytes the arguments have. Raises Refused if they cannot be written or hashed."""
+    try:
+        hash_of_args(asked.name, asked.args, _NO_REPLICA)
+        return len(codec.encode(asked.args))
+    except (ValueError, TypeError, RecursionError, OverflowError) as fault:
+        raise usage_error(
+            sentence(
+                "ask-args-unreadable",
+                "its arguments cannot be kept: {fault}",
+                fault=str(fault)[:200],
+            )
+        ) from fault
+
+
+def _depth(value: object) -> int:
+    """Return how many containers are inside one another."""
+    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return isinstance(value, dict | list) + max(map(_depth, members), default=0)
+
+
+def withdraw(tx: Transaction, ask: EntityId, reason: str = "") -> Ask:
+    """Take an ask back. A permission that was used stays used. Raises Refused if this device did not ask."""
+    asked = require_ask(tx, ask)
+    if asked.home != tx.device:
+        raise Refused(
+            RefusalCode.CONFLICT,
+            sentence("ask-of-another-device", "another device asked this"),
+        )
+    decisions = tx.decisions_on(ask)
+    if not is_withdrawn(decisions):
+        fields: dict[str, Value] = {
+            "item_id": ask,
+            "verdict": Verdict.RETRACTED.value,
+            "device": tx.device,
+            "seen": [decision.id for decision in decisions],
+            "via": "agent",
+        }
+        if reason:
+            fields["reason"] = reason[:WHY_CHARS_MAX]
+        tx.commit([EntityWrite(tx.new_id(), "decision", fields)], by=AuthorKind.AGENT, agent=asked.agent)
+    return asked
+
+
+def use_permission(tx: Transaction, ask: EntityId, args_hash: bytes, execution: str) -> UsedPermission:
+    """Use a permission, at most once. The row and the commit of the use are durable with the transaction.
+
+    So whoever calls this answers the agent only once the transaction has ended. Raises Refused for an unknown
+    ask, and for an execution without a name.
+    """
+    asked = require_ask(tx, ask)
+    if not execution or len(execution) > EXECUTION_CHARS_MAX:
+        raise usage_error(sentence("use-execution", "an execution has an id of 1 to 200 characters"))
+    permission = permission_of(tx, asked)
+    result = judge_use(permission, execution, args_hash, tx.now_ms())
+    if result is UseResult.GRANTED and permission.used_by is None:
+        now_ms = tx.now_ms()
+        record_granted_use(tx, ask, GrantedUse(execution, args_hash, now_ms))
+        fields: dict[str, Value] = {
+            "ask_id": ask,
+            "execution_id": execution,
+            "args_hash": args_hash,
+            "home": tx.device,
+        }
+        entity = use_id(ask, asked.replica)
+        head = tx.commit([EntityWrite(entity, USE, fields)], by=AuthorKind.AGENT, agent=asked.agent)
+        assert head.replica == asked.replica, "the replica of a transaction does not change"
+    grant = grant_on(asked, tx.decisions_on(ask))
+    if result is not UseResult.GRANTED or grant is None:
+        return UsedPermission(result=result)
+    return UsedPermission(
+        result=result, args=grant.args, args_hash=grant.args_hash.hex(), option=grant.decision.option or None
+    )
+
+
+def require_ask(tx: Transaction, ask: EntityId) -> Ask:
+    """Return a genuine ask. Raises Refused if there is none under this id."""
+    asked = read_ask(tx, ask)
+    if asked is None:
+        raise Refused(RefusalCode.NOT_FOUND, sentence("ask-unknown", "there is no such ask"))
+    return asked
