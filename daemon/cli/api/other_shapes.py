@@ -12,6 +12,7 @@ from daemon.cli.api.shapes import (
     ChangeJson,
     ConflictJson,
     ConflictVersionJson,
+    IdleVerdictJson,
     PeerJson,
     ProgressJson,
     TimeRecordJson,
@@ -134,6 +135,46 @@ class ImportResultJson(TypedDict, total=False):
     unchanged: int
     skipped: list[SkippedJson]
     others: int
+
+
+class AskVerdictJson(TypedDict, total=False):
+    at: str
+    device: str
+    device_name: str
+    reason: str | None
+    edited: bool
+
+
+class AskDetailsJson(TypedDict, total=False):
+    ask_id: str
+    agent_id: str
+    agent_name: str
+    home_device: str
+    home_device_name: str
+    name: str
+    args: Any
+    asked_args: Any
+    args_hash: str
+    asked_hash: str
+    title: str
+    why: str
+    options: list[str]
+    presence: str
+    not_after: str
+    made_at: str
+    state: str
+    option: str | None
+    verdict: AskVerdictJson | None
+    idle_verdicts: list[IdleVerdictJson]
+    execution_id: str | None
+    used_at: str | None
+
+
+class UsedPermissionJson(TypedDict, total=False):
+    result: str
+    args: dict[str, Any] | None
+    args_hash: str | None
+    option: str | None
 
 
 class ChangeSetItemJson(TypedDict, total=False):
