@@ -48,6 +48,7 @@ _SECTIONS: Final = {
     gettext_noop("Agents propose, you decide"): {
         "agent": CommandEntry("proposals.agent", "Agents: create, show, wake, pause, move, destroy."),
         "pending": CommandEntry("proposals.pending", "Show what is proposed."),
+        "asks": CommandEntry("proposals.asks", "Show what agents ask permission for."),
         "review": CommandEntry("proposals.review", "Decide on what is proposed, one by one."),
         "confirm": CommandEntry("proposals.decide", "Confirm proposals."),
         "reject": CommandEntry("proposals.decide", "Reject proposals."),

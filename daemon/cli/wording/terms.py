@@ -50,6 +50,11 @@ pgettext_noop(
     "expired",
     "disputed",
     "unknown",
+    "permitted",
+    "refused",
+    "withdrawn",
+    "too late",
+    "used",
 )
 pgettext_noop(
     "agent",

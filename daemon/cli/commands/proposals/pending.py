@@ -12,7 +12,7 @@ import click
 from daemon.cli.api import client
 from daemon.cli.api.client import percent_encode
 from daemon.cli.framework.declaration import command, pass_output
-from daemon.cli.translation import _
+from daemon.cli.translation import _, ngettext
 from daemon.cli.views.proposals.pending import SET_ID_CHARS, pending_list, pending_rows
 from daemon.cli.wording.proposals import question_id
 from daemon.cli.wording.short_ids import short_ids_of
@@ -43,6 +43,13 @@ def pending_command(output: Output, task: tuple[str, ...], expired: bool) -> Non
     remarks = _how_to_reopen(items) if expired else _what_next(items)
     for line in remarks.splitlines():
         output.write_remark(line)
+    if output.is_for_people and not expired and (count := len(client.get("/v1/asks").json)):
+        words = ngettext(
+            "Agents ask for {count} permission: placet asks",
+            "Agents ask for {count} permissions: placet asks",
+            count,
+        )
+        output.write_remark(words.format(count=count))
 
 
 def _how_to_reopen(items: Sequence[PendingItemJson]) -> str:

@@ -131,9 +131,15 @@ def item_marks(item: PendingItemJson) -> list[tuple[str, str]]:
         marks.append((_("expires within a day"), "yellow"))
     if item.get("status") == "deferred":
         marks.append((_("deferred"), "yellow"))
-    if item.get("presence") in LACKS:
-        marks.append((_NEEDS[str(item["presence"])](), "yellow"))
+    if need_words(item.get("presence")):
+        marks.append((need_words(item.get("presence")), "yellow"))
     return marks
+
+
+def need_words(presence: object) -> str:
+    """Say what a verdict needs in order to count; empty if every one counts."""
+    say = _NEEDS.get(str(presence))
+    return "" if say is None else say()
 
 
 LACKS: Final[Mapping[str, Callable[[], str]]] = {

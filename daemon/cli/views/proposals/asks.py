@@ -1,0 +1,80 @@
+"""Permissions that agents ask for: the action and its arguments, verbatim, and how each ask stands.
+
+Never shortens an argument, and marks an agent's words as the agent's.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from daemon.cli.terminal.text import escape, wrap_lines
+from daemon.cli.translation import _
+from daemon.cli.views.journal.agent_words import agent_quote_lines
+from daemon.cli.views.proposals.pending import WIDTH_MAX, idle_verdict_lines, need_words
+from daemon.cli.wording import terms
+from daemon.cli.wording.dates import relative_future_time, relative_time
+from daemon.cli.wording.short_ids import short_ids_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from daemon.cli.api.other_shapes import AskDetailsJson
+    from daemon.cli.terminal.display import Display
+
+_INDENT: Final = " " * 8
+_STYLES: Final = {"pending": "yellow", "disputed": "red", "permitted": "green", "used": "green"}
+_ROW_KEYS: Final = ("ask_id", "agent_id", "state", "name", "title", "not_after", "presence")
+_WAITING: Final = ("pending", "deferred", "disputed", "permitted")
+
+
+def ask_rows(asks: Iterable[AskDetailsJson]) -> Iterator[Sequence[object]]:
+    """Give the plain columns, those that `placet asks --help` names."""
+    for ask in asks:
+        yield (
+            *(
+                ask.get(key)
+                for key in ("ask_id", "agent_id", "state", "name", "title", "not_after", "presence")
+            ),
+            _arguments(ask.get("args")),
+        )
+
+
+def ask_list(asks: Sequence[AskDetailsJson], display: Display) -> Iterator[str]:
+    """Draw asks: what is to be done, with which arguments, and how each stands."""
+    ids = short_ids_of(asks, "ask_id")
+    for ask in asks:
+        short = escape(ids.get(str(ask.get("ask_id") or ""), ""))
+        state = str(ask.get("state") or "")
+        word = display.paint(terms.proposal_status(state), _STYLES.get(state, "dim"))
+        title = escape(ask.get("title") or "")
+        yield f"  {display.paint(short, 'cyan')}{' ' * max(1, 6 - len(short))}{title}  {word}"
+        for line in _details(ask, min(display.width, WIDTH_MAX) - len(_INDENT), display):
+            yield _INDENT + line
+
+
+def _details(ask: AskDetailsJson, width: int, display: Display) -> Iterator[str]:
+    # What is to be done is shown as it is: control characters and marks that turn text are spelled out.
+    action = f"{escape(ask.get('name') or '')} {escape(_arguments(ask.get('args')))}"
+    yield from wrap_lines(action, width)
+    yield from agent_quote_lines(str(ask.get("why") or ""), width, display)
+    facts = [escape(ask.get("agent_name") or "")]
+    if ask.get("state") in _WAITING:
+        facts.append(
+            _("usable until {when}").format(when=relative_future_time(ask.get("not_after"), display.now_s))
+        )
+    if ask.get("used_at"):
+        facts.append(_("used {when}").format(when=relative_time(ask.get("used_at"), display.now_s)))
+    if ask.get("options"):
+        facts.append(_("choices: {options}").format(options=", ".join(map(escape, ask["options"]))))
+    if ask.get("option"):
+        facts.append(_("chosen: {option}").format(option=escape(ask.get("option") or "")))
+    facts.append(need_words(ask.get("presence")))
+    separator = f" {display.symbol('·')} "
+    yield from (display.paint(line, "dim") for line in wrap_lines(separator.join(filter(None, facts)), width))
+    idle: Any = ask
+    yield from idle_verdict_lines(idle, width, display)
+
+
+def _arguments(args: object) -> str:
+    return json.dumps(args, ensure_ascii=False, sort_keys=True)
