@@ -1,1 +1,4 @@
-"""Asks: permission for something outside the journal, which a person gives and an agent uses at most once."""
+"""The state of a change item, and what happens when a person decides on it.
+
+Never decides by itself.
+"""

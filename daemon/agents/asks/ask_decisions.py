@@ -55,35 +55,35 @@ def decide(
     `edit` replaces arguments, and `option` is one of those that the agent offers. Raises Refused for another
     option.
     """
-    asked = read_ask(tx, ask)
-    if asked is None:
+    original = read_ask(tx, ask)
+    if original is None:
         return unknown_item_result(ask)
-    if option is not None and option not in asked.options:
+    if option is not None and option not in original.options:
         raise usage_error(
             sentence("ask-option-unknown", "the agent does not offer {option!r}", option=option[:80])
         )
-    refusal = _refusal(tx, asked, verdict, edited=edit is not None or option is not None)
+    refusal = _refusal(tx, original, verdict, edited=edit is not None or option is not None)
     if refusal is not None:
-        return _answer(tx, asked, *refusal)
-    if verdict is Verdict.CONFIRMED and shown is not None and shown != asked.args_hash:
+        return _answer(tx, original, *refusal)
+    if verdict is Verdict.CONFIRMED and shown is not None and shown != original.args_hash:
         return _answer(
             tx,
-            asked,
+            original,
             DecisionOutcome.STALE,
             sentence("proposal-not-as-shown", "it has changed since you saw it: look at it again"),
         )
-    fields = _decision_fields(tx, asked, verdict, reason, via)
+    fields = _decision_fields(tx, original, verdict, reason, via)
     if edit is not None:
-        fields["edited_args"] = {**asked.args, **edit}
+        fields["edited_args"] = {**original.args, **edit}
     if option is not None:
         fields["option"] = option
     lack = lack_here(tx, tx.requirement_of(ask))
     if lack is None or not _was_kept(tx, ask, verdict):
         tx.commit([EntityWrite(tx.new_id(), "decision", fields)])
     if lack is not None:
-        return _answer(tx, asked, DecisionOutcome.NOT_COUNTED, NOT_COUNTED[lack])
-    is_late = verdict is Verdict.CONFIRMED and tx.now_ms() > asked.not_after_ms
-    return _answer(tx, asked, DecisionOutcome.APPLIED, _LATE if is_late else _DONE[verdict])
+        return _answer(tx, original, DecisionOutcome.NOT_COUNTED, NOT_COUNTED[lack])
+    is_late = verdict is Verdict.CONFIRMED and tx.now_ms() > original.not_after_ms
+    return _answer(tx, original, DecisionOutcome.APPLIED, _LATE if is_late else _DONE[verdict])
 
 
 def _decision_fields(

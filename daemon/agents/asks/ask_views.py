@@ -165,12 +165,12 @@ def list_asks(
     snapshot: Snapshot, now_ms: int, *, waiting: bool, agent: EntityId | None = None
 ) -> list[AskDetails]:
     """List asks, the one that runs out first in front: those that wait for a person, or all, 500 at most."""
-    found = []
+    listed = []
     for entity in snapshot.entities(ASK):
         ask = read_ask(snapshot, entity.id)
         if ask is None or agent not in (None, ask.agent):
             continue
         if not waiting or state_of(snapshot, ask, now_ms) in OPEN_STATES:
-            found.append(ask)
-    found.sort(key=lambda ask: (ask.not_after_ms, ask.id))
-    return [ask_details(snapshot, ask, now_ms) for ask in found[:ASKS_LISTED_MAX]]
+            listed.append(ask)
+    listed.sort(key=lambda ask: (ask.not_after_ms, ask.id))
+    return [ask_details(snapshot, ask, now_ms) for ask in listed[:ASKS_LISTED_MAX]]

@@ -72,7 +72,7 @@ class UsedPermission(Struct, frozen=True, kw_only=True):
     option: str | None = None
 
 
-def make_ask(tx: Transaction, agent: EntityId, asked: NewAsk) -> EntityId:
+def make_ask(tx: Transaction, agent: EntityId, request: NewAsk) -> EntityId:
     """Ask for a permission; return the ask, which is the one that exists if the agent repeats itself.
 
     Raises Refused for an agent that may not act here, and for an ask that breaks a bound or reuses a key.
@@ -80,16 +80,16 @@ def make_ask(tx: Transaction, agent: EntityId, asked: NewAsk) -> EntityId:
     reason = hindrance(tx, load_agent(tx, agent))
     if reason is not None:
         raise Refused(RefusalCode.CONFLICT, reason)
-    _require_bounds(asked, tx.now_ms())
+    _require_bounds(request, tx.now_ms())
     setting = presence_setting(tx.entity(agent), None)
     needed = None if setting in (None, ANY) else Presence(str(setting))
-    identifier = ask_id(agent, asked.key, tx.device, needed)
+    identifier = ask_id(agent, request.key, tx.device, needed)
     before = read_ask(tx, identifier)
     if before is not None:
-        if (before.name, before.args, before.options) != (asked.name, asked.args, tuple(asked.options)):
+        if (before.name, before.args, before.options) != (request.name, request.args, tuple(request.options)):
             raise Refused(
                 RefusalCode.CONFLICT,
-                sentence("ask-key-reused", "the agent asked something else as {key!r}", key=asked.key[:80]),
+                sentence("ask-key-reused", "the agent asked something else as {key!r}", key=request.key[:80]),
             )
         return identifier
     if _count_open(tx, agent) >= OPEN_ASKS_MAX:
@@ -99,14 +99,14 @@ def make_ask(tx: Transaction, agent: EntityId, asked: NewAsk) -> EntityId:
         )
     fields: dict[str, Value] = {
         "agent_id": agent,
-        "key": asked.key,
+        "key": request.key,
         "home": tx.device,
-        "name": asked.name,
-        "args": asked.args,
-        "title": asked.title,
-        "why": asked.why,
-        "options": list(asked.options),
-        "not_after": asked.not_after,
+        "name": request.name,
+        "args": request.args,
+        "title": request.title,
+        "why": request.why,
+        "options": list(request.options),
+        "not_after": request.not_after,
     }
     if needed is not None:
         fields["presence"] = needed.value
@@ -125,37 +125,37 @@ def _count_open(tx: Transaction, agent: EntityId) -> int:
     )
 
 
-def _require_bounds(asked: NewAsk, now_ms: int) -> None:
+def _require_bounds(request: NewAsk, now_ms: int) -> None:
     lengths = (
-        ("title", len(asked.title), TITLE_CHARS_MAX),
-        ("why", len(asked.why), WHY_CHARS_MAX),
-        ("name", len(asked.name), NAME_CHARS_MAX),
-        ("key", len(asked.key), KEY_CHARS_MAX),
-        ("options", len(asked.options), OPTIONS_MAX),
-        ("option", max(map(len, asked.options), default=0), OPTION_CHARS_MAX),
-        ("args", _size_of(asked), ARGS_BYTES_MAX),
-        ("nested args", _depth(asked.args), DEPTH_MAX),
+        ("title", len(request.title), TITLE_CHARS_MAX),
+        ("why", len(request.why), WHY_CHARS_MAX),
+        ("name", len(request.name), NAME_CHARS_MAX),
+        ("key", len(request.key), KEY_CHARS_MAX),
+        ("options", len(request.options), OPTIONS_MAX),
+        ("option", max(map(len, request.options), default=0), OPTION_CHARS_MAX),
+        ("args", _size_of(request), ARGS_BYTES_MAX),
+        ("nested args", _depth(request.args), DEPTH_MAX),
     )
     for field, length, most in lengths:
         if length > most:
             raise usage_error(
                 sentence("ask-part-too-long", "{field} of an ask: {most} at most", field=field, most=most)
             )
-    if not (asked.name.strip() and asked.title.strip() and asked.key):
+    if not (request.name.strip() and request.title.strip() and request.key):
         raise usage_error(sentence("ask-part-missing", "an ask needs a name, a title and a key"))
-    if len(set(asked.options)) != len(asked.options) or not all(map(str.strip, asked.options)):
+    if len(set(request.options)) != len(request.options) or not all(map(str.strip, request.options)):
         raise usage_error(sentence("ask-options-alike", "the options of an ask must differ"))
-    if not now_ms < asked.not_after <= now_ms + LIFETIME_MAX_MS:
+    if not now_ms < request.not_after <= now_ms + LIFETIME_MAX_MS:
         raise usage_error(
             sentence("ask-not-after", "not_after must be ahead, and by a week at most"),
         )
 
 
-def _size_of(asked: NewAsk) -> int:
+def _size_of(request: NewAsk) -> int:
     """Return how many bytes the arguments have. Raises Refused if they cannot be written or hashed."""
     try:
-        hash_of_args(asked.name, asked.args, _NO_REPLICA)
-        return len(codec.encode(asked.args))
+        hash_of_args(request.name, request.args, _NO_REPLICA)
+        return len(codec.encode(request.args))
     except (ValueError, TypeError, RecursionError, OverflowError) as fault:
         raise usage_error(
             sentence(
@@ -174,8 +174,8 @@ def _depth(value: object) -> int:
 
 def withdraw(tx: Transaction, ask: EntityId, reason: str = "") -> Ask:
     """Take an ask back. A permission that was used stays used. Raises Refused if this device did not ask."""
-    asked = require_ask(tx, ask)
-    if asked.home != tx.device:
+    original = require_ask(tx, ask)
+    if original.home != tx.device:
         raise Refused(
             RefusalCode.CONFLICT,
             sentence("ask-of-another-device", "another device asked this"),
@@ -191,8 +191,8 @@ def withdraw(tx: Transaction, ask: EntityId, reason: str = "") -> Ask:
         }
         if reason:
             fields["reason"] = reason[:WHY_CHARS_MAX]
-        tx.commit([EntityWrite(tx.new_id(), "decision", fields)], by=AuthorKind.AGENT, agent=asked.agent)
-    return asked
+        tx.commit([EntityWrite(tx.new_id(), "decision", fields)], by=AuthorKind.AGENT, agent=original.agent)
+    return original
 
 
 def use_permission(tx: Transaction, ask: EntityId, args_hash: bytes, execution: str) -> UsedPermission:
@@ -201,10 +201,10 @@ def use_permission(tx: Transaction, ask: EntityId, args_hash: bytes, execution: 
     So whoever calls this answers the agent only once the transaction has ended. Raises Refused for an unknown
     ask, and for an execution without a name.
     """
-    asked = require_ask(tx, ask)
+    original = require_ask(tx, ask)
     if not execution or len(execution) > EXECUTION_CHARS_MAX:
         raise usage_error(sentence("use-execution", "an execution has an id of 1 to 200 characters"))
-    permission = permission_of(tx, asked)
+    permission = permission_of(tx, original)
     result = judge_use(permission, execution, args_hash, tx.now_ms())
     if result is UseResult.GRANTED and permission.used_by is None:
         now_ms = tx.now_ms()
@@ -215,10 +215,10 @@ def use_permission(tx: Transaction, ask: EntityId, args_hash: bytes, execution: 
             "args_hash": args_hash,
             "home": tx.device,
         }
-        entity = use_id(ask, asked.replica)
-        head = tx.commit([EntityWrite(entity, USE, fields)], by=AuthorKind.AGENT, agent=asked.agent)
-        assert head.replica == asked.replica, "the replica of a transaction does not change"
-    grant = grant_on(asked, tx.decisions_on(ask))
+        entity = use_id(ask, original.replica)
+        head = tx.commit([EntityWrite(entity, USE, fields)], by=AuthorKind.AGENT, agent=original.agent)
+        assert head.replica == original.replica, "the replica of a transaction does not change"
+    grant = grant_on(original, tx.decisions_on(ask))
     if result is not UseResult.GRANTED or grant is None:
         return UsedPermission(result=result)
     return UsedPermission(
@@ -228,7 +228,7 @@ def use_permission(tx: Transaction, ask: EntityId, args_hash: bytes, execution: 
 
 def require_ask(tx: Transaction, ask: EntityId) -> Ask:
     """Return a genuine ask. Raises Refused if there is none under this id."""
-    asked = read_ask(tx, ask)
-    if asked is None:
+    original = read_ask(tx, ask)
+    if original is None:
         raise Refused(RefusalCode.NOT_FOUND, sentence("ask-unknown", "there is no such ask"))
-    return asked
+    return original

@@ -67,10 +67,10 @@ def judge_use(permission: Permission, execution: str, args_hash: bytes, now_ms: 
         return UseResult.WITHDRAWN
     if permission.is_hindered:
         return UseResult.POLICY_CHANGED
-    return _unused(permission, args_hash, now_ms)
+    return _result_of_verdicts(permission, args_hash, now_ms)
 
 
-def _unused(permission: Permission, args_hash: bytes, now_ms: int) -> UseResult:
+def _result_of_verdicts(permission: Permission, args_hash: bytes, now_ms: int) -> UseResult:
     """Return what the verdicts on an ask come to that nobody has used."""
     is_late = now_ms > permission.not_after_ms
     if permission.status.disputed:

@@ -47,16 +47,16 @@ class Withdrawal(Struct, frozen=True, forbid_unknown_fields=True):
 
 def routes(now_ms: Callable[[], int]) -> list[Route]:
     """Return the part of the table on asks."""
-    handlers, one = _AskHandlers(now_ms), "/v1/asks/{ref}"
+    handlers, of_one = _AskHandlers(now_ms), "/v1/asks/{ref}"
     make, use = WriteHandler(handlers.make), WriteHandler(handlers.use)
     return [
         Route("POST", "/v1/asks", "Ask for a permission", make, AskDetails, NewAsk, status=CREATED),
         Route("GET", "/v1/asks", "List asks", ReadHandler(handlers.list), list[AskDetails], query=AsksQuery),
-        Route("GET", one, "Show an ask", ReadHandler(handlers.show), AskDetails),
-        Route("POST", f"{one}/use", "Use a permission, at most once", use, UsedPermission, Use),
+        Route("GET", of_one, "Show an ask", ReadHandler(handlers.show), AskDetails),
+        Route("POST", f"{of_one}/use", "Use a permission, at most once", use, UsedPermission, Use),
         Route(
             "POST",
-            f"{one}/withdraw",
+            f"{of_one}/withdraw",
             "Take an ask back",
             WriteHandler(handlers.withdraw),
             AskDetails,
@@ -88,10 +88,10 @@ class _AskHandlers:
         return self._details(tx, asking.withdraw(tx, _find_ask(tx, call.ref), call.body.reason).id)
 
     def _details(self, snapshot: Snapshot, ask: EntityId) -> AskDetails:
-        found = read_ask(snapshot, ask)
-        if found is None:
+        stored = read_ask(snapshot, ask)
+        if stored is None:
             raise Refused(RefusalCode.NOT_FOUND, sentence("ask-unknown", "there is no such ask"))
-        return ask_views.ask_details(snapshot, found, self._now_ms())
+        return ask_views.ask_details(snapshot, stored, self._now_ms())
 
 
 def _find_ask(snapshot: Snapshot, ref: str) -> EntityId:

@@ -52,9 +52,9 @@ def decide(home: Home, ask: EntityId, verdict: Verdict, **how: Any) -> DecisionR
 
 def details(home: Home, ask: EntityId) -> ask_views.AskDetails:
     def read(snapshot: Any) -> ask_views.AskDetails:
-        found = read_ask(snapshot, ask)
-        assert found is not None
-        return ask_views.ask_details(snapshot, found, home.now_ms())
+        stored = read_ask(snapshot, ask)
+        assert stored is not None
+        return ask_views.ask_details(snapshot, stored, home.now_ms())
 
     return home.read(read)
 
@@ -65,98 +65,98 @@ def use(home: Home, ask: EntityId, execution: str = "run 1", args_hash: str | No
 
 
 def test_a_yes_from_another_device_is_used_once(fleet: Fleet, a: Home, b: Home, agent: EntityId):
-    asked = ask(a, agent)
-    assert use(a, asked).result is UseResult.PENDING
+    identifier = ask(a, agent)
+    assert use(a, identifier).result is UseResult.PENDING
     fleet.sync()
-    assert details(b, asked).state == "pending"
-    assert decide(b, asked, Verdict.CONFIRMED, option="tomorrow").result is DecisionOutcome.APPLIED
+    assert details(b, identifier).state == "pending"
+    assert decide(b, identifier, Verdict.CONFIRMED, option="tomorrow").result is DecisionOutcome.APPLIED
     fleet.sync()
-    granted = use(a, asked)
+    granted = use(a, identifier)
     assert (granted.result, granted.option) == (UseResult.GRANTED, "tomorrow")
     assert granted.args == {"to": "ana@example.org", "text": "See you"}
-    assert use(a, asked).result is UseResult.GRANTED
-    assert use(a, asked, "run 2").result is UseResult.ALREADY_USED
+    assert use(a, identifier).result is UseResult.GRANTED
+    assert use(a, identifier, "run 2").result is UseResult.ALREADY_USED
     fleet.sync()
-    assert {details(home, asked).state for home in (a, b)} == {"used"}
-    assert details(b, asked).execution_id == "run 1"
-    assert use(b, asked, "run 3").result is UseResult.RESTORED
+    assert {details(home, identifier).state for home in (a, b)} == {"used"}
+    assert details(b, identifier).execution_id == "run 1"
+    assert use(b, identifier, "run 3").result is UseResult.RESTORED
     for home in (a, b):
         assert home.read(lambda snapshot: verify_store(snapshot, lambda *_: None)).findings == ()
 
 
 def test_the_same_key_is_the_same_ask_and_no_other(a: Home, agent: EntityId):
-    asked = ask(a, agent)
-    assert ask(a, agent) == asked
+    identifier = ask(a, agent)
+    assert ask(a, agent) == identifier
     with pytest.raises(Refused):
         ask(a, agent, args={"to": "eve@example.org"})
-    assert ask(a, agent, key="mail 2", args={"to": "eve@example.org"}) != asked
+    assert ask(a, agent, key="mail 2", args={"to": "eve@example.org"}) != identifier
 
 
 def test_what_a_person_edited_is_what_is_granted(fleet: Fleet, a: Home, agent: EntityId):
-    asked = ask(a, agent)
-    before = details(a, asked).args_hash
-    decide(a, asked, Verdict.CONFIRMED, edit={"text": "See you at eight"})
-    assert use(a, asked, args_hash=before).result is UseResult.CHANGED
-    granted = use(a, asked)
+    identifier = ask(a, agent)
+    before = details(a, identifier).args_hash
+    decide(a, identifier, Verdict.CONFIRMED, edit={"text": "See you at eight"})
+    assert use(a, identifier, args_hash=before).result is UseResult.CHANGED
+    granted = use(a, identifier)
     assert (granted.result, granted.args) == (
         UseResult.GRANTED,
         {"to": "ana@example.org", "text": "See you at eight"},
     )
-    verdict = details(a, asked).verdict
+    verdict = details(a, identifier).verdict
     assert verdict is not None
     assert verdict.edited
 
 
 def test_a_yes_that_comes_late_is_kept_and_not_used(fleet: Fleet, a: Home, agent: EntityId):
-    asked = ask(a, agent)
+    identifier = ask(a, agent)
     fleet.now_ms += 2 * DAY_MS
-    assert details(a, asked).state == "expired"
-    result = decide(a, asked, Verdict.CONFIRMED)
+    assert details(a, identifier).state == "expired"
+    result = decide(a, identifier, Verdict.CONFIRMED)
     assert (result.result, result.message_id) == (DecisionOutcome.APPLIED, "ask-permitted-late")
-    assert details(a, asked).state == "too_late"
-    assert use(a, asked).result is UseResult.EXPIRED
+    assert details(a, identifier).state == "too_late"
+    assert use(a, identifier).result is UseResult.EXPIRED
 
 
 def test_verdicts_of_two_devices_that_differ_grant_nothing(fleet: Fleet, a: Home, b: Home, agent: EntityId):
-    asked = ask(a, agent)
+    identifier = ask(a, agent)
     fleet.sync()
-    decide(a, asked, Verdict.CONFIRMED)
-    decide(b, asked, Verdict.REJECTED)
+    decide(a, identifier, Verdict.CONFIRMED)
+    decide(b, identifier, Verdict.REJECTED)
     fleet.sync()
-    assert use(a, asked).result is UseResult.DISPUTED
-    decide(b, asked, Verdict.REJECTED)
+    assert use(a, identifier).result is UseResult.DISPUTED
+    decide(b, identifier, Verdict.REJECTED)
     fleet.sync()
-    assert use(a, asked).result is UseResult.REJECTED
+    assert use(a, identifier).result is UseResult.REJECTED
 
 
 def test_a_yes_that_was_taken_back_or_withdrawn_grants_nothing(fleet: Fleet, a: Home, agent: EntityId):
-    asked, other = ask(a, agent), ask(a, agent, key="mail 2")
-    for identifier in (asked, other):
-        decide(a, identifier, Verdict.CONFIRMED)
-    decide(a, asked, Verdict.UNDONE)
-    assert use(a, asked).result is UseResult.REJECTED
+    identifier, other = ask(a, agent), ask(a, agent, key="mail 2")
+    for element in (identifier, other):
+        decide(a, element, Verdict.CONFIRMED)
+    decide(a, identifier, Verdict.UNDONE)
+    assert use(a, identifier).result is UseResult.REJECTED
     a.write(lambda tx: asking.withdraw(tx, other, "not needed"))
     assert use(a, other).result is UseResult.WITHDRAWN
     assert decide(a, other, Verdict.CONFIRMED).result is DecisionOutcome.OBSOLETE
 
 
 def test_what_was_used_is_neither_taken_back_nor_withdrawn(a: Home, agent: EntityId):
-    asked = ask(a, agent)
-    decide(a, asked, Verdict.CONFIRMED)
-    use(a, asked)
-    assert decide(a, asked, Verdict.UNDONE).result is DecisionOutcome.OBSOLETE
-    a.write(lambda tx: asking.withdraw(tx, asked))
-    assert details(a, asked).state == "used"
-    assert use(a, asked).result is UseResult.GRANTED
+    identifier = ask(a, agent)
+    decide(a, identifier, Verdict.CONFIRMED)
+    use(a, identifier)
+    assert decide(a, identifier, Verdict.UNDONE).result is DecisionOutcome.OBSOLETE
+    a.write(lambda tx: asking.withdraw(tx, identifier))
+    assert details(a, identifier).state == "used"
+    assert use(a, identifier).result is UseResult.GRANTED
 
 
 def test_an_agent_that_may_not_act_any_more_uses_nothing(a: Home, agent: EntityId):
-    asked, other = ask(a, agent), ask(a, agent, key="mail 2")
-    decide(a, asked, Verdict.CONFIRMED)
+    identifier, other = ask(a, agent), ask(a, agent, key="mail 2")
+    decide(a, identifier, Verdict.CONFIRMED)
     decide(a, other, Verdict.CONFIRMED)
     presence = {"tool_name": "all", "presence": "other_device", "has_other_devices": True}
     a.write(lambda tx: presence_edits.set_presence(tx, agent, **presence))  # type: ignore[arg-type]
-    assert use(a, asked).result is UseResult.POLICY_CHANGED
+    assert use(a, identifier).result is UseResult.POLICY_CHANGED
     a.write(lambda tx: lifecycle.pause_agent(tx, agent, None))
     assert use(a, other).result is UseResult.POLICY_CHANGED
     with pytest.raises(Refused):
@@ -168,56 +168,56 @@ def test_a_yes_on_the_agents_device_does_not_count_if_another_is_needed(
 ):
     presence = {"tool_name": "all", "presence": "other_device", "has_other_devices": True}
     a.write(lambda tx: presence_edits.set_presence(tx, agent, **presence))  # type: ignore[arg-type]
-    asked = ask(a, agent)
-    assert decide(a, asked, Verdict.CONFIRMED).result is DecisionOutcome.NOT_COUNTED
-    assert use(a, asked).result is UseResult.PENDING
-    assert [idle.lacks for idle in details(a, asked).idle_verdicts] == ["other_device"]
+    identifier = ask(a, agent)
+    assert decide(a, identifier, Verdict.CONFIRMED).result is DecisionOutcome.NOT_COUNTED
+    assert use(a, identifier).result is UseResult.PENDING
+    assert [idle.lacks for idle in details(a, identifier).idle_verdicts] == ["other_device"]
     fleet.sync()
-    decide(b, asked, Verdict.CONFIRMED)
+    decide(b, identifier, Verdict.CONFIRMED)
     fleet.sync()
-    assert use(a, asked).result is UseResult.GRANTED
+    assert use(a, identifier).result is UseResult.GRANTED
 
 
 def test_a_yes_from_before_a_restore_is_none_to_what_is_asked_after_it(a: Home, agent: EntityId):
-    asked = ask(a, agent)
-    decide(a, asked, Verdict.CONFIRMED)
-    found = a.read(lambda snapshot: read_ask(snapshot, asked))
-    assert found is not None
-    again = replace(found, replica=ReplicaId(bytes(16)))
-    decisions = a.read(lambda snapshot: snapshot.decisions_on(asked))
-    assert grant_on(found, decisions) is not None
+    identifier = ask(a, agent)
+    decide(a, identifier, Verdict.CONFIRMED)
+    stored = a.read(lambda snapshot: read_ask(snapshot, identifier))
+    assert stored is not None
+    again = replace(stored, replica=ReplicaId(bytes(16)))
+    decisions = a.read(lambda snapshot: snapshot.decisions_on(identifier))
+    assert grant_on(stored, decisions) is not None
     assert grant_on(again, decisions) is None
 
 
 def test_nobody_changes_what_was_asked_or_tells_of_a_use(fleet: Fleet, a: Home, b: Home, agent: EntityId):
-    asked = ask(a, agent)
-    decide(a, asked, Verdict.CONFIRMED)
+    identifier = ask(a, agent)
+    decide(a, identifier, Verdict.CONFIRMED)
     fleet.sync()
-    found = b.read(lambda snapshot: read_ask(snapshot, asked))
-    assert found is not None
+    stored = b.read(lambda snapshot: read_ask(snapshot, identifier))
+    assert stored is not None
     forged: dict[str, Any] = {
-        "ask_id": asked,
+        "ask_id": identifier,
         "execution_id": "eve",
-        "args_hash": found.args_hash,
-        "home": found.home,
+        "args_hash": stored.args_hash,
+        "home": stored.home,
     }
     b.write(
         lambda tx: tx.commit(
             [
-                EntityWrite(asked, "ask", {"args": {"to": "eve@example.org"}}),
-                EntityWrite(use_id(asked, found.replica), "use", dict(forged)),
+                EntityWrite(identifier, "ask", {"args": {"to": "eve@example.org"}}),
+                EntityWrite(use_id(identifier, stored.replica), "use", dict(forged)),
             ],
             by=AuthorKind.AGENT,
         )
     )
     fleet.sync()
-    assert details(a, asked).state == details(b, asked).state == "permitted"
-    granted = use(a, asked, "run 1")
+    assert details(a, identifier).state == details(b, identifier).state == "permitted"
+    granted = use(a, identifier, "run 1")
     assert (granted.result, granted.args) == (
         UseResult.GRANTED,
         {"to": "ana@example.org", "text": "See you"},
     )
-    assert use(a, asked, "eve").result is UseResult.ALREADY_USED
+    assert use(a, identifier, "eve").result is UseResult.ALREADY_USED
 
 
 @pytest.mark.parametrize(
@@ -242,9 +242,9 @@ def test_an_ask_beyond_a_bound_is_refused(a: Home, agent: EntityId, changed: dic
 
 
 def test_what_was_shown_is_what_is_permitted(a: Home, agent: EntityId):
-    asked = ask(a, agent)
-    assert decide(a, asked, Verdict.CONFIRMED, shown=bytes(32)).result is DecisionOutcome.STALE
+    identifier = ask(a, agent)
+    assert decide(a, identifier, Verdict.CONFIRMED, shown=bytes(32)).result is DecisionOutcome.STALE
     with pytest.raises(Refused):
-        decide(a, asked, Verdict.CONFIRMED, option="never")
+        decide(a, identifier, Verdict.CONFIRMED, option="never")
     listed = a.read(lambda snapshot: ask_views.list_asks(snapshot, a.now_ms(), waiting=True))
-    assert [element.ask_id for element in listed] == [id_to_text(asked)]
+    assert [element.ask_id for element in listed] == [id_to_text(identifier)]

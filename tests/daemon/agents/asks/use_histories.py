@@ -105,7 +105,7 @@ class History:
         place = self.dice.choice([*self.others, self.dice.choice(self.homes).log])
         if not place.asked_by:
             return
-        asked = max(place.asked_by)
+        asker = max(place.asked_by)
         self.numbers += 1
         identifier = EntityId(self.numbers.to_bytes(16, "big"))
         verdict = self.dice.choice(
@@ -116,15 +116,15 @@ class History:
             verdict, by = Verdict.RETRACTED, AuthorKind.AGENT
         opinion = Opinion(identifier, verdict, by, frozenset(place.decisions))
         words = self.dice.choice((0, 0, 0, 1))
-        place.decisions[identifier] = Said(opinion, hash_of(asked, 0), hash_of(asked, words))
+        place.decisions[identifier] = Said(opinion, hash_of(asker, 0), hash_of(asker, words))
 
     def meet(self) -> None:
         """Let two devices exchange what they have, in one direction or both."""
         places = [*self.others, *(home.log for home in self.homes)]
-        one, another = self.dice.sample(places, 2)
-        one.merge(another)
+        first, another = self.dice.sample(places, 2)
+        first.merge(another)
         if self.dice.random() < 0.7:
-            another.merge(one)
+            another.merge(first)
 
     def use(self) -> None:
         """Let an agent try to act, with a crash before the write, after it, or none."""
@@ -133,18 +133,20 @@ class History:
         if not log.asked_by:
             return
         own = home.replica in log.asked_by
-        asked = home.replica if own else max(log.asked_by)
-        grants = self.grants(log, asked)
+        asker = home.replica if own else max(log.asked_by)
+        grants = self.grants(log, asker)
         words = self.dice.choice((0, 0, 1))
-        args_hash = hash_of(asked, words)
+        args_hash = hash_of(asker, words)
         execution = self.dice.choice(EXECUTIONS)
-        opinions = deciding_opinions(said.opinion for said in log.decisions.values())
+        opinions = deciding_opinions(decision.opinion for decision in log.decisions.values())
         permission = Permission(
             asked_here=own,
             status=item_status_from(_count(opinions)),
             granted_hash=None if not grants else grants[-1].granted_hash,
             not_after_ms=LATE_MS,
-            is_withdrawn=any(said.opinion.verdict is Verdict.RETRACTED for said in log.decisions.values()),
+            is_withdrawn=any(
+                decision.opinion.verdict is Verdict.RETRACTED for decision in log.decisions.values()
+            ),
             is_hindered=self.hindered,
             used_by=home.used_by.get(home.replica),
         )
@@ -157,30 +159,30 @@ class History:
         home.used_by.setdefault(home.replica, UsedBy(execution, args_hash))
         if self.dice.random() < 0.2:
             return  # killed after it wrote: the agent was not told, and asks again
-        self.observe(log, asked, execution, args_hash, is_first=permission.used_by is None)
+        self.observe(log, asker, execution, args_hash, is_first=permission.used_by is None)
 
-    def grants(self, log: Replicated, asked: int) -> list[Said]:
+    def grants(self, log: Replicated, asker: int) -> list[Said]:
         """Return the deciding yeses to what a replica asked."""
         deciding = {
             opinion.decision
-            for opinion in deciding_opinions(said.opinion for said in log.decisions.values())
+            for opinion in deciding_opinions(decision.opinion for decision in log.decisions.values())
             if opinion.verdict is Verdict.CONFIRMED
         }
         return [
-            said
-            for identifier, said in log.decisions.items()
-            if identifier in deciding and said.asked_hash == hash_of(asked, 0)
+            decision
+            for identifier, decision in log.decisions.items()
+            if identifier in deciding and decision.asked_hash == hash_of(asker, 0)
         ]
 
     def observe(
-        self, log: Replicated, asked: int, execution: str, args_hash: bytes, *, is_first: bool
+        self, log: Replicated, asker: int, execution: str, args_hash: bytes, *, is_first: bool
     ) -> None:
         """See an agent act, and hold it against every yes that anybody gave."""
         self.granted += 1
         given = [
-            (identifier, said)
-            for identifier, said in log.decisions.items()
-            if said.opinion.verdict is Verdict.CONFIRMED and said.granted_hash == args_hash
+            (identifier, decision)
+            for identifier, decision in log.decisions.items()
+            if decision.opinion.verdict is Verdict.CONFIRMED and decision.granted_hash == args_hash
         ]
         if not given:
             raise UsedTwice("an agent did what nobody had said yes to")
