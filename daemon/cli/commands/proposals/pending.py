@@ -43,7 +43,7 @@ def pending_command(output: Output, task: tuple[str, ...], expired: bool) -> Non
     remarks = _how_to_reopen(items) if expired else _what_next(items)
     for line in remarks.splitlines():
         output.write_remark(line)
-    if output.is_for_people and not expired and (count := len(client.get("/v1/asks").json)):
+    if output.is_for_people and not (task or expired) and (count := len(client.find("/v1/asks") or ())):
         words = ngettext(
             "Agents ask for {count} permission: placet asks",
             "Agents ask for {count} permissions: placet asks",
