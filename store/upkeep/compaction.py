@@ -23,6 +23,7 @@ BEFORE_FIRST_ENTITY: Final = EntityId(b"")
 
 COMPACTED_KINDS: Final = frozenset(
     {"task", "checklist", "checklist_item", "entry", "time_record", "link", "label", "category"}
+    | {"message", "payload"}
 )
 """The kinds of which only the fold is shown; others, such as decisions, are read from the log."""
 

@@ -16,7 +16,7 @@ from daemon.agents.tools.arguments import ArgumentFault
 from daemon.agents.tools.message_ids import confirmation_message_ids
 from daemon.agents.tools.table import TOOLS, validate_arguments
 from daemon.journal.references import entities
-from daemon.journal.views.lookup import NameLookup, json_value
+from daemon.journal.views.lookup import DROPPED_TEXT, NameLookup, json_value
 from daemon.journal.wishes import is_wish
 from daemon.timestamps import iso_utc
 from store.fold.entity import Entity
@@ -182,7 +182,10 @@ class _MessagePresenter:
     def _text(self, message: Entity) -> str:
         payload = message.value("payload_id")
         stored = self._snapshot.entity(EntityId(payload)) if isinstance(payload, bytes) else None
-        return message.text("text") if stored is None else stored.text("content")
+        holder, field = (message, "text") if stored is None else (stored, "content")
+        version = holder.version(field)
+        # A person let go of the text.
+        return DROPPED_TEXT if version is not None and version.value is None else holder.text(field)
 
     def _confirmed_arguments(self, item: EntityId, message: EntityId) -> tuple[Any, str | None]:
         """Return the arguments that a person confirmed, edited or not, and the name of their target."""

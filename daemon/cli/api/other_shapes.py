@@ -275,6 +275,7 @@ class CompactedJson(TypedDict, total=False):
     bytes: int
     unheard: list[str]
     members_left_out: int
+    emptied: int
 
 
 class HealthJson(TypedDict, total=False):

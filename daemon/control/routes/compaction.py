@@ -9,6 +9,8 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from daemon.agents.person import old_texts
+from daemon.agents.person.old_texts import EmptiedStep, OldTexts
 from daemon.clock import Clock
 from daemon.control.route import AsyncHandler, Call, Nothing, Route
 from daemon.peers.roster import member_records
@@ -26,14 +28,20 @@ DAY_MS = 86_400_000
 
 
 class Compact(Struct, frozen=True, forbid_unknown_fields=True):
-    """How many days old an overwritten text must be to be dropped; null: as the setting says."""
+    """How many days old an overwritten text must be to be dropped; null: as the setting says.
+
+    With `agent_texts`, what agents said and called before that is emptied first.
+    """
 
     older_than_days: Annotated[int, Meta(ge=1, le=100_000)] | None = None
+    agent_texts: bool = False
     dry_run: bool = False
 
 
 class Compacted(Struct, frozen=True):
-    """What was freed, or in a dry run would be.
+    """What was freed, or in a dry run would be. `emptied` counts the texts of agents that were let go of.
+
+    Their values are freed once each device has that change, by this or by a later request.
 
     `unheard` names the devices of which nothing is known. While there are any, nothing is dropped.
     `members_left_out` counts the members for which nothing is kept, because this device does not link with
@@ -46,6 +54,7 @@ class Compacted(Struct, frozen=True):
     bytes: int
     unheard: list[str]
     members_left_out: int = 0
+    emptied: int = 0
 
 
 class CompactionRoutes:
@@ -78,7 +87,7 @@ class CompactionRoutes:
                 Compacted,
                 Compact,
                 # Also below the floor: it is what may help there.
-                writes_nothing=lambda _: True,
+                writes_nothing=lambda body: body.dry_run or not body.agent_texts,
             ),
         ]
 
@@ -90,6 +99,8 @@ class CompactionRoutes:
                 "say how old it may be with --older-than DAYS, or set history.retention_days",
             )
             raise usage_error(sentence("no-retention", "everything is kept: no retention is set"), hint)
+        before_ms = self._clock.now_ms() - days * DAY_MS
+        emptied = await self._empty(before_ms, call.body.dry_run) if call.body.agent_texts else 0
         left_out = self._left_out()
         retention, unheard = await self._store.read(partial(self._retention, days=days, left_out=left_out))
         freed = SpaceFreed()
@@ -98,7 +109,23 @@ class CompactionRoutes:
             step = await self._step(retention, after, call.body.dry_run)
             freed = SpaceFreed(*(sum(both) for both in zip(freed, step.freed, strict=True)))
             after = step.after
-        return Compacted(days, *freed, unheard, len(left_out))
+        return Compacted(days, *freed, unheard, len(left_out), emptied)
+
+    async def _empty(self, before_ms: int, dry_run: bool) -> int:
+        """Empty the old texts of agents, or count them; a step for each transaction."""
+        place = await self._store.read(lambda snapshot: old_texts.first_place(snapshot, before_ms))
+        emptied = 0
+        while place is not None:
+            step = await self._empty_step(place, before_ms, dry_run)
+            emptied, place = emptied + step.texts, step.resume_at
+        return emptied
+
+    async def _empty_step(self, place: OldTexts, before_ms: int, dry_run: bool) -> EmptiedStep:
+        if dry_run:
+            return await self._store.read(
+                lambda snapshot: old_texts.old_texts_step(snapshot, place, before_ms)[0]
+            )
+        return await self._store.write(lambda tx: old_texts.empty_old_texts(tx, place, before_ms))
 
     async def _step(self, retention: Retention, after: EntityId, dry_run: bool) -> CompactionStep:
         if dry_run:

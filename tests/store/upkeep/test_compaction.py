@@ -179,7 +179,7 @@ def test_nothing_goes_that_another_member_is_not_known_to_hold(bench: StoreBench
         assert compacted(store, Retention(LATE, clocks)).values == count, clocks
 
 
-@pytest.mark.parametrize("kind", ["decision", "change_set", "message", "from-tomorrow"])
+@pytest.mark.parametrize("kind", ["decision", "change_set", "report", "agent_state", "from-tomorrow"])
 def test_what_is_read_from_the_log_and_not_only_folded_stays(bench: StoreBench, kind: str) -> None:
     store = bench.store("a")
     wrote(store, text=words("a"), seen=[entity_id(n) for n in range(20)], items=[words("i")], kind=kind)

@@ -118,9 +118,10 @@ def verify_command(output: Output, file: str | None, rebuild: bool) -> int:
     metavar="DAYS",
     help="Drop what is older; without it, history.retention_days applies.",
 )
+@click.option("--agent-texts", is_flag=True, help="Also let go of what agents said and called before that.")
 @click.option("--dry-run", is_flag=True, help="Show what would be dropped, and keep it.")
 @pass_output
-def compact_command(output: Output, days: int | None, dry_run: bool) -> None:
+def compact_command(output: Output, days: int | None, agent_texts: bool, dry_run: bool) -> None:
     """Drop long texts from the history that were overwritten long ago.
 
     It drops only texts that you have overwritten yourself, in changes that every other device has. What is
@@ -129,6 +130,7 @@ def compact_command(output: Output, days: int | None, dry_run: bool) -> None:
     body: dict[str, Any] = ({} if days is None else {"older_than_days": days}) | (
         {"dry_run": True} if dry_run else {}
     )
+    body |= {"agent_texts": True} if agent_texts else {}
     answer = client.post("/v1/compact", body, wait_s=_COMPACT_S)
     output.write_answer(answer, lambda freed, display: compact_lines(freed, dry_run, display), compact_rows)
 

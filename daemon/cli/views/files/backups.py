@@ -91,6 +91,11 @@ def verify_rows(fields: dict[str, Any]) -> Iterator[Sequence[object]]:
 def compact_lines(freed: dict[str, Any], dry_run: bool, display: Display) -> Iterator[str]:
     """Draw what left the history, or in a dry run what would."""
     count, size = int(freed.get("values") or 0), int(freed.get("bytes") or 0)
+    if emptied := int(freed.get("emptied") or 0):
+        words = ngettext(
+            "{count} old text of agents is let go of", "{count} old texts of agents are let go of", emptied
+        )
+        yield words.format(count=_number(emptied))
     if not count:
         nothing = _("Nothing to drop: nothing old enough was overwritten by you and is on all devices.")
         yield from wrap_lines(nothing, display.width)
