@@ -57,6 +57,21 @@ def time_words_in(text: str, languages: Collection[str]) -> Iterator[str]:
                 yield " ".join(tokens[start:end]).strip(_SIGNS)
 
 
+def has_time_words(text: str, languages: Collection[str]) -> bool:
+    """Report whether a text has a digit, or a word that by itself names a day or a length of time."""
+    names = frozenset[str]().union(*(_time_names(language) for language in languages))
+    words = (normalized_words(token.strip(_SIGNS)) for token in _TOKEN.findall(text))
+    return any(sign.isdigit() for sign in text) or any(not names.isdisjoint(word.split()) for word in words)
+
+
+@cache
+def _time_names(language: str) -> frozenset[str]:
+    """Return the words of a language that alone mean a day, or a part or a length of time."""
+    spoken = date_language(language)
+    phrases = (*spoken.days, *spoken.weekdays, *spoken.months, *spoken.units)
+    return frozenset(phrase for phrase in phrases if " " not in phrase)
+
+
 @cache
 def _time_words(language: str) -> frozenset[str]:
     """Return the words of a language without one of which no words mean a day or a length of time."""

@@ -3,6 +3,7 @@
 Never executes a deferrable call, whatever the limits are: a call that cannot be queued is refused.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -49,6 +50,13 @@ from store.snapshot import Snapshot
 from store.transaction import EntityWrite, Transaction
 from syncproto.ids import id_from_text
 
+CallObjection = Callable[[str, Arguments], str | None]
+"""Returns why a call must not be proposed, for what is known besides the journal; None if nothing is."""
+
+
+def no_objection(tool: str, args: Arguments) -> None:
+    """Object to nothing."""
+
 
 class _Reasoning(NamedTuple):
     """How an agent argues for a call: its own words, and the ids of the entries that it names."""
@@ -60,7 +68,8 @@ class _Reasoning(NamedTuple):
 class ToolCallHandler:
     """Handles the calls of one run, and answers each in words that the model can use.
 
-    `short_ids` are those by which the model may name what it was shown; a full id does as well.
+    `short_ids` are those by which the model may name what it was shown; a full id does as well. `objection`
+    refuses single changes; the answers of a question are not asked about.
     """
 
     def __init__(
@@ -69,9 +78,11 @@ class ToolCallHandler:
         baseline: Baseline,
         limits: ProposalLimits,
         short_ids: ShortIds = NO_SHORT_IDS,
+        objection: CallObjection = no_objection,
     ) -> None:
         self._run = run
         self._short_ids = short_ids
+        self._objection = objection
         self._baseline = baseline
         self._limits = limits
         self._change_sets = ChangeSetBuilder(run, baseline, limits)
@@ -206,6 +217,10 @@ class ToolCallHandler:
             return ProposalResult(
                 outcome, checked.redundant_reason or checked.refusal_reason or "", objection=objection
             )
+        objected = self._objection(tool, checked.args)
+        if objected is not None:
+            explanation = f"{_subject(tool, args, snapshot)}: {objected}"
+            return ProposalResult(CallOutcome.REFUSED, explanation, objection=objection)
         try:
             queued = self._change_sets.add_proposal(
                 snapshot,

@@ -13,6 +13,7 @@ from daemon.agents.proposing.call_handler import ToolCallHandler
 from daemon.agents.proposing.change_set_builder import ProposalLimits
 from daemon.agents.proposing.run_identity import RunIdentity
 from daemon.agents.proposing.tool_answers import CallOutcome, ToolAnswer
+from daemon.agents.running.refuted_calls import refutation_by_notes
 from daemon.agents.running.run_end import RunProgress, RunReceipt, finish_run, record_failed_run
 from daemon.agents.running.run_language import is_in_other_language
 from daemon.agents.running.transcript import Transcript
@@ -84,6 +85,7 @@ async def run_agent(
         run_inputs.baseline,
         limits,
         short_ids_of(run_inputs.context),
+        refutation_by_notes(run_inputs.context),
     )
     transcript = Transcript(agent, run_inputs.run_key, run_inputs.reason)
     progress = RunProgress(model.name, handler, transcript, TokenUsage())

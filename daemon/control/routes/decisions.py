@@ -22,7 +22,7 @@ from daemon.agents.deciding.decision_history import DecisionRecord
 from daemon.agents.deciding.decisions import DecisionOutcome, DecisionResult
 from daemon.agents.deciding.item_state import UNDECIDED
 from daemon.agents.deciding.waiting_items import PendingItem
-from daemon.agents.person.note_evidence import with_note_evidence
+from daemon.agents.running.note_evidence import with_note_evidence
 from daemon.control.route import AsyncHandler, Call, Nothing, ReadHandler, Route
 from daemon.journal import preferences
 from daemon.journal.references import entities

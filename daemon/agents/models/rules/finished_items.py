@@ -122,6 +122,16 @@ def finished_items(clause: Clause, items: Sequence[ItemPattern], cues: CueTable)
     ]
 
 
+def unfinished_items(clause: Clause, items: Sequence[ItemPattern], cues: CueTable) -> list[ChecklistItemView]:
+    """Return the items that a clause calls done and takes that back: not, half, once, almost."""
+    return [
+        item_pattern.item
+        for start, end in segment_spans(clause, cues)
+        if _taken_back(words_in(clause.unquoted[start:end]), cues)
+        for item_pattern in _items_called_done(clause, start, end, items, cues)
+    ]
+
+
 def _ticked_texts(own: str) -> list[str]:
     """Return the texts beside ticks: behind them if the clause begins with a mark, otherwise before them."""
     if own[:1] in _TICK + _CROSS:
@@ -173,16 +183,26 @@ def _items_said_done(
     clause: Clause, start: int, end: int, items: Sequence[ItemPattern], cues: CueTable
 ) -> list[ItemPattern]:
     """Return the item that a segment says is done, by a word for it or by the item's own verb."""
-    part = clause.unquoted[start:end]
-    words = words_in(part)
     # "Not sent", "once it is sent" and "almost sent" all contain the word for done.
-    if (cues.negations | cues.conditions | cues.done.unfinished).intersection(words):
+    if _taken_back(words_in(clause.unquoted[start:end]), cues):
         return []
+    return _items_called_done(clause, start, end, items, cues)
+
+
+def _taken_back(words: Sequence[str], cues: CueTable) -> bool:
+    return bool((cues.negations | cues.conditions | cues.done.unfinished).intersection(words))
+
+
+def _items_called_done(
+    clause: Clause, start: int, end: int, items: Sequence[ItemPattern], cues: CueTable
+) -> list[ItemPattern]:
+    """Return the item that stands in a segment beside a word for done, whatever else is said of it."""
+    part = clause.unquoted[start:end]
     part_words = words_with_accents(part, clause.text[start:end])
     is_said = phrase_pattern(cues.done.cues).search(part) is not None
     return [
         item_pattern
-        for item_pattern in _items_named(words, items, cues)
+        for item_pattern in _items_named(words_in(part), items, cues)
         if is_said or _is_done(part_words, item_pattern, cues)
     ]
 

@@ -56,7 +56,7 @@ _VALUES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class _NoteReading:
+class NoteReading:
     """A note, the tables of words that it is read by, and what the rules read in it."""
 
     note: EntryView
@@ -102,36 +102,49 @@ def _notes_of(snapshot: Snapshot, task_id: str, zone: tzinfo | None) -> _TaskNot
         return None
     typed = tuple(note for note in entry_views(snapshot, task.id, zone) if note.by != "agent")
     notes = with_wishes(typed, newest_wishes(snapshot, agent_id(task.id)), zone)
-    newest = [_cut(note) for note in notes[-NOTES_READ_MAX:]]
+    newest = [cut_note(note) for note in notes[-NOTES_READ_MAX:]]
     return _TaskNotes(view_of_task(snapshot, task), tuple(newest))
 
 
-def _cut(note: EntryView) -> EntryView:
+def cut_note(note: EntryView) -> EntryView:
+    """Return a note with as much of its text as is read."""
     return EntryView(note.id, note.text[:NOTE_CHARS_MAX], note.written_at, note.by)
 
 
 def note_evidence(item: PendingItem, task: TaskView, notes: Sequence[EntryView]) -> NoteEvidence | None:
-    """Return what notes say of a proposal; None if they cannot tell, as with another title of an item.
+    """Return what notes say of a waiting proposal; None if they cannot tell, as with a new title of an item.
 
     Of several notes that state a value, the newest counts.
     """
-    label = (
-        LabelView(str(item.args.get("id")), item.subject or "") if item.tool == ASSIGN_TASK_LABEL else None
-    )
-    around = sample_text((task.title, *(member.title for member in task.items)))
-    readings = [_read_by_rules(note, task.language, around, task.items, label) for note in notes]
-    if item.tool in _VALUES:
-        return _value_evidence(item.tool, item.args, readings)
-    if item.tool == ASSIGN_TASK_LABEL:
+    return evidence_on_call(item.tool, item.args, item.subject or "", task, notes)
+
+
+def evidence_on_call(
+    tool: str, args: Arguments, subject: str, task: TaskView, notes: Sequence[EntryView]
+) -> NoteEvidence | None:
+    """Return what notes say of a call; `subject` is the name of the label or item that it is about."""
+    label = LabelView(str(args.get("id")), subject) if tool == ASSIGN_TASK_LABEL else None
+    readings = read_notes(task, notes, label)
+    if tool in _VALUES:
+        return _value_evidence(tool, args, readings)
+    if tool == ASSIGN_TASK_LABEL:
         return _evidence(_newest(reading.note for reading in readings if reading.findings.labels), "says so")
-    if item.tool == ADD_CHECKLIST_ITEM:
-        title = str(item.args.get("title"))
+    if tool == ADD_CHECKLIST_ITEM:
+        title = str(args.get("title"))
         return _text_evidence(title, readings, [reading for reading in readings if _adds(reading, title)])
-    if item.tool == UPDATE_CHECKLIST_ITEM and "isChecked" in item.args:
-        identifier = item.args["id"] if item.args["isChecked"] is True else None
+    if tool == UPDATE_CHECKLIST_ITEM and "isChecked" in args:
+        identifier = args["id"] if args["isChecked"] is True else None
         stating = [reading for reading in readings if identifier in reading.findings.finished_quotes]
-        return _text_evidence(item.subject or "", readings, stating)
+        return _text_evidence(subject, readings, stating)
     return None
+
+
+def read_notes(
+    task: TaskView, notes: Sequence[EntryView], label: LabelView | None = None
+) -> list[NoteReading]:
+    """Return what the rules read in each note, in the order of the notes."""
+    around = sample_text((task.title, *(member.title for member in task.items)))
+    return [_read_by_rules(note, task.language, around, task.items, label) for note in notes]
 
 
 @lru_cache(maxsize=512)
@@ -141,7 +154,7 @@ def _read_by_rules(
     around: str,
     items: tuple[ChecklistItemView, ...],
     label: LabelView | None,
-) -> _NoteReading:
+) -> NoteReading:
     """Read a note as the embedded model does. The same note is read once, however often it is shown."""
     tables = note_tables(note.text, language, around)
     labels = () if label is None else (label,)
@@ -149,13 +162,13 @@ def _read_by_rules(
     for table in tables:
         candidates = MentionCandidates(item_patterns(items, table), labels)
         findings.merge(read_note(note.text, note.written_at, table, candidates))
-    return _NoteReading(note, tables, findings)
+    return NoteReading(note, tables, findings)
 
 
 # -- values -------------------------------------------------------------------------------------------
 
 
-def _value_evidence(tool: str, args: Arguments, readings: Sequence[_NoteReading]) -> NoteEvidence | None:
+def _value_evidence(tool: str, args: Arguments, readings: Sequence[NoteReading]) -> NoteEvidence | None:
     """Hold a value against those that notes state, and then against what they only mention."""
     field, argument = _VALUES[tool]
     proposed = str(args.get(argument))
@@ -174,7 +187,7 @@ def _value_evidence(tool: str, args: Arguments, readings: Sequence[_NoteReading]
     return None if field == "title" else _evidence(None, "silent")
 
 
-def _mentions(reading: _NoteReading, field: str, proposed: str) -> bool:
+def _mentions(reading: NoteReading, field: str, proposed: str) -> bool:
     """Return whether a note has a day or a length of time somewhere, whatever it says of it."""
     if field == "due":
         day = grammar.date_or_none(*map(int, proposed.split("-"))) if proposed.count("-") == 2 else None
@@ -218,13 +231,13 @@ def _languages(tables: tuple[CueTable, ...]) -> tuple[str, ...]:
 # -- items --------------------------------------------------------------------------------------------
 
 
-def _adds(reading: _NoteReading, title: str) -> bool:
+def _adds(reading: NoteReading, title: str) -> bool:
     wanted = comparison_key(title)
     return any(comparison_key(listed) == wanted for listed, _ in reading.findings.new_items)
 
 
 def _text_evidence(
-    words: str, readings: Sequence[_NoteReading], stating: Sequence[_NoteReading]
+    words: str, readings: Sequence[NoteReading], stating: Sequence[NoteReading]
 ) -> NoteEvidence:
     """Hold an item against the notes that state it, else against those that have most of its words."""
     if stating:
@@ -233,7 +246,7 @@ def _text_evidence(
     return _evidence(mentioning, "silent" if mentioning is None else "mentions it")
 
 
-def _has_words_of(title: str, reading: _NoteReading) -> bool:
+def _has_words_of(title: str, reading: NoteReading) -> bool:
     """Return whether a note has most of the words of a title, inflected or not, function words aside."""
     function_words = frozenset().union(*(table.function_words for table in reading.tables))
     named = {

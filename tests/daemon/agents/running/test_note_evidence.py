@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.agents.deciding.waiting_items import NoteEvidence, PendingItem
-from daemon.agents.person import note_evidence as module
-from daemon.agents.person.note_evidence import note_evidence, with_note_evidence
+from daemon.agents.running import note_evidence as module
+from daemon.agents.running.note_evidence import note_evidence, with_note_evidence
 from daemon.agents.tools.model_interface import ChecklistItemView, EntryView, TaskView
 from syncproto.ids import EntityId, id_to_text
 from tests.support.decision_verbs import waiting
