@@ -23,21 +23,31 @@ from daemon.agents.models.rules.embedded_model import RulesModel
 from daemon.agents.tools.model_interface import Model
 from daemon.clock import SystemClock
 from daemon.config import ModelSettings
+from tests.daemon.agents.models.openai.try_model import Failed, ServedModel, model_server
 from tests.judge.play import play
 from tests.judge.results import HEAD, Result, ResultFile, line_of, result_of, summary
 from tests.judge.scenario import Scenario, load_scenarios, spread
 
 
 async def judge_all(
-    scenarios: Sequence[Scenario], model: Model, *, limit_s: float, kept: ResultFile
+    scenarios: Sequence[Scenario],
+    model: Model,
+    *,
+    limit_s: float,
+    kept: ResultFile,
+    served: ServedModel | None,
 ) -> list[Result]:
     """Play the scenarios one after the other, keep each result at once, and return all of them.
 
-    What is kept already is not played again.
+    What is kept already is not played again. Raises Failed if the server that is `served` here died:
+    a result that has only that to say is not kept.
     """
     for scenario in scenarios:
         if scenario.name not in kept.known:
-            kept.keep(result_of(scenario, await play(scenario, model, limit_s)))
+            outcome = await play(scenario, model, limit_s)
+            if served is not None:
+                served.require_alive()
+            kept.keep(result_of(scenario, outcome))
             print(line_of(kept.known[scenario.name]), flush=True)
     return [kept.known[scenario.name] for scenario in scenarios]
 
@@ -69,11 +79,10 @@ async def run(options: argparse.Namespace) -> int:
     """Judge, and print the table."""
     async with AsyncExitStack() as ending:
         model: Model = RulesModel()
+        served: ServedModel | None = None
         if not options.rules:
             url, name = options.url, options.name
             if not url:
-                from tests.daemon.agents.models.openai.try_model import model_server  # only if it is wanted
-
                 served = ending.enter_context(model_server(options.python, name or "qwen"))
                 url, name = f"{served.url}/v1", served.name
             settings = ModelSettings(kind="openai", base_url=url, name=name, mode=options.mode)
@@ -84,7 +93,7 @@ async def run(options: argparse.Namespace) -> int:
             model = remote
         print(HEAD, flush=True)
         kept = ResultFile(options.results, resume=options.resume)
-        results = await judge_all(_chosen(options), model, limit_s=options.limit_s, kept=kept)
+        results = await judge_all(_chosen(options), model, limit_s=options.limit_s, kept=kept, served=served)
     print()
     print(summary(results))
     return 0
@@ -92,7 +101,11 @@ async def run(options: argparse.Namespace) -> int:
 
 async def main_with(words: Sequence[str] | None = None) -> int:
     """Judge by the words of a command line; return the exit code."""
-    return await run(_options(words))
+    try:
+        return await run(_options(words))
+    except Failed as fault:
+        print(f"judge-model: {fault}; --resume goes on from here", file=sys.stderr)
+        return 1
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ Never asks a real model.
 """
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,14 @@ from tests.judge.results import ResultFile, read_results
 DUE = ("update_task_due_date", {"dueDate": "2026-04-30"})
 WRONG = ("set_task_title", {"title": "Something else"})
 REPORTED = ("update_report", {"title": "Tax return", "tldr": "The return is due at the end of April."})
+DYING_SERVER = """
+import os, socket, sys
+with socket.create_server(("127.0.0.1", int(sys.argv[3]))) as server:
+    while True:
+        connection, _ = server.accept()
+        if connection.recv(9):
+            os._exit(7)
+"""
 FORM = ("--mode", "tools", "--name", "fake-1")
 
 
@@ -62,6 +71,20 @@ async def test_a_scenario_that_takes_too_long_ends_and_says_so(tmp_path: Path):
 async def test_a_server_that_refuses_is_told_in_the_table(tmp_path: Path):
     _, (result,) = await judged(tmp_path / "r.jsonl", refuses(401))
     assert "key" in result["ended"]
+
+
+async def test_a_server_that_dies_ends_the_judging_with_a_sentence_and_keeps_no_result(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    """The stand-in for the server's program serves its port, and ends at the first question."""
+    dying = tmp_path / "python"
+    dying.write_text(f"#!{sys.executable}\n{DYING_SERVER}")
+    dying.chmod(0o755)
+    file = tmp_path / "r.jsonl"
+    words = ("--url", "", "--python", str(dying), "--mode", "tools", "--only", "en-correction-due")
+    assert await main_with((*words, "--results", str(file), "--limit-s", "5")) == 1
+    assert "the model's server died" in capsys.readouterr().err
+    assert read_results(file) == {}
 
 
 def test_a_result_is_kept_the_moment_it_is_known(tmp_path: Path):

@@ -156,6 +156,8 @@ def running(
             sys.stderr.write(buffered_random.read().decode(errors="replace")[-4000:])
             raise
         finally:
+            if process.stdin is not None:
+                process.stdin.close()
             process.terminate()
             try:
                 process.wait(STOP_S)
