@@ -105,10 +105,10 @@ class _Notes:
 
     def _objection_to_priority(self, args: Arguments) -> str | None:
         stated = [reading for reading in self._readings if reading.findings.priority]
-        said = stated[-1].findings.priority if stated else None
-        if said is None or not said.is_exact or said.value == args["priority"]:
+        newest = stated[-1].findings.priority if stated else None
+        if newest is None or not newest.is_exact or newest.value == args["priority"]:
             return None
-        return f"a note says {said.value}" if stated[-1].note.id in self._new else None
+        return f"a note says {newest.value}" if stated[-1].note.id in self._new else None
 
     # -- items ----------------------------------------------------------------------------------------
 

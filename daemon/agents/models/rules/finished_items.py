@@ -127,7 +127,7 @@ def unfinished_items(clause: Clause, items: Sequence[ItemPattern], cues: CueTabl
     return [
         item_pattern.item
         for start, end in segment_spans(clause, cues)
-        if _taken_back(words_in(clause.unquoted[start:end]), cues)
+        if _takes_back(words_in(clause.unquoted[start:end]), cues)
         for item_pattern in _items_called_done(clause, start, end, items, cues)
     ]
 
@@ -184,12 +184,12 @@ def _items_said_done(
 ) -> list[ItemPattern]:
     """Return the item that a segment says is done, by a word for it or by the item's own verb."""
     # "Not sent", "once it is sent" and "almost sent" all contain the word for done.
-    if _taken_back(words_in(clause.unquoted[start:end]), cues):
+    if _takes_back(words_in(clause.unquoted[start:end]), cues):
         return []
     return _items_called_done(clause, start, end, items, cues)
 
 
-def _taken_back(words: Sequence[str], cues: CueTable) -> bool:
+def _takes_back(words: Sequence[str], cues: CueTable) -> bool:
     return bool((cues.negations | cues.conditions | cues.done.unfinished).intersection(words))
 
 

@@ -105,10 +105,10 @@ def test_an_older_note_refutes_nothing_that_a_newer_one_may_have_put_right():
 
 
 def test_silence_refutes_nothing_if_a_person_asked_or_code_does_not_know_the_language():
-    asked = context_of("Choose a good day for it.")
-    wish = replace(asked.new_entries[0], is_wish=True)
-    asked = replace(asked, new_entries=(wish,), entries=())
-    assert objection(asked, DUE, dueDate="2026-03-20") is None
+    context = context_of("Choose a good day for it.")
+    wish = replace(context.new_entries[0], is_wish=True)
+    context = replace(context, new_entries=(wish,), entries=())
+    assert objection(context, DUE, dueDate="2026-03-20") is None
     assert objection(context_of("明日までに。", language="ja"), DUE, dueDate="2026-03-20") is None
 
 
