@@ -18,14 +18,12 @@ from daemon.journal.fields.placement import (
 from daemon.journal.fields.provenance import is_set_by_person
 from daemon.journal.references import entities
 from daemon.journal.references.entities import BaseClock
-from daemon.journal.tasks import require_visible_task, touch_task
+from daemon.journal.tasks import remove_child, require_visible_task, restore_child, touch_task
 from daemon.journal.views.presenter import JournalPresenter
 from daemon.journal.views.structures import Checklist
 from store.fold.entity import Entity
-from store.fold.entity_state import DELETED
 from store.snapshot import Snapshot
 from store.transaction import EntityWrite, Transaction
-from syncproto.codec import Value
 from syncproto.ids import EntityId
 
 
@@ -114,19 +112,13 @@ def move(tx: Transaction, ref: str, wanted: ChecklistMove) -> Checklist:
 
 def remove(tx: Transaction, ref: str) -> Checklist:
     """Take a checklist out of sight, and its items with it."""
-    checklist = entities.find_entity(tx, ["checklist"], ref, removed=True)
-    if checklist.visible:
-        tx.commit([EntityWrite(checklist.id, "checklist", {DELETED: True})])
-    return _present(tx, checklist.id)
+    return _present(tx, remove_child(tx, "checklist", ref).id)
 
 
 def restore(tx: Transaction, ref: str) -> Checklist:
     """Bring a removed checklist back with the items that it had; those removed on their own stay removed."""
     checklist = entities.find_entity(tx, ["checklist"], ref, removed=True)
-    task = require_visible_task(_task(tx, checklist))
-    fields: dict[str, Value] = {DELETED: False}
-    if not is_set_by_person(checklist, DELETED, False):
-        tx.commit([EntityWrite(checklist.id, "checklist", fields), *([touch_task(task)] if task else [])])
+    restore_child(tx, checklist, _task(tx, checklist))
     return _present(tx, checklist.id)
 
 

@@ -11,12 +11,11 @@ from daemon.journal.fields import validation
 from daemon.journal.fields.provenance import is_set_by_person
 from daemon.journal.references import entities
 from daemon.journal.references.entities import BaseClock
-from daemon.journal.tasks import require_visible_task, touch_task
+from daemon.journal.tasks import remove_child, require_visible_task, restore_child, touch_task
 from daemon.journal.views.presenter import JournalPresenter
 from daemon.journal.views.structures import Entry
 from daemon.timestamps import iso_utc
 from store.fold.entity import Entity
-from store.fold.entity_state import DELETED
 from store.snapshot import Snapshot
 from store.transaction import EntityWrite, Transaction
 from syncproto.codec import Value
@@ -87,19 +86,13 @@ def edit(tx: Transaction, ref: str, change: EntryEdit) -> Entry:
 
 def remove(tx: Transaction, ref: str) -> Entry:
     """Take an entry out of sight; its text stays in the history."""
-    entry = entities.find_entity(tx, ["entry"], ref, removed=True)
-    if entry.visible:
-        tx.commit([EntityWrite(entry.id, "entry", {DELETED: True})])
-    return _present(tx, entry.id)
+    return _present(tx, remove_child(tx, "entry", ref).id)
 
 
 def restore(tx: Transaction, ref: str) -> Entry:
     """Bring a removed entry back."""
     entry = entities.find_entity(tx, ["entry"], ref, removed=True)
-    task = require_visible_task(_task(tx, entry))
-    fields: dict[str, Value] = {DELETED: False}
-    if not is_set_by_person(entry, DELETED, False):
-        tx.commit([EntityWrite(entry.id, "entry", fields), *([touch_task(task)] if task else [])])
+    restore_child(tx, entry, _task(tx, entry))
     return _present(tx, entry.id)
 
 

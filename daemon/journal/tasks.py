@@ -201,6 +201,22 @@ def require_visible_task(task: Entity | None) -> Entity | None:
     return task
 
 
+def remove_child(tx: Transaction, kind: str, ref: str) -> Entity:
+    """Take out of sight what hangs from a task, if it is in sight; return it as it was."""
+    child = entities.find_entity(tx, [kind], ref, removed=True)
+    if child.visible:
+        tx.commit([EntityWrite(child.id, kind, {DELETED: True})])
+    return child
+
+
+def restore_child(tx: Transaction, child: Entity, task: Entity | None) -> None:
+    """Bring back what hangs from a task, unless a person did already. Raises Refused for a removed task."""
+    task = require_visible_task(task)
+    if not is_set_by_person(child, DELETED, False):
+        restored = EntityWrite(child.id, child.kind, {DELETED: False})
+        tx.commit([restored, *([touch_task(task)] if task else [])])
+
+
 # -- fields -------------------------------------------------------------------------------------------
 
 _CHECKS: Mapping[str, Any] = {
