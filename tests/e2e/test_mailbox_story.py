@@ -68,6 +68,8 @@ def test_laptop_and_desktop_never_meet(device: MakeDevice, tmp_path: Path) -> No
     (box,) = laptop.do("mailbox", "list")
     assert (box["trouble"], box["unreadable"], box["gaps"]) == (None, 0, 0)
     assert [reader["name"] for reader in box["readers"]] == ["desktop"]
+    assert [mailbox["name"] for mailbox in laptop.do("status")["mailboxes"]] == ["box"]
+    assert "mailbox box is looked into" in laptop.run("doctor").out
     # Nothing that a stranger could read lies in the folder.
     for file in folder.rglob("*"):
         assert file.is_dir() or b"Paint" not in file.read_bytes()

@@ -230,28 +230,6 @@ class SyncReportJson(TypedDict, total=False):
     peers_left_out: int
 
 
-class MailboxReaderJson(TypedDict, total=False):
-    device: str
-    name: str
-    noticed_at: str
-    lacks: int
-
-
-class MailboxStateJson(TypedDict, total=False):
-    name: str
-    kind: str
-    place: str
-    looked_at: str | None
-    trouble: str | None
-    trouble_id: str
-    trouble_params: dict[str, Any]
-    blobs: int
-    bytes: int
-    unreadable: int
-    gaps: int
-    readers: list[MailboxReaderJson]
-
-
 class WrittenBundleJson(TypedDict, total=False):
     file: str
     bytes: int

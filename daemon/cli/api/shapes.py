@@ -381,6 +381,28 @@ class CheckJson(TypedDict, total=False):
     remedy_params: dict[str, Any]
 
 
+class MailboxReaderJson(TypedDict, total=False):
+    device: str
+    name: str
+    noticed_at: str
+    lacks: int
+
+
+class MailboxStateJson(TypedDict, total=False):
+    name: str
+    kind: str
+    place: str
+    looked_at: str | None
+    trouble: str | None
+    trouble_id: str
+    trouble_params: dict[str, Any]
+    blobs: int
+    bytes: int
+    unreadable: int
+    gaps: int
+    readers: list[MailboxReaderJson]
+
+
 class StatusJson(TypedDict, total=False):
     device_id: str
     name: str
@@ -399,6 +421,7 @@ class StatusJson(TypedDict, total=False):
     expiring_items: int
     conflicts: int
     model: CheckJson | None
+    mailboxes: list[MailboxStateJson]
 
 
 class ChangeJson(TypedDict, total=False):

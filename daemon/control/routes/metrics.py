@@ -4,7 +4,7 @@ Never tells what is in the journal, nor a person's or a device's name: metrics a
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from daemon.control.request_metrics import (
 from daemon.control.route import Call, Nothing, Route, StreamHandler
 from daemon.disk import DiskFloor
 from daemon.peers.linking.device_states import DeviceList
+from daemon.peers.mailboxes.mailboxes import MailboxState
 from daemon.peers.network import PeerNetwork
 from store.local import run_log
 from store.snapshot import Snapshot
@@ -67,9 +68,18 @@ class MetricsRoutes:
     async def _tell(self, request: web.Request, call: Call[Nothing, Nothing]) -> web.StreamResponse:
         del request, call
         devices = await self._peers.devices.list_states()
+        mailboxes = await self._peers.mailboxes.states()
         metric_families = await self._store.read(lambda snapshot: list(self._journal_metrics(snapshot)))
         text = prometheus_text(
-            iter([*metric_families, *_peers(devices), *self._machine(), *request_families(self._meter)])
+            iter(
+                [
+                    *metric_families,
+                    *_peers(devices),
+                    *_mailboxes(mailboxes),
+                    *self._machine(),
+                    *request_families(self._meter),
+                ]
+            )
         )
         return web.Response(body=text.encode(), headers={"Content-Type": MEDIA})
 
@@ -113,6 +123,17 @@ def _peers(devices: DeviceList) -> Iterator[MetricFamily]:
         "peer_lag_commits", "gauge", "Commits that a device is known to lack.", label_samples("device", lags)
     )
     yield gauge("peers_left_out", "Devices of the roster that are not linked with: too many.", left_out)
+
+
+def _mailboxes(mailboxes: Sequence[MailboxState]) -> Iterator[MetricFamily]:
+    columns: dict[str, tuple[str, Callable[[MailboxState], float]]] = {
+        "mailbox_usable": ("Whether a mailbox could be looked into.", lambda state: not state.trouble),
+        "mailbox_blobs": ("Blobs of this vault in a mailbox.", lambda state: state.blobs),
+        "mailbox_bytes": ("Bytes of this vault in a mailbox.", lambda state: state.bytes),
+    }
+    for name, (description, value_of) in columns.items():
+        values: dict[str, float | None] = {state.name: value_of(state) for state in mailboxes}
+        yield MetricFamily(name, "gauge", description, label_samples("mailbox", values))
 
 
 def _size(database: Path) -> int:

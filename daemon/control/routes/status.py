@@ -21,6 +21,7 @@ from daemon.control.route import AsyncHandler, Call, Nothing, Route
 from daemon.journal import conflicts
 from daemon.journal.views.structures import ClockJson
 from daemon.peers.linking.device_states import DeviceList, DeviceState
+from daemon.peers.mailboxes.mailboxes import MailboxState
 from daemon.peers.network import PeerNetwork
 from store.queries.clock_counters import counters_of
 from store.snapshot import Snapshot
@@ -56,6 +57,7 @@ class Status(Struct, frozen=True, kw_only=True):
     expiring_items: int = 0
     conflicts: int
     model: Check | None = None
+    mailboxes: list[MailboxState] = []
 
 
 class StatusRoutes:
@@ -84,9 +86,16 @@ class StatusRoutes:
         devices = await self._peers.devices.list_states()
         checks = await remote_model.check_models(self._remotes)
         trouble = next((check for check in checks if not check.well), None)
-        return await self._store.read(lambda snapshot: self._read(snapshot, devices, trouble))
+        mailboxes = await self._peers.mailboxes.states()
+        return await self._store.read(lambda snapshot: self._read(snapshot, devices, mailboxes, trouble))
 
-    def _read(self, snapshot: Snapshot, devices: DeviceList, model: Check | None) -> Status:
+    def _read(
+        self,
+        snapshot: Snapshot,
+        devices: DeviceList,
+        mailboxes: list[MailboxState],
+        model: Check | None,
+    ) -> Status:
         counts, replica = snapshot.counts(), snapshot.replica
         vector, vector_left_out = _shown_vector(snapshot)
         members = [device for device in devices.states if not device.this and not device.removed]
@@ -109,6 +118,7 @@ class StatusRoutes:
             agents=agent_overview.count_agents(snapshot, *self._scheduler.counts()),
             conflicts=conflicts.count_conflicts(snapshot),
             model=model,
+            mailboxes=mailboxes,
             pending_items=waiting_items.waiting_count(waiting),
             expiring_items=waiting_items.waiting_count(item for item in waiting if item.expires_soon),
         )

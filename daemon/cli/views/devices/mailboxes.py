@@ -16,7 +16,8 @@ from daemon.cli.wording.sentences import answer_words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from daemon.cli.api.other_shapes import MailboxStateJson, ReadBundleJson, WrittenBundleJson
+    from daemon.cli.api.other_shapes import ReadBundleJson, WrittenBundleJson
+    from daemon.cli.api.shapes import MailboxStateJson
     from daemon.cli.terminal.display import Display
 
 _KIB: Final = 1024

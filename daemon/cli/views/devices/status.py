@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from daemon.cli.terminal.text import escape, pad_right, wrap_lines
 from daemon.cli.translation import _, gettext_noop, ngettext
+from daemon.cli.views.devices.mailboxes import mailbox_rows
 from daemon.cli.views.devices.members import (
     admission_words,
     device_rows,
@@ -50,6 +51,8 @@ def status_rows(status: StatusJson) -> Iterator[Sequence[object]]:
             yield from (("peer", *row) for row in device_rows(value))
         elif key == "agents" and isinstance(value, dict):
             yield from ((f"agents_{name}", count) for name, count in value.items())
+        elif key == "mailboxes" and isinstance(value, list):
+            yield from (("mailbox", *row) for row in mailbox_rows(value))
         elif key == "model" and isinstance(value, dict):
             yield key, value.get("found")
         else:
@@ -81,6 +84,11 @@ def status_screen(status: StatusJson, display: Display) -> Iterator[str]:
     if disputed := int(status.get("conflicts") or 0):
         yield _fact(_("conflicts"), display.paint(_settle(disputed), "yellow"), display)
     yield from _peers(status, display)
+    for index, mailbox in enumerate(status.get("mailboxes") or ()):
+        words = escape(mailbox.get("name") or "?")
+        if mailbox.get("trouble"):
+            words = with_colon(words) + display.paint(escape(answer_words(mailbox, "trouble")), "yellow")
+        yield _fact("" if index else _("mailboxes"), words, display)
 
 
 def _peers(status: StatusJson, display: Display) -> Iterator[str]:
