@@ -21,21 +21,23 @@ from daemon.agents.deciding.change_set_status import ChangeSetSummary
 from daemon.agents.deciding.decision_history import DecisionRecord
 from daemon.agents.deciding.decisions import DecisionOutcome, DecisionResult
 from daemon.agents.deciding.item_state import UNDECIDED
+from daemon.agents.deciding.verdict_requests import (
+    RequestedVerdict,
+    VerdictRequest,
+    apply_verdict,
+    decide_item,
+)
 from daemon.agents.deciding.waiting_items import PendingItem
 from daemon.agents.running.note_evidence import with_note_evidence
 from daemon.control.route import AsyncHandler, Call, Nothing, ReadHandler, Route
-from daemon.journal import preferences
 from daemon.journal.references import entities
-from daemon.journal.references.names import category_id_of
 from daemon.refusal import Candidate, RefusalCode, Refused, usage_error
-from store.file.errors import StoreError
 from store.fold.verdicts import DecisionStatus, Verdict
 from store.queries.items import items_with_prefix
-from store.sentence import foreign_text, sentence
+from store.sentence import sentence
 from store.snapshot import Snapshot
 from store.threads import StoreThreads
 from store.transaction import Transaction
-from syncproto.errors import CommitTooLarge
 from syncproto.ids import EntityId, id_to_text
 
 ITEMS_MAX = 500
@@ -44,7 +46,6 @@ LISTED_DEFAULT = 100
 Hash = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 Hashes = dict[EntityId | str, bytes]
 """What was shown of items: the hash of the arguments, by the item, or by a reference that names none."""
-VerdictName = Literal["confirmed", "rejected", "undone", "reopened", "deferred"]
 
 
 class PendingQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -77,7 +78,7 @@ class Decide(Struct, frozen=True, forbid_unknown_fields=True):
     what an ask offers.
     """
 
-    verdict: VerdictName
+    verdict: RequestedVerdict
     items: Annotated[list[str], Meta(max_length=ITEMS_MAX)] | None = None
     set: str | None = None
     args_hashes: Annotated[dict[str, Hash], Meta(max_length=ITEMS_MAX)] | None = None
@@ -158,65 +159,38 @@ class DecisionRoutes:
     async def _decide_one(self, item: EntityId | str, body: Decide, hashes: Hashes) -> DecisionResult:
         if isinstance(item, str):
             return _unknown(item)
-        try:
-            return await self._store.write(lambda tx: self._verdict(tx, item, body, hashes))
-        except (StoreError, CommitTooLarge) as fault:
-            words = fault.sentence if isinstance(fault, StoreError) else foreign_text(str(fault))
-            return decisions.decision_result(
-                id_to_text(item), decisions.UNKNOWN, DecisionOutcome.FAILED, words
-            )
+        return await decide_item(self._store, item, lambda tx: self._verdict(tx, item, body, hashes))
 
     def _verdict(self, tx: Transaction, item: EntityId, body: Decide, hashes: Hashes) -> DecisionResult:
-        reason, via, force = body.reason, body.via, body.force
         if _is_ask(tx, item):
             return ask_decisions.decide(
                 tx,
                 item,
                 Verdict(body.verdict),
-                reason=reason,
-                via=via,
+                reason=body.reason,
+                via=body.via,
                 edit=body.edit,
                 option=body.option,
                 shown=hashes.get(item),
             )
+        force = body.force
         if body.set is not None:
             left = set_decisions.answer_if_left_out(tx, item, None if body.args_hashes is None else hashes)
             if left is not None:
                 return left
             # What is decided already is only reported: force is for what the set stands for.
             force = force and tx.item_status(item).status is DecisionStatus.PENDING
-        match body.verdict:
-            case "confirmed":
-                return decisions.confirm(
-                    tx,
-                    item,
-                    force=force,
-                    again=body.again,
-                    edit=body.edit,
-                    shown=hashes.get(item),
-                    reason=reason,
-                    via=via,
-                    reason_min=self._reason_min,
-                )
-            case "rejected":
-                rejected = decisions.reject(tx, item, reason=reason, via=via)
-                if body.remember and reason is not None and rejected.result is DecisionOutcome.APPLIED:
-                    _remember(tx, item, reason)
-                return rejected
-            case "undone":
-                return decisions.undo(tx, item, reason=reason, via=via)
-            case "reopened":
-                return decisions.reopen(tx, item, reason=reason, via=via)
-            case "deferred":
-                return decisions.defer(tx, item, reason=reason, via=via)
-
-
-def _remember(tx: Transaction, item: EntityId, reason: str) -> None:
-    """Make a preference of the reason of a rejection, in the transaction of the rejection."""
-    stored = tx.item(item)
-    task = None if stored is None else tx.entity(stored.task)
-    if task is not None:
-        preferences.remember(tx, reason, category_id_of(task))
+        request = VerdictRequest(
+            verdict=body.verdict,
+            via=body.via,
+            reason_min=self._reason_min,
+            reason=body.reason,
+            edit=body.edit,
+            force=force,
+            again=body.again,
+            remember=body.remember,
+        )
+        return apply_verdict(tx, item, request, hashes.get(item))
 
 
 def _require_fit_for_set(body: Decide) -> None:
