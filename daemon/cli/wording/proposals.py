@@ -108,6 +108,67 @@ def rationale_words(item: PendingItemJson) -> str:
     return item.get("rationale") or (str((item.get("args") or {}).get("reason") or "") if is_argued else "")
 
 
+def item_marks(item: PendingItemJson) -> list[tuple[str, str]]:
+    """Give what is unusual about an item, each with its colour."""
+    marks = []
+    if item.get("disputed"):
+        marks.append((_("disputed: your devices decided differently"), "red"))
+    if item.get("stale"):
+        marks.append((_("stale: it has changed since"), "yellow"))
+    if item.get("edited"):
+        marks.append((_("with the arguments that you edited"), "yellow"))
+    if item.get("expires_soon"):
+        marks.append((_("expires within a day"), "yellow"))
+    if item.get("status") == "deferred":
+        marks.append((_("deferred"), "yellow"))
+    if need_words(item.get("presence")):
+        marks.append((need_words(item.get("presence")), "yellow"))
+    return marks
+
+
+def need_words(presence: object) -> str:
+    """Say what a verdict needs in order to count; empty if every one counts."""
+    say = _NEEDS.get(str(presence))
+    return "" if say is None else say()
+
+
+LACKS: Final[Mapping[str, Callable[[], str]]] = {
+    "other_device": lambda: _("not from another device: it does not count"),
+    "passkey": lambda: _("without a passkey: it does not count"),
+}
+"""What a verdict lacks that changes nothing."""
+
+_NEEDS: Final[Mapping[str, Callable[[], str]]] = {
+    "other_device": lambda: _("counts only if another device decides"),
+    "passkey": lambda: _("counts only with your passkey"),
+}
+
+
+def note_words(item: PendingItemJson, now_s: float | None) -> str:
+    """Say what the notes say of it, as this device reads them; "" if they cannot tell."""
+    notes = item.get("notes") or {}
+    say = _NOTE_WORDS.get(str(notes.get("verdict")))
+    if say is None:
+        return ""
+    argument = next(iter(value_changes(item)), None)
+    value = value_words(notes.get("value"), "" if argument is None else argument.field)
+    return say().format(when=relative_time(notes.get("written_at"), now_s), value=value)
+
+
+def agrees_with_notes(item: PendingItemJson) -> bool:
+    """Report whether a note says or mentions what is proposed."""
+    return (item.get("notes") or {}).get("verdict") in ("says so", "mentions it")
+
+
+_NOTE_WORDS: Final[Mapping[str, Callable[[], str]]] = {
+    "says so": lambda: _("a note says so ({when})"),
+    "mentions it": lambda: _("a note mentions it ({when})"),
+    "says other": lambda: _("a note says {value} ({when})"),
+    "silent": lambda: _("no note says so"),
+}
+"""The sentences, which are looked up in the language of the person when they are shown."""
+
+
 def side_values(item: Mapping[str, Any], key: str) -> dict[str, Any]:
     """Give the values of one side (`base`, `current` or `proposed`) by their fields."""
     side: Any = item.get(key)
@@ -233,22 +294,7 @@ _SAY: Final[Mapping[str, Callable[[PendingItemJson, Mapping[str, Any]], str]]] =
 
 
 def note_lines(item: PendingItemJson, width: int, display: Display) -> Iterator[str]:
-    """Say what the notes say of it, as this device reads them; nothing if they cannot tell."""
-    notes = item.get("notes") or {}
-    say = _NOTE_WORDS.get(str(notes.get("verdict")))
-    if say is None:
-        return
-    argument = next(iter(value_changes(item)), None)
-    value = value_words(notes.get("value"), "" if argument is None else argument.field)
-    words = say().format(when=relative_time(notes.get("written_at"), display.now_s), value=value)
-    style = "dim" if notes.get("verdict") in ("says so", "mentions it") else "yellow"
-    yield from (display.paint(line, style) for line in wrap_lines(words, width))
-
-
-_NOTE_WORDS: Final[Mapping[str, Callable[[], str]]] = {
-    "says so": lambda: _("a note says so ({when})"),
-    "mentions it": lambda: _("a note mentions it ({when})"),
-    "says other": lambda: _("a note says {value} ({when})"),
-    "silent": lambda: _("no note says so"),
-}
-"""The sentences, which are looked up in the language of the person when they are shown."""
+    """Draw what the notes say of it; nothing if they cannot tell."""
+    words = note_words(item, display.now_s)
+    style = "dim" if agrees_with_notes(item) else "yellow"
+    yield from (display.paint(line, style) for line in wrap_lines(words, width) if words)

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 from daemon.cli.terminal.text import escape, wrap_lines
 from daemon.cli.translation import _
 from daemon.cli.views.journal.agent_words import agent_quote_lines
-from daemon.cli.views.proposals.pending import WIDTH_MAX, idle_verdict_lines, need_words
+from daemon.cli.views.proposals.pending import WIDTH_MAX, idle_verdict_lines
 from daemon.cli.wording import terms
 from daemon.cli.wording.dates import relative_future_time, relative_time
+from daemon.cli.wording.proposals import need_words
 from daemon.cli.wording.short_ids import short_ids_of
 
 if TYPE_CHECKING:

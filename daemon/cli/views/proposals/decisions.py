@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 from daemon.cli.terminal.text import display_width, escape, pad_right, wrap_lines
 from daemon.cli.translation import _
 from daemon.cli.views.journal.agent_words import argument_lines
-from daemon.cli.views.proposals.pending import LACKS
 from daemon.cli.wording import terms
 from daemon.cli.wording.dates import relative_time
-from daemon.cli.wording.proposals import summary_words
+from daemon.cli.wording.proposals import LACKS, summary_words
 from daemon.cli.wording.short_ids import short_ids_of
 from daemon.cli.wording.values import author_words, field_words, in_quotation_marks, value_words, with_colon
 

@@ -15,6 +15,8 @@ from daemon.cli.views.proposals.changes import diff_lines
 from daemon.cli.wording import terms
 from daemon.cli.wording.dates import parse_time_s, relative_future_time, relative_time
 from daemon.cli.wording.proposals import (
+    LACKS,
+    item_marks,
     note_lines,
     question_id,
     rationale_words,
@@ -27,7 +29,7 @@ from daemon.cli.wording.short_ids import short_ids_of
 from daemon.cli.wording.values import field_words, value_words, with_colon
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from daemon.cli.api.shapes import DecisionResultJson, PendingItemJson
     from daemon.cli.terminal.display import Display
@@ -116,42 +118,6 @@ def item_lines(item: PendingItemJson, short: str, display: Display) -> Iterator[
         *idle_verdict_lines(item, width, display),
     ]
     yield from (_INDENT + line for line in below)
-
-
-def item_marks(item: PendingItemJson) -> list[tuple[str, str]]:
-    """Give what is unusual about an item, each with its colour."""
-    marks = []
-    if item.get("disputed"):
-        marks.append((_("disputed: your devices decided differently"), "red"))
-    if item.get("stale"):
-        marks.append((_("stale: it has changed since"), "yellow"))
-    if item.get("edited"):
-        marks.append((_("with the arguments that you edited"), "yellow"))
-    if item.get("expires_soon"):
-        marks.append((_("expires within a day"), "yellow"))
-    if item.get("status") == "deferred":
-        marks.append((_("deferred"), "yellow"))
-    if need_words(item.get("presence")):
-        marks.append((need_words(item.get("presence")), "yellow"))
-    return marks
-
-
-def need_words(presence: object) -> str:
-    """Say what a verdict needs in order to count; empty if every one counts."""
-    say = _NEEDS.get(str(presence))
-    return "" if say is None else say()
-
-
-LACKS: Final[Mapping[str, Callable[[], str]]] = {
-    "other_device": lambda: _("not from another device: it does not count"),
-    "passkey": lambda: _("without a passkey: it does not count"),
-}
-"""What a verdict lacks that changes nothing."""
-
-_NEEDS: Final[Mapping[str, Callable[[], str]]] = {
-    "other_device": lambda: _("counts only if another device decides"),
-    "passkey": lambda: _("counts only with your passkey"),
-}
 
 
 def idle_verdict_lines(item: PendingItemJson, width: int, display: Display) -> Iterator[str]:

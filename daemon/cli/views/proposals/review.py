@@ -14,12 +14,12 @@ from daemon.cli.views.proposals.changes import diff_lines
 from daemon.cli.views.proposals.pending import (
     WIDTH_MAX,
     idle_verdict_lines,
-    item_marks,
     set_heading,
     side_lines,
 )
 from daemon.cli.wording.dates import relative_time
 from daemon.cli.wording.proposals import (
+    item_marks,
     note_lines,
     question_id,
     rationale_words,
