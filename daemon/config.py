@@ -175,6 +175,21 @@ class DiskSettings(_Section, frozen=True):
     floor_mib: Annotated[int, Meta(ge=0, le=1 << 30)] = 64
 
 
+HostName = Annotated[str, Meta(pattern=r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?$", max_length=255)]
+
+
+class WebSettings(_Section, frozen=True):
+    """The page in a browser. Port 0 means any free one, which is kept from start to start.
+
+    The page is served to this machine alone. `hosts` are further names under which a proxy with a certificate
+    passes it on, such as `laptop.example.net`.
+    """
+
+    enabled: bool = False
+    port: Port = 0
+    hosts: tuple[HostName, ...] = ()
+
+
 class Settings(_Section, frozen=True):
     """Everything that can be set."""
 
@@ -193,6 +208,7 @@ class Settings(_Section, frozen=True):
     budget: BudgetSettings = BudgetSettings()
     history: HistorySettings = HistorySettings()
     disk: DiskSettings = DiskSettings()
+    web: WebSettings = WebSettings()
     language: Literal["", "en", "de", "es", "fr", "ro"] = ""
     """How people read and write here. Nothing given: as the locale says."""
 
@@ -416,7 +432,7 @@ def _from_text(key: str, text: str, origin: str) -> object:
     if any("\ud800" <= char <= "\udfff" for char in text):
         raise ConfigError(_unusable(origin, key, text, sentence("setting-not-utf8", "not UTF-8")))
     value: object = text
-    if _TYPES[key] == tuple[str, ...]:
+    if get_origin(_TYPES[key]) is tuple:
         value = [part.strip() for part in text.split(",") if part.strip()]
     elif _is_table(key):
         value = _table_of(key, text, origin)

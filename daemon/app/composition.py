@@ -24,6 +24,7 @@ from daemon.agents.running.timetable import RunPace
 from daemon.agents.tools.model_interface import Model
 from daemon.app import sd_notify
 from daemon.app.machine import machine_id
+from daemon.browser_access import BrowserAccess
 from daemon.clock import Clock, ClockWatch, local_zone
 from daemon.config import ConfigError, Settings
 from daemon.control.dispatcher import Dispatcher
@@ -31,6 +32,7 @@ from daemon.control.request_metrics import RequestMeter
 from daemon.control.route import Route
 from daemon.control.routes import asks as ask_routes
 from daemon.control.routes.agents import AgentRoutes
+from daemon.control.routes.browsers import BrowserRoutes
 from daemon.control.routes.checks import CheckRoutes
 from daemon.control.routes.compaction import CompactionRoutes
 from daemon.control.routes.decisions import DecisionRoutes
@@ -54,6 +56,10 @@ from daemon.peers.network import PeerNetwork
 from daemon.peers.transport import addresses, identity
 from daemon.peers.transport.addresses import BadAddress
 from daemon.peers.transport.identity import IdentityError
+from daemon.web import listening
+from daemon.web.frame.rendering import Renderer
+from daemon.web.server import PageServer
+from daemon.web.services import PageServices
 from store.sentence import Sentence, foreign_text, sentence
 from store.store import Store
 from store.threads import StoreThreads
@@ -132,6 +138,8 @@ class Daemon:
             self._peers.replication.diverging_members,
             self._peers.links.divergences.agreeing_peers,
         )
+        self._access = BrowserAccess(clock.now_ms, clock.monotonic_s, clock.randomness)
+        self._page: PageServer | None = None
         self._control: ControlServer | None = None
         self._agents: asyncio.Task[None] | None = None
 
@@ -167,7 +175,28 @@ class Daemon:
         self._agents = asyncio.create_task(self._scheduler.serve())
         dispatch = Dispatcher(self._store, self._floor, self._meter)
         self._control = await ControlServer.start(self._socket, self._routes(), dispatch, self._events)
+        if self._settings.web.enabled:
+            await self._start_page()
         log.info("ready", socket=str(self._socket), peers=self._peers.address)
+
+    async def _start_page(self) -> None:
+        """Serve the page. A port that cannot be had costs the page alone."""
+        language = chosen_language(self._settings.language, os.environ)
+        services = PageServices(
+            self._store,
+            self._notifier,
+            self._floor,
+            self._access,
+            self._clock.now_ms,
+            self._settings.sovereignty.reason_min,
+            Renderer(language),
+        )
+        state = listening.load_state(self._data, self._clock.randomness)
+        self._page = PageServer(services, self._settings.web, self._data, state, self._clock.randomness)
+        try:
+            await self._page.start()
+        except OSError as fault:
+            log.warning("the page cannot be served", port=self._settings.web.port, reason=fault.strerror)
 
     async def wait_until_ended(self, end_requested: asyncio.Event) -> None:
         """Wait until the end is requested. Raises what ended the scheduler, if that comes first."""
@@ -183,6 +212,8 @@ class Daemon:
         parts = [_end_within(STOP_PARTS_WITHIN_S, self._peers.stop(), "peers")]
         if self._control is not None:
             parts.append(_end_within(STOP_PARTS_WITHIN_S, self._control.stop(), "control"))
+        if self._page is not None:
+            parts.append(_end_within(STOP_PARTS_WITHIN_S, self._page.stop(), "page"))
         if self._agents is not None:
             self._agents.cancel()
             parts.append(_end_within(STOP_PARTS_WITHIN_S, _wait_for_task(self._agents), "agents"))
@@ -222,6 +253,7 @@ class Daemon:
             *agents.routes(),
             *ask_routes.routes(now_ms),
             *DecisionRoutes(self._store, now_ms, reason_min=self._settings.sovereignty.reason_min).routes(),
+            *BrowserRoutes(self._access, now_ms).routes(),
             *PeerRoutes(self._peers).routes(),
             *MailboxRoutes(self._peers.mailboxes, self._peers.bundles).routes(),
             *CompactionRoutes(

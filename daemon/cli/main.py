@@ -89,7 +89,7 @@ _SECTIONS: Final = {
             "operation.completion", "Print the script by which a shell completes commands."
         ),
         "paths": CommandEntry("operation.local", "Show where files are."),
-        "web": CommandEntry("operation.local", "Open the journal in a browser (not in this version)."),
+        "web": CommandEntry("operation.web", "Open the page in a browser; list and end sessions."),
         "version": CommandEntry("operation.local", "Show the version."),
         "demo": CommandEntry("operation.local", "Play the main story on this machine."),
     },

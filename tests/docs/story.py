@@ -78,6 +78,9 @@ class Story:
         assert "Traceback" not in result.err
         if stopped:
             device.start()
+        if line.startswith("placet config set web.enabled"):
+            device.stop()
+            device.start()
         if line.startswith("placet confirm"):
             self.confirmed += [word for word in line.split()[2:] if word[0] != "-"]
         if line.startswith("placet agent create"):
@@ -144,9 +147,11 @@ class Story:
 def shell(device: Device, line: str, folder: Path) -> CommandResult:
     """Run a line as somebody types it, in a folder."""
     path = f"{PLACET.parent}:{device.environment['PATH']}"
+    # Without a desktop, `placet web` prints what it would open.
+    desktop = {"DISPLAY": "", "WAYLAND_DISPLAY": ""}
     result = subprocess.run(
         ["bash", "-c", line],
-        env=device.environment | {"PATH": path, "EDITOR": "true"},
+        env=device.environment | desktop | {"PATH": path, "EDITOR": "true"},
         cwd=folder,
         stdin=subprocess.DEVNULL,
         capture_output=True,

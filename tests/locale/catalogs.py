@@ -17,6 +17,8 @@ from typing import Final, NamedTuple
 from babel import Locale
 from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import read_po, write_po
+from jinja2 import Environment
+from jinja2.ext import extract_from_ast
 
 from daemon.language import DEFAULT_LANGUAGE, LANGUAGES
 from hatch_build import compile_all
@@ -29,6 +31,11 @@ TRANSLATED: Final = tuple(text for text in LANGUAGES if text != DEFAULT_LANGUAGE
 
 MODULES: Final = tuple(sorted(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py")))
 """All that the command line consists of."""
+
+PAGE: Final = ROOT / "daemon" / "web"
+PAGE_MODULES: Final = tuple(sorted(PAGE.rglob("*.py")))
+TEMPLATES: Final = tuple(sorted(PAGE.rglob("*.html")))
+"""All that the page consists of: it uses the same catalogs."""
 
 DAEMON_MODULES: Final = tuple(
     path
@@ -84,6 +91,14 @@ def messages() -> Catalog:
         for message in in_source(path.read_text(encoding="utf-8")):
             places = [(path.relative_to(ROOT).as_posix(), 0)]
             template.add(message.words, locations=places, context=message.said_of)
+    for path in PAGE_MODULES:
+        for message in in_source(path.read_text(encoding="utf-8")):
+            template.add(
+                message.words, locations=[(path.relative_to(ROOT).as_posix(), 0)], context=message.said_of
+            )
+    for path in TEMPLATES:
+        for message in in_template(path.read_text(encoding="utf-8")):
+            template.add(message.words, locations=[(path.relative_to(ROOT).as_posix(), 0)])
     for path in DAEMON_MODULES:
         for message in sentences_in(path.read_text(encoding="utf-8")):
             places = [(path.relative_to(ROOT).as_posix(), 0)]
@@ -110,6 +125,14 @@ def in_source(text: str) -> Iterator[Found]:
             words = ast.get_docstring(node)
             assert words, f"{node.name} has no help"
             yield Found(words)
+
+
+def in_template(text: str) -> Iterator[Found]:
+    """Find what a template of the page says: the words that it passes to `_` and `ngettext`."""
+    for _line, function, words in extract_from_ast(Environment().parse(text), ("_", "ngettext")):
+        assert words
+        first, *rest = [words] if isinstance(words, str) else [word for word in words if word is not None]
+        yield Found((first, rest[0]) if function == "ngettext" else first)
 
 
 def sentences_in(text: str) -> Iterator[Found]:

@@ -88,16 +88,6 @@ def _paths(paths_by_name: dict[str, str], display: Display) -> Iterator[str]:
         yield f"{display.paint(pad_right(_(_NAMES[name]), 12), 'dim')} {escape(path)}"
 
 
-@command("web")
-def web_command() -> None:
-    """Open the journal in a browser; this version has no page yet."""
-    raise CommandError(
-        "failed",
-        _("this version has no page for a browser"),
-        _("everything is in the command line: `placet --help`"),
-    )
-
-
 @command("version")
 @pass_output
 def version_command(output: Output) -> None:

@@ -1,0 +1,86 @@
+"""Everything that waits for a person, gathered by task and agent, for a face that shows cards.
+
+Never writes, and never leaves out what waits.
+"""
+
+from msgspec import Struct
+
+from daemon.agents.deciding import decision_history
+from daemon.agents.deciding.decision_history import DecisionRecord
+from daemon.agents.deciding.waiting_items import PendingItem, list_waiting_items, waiting_count
+from daemon.agents.person.note_evidence import with_note_evidence
+from daemon.agents.tools.agent_record import load_agent
+from daemon.journal.references.names import TASK_LABELS, member_ids, short_text
+from daemon.journal.views.lookup import NameLookup
+from daemon.timestamps import iso_utc
+from store.snapshot import Snapshot
+from syncproto.ids import EntityId, id_from_text, id_to_text
+
+DECISIONS_SEARCHED = 100
+
+
+class InboxCard(Struct, frozen=True, kw_only=True):
+    """What one agent proposes on one task. `agent_name` is a person's word for the agent, or null."""
+
+    task_id: str
+    task_title: str
+    agent_id: str
+    agent_name: str | None
+    labels: list[str]
+    count: int
+    items: list[PendingItem]
+
+
+class AgentActivity(Struct, frozen=True):
+    """How many agents and tasks there are, and when an agent last ran: ISO 8601 in UTC, null for never."""
+
+    agents: int
+    tasks: int
+    last_run_at: str | None
+
+
+def list_cards(snapshot: Snapshot, now_ms: int, task: EntityId | None = None) -> list[InboxCard]:
+    """List what waits, of a task or of all, card by card, what presses first."""
+    items = with_note_evidence(snapshot, list_waiting_items(snapshot, now_ms, task=task))
+    names = NameLookup(snapshot)
+    by_card: dict[tuple[str, str], list[PendingItem]] = {}
+    for item in items:
+        by_card.setdefault((item.task_id, item.agent_id), []).append(item)
+    return [_card(snapshot, names, card_items) for card_items in by_card.values()]
+
+
+def _card(snapshot: Snapshot, names: NameLookup, items: list[PendingItem]) -> InboxCard:
+    first = items[0]
+    task = snapshot.entity(id_from_text(first.task_id))
+    agent = load_agent(snapshot, id_from_text(first.agent_id))
+    label_ids = [] if task is None else member_ids(task, TASK_LABELS)
+    return InboxCard(
+        task_id=first.task_id,
+        task_title=first.task_title,
+        agent_id=first.agent_id,
+        agent_name=None if agent is None else short_text(agent.name) or None,
+        labels=sorted(names.labels[label] for label in label_ids if label in names.labels),
+        count=waiting_count(items),
+        items=items,
+    )
+
+
+def agent_activity(snapshot: Snapshot) -> AgentActivity:
+    """Count tasks and agents, and say when an agent last ran. Costs what there are: ask if nothing waits."""
+    agents = [load_agent(snapshot, entity.id) for entity in snapshot.entities("agent")]
+    times = [agent.last_wake_ms for agent in agents if agent is not None and agent.last_wake_ms is not None]
+    return AgentActivity(
+        agents=sum(agent is not None for agent in agents),
+        tasks=sum(1 for _task in snapshot.entities("task")),
+        last_run_at=iso_utc(max(times)) if times else None,
+    )
+
+
+def latest_decision(snapshot: Snapshot, now_ms: int, item: EntityId) -> DecisionRecord | None:
+    """Return the latest decision on an item; None if there is none among the last of its task."""
+    stored, wanted = snapshot.item(item), id_to_text(item)
+    if stored is None:
+        return None
+    task = id_to_text(stored.task)
+    records = decision_history.list_decisions(snapshot, now_ms, task=task, limit=DECISIONS_SEARCHED)
+    return next((record for record in records if record.item_id == wanted), None)

@@ -1,0 +1,223 @@
+"""What a review card shows of each proposal: its words, its values, its marks, and what may be done with it.
+
+Never shows an agent's words as its own.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+import msgspec
+
+from daemon.agents.deciding.waiting_items import PendingItem
+from daemon.agents.person.inbox import InboxCard
+from daemon.cli.translation import _, gettext_noop
+from daemon.cli.wording.dates import relative_future_time, relative_time
+from daemon.cli.wording.proposals import (
+    agrees_with_notes,
+    item_marks,
+    note_words,
+    rationale_words,
+    side_values,
+    summary_words,
+    value_changes,
+)
+from daemon.cli.wording.values import field_words, value_words
+
+KINDS: Final = {
+    "questions": gettext_noop("Questions"),
+    "status": gettext_noop("Status"),
+    "checklist": gettext_noop("Checklist items"),
+    "dates": gettext_noop("Estimates and dates"),
+    "labels": gettext_noop("Labels"),
+    "task": gettext_noop("The task itself"),
+}
+"""The sub-headings of a card, in their order."""
+_KIND_OF_TOOL: Final = {
+    "answer_question": "questions",
+    "set_task_status": "status",
+    "add_checklist_item": "checklist",
+    "update_checklist_item": "checklist",
+    "update_task_estimate": "dates",
+    "clear_task_estimate": "dates",
+    "update_task_due_date": "dates",
+    "clear_task_due_date": "dates",
+    "assign_task_label": "labels",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ValueRow:
+    """One value before and after, in words; `before` is "" if there was none to replace."""
+
+    name: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class SideRow:
+    """One value of a stale proposal: when it was proposed, now, and as it is proposed."""
+
+    name: str
+    base: str
+    current: str
+    proposed: str
+
+
+@dataclass(frozen=True, slots=True)
+class ItemRow:
+    """One line of a card. `shown` is "ID:HASH" of exactly what is on the screen.
+
+    `sure`: *Confirm all* includes it. `stale`: confirming it needs a look at what has changed.
+    """
+
+    id: str
+    shown: str
+    summary: str
+    changes: list[ValueRow]
+    marks: list[tuple[str, str]]
+    rationale: str
+    note: str
+    note_agrees: bool
+    sides: list[SideRow]
+    sure: bool
+    stale: bool
+    disputed: bool
+    deferred: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question of an agent, and its answers, each of which can be chosen."""
+
+    id: str
+    text: str
+    shown: str
+    answers: list[ItemRow]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The proposals of one kind on a card."""
+
+    kind: str
+    title: str
+    count: int
+    rows: list[ItemRow]
+    questions: list[Question]
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A review card: what one agent suggests on one task. `agent` is "" if nobody has named it."""
+
+    id: str
+    task_id: str
+    title: str
+    agent: str
+    labels: list[str]
+    count: int
+    batches: list[Batch]
+    proposed: str
+    expires: str
+    sure: list[ItemRow]
+
+
+def kind_of(item: PendingItem) -> str:
+    """Return under which sub-heading a proposal stands."""
+    return "questions" if item.question is not None else _KIND_OF_TOOL.get(item.tool, "task")
+
+
+def card_of(card: InboxCard, now_s: float) -> Card:
+    """Return what a card shows."""
+    by_kind: dict[str, list[PendingItem]] = {}
+    for item in card.items:
+        by_kind.setdefault(kind_of(item), []).append(item)
+    batches = [_batch(kind, by_kind[kind], now_s) for kind in KINDS if kind in by_kind]
+    waiting = [item for item in card.items if item.status == "pending"]
+    oldest = min((item.created_at for item in card.items), default="")
+    soonest = min((item.expires_at for item in waiting), default=None)
+    return Card(
+        id=f"card-{card.task_id}-{card.agent_id[:8]}",
+        task_id=card.task_id,
+        title=card.task_title,
+        agent=card.agent_name or "",
+        labels=card.labels,
+        count=card.count,
+        batches=batches,
+        proposed=relative_time(oldest, now_s),
+        expires=relative_future_time(soonest, now_s) if soonest else "",
+        sure=[row for batch in batches for row in batch.rows if row.sure],
+    )
+
+
+def _batch(kind: str, items: list[PendingItem], now_s: float) -> Batch:
+    by_question: dict[str, list[PendingItem]] = {}
+    for item in items:
+        if item.question is not None:
+            by_question.setdefault(item.question.question_id, []).append(item)
+    questions = [_question(answers, now_s) for answers in by_question.values()]
+    rows = [item_row(item, now_s) for item in items if item.question is None]
+    return Batch(kind, _(KINDS[kind]), len(rows) + len(questions), rows, questions)
+
+
+def _question(answers: list[PendingItem], now_s: float) -> Question:
+    first = answers[0]
+    assert first.question is not None
+    return Question(
+        id=first.question.question_id,
+        text=first.question.text,
+        shown=_shown(first),
+        answers=[item_row(answer, now_s) for answer in answers],
+    )
+
+
+def item_row(item: PendingItem, now_s: float) -> ItemRow:
+    """Return what one line shows."""
+    json = cast(Any, msgspec.to_builtins(item))
+    deferred = item.status == "deferred"
+    return ItemRow(
+        id=item.item_id,
+        shown=_shown(item),
+        summary=summary_words(json),
+        changes=_changes(json),
+        marks=item_marks(json),
+        rationale=rationale_words(json),
+        note=note_words(json, now_s),
+        note_agrees=agrees_with_notes(json),
+        sides=_sides(json) if item.stale or item.disputed else [],
+        sure=not (item.stale or item.disputed or deferred or item.question is not None),
+        stale=item.stale and not item.disputed,
+        disputed=item.disputed,
+        deferred=deferred,
+    )
+
+
+def _shown(item: PendingItem) -> str:
+    return f"{item.item_id}:{item.args_hash}"
+
+
+def _changes(json: Any) -> list[ValueRow]:
+    return [
+        ValueRow(
+            field_words(change.field),
+            value_words(change.before, change.field),
+            value_words(change.after, change.field),
+        )
+        for change in value_changes(json)
+        # The summary says what is new; a line of its own is for what it replaces.
+        if change.before not in (None, "")
+    ]
+
+
+def _sides(json: Any) -> list[SideRow]:
+    base, current, proposed = (side_values(json, key) for key in ("base", "current", "proposed"))
+    return [
+        SideRow(
+            field_words(field),
+            value_words(base.get(field), field),
+            value_words(current.get(field), field),
+            value_words(value, field),
+        )
+        for field, value in proposed.items()
+    ]

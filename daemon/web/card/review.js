@@ -1,0 +1,142 @@
+// The review card by keys, by swiping, and with a reason: each presses a button that is there anyway.
+//
+// Never presses a button while somebody types, and never on what was not on the screen.
+
+import { announce, items, send } from "./page.js";
+
+const PRESS_MS = 500;
+const SLOP_PX = 10;
+const PART = 1 / 3;
+
+const current = () => document.activeElement?.closest(".item[data-item]") ?? items()[0];
+const press = (button) => button && button.form.requestSubmit(button);
+
+function go(step) {
+  const all = items();
+  const at = all.indexOf(document.activeElement?.closest(".item"));
+  const next = all[Math.max(0, Math.min(all.length - 1, at < 0 ? 0 : at + step))];
+  next?.focus();
+  next?.scrollIntoView({ block: "nearest" });
+}
+
+// -- keys ---------------------------------------------------------------------------------------------
+
+const KEYS = {
+  y: () => press(current()?.querySelector(".yes")),
+  n: () => press(current()?.querySelector(".no")),
+  N: () => askWhy(current()?.querySelector(".no")),
+  d: () => press(current()?.querySelector(".later")),
+  s: () => go(1),
+  j: () => go(1),
+  k: () => go(-1),
+  a: () => press(current()?.closest(".card").querySelector("footer .main")),
+  u: () => press(document.querySelector("#outcome .undo button")),
+  "?": () => document.getElementById("keys").showModal(),
+};
+const switchOn = document.getElementById("keys-on");
+switchOn.checked = localStorage.getItem("keys") !== "off";
+switchOn.addEventListener("change", () => localStorage.setItem("keys", switchOn.checked ? "on" : "off"));
+
+document.addEventListener("keydown", (event) => {
+  const { ctrlKey, metaKey, altKey, key, target, repeat } = event;
+  if (ctrlKey || metaKey || altKey || repeat || !switchOn.checked) return;
+  if (target.closest("input, textarea, select, [contenteditable], dialog")) return;
+  const number = /^[1-9]$/.test(key) && current()?.closest(".question");
+  if (number) {
+    event.preventDefault();
+    press(number.querySelectorAll(".choose")[Number(key) - 1]);
+  } else if (Object.hasOwn(KEYS, key)) {
+    event.preventDefault();
+    KEYS[key]();
+  }
+});
+
+// -- a reason for a rejection -------------------------------------------------------------------------
+
+const dialog = document.getElementById("why");
+let asked = null;
+
+function askWhy(button) {
+  if (!button) return;
+  asked = button;
+  document.getElementById("why-what").textContent = button.closest(".item").querySelector(".sum bdi").textContent;
+  dialog.querySelector("textarea").value = "";
+  dialog.showModal();
+}
+
+dialog.addEventListener("close", () => {
+  const button = asked;
+  asked = null;
+  if (dialog.returnValue !== "reject" || !button?.isConnected) return;
+  send(button.form, button, { reason: dialog.querySelector("textarea").value });
+});
+
+let timer = 0;
+let wasLong = false;
+document.addEventListener("pointerdown", ({ target }) => {
+  const button = target.closest("button.no");
+  wasLong = false;
+  clearTimeout(timer);
+  if (!button) return;
+  timer = setTimeout(() => {
+    wasLong = true;
+    askWhy(button);
+  }, PRESS_MS);
+});
+for (const type of ["pointerup", "pointercancel", "pointermove"]) {
+  document.addEventListener(type, (event) => {
+    if (type !== "pointermove" || Math.hypot(event.movementX, event.movementY) > SLOP_PX) clearTimeout(timer);
+  });
+}
+document.addEventListener(
+  "click",
+  (event) => {
+    const button = event.target.closest("button.no");
+    if (!button || !(wasLong || event.shiftKey)) return;
+    event.preventDefault();
+    if (event.shiftKey) askWhy(button);
+  },
+  true,
+);
+
+// -- swiping: right confirms, left rejects ------------------------------------------------------------
+
+let swipe = null;
+
+document.addEventListener("pointerdown", (event) => {
+  const item = event.target.closest(".item[data-item]:not(.odd)");
+  if (event.pointerType === "mouse" || !item || event.target.closest("button, a, select")) return;
+  const buttons = [item.querySelector(".yes"), item.querySelector(".no")];
+  if (buttons.every(Boolean)) swipe = { item, buttons, x: event.clientX, y: event.clientY, by: 0 };
+});
+
+document.addEventListener("pointermove", (event) => {
+  if (!swipe) return;
+  const { item, x, y } = swipe;
+  const [dx, dy] = [event.clientX - x, event.clientY - y];
+  if (!item.classList.contains("drawn")) {
+    if (Math.abs(dy) > SLOP_PX) swipe = null;
+    if (Math.abs(dx) <= SLOP_PX || !swipe) return;
+    item.classList.add("drawn");
+    item.setPointerCapture(event.pointerId);
+  }
+  swipe.by = dx;
+  item.style.translate = `${dx}px`;
+  const enough = Math.abs(dx) > item.clientWidth * PART;
+  item.classList.toggle("to-yes", dx > 0 && enough);
+  item.classList.toggle("to-no", dx < 0 && enough);
+});
+
+function release(event) {
+  if (!swipe) return;
+  const { item, buttons, by } = swipe;
+  swipe = null;
+  const enough = event.type === "pointerup" && Math.abs(by) > item.clientWidth * PART;
+  item.classList.remove("drawn", "to-yes", "to-no");
+  item.style.translate = "";
+  if (enough) press(buttons[by > 0 ? 0 : 1]);
+}
+document.addEventListener("pointerup", release);
+document.addEventListener("pointercancel", release);
+
+announce("");

@@ -1,0 +1,228 @@
+// Improves the page without changing what it does: forms without a reload, and parts that follow the journal.
+//
+// Never decides anything by itself, and never asks another host. Everything works without this file.
+
+const policy = globalThis.trustedTypes?.createPolicy("placet", { createHTML: (text) => text });
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+const LEAVE_MS = 260;
+const TOLD_MAX = 8;
+
+/** Parses an answer of this page's own server; nothing in it runs. */
+function parse(text) {
+  return new DOMParser().parseFromString(policy ? policy.createHTML(text) : text, "text/html");
+}
+
+export function announce(words) {
+  document.getElementById("live").textContent = words;
+}
+
+export function items() {
+  return [...document.querySelectorAll(".item[data-item]:not(.leaves)")];
+}
+
+// -- bringing the page to what the server shows now ---------------------------------------------------
+
+/** Makes `now` like `next`. Elements with an id stay the same elements, and with them focus and scrolling. */
+function morph(now, next) {
+  for (const { name } of [...now.attributes]) if (!next.hasAttribute(name)) now.removeAttribute(name);
+  for (const { name, value } of next.attributes) if (now.getAttribute(name) !== value) now.setAttribute(name, value);
+  const byId = new Map([...now.children].filter((child) => child.id).map((child) => [child.id, child]));
+  let place = now.firstChild;
+  for (const wanted of [...next.childNodes]) {
+    while (place?.classList?.contains("leaves")) place = place.nextSibling;
+    const isLike = place && !place.id && !wanted.id && place.nodeName === wanted.nodeName;
+    const match = wanted.id ? byId.get(wanted.id) : isLike ? place : null;
+    if (!match) {
+      now.insertBefore(document.importNode(wanted, true), place);
+      continue;
+    }
+    if (match === place) place = match.nextSibling;
+    else now.insertBefore(match, place);
+    if (match.nodeType === Node.ELEMENT_NODE) morph(match, wanted);
+    else if (match.nodeValue !== wanted.nodeValue) match.nodeValue = wanted.nodeValue;
+  }
+  while (place) {
+    const next_ = place.nextSibling;
+    leave(place);
+    place = next_;
+  }
+}
+
+function leave(node) {
+  if (node.classList?.contains("leaves")) return;
+  if (calm.matches || !node.matches?.(".item, .card")) {
+    node.remove();
+    return;
+  }
+  for (const named of [node, ...node.querySelectorAll("[id]")]) named.removeAttribute("id");
+  node.classList.add("leaves");
+  node.inert = true;
+  setTimeout(() => node.remove(), LEAVE_MS);
+}
+
+function show(fresh, { withOutcome }) {
+  morph(document.getElementById("main"), fresh.getElementById("main"));
+  morph(document.querySelector("header.bar nav"), fresh.querySelector("header.bar nav"));
+  if (withOutcome) morph(document.getElementById("toast"), fresh.getElementById("toast"));
+  document.title = fresh.title;
+}
+
+// -- verdicts, without a reload -----------------------------------------------------------------------
+
+let busy = Promise.resolve();
+let own = new Set();
+
+/** Runs one thing after the other: no answer is shown in place of a later one. */
+function inTurn(work) {
+  busy = busy.then(work).catch(() => setAway(true));
+  return busy;
+}
+
+/** Sends a form as the browser would, by the button that was pressed, and shows the answer in place. */
+export function send(form, button, more = {}) {
+  const body = new URLSearchParams(new FormData(form, button));
+  for (const [name, value] of Object.entries(more)) body.set(name, value);
+  const before = items();
+  const index = before.indexOf(button.closest(".item"));
+  const [, single] = body.get("decide").split(":");
+  own = new Set(single ? [single] : body.getAll("shown").map((shown) => shown.split(":")[0]));
+  return inTurn(async () => {
+    const answer = await fetch(form.getAttribute("action") ?? location.href, { method: "POST", body });
+    if (answer.status === 401) return location.reload();
+    const fresh = parse(await answer.text());
+    if (!fresh.getElementById("main")) throw new Error(`answer ${answer.status}`);
+    told.clear();
+    show(fresh, { withOutcome: true });
+    setAway(false);
+    announce(document.getElementById("outcome")?.innerText ?? "");
+    focusNear(index < 0 ? 0 : index);
+  });
+}
+
+function focusNear(index) {
+  const left = items();
+  (left[Math.min(index, left.length - 1)] ?? document.getElementById("main")).focus();
+}
+
+document.addEventListener("submit", (event) => {
+  const { target: form, submitter } = event;
+  if (form.method !== "post" || form.getAttribute("action") || !submitter) return;
+  event.preventDefault();
+  send(form, submitter);
+});
+
+for (const button of document.querySelectorAll("[data-opens]")) {
+  button.hidden = false;
+  button.addEventListener("click", () => document.getElementById(button.dataset.opens).showModal());
+}
+
+// -- what changes elsewhere ---------------------------------------------------------------------------
+
+const told = new Map();
+
+/** Fetches the page anew, keeps what left it with a word on why, and shows it. */
+function refresh() {
+  return inTurn(async () => {
+    const answer = await fetch(location.href);
+    if (answer.status === 401) return location.reload();
+    const fresh = parse(await answer.text());
+    const main = fresh.getElementById("main");
+    if (!main) throw new Error(`answer ${answer.status}`);
+    if (document.querySelector("dialog[open], .item.drawn")) return setTimeout(refresh, 1000);
+    const gone = items().filter((item) => !fresh.getElementById(item.id) && !told.has(item.id));
+    const elsewhere = gone.filter((item) => !own.has(item.dataset.item)).slice(0, TOLD_MAX);
+    const waits = document.querySelector(".head .sub")?.textContent;
+    const words = await Promise.all(elsewhere.map(keep));
+    told.forEach((kept) => putBack(fresh, kept));
+    const hadFocus = gone.includes(document.activeElement?.closest(".item"));
+    show(fresh, { withOutcome: false });
+    if (hadFocus) focusNear(0);
+    const now = document.querySelector(".head .sub")?.textContent;
+    announce(words.length ? words.join(". ") : now !== waits ? (now ?? "") : "");
+  });
+}
+
+async function keep(item) {
+  const answer = await fetch(`/items/${item.dataset.item}`);
+  const words = parse(await answer.text()).querySelector(".decided");
+  const row = document.createElement("li");
+  row.className = "item gone";
+  row.id = item.id;
+  row.append(words ?? "");
+  const card = item.closest(".card");
+  told.set(item.id, { row, card: card.id, title: card.querySelector("h2").textContent, before: card.nextElementSibling?.id, next: item.nextElementSibling?.id });
+  return words?.textContent ?? "";
+}
+
+/** Puts a line on a decision from elsewhere where the proposal was, also if nothing else of its card is left. */
+function putBack(fresh, { row, card, title, before, next }) {
+  let section = fresh.getElementById(card);
+  if (!section) {
+    section = fresh.createElement("section");
+    section.id = card;
+    section.className = "card";
+    const heading = fresh.createElement("h2");
+    heading.textContent = title;
+    const list = fresh.createElement("ul");
+    list.className = "items";
+    section.append(heading, list);
+    const main = fresh.getElementById("main");
+    main.insertBefore(section, (before && fresh.getElementById(before)) || main.querySelector(".empty"));
+  }
+  const neighbour = next && section.querySelector(`#${CSS.escape(next)}`);
+  if (neighbour) neighbour.before(row.cloneNode(true));
+  else section.querySelector("ul.items").append(row.cloneNode(true));
+}
+
+function setAway(away) {
+  document.getElementById("away").hidden = !away;
+}
+
+// One stream per browser: the tab that holds the lock has it, and tells the others.
+
+const channel = new BroadcastChannel("placet-live");
+const SILENCE_MS = 40_000;
+const AGAIN_MS = 2000;
+let last = "";
+let pending = 0;
+
+function heard({ type, id }) {
+  if (id) last = id;
+  if (type === "away") return setAway(true);
+  const wasAway = !document.getElementById("away").hidden;
+  setAway(false);
+  if (type !== "changed" && !wasAway) return;
+  clearTimeout(pending);
+  pending = setTimeout(refresh, 30);
+}
+
+function tell(message) {
+  channel.postMessage(message);
+  heard(message);
+}
+
+function follow() {
+  let watchdog = 0;
+  const source = new EventSource(`/live${last ? `?after=${last}` : ""}`);
+  const again = () => {
+    clearTimeout(watchdog);
+    source.close();
+    tell({ type: "away" });
+    setTimeout(follow, AGAIN_MS);
+  };
+  const alive = (type) => (event) => {
+    clearTimeout(watchdog);
+    watchdog = setTimeout(again, SILENCE_MS);
+    tell({ type, id: event.lastEventId });
+  };
+  for (const type of ["open", "changed", "alive"]) {
+    source.addEventListener(type, (event) => event instanceof MessageEvent && alive(type)(event));
+  }
+  source.onerror = again;
+}
+
+channel.onmessage = ({ data }) => heard(data);
+if (navigator.locks) navigator.locks.request("placet-live", () => new Promise(follow));
+else follow();
+
+if (document.querySelector(".card, .empty")) import("./review.js");

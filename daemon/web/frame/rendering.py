@@ -1,0 +1,67 @@
+"""Fills the templates: each lies beside the code that fills it, and escapes whatever is put into it.
+
+Never trusts a text: markup is escaped, and control and direction-changing characters become visible.
+"""
+
+import hashlib
+from pathlib import Path
+from typing import Any, Final
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from daemon.cli.terminal.text import escape as visible
+from daemon.cli.translation import _, ngettext, pgettext, use_language
+from daemon.language import DEFAULT_LANGUAGE
+
+WEB_FOLDER: Final = Path(__file__).parents[1]
+STATIC_PATH: Final = "/static"
+_MEDIA: Final = {".css": "text/css", ".js": "text/javascript"}
+
+
+class Renderer:
+    """The templates of all rooms, in one language, and the static files that they name.
+
+    The words are those of the command line's catalogs, whose language is that of the process.
+    """
+
+    def __init__(self, language: str = DEFAULT_LANGUAGE) -> None:
+        use_language(language)
+        self.static_files = _static_files()
+        version = hashlib.sha256(b"\0".join(content for _media, content in self.static_files.values()))
+        self.static_root = f"{STATIC_PATH}/{version.hexdigest()[:12]}"
+        self._environment = Environment(
+            loader=FileSystemLoader(WEB_FOLDER),
+            autoescape=True,
+            finalize=_harmless,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._environment.globals |= {
+            "_": _,
+            "ngettext": ngettext,
+            "pgettext": pgettext,
+            "language": language,
+            "static": self.static_root,
+        }
+
+    def render(self, template: str, **values: Any) -> str:
+        """Fill a template, named by its room and file."""
+        return self._environment.get_template(template).render(values)
+
+
+def _harmless(value: object) -> object:
+    """Return what a template shows of a value; jinja2 escapes markup in it after that."""
+    if value is None:
+        return ""
+    # Markup is what a macro of a template has rendered: its values were made harmless inside of it.
+    return value if isinstance(value, Markup) else visible(value)
+
+
+def _static_files() -> dict[str, tuple[str, bytes]]:
+    """Read every script and style of the rooms, by its file's name; no two have the same."""
+    files = [path for path in sorted(WEB_FOLDER.rglob("*")) if path.suffix in _MEDIA]
+    contents = {path.name: (_MEDIA[path.suffix], path.read_bytes()) for path in files}
+    assert len(contents) == len(files)
+    return contents

@@ -1,0 +1,4 @@
+"""The first page: everything that waits for a person.
+
+Never decides anything.
+"""

@@ -1,0 +1,136 @@
+"""The page's server: the rooms' routes behind the gate, on the loopback addresses.
+
+Never ends the daemon: if the port cannot be had, the log says so, and the rest works.
+"""
+
+import gzip
+import socket
+from collections.abc import Callable
+from http import HTTPStatus
+from pathlib import Path
+
+import structlog
+from aiohttp import web
+from msgspec import structs
+
+from daemon.config import WebSettings
+from daemon.web import gate, listening
+from daemon.web.frame.rendering import STATIC_PATH
+from daemon.web.inbox import inbox_routes
+from daemon.web.live.page_stream import PageStreams
+from daemon.web.services import PageServices
+from daemon.web.sign_in import sign_in_routes
+
+STOP_WITHIN_S = 1.0
+FORM_BYTES_MAX = 1 << 18
+STATIC_AGE_S = 31_536_000
+
+_log = structlog.get_logger("web")
+
+
+class PageServer:
+    """The page while it is served. Sessions outlast it, in a file of the data folder."""
+
+    def __init__(
+        self,
+        services: PageServices,
+        settings: WebSettings,
+        folder: Path,
+        state: listening.PageState,
+        randomness: Callable[[int], bytes],
+    ) -> None:
+        self._services = services
+        self._settings = settings
+        self._folder = folder
+        self._state = state
+        self._randomness = randomness
+        services.access.take_over(state.sessions)
+        self._streams = PageStreams(services.store, services.notifier)
+        self._runner: web.AppRunner | None = None
+
+    async def start(self) -> None:
+        """Listen on the port of the settings, else on that of the last start, else on any. Raises OSError."""
+        sockets = self._bind()
+        access, bound_port = self._services.access, int(sockets[0].getsockname()[1])
+        self._state = structs.replace(self._state, port=bound_port)
+        access.origins = (f"http://{self._state.host}:{bound_port}", *self._proxied_origins())
+        access.on_change = self._store_sessions
+        self._store_sessions()
+        self._runner = web.AppRunner(
+            self.application(), access_log=None, handle_signals=False, shutdown_timeout=STOP_WITHIN_S
+        )
+        try:
+            await self._runner.setup()
+            for listener in sockets:
+                await web.SockSite(self._runner, listener).start()
+        except BaseException:
+            listening.close_all(sockets)
+            raise
+        _log.info("page", port=bound_port)
+
+    def application(self) -> web.Application:
+        """Return the application that answers: the gate before the rooms."""
+        services = self._services
+        signed_out = lambda: services.renderer.render("sign_in/signed_out.html")  # noqa: E731 - one expression
+        app = web.Application(
+            middlewares=[
+                gate.headers_middleware(),
+                gate.origin_middleware(services.access.origins),
+                gate.session_middleware(
+                    services.access, (sign_in_routes.PATH, f"{STATIC_PATH}/", "/healthz"), signed_out
+                ),
+            ],
+            client_max_size=FORM_BYTES_MAX,
+        )
+        app.router.add_get("/healthz", _healthz)
+        app.router.add_get(f"{services.renderer.static_root}/{{name}}", self._static)
+        app.router.add_get("/live", self._streams.serve)
+        for room in (sign_in_routes, inbox_routes):
+            app.router.add_routes(room.routes(services))
+        return app
+
+    async def stop(self) -> None:
+        """Accept no more requests, end the streams, let the others end."""
+        self._services.access.origins = ()
+        self._streams.close()
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+    def _bind(self) -> list[socket.socket]:
+        port = self._settings.port or self._state.port
+        try:
+            return listening.bind_loopback(port)
+        except OSError:
+            if not port:
+                raise
+            # Whoever has the port may be another user, and browsers that were signed in have shown it their
+            # cookie: no session outlives that, and the page has a name that nobody there has seen.
+            self._services.access.end_all_sessions()
+            self._state = listening.new_state(self._randomness)
+            if self._settings.port:
+                listening.store_state(self._folder, self._state)
+                raise
+            return listening.bind_loopback(0)
+
+    def _proxied_origins(self) -> list[str]:
+        # A proxy on this machine ends TLS, with a real certificate: plain HTTP leads nowhere from outside.
+        return [f"https://{host}" for host in self._settings.hosts]
+
+    def _store_sessions(self) -> None:
+        sessions = tuple(self._services.access.sessions())
+        listening.store_state(self._folder, structs.replace(self._state, sessions=sessions))
+
+    async def _static(self, request: web.Request) -> web.Response:
+        found = self._services.renderer.static_files.get(request.match_info["name"])
+        if found is None:
+            raise web.HTTPNotFound
+        media, content = found
+        headers = {"Cache-Control": f"public, max-age={STATIC_AGE_S}, immutable", "Vary": "Accept-Encoding"}
+        if "gzip" in request.headers.get("Accept-Encoding", ""):
+            content, headers["Content-Encoding"] = gzip.compress(content, mtime=0), "gzip"
+        return web.Response(body=content, content_type=media, charset="utf-8", headers=headers)
+
+
+async def _healthz(request: web.Request) -> web.Response:
+    del request
+    return web.Response(status=HTTPStatus.OK, text="ok\n")

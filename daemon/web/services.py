@@ -1,0 +1,26 @@
+"""What the rooms of the page are given: the store's threads, the clock, the language, and settings.
+
+Never a use case: each room imports its own.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from daemon.browser_access import BrowserAccess
+from daemon.disk import DiskFloor
+from daemon.notifier import Notifier
+from daemon.web.frame.rendering import Renderer
+from store.threads import StoreThreads
+
+
+@dataclass(frozen=True, slots=True)
+class PageServices:
+    """One daemon, as the page sees it. `reason_min` is how long an agent's reason against a tick must be."""
+
+    store: StoreThreads
+    notifier: Notifier
+    floor: DiskFloor
+    access: BrowserAccess
+    now_ms: Callable[[], int]
+    reason_min: int
+    renderer: Renderer = field(default_factory=Renderer)

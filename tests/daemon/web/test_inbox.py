@@ -1,0 +1,160 @@
+"""The inbox and its cards without JavaScript: what is shown, and what a form decides."""
+
+import re
+
+import pytest
+
+from daemon.cli.translation import use_language
+from daemon.disk import DiskFloor
+from daemon.web.frame.rendering import WEB_FOLDER, Renderer
+from syncproto.ids import id_from_text
+from tests.daemon.web.conftest import CHANGES, Page
+
+HOSTILE = "<script>alert(1)</script> \u202egnp.exe\u2066 \x07'\"&{{ 7*7 }}"
+
+
+async def test_an_empty_inbox_says_what_to_do_first(page: Page):
+    text = (await page.ask("/")).text
+    assert "Nothing is here yet" in text
+    assert "placet add" in text
+
+
+async def test_a_button_confirms_its_own_item_and_no_other(page: Page):
+    items = await page.propose(*CHANGES)
+    shown = await page.ask("/")
+    assert "suggests 3 changes" in shown.text
+    answer = await page.ask("/", {"decide": shown.forms()[f"confirmed {items[0]}"], "shown": ["x" * 97]})
+    assert answer.status == 200
+    assert "Confirmed: Set estimate to 120 minutes" in answer.text
+    assert [await page.status_of(item) for item in items] == ["confirmed", "pending", "pending"]
+
+
+async def test_confirm_all_means_what_was_on_the_screen(page: Page):
+    items = await page.propose(*CHANGES)
+    shown = re.findall(r'name="shown" value="([^"]+)"', (await page.ask("/")).text)
+    (late,) = await page.propose(("update_task_estimate", {"minutes": 5}), run_key="late")
+    await page.ask("/", [("shown", text) for text in shown] + [("decide", "confirmed")])
+    assert {await page.status_of(item) for item in items} == {"confirmed"}
+    assert await page.status_of(late) == "pending"
+
+
+async def test_what_has_changed_since_it_was_shown_is_not_confirmed(page: Page):
+    (item,) = await page.propose(CHANGES[0])
+    answer = await page.ask("/", {"decide": f"confirmed:{item}:{'0' * 64}"})
+    assert answer.status == 409
+    assert "it has changed since you saw it" in answer.text
+    assert await page.status_of(item) == "pending"
+
+
+async def test_deferred_items_are_not_among_all(page: Page):
+    items = await page.propose(*CHANGES)
+    forms = (await page.ask("/")).forms()
+    answer = await page.ask("/", {"decide": forms[f"deferred {items[0]}"]})
+    assert "1 change deferred" in answer.text
+    # The undo in the toast names what was deferred; the card does not.
+    card = answer.text.partition('id="toast"')[0]
+    assert set(re.findall(r'name="shown" value="([0-9a-f]{32})', card)) == set(items[1:])
+
+
+async def test_a_verdict_can_be_taken_back(page: Page):
+    (item,) = await page.propose(CHANGES[0])
+    button = (await page.ask("/")).forms()[f"confirmed {item}"]
+    toast = (await page.ask("/", {"decide": button})).text.partition('id="outcome"')[2]
+    shown = re.findall(r'name="shown" value="([^"]+)"', toast)
+    assert "1 change waits again" in (await page.ask("/", {"decide": "reopened", "shown": shown})).text
+    assert await page.status_of(item) == "pending"
+
+
+async def test_a_reason_goes_along_with_a_rejection(page: Page):
+    (item,) = await page.propose(CHANGES[0])
+    button = (await page.ask("/")).forms()[f"rejected {item}"]
+    await page.ask("/", {"decide": button, "reason": " too long "})
+    found = await page.store.read(lambda snapshot: snapshot.item(id_from_text(item)))
+    assert found is not None
+    assert [decision.reason for decision in found.decisions] == ["too long"]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        {},
+        {"decide": "confirmed"},
+        {"decide": "destroyed:" + "0" * 32 + ":" + "0" * 64},
+        {"decide": "confirmed:" + "0" * 32},
+        {"decide": "confirmed:../../x:" + "0" * 64},
+        [("decide", "confirmed"), *[("shown", f"{number:032x}:{'0' * 64}") for number in range(501)]],
+    ],
+)
+async def test_a_form_that_the_page_does_not_send_is_refused(page: Page, form):
+    before = await page.commits()
+    assert (await page.ask("/", form)).status == 400
+    assert await page.commits() == before
+
+
+async def test_a_full_disk_refuses_a_verdict_with_its_reason(page: Page):
+    (item,) = await page.propose(CHANGES[0])
+    button = (await page.ask("/")).forms()[f"confirmed {item}"]
+    object.__setattr__(page.services, "floor", DiskFloor(page.folder, 1 << 60))
+    answer = await page.ask("/", {"decide": button})
+    assert answer.status == 409
+    assert "MiB are free" in answer.text
+    assert await page.status_of(item) == "pending"
+
+
+async def test_hostile_words_are_shown_harmlessly(page: Page):
+    await page.propose(("set_task_title", {"title": HOSTILE.replace("\x07", "")}), run_key=HOSTILE)
+    text = (await page.ask("/")).text
+    assert not re.search("[\x00-\x09\x0b-\x1f\u202a-\u202e\u2066-\u2069]", text)
+    assert "<script>alert" not in text
+    assert "\\u202egnp.exe\\u2066" in text
+    assert "{{ 7*7 }}" in text
+
+
+async def test_what_was_decided_elsewhere_is_told(page: Page):
+    (item,) = await page.propose(CHANGES[0])
+    assert "This no longer waits" in (await page.ask(f"/items/{item}")).text
+    button = (await page.ask("/")).forms()[f"confirmed {item}"]
+    await page.ask("/", {"decide": button})
+    assert "confirmed on" in (await page.ask(f"/items/{item}")).text
+
+
+async def test_filters_leave_other_cards_out(page: Page):
+    await page.propose(CHANGES[0])
+    await page.propose(CHANGES[2], run_key="other")
+    text = (await page.ask("/?kind=dates")).text
+    assert ("Task of run" in text, "Task of other" in text) == (True, False)
+    assert "Nothing waits with these filters" in (await page.ask("/?label=none")).text
+
+
+@pytest.mark.parametrize("language", ["en", "de", "es", "fr", "ro"])
+async def test_the_page_speaks_five_languages(page: Page, language: str):
+    words = {
+        "en": "Confirm all 3",
+        "de": "Alle 3 bestätigen",
+        "es": "Confirmar los 3",
+        "fr": "Confirmer les 3",
+        "ro": "Confirmă toate cele 3",
+    }
+    await page.propose(*CHANGES)
+    object.__setattr__(page.services, "renderer", Renderer(language))
+    try:
+        text = (await page.ask("/")).text
+    finally:
+        use_language("en")
+    assert words[language] in text
+    assert f'<html lang="{language}">' in text
+
+
+def test_no_template_switches_escaping_off_or_has_a_script_or_style_of_its_own():
+    for template in WEB_FOLDER.rglob("*.html"):
+        text = template.read_text("utf-8")
+        assert not re.search(r"\|\s*safe|autoescape|Markup|\son[a-z]+=|style=|<style|javascript:", text), (
+            template
+        )
+        assert all("src=" in tag for tag in re.findall(r"<script[^>]*>", text)), template
+
+
+def test_scripts_and_styles_are_small():
+    files = {name: content for name, (_media, content) in Renderer().static_files.items()}
+    assert len(files["style.css"]) <= 10 * 1024
+    assert all(content.count(b"\n") <= 400 for name, content in files.items() if name.endswith(".js"))

@@ -1,0 +1,249 @@
+"""The page in a real browser: what it may reach, what it leaves behind, and deciding in it.
+
+Never repeats what tests/daemon/web asks without a browser.
+"""
+
+import gzip
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from urllib.parse import urlsplit
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser
+
+from tests.support.browser import WEB, Tab, browser, propose, sign_in_address, signed_in
+from tests.support.devices import Device, MakeDevice
+from tests.support.patience import LIMIT_S, wait_until
+
+pytestmark = [pytest.mark.e2e, pytest.mark.external("chromium")]
+
+HOSTILE = "<img src=x onerror=alert(1)><script>alert(1)</script> \u202egnp.exe {{ 7*7 }}"
+WEIGHT_BYTES_MAX = 40 * 1024
+REQUESTS_MAX = 5
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with browser() as running:
+        yield running
+
+
+@pytest.fixture
+def laptop(device: MakeDevice) -> Device:
+    return device("laptop", **WEB)
+
+
+def open_count(device: Device) -> int:
+    return len(device.do("pending"))
+
+
+def test_signing_in_leaves_no_secret_behind_and_the_page_is_light(laptop: Device, chromium: Browser):
+    propose(laptop, "Renew the passport")
+    address = sign_in_address(laptop)
+    secret = urlsplit(address).fragment
+    context = chromium.new_context()
+    tab = Tab(context, address)
+    assert urlsplit(tab.page.url)._replace(scheme="", netloc="").geturl() == "/"
+    assert not [url for url in tab.asked if secret in url]
+    assert tab.page.evaluate("document.cookie") == ""
+    home = tab.page.url
+    tab.page.go_back()
+    assert secret not in tab.page.url
+    tab.page.goto(address)  # a second time it opens nothing
+    tab.page.wait_for_selector("[role=alert]")
+    tab.asked.clear()
+    with tab.page.expect_request("**/live"):
+        tab.page.goto(home)
+    bodies = [tab.page.request.get(url).body() for url in tab.asked if not url.endswith("/live")]
+    assert len(tab.asked) <= REQUESTS_MAX
+    assert sum(len(gzip.compress(body)) for body in bodies) <= WEIGHT_BYTES_MAX
+    assert {urlsplit(url).netloc for url in tab.asked} == {urlsplit(address).netloc}
+    context.close()
+
+
+def test_a_person_decides_by_keys_takes_back_and_hears_of_others(laptop: Device, chromium: Browser):
+    propose(laptop, "Renew the passport")
+    waiting = open_count(laptop)
+    with signed_in(chromium, laptop) as tab:
+        tab.page.keyboard.press("y")
+        tab.outcome("Confirmed")
+        assert open_count(laptop) == waiting - 1
+        assert tab.page.evaluate("document.activeElement.classList.contains('item')")
+        tab.page.keyboard.press("u")
+        tab.outcome("waits again")
+        assert open_count(laptop) == waiting
+        tab.page.keyboard.press("Shift+N")
+        tab.page.keyboard.type("not y n a u")
+        tab.page.click("#why [value=reject]")
+        tab.outcome("rejected")
+        assert laptop.do("decisions")[0]["reason"] == "not y n a u"
+        item = laptop.do("pending")[-1]["item_id"]
+        laptop.do("confirm", item)
+        tab.page.wait_for_selector(f"#i-{item}.gone :text('confirmed on laptop')")
+        assert "confirmed on laptop" in tab.page.inner_text("#live")
+        assert tab.complaints == []
+
+
+def test_tabs_share_one_stream_and_come_back_after_a_restart(laptop: Device, chromium: Browser):
+    propose(laptop, "Renew the passport")
+    with signed_in(chromium, laptop) as tab:
+        others = [tab.page.context.new_page() for _ in range(7)]
+        for other in others:
+            other.goto(tab.page.url)
+        tab.page.locator("footer .main").first.click()
+        tab.outcome("changes confirmed")
+        for other in others:
+            other.wait_for_selector(".gone")
+        laptop.stop()
+        others[0].wait_for_selector("#away:not([hidden])")
+        laptop.start()
+        propose(laptop, "Another task")
+        for other in (tab.page, *others):
+            other.wait_for_selector(".card :text('Another task')")
+            other.wait_for_selector("#away[hidden]", state="attached")
+
+
+def test_hostile_words_run_nothing(laptop: Device, chromium: Browser):
+    propose(laptop, HOSTILE)
+    with signed_in(chromium, laptop) as tab:
+        tab.page.on("dialog", lambda dialog: tab.complaints.append(dialog.message))
+        title = tab.page.inner_text(".card h2")
+        assert title == HOSTILE.replace("\u202e", "\\u202e")
+        tab.page.keyboard.press("y")
+        tab.outcome("Confirmed")
+        assert tab.page.evaluate("document.querySelectorAll('main img, main script').length") == 0
+        assert tab.complaints == []
+
+
+def test_a_page_works_without_scripts(laptop: Device, chromium: Browser):
+    propose(laptop, "Renew the passport")
+    waiting = open_count(laptop)
+    context = chromium.new_context(java_script_enabled=False)
+    address = sign_in_address(laptop)
+    tab = context.new_page()
+    tab.goto(address.partition("#")[0])
+    tab.fill("#secret", urlsplit(address).fragment)
+    tab.click("button")
+    tab.click("button.yes >> nth=0")
+    assert "Confirmed" in tab.inner_text("#outcome")
+    assert open_count(laptop) == waiting - 1
+    tab.click("#outcome button")
+    assert "waits again" in tab.inner_text("#outcome")
+    assert open_count(laptop) == waiting
+    context.close()
+
+
+@contextmanager
+def foreign_site(content: str) -> Iterator[str]:
+    """Serve one page from another origin of this machine."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(content.encode())
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class names it
+            del format, args
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://evil.localhost:{server.server_port}/"
+    finally:
+        server.shutdown()
+        thread.join(LIMIT_S)
+        server.server_close()
+
+
+def test_another_site_can_neither_decide_nor_frame_nor_read(laptop: Device, chromium: Browser):
+    items = propose(laptop, "Renew the passport")
+    waiting = open_count(laptop)
+    decide = f"confirmed:{items[0]['item_id']}:{items[0]['args_hash']}"
+    with signed_in(chromium, laptop) as tab:
+        origin = tab.page.url
+        content = f"""<iframe name=f src="{origin}"></iframe>
+            <form method=post target=f action="{origin}"><input name=decide value="{decide}"></form>
+            <script>document.forms[0].submit();
+            const end = (words) => () => {{ document.title = words; }};
+            fetch("{origin}", {{credentials: "include"}}).then(end("read"), end("refused"));
+            </script>"""
+        with foreign_site(content) as address:
+            other = tab.page.context.new_page()
+            other.goto(address)
+            other.wait_for_function("document.title == 'refused'")
+            other.wait_for_load_state("networkidle")
+            frames = [frame for frame in other.frames if frame is not other.main_frame]
+            assert not any(frame.locator(".card").count() for frame in frames)
+        assert open_count(laptop) == waiting
+
+
+@pytest.mark.parametrize(("part", "verdict"), [(0.2, ""), (0.5, "confirmed"), (-0.5, "rejected")])
+def test_a_swipe_beyond_a_third_decides(laptop: Device, chromium: Browser, part: float, verdict: str):
+    propose(laptop, "Renew the passport")
+    with signed_in(chromium, laptop, viewport={"width": 360, "height": 800}, has_touch=True) as tab:
+        item = tab.page.locator(".item").first
+        name = item.get_attribute("data-item")
+        box = item.locator(".sum").bounding_box()
+        whole = item.bounding_box()
+        assert box
+        assert whole
+        x, y = whole["x"] + whole["width"] * (0.3 if part > 0 else 0.6), box["y"] + 8
+        touch = tab.page.context.new_cdp_session(tab.page)
+        for step, share in [
+            ("touchStart", 0.0),
+            *[("touchMove", part * n / 8) for n in range(1, 9)],
+            ("touchEnd", None),
+        ]:
+            points = [] if share is None else [{"x": x + whole["width"] * share, "y": y}]
+            touch.send("Input.dispatchTouchEvent", {"type": step, "touchPoints": points})
+        if verdict:
+            wait_until("decided", lambda: laptop.do("decisions")[:1] != [], LIMIT_S)
+            decision = laptop.do("decisions")[0]
+            assert (decision["item_id"], decision["verdict"], decision["via"]) == (name, verdict, "web")
+        else:
+            tab.page.wait_for_timeout(300)
+            assert laptop.do("decisions") == []
+
+
+@pytest.mark.parametrize("width", [360, 768, 1440])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing(laptop: Device, chromium: Browser, theme: str, width: int):
+    options = {"color_scheme": theme, "viewport": {"width": width, "height": 900}}
+    with signed_in(chromium, laptop, **options) as tab:
+        findings = [axe_findings(tab)]  # nothing is here yet
+        propose(laptop, "Renew the passport")
+        tab.page.wait_for_selector(".card")
+        findings.append(axe_findings(tab))
+        tab.page.keyboard.press("y")
+        tab.outcome("Confirmed")
+        tab.page.wait_for_selector(".leaves", state="detached")
+        findings.append(axe_findings(tab))
+        for key, dialog in (("?", "#keys"), ("Shift+N", "#why")):
+            tab.page.keyboard.press(key)
+            tab.page.wait_for_selector(f"{dialog}[open]")
+            findings.append(axe_findings(tab))
+            tab.page.keyboard.press("Escape")
+        tab.page.goto(f"{tab.page.url}in")
+        findings.append(axe_findings(tab))
+    assert findings == [[]] * 6
+
+
+def axe_findings(tab: Tab) -> list[str]:
+    """Return what axe-core finds on the page as it is now."""
+    violations = Axe().run(tab.page).response["violations"]
+    return [f"{finding['id']}: {finding['nodes'][0]['html']}" for finding in violations]
+
+
+def test_buttons_are_large_and_the_page_fits_a_small_screen(laptop: Device, chromium: Browser):
+    propose(laptop, "Donaudampfschifffahrtsgesellschaftskapitänswitwenrentenauszahlungsstelle" * 2)
+    with signed_in(chromium, laptop, viewport={"width": 360, "height": 700}) as tab:
+        assert tab.page.evaluate("document.documentElement.scrollWidth") <= 360
+        sizes = [button.bounding_box() for button in tab.page.locator(".acts button:visible").all()]
+        assert sizes
+        assert all(size and size["width"] >= 44 and size["height"] >= 44 for size in sizes)
