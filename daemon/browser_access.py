@@ -118,10 +118,10 @@ class BrowserAccess:
 
     def end_session(self, session_id: str) -> Session | None:
         """End a session; return it, or None if there is none of this id."""
-        ended = self._sessions.pop(session_id, None)
-        if ended is not None:
+        session = self._sessions.pop(session_id, None)
+        if session is not None:
             self.on_change()
-        return ended
+        return session
 
     def end_all_sessions(self) -> list[Session]:
         """End every session; return those that ended."""
@@ -141,7 +141,7 @@ class BrowserAccess:
             used_ms=now_ms,
         )
         while len(self._sessions) >= SESSIONS_MAX:
-            del self._sessions[min(self._sessions.values(), key=lambda known: known.used_ms).id]
+            del self._sessions[min(self._sessions.values(), key=lambda session: session.used_ms).id]
         self._sessions[session.id] = session
         self.on_change()
         return token

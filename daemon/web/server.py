@@ -121,10 +121,10 @@ class PageServer:
         listening.store_state(self._folder, structs.replace(self._state, sessions=sessions))
 
     async def _static(self, request: web.Request) -> web.Response:
-        found = self._services.renderer.static_files.get(request.match_info["name"])
-        if found is None:
+        static_file = self._services.renderer.static_files.get(request.match_info["name"])
+        if static_file is None:
             raise web.HTTPNotFound
-        media, content = found
+        media, content = static_file
         headers = {"Cache-Control": f"public, max-age={STATIC_AGE_S}, immutable", "Vary": "Accept-Encoding"}
         if "gzip" in request.headers.get("Accept-Encoding", ""):
             content, headers["Content-Encoding"] = gzip.compress(content, mtime=0), "gzip"

@@ -50,7 +50,13 @@ def test_a_flag_comes_before_the_environment_before_the_file_before_the_default(
 
 
 def test_every_key_can_be_set_by_the_environment(tmp_path: Path):
-    texts = {"model.kind": "rules", "model.mode": "tools", "language": "de", "mdns.enabled": "false"}
+    texts = {
+        "model.kind": "rules",
+        "model.mode": "tools",
+        "language": "de",
+        "mdns.enabled": "false",
+        "web.enabled": "true",
+    }
     texts |= {"model.temperature": "0.5", "model.max_output_tokens": "700", "model.context_tokens": "4096"}
     texts |= {"model.extra": '{"top_p": 0.9}', "model.fallback": "rules", "models": '{"fast": {"name": "m"}}'}
     texts |= {"agents.for_new_tasks": "true", "agents.mode": "hybrid"}

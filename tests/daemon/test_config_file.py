@@ -94,6 +94,7 @@ TEXTS_OTHER_THAN_3 = {
     "language": "es",
     "mailbox.suite": "x25519",
     "mdns.enabled": "true",
+    "web.enabled": "true",
     "model.context_tokens": "4096",
     "model.extra": '{"top_k": 3}',
     "model.fallback": "rules",

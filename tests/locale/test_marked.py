@@ -12,7 +12,7 @@ from tests.locale import catalogs
 
 _SPEAK = {"CommandError": 1, "UsageError": 0, "write_remark": 0, "prompt": 0, "Column": 0}
 """What speaks to people, and from which argument on."""
-_TYPED = {"journalctl --user -u placet"}
+_TYPED = {"journalctl --user -u placet", "placet web --print"}
 """Hints that are nothing but a command."""
 
 

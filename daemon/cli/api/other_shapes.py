@@ -191,6 +191,20 @@ class ChangeSetSummaryJson(TypedDict, total=False):
     items: list[ChangeSetItemJson]
 
 
+class SignInJson(TypedDict, total=False):
+    secret: str
+    address: str
+    addresses: list[str]
+    expires_at: str
+
+
+class BrowserSessionJson(TypedDict, total=False):
+    id: str
+    browser: str
+    began_at: str
+    used_at: str
+
+
 class InvitedJson(TypedDict, total=False):
     id: str
     code: str | None

@@ -41,12 +41,12 @@ class BrowserRoutes:
     def routes(self) -> list[Route]:
         """Return the browsers' part of the table."""
         sign_in = AsyncHandler(self._sign_in, stores_response=False)
-        sessions, one = "/v1/browsers", "/v1/browsers/{ref}"
+        sessions, session = "/v1/browsers", "/v1/browsers/{ref}"
         return [
             Route("POST", "/v1/browsers/sign-ins", "Let a browser sign in", sign_in, SignIn, status=CREATED),
             Route("GET", sessions, "List browsers", AsyncHandler(self._list), list[BrowserSession]),
             Route("DELETE", sessions, "Sign all out", AsyncHandler(self._end_all), list[BrowserSession]),
-            Route("DELETE", one, "Sign a browser out", AsyncHandler(self._end), BrowserSession),
+            Route("DELETE", session, "Sign a browser out", AsyncHandler(self._end), BrowserSession),
         ]
 
     async def _sign_in(self, call: Call[Nothing, Nothing]) -> SignIn:

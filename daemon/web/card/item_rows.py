@@ -10,6 +10,7 @@ import msgspec
 
 from daemon.agents.deciding.waiting_items import PendingItem
 from daemon.agents.person.inbox import InboxCard
+from daemon.agents.tools.presence import ANY
 from daemon.cli.translation import _, gettext_noop
 from daemon.cli.wording.dates import relative_future_time, relative_time
 from daemon.cli.wording.proposals import (
@@ -42,6 +43,7 @@ _KIND_OF_TOOL: Final = {
     "update_task_due_date": "dates",
     "clear_task_due_date": "dates",
     "assign_task_label": "labels",
+    "remove_task_label": "labels",
 }
 
 
@@ -68,7 +70,8 @@ class SideRow:
 class ItemRow:
     """One line of a card. `shown` is "ID:HASH" of exactly what is on the screen.
 
-    `sure`: *Confirm all* includes it. `stale`: confirming it needs a look at what has changed.
+    `sure`: *Confirm all* includes it, since nothing about it needs a look of its own. `stale`: the first
+    confirmation is refused with what has changed, and can then be forced.
     """
 
     id: str
@@ -167,7 +170,7 @@ def _question(answers: list[PendingItem], now_s: float) -> Question:
     return Question(
         id=first.question.question_id,
         text=first.question.text,
-        shown=_shown(first),
+        shown=_shown_text(first),
         answers=[item_row(answer, now_s) for answer in answers],
     )
 
@@ -178,26 +181,27 @@ def item_row(item: PendingItem, now_s: float) -> ItemRow:
     deferred = item.status == "deferred"
     return ItemRow(
         id=item.item_id,
-        shown=_shown(item),
+        shown=_shown_text(item),
         summary=summary_words(json),
-        changes=_changes(json),
+        changes=_value_rows(json),
         marks=item_marks(json),
         rationale=rationale_words(json),
         note=note_words(json, now_s),
         note_agrees=agrees_with_notes(json),
-        sides=_sides(json) if item.stale or item.disputed else [],
-        sure=not (item.stale or item.disputed or deferred or item.question is not None),
+        sides=_side_rows(json) if item.stale or item.disputed else [],
+        sure=item.presence == ANY
+        and not (item.stale or item.disputed or deferred or item.question is not None),
         stale=item.stale and not item.disputed,
         disputed=item.disputed,
         deferred=deferred,
     )
 
 
-def _shown(item: PendingItem) -> str:
+def _shown_text(item: PendingItem) -> str:
     return f"{item.item_id}:{item.args_hash}"
 
 
-def _changes(json: Any) -> list[ValueRow]:
+def _value_rows(json: Any) -> list[ValueRow]:
     return [
         ValueRow(
             field_words(change.field),
@@ -210,7 +214,7 @@ def _changes(json: Any) -> list[ValueRow]:
     ]
 
 
-def _sides(json: Any) -> list[SideRow]:
+def _side_rows(json: Any) -> list[SideRow]:
     base, current, proposed = (side_values(json, key) for key in ("base", "current", "proposed"))
     return [
         SideRow(

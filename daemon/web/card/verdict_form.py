@@ -49,7 +49,7 @@ class Outcome:
 
 
 async def decide_form(services: PageServices, form: MultiDictProxy[Any]) -> Outcome:
-    """Decide what a form asks for. Raises HTTPBadRequest for one that the page does not send.
+    """Decide what a form asks for. One that the page does not send is refused with status 400.
 
     A button sends `decide=VERDICT:ID:HASH`, or `decide=VERDICT` for all items in `shown`. `reason` is the
     person's words; `force` applies what is stale.
@@ -58,7 +58,7 @@ async def decide_form(services: PageServices, form: MultiDictProxy[Any]) -> Outc
     texts = [single] if single else [str(text) for text in form.getall("shown", [])]
     if verdict not in _VERDICTS or not 0 < len(texts) <= ITEMS_MAX:
         raise web.HTTPBadRequest(text="a form that this page does not send\n")
-    items = [_shown_item(text) for text in dict.fromkeys(texts)]
+    items = [_item_of_text(text) for text in dict.fromkeys(texts)]
     shortfall = services.floor.shortfall()
     if shortfall is not None:
         words = answer_words(
@@ -77,7 +77,7 @@ async def decide_form(services: PageServices, form: MultiDictProxy[Any]) -> Outc
     return _outcome(verdict, list(dict.fromkeys(texts)), results)
 
 
-def _shown_item(text: str) -> ShownItem:
+def _item_of_text(text: str) -> ShownItem:
     match = _SHOWN.fullmatch(text)
     if match is None:
         raise web.HTTPBadRequest(text="a form that this page does not send\n")

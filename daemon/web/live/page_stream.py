@@ -59,7 +59,7 @@ class PageStreams:
             while True:
                 end = self._store.feed_end
                 if end > after:
-                    await _send(response, _encode(end, await self._changed(after)))
+                    await _send(response, _encode(end, await self._kinds_after(after)))
                     after = end
                 elif not await watch.wait_for_growth(HEARTBEAT_S):
                     await _send(response, b"event: alive\ndata: {}\n\n")
@@ -73,7 +73,7 @@ class PageStreams:
         for task in self._open:
             task.cancel()
 
-    async def _changed(self, after: int) -> Changed:
+    async def _kinds_after(self, after: int) -> Changed:
         if self._store.feed_end - after > COMMITS_READ_MAX:
             return Changed([], all=True)
         events = await self._store.read(

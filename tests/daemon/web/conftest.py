@@ -118,9 +118,9 @@ class Page:
         return await self.store.write(lambda tx: proposed(tx, run_key, *calls))
 
     async def status_of(self, item: str) -> str:
-        found = await self.store.read(lambda snapshot: snapshot.item(id_from_text(item)))
-        assert found is not None
-        return found.status.value
+        stored_item = await self.store.read(lambda snapshot: snapshot.item(id_from_text(item)))
+        assert stored_item is not None
+        return stored_item.status.value
 
     async def commits(self) -> int:
         return await self.store.read(lambda snapshot: snapshot.counts().commits)

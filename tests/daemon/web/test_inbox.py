@@ -69,9 +69,9 @@ async def test_a_reason_goes_along_with_a_rejection(page: Page):
     (item,) = await page.propose(CHANGES[0])
     button = (await page.ask("/")).forms()[f"rejected {item}"]
     await page.ask("/", {"decide": button, "reason": " too long "})
-    found = await page.store.read(lambda snapshot: snapshot.item(id_from_text(item)))
-    assert found is not None
-    assert [decision.reason for decision in found.decisions] == ["too long"]
+    stored_item = await page.store.read(lambda snapshot: snapshot.item(id_from_text(item)))
+    assert stored_item is not None
+    assert [decision.reason for decision in stored_item.decisions] == ["too long"]
 
 
 @pytest.mark.parametrize(

@@ -21,9 +21,3 @@ def test_paths_are_told_with_a_name_each(placet: Placet, home: Path):
     rows = dict(line.split("\t") for line in placet("paths", "--plain").out.splitlines())
     assert rows == json
     assert placet("paths", LANG="de_DE").out.startswith("Einstellungen")
-
-
-def test_a_page_for_browsers_is_said_to_be_missing(placet: Placet):
-    result = placet("web")
-    assert (result.status, result.err.count("\n")) == (1, 1)
-    assert "this version has no page" in result.err
