@@ -8,7 +8,7 @@ from msgspec import Struct
 from daemon.agents.deciding import decision_history
 from daemon.agents.deciding.decision_history import DecisionRecord
 from daemon.agents.deciding.waiting_items import PendingItem, list_waiting_items, waiting_count
-from daemon.agents.person.note_evidence import with_note_evidence
+from daemon.agents.running.note_evidence import with_note_evidence
 from daemon.agents.tools.agent_record import load_agent
 from daemon.journal.references.names import TASK_LABELS, member_ids, short_text
 from daemon.journal.views.lookup import NameLookup
