@@ -21,6 +21,8 @@ TASK = EntityId(bytes.fromhex("0197700000007000800000000000000a"))
 AGENT = derived_id("agent", id_to_text(TASK), time_of=TASK)
 LABELS = (derived_id("label", 1, time_of=TASK), derived_id("label", 2, time_of=TASK))
 WEEK_MS = 7 * 24 * 3600 * 1000
+GUARDED_MINUTES = 120
+"""An estimate that needs a verdict of another device than the one that proposed it."""
 
 TITLE, ESTIMATE, CHECKED = "title", "estimate_minutes", "is_checked"
 
@@ -128,6 +130,13 @@ class Author:
         previous = id_to_text(like[-1]) if like else None
         # Either the item's id follows from what it writes, or that from the item's.
         written = [] if tool.creates else [id_to_text(target)]
+        shown: dict[str, Any] = {}
+        if tool is SET_ESTIMATE and value == GUARDED_MINUTES:
+            # The agent works here, and such an estimate needs a verdict from elsewhere.
+            home = bytes(self.tx.device)
+            written += ["other_device", home.hex()]
+            follows = like[-1] if like else None
+            shown = {"entity": target, "follows": follows, "presence": "other_device", "home": home}
         item_id = derived_id("item", fingerprint.hex(), previous, *written, time_of=TASK)
         entity = derived_id("entity", id_to_text(item_id), time_of=item_id) if tool.creates else target
         found_entity = self.tx.entity(entity)
@@ -135,7 +144,8 @@ class Author:
             "clock": clock_as_value(found_entity.clock if found_entity else ()),
             "value": now.value(field) if now else None,
         }
-        return {"item_id": item_id, "fingerprint": fingerprint, "tool": tool.name, "args": args, "base": base}
+        named = {"item_id": item_id, "fingerprint": fingerprint, "tool": tool.name}
+        return {**named, "args": args, "base": base, **shown}
 
     def propose(self, items: list[dict[str, Any]]) -> EntityId:
         """Write a change set."""
@@ -154,7 +164,7 @@ class Author:
 
     def decision(self, item: Item, verdict: Verdict, by: AuthorKind, more: dict[str, Any]) -> EntityWrite:
         """Return the write of a decision, which names the decisions on the item that are known."""
-        identifiers = [decision.id for decision in item.decisions]
+        identifiers = [decision.id for decision in item.all_decisions]
         fields: dict[str, Any] = {"item_id": item.id, "verdict": verdict.value, "seen": identifiers, **more}
         return EntityWrite(self.tx.new_id(), "decision", fields, by=by)
 
@@ -166,9 +176,16 @@ class Author:
         by = AuthorKind.AGENT if verdict is Verdict.RETRACTED else AuthorKind.USER
         self.device.commit(self.tx, [self.decision(item, verdict, by, {})], by=by)
         after = _item(self.tx, item.id)
+        if not self.counts_here(item) and by is AuthorKind.USER:
+            assert after.item_status == item.item_status, "a verdict that does not count changes an item"
+            return "does not count"
         if by is AuthorKind.USER:
             assert not after.disputed, f"{verdict} leaves the dispute standing"
         return "settled" if item.disputed else "done"
+
+    def counts_here(self, item: Item) -> bool:
+        """Return whether a person's verdict on this device counts for an item."""
+        return item.requirement is None or item.requirement.home != self.tx.device
 
     def overtaken(self, item: Item) -> bool:
         """Return whether an item is confirmed, and something else has replaced its effect."""
@@ -215,6 +232,8 @@ class Author:
             return "creation stale" if tool.creates else "stale"
         words = self._edited(item) if edit is None else edit
         self._apply(item, words, forced=stale or over)
+        if not self.counts_here(item):
+            return "does not count"
         return _outcome(item, words is not None, stale, over)
 
     def _edited(self, item: Item) -> Any:
@@ -249,6 +268,9 @@ class Author:
         writes.append(EntityWrite(target, tool.kind, fields, effect=item.id, by=by))
         self.device.commit(self.tx, writes, forced=forced)
         after, entity = _item(self.tx, item.id), self.tx.entity(target)
+        if not self.counts_here(item):
+            assert after.item_status == item.item_status, "a verdict that does not count changes an item"
+            return
         assert after.status is DecisionStatus.CONFIRMED, "a confirmation does not confirm"
         assert entity is not None
         assert entity.value(field) == value, "what was just confirmed does not show"
@@ -259,8 +281,12 @@ class Author:
         for follows in (None, *self.tx.items_with_fingerprint(fingerprint)):
             before = None if follows is None else id_to_text(follows)
             words = (fingerprint.hex(), before, id_to_text(target))
+            shown = {"entity": target, "fingerprint": fingerprint, "follows": follows}
             if derived_id("item", *words, time_of=TASK) == item.id:
-                return {"entity": target, "fingerprint": fingerprint, "follows": follows}
+                return shown
+            home = None if item.requirement is None else bytes(item.requirement.home)
+            if home and derived_id("item", *words, "other_device", home.hex(), time_of=TASK) == item.id:
+                return {**shown, "presence": "other_device", "home": home}
         raise AssertionError("an item that follows from nothing")
 
     def _todos(self) -> tuple[EntityId, list[EntityWrite]]:

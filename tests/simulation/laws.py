@@ -115,8 +115,11 @@ def check_against_oracle(snapshot: Snapshot, oracle: FoldOracle) -> None:
         assert (found_entity.kind, found_entity.created.head) == (born.operation.kind, born.head)
     for item in snapshot.items():
         assert item.item_status == oracle.item_status(item.id)
-        assert {decision.head for decision in item.decisions} == {
+        assert {decision.head for decision in item.all_decisions} == {
             deed.head for deed in oracle.decisions.get(item.id, [])
+        }
+        assert {decision.head for decision in item.decisions} == {
+            deed.head for deed in oracle.counting(item.id)
         }
 
 
@@ -219,7 +222,7 @@ def nothing_rejected_in_effect(snapshot: Snapshot, oracle: FoldOracle) -> None:
 
 
 def _confirmed_rightly(oracle: FoldOracle, item: EntityId) -> None:
-    persons = [deed for deed in oracle.decisions[item] if deed.operation.by is AuthorKind.USER]
+    persons = [deed for deed in oracle.counting(item) if deed.operation.by is AuthorKind.USER]
     for refusal in persons:
         if refusal.value("verdict") in ("rejected", "undone"):
             assert any(refusal.head in other.past for other in persons), "rejected, and nobody took it back"

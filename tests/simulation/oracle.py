@@ -68,6 +68,7 @@ class FoldOracle:
         self.deeds: dict[EntityId, list[WitnessedOperation]] = {}
         self.decisions: dict[bytes, list[WitnessedOperation]] = {}
         self.effects: dict[bytes, list[WitnessedOperation]] = {}
+        self.homes: dict[bytes, bytes] = {}
         for head in sorted(heads):
             commit = truth.received[head].commit
             for operation in commit.operations:
@@ -80,14 +81,34 @@ class FoldOracle:
             item = deed.operation.fields["item_id"]
             assert isinstance(item, bytes)
             self.decisions.setdefault(item, []).append(deed)
+            self._note_home({**deed.operation.fields})
+        items = deed.operation.fields.get("items") if deed.operation.kind == "change_set" else None
+        for proposed in items if isinstance(items, list) else []:
+            assert isinstance(proposed, dict)
+            self._note_home(proposed)
         if deed.operation.effect is not None:
             self.effects.setdefault(deed.operation.effect, []).append(deed)
 
+    def _note_home(self, fields: dict[str, Value]) -> None:
+        """Note on which device verdicts on an item do not count, if a commit shows it."""
+        item, home = fields.get("item_id"), fields.get("home")
+        if isinstance(item, bytes) and isinstance(home, bytes):
+            self.homes[item] = home
+
     # -- verdicts ---------------------------------------------------------------------------------------
+
+    def counting(self, item: bytes) -> list[WitnessedOperation]:
+        """Return the decisions on an item, without those of people on a device where they do not count."""
+        return [
+            deed
+            for deed in self.decisions.get(item, [])
+            if self.truth.signers[deed.head.replica].device != self.homes.get(item)
+            or deed.operation.by is not AuthorKind.USER
+        ]
 
     def deciding(self, item: bytes) -> list[WitnessedOperation]:
         """Return the decisions that count: people's if any, and of those the ones that no other had seen."""
-        operations = self.decisions.get(item, [])
+        operations = self.counting(item)
         pool = [
             operation for operation in operations if operation.operation.by is AuthorKind.USER
         ] or operations

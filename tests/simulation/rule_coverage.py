@@ -297,6 +297,10 @@ def _not_followed(oracle: FoldOracle) -> bool:
     )
 
 
+def _idle_beside_counting(oracle: FoldOracle) -> bool:
+    return any(0 < len(oracle.counting(item)) < len(oracle.decisions[item]) for item in oracle.decisions)
+
+
 RULES_IN_ORACLE: dict[str, Callable[[FoldOracle], bool]] = {
     "confirmed on two devices while apart": lambda o: _verdicts_apart(o, "confirmed", "confirmed"),
     "confirmed here, rejected there": lambda o: _verdicts_apart(o, "confirmed", "rejected"),
@@ -306,6 +310,7 @@ RULES_IN_ORACLE: dict[str, Callable[[FoldOracle], bool]] = {
     "an agent's retraction beside a person's verdict": _retraction_beside_a_person,
     "reopened here, retracted there": lambda o: _verdicts_apart(o, "reopened", "retracted"),
     "edited here, confirmed as it was there": _edited_and_plain,
+    "a verdict that does not count beside one that does": _idle_beside_counting,
     "a conflict of values": _conflicts,
     "a person's edit against a plain confirmation": _ranks(3, 1),
     "a person's edit against an edited confirmation": _ranks(3, 2),
@@ -349,6 +354,7 @@ RULES_IN_ACTIONS: dict[str, tuple[str, ...]] = {
     "deferred": ("defer: done",),
     "retracted": ("retract: done",),
     "refused as stale": ("confirm: stale",),
+    "a verdict on the agent's own device": ("confirm: does not count", "reject: does not count"),
     "a creation refused as stale": ("confirm: creation stale",),
     "forced over something newer": ("confirm: forced",),
     "forced again after an edit overtook it": ("confirm: forced again",),
