@@ -11,7 +11,8 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
-from tests.daemon.agents.removed_rules import TABLE, Removed
+from tests.daemon.agents.removed_needs import Removed
+from tests.daemon.agents.removed_rules import TABLE
 
 ROOT = Path(__file__).parents[3]
 PARTS = ("syncproto", "store", "daemon", "tests")

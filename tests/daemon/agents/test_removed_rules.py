@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.daemon.agents.removed_rules import TABLE, Removed
+from tests.daemon.agents.removed_needs import Removed
+from tests.daemon.agents.removed_rules import TABLE
 
 ROOT = Path(__file__).parents[3]
 
