@@ -447,30 +447,6 @@ class ChangeJson(TypedDict, total=False):
     left_out: bool
 
 
-class ActivityJson(TypedDict, total=False):
-    id: str
-    at: str
-    thread_id: str
-    kind: str
-    trigger: str | None
-    trigger_id: str
-    trigger_params: dict[str, Any]
-    text: str
-    cut: bool
-    tool: str | None
-    outcome: str | None
-    error: bool
-    denied: bool
-    item_id: str | None
-    args: Any
-    subject: str | None
-    item_ids: list[str]
-    targets: list[str]
-    tokens: int | None
-    ended: Any
-    device_name: str
-
-
 class RunSummaryJson(TypedDict, total=False):
     run_key: str
     reason: str

@@ -19,7 +19,7 @@ from daemon.cli.wording.values import in_quotation_marks
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from daemon.cli.api.shapes import ActivityJson
+    from daemon.cli.api.other_shapes import AgentMessageJson
     from daemon.cli.terminal.display import Display
 
 _WIDTH_MAX: Final = 88
@@ -31,13 +31,13 @@ _KINDS: Final = pgettext_noop(
 _STYLES: Final = {"noted": "cyan", "confirmed": "green", "done": "green", "failed": "red", "ended": "dim"}
 
 
-def activity_rows(messages: Iterable[ActivityJson]) -> Iterator[Sequence[object]]:
+def activity_rows(messages: Iterable[AgentMessageJson]) -> Iterator[Sequence[object]]:
     """Give the plain columns, those that `placet agent log --help` names."""
     for message in messages:
         yield tuple(message.get(key) for key in _ROW_KEYS)
 
 
-def activity_list(messages: Sequence[ActivityJson], display: Display) -> Iterator[str]:
+def activity_list(messages: Sequence[AgentMessageJson], display: Display) -> Iterator[str]:
     """Draw the messages, oldest first: a heading when the agent woke, and below it what it did."""
     words = {kind: pgettext("activity", kind) for kind in _KINDS}
     wide = max(map(display_width, words.values()))
@@ -66,7 +66,7 @@ def _first_lines(lines: list[str]) -> list[str]:
     return [*lines[:_LINES_MAX], "…"] if len(lines) > _LINES_MAX else lines or [""]
 
 
-def _woken_line(activity: ActivityJson, display: Display) -> str:
+def _woken_line(activity: AgentMessageJson, display: Display) -> str:
     when, reason = (
         escape(relative_time(activity.get("at"), display.now_s)),
         escape(answer_words(activity, "trigger")),
@@ -74,14 +74,14 @@ def _woken_line(activity: ActivityJson, display: Display) -> str:
     return _("Woken {when}: {why}").format(when=when, why=reason)
 
 
-def _asked_line(activity: ActivityJson, display: Display) -> str:
+def _asked_line(activity: AgentMessageJson, display: Display) -> str:
     when = escape(relative_time(activity.get("at"), display.now_s))
     text = str(activity.get("text") or "") + ("…" if activity.get("cut") else "")
     quoted = in_quotation_marks(text).replace("“", display.symbol("“")).replace("”", display.symbol("”"))
     return _("Asked {when}: {words}").format(when=when, words=quoted)
 
 
-def _kind(activity: ActivityJson) -> str:
+def _kind(activity: AgentMessageJson) -> str:
     """Name what a message is to people."""
     kind = str(activity.get("kind") or "")
     if activity.get("item_id"):
@@ -100,7 +100,7 @@ _NAMES: Final = {
 }
 
 
-def _message_parts(activity: ActivityJson, display: Display) -> Iterator[str]:
+def _message_parts(activity: AgentMessageJson, display: Display) -> Iterator[str]:
     """Say what a message holds, a line each."""
     text = str(activity.get("text") or "") + ("…" if activity.get("cut") else "")
     match _kind(activity):
@@ -147,7 +147,7 @@ def _call_arguments(tool: str | None, text: str) -> str:
         return text
 
 
-def _ending_parts(activity: ActivityJson, display: Display) -> Iterator[str]:
+def _ending_parts(activity: AgentMessageJson, display: Display) -> Iterator[str]:
     """Say what came of a run, in numbers, and what the agent said last."""
     ended: Any = activity.get("ended")
     reported_ended = ended if isinstance(ended, dict) else {}

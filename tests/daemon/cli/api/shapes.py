@@ -21,7 +21,6 @@ from msgspec.structs import fields
 from daemon.agents.deciding.decision_history import DecisionRecord
 from daemon.agents.deciding.decisions import DecisionResult
 from daemon.agents.deciding.waiting_items import NoteEvidence, PendingItem
-from daemon.agents.person.activity import AgentMessage
 from daemon.agents.person.agent_overview import AgentDetails
 from daemon.app.composition import Daemon
 from daemon.control.error_body import Fault, Meant
@@ -68,7 +67,6 @@ SHAPES: Final[Mapping[str, type[Struct]]] = {
     "ReplicationJson": Whereabouts,
     "StatusJson": Status,
     "ChangeJson": Change,
-    "ActivityJson": AgentMessage,
     "AgentJson": AgentDetails,
 }
 """Names of structures that views know by other names than the daemon; the others keep their own."""
