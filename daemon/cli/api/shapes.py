@@ -136,30 +136,6 @@ class LinkJson(TypedDict, total=False):
     removed: bool
 
 
-class LabelJson(TypedDict, total=False):
-    id: str
-    name: str
-    color: str | None
-    description: str | None
-    categories: list[str]
-    is_double: bool
-    conflicts: list[ConflictJson]
-    vector_clock: dict[str, int]
-    removed: bool
-
-
-class CategoryJson(TypedDict, total=False):
-    id: str
-    name: str
-    color: str | None
-    default_language: str | None
-    correction_examples: list[str]
-    is_double: bool
-    conflicts: list[ConflictJson]
-    vector_clock: dict[str, int]
-    removed: bool
-
-
 class ProgressJson(TypedDict, total=False):
     completed: int
     total: int

@@ -15,7 +15,8 @@ from daemon.cli.wording.short_ids import short_ids_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from daemon.cli.api.shapes import CategoryJson, LabelJson, TaskJson
+    from daemon.cli.api.other_shapes import CategoryJson, LabelJson
+    from daemon.cli.api.shapes import TaskJson
     from daemon.cli.terminal.display import Display
 
 _NAME_WIDTH_MAX: Final = 28

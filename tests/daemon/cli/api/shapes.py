@@ -27,8 +27,6 @@ from daemon.control.error_body import Fault, Meant
 from daemon.control.route import StreamHandler
 from daemon.control.routes import self_description
 from daemon.control.routes.status import Status
-from daemon.journal.categories import Category
-from daemon.journal.labels import Label
 from daemon.journal.views.structures import (
     Change,
     Checklist,
@@ -55,8 +53,6 @@ SHAPES: Final[Mapping[str, type[Struct]]] = {
     "ConflictJson": Conflict,
     "TimeRecordJson": TimeRecord,
     "LinkJson": Link,
-    "LabelJson": Label,
-    "CategoryJson": Category,
     "TaskJson": Task,
     "NoteEvidenceJson": NoteEvidence,
     "PendingItemJson": PendingItem,
