@@ -40,10 +40,12 @@ def pending_command(output: Output, task: tuple[str, ...], expired: bool) -> Non
     items: Sequence[PendingItemJson] = answer.json
     titles = _titles(items) if output.is_for_people else {}
     output.write_answer(answer, lambda listed, display: pending_list(listed, titles, display), pending_rows)
+    asks_too = output.is_for_people and not (task or expired)
+    count = len(client.find("/v1/asks") or ()) if asks_too else 0
     remarks = _how_to_reopen(items) if expired else _what_next(items)
-    for line in remarks.splitlines():
+    for line in remarks.splitlines() if items or not count else ():
         output.write_remark(line)
-    if output.is_for_people and not (task or expired) and (count := len(client.find("/v1/asks") or ())):
+    if count:
         words = ngettext(
             "Agents ask for {count} permission: placet asks",
             "Agents ask for {count} permissions: placet asks",

@@ -62,7 +62,7 @@ def _details(ask: AskDetailsJson, width: int, display: Display) -> Iterator[str]
     facts = [escape(ask.get("agent_name") or "")]
     if ask.get("state") in _WAITING:
         facts.append(
-            _("usable until {when}").format(when=relative_future_time(ask.get("not_after"), display.now_s))
+            _("expires {when}").format(when=relative_future_time(ask.get("not_after"), display.now_s))
         )
     if ask.get("used_at"):
         facts.append(_("used {when}").format(when=relative_time(ask.get("used_at"), display.now_s)))
