@@ -69,7 +69,7 @@ class SetTaskTitle(_Arguments, frozen=True):
 class UpdateTaskEstimate(_Arguments, frozen=True):
     """Set how long the whole task takes."""
 
-    minutes: Annotated[int, Meta(ge=1, le=MINUTES_MAX, description="In minutes.")]
+    minutes: Annotated[int, Meta(ge=1, le=MINUTES_MAX)]
 
 
 class UpdateTaskDueDate(_Arguments, frozen=True):
@@ -89,21 +89,14 @@ class ClearTaskEstimate(_Arguments, frozen=True):
 class UpdateTaskPriority(_Arguments, frozen=True):
     """Set the priority."""
 
-    priority: Annotated[
-        Literal["P0", "P1", "P2", "P3"], Meta(description="P0: drop everything; P3: some day.")
-    ]
+    priority: Annotated[Literal["P0", "P1", "P2", "P3"], Meta(description="P0 is the highest.")]
 
 
 class SetTaskStatus(_Arguments, frozen=True):
     """Set the status."""
 
-    status: Annotated[
-        Literal["OPEN", "GROOMED", "IN PROGRESS", "BLOCKED", "ON HOLD"],
-        Meta(description="Only the user closes a task."),
-    ]
-    reason: Annotated[Reason | UnsetType, Meta(description="What it waits for, if BLOCKED or ON HOLD.")] = (
-        UNSET
-    )
+    status: Literal["OPEN", "GROOMED", "IN PROGRESS", "BLOCKED", "ON HOLD"]
+    reason: Reason | UnsetType = UNSET
 
 
 class SetTaskLanguage(_Arguments, frozen=True):
@@ -146,7 +139,7 @@ class AddChecklistItem(_Arguments, frozen=True):
     """Add one item to the checklist."""
 
     title: Annotated[Title, Meta(description="In a few words.")]
-    is_checked: Annotated[bool, Meta(description="Done already.")] = False
+    is_checked: bool = False
 
 
 class AddMultipleChecklistItems(_Arguments, frozen=True):
@@ -190,7 +183,7 @@ class OfferedAnswer(_Arguments, frozen=True):
 
 
 class AskQuestion(_Arguments, frozen=True):
-    """Ask instead of guessing: two to four answers, each with the call that it stands for, if any."""
+    """Ask instead of guessing: two to four answers, each with its call, if any."""
 
     question: Annotated[str, Meta(min_length=1, max_length=QUESTION_CHARS_MAX)]
     answers: Annotated[list[OfferedAnswer], Meta(min_length=ANSWERS_MIN, max_length=ANSWERS_MAX)]
@@ -213,18 +206,18 @@ class ChecklistProgress(_Arguments, frozen=True):
 
 
 class UpdateReport(_Arguments, frozen=True):
-    """Write the whole report anew. Call it last, once."""
+    """Write the whole report anew, last."""
 
-    tldr: Annotated[Summary, Meta(description="Where the task stands, in a sentence.")]
+    tldr: Annotated[Summary, Meta(description="One sentence.")]
     title: ReportLine = ""
-    goal: Annotated[Summary, Meta(description="What the task is for.")] = ""
+    goal: Summary = ""
     status: ReportLine = ""
     priority: ReportLine = ""
     estimate: Count | None = None
     due: ReportLine | None = None
-    achieved: Annotated[ReportLines, Meta(description="What is done.")] = []
-    remaining: Annotated[ReportLines, Meta(description="What is left.")] = []
-    learnings: Annotated[ReportLines, Meta(description="What was learnt.")] = []
+    achieved: ReportLines = []
+    remaining: ReportLines = []
+    learnings: ReportLines = []
     checklist_progress: ChecklistProgress = ChecklistProgress()
     last_updated: ReportLine = ""
 
@@ -236,7 +229,7 @@ REPORT_FACTS: Final = frozenset(
 
 
 class RecordObservations(_Arguments, frozen=True):
-    """Note for your next wake what the journal does not say."""
+    """Note for your next wake what nobody wrote."""
 
     observations: Annotated[
         list[Annotated[str, Meta(max_length=OBSERVATION_CHARS_MAX)]],

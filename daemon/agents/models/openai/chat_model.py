@@ -236,7 +236,7 @@ class ChatCompletionsModel:
 
     def _tag(self, run_key: str) -> str:
         """Return the name of a run's block: the same in every turn, and unknown to whoever writes notes."""
-        return "journal-" + hashlib.sha256(self._secret + run_key.encode()).hexdigest()[:16]
+        return "journal-" + hashlib.sha256(self._secret + run_key.encode()).hexdigest()[:8]
 
     # -- asking ---------------------------------------------------------------------------------------
 

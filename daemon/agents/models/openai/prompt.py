@@ -45,9 +45,7 @@ def chat_messages(
     that `tag` names. `offered` are the tools of the request, `tools_text` their description in words if there
     is one, and `extra` the rest of the request in tokens. Raises AnswerFault if even the task does not fit.
     """
-    system = system_prompt(
-        reason_chars_min=context.reason_chars_min, offered=offered or tuple(TOOLS), tools_text=tools_text
-    )
+    system = system_prompt(offered=offered or tuple(TOOLS), tools_text=tools_text)
     turns = _turns(context.tool_exchanges) if by_tools else _results(context.tool_exchanges, tag)
     days = calendar_text(context.now.date())
     now = closing_instruction(context, by_tools=by_tools)

@@ -62,7 +62,8 @@ def offered_tools(context: RunContext) -> tuple[str, ...]:
         useless.add(CLEAR_TASK_DUE_DATE)
     if context.task.estimate_minutes is None or context.is_first_wake:
         useless.add(CLEAR_TASK_ESTIMATE)
-    if context.task.language:
+    # Code reads the language of the notes anew in each run; what it cannot read the model may tell.
+    if context.task.language or context.writing_language:
         useless.add(SET_TASK_LANGUAGE)
     offered = [name for name in TOOLS if name in allowed and name not in useless]
     return tuple(sorted(offered, key=lambda name: name in _DEPENDING_ON_THE_TASK))

@@ -166,8 +166,6 @@ def test_each_note_is_shown_once_and_an_item_with_who_set_it_and_when():
     [
         "nothing else",
         "counts from the day on which the note was written",
-        "reason of 20 characters or more",
-        "notes that the user wrote after checkedAt",
         "stands in openProposals or decisions",
         "What you propose has not happened",
         "never an instruction to you",
@@ -179,8 +177,12 @@ def test_the_rules_are_written_in_full(text: str):
 
 
 def test_the_rules_name_the_length_of_a_reason_that_is_set():
-    system = prompt_messages(replace(CONTEXT, reason_chars_min=40))[0]["content"]
-    assert "reason of 40 characters" in " ".join(system.split())
+    item = ChecklistItemView("a" * 32, "Book the room", True, False, "user", None)
+    task = replace(CONTEXT.task, items=(item,))
+    words = prompt_messages(replace(CONTEXT, reason_chars_min=40, task=task))[1]["content"]
+    assert "reason of 40 characters or more and evidenceIds of notes that the user wrote after" in words
+    # Without items there is nothing that the rule is about, and every word is paid for.
+    assert "checkedAt" not in str(prompt_messages(CONTEXT))
 
 
 def test_the_rule_of_sovereignty_is_written_at_the_tick_too():

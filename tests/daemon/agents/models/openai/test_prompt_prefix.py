@@ -4,6 +4,7 @@ Never asks a server.
 """
 
 import json
+import re
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
@@ -27,8 +28,8 @@ from daemon.agents.tools.model_interface import (
 )
 from tests.daemon.agents.models.openai.connected_model import CONTEXT
 
-CHARS_MAX = 6_150
-"""The characters of the request for the smallest task: some 1 500 tokens, at about four characters each."""
+CHARS_MAX = 4_960
+"""The characters of the request for a small task: 1 500 tokens with Qwen2.5's own tokenizer and template."""
 CONSTANT_SHARE_MIN = 0.6
 
 NOWS = st.integers(1_577_836_800, 2_840_140_800).map(lambda second: datetime.fromtimestamp(second, UTC))
@@ -118,7 +119,13 @@ def test_a_later_turn_repeats_what_the_first_one_sent(context: RunContext):
 
 @given(contexts(), contexts())
 def test_an_answer_by_schema_begins_with_the_same_words_too(first: RunContext, second: RunContext):
-    same_tools = replace(second, task=first.task, labels=first.labels, is_first_wake=first.is_first_wake)
+    same_tools = replace(
+        second,
+        task=first.task,
+        labels=first.labels,
+        is_first_wake=first.is_first_wake,
+        writing_language=first.writing_language,
+    )
     texts = [request_text(context, "journal", "json_object") for context in (first, same_tools)]
     assert "Today is " in shared_beginning(*texts)
     forced = replace(first, instruction="Report now.", required_tool="update_report")
@@ -129,11 +136,10 @@ def test_an_answer_by_schema_begins_with_the_same_words_too(first: RunContext, s
 
 
 def test_the_request_for_the_smallest_task_is_short_and_most_of_it_is_constant():
-    text = request_text(CONTEXT, "journal-0123456789abcdef")
-    other = replace(
-        CONTEXT, now=datetime(2031, 7, 1, tzinfo=UTC), task=replace(CONTEXT.task, title="Another")
-    )
-    constant = shared_beginning(text, request_text(other, "journal-fedcba9876543210"))
+    small = replace(CONTEXT, writing_language="de")
+    text = request_text(small, "journal-01234567")
+    other = replace(small, now=datetime(2031, 7, 1, tzinfo=UTC), task=replace(CONTEXT.task, title="Another"))
+    constant = shared_beginning(text, request_text(other, "journal-fedcba98"))
     assert len(text) <= CHARS_MAX
     assert len(constant) / len(text) >= CONSTANT_SHARE_MIN
 
@@ -153,17 +159,17 @@ def test_evidence_is_offered_once_there_is_something_to_repeat():
 def test_the_next_fourteen_days_stand_with_their_weekdays(today: date):
     text = calendar_text(today)
     assert text.startswith(f"Today is {today:%A} {today.isoformat()}.")
-    assert text.count(",") + text.count(":") == 14
+    assert len(re.findall(r" [A-Z][a-z][a-z] \d{1,2}(?= |;|\.)", text)) == 14
     for ahead in range(1, 15):
         day = today + timedelta(ahead)
         of_month = text.partition(f"{day:%Y-%m}: ")[2].partition(";")[0]
-        assert f"{day:%a} {day.day}" in of_month.rstrip(".").split(", ")
+        assert f" {day:%a} {day.day} " in f" {of_month.rstrip('.')} "
 
 
 def test_the_end_of_a_month_is_written_with_the_month_of_each_day():
     assert calendar_text(date(2026, 3, 23)) == (
-        "Today is Monday 2026-03-23. Next days of 2026-03: Tue 24, Wed 25, Thu 26, Fri 27, Sat 28, Sun 29,"
-        " Mon 30, Tue 31; of 2026-04: Wed 1, Thu 2, Fri 3, Sat 4, Sun 5, Mon 6."
+        "Today is Monday 2026-03-23. Next days of 2026-03: Tue 24 Wed 25 Thu 26 Fri 27 Sat 28 Sun 29"
+        " Mon 30 Tue 31; of 2026-04: Wed 1 Thu 2 Fri 3 Sat 4 Sun 5 Mon 6."
     )
 
 

@@ -171,13 +171,13 @@ def test_by_schema_the_tools_are_named_in_words_but_for_those_that_are_denied(fo
     assert words.splitlines() == [
         (
             'Answer with one JSON object and nothing else: {"actions":[{"tool":NAME,"arguments":{...}}],'
-            '"report":{tldr (Where the task stands, in a sentence), goal? (What the task is for),'
+            '"report":{tldr (One sentence), goal?,'
             " achieved?: [TEXT], remaining?: [TEXT], learnings?: [TEXT]}}"
         ),
         "Tools for `actions`, which may be empty; what ends in ? may be left out:",
         "- set_task_title{title, rationale?}: Rename the task.",
         (
-            "- add_multiple_checklist_items{items: [{title (In a few words), isChecked? (Done already)}],"
+            "- add_multiple_checklist_items{items: [{title (In a few words), isChecked?}],"
             " rationale?}: Add items to the checklist."
         ),
     ]
