@@ -184,6 +184,10 @@ class Session:
         """Record that the feed may contain more than at the last page."""
         self._grown = True
 
+    def feed_reaches(self, position: int) -> None:
+        """Record how far the feed reaches now: only beyond the last page is anything to send."""
+        self._grown = self._grown or position > self._cursor
+
     def send_again(self, heads: Sequence[Head]) -> None:
         """Record commits of which this side came to hold more values: the peer may lack them too."""
         self._resending.regain(heads)

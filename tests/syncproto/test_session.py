@@ -229,6 +229,16 @@ def test_after_a_whole_page_nothing_is_wanted_until_the_feed_grows():
     assert session.next_page_request() is not None
 
 
+def test_a_page_is_asked_for_only_if_the_feed_reaches_beyond_the_last_one():
+    session = streaming()
+    assert session.next_page_request() is not None
+    session.page_frame([COMMIT], 2, standing(), whole=True)
+    session.feed_reaches(2)
+    assert session.next_page_request() is None
+    session.feed_reaches(3)
+    assert session.next_page_request() is not None
+
+
 def test_a_long_reason_is_cut_on_both_sides():
     long = "x" * 1000
     assert decode_message(new().bye_frame(long)) == Bye("x" * messages.REASON_CHARS_MAX)

@@ -329,7 +329,8 @@ class PeerLink:
             case conversation.SendFrame(frame=frame):
                 await self._pages.join()
                 self._pongs.append(frame)
-                session.feed_grew()
+                # The pong follows what is in the feed by now; without news, no page is read for it.
+                session.feed_reaches(self._db.feed_end)
             case conversation.HelloReceived():
                 self.greeted.set()
             case conversation.StatesCompared(agree=agree, heads=heads):

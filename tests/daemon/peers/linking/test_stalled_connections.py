@@ -5,7 +5,7 @@ Never opens a socket: the WebSocket is a fake, since no real one stalls on reque
 
 import asyncio
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
@@ -22,12 +22,14 @@ from daemon.peers.linking.liveness import wait_for_any
 from daemon.peers.linking.rate_limit import StorageRateLimit
 from daemon.peers.transport.wire import ConnectionLost, Socket, Wire
 from store.local import peer_records as table
+from store.log.pages import FeedPage
+from store.snapshot import Snapshot
 from store.transaction import AcceptedPage
 from syncproto import messages
 from syncproto.errors import RemoteProtocolError
 from syncproto.ids import DeviceId
 from syncproto.messages import Hello, Ping, Pong
-from syncproto.vector_clock import EMPTY_CLOCK
+from syncproto.vector_clock import EMPTY_CLOCK, Head
 from tests.daemon.peers.fleet import QUICK, Device, Fleet
 from tests.support.patience import LIMIT_S
 
@@ -174,6 +176,31 @@ async def test_pings_that_are_read_are_answered_in_order(fleet: Fleet):
     link.close("enough")
     assert await running == "enough"
     assert messages.decode_message(socket.sent[-1]) == messages.Bye("enough")
+
+
+async def test_a_ping_costs_no_page(fleet: Fleet, monkeypatch: pytest.MonkeyPatch):
+    """A member may ping on and on: if nothing is new, nothing is read for it."""
+    desk = await fleet.start("desk")
+    reads: list[int] = []
+    page_lacking = Snapshot.page_lacking
+
+    def counted(snapshot: Snapshot, peer: Iterable[Head], after: int, bytes_max: int) -> FeedPage:
+        reads.append(after)
+        return page_lacking(snapshot, peer, after, bytes_max)
+
+    monkeypatch.setattr(Snapshot, "page_lacking", counted)
+    socket = FakeSocket()
+    link = link_on(socket, desk)
+    running = asyncio.create_task(link.run())
+    socket.give(await hello(desk))
+    async with asyncio.timeout(LIMIT_S):
+        for number in range(50):
+            socket.give(messages.encode_message(Ping(number)))
+            while len(pongs(socket)) <= number:
+                await asyncio.wait([running], timeout=0.001)
+    link.close("enough")
+    assert await running == "enough"
+    assert len(reads) <= 3
 
 
 def pongs(socket: FakeSocket) -> list[messages.Pong]:
