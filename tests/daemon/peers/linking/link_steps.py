@@ -47,11 +47,12 @@ async def greet(wire: Wire, desk: Device, *, level: bool = False) -> Hello:
     return hello
 
 
-async def next_but(wire: Wire, *passed_over: type) -> Message:
-    """Return the next message that is of none of some kinds, which come when they like."""
-    while isinstance(message := messages.decode_message(await wire.receive(LIMIT_S)), passed_over):
-        pass
-    return message
+async def messages_until(wire: Wire, kind: type) -> list[Message]:
+    """Return what comes, the last of it the first message of a kind."""
+    came: list[Message] = []
+    while not came or not isinstance(came[-1], kind):
+        came.append(messages.decode_message(await wire.receive(LIMIT_S)))
+    return came
 
 
 async def last_words(wire: Wire) -> str:

@@ -15,7 +15,7 @@ from store.local import peer_records as table
 from syncproto import messages
 from syncproto.messages import Bye, Hello, Ping
 from tests.daemon.peers.fleet import QUICK, Device, Fleet, in_step, until
-from tests.daemon.peers.linking.link_steps import greet, last_words, pair_of, posing_as
+from tests.daemon.peers.linking.link_steps import greet, last_words, messages_until, pair_of, posing_as
 from tests.daemon.peers.linking.test_divergence_reports import damage, is_shown_as_different, until_differing
 from tests.support.patience import LIMIT_S
 
@@ -193,7 +193,7 @@ async def test_a_pause_ends_a_link_too_that_waits_for_its_place(fleet: Fleet):
         await desk.until_linked(phone)
         async with posing_as(phone, desk) as newer:
             # The older one is asked whether it lives, and the newer one waits for that.
-            assert isinstance(messages.decode_message(await older.receive(LIMIT_S)), Ping)
+            await messages_until(older, Ping)
             desk.peers.replication.pause()
             assert await last_words(newer) == "paused"
     assert desk.peers.links.link_to(phone.id) is None
