@@ -99,10 +99,13 @@ class FoldOracle:
 
     def counting(self, item: bytes) -> list[WitnessedOperation]:
         """Return the decisions on an item, without those of people on a device where they do not count."""
+        decisions, home = self.decisions.get(item, []), self.homes.get(item)
+        if home is None:
+            return decisions
         return [
             deed
-            for deed in self.decisions.get(item, [])
-            if self.truth.signers[deed.head.replica].device != self.homes.get(item)
+            for deed in decisions
+            if self.truth.signers[deed.head.replica].device != home
             or deed.operation.by is not AuthorKind.USER
         ]
 
