@@ -41,6 +41,7 @@ from daemon.agents.tools.budgets import estimated_tokens
 from daemon.agents.tools.model_interface import (
     AnswerFault,
     BudgetSpent,
+    ChangeView,
     ModelFault,
     ModelMisconfigured,
     ModelTurn,
@@ -52,6 +53,7 @@ from daemon.agents.tools.model_interface import (
 from daemon.text_comparison import comparison_key
 from store.sentence import sentence
 
+_PARENTS = frozenset({"task_id", "checklist_id"})
 PROMPT_TOKENS_MAX = 60_000
 TOTAL_PER_ANSWER = 1.75
 """How long one turn may take, pauses and further tries included, for each second that an answer may take."""
@@ -62,6 +64,11 @@ def _patience(requests: RequestSettings) -> RetryPolicy:
     if requests.timeout_s is None:
         return RetryPolicy()
     return RetryPolicy(read_s=requests.timeout_s, total_s=requests.timeout_s * TOTAL_PER_ANSWER)
+
+
+def _without_other_task(change: ChangeView) -> ChangeView:
+    """Return a change of where something belongs without the names of what it belongs to."""
+    return replace(change, before=None, after=None) if change.field in _PARENTS else change
 
 
 class ChatCompletionsModel:
@@ -175,7 +182,8 @@ class ChatCompletionsModel:
     def _without_withheld(self, context: RunContext) -> RunContext:
         """Return a context without linked tasks that must not leave this machine.
 
-        Raises TaskWithheld if the task itself must not.
+        A change names a task that was linked, or from which something came, without its category: no change
+        shows another task then. Raises TaskWithheld if the task itself must not leave.
         """
         withheld = self._endpoint.withheld_categories
         if not withheld:
@@ -190,7 +198,8 @@ class ChatCompletionsModel:
         linked = (
             task for task in context.linked_tasks if comparison_key(task.category or "") not in withheld
         )
-        return replace(context, linked_tasks=tuple(linked))
+        changes = (_without_other_task(change) for change in context.changes if change.kind != "link")
+        return replace(context, linked_tasks=tuple(linked), changes=tuple(changes))
 
     def _room(self) -> int:
         """Return how many tokens a request may have: what the model reads, less what it may write."""

@@ -13,9 +13,12 @@ from daemon.agents.models.openai.endpoint import Endpoint, RequestSettings, read
 from daemon.agents.tools.budgets import estimated_tokens
 from daemon.agents.tools.model_interface import AnswerFault, EntryView, LinkedTaskView, TaskWithheld
 from daemon.config import ConfigError, ServerSettings
+from syncproto.ids import EntityId
 from tests.daemon.agents.models.openai.connected_model import CONTEXT, NOW, SteppedClock, connected_model
 from tests.daemon.agents.models.openai.fake_server import calls, raw, refuses
 from tests.daemon.agents.models.openai.turns import ESTIMATE
+from tests.support.fleet import Home
+from tests.support.scripted_runs import Script, gathered_inputs, new_agent, reports, run_script, says
 
 SET = RequestSettings(0.2, 8192, None, None, {"top_k": 20})
 
@@ -141,6 +144,22 @@ async def test_nor_is_such_a_task_that_another_one_is_linked_with():
     assert "Buy paper" in written
     assert "Blood test" not in written
     assert "Anaemia" not in written
+
+
+async def test_nor_does_a_change_name_another_task_that_may_have_to_stay(a: Home, task: EntityId):
+    agent = new_agent(a, task)
+    await run_script(a, agent, Script([says(reports())]))
+    other = a.new("task", title="Blood test", status="OPEN", priority="P2")
+    a.new("link", task, from_id=task, to_id=other, type="blocks")
+    note = a.new("entry", other, task_id=other, text="Buy paper")
+    a.set(note, task_id=task)
+    context = gathered_inputs(a, agent, "later").context
+    assert "Blood test" in str(context.changes)
+    async with connected_model(calls(ESTIMATE), withheld=AWAY) as connected:
+        await connected.model.turn(replace(context, linked_tasks=()))
+        written = connected.server.asked[0].written
+    assert "Buy paper" in written
+    assert "Blood test" not in written
 
 
 @pytest.mark.parametrize(
