@@ -52,13 +52,9 @@ def write(snapshot: Snapshot, zone: tzinfo) -> Iterator[str]:
 def _record(task: ExportedTask, tasks: ExportedTasks, zone: tzinfo) -> RecordJson:
     key = task.id_in_format(FORMAT)
     kept_pairs = _imported_attributes(task, key)
+    placed = _attribute_note_ids(task, key, kept_pairs)
     notes = with_distinct_times(
-        [
-            _with_representable_time(note)
-            for note in task.notes
-            if note.id not in _attribute_note_ids(task, key, kept_pairs)
-        ],
-        1000,
+        [_with_representable_time(note) for note in task.notes if note.id not in placed], 1000
     )
     record: RecordJson = {
         "uuid": key,

@@ -1,20 +1,24 @@
 """What is added here to a task of another program's goes out with an export and comes back as what it is."""
 
 import json
+from collections import Counter
 from datetime import timedelta
 
 import pytest
 
+from daemon.formats.core.exported_tasks import ExportedTask
 from daemon.formats.core.importer import ImportResult
 from daemon.journal import checklist_items, entries
 from daemon.journal.checklist_items import NewItem
 from daemon.journal.entries import NewEntry
 from daemon.journal.views.structures import Task
-from syncproto.ids import id_from_text
+from store.fold.entity import Entity
+from syncproto.codec import Value
+from syncproto.ids import EntityId, id_from_text
 from tests.daemon.formats.plans import export as printed
 from tests.daemon.formats.plans import record
 from tests.daemon.formats.transfers import bring, commits, export, stored_tasks, task_contents
-from tests.support.fleet import Home
+from tests.support.fleet import Fleet, Home
 
 TODOS = "BEGIN:VTODO\r\nUID:{0}@x\r\nDTSTAMP:20260105T000000Z\r\nSUMMARY:{0}\r\nEND:VTODO\r\n"
 FILES = {
@@ -94,3 +98,38 @@ def test_the_same_words_at_another_time_are_another_note(a: Home):
     assert bring(a, "taskwarrior", json.dumps(records)).entries == 1
     a.fleet.now_ms += int(timedelta(days=1).total_seconds()) * 1000
     assert bring(a, "taskwarrior", json.dumps(records)) == ImportResult(unchanged=2)
+
+
+@pytest.mark.parametrize("words", ["the same", "note {}"])
+def test_many_notes_on_one_task_are_exported_and_read_again_in_proportion(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch, words: str
+):
+    """Each note was compared with each other one: a MiB of annotations took minutes."""
+    steps: Counter[str] = Counter()
+    value, child_id = Entity.value, ExportedTask.imported_child_id
+
+    def counted_value(entity: Entity, name: str) -> Value:
+        steps["value"] += 1
+        return value(entity, name)
+
+    def counted_id(task: ExportedTask, format_: str, key: str) -> EntityId:
+        steps["id"] += 1
+        return child_id(task, format_, key)
+
+    monkeypatch.setattr(Entity, "value", counted_value)
+    monkeypatch.setattr(ExportedTask, "imported_child_id", counted_id)
+    counts = []
+    for number in (40, 320):
+        home = fleet.home(f"home {number}")
+        first, _ = brought(home, "taskwarrior")
+        for place in range(number):
+            fleet.now_ms += 2000
+            note(home, first, words.format(place))
+        steps.clear()
+        assert again(home, "taskwarrior").entries == 0
+        reworded = export(home, "taskwarrior").replace("the same", "another").replace("note ", "other ")
+        assert bring(home, "taskwarrior", reworded).entries == number
+        counts.append(steps.copy())
+    less, more = counts
+    assert more["value"] < 16 * less["value"]
+    assert more["id"] == less["id"]
