@@ -26,6 +26,9 @@ _DUE: Final = "update_task_due_date"
 _ESTIMATE: Final = "update_task_estimate"
 _PRIORITY: Final = "update_task_priority"
 
+ITEM_CHARS_MAX: Final = 100_000
+"""How much of the notes a run reads for calls about items; beyond that no such call is refused."""
+
 Refutation = Callable[[str, Arguments], str | None]
 """Returns why the notes refute a call, in words for the model; None if they do not."""
 
@@ -52,6 +55,7 @@ class _Notes:
         self._notes = [cut_note(note) for note in newest]
         self._readings = read_notes(context.task, self._notes)
         self._new = {note.id for note in context.new_entries}
+        self._room = ITEM_CHARS_MAX
 
     def objection(self, tool: str, args: Arguments) -> str | None:
         """Return why the notes refute a call; None if they do not."""
@@ -115,6 +119,8 @@ class _Notes:
     def _objection_to_new_item(self, title: str) -> str | None:
         new = (reading for reading in self._readings if reading.note.id in self._new)
         for reading in new:
+            if not self._takes_room(reading):
+                return None
             if any(says_happened(reading.note, title, table) for table in reading.tables):
                 return f"a note says that {title!r} has happened already"
         return None
@@ -126,9 +132,16 @@ class _Notes:
         for reading in reversed(self._readings):
             if identifier in reading.findings.finished_quotes:
                 return None
+            if not self._takes_room(reading):
+                return None
             if any(says_unfinished(reading.note.text, item, table) for table in reading.tables):
                 return f"a note says that {item.title!r} is not done, or not all of it"
         return None
+
+    def _takes_room(self, reading: NoteReading) -> bool:
+        """Report whether a note may still be read; a run of a hundred calls can name two thousand items."""
+        self._room -= len(reading.note.text)
+        return self._room >= 0
 
 
 def _has_time_words(reading: NoteReading) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from daemon.agents.running import refuted_calls
 from daemon.agents.running.refuted_calls import refutation_by_notes
 from daemon.agents.tools.model_interface import ChecklistItemView, EntryView, RunContext, TaskView
 from daemon.journal import entries
@@ -110,6 +111,14 @@ def test_silence_refutes_nothing_if_a_person_asked_or_code_does_not_know_the_lan
     context = replace(context, new_entries=(wish,), entries=())
     assert objection(context, DUE, dueDate="2026-03-20") is None
     assert objection(context_of("明日までに。", language="ja"), DUE, dueDate="2026-03-20") is None
+
+
+def test_beyond_the_bound_no_item_is_refused(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(refuted_calls, "ITEM_CHARS_MAX", 100)
+    refute = refutation_by_notes(context_of("Looked at the fence. Half the cellar is sorted."))
+    call = (ADD, {"title": "Look at the fence"})
+    assert [refute(*call) is not None for _ in range(4)] == [True, True, False, False]
+    assert refute(TICK, {"id": ITEM.id, "isChecked": True}) is None
 
 
 async def test_the_log_of_the_run_says_what_was_refused_and_why(fleet: Fleet):
