@@ -30,6 +30,8 @@ def configure_logging() -> None:
             _escape_values,
             renderer,
         ],
+        # What is for debugging is written for each connection of a stranger, who could fill a disk with it.
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
     )

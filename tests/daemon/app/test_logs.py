@@ -92,3 +92,10 @@ def test_what_comes_from_elsewhere_neither_begins_a_line_nor_drives_the_terminal
     assert {letter for letter in colourless if not letter.isprintable()} == {"\n"}
     assert "\x1b[2J" not in text
     assert "count=3" in colourless
+
+
+def test_what_strangers_can_cause_at_will_is_not_logged() -> None:
+    """Each connection of a stranger is an event for debugging: a line for each would fill a disk."""
+    lines = logged("ValueError()", 'log.debug("a caller was turned away"); log.info("ready")')
+    assert "turned away" not in lines
+    assert "ready" in lines
