@@ -38,7 +38,9 @@ class ReturnedElements:
 
     def matching_entry(self, task: EntityId, text: str, happened_ms: int | None) -> Entity | None:
         """Return the note with this text, at about this time."""
-        left = self._sorted(task, "task_entry", lambda entity: tuple(entity.text("text").split()), _at_ms)
+        left = self._group_by_words(
+            task, "task_entry", lambda entity: tuple(entity.text("text").split()), _at_ms
+        )
         timed = left.get(tuple(text.split()), [])
         earliest_ms = -inf if happened_ms is None else happened_ms - _MOVED_MS_MAX + 1
         place = bisect_left(timed, earliest_ms, key=_time_of)
@@ -49,19 +51,19 @@ class ReturnedElements:
 
     def matching_titled(self, owner: EntityId, relation: str, title: str) -> Entity | None:
         """Return the checklist or the line of one that is called so."""
-        left = self._sorted(owner, relation, lambda entity: joined_line(entity.text("title")))
+        left = self._group_by_words(owner, relation, lambda entity: joined_line(entity.text("title")))
         return _first(left.get(joined_line(title), []))
 
     def matching_link(self, says: dict[str, Value]) -> Entity | None:
         """Return the link between the same two tasks."""
         start = says["from_id"]
         assert isinstance(start, bytes)
-        left = self._sorted(
+        left = self._group_by_words(
             EntityId(start), "link_from", lambda entity: tuple(_hashable(entity.value(name)) for name in says)
         )
         return _first(left.get(tuple(map(_hashable, says.values())), []))
 
-    def _sorted(
+    def _group_by_words(
         self,
         owner: EntityId,
         relation: str,
