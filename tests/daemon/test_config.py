@@ -56,6 +56,7 @@ def test_every_key_can_be_set_by_the_environment(tmp_path: Path):
         "language": "de",
         "mdns.enabled": "false",
         "web.enabled": "true",
+        "mailbox.suite": "x25519",
     }
     texts |= {"model.temperature": "0.5", "model.max_output_tokens": "700", "model.context_tokens": "4096"}
     texts |= {"model.extra": '{"top_p": 0.9}', "model.fallback": "rules", "models": '{"fast": {"name": "m"}}'}

@@ -169,7 +169,7 @@ def test_an_import_that_the_end_cut_off_between_its_parts_is_finished_by_the_nex
     # Far more than is taken in the time that the daemon has for its end.
     count = 20_000
     process = daemon.start()
-    text = "".join(f"# Task {n}\n\n- [ ] one\n\nwords\n\n" for n in range(count))
+    text = "".join(f"# Task {n}\n\n- [ ] one\n\n{'words ' * 9}\n\n" for n in range(count))
     request = {"format": "markdown", "name": "long.md", "text": text}
     with daemon.called("GET", "/v1/events") as listening, daemon.called("POST", "/v1/import", request):
         raw = b""

@@ -253,7 +253,12 @@ async def test_a_bug_here_costs_the_link_and_says_so(fleet: Fleet):
     with capture_logs() as logged:
         await phone.add("breaks the desk's store")
         await desk.until_apart(phone)
-    assert any(event["event"] == "a link failed" and event["log_level"] == "error" for event in logged)
+
+        async def is_logged(_: Device) -> bool:
+            return any(event["event"] == "a link failed" and event["log_level"] == "error" for event in logged)
+
+        # The line is written after the link has left the register.
+        await desk.until(is_logged)
 
 
 async def test_commits_are_taken_while_nothing_can_be_sent(fleet: Fleet):
