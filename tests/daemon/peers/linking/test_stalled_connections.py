@@ -255,7 +255,9 @@ async def test_a_bug_here_costs_the_link_and_says_so(fleet: Fleet):
         await desk.until_apart(phone)
 
         async def is_logged(_: Device) -> bool:
-            return any(event["event"] == "a link failed" and event["log_level"] == "error" for event in logged)
+            return any(
+                event["event"] == "a link failed" and event["log_level"] == "error" for event in logged
+            )
 
         # The line is written after the link has left the register.
         await desk.until(is_logged)
