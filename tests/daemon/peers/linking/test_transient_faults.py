@@ -5,8 +5,14 @@ Never leaves a device in a state that only a restart would mend.
 
 import asyncio
 
+import apsw
+import pytest
+
 from daemon.peers.linking.link import PeerLink
 from daemon.peers.roster import device_edits, member_records
+from store.local import peer_records
+from store.local.peer_records import Newcomer
+from store.snapshot import Snapshot
 from syncproto.commit import AuthorKind
 from syncproto.messages import Bye, encode_message
 from tests.daemon.peers.fleet import Device, Fleet
@@ -56,28 +62,35 @@ async def test_a_link_is_over_before_it_says_goodbye(fleet: Fleet):
     assert socket.over_at_goodbye
 
 
-async def test_the_roster_is_followed_again_after_it_could_not_be_read(fleet: Fleet):
+async def test_the_roster_is_followed_again_after_it_could_not_be_read(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch
+):
     desk, phone = await fleet.start("desk"), await fleet.start("phone")
     await fleet.pair(desk, phone)
     failed = asyncio.Event()
-    read = desk.peers._members.refresh
+    refresh, pending = desk.peers._members.refresh, peer_records.pending_newcomers
+    # The phone cannot read its own for longer, so that it is not the one that ends the link.
+    faulty = {desk.id, phone.id}
 
     async def watched() -> None:
         try:
-            await read()
+            await refresh()
         except Exception:
             failed.set()
             raise
 
+    def pending_or_fault(snapshot: Snapshot, now_ms: int) -> list[Newcomer]:
+        if snapshot.device in faulty:
+            raise apsw.IOError("disk I/O error")
+        return pending(snapshot, now_ms)
+
     desk.peers._members.refresh = watched  # type: ignore[method-assign]
-    # The phone cannot read its own for longer, so that it is not the one that ends the link.
-    for device in (desk, phone):
-        await device.execute("ALTER TABLE newcomer RENAME TO elsewhere")
+    monkeypatch.setattr(peer_records, "pending_newcomers", pending_or_fault)
     # A change of an entry is what makes it read the roster again.
     await desk.db.write(lambda tx: device_edits.rename_device(tx, phone.id.hex(), "tablet"))
     async with asyncio.timeout(LIMIT_S):
         await failed.wait()
-    await desk.execute("ALTER TABLE elsewhere RENAME TO newcomer")
+    faulty.discard(desk.id)
     await desk.db.write(lambda tx: tx.commit([member_records.removal_write(phone.id)], by=AuthorKind.SYSTEM))
     await desk.until_apart(phone)
 
