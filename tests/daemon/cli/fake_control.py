@@ -127,7 +127,14 @@ class FakeControl:
 
     async def _stop(self) -> None:
         self._end.set()
+        server = self._runner.server
+        assert server is not None
         await self._runner.cleanup()
+        # A connection that was being accepted at that moment is known only now.
+        if accepting := asyncio.all_tasks() - {asyncio.current_task()}:
+            await asyncio.wait(accepting, timeout=LIMIT_S)
+        await server.shutdown(1)
+        await asyncio.sleep(0)
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
         text = await request.text()
