@@ -4,7 +4,7 @@ Never lets two links of one pair stay open, and never drops a peer's last contac
 """
 
 import asyncio
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 from functools import partial
 
 import structlog
@@ -16,6 +16,7 @@ from daemon.peers.linking.exchange_faults import ExchangeFaults, LinkFault
 from daemon.peers.linking.key_clones import KeyClones
 from daemon.peers.linking.link import LinkObserver, PeerLink
 from daemon.peers.linking.rate_limit import StorageRateLimit
+from daemon.peers.transport.happy_eyeballs import FailedCall
 from daemon.peers.transport.limits import PeerLimits, loop_time_s
 from daemon.peers.transport.wire import Wire
 from store.file.errors import StoreError
@@ -211,7 +212,12 @@ class LinkRegistry(LinkObserver):
             self._awaited.pop(link, None)
             self.changed.notify()
 
-    # -- what links report ----------------------------------------------------------------------------
+    # -- what calls and links report -------------------------------------------------------------------
+
+    def record_failed_call(self, peer: DeviceId, failed_calls: Sequence[FailedCall]) -> None:
+        """Record what was seen at each address of a call that led to no link."""
+        self.faults.record_failed_call(peer, failed_calls)
+        self.changed.notify()
 
     def progress_changed(self, link: PeerLink) -> None:
         """Notify whoever watches the links."""

@@ -173,7 +173,7 @@ class Replication:
             self._limits.stagger_s,
         )
         if result.wire is None:
-            self._links.faults.record_failed_call(device, result.failed_calls)
+            self._links.record_failed_call(device, result.failed_calls)
         else:
             self._links.faults.record_connection(device)
             await self._start_link(member, result.wire)

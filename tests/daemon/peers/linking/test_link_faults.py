@@ -113,6 +113,19 @@ async def test_a_peer_that_cannot_be_reached_now_is_told_as_such_beside_the_faul
         assert await fault_words(desk, phone) == ("faulty", "phone broke the protocol: an Ack for no page")
 
 
+async def test_a_call_that_fails_is_announced(fleet: Fleet):
+    async with desk_without_phone(fleet) as (desk, phone):
+
+        async def is_not_reached(_: Device) -> bool:
+            return [call.kind for call in (await shown(desk, phone)).unreached] == ["not_listening"]
+
+        await desk.until(is_not_reached)
+        desk.peers.links.faults.record_connection(phone.id)
+        desk.peers.replication.call_all_now()
+        # No link ends and no commit comes any more: only the call itself can wake this wait.
+        await desk.until(is_not_reached)
+
+
 HELLOS_OF_OTHERS = {
     "of the same form": (
         [3, 4],
