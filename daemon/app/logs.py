@@ -9,6 +9,7 @@ import traceback
 from types import TracebackType
 
 import structlog
+from aiohttp.http_exceptions import HttpProcessingError
 from structlog.typing import EventDict, WrappedLogger
 
 _Raised = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
@@ -40,6 +41,7 @@ def configure_logging() -> None:
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
     # It warns, with tracebacks, of every socket whose interface disappeared, which is normal.
     logging.getLogger("zeroconf").setLevel(logging.ERROR)
+    logging.getLogger("aiohttp.server").addFilter(_is_not_malformed_request)
 
 
 def traceback_words(fault: BaseException) -> str:
@@ -83,6 +85,14 @@ def _with_traceback_words(logger: WrappedLogger, method: str, event: EventDict) 
     if isinstance(fault, BaseException):
         event["exception"] = traceback_words(fault)
     return event
+
+
+def _is_not_malformed_request(record: logging.LogRecord) -> bool:
+    """Return whether a record tells of anything but bytes that are no HTTP, which the caller was told of.
+
+    Anybody who can connect can send them at will, and each of them would write a traceback.
+    """
+    return record.exc_info is None or not isinstance(record.exc_info[1], HttpProcessingError)
 
 
 class _Formatter(logging.Formatter):

@@ -99,3 +99,53 @@ def test_what_strangers_can_cause_at_will_is_not_logged() -> None:
     lines = logged("ValueError()", 'log.debug("a caller was turned away"); log.info("ready")')
     assert "turned away" not in lines
     assert "ready" in lines
+
+
+_SERVE = """
+import asyncio, contextlib, socket, sys
+from aiohttp import web
+from daemon.app.logs import configure_logging
+from tests.support.patience import LIMIT_S
+
+configure_logging()
+MALFORMED = [
+    b"GET / HTTP/9.9\\r\\n\\r\\n",
+    b"POST / HTTP/1.1\\r\\nContent-Length: x\\r\\n\\r\\n",
+    b"GET / HTTP/1.1\\r\\nHost: a\\r\\nbad header\\r\\n\\r\\n",
+    b"\\x16\\x03\\x01\\x00\\x05hello\\r\\n\\r\\n",
+]
+
+
+async def fail(request):
+    raise KeyError("secret")
+
+
+async def main():
+    app = web.Application()
+    app.router.add_get("/fail", fail)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", 0))
+    await web.SockSite(runner, listener).start()
+    for request in [*MALFORMED, b"GET /fail HTTP/1.1\\r\\nHost: a\\r\\nConnection: close\\r\\n\\r\\n"]:
+        reader, writer = await asyncio.open_connection(*listener.getsockname())
+        writer.write(request)
+        async with asyncio.timeout(LIMIT_S):
+            print((await reader.read()).split()[1].decode())
+        writer.close()
+    await runner.cleanup()
+
+
+asyncio.run(main())
+"""
+
+
+def test_a_request_that_is_no_http_writes_no_line_and_a_fault_of_ours_still_does() -> None:
+    finished = subprocess.run([sys.executable, "-c", _SERVE], capture_output=True, check=True, text=True)
+    assert finished.stdout.split() == ["400", "400", "400", "400", "500"]
+    assert "BadHttp" not in finished.stderr
+    assert "BadStatusLine" not in finished.stderr
+    assert finished.stderr.count("Error handling request") == 1
+    assert "KeyError" in finished.stderr
+    assert "secret" not in finished.stderr
