@@ -136,7 +136,8 @@ class BrowserAccess:
         session = Session(
             id=self._randomness(_ID_BYTES).hex(),
             digest=_digest(token).hex(),
-            browser=browser[:BROWSER_CHARS_MAX],
+            # A header is bytes: what is not UTF-8 would make a text that no file can hold.
+            browser=browser[:BROWSER_CHARS_MAX].encode(errors="replace").decode(),
             began_ms=now_ms,
             used_ms=now_ms,
         )

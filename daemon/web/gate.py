@@ -17,8 +17,6 @@ from daemon.browser_access import BrowserAccess
 
 COOKIE: Final = "placet"
 COOKIE_MAX_AGE_S: Final = 30 * 86_400
-PART_HEADER: Final = "Placet-Part"
-"""The header by which the page's own script asks for a part; nothing else depends on it."""
 FRAMES_LOGGED: Final = 8
 
 HEADERS: Final[Mapping[str, str]] = {
@@ -42,8 +40,8 @@ SignedOutPage = Callable[[], str]
 """Renders what a browser without a session is shown."""
 
 
-def headers_middleware() -> Middleware:
-    """Put the headers on every answer, those of refusals and bugs included; outermost."""
+def refusal_middleware() -> Middleware:
+    """Answer refusals in their words, and bugs without theirs; outermost."""
 
     @web.middleware
     async def middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -57,9 +55,6 @@ def headers_middleware() -> Middleware:
         except Exception as bug:  # noqa: BLE001 - the boundary: the browser must hear of a bug, the log must hold it
             _log.error("bug", route=_route(request), kind=type(bug).__name__, at=_frames_words(bug))
             response = web.Response(status=HTTPStatus.INTERNAL_SERVER_ERROR, text="the daemon met a bug\n")
-        if not response.prepared:
-            for name, value in HEADERS.items():
-                response.headers.setdefault(name, value)
         return response
 
     return middleware
@@ -91,34 +86,55 @@ def origin_middleware(origins: Collection[str]) -> Middleware:
 
 
 def session_middleware(
-    access: BrowserAccess, open_paths: Collection[str], signed_out: SignedOutPage
+    access: BrowserAccess, open_paths: Collection[str], open_folder: str, signed_out: SignedOutPage
 ) -> Middleware:
-    """Let only browsers with a session pass, except to the paths that begin like one of `open_paths`."""
+    """Let only browsers with a session pass, except to `open_paths` and what is in `open_folder`.
+
+    A session lasts from its last use on, so each page that it is shown carries its cookie anew.
+    """
 
     @web.middleware
     async def middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
-        if not request.path.startswith(tuple(open_paths)):
-            session = access.session_of(request.cookies.get(COOKIE, ""))
-            if session is None:
-                return web.Response(
-                    status=HTTPStatus.UNAUTHORIZED,
-                    text=signed_out(),
-                    content_type="text/html",
-                    charset="utf-8",
-                )
-        return await handler(request)
+        if request.path in open_paths or request.path.startswith(open_folder):
+            return await handler(request)
+        token = request.cookies.get(COOKIE, "")
+        if access.session_of(token) is None:
+            return web.Response(
+                status=HTTPStatus.UNAUTHORIZED,
+                text=signed_out(),
+                content_type="text/html",
+                charset="utf-8",
+            )
+        response = await handler(request)
+        if not response.prepared and COOKIE not in response.cookies:
+            give_cookie(request, response, token, access.origins)
+        return response
 
     return middleware
 
 
-def is_part(request: web.Request) -> bool:
-    """Report whether the page's own script asks, which puts the answer into the page that is open."""
-    return PART_HEADER in request.headers
+def give_cookie(
+    request: web.Request, response: web.StreamResponse, token: str, origins: Collection[str]
+) -> None:
+    """Put the cookie of a session on an answer, so that it lasts COOKIE_MAX_AGE_S from now on.
+
+    It is `Secure` if a proxy with a certificate passed the request on.
+    """
+    response.set_cookie(
+        COOKIE,
+        token,
+        max_age=COOKIE_MAX_AGE_S,
+        httponly=True,
+        samesite="Strict",
+        secure=f"https://{request.headers.get('Host', '').lower()}" in origins,
+    )
 
 
-def is_proxied(request: web.Request, origins: Collection[str]) -> bool:
-    """Report whether a proxy with a certificate passes a request on: then a cookie may be `Secure`."""
-    return f"https://{request.headers.get('Host', '').lower()}" in origins
+async def put_headers(request: web.Request, response: web.StreamResponse) -> None:
+    """Put the headers on an answer that is about to be sent: pages, refusals, bugs and streams."""
+    del request
+    for name, value in HEADERS.items():
+        response.headers.setdefault(name, value)
 
 
 def _route(request: web.Request) -> str:

@@ -15,6 +15,7 @@ from msgspec import structs
 
 from daemon.config import WebSettings
 from daemon.web import gate, listening
+from daemon.web.forms import FORM_BYTES_MAX
 from daemon.web.frame.rendering import STATIC_PATH
 from daemon.web.inbox import inbox_routes
 from daemon.web.live.page_stream import PageStreams
@@ -22,7 +23,6 @@ from daemon.web.services import PageServices
 from daemon.web.sign_in import sign_in_routes
 
 STOP_WITHIN_S = 1.0
-FORM_BYTES_MAX = 1 << 18
 STATIC_AGE_S = 31_536_000
 
 _log = structlog.get_logger("web")
@@ -45,7 +45,7 @@ class PageServer:
         self._state = state
         self._randomness = randomness
         services.access.take_over(state.sessions)
-        self._streams = PageStreams(services.store, services.notifier)
+        self._streams = PageStreams(services.store, services.notifier, services.access)
         self._runner: web.AppRunner | None = None
 
     async def start(self) -> None:
@@ -74,14 +74,15 @@ class PageServer:
         signed_out = lambda: services.renderer.render("sign_in/signed_out.html")  # noqa: E731 - one expression
         app = web.Application(
             middlewares=[
-                gate.headers_middleware(),
+                gate.refusal_middleware(),
                 gate.origin_middleware(services.access.origins),
                 gate.session_middleware(
-                    services.access, (sign_in_routes.PATH, f"{STATIC_PATH}/", "/healthz"), signed_out
+                    services.access, (sign_in_routes.PATH, "/healthz"), f"{STATIC_PATH}/", signed_out
                 ),
             ],
             client_max_size=FORM_BYTES_MAX,
         )
+        app.on_response_prepare.append(gate.put_headers)
         app.router.add_get("/healthz", _healthz)
         app.router.add_get(f"{services.renderer.static_root}/{{name}}", self._static)
         app.router.add_get("/live", self._streams.serve)
@@ -97,6 +98,9 @@ class PageServer:
             await self._runner.cleanup()
 
     def _bind(self) -> list[socket.socket]:
+        if self._settings.port and self._state.port not in (0, self._settings.port):
+            # Another process may have the port that is left, and get the cookies of this name.
+            self._begin_under_another_name()
         port = self._settings.port or self._state.port
         try:
             return listening.bind_loopback(port)
@@ -105,12 +109,16 @@ class PageServer:
                 raise
             # Whoever has the port may be another user, and browsers that were signed in have shown it their
             # cookie: no session outlives that, and the page has a name that nobody there has seen.
-            self._services.access.end_all_sessions()
-            self._state = listening.new_state(self._randomness)
+            self._begin_under_another_name()
             if self._settings.port:
                 listening.store_state(self._folder, self._state)
                 raise
             return listening.bind_loopback(0)
+
+    def _begin_under_another_name(self) -> None:
+        """End all sessions, and take a name to which no browser has ever sent a cookie."""
+        self._services.access.end_all_sessions()
+        self._state = listening.new_state(self._randomness)
 
     def _proxied_origins(self) -> list[str]:
         # A proxy on this machine ends TLS, with a real certificate: plain HTTP leads nowhere from outside.

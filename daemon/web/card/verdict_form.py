@@ -6,7 +6,7 @@ Never decides on an item that the form does not name with the hash of its argume
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, cast, get_args
+from typing import Final, cast, get_args
 
 import msgspec
 from aiohttp import web
@@ -19,7 +19,7 @@ from daemon.cli.wording.sentences import answer_words
 from daemon.web.services import PageServices
 from syncproto.ids import EntityId, id_from_text
 
-ITEMS_MAX: Final = 500
+ITEMS_MAX: Final = 5000
 REASON_CHARS_MAX: Final = 2000
 _VERDICTS: Final = frozenset(get_args(RequestedVerdict))
 _SHOWN: Final = re.compile(r"([0-9a-f]{32}):([0-9a-f]{64})")
@@ -48,14 +48,14 @@ class Outcome:
     refusals: list[Refusal]
 
 
-async def decide_form(services: PageServices, form: MultiDictProxy[Any]) -> Outcome:
+async def decide_form(services: PageServices, form: MultiDictProxy[str]) -> Outcome:
     """Decide what a form asks for. One that the page does not send is refused with status 400.
 
     A button sends `decide=VERDICT:ID:HASH`, or `decide=VERDICT` for all items in `shown`. `reason` is the
     person's words; `force` applies what is stale.
     """
-    verdict, _colon, single = str(form.get("decide", "")).partition(":")
-    texts = [single] if single else [str(text) for text in form.getall("shown", [])]
+    verdict, _colon, single = form.get("decide", "").partition(":")
+    texts = [single] if single else form.getall("shown", [])
     if verdict not in _VERDICTS or not 0 < len(texts) <= ITEMS_MAX:
         raise web.HTTPBadRequest(text="a form that this page does not send\n")
     items = [_item_of_text(text) for text in dict.fromkeys(texts)]
@@ -70,7 +70,7 @@ async def decide_form(services: PageServices, form: MultiDictProxy[Any]) -> Outc
         verdict=cast(RequestedVerdict, verdict),
         via="web",
         reason_min=services.reason_min,
-        reason=str(form.get("reason", "")).strip()[:REASON_CHARS_MAX] or None,
+        reason=form.get("reason", "").strip()[:REASON_CHARS_MAX] or None,
         force=bool(single) and form.get("force") == "yes",
     )
     results = await decide_shown_items(services.store, items, request)

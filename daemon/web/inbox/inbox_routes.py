@@ -16,6 +16,7 @@ from daemon.cli.wording.dates import relative_time
 from daemon.cli.wording.proposals import summary_words
 from daemon.web.card.item_rows import KINDS, card_of, kind_of
 from daemon.web.card.verdict_form import Outcome, decide_form
+from daemon.web.forms import read_form
 from daemon.web.services import PageServices
 from store.snapshot import Snapshot
 from syncproto.ids import id_from_text
@@ -43,7 +44,7 @@ class _Inbox:
 
     async def decide(self, request: web.Request) -> web.Response:
         """Decide, and answer with the page as it is then: the script takes its parts, a browser all of it."""
-        outcome = await decide_form(self._services, await request.post())
+        outcome = await decide_form(self._services, await read_form(request))
         return await self._page(request, outcome)
 
     async def show_decided(self, request: web.Request) -> web.Response:

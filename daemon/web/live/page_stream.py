@@ -10,8 +10,10 @@ import msgspec
 from aiohttp import web
 from msgspec import Struct
 
+from daemon.browser_access import BrowserAccess
 from daemon.journal import change_log
 from daemon.notifier import Notifier
+from daemon.web.gate import COOKIE
 from store.threads import StoreThreads
 
 HEARTBEAT_S: Final = 15.0
@@ -32,13 +34,18 @@ class Changed(Struct, frozen=True):
 class PageStreams:
     """All open streams. A browser has one for all its tabs, so a few streams are enough."""
 
-    def __init__(self, store: StoreThreads, notifier: Notifier) -> None:
+    def __init__(self, store: StoreThreads, notifier: Notifier, access: BrowserAccess) -> None:
         self._store = store
         self._notifier = notifier
+        self._access = access
         self._open: dict[asyncio.Task[object], web.Request] = {}
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
-        """Send an event per step of the feed, from the last id that the browser saw, until it goes."""
+        """Send an event per step of the feed, from the last id that the browser saw.
+
+        The stream ends when the browser goes or its session ends, at the next event or heartbeat.
+        """
+        token = request.cookies.get(COOKIE, "")
         if sum(open_request.transport is not None for open_request in self._open.values()) >= STREAMS_MAX:
             raise web.HTTPServiceUnavailable(text="too many event streams are open\n")
         watch = self._notifier.watch()
@@ -56,13 +63,14 @@ class PageStreams:
         try:
             await response.prepare(request)
             await _send(response, b"retry: %d\nid: %d\nevent: open\ndata: {}\n\n" % (RETRY_MS, after))
-            while True:
+            while self._access.session_of(token) is not None:
                 end = self._store.feed_end
                 if end > after:
                     await _send(response, _encode(end, await self._kinds_after(after)))
                     after = end
                 elif not await watch.wait_for_growth(HEARTBEAT_S):
                     await _send(response, b"event: alive\ndata: {}\n\n")
+            return response
         except (ConnectionError, TimeoutError):
             return response
         finally:

@@ -9,6 +9,7 @@ from typing import Final
 from aiohttp import web
 
 from daemon.web import gate
+from daemon.web.forms import read_form
 from daemon.web.services import PageServices
 
 PATH: Final = "/in"
@@ -34,20 +35,12 @@ class _SignIn:
         return self._page(HTTPStatus.OK, failed=False)
 
     async def sign_in(self, request: web.Request) -> web.Response:
-        form = await request.post()
-        secret = str(form.get("secret", ""))
+        secret = (await read_form(request)).get("secret", "")
         token = self._services.access.sign_in(secret, request.headers.get("User-Agent", ""))
         if token is None:
             return self._page(HTTPStatus.FORBIDDEN, failed=True)
         response = web.Response(status=HTTPStatus.SEE_OTHER, headers={"Location": "/"})
-        response.set_cookie(
-            gate.COOKIE,
-            token,
-            max_age=gate.COOKIE_MAX_AGE_S,
-            httponly=True,
-            samesite="Strict",
-            secure=gate.is_proxied(request, self._services.access.origins),
-        )
+        gate.give_cookie(request, response, token, self._services.access.origins)
         return response
 
     async def sign_out(self, request: web.Request) -> web.Response:

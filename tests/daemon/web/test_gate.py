@@ -3,9 +3,11 @@
 Never repeats what a room of the page is tested for.
 """
 
+from http.cookies import SimpleCookie
+
 import pytest
 
-from daemon.web.gate import HEADERS
+from daemon.web.gate import COOKIE, COOKIE_MAX_AGE_S, HEADERS
 from tests.daemon.web.conftest import CHANGES, PROXIED, Page
 
 FOREIGN_HOSTS = [
@@ -81,6 +83,39 @@ async def test_a_browser_without_a_session_sees_nothing(unknown_page: Page, path
     assert answer.status == 401
     assert "You are signed out" in answer.text
     assert "Task of run" not in answer.text
+
+
+@pytest.mark.parametrize("path", ["/inside", "/healthz/more"])
+async def test_a_path_that_begins_like_an_open_one_is_not_open(unknown_page: Page, path: str):
+    assert (await unknown_page.ask(path)).status == 401
+
+
+@pytest.mark.parametrize("path", ["/", "/in"])
+@pytest.mark.parametrize(
+    ("media", "body"),
+    [
+        ("multipart/form-data; boundary=x", b"--x\r\nnonsense"),
+        ("multipart/form-data", b"--x--"),
+        ("application/x-www-form-urlencoded; charset=nonsense", b"decide=%ff"),
+        ("application/x-www-form-urlencoded", b"decide=\xff"),
+        ("application/x-www-form-urlencoded", b"&".join([b"shown=1"] * 10_000)),
+        ("application/json", b"{}"),
+        ("", b"decide=confirmed"),
+    ],
+)
+async def test_a_body_that_no_form_sends_is_refused_and_not_logged(
+    page: Page, path: str, media: str, body: bytes, capfd: pytest.CaptureFixture[str]
+):
+    answer = await page.ask(path, body, headers={"Content-Type": media, "Origin": page.origin})
+    assert answer.status == 400
+    assert "bug" not in "".join(capfd.readouterr())
+
+
+async def test_the_cookie_lasts_from_the_last_use_on(page: Page):
+    shown = SimpleCookie((await page.ask("/")).headers["Set-Cookie"])[COOKIE]
+    assert (shown.value, shown["max-age"]) == (page.token, str(COOKIE_MAX_AGE_S))
+    signed_out = SimpleCookie((await page.ask("/out", {})).headers["Set-Cookie"])[COOKIE]
+    assert (signed_out.value, signed_out["max-age"]) == ("", "0")
 
 
 @pytest.mark.parametrize("path", [*PATHS[:2], *PATHS[3:]])

@@ -6,6 +6,7 @@ import pytest
 
 from daemon.cli.translation import use_language
 from daemon.disk import DiskFloor
+from daemon.web.card.verdict_form import ITEMS_MAX
 from daemon.web.frame.rendering import WEB_FOLDER, Renderer
 from syncproto.ids import id_from_text
 from tests.daemon.web.conftest import CHANGES, Page
@@ -82,7 +83,10 @@ async def test_a_reason_goes_along_with_a_rejection(page: Page):
         {"decide": "destroyed:" + "0" * 32 + ":" + "0" * 64},
         {"decide": "confirmed:" + "0" * 32},
         {"decide": "confirmed:../../x:" + "0" * 64},
-        [("decide", "confirmed"), *[("shown", f"{number:032x}:{'0' * 64}") for number in range(501)]],
+        [
+            ("decide", "confirmed"),
+            *[("shown", f"{number:032x}:{'0' * 64}") for number in range(ITEMS_MAX + 1)],
+        ],
     ],
 )
 async def test_a_form_that_the_page_does_not_send_is_refused(page: Page, form):

@@ -5,6 +5,7 @@ import socket
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from daemon.web import listening
 from tests.daemon.web.conftest import Page
@@ -53,6 +54,29 @@ async def test_a_page_whose_port_was_taken_has_a_new_name_and_no_session(tmp_pat
         await page.start()
     assert page.host.partition(".")[0] != host.partition(".")[0]
     assert (await page.ask("/")).status == 401
+    await page.stop()
+    page.store.close()
+
+
+async def test_a_page_that_moves_to_another_port_has_a_new_name_and_no_session(tmp_path: Path):
+    page = Page(tmp_path)
+    await page.start()
+    await page.sign_in()
+    host, port = page.host, page.port
+    await page.stop()
+    state = listening.load_state(tmp_path, page.fleet.randomness)
+    listening.store_state(tmp_path, structs.replace(state, port=port - 1))
+    page.settings = structs.replace(page.settings, port=port)
+    await page.start()
+    assert page.host.partition(".")[0] != host.partition(".")[0]
+    assert (await page.ask("/")).status == 401
+    await page.stop()
+    # The same port again is no move.
+    await page.start()
+    await page.sign_in()
+    await page.stop()
+    await page.start()
+    assert (await page.ask("/")).status == 200
     await page.stop()
     page.store.close()
 

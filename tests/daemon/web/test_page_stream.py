@@ -4,6 +4,7 @@ import asyncio
 import json
 from typing import Self
 
+from daemon.web.gate import HEADERS
 from tests.daemon.web.conftest import CHANGES, Page
 from tests.support.patience import LIMIT_S
 
@@ -23,6 +24,15 @@ class Stream:
 
     async def __aexit__(self, *fault: object) -> None:
         await self._request.__aexit__(None, None, None)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return dict(self._response.headers)
+
+    async def end(self) -> None:
+        """Wait for the end of the stream; fail if an event comes first."""
+        async with asyncio.timeout(LIMIT_S):
+            assert await self._response.content.read() == b""
 
     async def event(self) -> tuple[str, str, dict[str, object]]:
         """Return the next event: its name, its id, its content."""
@@ -58,3 +68,12 @@ async def test_open_streams_end_with_the_page(page: Page):
         await stream.event()
         async with asyncio.timeout(LIMIT_S):
             await page.server.stop()
+
+
+async def test_a_stream_has_the_headers_and_ends_with_its_session(page: Page):
+    async with Stream(page) as stream:
+        assert {name: stream.headers.get(name) for name in HEADERS} == dict(HEADERS)
+        await stream.event()
+        page.access.end_all_sessions()
+        await page.propose(*CHANGES)
+        await stream.end()

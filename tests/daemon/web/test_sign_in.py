@@ -1,9 +1,11 @@
 """Signing in: a secret opens the page once, within five minutes; no script reads the session."""
 
+import asyncio
 from pathlib import Path
 
 from daemon.web.gate import COOKIE
 from tests.daemon.web.conftest import PROXIED, Page
+from tests.support.patience import LIMIT_S
 
 
 async def test_the_cookie_is_for_this_page_alone(unknown_page: Page):
@@ -57,5 +59,30 @@ async def test_sessions_and_the_address_outlast_a_restart(tmp_path: Path):
     assert (tmp_path / "page.json").stat().st_mode & 0o777 == 0o600
     page.access.end_all_sessions()
     assert (await page.ask("/")).status == 401
+    await page.stop()
+    page.store.close()
+
+
+async def test_a_browser_whose_name_is_no_text_signs_in_and_is_kept(tmp_path: Path):
+    page = Page(tmp_path)
+    await page.start()
+    body = f"secret={page.access.issue_secret().text}".encode()
+    lines = [
+        b"POST /in HTTP/1.1",
+        f"Host: {page.host}".encode(),
+        f"Origin: {page.origin}".encode(),
+        b"User-Agent: Brow\xffser",
+        b"Content-Type: application/x-www-form-urlencoded",
+        b"Content-Length: %d" % len(body),
+        b"Connection: close",
+    ]
+    reader, writer = await asyncio.open_connection("127.0.0.1", page.port)
+    writer.write(b"\r\n".join([*lines, b"", body]))
+    async with asyncio.timeout(LIMIT_S):
+        assert (await reader.read()).startswith(b"HTTP/1.1 303 ")
+    writer.close()
+    await page.stop()
+    await page.start()
+    assert [session.browser for session in page.access.sessions()] == ["Brow?ser"]
     await page.stop()
     page.store.close()

@@ -1,0 +1,32 @@
+"""Reading the forms that the page sends.
+
+Never answers a body that the page does not send with more than a refusal, and never logs one.
+"""
+
+from typing import Final
+from urllib.parse import parse_qsl
+
+from aiohttp import web
+from multidict import MultiDict, MultiDictProxy
+
+FORM_BYTES_MAX: Final = 1 << 20
+FIELDS_MAX: Final = 6000
+_MEDIA: Final = "application/x-www-form-urlencoded"
+
+
+async def read_form(request: web.Request) -> MultiDictProxy[str]:
+    """Return the fields of a form. Raises HTTPBadRequest for a body that no form of the page sends.
+
+    A body of more than FORM_BYTES_MAX bytes is refused with status 413.
+    """
+    if request.content_type != _MEDIA:
+        raise web.HTTPBadRequest(text=f"a body of type {request.content_type!r}: this page sends {_MEDIA}\n")
+    raw = await request.read()
+    try:
+        fields = parse_qsl(
+            raw.decode(), keep_blank_values=True, encoding="utf-8", errors="strict", max_num_fields=FIELDS_MAX
+        )
+    except ValueError:
+        # It is not UTF-8, or there are more fields than any card has.
+        raise web.HTTPBadRequest(text="a form that this page does not send\n") from None
+    return MultiDictProxy(MultiDict(fields))
