@@ -15,9 +15,10 @@ _MEDIA: Final = "application/x-www-form-urlencoded"
 
 
 async def read_form(request: web.Request) -> MultiDictProxy[str]:
-    """Return the fields of a form. Raises HTTPBadRequest for a body that no form of the page sends.
+    """Return the fields of a form.
 
-    A body of more than FORM_BYTES_MAX bytes is refused with status 413.
+    A body that no form of the page sends is refused with status 400, one of more than FORM_BYTES_MAX bytes
+    with 413.
     """
     if request.content_type != _MEDIA:
         raise web.HTTPBadRequest(text=f"a body of type {request.content_type!r}: this page sends {_MEDIA}\n")
