@@ -56,7 +56,7 @@ def test_signing_in_leaves_no_secret_behind_and_the_page_is_light(laptop: Device
     tab.page.goto(address)  # a second time it opens nothing
     tab.page.wait_for_selector("[role=alert]")
     tab.asked.clear()
-    with tab.page.expect_request("**/live"):
+    with tab.page.expect_request("**/live?*"):
         tab.page.goto(home)
     assert len(tab.asked) <= REQUESTS_MAX
     weight = tab.page.evaluate(WEIGHT)
@@ -248,3 +248,42 @@ def test_buttons_are_large_and_the_page_fits_a_small_screen(laptop: Device, chro
         sizes = [button.bounding_box() for button in tab.page.locator(".acts button:visible").all()]
         assert sizes
         assert all(size and size["width"] >= 44 and size["height"] >= 44 for size in sizes)
+
+
+def test_a_double_click_decides_once_and_keeps_its_undo(laptop: Device, chromium: Browser):
+    propose(laptop, "Renew the passport")
+    waiting = open_count(laptop)
+    with signed_in(chromium, laptop) as tab:
+        tab.page.locator(".acts .yes").first.dblclick()
+        tab.outcome("Confirmed")
+        tab.page.locator("#outcome .undo button").click()
+        tab.outcome("waits again")
+        assert open_count(laptop) == waiting
+
+
+def test_a_key_decides_nothing_that_is_out_of_sight(laptop: Device, chromium: Browser):
+    for number in range(4):
+        propose(laptop, f"Task {number}")
+    with signed_in(chromium, laptop) as tab:
+        tab.page.set_viewport_size({"width": 800, "height": 300})
+        tab.page.evaluate("document.activeElement.blur(); scrollTo(0, document.body.scrollHeight)")
+        in_sight = tab.page.evaluate(
+            """[...document.querySelectorAll(".item[data-item]")].filter((item) => {
+                const { top, bottom } = item.getBoundingClientRect();
+                return top >= 0 && bottom <= innerHeight;
+            }).map((item) => item.dataset.item)"""
+        )
+        assert tab.page.locator(".item[data-item]").first.get_attribute("data-item") not in in_sight
+        tab.page.keyboard.press("y")
+        tab.outcome("Confirmed")
+        assert laptop.do("decisions")[0]["item_id"] in in_sight
+
+
+def test_a_session_that_was_ended_elsewhere_is_told_and_not_called_an_absence(
+    laptop: Device, chromium: Browser
+):
+    propose(laptop, "Renew the passport")
+    with signed_in(chromium, laptop) as tab:
+        laptop.do("web", "end", "--all")
+        propose(laptop, "Another task")
+        tab.page.wait_for_selector(":text('You are signed out')")

@@ -2,13 +2,19 @@
 //
 // Never presses a button while somebody types, and never on what was not on the screen.
 
-import { announce, items, send } from "./page.js";
+import { announce, inTurn, items, send } from "./page.js";
 
 const PRESS_MS = 500;
 const SLOP_PX = 10;
 const PART = 1 / 3;
 
-const current = () => document.activeElement?.closest(".item[data-item]") ?? items()[0];
+/** Reports whether the whole of an item is on the screen. */
+function isInSight(item) {
+  const { top, bottom } = item.getBoundingClientRect();
+  return top >= 0 && bottom <= innerHeight;
+}
+
+const current = () => document.activeElement?.closest(".item[data-item]") ?? items().find(isInSight);
 const press = (button) => button && button.form.requestSubmit(button);
 
 function go(step) {
@@ -30,7 +36,8 @@ const KEYS = {
   j: () => go(1),
   k: () => go(-1),
   a: () => press(current()?.closest(".card").querySelector("footer .main")),
-  u: () => press(document.querySelector("#outcome .undo button")),
+  // The answer to what was pressed just before brings its own Undo.
+  u: () => inTurn(async () => press(document.querySelector("#outcome .undo button"))),
   "?": () => document.getElementById("keys").showModal(),
 };
 const switchOn = document.getElementById("keys-on");
@@ -92,7 +99,9 @@ document.addEventListener(
   "click",
   (event) => {
     const button = event.target.closest("button.no");
-    if (!button || !(wasLong || event.shiftKey)) return;
+    const isLong = wasLong;
+    wasLong = false;
+    if (!button || !(isLong || event.shiftKey)) return;
     event.preventDefault();
     if (event.shiftKey) askWhy(button);
   },
@@ -104,14 +113,16 @@ document.addEventListener(
 let swipe = null;
 
 document.addEventListener("pointerdown", (event) => {
+  // A second finger makes it something else than a swipe.
+  if (swipe) return letGo();
   const item = event.target.closest(".item[data-item]:not(.odd)");
   if (event.pointerType === "mouse" || !item || event.target.closest("button, a, select")) return;
   const buttons = [item.querySelector(".yes"), item.querySelector(".no")];
-  if (buttons.every(Boolean)) swipe = { item, buttons, x: event.clientX, y: event.clientY, by: 0 };
+  if (buttons.every(Boolean)) swipe = { id: event.pointerId, item, buttons, x: event.clientX, y: event.clientY, by: 0 };
 });
 
 document.addEventListener("pointermove", (event) => {
-  if (!swipe) return;
+  if (swipe?.id !== event.pointerId) return;
   const { item, x, y } = swipe;
   const [dx, dy] = [event.clientX - x, event.clientY - y];
   if (!item.classList.contains("drawn")) {
@@ -127,13 +138,17 @@ document.addEventListener("pointermove", (event) => {
   item.classList.toggle("to-no", dx < 0 && enough);
 });
 
-function release(event) {
-  if (!swipe) return;
-  const { item, buttons, by } = swipe;
+function letGo() {
+  swipe.item.classList.remove("drawn", "to-yes", "to-no");
+  swipe.item.style.translate = "";
   swipe = null;
+}
+
+function release(event) {
+  if (swipe?.id !== event.pointerId) return;
+  const { item, buttons, by } = swipe;
+  letGo();
   const enough = event.type === "pointerup" && Math.abs(by) > item.clientWidth * PART;
-  item.classList.remove("drawn", "to-yes", "to-no");
-  item.style.translate = "";
   if (enough) press(buttons[by > 0 ? 0 : 1]);
 }
 document.addEventListener("pointerup", release);

@@ -6,6 +6,7 @@ const policy = globalThis.trustedTypes?.createPolicy("placet", { createHTML: (te
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const LEAVE_MS = 260;
 const TOLD_MAX = 8;
+const KEPT_MAX = 40;
 
 /** Parses an answer of this page's own server; nothing in it runs. */
 function parse(text) {
@@ -71,9 +72,10 @@ function show(fresh, { withOutcome }) {
 
 let busy = Promise.resolve();
 let own = new Set();
+const sending = new Set();
 
 /** Runs one thing after the other: no answer is shown in place of a later one. */
-function inTurn(work) {
+export function inTurn(work) {
   busy = busy.then(work).catch(() => setAway(true));
   return busy;
 }
@@ -84,19 +86,32 @@ export function send(form, button, more = {}) {
   for (const [name, value] of Object.entries(more)) body.set(name, value);
   const before = items();
   const index = before.indexOf(button.closest(".item"));
-  const [, single] = body.get("decide").split(":");
+  const verdict = body.get("decide");
+  const [, single] = verdict.split(":");
+  const sent = single ? verdict : body.toString();
+  // A second click of a double click would be answered as "decided already", without an Undo.
+  if (sending.has(sent)) return busy;
+  sending.add(sent);
   own = new Set(single ? [single] : body.getAll("shown").map((shown) => shown.split(":")[0]));
   return inTurn(async () => {
     const answer = await fetch(form.getAttribute("action") ?? location.href, { method: "POST", body });
     if (answer.status === 401) return location.reload();
-    const fresh = parse(await answer.text());
-    if (!fresh.getElementById("main")) throw new Error(`answer ${answer.status}`);
+    const text = await answer.text();
+    const fresh = parse(text);
+    if (!fresh.getElementById("main")) return tellRefusal(text);
     told.clear();
     show(fresh, { withOutcome: true });
     setAway(false);
     announce(document.getElementById("outcome")?.innerText ?? "");
     focusNear(index < 0 ? 0 : index);
-  });
+  }).finally(() => sending.delete(sent));
+}
+
+/** Shows an answer that is no page: the daemon is there, and says in a line why it did nothing. */
+function tellRefusal(text) {
+  setAway(false);
+  document.getElementById("toast").textContent = text.trim();
+  announce(text.trim());
 }
 
 function focusNear(index) {
@@ -125,18 +140,20 @@ function refresh() {
   return inTurn(async () => {
     const answer = await fetch(location.href);
     if (answer.status === 401) return location.reload();
-    const fresh = parse(await answer.text());
-    const main = fresh.getElementById("main");
-    if (!main) throw new Error(`answer ${answer.status}`);
+    const text = await answer.text();
+    const fresh = parse(text);
+    if (!fresh.getElementById("main")) return tellRefusal(text);
     if (document.querySelector("dialog[open], .item.drawn")) return setTimeout(refresh, 1000);
     const gone = items().filter((item) => !fresh.getElementById(item.id) && !told.has(item.id));
     const elsewhere = gone.filter((item) => !own.has(item.dataset.item)).slice(0, TOLD_MAX);
     const waits = document.querySelector(".head .sub")?.textContent;
     const words = await Promise.all(elsewhere.map(keep));
     told.forEach((kept) => putBack(fresh, kept));
-    const hadFocus = gone.includes(document.activeElement?.closest(".item"));
+    const focused = gone.find((item) => item.contains(document.activeElement));
+    const index = items().indexOf(focused);
     show(fresh, { withOutcome: false });
-    if (hadFocus) focusNear(0);
+    setAway(false);
+    if (focused) focusNear(index);
     const now = document.querySelector(".head .sub")?.textContent;
     announce(words.length ? words.join(". ") : now !== waits ? (now ?? "") : "");
   });
@@ -151,6 +168,7 @@ async function keep(item) {
   row.append(words ?? "");
   const card = item.closest(".card");
   told.set(item.id, { row, card: card.id, title: card.querySelector("h2").textContent, before: card.nextElementSibling?.id, next: item.nextElementSibling?.id });
+  while (told.size > KEPT_MAX) told.delete(told.keys().next().value);
   return words?.textContent ?? "";
 }
 
@@ -183,7 +201,8 @@ function setAway(away) {
 const channel = new BroadcastChannel("placet-live");
 const SILENCE_MS = 40_000;
 const AGAIN_MS = 2000;
-let last = "";
+// From what the page shows on: what changed before the stream was open is told as well.
+let last = document.getElementById("main").dataset.after ?? "";
 let pending = 0;
 
 function heard({ type, id }) {
@@ -204,10 +223,13 @@ function tell(message) {
 function follow() {
   let watchdog = 0;
   const source = new EventSource(`/live${last ? `?after=${last}` : ""}`);
-  const again = () => {
+  const again = async () => {
     clearTimeout(watchdog);
     source.close();
-    tell({ type: "away" });
+    // An event source does not tell why it failed.
+    const status = await fetch("/", { method: "HEAD" }).then((answer) => answer.status, () => 0);
+    if (status === 401) return location.reload();
+    tell({ type: status === 0 ? "away" : "changed" });
     setTimeout(follow, AGAIN_MS);
   };
   const alive = (type) => (event) => {

@@ -66,7 +66,8 @@ class _Inbox:
         return web.Response(text=text, content_type="text/html", charset="utf-8")
 
     async def _page(self, request: web.Request, outcome: Outcome | None = None) -> web.Response:
-        now_ms = self._services.now_ms()
+        # Read before the cards: what comes in between is shown, and announced once more.
+        now_ms, after = self._services.now_ms(), self._services.store.feed_end
         cards, activity = await self._services.store.read(lambda snapshot: _read(snapshot, now_ms))
         status = HTTPStatus.CONFLICT if outcome is not None and outcome.refusals else HTTPStatus.OK
         values = _values(
@@ -80,6 +81,7 @@ class _Inbox:
             room="inbox",
             outcome=outcome,
             activity=activity,
+            after=after,
             last_run=relative_time(activity.last_run_at, now_ms / 1000) if activity is not None else "",
             cards=[card_of(card, now_ms / 1000) for card in values.pop("wanted")[:CARDS_SHOWN_MAX]],
             **values,
