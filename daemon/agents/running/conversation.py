@@ -8,6 +8,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
+import structlog
+
 from daemon.agents.context.run_inputs import RunInputs
 from daemon.agents.proposing.call_handler import ToolCallHandler
 from daemon.agents.proposing.change_set_builder import ProposalLimits
@@ -17,7 +19,7 @@ from daemon.agents.running.refuted_calls import refutation_by_notes
 from daemon.agents.running.run_end import RunProgress, RunReceipt, finish_run, record_failed_run
 from daemon.agents.running.run_language import is_in_other_language
 from daemon.agents.running.transcript import Transcript
-from daemon.agents.tools.agent_record import require_unhindered
+from daemon.agents.tools.agent_record import AgentHindered, require_unhindered
 from daemon.agents.tools.model_interface import (
     Model,
     ModelFault,
@@ -29,6 +31,7 @@ from daemon.agents.tools.model_interface import (
 )
 from daemon.agents.tools.short_ids import short_ids_of
 from daemon.agents.tools.table import UPDATE_REPORT, normalised_name
+from store.file.errors import StoreError
 from store.snapshot import Snapshot
 from store.transaction import Transaction
 
@@ -38,6 +41,7 @@ INPUT_TOKENS_MAX = 400_000
 """How many tokens a model may read in all turns of a run."""
 ASK_FOR_REPORT = "You have not reported yet. Call update_report now, and nothing else."
 
+_log = structlog.get_logger(__name__)
 T = TypeVar("T")
 
 
@@ -74,8 +78,9 @@ async def run_agent(
 ) -> RunReceipt:
     """Let the model have its turns, then write the end of the run in one commit.
 
-    If the model fails or `timeout_s` pass after it has brought something about, the run is cut short: what
-    it queued is written all the same. Otherwise raises ModelFault or TimeoutError. Also raises AgentHindered
+    If the model fails, a defect shows or `timeout_s` pass after the model has brought something about, the
+    run is cut short: what it queued is written all the same. Otherwise raises ModelFault, TimeoutError or the
+    error of the defect. Also raises AgentHindered
     if the agent may not run here any more, and what the store raises. Then the messages of the turns so far
     remain, and their cost.
     """
@@ -93,14 +98,26 @@ async def run_agent(
     try:
         async with asyncio.timeout(timeout_s):
             await _converse(conversation)
-    except (ModelFault, TimeoutError) as fault:
-        reason = str(fault) or f"the run took longer than {timeout_s:g} s"
+    except (AgentHindered, StoreError):
+        raise
+    except Exception as fault:
+        reason = _failure_reason(fault, timeout_s)
         if handler.has_results:
             progress.cut_short = reason
             return await database.write(lambda tx: finish_run(tx, run_inputs, progress))
         await database.write(lambda tx: record_failed_run(tx, run_inputs, progress, reason))
         raise
     return await database.write(lambda tx: finish_run(tx, run_inputs, progress))
+
+
+def _failure_reason(fault: Exception, timeout_s: float) -> str:
+    """Return in one line why a run could not go on; that of a defect names no words of the journal."""
+    if isinstance(fault, TimeoutError):
+        return f"the run took longer than {timeout_s:g} s"
+    if isinstance(fault, ModelFault):
+        return str(fault)
+    _log.error("a defect ended an agent's run", exc_info=fault)
+    return f"a defect ended the run ({type(fault).__name__}); the daemon's log has the details"
 
 
 async def _converse(conversation: _Conversation) -> None:

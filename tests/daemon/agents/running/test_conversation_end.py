@@ -202,6 +202,17 @@ async def test_what_was_proposed_before_the_time_was_up_is_kept(
     assert (receipt.proposals, receipt.cut_short) == (1, "the run took longer than 0.5 s")
 
 
+async def test_what_was_proposed_before_a_defect_is_kept_and_the_journal_is_not_told_what_it_said(
+    a: Home, agent: EntityId
+) -> None:
+    receipt = await ran(a, agent, says(ESTIMATE), RuntimeError("words of a note"))
+    reason = "a defect ended the run (RuntimeError); the daemon's log has the details"
+    assert (receipt.proposals, receipt.cut_short) == (1, reason)
+    with pytest.raises(RuntimeError):
+        await ran(a, agent, RuntimeError("words of a note"), key="again")
+    assert len(all_of(a, "change_set")) == 1
+
+
 async def test_a_report_is_kept_if_the_turn_after_it_fails(a: Home, task: EntityId, agent: EntityId) -> None:
     refused = ("update_task_estimate", {"minutes": "soon"})
     receipt = await ran(a, agent, says(reports("Half done."), refused), NONSENSE)
