@@ -12,6 +12,7 @@ from msgspec import Struct
 from daemon.agents.proposing import reach
 from daemon.agents.proposing.authenticity import authentic_item
 from daemon.agents.running import wakes
+from daemon.agents.tools.agent_record import DESTROYED, DORMANT, load_agent
 from daemon.agents.tools.arguments import ArgumentFault
 from daemon.agents.tools.message_ids import confirmation_message_ids
 from daemon.agents.tools.table import TOOLS, validate_arguments
@@ -84,12 +85,14 @@ def agent_messages(
     message.
     """
     first = None if before is None else entities.find_entity(snapshot, ["message"], before, removed=True).id
-    presenter = _MessagePresenter(snapshot)
+    presenter = _MessagePresenter(snapshot, agent)
     messages: list[AgentMessage] = []
+    if first is not None:
+        presenter.look_for_ends(_messages(snapshot, agent, None), first)
     for message in _messages(snapshot, agent, first):
         if _is_wanted(message, tools=tools, calls=calls):
             messages.append(presenter.present(message))
-        presenter.note_opening(message)
+        presenter.note_end(message)
         if len(messages) == min(limit, MESSAGES_MAX):
             break
     return messages[::-1]
@@ -125,25 +128,47 @@ def _confirmed_item(message: Entity) -> EntityId | None:
     return EntityId(item) if isinstance(item, bytes) else None
 
 
+def _ends_runs(message: Entity) -> bool:
+    """Report whether a message closes its run, tells why it failed, or opens a newer run."""
+    kind = message.text("kind")
+    return (
+        bool(message.text("trigger"))
+        or kind == "summary"
+        or (kind == "system" and _metadata(message).get("error") is True)
+    )
+
+
 class _MessagePresenter:
     """Turns messages into what people see; looks each thing up once."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, snapshot: Snapshot, agent: EntityId) -> None:
         self._snapshot = snapshot
         self._names = NameLookup(snapshot)
         self._item = cache(snapshot.item)
-        self._has_newer_run = False
+        found_agent = load_agent(snapshot, agent)
+        # A run of an agent that was stopped writes nothing more.
+        self._rest_is_over = found_agent is not None and found_agent.lifecycle in (DORMANT, DESTROYED)
 
-    def note_opening(self, message: Entity) -> None:
-        """Note that a run began: whatever is older belongs to attempts that are over."""
-        self._has_newer_run = self._has_newer_run or bool(message.text("trigger"))
+    def look_for_ends(self, newer: Iterator[Entity], first: EntityId) -> None:
+        """Look in what is newer than a page for a sign that the runs on it are over."""
+        for message in newer:
+            if self._rest_is_over or message.id == first:
+                return
+            self.note_end(message)
+
+    def note_end(self, message: Entity) -> None:
+        """Note a message that only stands after the end of a run: whatever is older is over.
+
+        These messages reach every device; the run log says the same, but only where the agent ran.
+        """
+        self._rest_is_over = self._rest_is_over or _ends_runs(message)
 
     def _outcome(self, message: Entity, metadata: dict[str, Any]) -> str | None:
         """Return the outcome of a call; "dropped" for what was queued in a run without an end."""
         outcome, items = _text_of(metadata, "outcome"), metadata.get("item_ids")
         if outcome != _QUEUED or not isinstance(items, list):
             return outcome
-        is_over = self._has_newer_run or self._was_ended(message.text("thread_id"))
+        is_over = self._rest_is_over or self._was_ended(message.text("thread_id"))
         queued = (EntityId(item) for item in items if isinstance(item, bytes))
         return outcome if not is_over or any(self._item(item) for item in queued) else _DROPPED
 
