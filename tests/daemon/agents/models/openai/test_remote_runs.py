@@ -5,11 +5,19 @@ Never sleeps: each test waits for the run that it caused.
 
 import logging
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from daemon.agents.person import lifecycle
 from daemon.agents.running.timetable import FAILURES_MAX
+from daemon.agents.tools.table import (
+    ASSIGN_TASK_LABELS,
+    CLEAR_TASK_DUE_DATE,
+    REMOVE_TASK_LABEL,
+    RETRACT_PROPOSALS,
+    UPDATE_CHECKLIST_ITEMS,
+)
 from daemon.refusal import Refused
 from store.local import run_log
 from store.local.run_log import RunStatus
@@ -144,6 +152,28 @@ async def test_a_model_that_obeys_a_note_changes_nothing_and_reaches_no_other_ta
     ]
     assert (a.value(other, "title"), a.value(task, "title"), a.value(task, "status")) == before
     assert [item.summary for item in waiting(a)] == ['Set title to "Owned"']
+
+
+async def test_tools_that_were_not_offered_are_answered_in_words_and_the_run_goes_on(
+    a: Home, task: EntityId, agent: EntityId
+):
+    calls_not_offered: list[tuple[str, dict[str, Any]]] = [
+        (UPDATE_CHECKLIST_ITEMS, {"items": [{"id": "i1", "isChecked": True, "reason": "Done."}]}),
+        (ASSIGN_TASK_LABELS, {"labels": [{"id": "l1", "confidence": "high"}]}),
+        (REMOVE_TASK_LABEL, {"id": "l1", "rationale": "It does not apply any more."}),
+        (RETRACT_PROPOSALS, {"itemIds": ["p1"], "reason": "They are outdated."}),
+        (CLEAR_TASK_DUE_DATE, {"rationale": "There is none."}),
+    ]
+    async with running(a, calls(*calls_not_offered, ESTIMATE), calls(REPORTED)) as (far, service):
+        await service.completed(agent, 1)
+        offered = {tool["function"]["name"] for tool in far.server.asked[0].body["tools"]}
+        answered = [m["content"] for m in far.server.asked[1].body["messages"] if m["role"] == "tool"]
+    assert offered.isdisjoint(name for name, _ in calls_not_offered)
+    # Only what can be done waits; for all others the model reads why not.
+    assert [item.summary for item in waiting(a)] == ["Set estimate to 90 minutes"]
+    assert len(answered) == len(calls_not_offered) + 1
+    assert all("there is no" in words for words in answered[:-1]), answered
+    assert a.value(task, "due_date") is None
 
 
 async def test_nonsense_reaches_the_journal_in_no_form(a: Home, task: EntityId, agent: EntityId):

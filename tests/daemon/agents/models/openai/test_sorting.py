@@ -11,6 +11,7 @@ import pytest
 from daemon.agents.models.openai.sorting.note_pieces import Piece, pieces_of, sorting_schema
 from daemon.agents.models.openai.sorting.piece_calls import calls_of_pieces, possible_kinds
 from daemon.agents.tools.model_interface import ChecklistItemView, EntryView, RunContext
+from daemon.agents.tools.table import TOOLS
 from tests.daemon.agents.models.openai.connected_model import CONTEXT, NOW, connected_model
 from tests.daemon.agents.models.openai.fake_server import acts
 
@@ -120,3 +121,12 @@ async def test_a_run_asks_once_and_sends_no_tools():
     assert [call.name for call in turn.calls] == ["update_task_estimate", "update_report"]
     assert "tools" not in request.body
     assert request.body["messages"][0]["content"].count("\\u003c") == 0
+
+
+async def test_a_tool_that_the_policy_denies_is_not_called_for_a_piece():
+    answer = {"1": {"text": "It takes 90 minutes", "is": "duration", "value": "90"}, "report": "90 minutes."}
+    without = tuple(name for name in TOOLS if name != "update_task_estimate")
+    context = replace(noted("It takes 90 minutes"), allowed_tools=without)
+    async with connected_model(acts(answer), mode="pieces") as connected:
+        turn = await connected.model.turn(context)
+    assert [call.name for call in turn.calls] == ["update_report"]
