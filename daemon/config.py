@@ -164,9 +164,10 @@ class BudgetSettings(_Section, frozen=True):
 
 
 class HistorySettings(_Section, frozen=True):
-    """How long history is kept. Nothing given: for ever."""
+    """How long history is kept, and what agents said and called. Nothing given: for ever."""
 
     retention_days: Count | None = None
+    agent_texts_days: Count | None = None
 
 
 class DiskSettings(_Section, frozen=True):

@@ -259,7 +259,8 @@ class Daemon:
             *CompactionRoutes(
                 self._store,
                 self._clock,
-                retention_days=self._settings.history.retention_days,
+                self._floor,
+                self._settings.history,
                 left_out=self._peers.devices.members_left_out,
             ).routes(),
             *CheckRoutes(

@@ -90,6 +90,7 @@ def test_every_key_can_be_set_by_the_environment(tmp_path: Path):
         "sovereignty.reason_min",
         "budget.cost_per_day",
         "history.retention_days",
+        "history.agent_texts_days",
         "language",
     ],
 )

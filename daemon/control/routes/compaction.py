@@ -12,7 +12,9 @@ from msgspec import Meta, Struct
 from daemon.agents.person import old_texts
 from daemon.agents.person.old_texts import EmptiedStep, OldTexts
 from daemon.clock import Clock
+from daemon.config import HistorySettings
 from daemon.control.route import AsyncHandler, Call, Nothing, Route
+from daemon.disk import DiskFloor
 from daemon.peers.roster import member_records
 from daemon.refusal import usage_error
 from store.local import peer_records as table
@@ -30,7 +32,8 @@ DAY_MS = 86_400_000
 class Compact(Struct, frozen=True, forbid_unknown_fields=True):
     """How many days old an overwritten text must be to be dropped; null: as the setting says.
 
-    With `agent_texts`, what agents said and called before that is emptied first.
+    With `agent_texts`, what agents said and called before that is emptied first. Without it, this is done
+    only if `history.agent_texts_days` is set, and for what is older than that.
     """
 
     older_than_days: Annotated[int, Meta(ge=1, le=100_000)] | None = None
@@ -58,22 +61,21 @@ class Compacted(Struct, frozen=True):
 
 
 class CompactionRoutes:
-    """The routes, on one store; `retention_days` is the setting, None if everything is kept.
-
-    `left_out` returns the members that this device does not link with.
-    """
+    """The routes, on one store; `left_out` returns the members that this device does not link with."""
 
     def __init__(
         self,
         store: StoreThreads,
         clock: Clock,
+        floor: DiskFloor,
+        settings: HistorySettings,
         *,
-        retention_days: int | None,
         left_out: Callable[[], Collection[DeviceId]],
     ) -> None:
         self._store = store
         self._clock = clock
-        self._retention_days = retention_days
+        self._floor = floor
+        self._settings = settings
         self._left_out = left_out
 
     def routes(self) -> list[Route]:
@@ -92,15 +94,15 @@ class CompactionRoutes:
         ]
 
     async def _compact(self, call: Call[Compact, Nothing]) -> Compacted:
-        days = call.body.older_than_days or self._retention_days
+        days = call.body.older_than_days or self._settings.retention_days
         if days is None:
             hint = sentence(
                 "say-retention",
                 "say how old it may be with --older-than DAYS, or set history.retention_days",
             )
             raise usage_error(sentence("no-retention", "everything is kept: no retention is set"), hint)
-        before_ms = self._clock.now_ms() - days * DAY_MS
-        emptied = await self._empty(before_ms, call.body.dry_run) if call.body.agent_texts else 0
+        texts_days = self._days_of_agent_texts(call.body, days)
+        emptied = 0 if texts_days is None else await self._empty(texts_days, call.body.dry_run)
         left_out = self._left_out()
         retention, unheard = await self._store.read(partial(self._retention, days=days, left_out=left_out))
         freed = SpaceFreed()
@@ -111,8 +113,22 @@ class CompactionRoutes:
             after = step.after
         return Compacted(days, *freed, unheard, len(left_out), emptied)
 
-    async def _empty(self, before_ms: int, dry_run: bool) -> int:
+    def _days_of_agent_texts(self, body: Compact, days: int) -> int | None:
+        """Return how old agents' texts must be to be emptied; None if they are left as they are.
+
+        Below the floor only a person's word empties them, because that writes before it frees.
+        """
+        setting = self._settings.agent_texts_days
+        if body.agent_texts:
+            return body.older_than_days or setting or days
+        return None if self._floor.shortfall() is not None else setting
+
+    def _before_ms(self, days: int) -> int:
+        return self._clock.now_ms() - days * DAY_MS
+
+    async def _empty(self, days: int, dry_run: bool) -> int:
         """Empty the old texts of agents, or count them; a step for each transaction."""
+        before_ms = self._before_ms(days)
         place = await self._store.read(lambda snapshot: old_texts.first_place(snapshot, before_ms))
         emptied = 0
         while place is not None:
@@ -154,4 +170,4 @@ class CompactionRoutes:
             for member in others
         )
         unheard = [member.name for member in others if member.device not in peer_contacts]
-        return Retention(self._clock.now_ms() - days * DAY_MS, clocks), unheard
+        return Retention(self._before_ms(days), clocks), unheard

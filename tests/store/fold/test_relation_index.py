@@ -22,8 +22,8 @@ def bench_with_messages(bench: StoreBench) -> StoreBench:
     store = bench.store("a")
     with store.write() as tx:
         for number in (4, 5):
-            asked: dict[str, Any] = {"agent_id": AGENT, "asked_agent_id": AGENT, "text": "break this down"}
-            tx.commit([EntityWrite(entity_id(number), "message", asked)])
+            fields: dict[str, Any] = {"agent_id": AGENT, "asked_agent_id": AGENT, "text": "break this down"}
+            tx.commit([EntityWrite(entity_id(number), "message", fields)])
         targets: dict[str, Any] = {"agent_id": OTHER, "targets": [TASK]}
         tx.commit([EntityWrite(entity_id(6), "message", targets)])
         tx.commit([EntityWrite(entity_id(7), "entry", {"task_id": TASK, "text": "a note"})])

@@ -118,7 +118,11 @@ def verify_command(output: Output, file: str | None, rebuild: bool) -> int:
     metavar="DAYS",
     help="Drop what is older; without it, history.retention_days applies.",
 )
-@click.option("--agent-texts", is_flag=True, help="Also let go of what agents said and called before that.")
+@click.option(
+    "--agent-texts",
+    is_flag=True,
+    help="Also let go of what agents said and called; history.agent_texts_days may say how old it is.",
+)
 @click.option("--dry-run", is_flag=True, help="Show what would be dropped, and keep it.")
 @pass_output
 def compact_command(output: Output, days: int | None, agent_texts: bool, dry_run: bool) -> None:
