@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from daemon.agents.models.rules.checklist_calls import FinishedItems, NewItems
 from daemon.agents.models.rules.finished_items import item_patterns
-from daemon.agents.models.rules.label_mentions import LabelMention
+from daemon.agents.models.rules.label_calls import LabelChanges
 from daemon.agents.models.rules.language_choice import (
     certain_language,
     load_words,
@@ -26,7 +26,6 @@ from daemon.agents.models.rules.status_mentions import IN_PROGRESS, next_status
 from daemon.agents.tools.model_interface import EntryView, ModelTurn, RunContext, TaskView, ToolCall
 from daemon.language import DEFAULT_LANGUAGE
 
-LABELS_PROPOSED_MAX = 3
 NOTES_CHARS_MAX = 256 * 1024  # of all new notes together: what a run reads stays a matter of seconds
 EVENT_LOOP_CHARS_MAX = 8 * 1024  # more is read beside the event loop
 
@@ -65,8 +64,7 @@ def proposed_calls(context: RunContext, language: str = DEFAULT_LANGUAGE) -> lis
     `language` is the device's.
     """
     task, around = context.task, _around(context)
-    latest, items, ticks = NoteFindings(), NewItems(task.items), FinishedItems()
-    labels: dict[str, tuple[LabelMention, CueTable]] = {}
+    latest, items, ticks, labels = NoteFindings(), NewItems(task.items), FinishedItems(), LabelChanges()
     cues = _own_table(context, language)
     for note in _newest_notes(context.new_entries):
         cues, *others = note_tables(note.text, task.language, around, language)
@@ -74,8 +72,7 @@ def proposed_calls(context: RunContext, language: str = DEFAULT_LANGUAGE) -> lis
         for other in others:
             note_findings.merge(_read_notes(context, note, other))
         _carry(note_findings, latest, note)
-        for label in note_findings.labels:
-            labels.setdefault(label.label.id, (label, cues))
+        labels.add_note(note_findings, note, cues)
         for title, checked in note_findings.new_items:
             existing_item = items.add_title(title, checked, note)
             if existing_item is not None and checked:
@@ -84,15 +81,16 @@ def proposed_calls(context: RunContext, language: str = DEFAULT_LANGUAGE) -> lis
             if item.id in note_findings.finished_quotes:
                 ticks.add_item(item, note_findings.finished_quotes[item.id], note, cues)
     calls = _field_calls(latest, task, cues) + ticks.calls() + items.calls(cues)
-    return calls + _label_calls(labels.values()) + _language_call(context)
+    # At a first wake the notes may be older than the labels.
+    calls += labels.calls(task.labels, may_remove=not context.is_first_wake)
+    return calls + _language_call(context)
 
 
 def _read_notes(context: RunContext, note: EntryView, cues: CueTable) -> NoteFindings:
     """Read a note by one table, knowing the items and the labels that it may speak of."""
     task = context.task
-    mention_candidates = MentionCandidates(
-        item_patterns(task.items, cues), [label for label in context.labels if label not in task.labels]
-    )
+    labels = {label.id: label for label in (*task.labels, *context.labels)}
+    mention_candidates = MentionCandidates(item_patterns(task.items, cues), list(labels.values()))
     return read_note(note.text, note.written_at, cues, mention_candidates)
 
 
@@ -198,21 +196,7 @@ def _call(tool: str, argument: str, value: str | int, quoted_value: QuotedValue,
     return ToolCall(tool, {argument: value, "rationale": rationale, "evidenceIds": [quoted_value.note]})
 
 
-# -- labels and language ------------------------------------------------------------------------------
-
-
-def _label_calls(mentions: Iterable[tuple[LabelMention, CueTable]]) -> list[ToolCall]:
-    """Make the call that assigns labels, those first that a note marks as such."""
-    best = sorted(mentions, key=lambda mention: not mention[0].is_marked)[:LABELS_PROPOSED_MAX]
-    if not best:
-        return []
-    labels = [{"id": mention.label.id, "confidence": _confidence(mention)} for mention, _ in best]
-    names = " ".join(cues.wording.label.format(name=mention.label.name) for mention, cues in best)
-    return [ToolCall("assign_task_labels", {"labels": labels, "rationale": names})]
-
-
-def _confidence(label_mention: LabelMention) -> str:
-    return "high" if label_mention.is_marked else "medium"
+# -- language ------------------------------------------------------------------------------
 
 
 def _language_call(context: RunContext) -> list[ToolCall]:

@@ -28,7 +28,7 @@ from daemon.agents.models.rules.finished_items import (
     finished_items,
     is_item_named,
 )
-from daemon.agents.models.rules.label_mentions import LabelMention, mentioned_labels
+from daemon.agents.models.rules.label_mentions import LabelMention, mentioned_labels, removed_labels
 from daemon.agents.models.rules.lexicon.cue_table import CueTable
 from daemon.agents.models.rules.lexicon.plain_text import (
     alternation,
@@ -63,7 +63,8 @@ class NoteFindings:
     """What one note says. Of several dates, durations or names, the last one counts.
 
     `asked_due` is a due date that may lie behind: the person is asked. `finished_quotes` maps the id of a
-    checklist item to the words that say that it is done.
+    checklist item to the words that say that it is done, `removed_labels` the id of a label to those that
+    take it away.
     """
 
     due: QuotedValue | None = None
@@ -75,6 +76,7 @@ class NoteFindings:
     new_items: list[tuple[str, bool]] = field(default_factory=list)
     finished_quotes: dict[str, str] = field(default_factory=dict)
     labels: list[LabelMention] = field(default_factory=list)
+    removed_labels: dict[str, str] = field(default_factory=dict)
 
     def merge(self, other: "NoteFindings") -> None:
         """Add what another table reads in the same note. Values that were read already are kept."""
@@ -84,6 +86,7 @@ class NoteFindings:
         self.new_items += other.new_items
         self.finished_quotes = {**other.finished_quotes, **self.finished_quotes}
         self.labels += other.labels
+        self.removed_labels = {**other.removed_labels, **self.removed_labels}
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +159,9 @@ def _read_clause(
         return
     found_duties = duties(clause, cues)
     quote = _quote(clause.text)
+    if labels := removed_labels(clause, mention_candidates.labels, cues):
+        note_findings.removed_labels.update((label.id, quote) for label in labels)
+        return
     title = _new_title(clause, cues)
     if title:
         note_findings.title = QuotedValue(title, quote)

@@ -243,9 +243,10 @@ class TitleCues(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
 
 
 class LabelCues(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
-    """What marks a name as that of a label."""
+    """What marks a name as that of a label, and what takes such a label away."""
 
     cues: Phrases
+    removals: Phrases
 
 
 class ModelWording(Struct, frozen=True, eq=False, forbid_unknown_fields=True):

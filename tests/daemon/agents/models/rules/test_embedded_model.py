@@ -316,6 +316,57 @@ def test_a_label_is_assigned_that_a_note_names_and_the_task_has_not() -> None:
     assert proposed_calls(has) == []
 
 
+@pytest.mark.parametrize(
+    ("language", "note"),
+    [
+        ("en", "Please remove the label Garden"),
+        ("en", "Paint the fence, and drop #garden."),
+        ("de", "Label Garden entfernen"),
+        ("de", "Das Etikett Garden kann weg."),
+        ("es", "Quita la etiqueta Garden"),
+        ("fr", "Il faut enlever l'étiquette Garden"),
+        ("ro", "Scoate eticheta Garden"),
+    ],
+)
+def test_a_label_is_taken_away_that_a_note_says_to_remove(language: str, note: str) -> None:
+    label = LabelView("2" * 32, "Garden")
+    other = replace(context(note, language=language), labels=(label,), is_first_wake=False)
+    own = replace(other, task=replace(other.task, labels=(label,)), labels=())
+    (call,) = [call for call in proposed_calls(own) if "label" in call.name]
+    assert isinstance(call.arguments, dict)
+    assert (call.name, call.arguments["id"]) == ("remove_task_label", "2" * 32)
+    assert call.arguments["evidenceIds"] == [own.new_entries[0].id]
+    # The notes of a first wake may be older than the label, and a label that is not there is not assigned.
+    for unchanged in (replace(own, is_first_wake=True), other):
+        assert [call for call in proposed_calls(unchanged) if "label" in call.name] == []
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "Don't remove the label Garden",
+        "Shall we remove the label Garden?",
+        "Removed the label Garden from the other task",
+        "Remove the roots from the garden",
+        "Only if it rains remove the label Garden",
+    ],
+)
+def test_a_label_stays_that_no_note_says_to_remove(note: str) -> None:
+    label = LabelView("2" * 32, "Garden")
+    own = replace(context(note, language="en"), is_first_wake=False)
+    own = replace(own, task=replace(own.task, labels=(label,)))
+    assert [call for call in proposed_calls(own) if "label" in call.name] == []
+
+
+def test_a_label_that_a_later_note_marks_again_stays() -> None:
+    label = LabelView("2" * 32, "Garden")
+    own = replace(
+        context("Remove the label Garden", "It is #garden after all", language="en"), is_first_wake=False
+    )
+    own = replace(own, task=replace(own.task, labels=(label,)))
+    assert [call for call in proposed_calls(own) if "label" in call.name] == []
+
+
 def test_a_label_is_named_behind_an_elision() -> None:
     reported_context = replace(
         context("L'assurance", language="fr"), labels=(LabelView("2" * 32, "Assurance"),)
