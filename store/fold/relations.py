@@ -34,6 +34,7 @@ RELATIONS: dict[str, dict[str, str]] = {
     "report": {"agent_id": "agent_report", "source_span": "report_source_span"},
     "change_set": {"agent_id": "agent_change_set", "task_id": "task_change_set"},
     "usage": {"agent_id": "agent_usage"},
+    "ask": {"agent_id": "agent_ask"},
 }
 
 

@@ -1,6 +1,6 @@
-"""Asks as they were made: what each creation of one says, and which device and replica signed it.
+"""Asks and their uses as they were written: what each write says, and which device and replica signed it.
 
-Never reads what somebody wrote to an ask later: what was asked does not change.
+Never decides which of them is genuine.
 """
 
 from typing import NamedTuple
@@ -13,8 +13,8 @@ from syncproto.keys import device_id_of_key
 from syncproto.vector_clock import Head
 
 
-class Creation(NamedTuple):
-    """One creation of an entity: its fields, its commit, that commit's time in ms, and who signed it."""
+class SignedWrite(NamedTuple):
+    """One write to an entity: its fields, its commit, that commit's time in ms, and who signed it."""
 
     kind: str
     fields: dict[str, Value]
@@ -22,19 +22,20 @@ class Creation(NamedTuple):
     stamp_ms: int
     n: int
     signer: DeviceId
+    creates: bool
 
 
-def creations_of(snapshot: Snapshot, entity: EntityId) -> list[Creation]:
-    """Return the creations of an entity in feed order. Reads its whole history."""
+def signed_writes(snapshot: Snapshot, entity: EntityId) -> list[SignedWrite]:
+    """Return the writes to an entity in feed order. Reads its whole history."""
     return [
-        Creation(
+        SignedWrite(
             write.operation.kind,
             write.operation.fields,
             write.head,
             write.source.ms,
             write.source.n,
             device_id_of_key(snapshot.log.key_of_commit(write.head)),
+            write.operation.creates,
         )
         for write in operations_on(snapshot.db, entity, snapshot.log)
-        if write.operation.creates
     ]

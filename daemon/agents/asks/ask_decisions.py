@@ -5,6 +5,7 @@ Never uses a permission, and never refuses a yes because it is late: `not_after`
 
 from typing import Any, Final
 
+from daemon.agents.asks.ask_bounds import require_keepable
 from daemon.agents.asks.ask_record import Ask, is_withdrawn, read_ask
 from daemon.agents.asks.ask_views import AskState, state_of
 from daemon.agents.deciding.decisions import (
@@ -74,7 +75,9 @@ def decide(
         )
     fields = _decision_fields(tx, original, verdict, reason, via)
     if edit is not None:
-        fields["edited_args"] = {**original.args, **edit}
+        edited = {**original.args, **edit}
+        require_keepable(original.name, edited)
+        fields["edited_args"] = edited
     if option is not None:
         fields["option"] = option
     lack = lack_here(tx, tx.requirement_of(ask))

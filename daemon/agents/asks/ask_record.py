@@ -7,17 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from daemon.agents.asks.use_rule import Permission, UsedBy
-from daemon.agents.tools.agent_record import DESTROYED, DORMANT, load_agent
+from daemon.agents.tools.agent_record import hindrance_at_home, load_agent
 from daemon.agents.tools.presence import ANY, PRESENCES, presence_setting
 from store.fold.item import Decision
 from store.fold.item_name import Presence, ask_id
 from store.fold.verdicts import DecisionStatus, Verdict, deciding_opinions
 from store.local.granted_uses import granted_use
-from store.queries.asks import Creation, creations_of
+from store.queries.asks import SignedWrite, signed_writes
 from store.snapshot import Snapshot
 from syncproto.ids import ID_BYTES, DeviceId, EntityId, ReplicaId, derived_id, id_to_text, tagged_digest
 
 ASK, USE = "ask", "use"
+RELATION = "agent_ask"
+"""The relation from an agent to its asks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,16 +84,17 @@ def read_ask(snapshot: Snapshot, ask: EntityId) -> Ask | None:
     If its home device asked again after its database was put back, what this store wrote itself counts, else
     the newest.
     """
-    asks = [read for creation in creations_of(snapshot, ask) if (read := _genuine(ask, creation)) is not None]
+    asks = [read for write in signed_writes(snapshot, ask) if (read := _genuine(ask, write)) is not None]
     own = [candidate for candidate in asks if candidate.replica == snapshot.replica]
     return max(own or asks, key=lambda candidate: (candidate.made_ms, candidate.replica), default=None)
 
 
-def _genuine(ask: EntityId, creation: Creation) -> Ask | None:
+def _genuine(ask: EntityId, creation: SignedWrite) -> Ask | None:
+    """Return what a write asks; None for a later write, whoever signed it: what was asked does not change."""
     fields = creation.fields
     agent, key, home = fields.get("agent_id"), fields.get("key"), fields.get("home")
     presence, args, options = fields.get("presence"), fields.get("args"), fields.get("options")
-    if creation.kind != ASK or home != creation.signer or not isinstance(args, dict):
+    if not creation.creates or creation.kind != ASK or home != creation.signer or not isinstance(args, dict):
         return None
     if not isinstance(agent, bytes) or len(agent) != ID_BYTES or not isinstance(key, str):
         return None
@@ -101,13 +104,16 @@ def _genuine(ask: EntityId, creation: Creation) -> Ask | None:
     not_after = fields.get("not_after")
     if ask_id(EntityId(agent), key, creation.signer, needed) != ask or type(not_after) is not int:
         return None
+    name, replica = _text(fields.get("name")), creation.head.replica
+    if _hash_or_none(name, args, replica) is None:
+        return None
     return Ask(
         id=ask,
         agent=EntityId(agent),
         key=key,
         home=creation.signer,
-        replica=creation.head.replica,
-        name=_text(fields.get("name")),
+        replica=replica,
+        name=name,
         args=args,
         title=_text(fields.get("title")),
         why=_text(fields.get("why")),
@@ -126,18 +132,56 @@ def grant_on(ask: Ask, decisions: tuple[Decision, ...]) -> Grant | None:
     """Return the yes that counts for an ask, the newest of several; None if none is for what it asks."""
     opinions = deciding_opinions(decision.opinion for decision in decisions)
     deciding = {opinion.decision for opinion in opinions}
-    given = [
-        decision
-        for decision in decisions
-        if decision.id in deciding
-        and decision.verdict is Verdict.CONFIRMED
-        and decision.args_hash == ask.args_hash
-    ]
-    if not given:
+    given = [grant for grant in _grants(ask, decisions) if grant.decision.id in deciding]
+    return max(
+        given,
+        key=lambda grant: (grant.decision.stamp_ms, grant.decision.n, grant.decision.id),
+        default=None,
+    )
+
+
+def grant_of_use(ask: Ask, use: SignedWrite, decisions: tuple[Decision, ...]) -> Grant | None:
+    """Return the yes that a use was granted for, whatever was decided since; None if it is not known here."""
+    given = [grant for grant in _grants(ask, decisions) if grant.args_hash == use.fields.get("args_hash")]
+    # Earlier versions did not write which yes it was.
+    named = [grant for grant in given if grant.decision.id == use.fields.get("decision_id")]
+    return next(iter(named or given), None)
+
+
+def _grants(ask: Ask, decisions: tuple[Decision, ...]) -> list[Grant]:
+    """Return each yes that counts and is for what was asked, in feed order."""
+    grants = []
+    for decision in decisions:
+        if not decision.counts or decision.verdict is not Verdict.CONFIRMED:
+            continue
+        args = ask.args if decision.edited_args is None else decision.edited_args
+        args_hash = _hash_or_none(ask.name, args, ask.replica)
+        if decision.args_hash == ask.args_hash and args_hash is not None:
+            grants.append(Grant(decision, args, args_hash))
+    return grants
+
+
+def _hash_or_none(name: str, args: dict[str, Any], replica: ReplicaId) -> bytes | None:
+    """Return the hash of arguments from the log; None if JSON cannot have them, as bytes or wide integers."""
+    try:
+        return hash_of_args(name, args, replica)
+    except ValueError:
         return None
-    newest = max(given, key=lambda decision: (decision.stamp_ms, decision.n, decision.id))
-    args = ask.args if newest.edited_args is None else newest.edited_args
-    return Grant(newest, args, hash_of_args(ask.name, args, ask.replica))
+
+
+def genuine_use(snapshot: Snapshot, ask: Ask) -> SignedWrite | None:
+    """Return what tells of the use of an ask; None without a use, or if its home device did not sign it.
+
+    It need not create its entity: another member can write to the id before.
+    """
+    return next(
+        (
+            write
+            for write in signed_writes(snapshot, use_id(ask.id, ask.replica))
+            if write.kind == USE and write.signer == ask.home and write.head.replica == ask.replica
+        ),
+        None,
+    )
 
 
 def is_withdrawn(decisions: tuple[Decision, ...]) -> bool:
@@ -148,7 +192,7 @@ def is_withdrawn(decisions: tuple[Decision, ...]) -> bool:
 def is_hindered(snapshot: Snapshot, ask: Ask) -> bool:
     """Report whether the agent may not act any more, or needs more of a verdict than when it asked."""
     agent, entity = load_agent(snapshot, ask.agent), snapshot.entity(ask.agent)
-    if agent is None or agent.lifecycle in (DESTROYED, DORMANT) or agent.home != ask.home:
+    if agent is None or agent.home != ask.home or hindrance_at_home(snapshot, agent) is not None:
         return True
     needed = PRESENCES.index(presence_setting(entity, None) or ANY)
     return needed > PRESENCES.index(ANY if ask.presence is None else ask.presence.value)

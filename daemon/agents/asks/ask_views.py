@@ -8,14 +8,22 @@ from typing import Any
 
 from msgspec import Struct
 
-from daemon.agents.asks.ask_record import ASK, USE, Ask, Grant, grant_on, is_withdrawn, read_ask, use_id
+from daemon.agents.asks.ask_record import (
+    ASK,
+    Ask,
+    Grant,
+    genuine_use,
+    grant_of_use,
+    grant_on,
+    is_withdrawn,
+    read_ask,
+)
 from daemon.agents.deciding.verdict_needs import IdleVerdict, idle_verdicts_on
 from daemon.agents.tools.agent_record import load_agent
 from daemon.agents.tools.presence import ANY
 from daemon.journal.views.lookup import NameLookup, json_value
 from daemon.timestamps import iso_utc
 from store.fold.verdicts import DecisionStatus
-from store.queries.asks import Creation, creations_of
 from store.snapshot import Snapshot
 from syncproto.ids import EntityId, id_to_text
 
@@ -103,25 +111,16 @@ def state_of(snapshot: Snapshot, ask: Ask, now_ms: int) -> AskState:
     return AskState.EXPIRED if is_late else AskState.PENDING
 
 
-def genuine_use(snapshot: Snapshot, ask: Ask) -> Creation | None:
-    """Return what tells of the use of an ask; None without a use, or if its home device did not sign it."""
-    return next(
-        (
-            creation
-            for creation in creations_of(snapshot, use_id(ask.id, ask.replica))
-            if creation.kind == USE and creation.signer == ask.home and creation.head.replica == ask.replica
-        ),
-        None,
-    )
-
-
 def ask_details(snapshot: Snapshot, ask: Ask, now_ms: int) -> AskDetails:
     """Return an ask as people and agents see it."""
     names = NameLookup(snapshot)
     decisions = snapshot.decisions_on(ask.id)
     status = snapshot.item_status(ask.id)
-    grant = grant_on(ask, decisions) if status.status is DecisionStatus.CONFIRMED else None
     use = genuine_use(snapshot, ask)
+    if use is not None:
+        grant = grant_of_use(ask, use, decisions)
+    else:
+        grant = grant_on(ask, decisions) if status.status is DecisionStatus.CONFIRMED else None
     agent = load_agent(snapshot, ask.agent)
     execution = None if use is None else use.fields.get("execution_id")
     return AskDetails(

@@ -7,12 +7,15 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from daemon.agents.asks.ask_bounds import require_keepable, require_length
 from daemon.agents.asks.ask_record import (
     ASK,
+    RELATION,
     USE,
     Ask,
+    genuine_use,
+    grant_of_use,
     grant_on,
-    hash_of_args,
     is_withdrawn,
     permission_of,
     read_ask,
@@ -27,21 +30,17 @@ from store.fold.verdicts import Verdict
 from store.local.granted_uses import GrantedUse, record_granted_use
 from store.sentence import sentence
 from store.transaction import EntityWrite, Transaction
-from syncproto import codec
 from syncproto.codec import Value
 from syncproto.commit import AuthorKind
-from syncproto.ids import EntityId, ReplicaId
+from syncproto.ids import EntityId
 
-ARGS_BYTES_MAX: Final = 16 * 1024
 TITLE_CHARS_MAX: Final = 200
 WHY_CHARS_MAX: Final = 2000
 NAME_CHARS_MAX: Final = 100
 OPTIONS_MAX: Final = 6
-DEPTH_MAX: Final = 12
 OPTION_CHARS_MAX: Final = 100
 EXECUTION_CHARS_MAX: Final = 200
 LIFETIME_MAX_MS: Final = 7 * 86_400_000
-_NO_REPLICA: Final = ReplicaId(bytes(16))
 OPEN_ASKS_MAX: Final = 100
 """How many asks of one agent may wait for a person: what is beyond is refused, never done."""
 
@@ -115,13 +114,12 @@ def make_ask(tx: Transaction, agent: EntityId, request: NewAsk) -> EntityId:
 
 
 def _count_open(tx: Transaction, agent: EntityId) -> int:
-    """Count the asks of an agent on which nobody decided, and which may still be used."""
+    """Count the asks of an agent on which no verdict counts, and which may still be used."""
+    asks = (read_ask(tx, identifier) for identifier in tx.ids_pointing_at(agent, RELATION))
     return sum(
-        entity.value("agent_id") == agent
-        and isinstance(until_ms := entity.value("not_after"), int)
-        and until_ms >= tx.now_ms()
-        and not tx.opinions_on(entity.id)
-        for entity in tx.entities(ASK)
+        ask.not_after_ms >= tx.now_ms() and not any(opinion.counts for opinion in tx.opinions_on(ask.id))
+        for ask in asks
+        if ask is not None and ask.home == tx.device
     )
 
 
@@ -133,14 +131,10 @@ def _require_bounds(request: NewAsk, now_ms: int) -> None:
         ("key", len(request.key), KEY_CHARS_MAX),
         ("options", len(request.options), OPTIONS_MAX),
         ("option", max(map(len, request.options), default=0), OPTION_CHARS_MAX),
-        ("args", _size_of(request), ARGS_BYTES_MAX),
-        ("nested args", _depth(request.args), DEPTH_MAX),
     )
     for field, length, most in lengths:
-        if length > most:
-            raise usage_error(
-                sentence("ask-part-too-long", "{field} of an ask: {most} at most", field=field, most=most)
-            )
+        require_length(field, length, most)
+    require_keepable(request.name, request.args)
     if not (request.name.strip() and request.title.strip() and request.key):
         raise usage_error(sentence("ask-part-missing", "an ask needs a name, a title and a key"))
     if len(set(request.options)) != len(request.options) or not all(map(str.strip, request.options)):
@@ -149,27 +143,6 @@ def _require_bounds(request: NewAsk, now_ms: int) -> None:
         raise usage_error(
             sentence("ask-not-after", "not_after must be ahead, and by a week at most"),
         )
-
-
-def _size_of(request: NewAsk) -> int:
-    """Return how many bytes the arguments have. Raises Refused if they cannot be written or hashed."""
-    try:
-        hash_of_args(request.name, request.args, _NO_REPLICA)
-        return len(codec.encode(request.args))
-    except (ValueError, TypeError, RecursionError, OverflowError) as fault:
-        raise usage_error(
-            sentence(
-                "ask-args-unreadable",
-                "its arguments cannot be kept: {fault}",
-                fault=str(fault)[:200],
-            )
-        ) from fault
-
-
-def _depth(value: object) -> int:
-    """Return how many containers are inside one another."""
-    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return isinstance(value, dict | list) + max(map(_depth, members), default=0)
 
 
 def withdraw(tx: Transaction, ask: EntityId, reason: str = "") -> Ask:
@@ -207,18 +180,21 @@ def use_permission(tx: Transaction, ask: EntityId, args_hash: bytes, execution: 
     permission = permission_of(tx, original)
     result = judge_use(permission, execution, args_hash, tx.now_ms())
     if result is UseResult.GRANTED and permission.used_by is None:
-        now_ms = tx.now_ms()
-        record_granted_use(tx, ask, GrantedUse(execution, args_hash, now_ms))
+        grant = grant_on(original, tx.decisions_on(ask))
+        assert grant is not None, "only a yes is granted"
+        record_granted_use(tx, ask, GrantedUse(execution, args_hash, tx.now_ms()))
         fields: dict[str, Value] = {
             "ask_id": ask,
             "execution_id": execution,
             "args_hash": args_hash,
+            "decision_id": grant.decision.id,
             "home": tx.device,
         }
         entity = use_id(ask, original.replica)
         head = tx.commit([EntityWrite(entity, USE, fields)], by=AuthorKind.AGENT, agent=original.agent)
         assert head.replica == original.replica, "the replica of a transaction does not change"
-    grant = grant_on(original, tx.decisions_on(ask))
+    use = genuine_use(tx, original)
+    grant = None if use is None else grant_of_use(original, use, tx.decisions_on(ask))
     if result is not UseResult.GRANTED or grant is None:
         return UsedPermission(result=result)
     return UsedPermission(

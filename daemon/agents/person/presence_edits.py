@@ -74,8 +74,9 @@ def set_presence(
 
 
 def _needs(agent: Entity) -> dict[str, int]:
-    """Return by tool how much its verdicts need."""
-    return {name: PRESENCES.index(presence_on(agent, name)) for name in POLICY_TOOLS}
+    """Return how much verdicts need: by tool, and on permissions, which the setting for all tools covers."""
+    needs = {name: PRESENCES.index(presence_on(agent, name)) for name in POLICY_TOOLS}
+    return needs | {ALL_TOOLS: PRESENCES.index(presence_setting(agent, None) or ANY)}
 
 
 def require_movable(snapshot: Snapshot, agent: EntityId, device: DeviceId) -> None:
