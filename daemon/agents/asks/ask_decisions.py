@@ -54,7 +54,7 @@ def decide(
     """Decide on an ask. `shown` is the hash of what the person saw: a yes to anything else is refused.
 
     `edit` replaces arguments, and `option` is one of those that the agent offers. Raises Refused for another
-    option.
+    option, and for an edit that could not be asked either.
     """
     original = read_ask(tx, ask)
     if original is None:

@@ -53,8 +53,8 @@ def decide(home: Home, ask: EntityId, verdict: Verdict, **how: Any) -> DecisionR
 
 def details(home: Home, ask: EntityId) -> ask_views.AskDetails:
     listed = home.read(lambda snapshot: ask_views.list_asks(snapshot, home.now_ms(), waiting=False))
-    (found,) = [listed_ask for listed_ask in listed if listed_ask.ask_id == id_to_text(ask)]
-    return found
+    (entry,) = [listed_ask for listed_ask in listed if listed_ask.ask_id == id_to_text(ask)]
+    return entry
 
 
 def use(home: Home, ask: EntityId, args_hash: str, execution: str = "run 1") -> UsedPermission:
@@ -69,19 +69,20 @@ def use(home: Home, ask: EntityId, args_hash: str, execution: str = "run 1") -> 
         {"verdict": Verdict.REJECTED},
     ],
 )
-@pytest.mark.parametrize("seen", [False, True])
+@pytest.mark.parametrize("is_first_known", [False, True])
 def test_a_retry_is_granted_what_the_use_was(
-    fleet: Fleet, a: Home, b: Home, agent: EntityId, late: dict[str, Any], seen: bool
+    fleet: Fleet, b: Home, agent: EntityId, late: dict[str, Any], is_first_known: bool
 ):
-    """The answer was lost, and meanwhile another device says something else, having seen the first yes or not."""
+    """The answer was lost; another device says something else, having seen the first yes or not."""
+    a, _ = fleet.homes
     identifier = ask(a, agent)
     fleet.sync()
-    if not seen:
+    if not is_first_known:
         fleet.now_ms += 5
         decide(b, identifier, **late)
         fleet.now_ms -= 5
     decide(a, identifier, Verdict.CONFIRMED, option="now")
-    if seen:
+    if is_first_known:
         fleet.sync()
         decide(b, identifier, **late)
     shown = details(a, identifier).args_hash
@@ -90,8 +91,13 @@ def test_a_retry_is_granted_what_the_use_was(
     fleet.sync()
     assert use(a, identifier, shown) == granted
     for home in (a, b):
-        told = details(home, identifier)
-        assert (told.state, told.args, told.args_hash, told.option) == ("used", ARGS, shown, "now")
+        view = details(home, identifier)
+        assert (view.state, view.args, view.args_hash, view.option) == (
+            "used",
+            ARGS,
+            shown,
+            "now",
+        )
 
 
 @pytest.mark.parametrize(
@@ -135,6 +141,7 @@ def test_a_yes_with_arguments_that_have_no_hash_grants_nothing(
 
     def forge(tx: Any) -> None:
         stored = read_ask(tx, identifier)
+        assert stored is not None
         fields: dict[str, Value] = {
             "item_id": identifier,
             "verdict": "confirmed",
@@ -147,13 +154,13 @@ def test_a_yes_with_arguments_that_have_no_hash_grants_nothing(
 
     b.write(forge)
     fleet.sync()
-    told = details(a, identifier)
-    assert told.state == "pending"
-    assert use(a, identifier, told.args_hash).result is UseResult.PENDING
+    view = details(a, identifier)
+    assert view.state == "pending"
+    assert use(a, identifier, view.args_hash).result is UseResult.PENDING
 
 
 def test_the_agents_device_loosens_asks_in_no_way(fleet: Fleet, a: Home, b: Home, agent: EntityId):
-    """First each tool gets a setting of its own, then the one for all others, which is that of asks, falls."""
+    """First each tool gets a setting of its own, then the one for all others falls, which is that of asks."""
 
     def set_presence(tool: str, presence: str) -> None:
         a.write(lambda tx: presence_edits.set_presence(tx, agent, tool, presence, has_other_devices=True))
