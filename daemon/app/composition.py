@@ -57,6 +57,7 @@ from daemon.peers.transport import addresses, identity
 from daemon.peers.transport.addresses import BadAddress
 from daemon.peers.transport.identity import IdentityError
 from daemon.web import listening
+from daemon.web.devices import devices_routes, pairing_routes
 from daemon.web.frame.rendering import Renderer
 from daemon.web.server import PageServer
 from daemon.web.services import PageServices
@@ -192,7 +193,13 @@ class Daemon:
             Renderer(language),
         )
         state = listening.load_state(self._data, self._clock.randomness)
-        self._page = PageServer(services, self._settings.web, self._data, state, self._clock.randomness)
+        routes = [
+            *devices_routes.routes(services, self._peers, self._checks().list_findings),
+            *pairing_routes.routes(services, self._peers),
+        ]
+        self._page = PageServer(
+            services, self._settings.web, self._data, state, self._clock.randomness, more_routes=routes
+        )
         try:
             await self._page.start()
         except OSError as fault:
@@ -263,19 +270,22 @@ class Daemon:
                 self._settings.history,
                 left_out=self._peers.devices.members_left_out,
             ).routes(),
-            *CheckRoutes(
-                self._store,
-                self._clock,
-                self._floor,
-                watch=self._watch,
-                peers=self._peers,
-                remotes=tuple(self._remotes.values()),
-            ).routes(),
+            *self._checks().routes(),
             *StatusRoutes(
                 self._store, self._peers, self._scheduler, now_ms, tuple(self._remotes.values())
             ).routes(),
             *self._metrics().routes(),
         ]
+
+    def _checks(self) -> CheckRoutes:
+        return CheckRoutes(
+            self._store,
+            self._clock,
+            self._floor,
+            watch=self._watch,
+            peers=self._peers,
+            remotes=tuple(self._remotes.values()),
+        )
 
     def _on_new_task(self) -> list[OnNewTask]:
         wanted = self._settings.agents

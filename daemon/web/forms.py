@@ -29,5 +29,10 @@ async def read_form(request: web.Request) -> MultiDictProxy[str]:
         )
     except ValueError:
         # It is not UTF-8, or there are more fields than any card has.
-        raise web.HTTPBadRequest(text="a form that this page does not send\n") from None
+        raise refuse_form() from None
     return MultiDictProxy(MultiDict(fields))
+
+
+def refuse_form() -> web.HTTPBadRequest:
+    """Return the refusal of a form whose fields mean nothing here."""
+    return web.HTTPBadRequest(text="a form that this page does not send\n")

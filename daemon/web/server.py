@@ -5,7 +5,7 @@ Never ends the daemon: if the port cannot be had, the log says so, and the rest 
 
 import gzip
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from pathlib import Path
 
@@ -29,7 +29,10 @@ _log = structlog.get_logger("web")
 
 
 class PageServer:
-    """The page while it is served. Sessions outlast it, in a file of the data folder."""
+    """The page while it is served. Sessions outlast it, in a file of the data folder.
+
+    `more_routes` are those of the rooms that need more than the store: the composition root makes them.
+    """
 
     def __init__(
         self,
@@ -38,8 +41,11 @@ class PageServer:
         folder: Path,
         state: listening.PageState,
         randomness: Callable[[int], bytes],
+        *,
+        more_routes: Sequence[web.RouteDef] = (),
     ) -> None:
         self._services = services
+        self._more_routes = more_routes
         self._settings = settings
         self._folder = folder
         self._state = state
@@ -88,6 +94,7 @@ class PageServer:
         app.router.add_get("/live", self._streams.serve)
         for room in (sign_in_routes, inbox_routes):
             app.router.add_routes(room.routes(services))
+        app.router.add_routes(self._more_routes)
         return app
 
     async def stop(self) -> None:

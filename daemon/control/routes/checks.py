@@ -49,6 +49,10 @@ class CheckRoutes:
 
     async def _checks(self, call: Call[Nothing, Nothing]) -> list[Check]:
         del call
+        return await self.list_findings()
+
+    async def list_findings(self) -> list[Check]:
+        """Look at everything, and say what was found and what a person can do."""
         now_ms, jump_ms = self._clock.now_ms(), self._watch.jump_ms()
         peers = self._peers
         differing, slowed = list(peers.replication.diverging_members()), peers.links.rate_limited_peers()

@@ -9,7 +9,7 @@ const TOLD_MAX = 8;
 const KEPT_MAX = 40;
 
 /** Parses an answer of this page's own server; nothing in it runs. */
-function parse(text) {
+export function parse(text) {
   return new DOMParser().parseFromString(policy ? policy.createHTML(text) : text, "text/html");
 }
 
@@ -23,10 +23,17 @@ export function items() {
 
 // -- bringing the page to what the server shows now ---------------------------------------------------
 
+/** Reports whether an attribute is the person's: a fold that is open, a field that holds what was typed. */
+function isPersons(node, name) {
+  return (name === "open" && node.localName === "details") || (name === "value" && node.matches("input:not([type=hidden])"));
+}
+
 /** Makes `now` like `next`. Elements with an id stay the same elements, and with them focus and scrolling. */
 function morph(now, next) {
-  for (const { name } of [...now.attributes]) if (!next.hasAttribute(name)) now.removeAttribute(name);
-  for (const { name, value } of next.attributes) if (now.getAttribute(name) !== value) now.setAttribute(name, value);
+  for (const { name } of [...now.attributes]) if (!next.hasAttribute(name) && !isPersons(now, name)) now.removeAttribute(name);
+  for (const { name, value } of next.attributes) {
+    if (now.getAttribute(name) !== value && !isPersons(now, name)) now.setAttribute(name, value);
+  }
   const byId = new Map([...now.children].filter((child) => child.id).map((child) => [child.id, child]));
   let place = now.firstChild;
   for (const wanted of [...next.childNodes]) {
@@ -61,7 +68,7 @@ function leave(node) {
   setTimeout(() => node.remove(), LEAVE_MS);
 }
 
-function show(fresh, { withOutcome }) {
+export function show(fresh, { withOutcome }) {
   morph(document.getElementById("main"), fresh.getElementById("main"));
   morph(document.querySelector("header.bar nav"), fresh.querySelector("header.bar nav"));
   if (withOutcome) morph(document.getElementById("toast"), fresh.getElementById("toast"));

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import aiohttp
 import pytest
+from aiohttp import web
 
 from daemon.browser_access import BrowserAccess
 from daemon.config import WebSettings
@@ -71,9 +72,20 @@ class Page:
     def now_ms(self) -> int:
         return self.fleet.now_ms
 
+    def more_routes(self) -> list[web.RouteDef]:
+        """Return the routes of rooms that need more than a store."""
+        return []
+
     async def start(self) -> None:
         state = listening.load_state(self.folder, self.fleet.randomness)
-        self.server = PageServer(self.services, self.settings, self.folder, state, self.fleet.randomness)
+        self.server = PageServer(
+            self.services,
+            self.settings,
+            self.folder,
+            state,
+            self.fleet.randomness,
+            more_routes=self.more_routes(),
+        )
         await self.server.start()
         self.origin = self.access.origins[0]
         self.host = self.origin.removeprefix("http://")

@@ -21,15 +21,14 @@ from daemon.cli.terminal.text import escape
 from daemon.cli.translation import _
 from daemon.cli.views.devices.pairing import (
     cancelled_line,
-    failed_try_words,
     invitation_row,
     joined_line,
     joined_rows,
-    not_admitted_words,
     qr_lines,
     secret_line,
 )
 from daemon.cli.wording.dates import relative_time
+from daemon.cli.wording.devices import failed_try_words, invitation_end_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,6 +42,8 @@ _JOIN_S: Final = 90.0
 # The daemon answers as soon as something happens, or after this long.
 _WATCH_S: Final = 20
 _GOES_ON: Final = ("open", "proved")
+# The ends of an invitation whose secret was right.
+_PROVED: Final = ("away", "failed")
 
 
 @command("pair")
@@ -93,18 +94,10 @@ def _wait(output: Output, invitation: dict[str, Any]) -> None:
         with suppress(CommandError):
             output.write_remark(cancelled_line(client.send_once("DELETE", path, {}).json))
         raise
-    if ended.json.get("stage") == "away":
-        message = _("the code was right, but the other device did not come back")
-        raise CommandError(
-            "failed", message, _("it joins as soon as it reaches this one: see placet devices")
-        )
-    if ended.json.get("stage") == "failed":
-        message = _("the code was right, but this device could not store who came")
-        raise CommandError(
-            "failed", message, _("see to what `placet doctor` says, then make a new one: placet pair")
-        )
-    if ended.json.get("stage") != "joined":
-        raise _without_device(str(ended.json.get("stage")), ended.json.get("device"))
+    stage = str(ended.json.get("stage"))
+    if stage != "joined":
+        message, hint = invitation_end_words(stage, ended.json.get("device"))
+        raise CommandError("failed" if stage in _PROVED else "forbidden", message, hint)
     output.write_answer(ended, joined_line, joined_rows)
 
 
@@ -120,14 +113,6 @@ def _watch_invitation(output: Output, path: str) -> ApiAnswer:
         tries = left
         if stage not in _GOES_ON:
             return answer
-
-
-def _without_device(stage: str, device: object) -> CommandError:
-    text = {
-        "tried_out": _("the code was typed wrong three times, and is no longer valid"),
-        "called_off": not_admitted_words() if device else _("the invitation was cancelled"),
-    }.get(stage, _("nobody joined in time"))
-    return CommandError("forbidden", text, _("make a new one: placet pair"))
 
 
 @command("join")

@@ -5,15 +5,15 @@ Never calls a device in step that is known to lack something.
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Final, cast
 
 from daemon.cli.terminal.table import Cell, Column, table_lines
 from daemon.cli.terminal.text import escape, wrap_lines
 from daemon.cli.translation import _, gettext_noop, ngettext
 from daemon.cli.wording.dates import relative_time
+from daemon.cli.wording.devices import admission_words, differing_words, link_words, unique_names
 from daemon.cli.wording.sentences import answer_words
-from daemon.cli.wording.short_ids import SHORT_ID_CHARS_MIN, short_ids_of
+from daemon.cli.wording.short_ids import short_ids_of
 from daemon.cli.wording.values import with_colon
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def device_screen(devices: Sequence[PeerJson], display: Display) -> Iterator[str
     yield from fault_lines(devices, display)
     yield from left_out_lines(sum(bool(device.get("left_out")) for device in devices), display)
     for peer in devices:
-        if not peer.get("removed") and (words := admission_words(peer, names, display)):
+        if not peer.get("removed") and (words := admission_words(peer, names, display.now_s)):
             yield from painted_lines(words, display, "dim")
 
 
@@ -124,16 +124,7 @@ def sync_lines(report: SyncReportJson, display: Display) -> Iterator[str]:
 
 
 def _device_cells(peer: PeerJson, ids: dict[str, str], display: Display) -> list[Cell]:
-    if peer.get("removed"):
-        link = Cell(_("this one, removed") if peer.get("this") else _("removed"), ("red",))
-    elif peer.get("this"):
-        link = Cell(_("this one"), ("bold",))
-    elif peer.get("left_out"):
-        link = Cell(_("left out"), ("red",))
-    elif peer.get("differs"):
-        link = Cell(_("differs"), ("red",))
-    else:
-        link = Cell(_("connected"), ("green",)) if peer.get("connected") else Cell(_("away"), ("dim",))
+    link = Cell(link_words(peer), _link_style(peer))
     lag = peer.get("lag")
     return [
         Cell(escape(ids.get(peer.get("device_id", ""), "")), ("cyan",)),
@@ -147,15 +138,12 @@ def _device_cells(peer: PeerJson, ids: dict[str, str], display: Display) -> list
     ]
 
 
-def unique_names(devices: Sequence[PeerJson]) -> dict[str, str]:
-    """Map the ids of devices to their names, with the id's beginning if several have one name."""
-    ids = short_ids_of(devices, "device_id")
-    names = {device.get("device_id", ""): device.get("name") or "?" for device in devices}
-    counts = Counter(names.values())
-    return {
-        device: escape(name) if counts[name] == 1 else f"{escape(name)} ({escape(ids.get(device, '?'))})"
-        for device, name in names.items()
-    }
+def _link_style(peer: PeerJson) -> tuple[str, ...]:
+    if peer.get("this") and not peer.get("removed"):
+        return ("bold",)
+    if peer.get("removed") or peer.get("left_out") or peer.get("differs"):
+        return ("red",)
+    return ("green",) if peer.get("connected") else ("dim",)
 
 
 def removed_here_lines(display: Display) -> tuple[str, str]:
@@ -171,31 +159,13 @@ def painted_lines(words: str, display: Display, ink: str, margin: int = 0) -> It
     return (display.paint(line, ink) for line in wrap_lines(words, display.width - margin) if line)
 
 
-def admission_words(peer: PeerJson, names: dict[str, str], display: Display) -> str:
-    """Say who let a device in, and when; nothing of one that was there when this one joined."""
-    device, by = names.get(peer.get("device_id", ""), "?"), peer.get("added_by")
-    if not by:
-        when_seen = relative_time(peer.get("added_heard_at"), display.now_s)
-        words = _("{device} was first seen {when}; nobody says who let it in")
-        return words.format(device=device, when=when_seen) if when_seen else ""
-    when, by_id = relative_time(peer.get("added_at"), display.now_s), peer.get("added_by_id") or ""
-    if by_id and by_id == peer.get("device_id"):
-        return _("{device} let itself in again, {when}").format(device=device, when=when)
-    # One that is not on the screen may have the name of one that is.
-    text = names.get(by_id) or (
-        f"{escape(by)} ({escape(by_id[:SHORT_ID_CHARS_MIN])})" if by_id else escape(by)
-    )
-    return _("{device} was let in by {by}, {when}").format(device=device, by=text, when=when)
-
-
 def differing_lines(
     peers: Iterable[PeerJson], names: dict[str, str], display: Display, margin: int = 0
 ) -> Iterator[str]:
     """Say which devices showed another state for the same changes, and what to do."""
     differing = [names.get(peer.get("device_id", ""), "?") for peer in peers if peer.get("differs")]
     for name in differing:
-        words = _("{device} showed something else when it last held the same changes").format(device=name)
-        yield from painted_lines(words, display, "red", margin)
+        yield from painted_lines(differing_words(name), display, "red", margin)
     if differing:
         yield _("run 'placet verify' on both devices")
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from daemon.cli.terminal.text import escape
 from daemon.cli.translation import _, ngettext
+from daemon.cli.wording.devices import goodbye_words, not_admitted_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -62,21 +63,6 @@ def joined_line(state: dict[str, Any], display: Display) -> Iterator[str]:
     yield f"{display.paint(display.symbol('✓'), 'green')} {_('{name} joined').format(name=name)}"
 
 
-def failed_try_words(left: int) -> str:
-    """Say that a wrong code was tried."""
-    words = ngettext(
-        "A wrong code was tried; {count} try is left.",
-        "A wrong code was tried; {count} tries are left.",
-        left,
-    )
-    return words.format(count=left)
-
-
-def not_admitted_words() -> str:
-    """Say that an invitation ended after its code had been typed right."""
-    return _("the invitation was cancelled; the device that typed the code was not let in")
-
-
 def cancelled_line(state: dict[str, Any]) -> str:
     """Say what came of calling an invitation off: somebody may have been quicker."""
     device = state.get("device") or {}
@@ -94,16 +80,10 @@ def goodbye_rows(fields: dict[str, Any]) -> Iterator[Sequence[object]]:
 
 def goodbye_lines(fields: dict[str, Any], display: Display) -> Iterator[str]:
     """Say who knows that this device leaves."""
-    if fields.get("removed"):
-        yield f"{display.symbol('·')} {_('This device was removed already: nobody is left to tell')}"
-    for name in fields.get("told") or ():
-        words = _("Said goodbye to {name}").format(name=escape(name))
-        yield f"{display.paint(display.symbol('✓'), 'green')} {words}"
-    for name in fields.get("untold") or ():
-        words = _("{name} is away: the others will tell it")
-        if not fields.get("told"):
-            words = _("{name} was not told: remove this device there")
-        yield f"{display.symbol('·')} {words.format(name=escape(name))}"
+    sign = display.paint(display.symbol("✓"), "green")
+    aware_count = 0 if fields.get("removed") else len(fields.get("told") or ())
+    for index, words in enumerate(goodbye_words(fields)):
+        yield f"{sign if index < aware_count else display.symbol('·')} {words}"
 
 
 def left_lines(fields: dict[str, Any], display: Display) -> Iterator[str]:

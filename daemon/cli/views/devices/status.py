@@ -11,7 +11,6 @@ from daemon.cli.terminal.text import escape, pad_right, wrap_lines
 from daemon.cli.translation import _, gettext_noop, ngettext
 from daemon.cli.views.devices.mailboxes import mailbox_rows
 from daemon.cli.views.devices.members import (
-    admission_words,
     device_rows,
     differing_lines,
     fault_lines,
@@ -19,9 +18,9 @@ from daemon.cli.views.devices.members import (
     left_out_lines,
     painted_lines,
     removed_here_lines,
-    unique_names,
 )
 from daemon.cli.wording.dates import parse_time_s, relative_time
+from daemon.cli.wording.devices import admission_words, unique_names
 from daemon.cli.wording.sentences import answer_words
 from daemon.cli.wording.values import with_colon
 
@@ -169,7 +168,7 @@ def _let_in(peer: PeerJson, status: StatusJson, names: dict[str, str], display: 
     # By id: a name may be any, and that of another device too.
     if not lately or peer.get("added_by_id") == status.get("device_id"):
         return
-    yield from painted_lines(admission_words(peer, names, display), display, "yellow", _FACT_MARGIN)
+    yield from painted_lines(admission_words(peer, names, display.now_s), display, "yellow", _FACT_MARGIN)
 
 
 class HealthCheckResult(NamedTuple):

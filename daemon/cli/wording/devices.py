@@ -1,0 +1,126 @@
+"""What is said of devices and of pairing, on a terminal and on the page.
+
+Never calls a device in step that is known to lack something.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from daemon.cli.terminal.text import escape
+from daemon.cli.translation import _, ngettext
+from daemon.cli.wording.dates import relative_time
+from daemon.cli.wording.short_ids import SHORT_ID_CHARS_MIN, short_ids_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from daemon.cli.api.shapes import PeerJson
+
+
+def unique_names(devices: Sequence[PeerJson]) -> dict[str, str]:
+    """Map the ids of devices to their names, with the id's beginning if several have one name."""
+    ids = short_ids_of(devices, "device_id")
+    names = {device.get("device_id", ""): device.get("name") or "?" for device in devices}
+    counts = Counter(names.values())
+    return {
+        device: escape(name) if counts[name] == 1 else f"{escape(name)} ({escape(ids.get(device, '?'))})"
+        for device, name in names.items()
+    }
+
+
+def link_words(device: PeerJson) -> str:
+    """Say how a device stands to this one: "connected", "away", "removed"."""
+    if device.get("removed"):
+        return _("this one, removed") if device.get("this") else _("removed")
+    if device.get("this"):
+        return _("this one")
+    if device.get("left_out"):
+        return _("left out")
+    if device.get("differs"):
+        return _("differs")
+    return _("connected") if device.get("connected") else _("away")
+
+
+def step_words(device: PeerJson) -> str:
+    """Say how far another device is behind this one, or this one behind it; "" if nobody knows."""
+    lag, missing = device.get("lag"), device.get("missing") or 0
+    if missing and device.get("connected"):
+        return ngettext("{count} commit to come", "{count} commits to come", missing).format(count=missing)
+    if lag:
+        return ngettext("lacks {count} commit", "lacks {count} commits", lag).format(count=lag)
+    # What it did not take, or sent wrong, may be missing on either side.
+    return _("in step") if lag == 0 and not device.get("link_fault") and not device.get("differs") else ""
+
+
+def differing_words(name: str) -> str:
+    """Say that a device showed another state for the same changes."""
+    return _("{device} showed something else when it last held the same changes").format(device=name)
+
+
+def admission_words(peer: PeerJson, names: dict[str, str], now_s: float | None) -> str:
+    """Say who let a device in, and when; nothing of one that was there when this one joined."""
+    device, by = names.get(peer.get("device_id", ""), "?"), peer.get("added_by")
+    if not by:
+        when_seen = relative_time(peer.get("added_heard_at"), now_s)
+        words = _("{device} was first seen {when}; nobody says who let it in")
+        return words.format(device=device, when=when_seen) if when_seen else ""
+    when, by_id = relative_time(peer.get("added_at"), now_s), peer.get("added_by_id") or ""
+    if by_id and by_id == peer.get("device_id"):
+        return _("{device} let itself in again, {when}").format(device=device, when=when)
+    # One that is not on the screen may have the name of one that is.
+    text = names.get(by_id) or (
+        f"{escape(by)} ({escape(by_id[:SHORT_ID_CHARS_MIN])})" if by_id else escape(by)
+    )
+    return _("{device} was let in by {by}, {when}").format(device=device, by=text, when=when)
+
+
+# -- pairing ------------------------------------------------------------------------------------------
+
+
+def failed_try_words(left: int) -> str:
+    """Say that a wrong code was tried."""
+    words = ngettext(
+        "A wrong code was tried; {count} try is left.",
+        "A wrong code was tried; {count} tries are left.",
+        left,
+    )
+    return words.format(count=left)
+
+
+def not_admitted_words() -> str:
+    """Say that an invitation ended after its code had been typed right."""
+    return _("the invitation was cancelled; the device that typed the code was not let in")
+
+
+def invitation_end_words(stage: str, device: object) -> tuple[str, str]:
+    """Say why an invitation ended without a device that joined, and what to do."""
+    again = _("make a new one: placet pair")
+    match stage:
+        case "away":
+            return (
+                _("the code was right, but the other device did not come back"),
+                _("it joins as soon as it reaches this one: see placet devices"),
+            )
+        case "failed":
+            return (
+                _("the code was right, but this device could not store who came"),
+                _("see to what `placet doctor` says, then make a new one: placet pair"),
+            )
+        case "tried_out":
+            return _("the code was typed wrong three times, and is no longer valid"), again
+        case "called_off":
+            return not_admitted_words() if device else _("the invitation was cancelled"), again
+    return _("nobody joined in time"), again
+
+
+def goodbye_words(fields: dict[str, Any]) -> list[str]:
+    """Say who knows that this device leaves, a sentence each."""
+    if fields.get("removed"):
+        return [_("This device was removed already: nobody is left to tell")]
+    goodbyes = [_("Said goodbye to {name}").format(name=escape(name)) for name in fields.get("told") or ()]
+    away = _("{name} is away: the others will tell it")
+    if not goodbyes:
+        away = _("{name} was not told: remove this device there")
+    return goodbyes + [away.format(name=escape(name)) for name in fields.get("untold") or ()]

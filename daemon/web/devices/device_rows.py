@@ -1,0 +1,145 @@
+"""What the page shows of each device, of each mailbox, and of each finding.
+
+Never calls a device in step that is known to lack something.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+import msgspec
+
+from daemon.cli.translation import _, ngettext
+from daemon.cli.wording.dates import relative_time
+from daemon.cli.wording.devices import (
+    admission_words,
+    differing_words,
+    link_words,
+    step_words,
+    unique_names,
+)
+from daemon.cli.wording.sentences import answer_words
+from daemon.peers.linking.device_states import DeviceState
+from daemon.peers.mailboxes.mailboxes import MailboxState
+
+_ID_SHOWN: Final = 12
+_KIB: Final = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceRow:
+    """One device. `link` is `on` or `off`, or "" if it is not linked with."""
+
+    id: str
+    short: str
+    name: str
+    this: bool
+    removed: bool
+    link: str
+    state: str
+    tone: str
+    facts: list[str]
+    faults: list[str]
+    can_remove: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MailboxRow:
+    """One mailbox: where it is, what lies there, who was noticed there, and what keeps it from being used."""
+
+    name: str
+    place: str
+    facts: list[str]
+    readers: list[str]
+    trouble: str
+
+
+@dataclass(frozen=True, slots=True)
+class FindingRow:
+    """One finding of `doctor`: what was looked at, whether it is well, and what to do if it is not."""
+
+    name: str
+    well: bool
+    found: str
+    remedy: str
+
+
+def device_rows(states: Sequence[DeviceState], now_s: float) -> list[DeviceRow]:
+    """Return the rows of devices, this one first, then members, then those that were removed."""
+    devices = cast(Any, msgspec.to_builtins(states))
+    names = unique_names(devices)
+    ordered = sorted(devices, key=lambda device: (not device["this"], device["removed"]))
+    return [_device_row(device, names, now_s) for device in ordered]
+
+
+def _device_row(device: Any, names: dict[str, str], now_s: float) -> DeviceRow:
+    this, removed, connected = device["this"], device["removed"], device["connected"]
+    facts = [] if this or removed else [step_words(device)]
+    if device.get("last_seen") and not (this or connected):
+        facts.append(_("last seen {when}").format(when=relative_time(device["last_seen"], now_s)))
+    facts.append(str(device.get("address") or ""))
+    if not removed:
+        facts.append(admission_words(device, names, now_s))
+    faults = [differing_words(names[device["device_id"]])] if device.get("differs") else []
+    if fault := device.get("link_fault"):
+        faults.append(answer_words(fault, "seen"))
+    return DeviceRow(
+        id=device["device_id"],
+        short=device["device_id"][:_ID_SHOWN],
+        name=names[device["device_id"]],
+        this=this,
+        removed=removed,
+        link="" if this or removed else "on" if connected else "off",
+        state=link_words(device),
+        tone="red" if removed or device.get("differs") or device.get("left_out") else "",
+        facts=[fact for fact in facts if fact],
+        faults=faults,
+        can_remove=not (this or removed),
+    )
+
+
+def mailbox_rows(mailboxes: Sequence[MailboxState], now_s: float) -> list[MailboxRow]:
+    """Return the rows of mailboxes."""
+    return [_mailbox_row(mailbox, now_s) for mailbox in mailboxes]
+
+
+def _mailbox_row(mailbox: MailboxState, now_s: float) -> MailboxRow:
+    size_kib = -(-mailbox.bytes // _KIB)
+    facts = [
+        ngettext("{count} file, {size} KiB", "{count} files, {size} KiB", mailbox.blobs).format(
+            count=mailbox.blobs, size=size_kib
+        )
+    ]
+    if mailbox.looked_at:
+        facts.append(_("looked into {when}").format(when=relative_time(mailbox.looked_at, now_s)))
+    if mailbox.unreadable:
+        words = ngettext(
+            "{count} file has not opened for a day",
+            "{count} files have not opened for a day",
+            mailbox.unreadable,
+        )
+        facts.append(words.format(count=mailbox.unreadable))
+    return MailboxRow(
+        name=mailbox.name,
+        place=mailbox.place,
+        facts=facts,
+        readers=[
+            _("{name} was noticed there {when}").format(
+                name=reader.name, when=relative_time(reader.noticed_at, now_s)
+            )
+            for reader in mailbox.readers
+        ],
+        trouble=answer_words(msgspec.to_builtins(mailbox), "trouble") if mailbox.trouble else "",
+    )
+
+
+def finding_rows(findings: Sequence[msgspec.Struct]) -> list[FindingRow]:
+    """Return the rows of findings, those that need somebody first."""
+    checks = [cast(dict[str, Any], msgspec.to_builtins(finding)) for finding in findings]
+    rows = [
+        FindingRow(
+            _(check["name"]), check["well"], answer_words(check, "found"), answer_words(check, "remedy")
+        )
+        for check in checks
+    ]
+    return sorted(rows, key=lambda row: row.well)

@@ -1,0 +1,144 @@
+"""The routes of pairing: a code or a token for another device, and the code that another device shows.
+
+Never shows a code that is no longer valid, and never keeps one that a person typed.
+"""
+
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, Final
+
+import msgspec
+from aiohttp import web
+
+from daemon.cli.translation import _
+from daemon.cli.wording.dates import relative_time
+from daemon.cli.wording.devices import failed_try_words, invitation_end_words
+from daemon.peers.network import PeerNetwork
+from daemon.peers.pairing.invitation import TRIES_MAX
+from daemon.peers.pairing.invitations import InvitationState, Invited
+from daemon.refusal import Refused
+from daemon.web.devices.qr_code import QrCode, qr_code
+from daemon.web.forms import read_form, refuse_form
+from daemon.web.page_answer import page_answer
+from daemon.web.refusals import refusal_words, shortfall_words
+from daemon.web.services import PageServices
+
+PATH: Final = "/devices/pair"
+WAIT_S: Final = 20.0
+"""The page asks again after this long; the daemon answers earlier if something happens."""
+_GOES_ON: Final = frozenset({"open", "proved"})
+
+
+@dataclass(frozen=True, slots=True)
+class InvitationView:
+    """An invitation on the screen. `secret` is "" once nobody can use it any more."""
+
+    secret: str
+    is_code: bool
+    qr: QrCode | None
+    address: str
+    ends: str
+    stage: str
+    words: str
+    goes_on: bool
+
+
+def routes(services: PageServices, peers: PeerNetwork) -> list[web.RouteDef]:
+    """Return the routes of pairing."""
+    room = _Pairing(services, peers)
+    return [web.get(PATH, room.show), web.post(PATH, room.act)]
+
+
+class _Pairing:
+    def __init__(self, services: PageServices, peers: PeerNetwork) -> None:
+        self._services = services
+        self._peers = peers
+        self._invited: Invited | None = None
+
+    async def show(self, request: web.Request) -> web.Response:
+        """Show how pairing stands; with `wait`, once it has got further, or after a while."""
+        return await self._page(wait_s=WAIT_S if "wait" in request.query else 0.0)
+
+    async def act(self, request: web.Request) -> web.Response:
+        form = await read_form(request)
+        deed = form.get("do", "")
+        fault = shortfall_words(self._services)
+        if fault:
+            return await self._page(fault=fault)
+        try:
+            match deed:
+                case "code" | "token":
+                    self._invited = await self._peers.invitations.invite(by_code=deed == "code")
+                case "cancel" if self._invited is not None:
+                    await self._peers.invitations.call_off(self._invited.id)
+                case "cancel":
+                    pass
+                case "join":
+                    return await self._join(
+                        form.get("secret", ""),
+                        form.get("address", "").strip(),
+                        unite=form.get("unite") == "yes",
+                    )
+                case _:
+                    raise refuse_form()
+        except Refused as refused:
+            return await self._page(fault=refusal_words(refused))
+        return web.Response(status=HTTPStatus.SEE_OTHER, headers={"Location": PATH})
+
+    async def _join(self, secret: str, address: str, *, unite: bool) -> web.Response:
+        """Join by what a person typed. It takes as long as the other device does, a minute at most."""
+        try:
+            joined = await self._peers.join(secret, unite=unite, address=address or None)
+        except Refused as refused:
+            return await self._page(join_fault=refusal_words(refused), address=address, unite=unite)
+        return await self._page(joined=joined.name or joined.device_id)
+
+    async def _page(self, wait_s: float = 0.0, fault: str = "", **shown: Any) -> web.Response:
+        after, view = self._services.store.feed_end, await self._view(wait_s)
+        values = {"join_fault": "", "joined": "", "address": "", "unite": False, **shown}
+        return await page_answer(
+            self._services,
+            "devices/pairing.html",
+            status=HTTPStatus.CONFLICT if fault or values["join_fault"] else HTTPStatus.OK,
+            room="devices",
+            after=after,
+            fault=fault,
+            view=view,
+            **values,
+        )
+
+    async def _view(self, wait_s: float) -> InvitationView | None:
+        invited = self._invited
+        if invited is None:
+            return None
+        try:
+            state = await self._peers.invitations.state(invited.id, wait_s)
+        except Refused:
+            # Somebody made another one on the command line: that one is followed there.
+            self._invited = None
+            return None
+        return _view(invited, state, self._services.now_ms() / 1000)
+
+
+def _view(invited: Invited, state: InvitationState, now_s: float) -> InvitationView:
+    """Return what is shown of an invitation: its secret while it is open, how it goes, or how it ended."""
+    secret = (invited.code or invited.token or "") if state.stage == "open" else ""
+    words = ""
+    if state.stage == "open" and state.tries_left < TRIES_MAX:
+        words = failed_try_words(state.tries_left)
+    elif state.stage == "proved":
+        words = _("The code was right. The other device is coming in.")
+    elif state.stage == "joined" and state.device is not None:
+        words = _("{name} joined").format(name=state.device.name or state.device.device_id)
+    elif state.stage not in _GOES_ON:
+        words, _remedy = invitation_end_words(state.stage, state.device and msgspec.to_builtins(state.device))
+    return InvitationView(
+        secret=secret,
+        is_code=invited.code is not None,
+        qr=qr_code(secret) if secret and invited.token is not None else None,
+        address=invited.address,
+        ends=relative_time(invited.expires_at, now_s),
+        stage=state.stage,
+        words=words,
+        goes_on=state.stage in _GOES_ON,
+    )

@@ -1,0 +1,175 @@
+"""The devices on the page: who is connected, pairing, removing, leaving, and what doctor finds."""
+
+import html
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from daemon.control.health.check import make_check
+from daemon.disk import DiskFloor
+from daemon.web.devices.qr_code import QUIET, qr_code
+from store.sentence import sentence
+from tests.daemon.peers.fleet import Device, Fleet, fleet_in
+from tests.daemon.web.device_page import page_of
+
+HOSTILE = "<img src=x> \u202egnp.exe"
+
+
+@pytest.fixture
+async def fleet(tmp_path: Path) -> AsyncIterator[Fleet]:
+    async with fleet_in(tmp_path) as new_fleet:
+        yield new_fleet
+
+
+@pytest.fixture
+async def laptop(fleet: Fleet) -> Device:
+    return await fleet.start("laptop")
+
+
+@pytest.fixture
+async def phone(fleet: Fleet) -> Device:
+    return await fleet.start("phone")
+
+
+async def names(device: Device) -> list[str]:
+    return [state.name for state in await device.peers.devices.states() if not state.removed]
+
+
+async def test_a_device_alone_is_shown_with_a_button_that_pairs(laptop: Device):
+    async with page_of(laptop) as page:
+        text = (await page.ask("/devices")).text
+        assert "laptop" in text
+        assert 'action="/devices/pair"' in text
+        assert "/devices/leave" not in text
+
+
+async def test_two_pages_pair_by_a_token_and_show_each_other(laptop: Device, phone: Device):
+    async with page_of(laptop) as inviting, page_of(phone) as joining:
+        assert (await inviting.ask("/devices/pair", {"do": "token"})).status == 303
+        shown = (await inviting.ask("/devices/pair")).text
+        token = re.search(r"<pre>([^<]+)</pre>", shown)
+        assert token
+        assert '<svg class="qr"' in shown
+        answer = await joining.ask("/devices/pair", {"do": "join", "secret": token[1]})
+        assert (answer.status, "Joined laptop" in answer.text) == (200, True)
+        await laptop.until_linked(phone)
+        ended = (await inviting.ask("/devices/pair?wait=1")).text
+        assert "phone joined" in ended
+        assert token[1] not in ended
+        assert "data-goes-on" not in ended
+        assert "connected" in (await inviting.ask("/devices")).text
+
+
+async def test_a_code_is_joined_by_the_address_that_stands_beside_it(laptop: Device, phone: Device):
+    async with page_of(laptop) as inviting, page_of(phone) as joining:
+        await inviting.ask("/devices/pair", {"do": "code"})
+        code = re.search(r"<output>([0-9-]+)</output>", (await inviting.ask("/devices/pair")).text)
+        assert code
+        form = {
+            "do": "join",
+            "secret": "000-000" if code[1] != "000-000" else "111-111",
+            "address": laptop.place,
+        }
+        refused = await joining.ask("/devices/pair", form)
+        assert refused.status == 409
+        assert laptop.place in refused.text
+        assert "2 tries are left" in (await inviting.ask("/devices/pair")).text
+        answer = await joining.ask("/devices/pair", {**form, "secret": code[1]})
+        assert "Joined laptop" in answer.text, html.unescape(answer.text)
+
+
+async def test_a_page_that_waits_hears_of_the_end_of_an_invitation(laptop: Device):
+    async with page_of(laptop) as page:
+        await page.ask("/devices/pair", {"do": "code"})
+        assert "data-goes-on" in (await page.ask("/devices/pair")).text
+        await page.ask("/devices/pair", {"do": "cancel"})
+        text = (await page.ask("/devices/pair?wait=1")).text
+        assert "the invitation was cancelled" in text
+        assert "<output>" not in text
+
+
+async def test_an_invitation_that_another_one_replaced_is_shown_no_more(laptop: Device):
+    async with page_of(laptop) as page:
+        await page.ask("/devices/pair", {"do": "code"})
+        await laptop.token()
+        assert "<output>" not in (await page.ask("/devices/pair")).text
+
+
+async def test_a_device_is_renamed_and_a_bad_name_is_told_with_what_was_typed(laptop: Device):
+    async with page_of(laptop) as page:
+        form = {"do": "rename", "device": laptop.id.hex()}
+        assert (await page.ask("/devices", {**form, "name": HOSTILE})).status == 409
+        assert await names(laptop) == ["laptop"]
+        assert (
+            "&lt;img src=x&gt; \\u202egnp.exe" in (await page.ask("/devices", {**form, "name": HOSTILE})).text
+        )
+        assert (await page.ask("/devices", {**form, "name": "<b>desk</b>"})).status == 303
+        assert "&lt;b&gt;desk&lt;/b&gt;" in (await page.ask("/devices")).text
+
+
+async def test_removing_asks_first_and_needs_a_post(fleet: Fleet, laptop: Device, phone: Device):
+    await fleet.pair(laptop, phone)
+    async with page_of(laptop) as page:
+        question = await page.ask(f"/devices/{phone.id.hex()}/remove")
+        assert "Remove phone?" in question.text
+        assert sorted(await names(laptop)) == ["laptop", "phone"]
+        form = {"do": "remove", "device": phone.id.hex()}
+        assert (await page.ask("/devices", form, headers={"Sec-Fetch-Site": "cross-site"})).status == 403
+        assert sorted(await names(laptop)) == ["laptop", "phone"]
+        assert (await page.ask("/devices", form)).status == 303
+        assert await names(laptop) == ["laptop"]
+        assert "no longer a member" in (await page.ask(f"/devices/{phone.id.hex()}/remove")).text
+
+
+async def test_leaving_says_who_knows(fleet: Fleet, laptop: Device, phone: Device):
+    await fleet.pair(laptop, phone)
+    async with page_of(phone) as page:
+        assert "Leave the vault?" in (await page.ask("/devices/leave")).text
+        answer = await page.ask("/devices", {"do": "leave"})
+        assert "Said goodbye to laptop" in answer.text
+        assert "no longer a member of its vault" in answer.text
+        assert "Pair a device" not in answer.text
+
+
+@pytest.mark.parametrize("path", ["/devices", "/devices/pair"])
+async def test_nothing_is_written_with_a_full_disk(laptop: Device, path: str):
+    async with page_of(laptop) as page:
+        object.__setattr__(page.services, "floor", DiskFloor(page.folder, 1 << 60))
+        form = {"do": "rename" if path == "/devices" else "code", "device": laptop.id.hex(), "name": "desk"}
+        answer = await page.ask(path, form)
+        assert answer.status == 409
+        assert "MiB are free" in answer.text
+        assert await names(laptop) == ["laptop"]
+        assert not laptop.peers.invitations.server.has_open_invitation
+
+
+@pytest.mark.parametrize("path", ["/devices", "/devices/pair"])
+async def test_a_form_that_means_nothing_is_refused(laptop: Device, path: str):
+    async with page_of(laptop) as page:
+        assert (await page.ask(path, {"do": "format"})).status == 400
+
+
+async def test_health_shows_what_needs_somebody_first(laptop: Device):
+    async with page_of(laptop) as page:
+        page.findings = [
+            make_check(
+                "disk", sentence("disk-free", "{free_mib} MiB free", free_mib=5), well=True, code="disk_well"
+            ),
+            make_check(
+                "devices",
+                sentence("exchange-is-paused", "Exchange is paused"),
+                sentence("sync-resume", "placet sync --resume"),
+                well=False,
+                code="exchange_paused",
+            ),
+        ]
+        text = (await page.ask("/health")).text
+        assert text.index("placet sync --resume") < text.index("5 MiB free")
+
+
+def test_a_qr_code_is_drawn_with_its_quiet_zone():
+    code = qr_code("placet")
+    xs = [int(x) for x in re.findall(r"M(\d+) ", code.path)]
+    assert (min(xs), max(xs)) == (QUIET, code.size - QUIET - 1)

@@ -1,0 +1,100 @@
+"""Devices and pairing in a real browser, with two real daemons.
+
+Never repeats what tests/daemon/web asks without a browser.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser
+
+from tests.support.browser import WEB, Tab, browser, signed_in
+from tests.support.devices import Device, MakeDevice, pair
+
+pytestmark = [pytest.mark.e2e, pytest.mark.external("chromium")]
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with browser() as running:
+        yield running
+
+
+@pytest.fixture
+def laptop(device: MakeDevice) -> Device:
+    return device("laptop", **WEB)
+
+
+@pytest.fixture
+def phone(device: MakeDevice) -> Device:
+    return device("phone", **WEB)
+
+
+def open_page(tab: Tab, path: str) -> None:
+    origin = tab.page.evaluate("location.origin")
+    tab.page.goto(f"{origin}{path}")
+
+
+def axe_findings(tab: Tab) -> list[str]:
+    """Return what axe-core finds on the page as it is now."""
+    violations = Axe().run(tab.page).response["violations"]
+    return [f"{finding['id']}: {finding['nodes'][0]['html']}" for finding in violations]
+
+
+def test_two_browsers_pair_two_devices_in_place(laptop: Device, phone: Device, chromium: Browser):
+    with signed_in(chromium, laptop) as inviting, signed_in(chromium, phone) as joining:
+        open_page(inviting, "/devices/pair")
+        inviting.page.click("[value=code]")
+        code = inviting.page.inner_text("output")
+        open_page(joining, "/devices/pair")
+        joining.page.fill("#secret", "000-000" if code != "000-000" else "111-111")
+        joining.page.click("#more summary")
+        joining.page.fill("#address", f"127.0.0.1:{laptop.port}")
+        joining.page.click("[value=join]")
+        joining.page.wait_for_selector("#join-fault")
+        inviting.page.wait_for_selector("#words :text('2 tries are left')")
+        assert joining.page.input_value("#address") == f"127.0.0.1:{laptop.port}"
+        joining.page.fill("#secret", code)
+        joining.page.click("[value=join]")
+        joining.outcome("Joined laptop")
+        inviting.page.wait_for_selector("#words :text('phone joined')")
+        assert inviting.complaints == []
+        open_page(inviting, "/devices")
+        inviting.page.wait_for_selector(".item :text('phone')")
+        # A refused form is a 409, which the browser's console mentions.
+        assert all("409" in complaint for complaint in joining.complaints)
+
+
+def test_a_device_is_paired_without_scripts(laptop: Device, phone: Device, chromium: Browser):
+    token = phone.do("pair", "--invite")["token"]
+    with signed_in(chromium, laptop) as tab:
+        context = chromium.new_context(
+            java_script_enabled=False, storage_state=tab.page.context.storage_state()
+        )
+        page = context.new_page()
+        page.goto(f"{tab.page.evaluate('location.origin')}/devices/pair")
+        page.fill("#secret", token)
+        page.click("[value=join]")
+        assert "Joined phone" in page.inner_text("#outcome")
+        context.close()
+
+
+@pytest.mark.parametrize("width", [360, 768, 1440])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing(laptop: Device, phone: Device, chromium: Browser, theme: str, width: int):
+    pair(laptop, phone)
+    other = next(row["device_id"] for row in laptop.do("devices") if not row["this"])
+    options = {"color_scheme": theme, "viewport": {"width": width, "height": 900}}
+    with signed_in(chromium, laptop, **options) as tab:
+        findings = {}
+        for path in ("/devices", "/devices/leave", f"/devices/{other}/remove", "/health", "/devices/pair"):
+            open_page(tab, path)
+            findings[path] = axe_findings(tab)
+            assert tab.page.evaluate("document.documentElement.scrollWidth") <= width
+        for way in ("code", "token"):
+            tab.page.click(f"[value={way}]")
+            findings[way] = axe_findings(tab)
+            tab.page.click("[value=cancel]")
+        findings["ended"] = axe_findings(tab)
+        assert not any(findings.values()), findings
