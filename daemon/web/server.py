@@ -3,6 +3,7 @@
 Never ends the daemon: if the port cannot be had, the log says so, and the rest works.
 """
 
+import asyncio
 import gzip
 import socket
 from collections.abc import Callable, Sequence
@@ -15,6 +16,7 @@ from msgspec import structs
 
 from daemon.config import WebSettings
 from daemon.web import gate, listening
+from daemon.web.connections import DEFAULT_LIMITS, ConnectionLimits, Connections
 from daemon.web.forms import FORM_BYTES_MAX
 from daemon.web.frame.rendering import STATIC_PATH
 from daemon.web.inbox import inbox_routes
@@ -43,6 +45,7 @@ class PageServer:
         randomness: Callable[[int], bytes],
         *,
         more_routes: Sequence[web.RouteDef] = (),
+        limits: ConnectionLimits = DEFAULT_LIMITS,
     ) -> None:
         self._services = services
         self._more_routes = more_routes
@@ -52,7 +55,10 @@ class PageServer:
         self._randomness = randomness
         services.access.take_over(state.sessions)
         self._streams = PageStreams(services.store, services.notifier, services.access)
+        self._limits = limits
+        self.connections = Connections(limits)
         self._runner: web.AppRunner | None = None
+        self._listeners: list[asyncio.Server] = []
 
     async def start(self) -> None:
         """Listen on the port of the settings, else on that of the last start, else on any. Raises OSError."""
@@ -63,12 +69,22 @@ class PageServer:
         access.on_change = self._store_sessions
         self._store_sessions()
         self._runner = web.AppRunner(
-            self.application(), access_log=None, handle_signals=False, shutdown_timeout=STOP_WITHIN_S
+            self.application(),
+            access_log=None,
+            handle_signals=False,
+            shutdown_timeout=STOP_WITHIN_S,
+            keepalive_timeout=self._limits.idle_s,
         )
         try:
             await self._runner.setup()
+            protocol = self._runner.server
+            assert protocol is not None
             for listener in sockets:
-                await web.SockSite(self._runner, listener).start()
+                self._listeners.append(
+                    await asyncio.get_running_loop().create_server(
+                        lambda: self.connections.guard(protocol), sock=listener, backlog=listening.BACKLOG
+                    )
+                )
         except BaseException:
             listening.close_all(sockets)
             raise
@@ -85,6 +101,7 @@ class PageServer:
                 gate.session_middleware(
                     services.access, (sign_in_routes.PATH, "/healthz"), f"{STATIC_PATH}/", signed_out
                 ),
+                self.connections.middleware(services.access),
             ],
             client_max_size=FORM_BYTES_MAX,
         )
@@ -101,6 +118,8 @@ class PageServer:
         """Accept no more requests, end the streams, let the others end."""
         self._services.access.origins = ()
         self._streams.close()
+        for listener in self._listeners:
+            listener.close()
         if self._runner is not None:
             await self._runner.cleanup()
 

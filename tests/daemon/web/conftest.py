@@ -15,6 +15,7 @@ from daemon.config import WebSettings
 from daemon.disk import DiskFloor
 from daemon.notifier import Notifier
 from daemon.web import listening
+from daemon.web.connections import DEFAULT_LIMITS
 from daemon.web.gate import COOKIE
 from daemon.web.server import PageServer
 from daemon.web.services import PageServices
@@ -46,6 +47,8 @@ class PageAnswer(NamedTuple):
 
 class Page:
     """One daemon's page, without its agents and peers. Asks with the headers that its own pages cause."""
+
+    limits = DEFAULT_LIMITS
 
     def __init__(self, folder: Path, **settings: Any) -> None:
         self.folder = folder
@@ -85,6 +88,7 @@ class Page:
             state,
             self.fleet.randomness,
             more_routes=self.more_routes(),
+            limits=self.limits,
         )
         await self.server.start()
         self.origin = self.access.origins[0]
