@@ -11,8 +11,6 @@ from syncproto.ids import EntityId, derived_id, id_to_text
 from tests.support.decision_verbs import confirm, reopen, undo
 from tests.support.fleet import Home
 
-LATER = "policy/set_task_language"
-
 
 class Stage(NamedTuple):
     """A task, the item, and what the proposal is about: the task itself if it names nothing."""
@@ -55,7 +53,7 @@ class Kind(NamedTuple):
     @property
     def makes(self) -> bool:
         """Report whether it creates something."""
-        return self.tool == "add_checklist_item"
+        return self.tool in ("add_checklist_item", "add_task")
 
     def make_stale(self, home: Home, stage: Stage) -> None:
         """Let a person overwrite the value, so that the item is open and its base has changed."""
@@ -84,8 +82,17 @@ def _item(home: Home, task: EntityId) -> EntityId:
 
 def _language(home: Home, task: EntityId) -> EntityId:
     """Give the task an agent whose languages wait for the person."""
+    return _with_policy(home, task, "set_task_language")
+
+
+def _with_new_tasks(home: Home, task: EntityId) -> EntityId:
+    """Give the task an agent that may propose tasks."""
+    return _with_policy(home, task, "add_task")
+
+
+def _with_policy(home: Home, task: EntityId, tool: str) -> EntityId:
     agent = derived_id("agent", id_to_text(task), time_of=task)
-    fields: dict[str, Any] = {"kind": "task_agent", "task_id": task, LATER: "deferred"}
+    fields: dict[str, Any] = {"kind": "task_agent", "task_id": task, f"policy/{tool}": "deferred"}
     home.write(lambda tx: tx.commit([EntityWrite(agent, "agent", fields)]))
     return task
 
@@ -111,6 +118,12 @@ def _title_made(home: Home, stage: Stage) -> str | None:
     titles = home.titles(stage.task)
     assert len(titles) <= 1
     return titles[0] if titles else None
+
+
+def _task_made(home: Home, stage: Stage) -> str | None:
+    """Return the title of the task that was made, None if it cannot be seen."""
+    made = home.read(lambda snapshot: snapshot.entity(stage.created))
+    return made.text("title") if made is not None and made.visible else None
 
 
 def _take_label_off(home: Home, stage: Stage) -> None:
@@ -189,6 +202,20 @@ KINDS = (
         after="Buy paper",
         edit={"title": "Buy ink"},
         edited="Buy ink",
+        write_over=_reword_made,
+        over="Mine",
+        entity=lambda stage: stage.created,
+        field=lambda _: "title",
+    ),
+    Kind(
+        tool="add_task",
+        prepare=_with_new_tasks,
+        args=lambda _: {"title": "Call the printer", "dueDate": "2026-03-20", "priority": "P1"},
+        there=_task_made,
+        before=None,
+        after="Call the printer",
+        edit={"title": "Call Ana"},
+        edited="Call Ana",
         write_over=_reword_made,
         over="Mine",
         entity=lambda stage: stage.created,

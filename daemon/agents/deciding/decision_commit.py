@@ -97,10 +97,10 @@ def confirmation_writes(tx: Transaction, confirmation: Confirmation) -> list[Ent
     by = AuthorKind.AGENT if confirmation.edited is None else AuthorKind.USER
     fields = dict(effect.fields)
     needed: list[EntityWrite] = []
-    if effect.creates:
+    if effect.creates and effect.kind == "checklist_item":
         placed, needed = _placement(tx, confirmation.case)
         fields |= placed
-    if effect.entity != item.task:
+    if effect.entity != item.task and effect.kind != "task":
         # The task's clock moves with what is in it. The write is the agent's and not the person's: a
         # confirmation must not keep a task visible that was deleted on another device meanwhile.
         needed.append(EntityWrite(item.task, "task", {}, by=AuthorKind.AGENT))

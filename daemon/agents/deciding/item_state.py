@@ -25,6 +25,8 @@ from daemon.agents.tools.table import (
     validate_arguments,
 )
 from daemon.journal.fields.validation import NEEDS_REASON, PRIORITY_DEFAULT
+from daemon.journal.references.entities import open_task_titled
+from daemon.journal.references.names import short_text, shown_name
 from daemon.text_comparison import comparison_key
 from store.fold import proposal_index
 from store.fold.effects import EffectIndex
@@ -232,6 +234,13 @@ def _missing_created_item(snapshot: Snapshot, state: ItemState) -> Sentence | No
     return _refuse_elsewhere(state, checklist) if checklist is not None and checklist.visible else None
 
 
+def _missing_created_task(snapshot: Snapshot, state: ItemState) -> Sentence | None:
+    del snapshot
+    if not state.target_exists or state.target is None or state.target.visible:
+        return None
+    return sentence("created-task-removed", "the task that it made was removed")
+
+
 def _missing_item(snapshot: Snapshot, state: ItemState) -> Sentence | None:
     checklist = None if state.target is None else checklist_of(snapshot, state.target)
     if state.target is None or not state.target.visible or checklist is None or not checklist.visible:
@@ -259,6 +268,7 @@ _MISSING_TARGETS: Final = {
     WriteTarget.MEMBER: _missing_label,
     WriteTarget.NEW_ITEM: _missing_created_item,
     WriteTarget.ITEM: _missing_item,
+    WriteTarget.NEW_TASK: _missing_created_task,
     WriteTarget.ANSWER: _never_missing,
 }
 
@@ -270,6 +280,13 @@ def already_applied_reason(snapshot: Snapshot, state: ItemState) -> Sentence | N
     """
     if state.answer is not None:
         return None
+    if TOOLS[state.item.tool].writes is WriteTarget.NEW_TASK:
+        twin_task = open_task_titled(snapshot, str(state.effect.fields["title"]), state.effect.entity)
+        if twin_task is None:
+            return None
+        return sentence(
+            "task-exists", 'a task "{title}" is open already', title=short_text(shown_name(twin_task))
+        )
     if state.effect.creates:
         wanted = comparison_key(str(state.effect.fields["title"]))
         items = open_checklist_items(snapshot, state.item.task)

@@ -53,9 +53,7 @@ def undo_message(snapshot: Snapshot, before: ItemState) -> Sentence:
     """Return what people see after an undo. `before` is the state of the item as it was confirmed."""
     after = replace(before, target=snapshot.entity(before.effect.entity))
     if after.effect.creates:
-        if after.target is not None and after.target.visible:
-            return sentence("undone-item-stays", "undone, but the item stays: you changed it since")
-        return sentence("undone-item-gone", "undone: the item is gone")
+        return _undone_creation(after)
     if TOOLS[after.item.tool].writes is WriteTarget.MEMBER:
         is_there = any(current_value(after, field) is True for field in after.effect.fields)
         if after.item.tool == REMOVE_TASK_LABEL:
@@ -73,6 +71,17 @@ def undo_message(snapshot: Snapshot, before: ItemState) -> Sentence:
     if any(_is_later_edit(snapshot, after, field) for field in fields):
         return sentence("undone-edits-stay", "undone, but your later edits stay")
     return sentence("undone-all", "undone: all that it changed is as it was")
+
+
+def _undone_creation(after: ItemState) -> Sentence:
+    stays = after.target is not None and after.target.visible
+    if after.effect.kind == "task":
+        if stays:
+            return sentence("undone-task-stays", "undone, but the task stays: you changed it since")
+        return sentence("undone-task-gone", "undone: the task is gone")
+    if stays:
+        return sentence("undone-item-stays", "undone, but the item stays: you changed it since")
+    return sentence("undone-item-gone", "undone: the item is gone")
 
 
 def _undone_field(snapshot: Snapshot, after: ItemState, field: str) -> Sentence:

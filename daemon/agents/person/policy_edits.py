@@ -1,6 +1,7 @@
 """What a person lets an agent do: a policy per tool, and the categories of the tasks that it may work on.
 
-Never loosens a tool's own mode. `policy.py` decides what a policy means for a call.
+Never loosens a tool's own mode, and a tool that is off can only be let wait. `policy.py` decides what a
+policy means for a call.
 """
 
 from collections.abc import Iterable
@@ -60,7 +61,8 @@ def set_tool_policy(tx: Transaction, agent: EntityId, tool_name: str, policy: st
             ),
             sentence("one-of", "one of {choices}", choices=", ".join(choices)),
         )
-    value = wanted if wanted in settable_policies(tool) and wanted != mode_of_tool else None
+    is_own_mode = wanted == mode_of_tool and TOOLS[tool].is_on
+    value = wanted if wanted in settable_policies(tool) and not is_own_mode else None
     fields = {policy_field(name): value if name == tool else None for name in equivalent_names(tool)}
     _write(tx, known_agent, dict(fields))
 

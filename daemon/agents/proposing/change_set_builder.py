@@ -279,6 +279,8 @@ class ChangeSetBuilder:
     def _proposal(self, name: ItemName, tool: str, args: Arguments, rationale: str | None) -> QueuedProposal:
         identifier = name.item_id(time_of=self._run.task)
         effect = effect_of(tool, args, identifier, self._run.task)
+        if effect.creates and effect.kind == "task":
+            return QueuedProposal(identifier, tool, args, EMPTY_CLOCK, {}, rationale, name)
         if effect.creates:
             # The position is chosen here, once, so that two devices that confirm while apart write the same.
             self._last_place = positions.position_between(self._last_place, None)

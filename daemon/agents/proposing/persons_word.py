@@ -94,7 +94,9 @@ def _later_words(snapshot: Snapshot, tool: str, args: Arguments, item: Item) -> 
 def _guarded_values(effect: Effect, target: Entity) -> Iterator[tuple[str, object]]:
     """Yield the fields in which a person corrects a proposal, each with the value that was proposed."""
     for field, wanted in effect.fields.items():
-        if field not in effect.accompanying and field != _TICK:
+        # To work on a task that an agent proposed is use, and no correction: so is to have done it.
+        is_use = effect.creates and effect.kind == "task" and field != "title"
+        if field not in effect.accompanying and field != _TICK and not is_use:
             yield field, wanted
     if effect.creates:
         yield "is_archived", False

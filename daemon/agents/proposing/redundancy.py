@@ -13,6 +13,7 @@ from daemon.agents.tools.arguments import Arguments
 from daemon.agents.tools.effects import effect_of, is_same_value
 from daemon.agents.tools.table import REMOVE_TASK_LABEL, SET_TASK_LANGUAGE, TOOLS, WriteTarget
 from daemon.journal.references import names
+from daemon.journal.references.entities import open_task_titled
 from daemon.text_comparison import comparison_key
 from store.fold.entity import Entity
 from store.snapshot import Snapshot
@@ -107,6 +108,12 @@ def _check_new_item(basis: RedundancyBasis, tool: str, args: Arguments) -> Redun
     return RedundancyResult(args)
 
 
+def _check_new_task(basis: RedundancyBasis, tool: str, args: Arguments) -> RedundancyResult:
+    if open_task_titled(basis.snapshot, args["title"]) is None:
+        return RedundancyResult(args)
+    return RedundancyResult(None, redundant_reason=summaries.already_so_answer(tool, args))
+
+
 def _check_item(basis: RedundancyBasis, tool: str, args: Arguments) -> RedundancyResult:
     """Keep of an update what would really change and may be changed."""
     task = basis.baseline.task
@@ -136,5 +143,6 @@ _BY_WRITES: Mapping[WriteTarget, Callable[[RedundancyBasis, str, Arguments], Red
     WriteTarget.MEMBER: _check_label,
     WriteTarget.NEW_ITEM: _check_new_item,
     WriteTarget.ITEM: _check_item,
+    WriteTarget.NEW_TASK: _check_new_task,
     WriteTarget.ANSWER: lambda _basis, _tool, args: RedundancyResult(args),
 }

@@ -12,6 +12,7 @@ from daemon.agents.tools.arguments import Arguments
 from daemon.agents.tools.effects import effect_of
 from daemon.agents.tools.questions import arguments_of_answers
 from daemon.agents.tools.table import ANSWER_QUESTION
+from daemon.text_comparison import comparison_key
 from store.fold.item import Item
 from store.fold.verdicts import DecisionStatus
 from store.snapshot import Snapshot
@@ -38,6 +39,9 @@ def written_fields(tool: str, args: Arguments, item: EntityId, task: EntityId) -
 
 def _fields_of_call(tool: str, args: Arguments, item: EntityId, task: EntityId) -> WrittenFields:
     effect = effect_of(tool, args, item, task)
+    if effect.creates and effect.kind == "task":
+        # Of two new tasks with one title, the agent means the one that it named last.
+        return frozenset({(task, f"new task {comparison_key(str(effect.fields['title']))}")})
     if effect.creates:
         # No other proposal writes what this one makes.
         return frozenset({(effect.entity, "")})

@@ -171,6 +171,24 @@ class UpdateChecklistItems(_Arguments, frozen=True):
     items: Annotated[list[UpdateChecklistItem], Meta(min_length=1, max_length=BATCH_ITEMS_MAX)]
 
 
+# -- another task -------------------------------------------------------------------------------------
+
+
+class AddTask(_Arguments, frozen=True):
+    """Make a task of its own, beside this one."""
+
+    title: Annotated[Title, Meta(description="In a few words.")]
+    due_date: Annotated[
+        Annotated[str, Meta(pattern=r"^\d{4}-\d{2}-\d{2}$")] | UnsetType, Meta(description="As YYYY-MM-DD.")
+    ] = UNSET
+    priority: Annotated[
+        Literal["P0", "P1", "P2", "P3"] | UnsetType, Meta(description="P0 is the highest.")
+    ] = UNSET
+    minutes: Annotated[
+        Annotated[int, Meta(ge=1, le=MINUTES_MAX)] | UnsetType, Meta(description="How long it takes.")
+    ] = UNSET
+
+
 # -- questions ----------------------------------------------------------------------------------------
 
 
@@ -257,6 +275,8 @@ def accept_any(arguments: Arguments) -> None:
 
 def check_date(arguments: Arguments) -> None:
     """Raise ArgumentFault for a date that no calendar has."""
+    if "dueDate" not in arguments:
+        return
     try:
         date.fromisoformat(arguments["dueDate"])
     except ValueError as fault:

@@ -62,6 +62,9 @@ def effect_of(name: str, args: Arguments, item: EntityId, task: EntityId) -> Eff
     if tool.writes is WriteTarget.NEW_ITEM:
         created = entity_of_item(item)
         return Effect(created, "checklist_item", creates=True, fields=_fields_given(tool, args))
+    if tool.writes is WriteTarget.NEW_TASK:
+        new_task = _fields_given(tool, args) | {"status": "OPEN"}
+        return Effect(entity_of_item(item), "task", creates=True, fields=new_task)
     if tool.writes is WriteTarget.ITEM:
         return Effect(
             id_from_text(args["id"]), "checklist_item", creates=False, fields=_fields_given(tool, args)
@@ -112,7 +115,7 @@ def written_entity(name: str, args: Arguments, task: EntityId) -> EntityId | Non
     if writes is WriteTarget.ANSWER:
         change = change_of_answer(args)
         return task if change is None else written_entity(change.tool, change.args, task)
-    if writes is WriteTarget.NEW_ITEM:
+    if writes in (WriteTarget.NEW_ITEM, WriteTarget.NEW_TASK):
         return None
     return id_from_text(args["id"]) if writes is WriteTarget.ITEM else task
 

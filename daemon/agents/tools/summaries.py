@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from daemon.agents.tools.arguments import Arguments
 from daemon.agents.tools.table import (
     ADD_CHECKLIST_ITEM,
+    ADD_TASK,
     ANSWER_QUESTION,
     ASSIGN_TASK_LABEL,
     REMOVE_TASK_LABEL,
@@ -54,6 +55,7 @@ _ALREADY: Mapping[str, str] = {
     "set_task_language": "language is already {languageCode}",
     "assign_task_label": "{name} is already assigned",
     "remove_task_label": "the task does not have the label {name}",
+    "add_task": 'a task "{title}" is open already',
     "add_checklist_item": '"{title}" already exists on the task',
     "answer_question": "it changes nothing",
 }
@@ -87,6 +89,8 @@ def proposal_sentence(tool: str, args: Arguments, name: str | None = None) -> Se
         return sentence("propose-no-label", "Take the label away: {name}", name=_quoted_name(name, args))
     if tool in _CLEARED:
         return _CLEARED[tool]
+    if tool == ADD_TASK:
+        return _new_task_sentence(args)
     if tool == ANSWER_QUESTION:
         return sentence("propose-nothing", "Change nothing")
     if tool not in _SUMMARIES:
@@ -120,6 +124,16 @@ def _update_sentence(args: Arguments, called: Param) -> Sentence:
                 title=_value(args, "title"),
             )
         )
+    return parts[0] if len(parts) == 1 else sentence("propose-updates", "{parts}", parts=tuple(parts))
+
+
+def _new_task_sentence(args: Arguments) -> Sentence:
+    """Return the title of a new task, and what it starts with, joined by semicolons."""
+    parts = [sentence("propose-task", 'New task: "{title}"', title=_value(args, "title"))]
+    for tool in ("update_task_due_date", "update_task_priority", "update_task_estimate"):
+        template, placeholder, argument = _SUMMARIES[tool]
+        if argument in args:
+            parts.append(template._replace(params={placeholder: _value(args, argument)}))
     return parts[0] if len(parts) == 1 else sentence("propose-updates", "{parts}", parts=tuple(parts))
 
 
@@ -170,7 +184,7 @@ _FIELDS = {
 
 def proposal_subject(tool: str, args: Arguments, name: str | None = None) -> str:
     """Return what a proposal is about, for a line that explains why it was skipped."""
-    if TOOLS[tool].writes is WriteTarget.NEW_ITEM:
+    if TOOLS[tool].writes in (WriteTarget.NEW_ITEM, WriteTarget.NEW_TASK):
         return f'"{args["title"]}"'
     return _fill(_TASK_SUBJECTS[tool], args, name) if tool in _TASK_SUBJECTS else _quoted_text(name, args)
 

@@ -36,7 +36,7 @@ class CallMode(Enum):
 
 
 class WriteTarget(Enum):
-    """What a tool writes in the journal: fields of its task, a member of a set of it, an item, or nothing.
+    """What a tool writes: fields of its task, a member of a set of it, an item, another task, or nothing.
 
     An answer to a question writes what its own change writes.
     """
@@ -46,6 +46,7 @@ class WriteTarget(Enum):
     MEMBER = "member"
     NEW_ITEM = "new item"
     ITEM = "item"
+    NEW_TASK = "new task"
     ANSWER = "answer"
 
 
@@ -55,7 +56,8 @@ class Tool:
 
     `argument_by_field` maps a field to the argument that gives its value. For a set, the argument names the
     member. For an exploded tool, `element` is the tool that each member of `list_argument` becomes, with at
-    most `members_max` members. `check` applies the rules that the type cannot express.
+    most `members_max` members. `check` applies the rules that the type cannot express. The agent of a task
+    may call a tool without `is_on` only if a person lets it.
     """
 
     name: str
@@ -67,6 +69,7 @@ class Tool:
     list_argument: str = ""
     members_max: int = 0
     check: Callable[[Arguments], None] = args.accept_any
+    is_on: bool = True
 
     @property
     def deferrable(self) -> bool:
@@ -100,6 +103,7 @@ ADD_CHECKLIST_ITEM: Final = "add_checklist_item"
 ADD_MULTIPLE: Final = "add_multiple_checklist_items"
 UPDATE_CHECKLIST_ITEM: Final = "update_checklist_item"
 UPDATE_CHECKLIST_ITEMS: Final = "update_checklist_items"
+ADD_TASK: Final = "add_task"
 ASK_QUESTION: Final = "ask_question"
 ANSWER_QUESTION: Final = "answer_question"
 UPDATE_REPORT: Final = "update_report"
@@ -108,6 +112,7 @@ RETRACT_PROPOSALS: Final = "retract_proposals"
 
 _ITEM_FIELDS = {"is_checked": "isChecked", "title": "title", "is_archived": "isArchived"}
 _NEW_FIELDS = {"title": "title", "is_checked": "isChecked"}
+_TASK_FIELDS = {"title": "title", "due": "dueDate", "priority": "priority", "estimate_minutes": "minutes"}
 
 
 def _task_tool(
@@ -172,6 +177,14 @@ _ALL_TOOLS = (
     ),
     _batch(UPDATE_CHECKLIST_ITEMS, args.UpdateChecklistItems, UPDATE_CHECKLIST_ITEM),
     Tool(
+        ADD_TASK,
+        args.AddTask,
+        writes=WriteTarget.NEW_TASK,
+        argument_by_field=_TASK_FIELDS,
+        check=args.check_date,
+        is_on=False,
+    ),
+    Tool(
         ANSWER_QUESTION,
         args.AnswerQuestion,
         writes=WriteTarget.ANSWER,
@@ -191,6 +204,8 @@ _ALL_TOOLS = (
     Tool(RETRACT_PROPOSALS, args.RetractProposals, CallMode.IMMEDIATE),
 )
 TOOLS: Final[Mapping[str, Tool]] = MappingProxyType({tool.name: tool for tool in _ALL_TOOLS})
+TOOLS_ON: Final = tuple(tool.name for tool in _ALL_TOOLS if tool.is_on)
+"""The tools that the agent of a task may call unless a person denies them."""
 
 
 def is_change(name: str) -> bool:
@@ -311,7 +326,7 @@ def takes_evidence(tool: Tool) -> bool:
         return True
     if tool.element is not None:
         return takes_evidence(TOOLS[tool.element])
-    guarded = (WriteTarget.TASK, WriteTarget.NEW_ITEM, WriteTarget.ITEM)
+    guarded = (WriteTarget.TASK, WriteTarget.NEW_ITEM, WriteTarget.ITEM, WriteTarget.NEW_TASK)
     if tool.name in CLEARING_TOOLS:
         return True
     return tool.mode is CallMode.DEFERRED and tool.writes in guarded

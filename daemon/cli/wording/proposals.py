@@ -249,6 +249,16 @@ def _new_item(_item: PendingItemJson, args: Mapping[str, Any]) -> str:
     return message.format(title=title) if title else ""
 
 
+def _new_task(item: PendingItemJson, args: Mapping[str, Any]) -> str:
+    """Say the title of a new task, and what it starts with."""
+    if not args.get("title"):
+        return ""
+    beginnings = (_due(item, args), _priority(item, args), _estimate(item, args))
+    return "; ".join(
+        [_('New task: "{title}"').format(title=args["title"]), *(words for words in beginnings if words)]
+    )
+
+
 def _no_change(_item: PendingItemJson, _args: Mapping[str, Any]) -> str:
     return _("Change nothing")
 
@@ -285,6 +295,7 @@ _SAY: Final[Mapping[str, Callable[[PendingItemJson, Mapping[str, Any]], str]]] =
     "assign_task_label": _label,
     "remove_task_label": _no_label,
     "add_checklist_item": _new_item,
+    "add_task": _new_task,
     "update_checklist_item": _changed_item,
     "answer_question": _no_change,
 }

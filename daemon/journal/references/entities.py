@@ -10,6 +10,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from daemon.journal.fields.validation import CLOSED
 from daemon.refusal import Candidate, RefusalCode, Refused, not_found_refusal, usage_error
 from daemon.text_comparison import comparison_key
 from store.fold.entity import Entity
@@ -167,6 +168,25 @@ def _by_title(snapshot: Snapshot, ref: str, removed: bool) -> list[Entity]:
         raise usage_error(sentence("reference-empty", "a reference cannot be empty"))
     entities = WordSearch(snapshot).tasks_titled(ref, TITLES_MAX, removed=removed)
     return [entity for entity in entities if comparison_key(entity.text("title")) == wanted] or entities
+
+
+def open_task_titled(snapshot: Snapshot, title: str, besides: EntityId | None = None) -> Entity | None:
+    """Return a visible task with this very title that is not done, if there is one; `besides` is left out.
+
+    Of the tasks whose title contains these words, the fifty that fit best are looked at.
+    """
+    wanted = comparison_key(title)
+    tasks = WordSearch(snapshot).tasks_titled(title, TITLES_MAX)
+    return next(
+        (
+            task
+            for task in tasks
+            if task.id != besides
+            and comparison_key(task.text("title")) == wanted
+            and task.text("status") not in CLOSED
+        ),
+        None,
+    )
 
 
 def _by_letters(snapshot: Snapshot, ref: str, removed: bool) -> list[Entity]:

@@ -31,6 +31,7 @@ KINDS: Final = {
     "dates": gettext_noop("Estimates and dates"),
     "labels": gettext_noop("Labels"),
     "task": gettext_noop("The task itself"),
+    "new_tasks": gettext_noop("New tasks"),
 }
 """The sub-headings of a card, in their order."""
 _KIND_OF_TOOL: Final = {
@@ -38,6 +39,7 @@ _KIND_OF_TOOL: Final = {
     "set_task_status": "status",
     "add_checklist_item": "checklist",
     "update_checklist_item": "checklist",
+    "add_task": "new_tasks",
     "update_task_estimate": "dates",
     "clear_task_estimate": "dates",
     "update_task_due_date": "dates",

@@ -16,6 +16,7 @@ from daemon.agents.tools.table import (
     RETRACT_PROPOSALS,
     SET_TASK_LANGUAGE,
     TOOLS,
+    TOOLS_ON,
     UPDATE_CHECKLIST_ITEM,
     UPDATE_REPORT,
     equivalent_names,
@@ -47,7 +48,7 @@ def offered_tools(context: RunContext) -> tuple[str, ...]:
     the same, and every tool is paid for in every turn. What depends on the task comes last, so that requests
     about different tasks begin with the same bytes, which servers keep.
     """
-    allowed = context.allowed_tools or tuple(TOOLS)
+    allowed = context.allowed_tools or TOOLS_ON
     useless = {TOOLS[name].element for name in allowed}
     if not context.task.items:
         useless |= equivalent_names(UPDATE_CHECKLIST_ITEM)

@@ -168,6 +168,7 @@ def garbled(draw: st.DrawFn, name: str) -> str:
 def test_no_sequence_of_calls_does_anything_that_can_wait(ground: Ground, data: st.DataObject) -> None:
     task = ground.task()
     own = ground.item(task)
+    set_policy(ground.home, task, add_task="deferred")
     caller = At(ground.home, task, f"run {id_to_text(task)}")
     before = ground.journal()
     for _ in range(data.draw(st.integers(1, 8), label="calls")):

@@ -8,7 +8,7 @@ import pytest
 from daemon.agents.proposing.tool_answers import QUEUED_TEXT, CallOutcome
 from daemon.agents.tools import policy
 from daemon.agents.tools.policy import Ruling, allowed_tools, policy_field, ruling_on, settable_policies
-from daemon.agents.tools.table import TOOLS, CallMode
+from daemon.agents.tools.table import ADD_TASK, TOOLS, TOOLS_ON, CallMode
 from store.fold.entity import Entity
 from store.snapshot import Snapshot
 from syncproto.codec import Value
@@ -26,7 +26,8 @@ def test_without_a_policy_each_tool_has_its_own_mode(a: Home, task: EntityId) ->
     agent = agent_of(a, set_policy(a, task))
     at_once = {name for name in TOOLS if ruling_on(agent, name) is Ruling.IMMEDIATE}
     assert at_once == {"set_task_language", "update_report", "record_observations", "retract_proposals"}
-    assert {ruling_on(agent, name) for name in set(TOOLS) - at_once} == {Ruling.DEFERRED}
+    assert {ruling_on(agent, name) for name in set(TOOLS_ON) - at_once} == {Ruling.DEFERRED}
+    assert {name for name in TOOLS if ruling_on(agent, name) is Ruling.DENIED} == {ADD_TASK}
     assert [ruling_on(None, name) for name in TOOLS] == [ruling_on(agent, name) for name in TOOLS]
 
 
@@ -34,8 +35,25 @@ def test_without_a_policy_each_tool_has_its_own_mode(a: Home, task: EntityId) ->
 @pytest.mark.parametrize("words", ["immediate", "", "deferred", "denied", "asked twice", None, 5, [], True])
 def test_a_policy_never_loosens(a: Home, task: EntityId, name: str, words: Value) -> None:
     agent = agent_of(a, set_policy(a, task, **{name: words}))
-    for text in TOOLS:
+    for text in TOOLS_ON:
         assert ruling_on(agent, text) >= ruling_on(None, text)
+    # What is off can be let wait, and nothing else.
+    assert (ruling_on(agent, ADD_TASK) is Ruling.DEFERRED) == ((name, words) == (ADD_TASK, "deferred"))
+
+
+def test_a_tool_that_is_off_stays_off_if_one_of_two_devices_that_were_apart_says_so(
+    fleet: Fleet, a: Home, b: Home, task: EntityId
+) -> None:
+    set_policy(a, task, add_task="deferred")
+    fleet.sync()
+    fleet.now_ms += 1000
+    set_policy(a, task, add_task=None)
+    fleet.now_ms += 1000
+    agent = set_policy(b, task, add_task="deferred", name="Bob")
+    fleet.sync()
+    for home in (a, b):
+        assert home.entity(agent).value(policy_field("add_task")) == "deferred"
+        assert ruling_on(home.entity(agent), "add_task") is Ruling.DENIED
 
 
 @pytest.mark.parametrize("words", ["denied", "asked twice", "", 5])
@@ -134,8 +152,8 @@ def test_an_immediate_tool_that_is_deferred_becomes_an_item(a: Home, task: Entit
 
 def test_allowed_tools_are_in_the_order_of_the_table(a: Home, task: EntityId) -> None:
     agent = agent_of(a, set_policy(a, task, update_report="denied"))
-    assert allowed_tools(None) == tuple(TOOLS)
-    assert allowed_tools(agent) == tuple(name for name in TOOLS if name != "update_report")
+    assert allowed_tools(None) == TOOLS_ON
+    assert allowed_tools(agent) == tuple(name for name in TOOLS_ON if name != "update_report")
     assert all(TOOLS[name].mode in CallMode for name in allowed_tools(None))
 
 
@@ -176,7 +194,7 @@ def test_in_a_category_that_is_not_its_own_an_agent_does_nothing(a: Home, task: 
     set_policy(a, task)
     caller = At(a, task)
     a.set(task, category_id=a.new("category", name="Work"))
-    for name in TOOLS:
+    for name in TOOLS_ON:
         answer = caller.take(name, {})
         assert answer.outcome is CallOutcome.DENIED
         assert answer.text == 'Denied: this agent may not work on tasks of the category "Work".'

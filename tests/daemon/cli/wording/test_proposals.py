@@ -28,6 +28,8 @@ _PROPOSED: list[tuple[str, dict[str, Any]]] = [
     ("update_task_priority", {"priority": "P1"}),
     ("add_checklist_item", {"title": "Photos", "isChecked": True}),
     ("add_checklist_item", {"title": "Photos", "isChecked": False}),
+    ("add_task", {"title": "Call {her} back"}),
+    ("add_task", {"title": "Call Ana", "dueDate": "2026-03-20", "priority": "P1", "minutes": 20}),
     ("set_task_status", {"status": "IN PROGRESS"}),
     ("set_task_status", {"status": "BLOCKED", "reason": "no key yet"}),
     ("set_task_language", {"languageCode": "pt-BR", "confidence": "high"}),
