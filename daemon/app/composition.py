@@ -270,7 +270,8 @@ class Daemon:
                 self._settings.history,
                 left_out=self._peers.devices.members_left_out,
             ).routes(),
-            *self._checks().routes(),
+            # By the class: `make shapes` asks for the table of a daemon without parts.
+            *Daemon._checks(self).routes(),
             *StatusRoutes(
                 self._store, self._peers, self._scheduler, now_ms, tuple(self._remotes.values())
             ).routes(),
