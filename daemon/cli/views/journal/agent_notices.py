@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from daemon.cli.terminal.text import escape, wrap_lines
 from daemon.cli.translation import _, ngettext
+from daemon.cli.wording.agents import report_age_words
 from daemon.cli.wording.proposals import note_lines, question_words, summary_words, without_other_answers
 from daemon.cli.wording.sentences import answer_words
 from daemon.cli.wording.short_ids import short_ids
@@ -84,17 +85,5 @@ def _asleep(agent: AgentJson, task: str) -> str:
 
 def since_words(agent: AgentJson, display: Display) -> str:
     """Say how much was decided and changed since the report, and if code brought its facts up to date."""
-    decided, changed = agent.get("report_decisions_since") or 0, agent.get("report_changes_since") or 0
     dot = display.paint(display.symbol("·"), "dim")
-    sentence = []
-    if decided:
-        sentence.append(
-            ngettext("{count} decision since", "{count} decisions since", decided).format(count=decided)
-        )
-    if changed:
-        sentence.append(
-            ngettext("{count} change since", "{count} changes since", changed).format(count=changed)
-        )
-    if (agent.get("report") or {}).get("factsUpdated"):
-        sentence.append(_("its facts are those of now"))
-    return "".join(f" {dot} {display.paint(words, 'yellow')}" for words in sentence)
+    return "".join(f" {dot} {display.paint(words, 'yellow')}" for words in report_age_words(agent))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from daemon.cli.terminal.table import Cell, Column, table_lines
 from daemon.cli.terminal.text import display_width, escape, pad_right, wrap_lines
-from daemon.cli.translation import _, gettext_noop, ngettext, pgettext, pgettext_noop
+from daemon.cli.translation import _, gettext_noop, ngettext, pgettext
 from daemon.cli.views.journal.agent_notices import agent_notices, since_words
 from daemon.cli.views.journal.conflicts import conflict_lines
 from daemon.cli.views.journal.entries import entry_heading
@@ -17,6 +17,7 @@ from daemon.cli.views.journal.labels import label_words
 from daemon.cli.views.journal.links import link_lines
 from daemon.cli.views.journal.origins import foreign_lines, unknown_lines
 from daemon.cli.views.journal.times import spent_words, time_lines
+from daemon.cli.wording.agents import report_fields, report_list_words
 from daemon.cli.wording.dates import relative_time
 from daemon.cli.wording.short_ids import short_ids_of
 from daemon.cli.wording.values import (
@@ -262,18 +263,13 @@ def _entry(entry: EntryJson, short: str, width: int, display: Display) -> Iterat
         yield f"    {line}"
 
 
-_REPORT_LISTS: Final = (("achieved", "done"), ("remaining", "left"), ("learnings", "learnt"))
-pgettext_noop("report", "done", "left", "learnt")
-
-
 def report_lines(report: dict[str, Any], width: int, display: Display) -> Iterator[str]:
     """Draw an agent's report; its words are the agent's."""
-    content = report.get("content")
-    fields: dict[str, Any] = content if isinstance(content, dict) else report
+    fields = report_fields(report)
     for key in ("tldr", "goal"):
         if fields.get(key):
             yield from (f"  {line}" for line in wrap_lines(str(fields[key]), width - 2))
-    words = {key: pgettext("report", word) for key, word in _REPORT_LISTS}
+    words = report_list_words()
     wide = max(map(display_width, words.values()))
     for key, word in words.items():
         for reported in fields.get(key) or ():

@@ -13,6 +13,7 @@ from daemon.cli.translation import _, gettext_noop, ngettext
 from daemon.cli.views.journal.agent_notices import since_words, without_effect_lines
 from daemon.cli.views.journal.tasks import PAGE_WIDTH_MAX, report_lines
 from daemon.cli.wording import terms
+from daemon.cli.wording.agents import recurrence_words
 from daemon.cli.wording.dates import full_time_words, relative_future_time, relative_time
 from daemon.cli.wording.sentences import answer_words
 from daemon.cli.wording.short_ids import short_ids_of
@@ -146,21 +147,10 @@ def timer_lines(verb: str, agent: AgentJson, display: Display) -> Iterator[str]:
     """Answer that a timer was set, with all that are: how the words for the time were read is seen there."""
     yield from agent_line(verb, agent, display)
     for timer in agent.get("timers") or ():
-        often = _every_words(agent, timer)
+        often = recurrence_words(agent, timer)
         text = f"{full_time_words(timer)}  {display.paint(relative_future_time(timer, display.now_s), 'dim')}"
         text += f"  {often}" if often else ""
         yield f"  {display.paint(pad_right(field_words('timers'), _FIELD_WIDTH), 'dim')} {text}"
-
-
-def _every_words(agent: AgentJson, timer: str) -> str:
-    """Say how often a timer recurs; nothing of one that does not."""
-    words = {
-        "hour": _("every hour"),
-        "day": _("every day"),
-        "weekday": _("every working day"),
-        "week": _("every week"),
-    }
-    return words.get((agent.get("recurring") or {}).get(timer, ""), "")
 
 
 def _runs(runs: Sequence[RunSummaryJson], display: Display) -> Iterator[str]:
@@ -216,12 +206,9 @@ def _words(agent: AgentJson, key: str, display: Display) -> str:
     if key == "home_device_id":
         return _home(agent)
     if key == "timers":
-        return ", ".join(
-            " ".join(
-                filter(None, (escape(relative_future_time(timer, display.now_s)), _every_words(agent, timer)))
-            )
-            for timer in value
-        )
+        moments = [escape(relative_future_time(timer, display.now_s)) for timer in value]
+        often = [recurrence_words(agent, timer) for timer in value]
+        return ", ".join(" ".join(filter(None, pair)) for pair in zip(moments, often, strict=True))
     if key == "lifecycle_reason":
         return escape(answer_words(agent, key))
     if key in _TIMES:

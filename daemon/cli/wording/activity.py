@@ -1,0 +1,134 @@
+"""What an agent did, message by message, in words that a terminal and the page share.
+
+Never passes an agent's words off as the program's: what it said stands in quotation marks.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from daemon.cli.terminal.text import escape
+from daemon.cli.translation import _, ngettext, pgettext, pgettext_noop
+from daemon.cli.wording.dates import relative_time
+from daemon.cli.wording.proposals import summary_words
+from daemon.cli.wording.sentences import answer_words
+from daemon.cli.wording.values import in_quotation_marks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from daemon.cli.api.other_shapes import AgentMessageJson
+
+ACTIVITY_KINDS: Final = pgettext_noop(
+    "activity", "said", "noted", "called", "answered", "confirmed", "done", "ended", "failed"
+)
+
+
+def kind_words(kind: str) -> str:
+    """Say what a message is to people, as `activity_kind` names it."""
+    return pgettext("activity", kind)
+
+
+def woken_words(activity: AgentMessageJson, now_s: float | None) -> str:
+    """Say when an agent woke, and why."""
+    when = escape(relative_time(activity.get("at"), now_s))
+    return _("Woken {when}: {why}").format(when=when, why=escape(answer_words(activity, "trigger")))
+
+
+def asked_words(activity: AgentMessageJson, now_s: float | None) -> str:
+    """Say when a person put words to an agent, and which."""
+    when = escape(relative_time(activity.get("at"), now_s))
+    return _("Asked {when}: {words}").format(when=when, words=in_quotation_marks(_text(activity)))
+
+
+def _text(activity: AgentMessageJson) -> str:
+    return str(activity.get("text") or "") + ("…" if activity.get("cut") else "")
+
+
+def activity_kind(activity: AgentMessageJson) -> str:
+    """Name what a message is to people: one of `ACTIVITY_KINDS`."""
+    kind = str(activity.get("kind") or "")
+    if activity.get("item_id"):
+        return "confirmed" if kind == "action" else "done"
+    if activity.get("error") and kind == "system":
+        return "failed"
+    return _NAMES.get(kind, "said")
+
+
+_NAMES: Final = {
+    "observation": "noted",
+    "action": "called",
+    "tool_result": "answered",
+    "summary": "ended",
+    "system": "answered",
+}
+
+
+def message_parts(activity: AgentMessageJson, now_s: float | None) -> Iterator[str]:
+    """Say what a message holds, a line each; the end of a run in several parts of one line."""
+    text = _text(activity)
+    match activity_kind(activity):
+        case "said" | "noted":
+            yield in_quotation_marks(text)
+        case "called":
+            yield f"{activity.get('tool') or ''} {_call_arguments(activity.get('tool'), text)}"
+        case "confirmed":
+            as_item: Any = activity
+            yield summary_words(as_item)
+        case "done":
+            yield relative_time(activity.get("at"), now_s)
+        case "ended" if activity.get("ended"):
+            yield _SEPARATOR.join(_ending_parts(activity))
+            if activity.get("text"):
+                yield in_quotation_marks(activity["text"])
+        case _:
+            yield text
+            if activity.get("outcome") == "dropped":
+                yield _("thrown away: the run was over before its end")
+
+
+_SEPARATOR: Final = " · "
+
+
+def _cut_short_words(reason: object) -> str:
+    """Say why a run ended before the model had its say; nothing if it did not."""
+    return _("cut short: {why}").format(why=reason) if isinstance(reason, str) and reason else ""
+
+
+def _stand_in_words(reason: object) -> str:
+    """Say why another model answered than the agent's own; nothing if none did."""
+    return (
+        _("in place of its own model: {why}").format(why=reason) if isinstance(reason, str) and reason else ""
+    )
+
+
+_TLDR: Final = re.compile(r'"tldr"\s*:\s*("(?:[^"\\]|\\.)*")')
+
+
+def _call_arguments(tool: str | None, text: str) -> str:
+    """Return what a call asked for as it was written, of a report what it says in short."""
+    match = _TLDR.search(text) if tool == "update_report" else None
+    if match is None:
+        return text
+    try:
+        return in_quotation_marks(json.loads(match[1], strict=False))
+    except ValueError:
+        return text
+
+
+def _ending_parts(activity: AgentMessageJson) -> Iterator[str]:
+    """Say what came of a run, in numbers."""
+    ended: Any = activity.get("ended")
+    reported_ended = ended if isinstance(ended, dict) else {}
+    proposals, calls = int(reported_ended.get("proposals") or 0), int(reported_ended.get("calls") or 0)
+    parts = (
+        ngettext("{count} proposal", "{count} proposals", proposals).format(count=proposals),
+        ngettext("{count} call", "{count} calls", calls).format(count=calls),
+        _("with a report") if reported_ended.get("reported") else _("without a report"),
+        str(reported_ended.get("model") or ""),
+        _stand_in_words(reported_ended.get("stood_in_because")),
+        _cut_short_words(reported_ended.get("cut_short")),
+    )
+    yield from (part for part in parts if part)
