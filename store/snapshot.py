@@ -262,7 +262,8 @@ class Snapshot:
                 candidate for candidate in received.commit.operations if candidate.entity == change_set
             )
             order = (received.commit.stamp, received.head, change_set, position)
-            occurrence = read_occurrence(operation, position, received.commit.stamp.ms)
+            signer = device_id_of_key(self.log.key_of_commit(received.head))
+            occurrence = read_occurrence(operation, position, received.commit.stamp.ms, signer)
             proposals.append((order, fingerprint, occurrence))
         if not proposals:
             return None

@@ -42,6 +42,7 @@ from daemon.control.routes.journal import labels, links, preferences, tasks, tim
 from daemon.control.routes.journal.tasks import OnNewTask
 from daemon.control.routes.mailboxes import MailboxRoutes
 from daemon.control.routes.metrics import MetricsRoutes
+from daemon.control.routes.outside import OutsideRoutes
 from daemon.control.routes.status import StatusRoutes
 from daemon.control.routes.transfers import imports
 from daemon.control.routes.transfers.exports import ExportRoutes
@@ -259,6 +260,7 @@ class Daemon:
             *JsonlImportRoutes(self._store, self._data, self._floor).routes(),
             *agents.routes(),
             *ask_routes.routes(now_ms),
+            *OutsideRoutes(now_ms, self._human_input(), scheduler_settings(self._settings).limits).routes(),
             *DecisionRoutes(self._store, now_ms, reason_min=self._settings.sovereignty.reason_min).routes(),
             *BrowserRoutes(self._access, now_ms).routes(),
             *PeerRoutes(self._peers).routes(),

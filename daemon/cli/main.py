@@ -46,7 +46,7 @@ _SECTIONS: Final = {
         "task": CommandEntry("journal.task", "Tasks: add, list, show, edit, done, remove, restore."),
     },
     gettext_noop("Agents propose, you decide"): {
-        "agent": CommandEntry("proposals.agent", "Agents: create, show, wake, pause, move, destroy."),
+        "agent": CommandEntry("proposals.agent", "Agents: create, add, show, wake, pause, move, destroy."),
         "pending": CommandEntry("proposals.pending", "Show what is proposed."),
         "asks": CommandEntry("proposals.asks", "Show what agents ask permission for."),
         "review": CommandEntry("proposals.review", "Decide on what is proposed, one by one."),

@@ -19,7 +19,10 @@ from syncproto.vector_clock import EMPTY_CLOCK, Head, VectorClock
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """One proposal of the item, in the change set of one run. `value` is the value that the agent saw."""
+    """One proposal of the item, in the change set of one run. `value` is the value that the agent saw.
+
+    `signer` is the device whose key signed it.
+    """
 
     change_set: EntityId
     position: int
@@ -33,6 +36,7 @@ class Occurrence:
     rationale: str
     created_ms: int
     expires_ms: int
+    signer: DeviceId
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +156,7 @@ def clock_as_value(clock: VectorClock) -> list[Any]:
     return [[head.replica, head.counter, head.hash] for head in clock]
 
 
-def read_occurrence(operation: Operation, position: int, stamp_ms: int) -> Occurrence:
+def read_occurrence(operation: Operation, position: int, stamp_ms: int, signer: DeviceId) -> Occurrence:
     """Return one item of a change set from its operation; malformed parts become empty values."""
     fields = operation.fields
     items = fields["items"]
@@ -171,6 +175,7 @@ def read_occurrence(operation: Operation, position: int, stamp_ms: int) -> Occur
         rationale=_text(item.get("rationale")),
         created_ms=stamp_ms,
         expires_ms=_number(fields.get("expires_at")),
+        signer=signer,
     )
 
 

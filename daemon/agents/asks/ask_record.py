@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from daemon.agents.asks.use_rule import Permission, UsedBy
-from daemon.agents.tools.agent_record import hindrance_at_home, load_agent
+from daemon.agents.tools.agent_record import hindrance_at_home, load_any_agent
 from daemon.agents.tools.presence import ANY, PRESENCES, presence_setting
 from store.fold.item import Decision
 from store.fold.item_name import Presence, ask_id
@@ -191,7 +191,7 @@ def is_withdrawn(decisions: tuple[Decision, ...]) -> bool:
 
 def is_hindered(snapshot: Snapshot, ask: Ask) -> bool:
     """Report whether the agent may not act any more, or needs more of a verdict than when it asked."""
-    agent, entity = load_agent(snapshot, ask.agent), snapshot.entity(ask.agent)
+    agent, entity = load_any_agent(snapshot, ask.agent), snapshot.entity(ask.agent)
     if agent is None or agent.home != ask.home or hindrance_at_home(snapshot, agent) is not None:
         return True
     needed = PRESENCES.index(presence_setting(entity, None) or ANY)

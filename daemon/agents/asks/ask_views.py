@@ -19,7 +19,7 @@ from daemon.agents.asks.ask_record import (
     read_ask,
 )
 from daemon.agents.deciding.verdict_needs import IdleVerdict, idle_verdicts_on
-from daemon.agents.tools.agent_record import load_agent
+from daemon.agents.tools.agent_record import load_any_agent
 from daemon.agents.tools.presence import ANY
 from daemon.journal.views.lookup import NameLookup, json_value
 from daemon.timestamps import iso_utc
@@ -121,7 +121,7 @@ def ask_details(snapshot: Snapshot, ask: Ask, now_ms: int) -> AskDetails:
         grant = grant_of_use(ask, use, decisions)
     else:
         grant = grant_on(ask, decisions) if status.status is DecisionStatus.CONFIRMED else None
-    agent = load_agent(snapshot, ask.agent)
+    agent = load_any_agent(snapshot, ask.agent)
     execution = None if use is None else use.fields.get("execution_id")
     return AskDetails(
         ask_id=id_to_text(ask.id),

@@ -22,7 +22,8 @@ from daemon.agents.asks.ask_record import (
     use_id,
 )
 from daemon.agents.asks.use_rule import UseResult, judge_use
-from daemon.agents.tools.agent_record import hindrance, load_agent
+from daemon.agents.tools.agent_record import ExternalAgent, hindrance, load_any_agent
+from daemon.agents.tools.daily_limits import ASKS, BYTES, spend_within_limits
 from daemon.agents.tools.presence import ANY, presence_setting
 from daemon.refusal import RefusalCode, Refused, usage_error
 from store.fold.item_name import KEY_CHARS_MAX, Presence, ask_id
@@ -30,6 +31,7 @@ from store.fold.verdicts import Verdict
 from store.local.granted_uses import GrantedUse, record_granted_use
 from store.sentence import sentence
 from store.transaction import EntityWrite, Transaction
+from syncproto import codec
 from syncproto.codec import Value
 from syncproto.commit import AuthorKind
 from syncproto.ids import EntityId
@@ -76,7 +78,8 @@ def make_ask(tx: Transaction, agent: EntityId, request: NewAsk) -> EntityId:
 
     Raises Refused for an agent that may not act here, and for an ask that breaks a bound or reuses a key.
     """
-    reason = hindrance(tx, load_agent(tx, agent))
+    known_agent = load_any_agent(tx, agent)
+    reason = hindrance(tx, known_agent)
     if reason is not None:
         raise Refused(RefusalCode.CONFLICT, reason)
     _require_bounds(request, tx.now_ms())
@@ -96,6 +99,9 @@ def make_ask(tx: Transaction, agent: EntityId, request: NewAsk) -> EntityId:
             RefusalCode.CONFLICT,
             sentence("asks-too-many", "{count} asks of this agent wait already", count=OPEN_ASKS_MAX),
         )
+    if isinstance(known_agent, ExternalAgent):
+        size = len(codec.encode([request.name, request.args, request.title, request.why]))
+        spend_within_limits(tx, agent, {ASKS: 1, BYTES: size})
     fields: dict[str, Value] = {
         "agent_id": agent,
         "key": request.key,

@@ -4,7 +4,8 @@ Never takes back an item that a person deferred: it is the person's to keep.
 """
 
 from daemon.agents.deciding.decision_commit import person_decision_write
-from daemon.agents.tools.agent_record import DESTROYED, Agent, load_agent
+from daemon.agents.proposing.authenticity import authentic_item
+from daemon.agents.tools.agent_record import DESTROYED, Agent, AnyAgent, load_any_agent
 from store.fold.item import Item
 from store.fold.verdicts import DecisionStatus, Verdict
 from store.snapshot import Snapshot
@@ -18,7 +19,7 @@ RETRACTED_PER_COMMIT = 300  # one commit must not grow beyond its limit; the nex
 
 def retract_orphaned_items(tx: Transaction, agent: EntityId) -> None:
     """Retract what a destroyed agent proposed on a device that did not know yet that it was destroyed."""
-    destroyed = load_agent(tx, agent)
+    destroyed = load_any_agent(tx, agent)
     if destroyed is None or destroyed.lifecycle != DESTROYED:
         return
     items = undecided_items_of(tx, destroyed, tx.now_ms())[:RETRACTED_PER_COMMIT]
@@ -26,15 +27,25 @@ def retract_orphaned_items(tx: Transaction, agent: EntityId) -> None:
         tx.commit([orphan_retraction_write(tx, item) for item in items], by=AuthorKind.AGENT, agent=agent)
 
 
-def undecided_items_of(snapshot: Snapshot, agent: Agent, now_ms: int) -> list[Item]:
-    """Return the items that an agent proposed and nobody decided. A deferred item is the person's to keep."""
-    waiting = snapshot.open_items(now_ms, agent.task)
+def undecided_items_of(snapshot: Snapshot, agent: AnyAgent, now_ms: int) -> list[Item]:
+    """Return the items that an agent alone proposed and nobody decided.
+
+    A deferred item is the person's to keep, and one that another agent proposes as well is that agent's.
+    """
+    waiting = snapshot.open_items(now_ms, agent.task if isinstance(agent, Agent) else None)
     return [
         item
         for item in waiting
-        if item.status is DecisionStatus.PENDING
-        and any(occurrence.agent == agent.id for occurrence in item.occurrences)
+        if item.status is DecisionStatus.PENDING and is_proposed_by(snapshot, item, agent.id)
     ]
+
+
+def is_proposed_by(snapshot: Snapshot, item: Item, agent: EntityId) -> bool:
+    """Report whether all authentic proposals of an item are of one agent; without any, if one names it."""
+    authentic = authentic_item(snapshot, item)
+    proposals = item.occurrences if authentic is None else authentic.item.occurrences
+    of_agent = [proposal.agent == agent for proposal in proposals]
+    return any(of_agent) if authentic is None else all(of_agent)
 
 
 def orphan_retraction_write(tx: Transaction, item: Item) -> EntityWrite:

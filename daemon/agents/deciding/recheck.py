@@ -7,12 +7,12 @@ from typing import Final
 
 from daemon.agents.deciding.item_state import ItemState
 from daemon.agents.proposing import label_rules, sovereignty
-from daemon.agents.tools.agent_record import agent_id
 from daemon.agents.tools.arguments import Arguments
 from daemon.agents.tools.effects import named_entity_id
 from daemon.agents.tools.policy import category_refusal, denial_reason
 from daemon.agents.tools.table import ASSIGN_TASK_LABEL, TOOLS, WriteTarget
 from daemon.journal.references import names
+from store.fold.entity import Entity
 from store.sentence import Sentence, sentence
 from store.snapshot import Snapshot
 
@@ -45,16 +45,29 @@ def confirmation_refusal(
     A person who forces overrules the guards of their own word, and not the limits that they set for the
     agent.
     """
-    agent = snapshot.entity(agent_id(state.item.task))
-    if denial_reason(agent, state.item.tool) is not None:
-        return DENIED_BY_POLICY
-    if category_refusal(snapshot, agent, state.task) is not None:
-        return CATEGORY_NOT_ALLOWED
+    refusal = _agents_refusal(snapshot, state)
+    if refusal is not None:
+        return refusal
     if state.item.tool == ASSIGN_TASK_LABEL:
         return _label_refusal(snapshot, state, args, force=force)
     if TOOLS[state.item.tool].writes is WriteTarget.ITEM and not force:
         return _tick_refusal(snapshot, state, args, reason_min)
     return None
+
+
+def _agents_refusal(snapshot: Snapshot, state: ItemState) -> Sentence | None:
+    """Return why no agent that proposed the item may do this by now; None if one of them still may."""
+    refusals = [
+        _agent_refusal(snapshot, snapshot.entity(agent), state)
+        for agent in dict.fromkeys(occurrence.agent for occurrence in state.item.occurrences)
+    ]
+    return None if None in refusals else refusals[0]
+
+
+def _agent_refusal(snapshot: Snapshot, agent: Entity | None, state: ItemState) -> Sentence | None:
+    if denial_reason(agent, state.item.tool) is not None:
+        return DENIED_BY_POLICY
+    return CATEGORY_NOT_ALLOWED if category_refusal(snapshot, agent, state.task) is not None else None
 
 
 def _tick_refusal(snapshot: Snapshot, state: ItemState, args: Arguments, reason_min: int) -> Sentence | None:

@@ -289,13 +289,14 @@ def run_summary(run: run_log.AgentRun) -> RunSummary:
 
 
 def count_agents(snapshot: Snapshot, due: int, running: int) -> AgentCounts:
-    """Count the agents.
+    """Count the agents of tasks; those of other makers never run here.
 
     `due` and `running` come from the scheduler. Reads a projection of each agent alone.
     """
     states = [
         _projected_lifecycle(values, is_task_visible)
         for _, values, is_task_visible in projections.visible_agents(snapshot)
+        if "task_id" in values
     ]
     return AgentCounts(
         active=sum(state == ACTIVE for state in states),

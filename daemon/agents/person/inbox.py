@@ -9,7 +9,7 @@ from daemon.agents.deciding import decision_history
 from daemon.agents.deciding.decision_history import DecisionRecord
 from daemon.agents.deciding.waiting_items import PendingItem, list_waiting_items, waiting_count
 from daemon.agents.running.note_evidence import with_note_evidence
-from daemon.agents.tools.agent_record import load_agent
+from daemon.agents.tools.agent_record import load_agent, load_any_agent
 from daemon.journal.references.names import TASK_LABELS, member_ids, short_text
 from daemon.journal.views.lookup import NameLookup
 from daemon.timestamps import iso_utc
@@ -52,7 +52,7 @@ def list_cards(snapshot: Snapshot, now_ms: int, task: EntityId | None = None) ->
 def _card(snapshot: Snapshot, names: NameLookup, items: list[PendingItem]) -> InboxCard:
     first = items[0]
     task = snapshot.entity(id_from_text(first.task_id))
-    agent = load_agent(snapshot, id_from_text(first.agent_id))
+    agent = load_any_agent(snapshot, id_from_text(first.agent_id))
     label_ids = [] if task is None else member_ids(task, TASK_LABELS)
     return InboxCard(
         task_id=first.task_id,

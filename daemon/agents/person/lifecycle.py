@@ -13,9 +13,11 @@ from daemon.agents.tools.agent_record import (
     PAUSED_REASON,
     TASK_AGENT,
     Agent,
+    AnyAgent,
     agent_id,
     is_paused,
     load_agent,
+    load_any_agent,
     replicated_failures,
     state_id,
     task_removed_sentence,
@@ -95,12 +97,23 @@ def parse_mode(text: str) -> str:
     return mode
 
 
-def require_not_destroyed(snapshot: Snapshot, agent: EntityId) -> Agent:
+def require_not_destroyed(snapshot: Snapshot, agent: EntityId) -> AnyAgent:
     """Return an agent that may still be changed. Raises Refused if it was destroyed."""
-    known_agent = load_agent(snapshot, agent)
+    known_agent = load_any_agent(snapshot, agent)
     assert known_agent is not None
     if known_agent.lifecycle == DESTROYED:
         raise Refused(RefusalCode.CONFLICT, _destroyed_sentence())
+    return known_agent
+
+
+def _require_of_task(snapshot: Snapshot, agent: EntityId) -> Agent:
+    """Return a task's own agent that may still be changed. Raises Refused for one of another maker."""
+    known_agent = require_not_destroyed(snapshot, agent)
+    if not isinstance(known_agent, Agent):
+        raise Refused(
+            RefusalCode.CONFLICT,
+            sentence("agent-of-other-maker", "this agent is a program of its own: Placet does not run it"),
+        )
     return known_agent
 
 
@@ -125,8 +138,8 @@ def resume_agent(tx: Transaction, agent: EntityId) -> None:
     Raises Refused if the agent is dormant because its task was removed: restoring the task wakes it.
     """
     known_agent = require_not_destroyed(tx, agent)
-    task = tx.entity(known_agent.task)
-    if task is None or not task.visible:
+    task = tx.entity(known_agent.task) if isinstance(known_agent, Agent) else None
+    if isinstance(known_agent, Agent) and (task is None or not task.visible):
         raise Refused(
             RefusalCode.CONFLICT,
             task_removed_sentence(),
@@ -147,7 +160,7 @@ def resume_agent(tx: Transaction, agent: EntityId) -> None:
 
 def move_agent(tx: Transaction, agent: EntityId, device: DeviceId) -> None:
     """Give an agent another home. A run that is under way on the old home writes nothing more there."""
-    if require_not_destroyed(tx, agent).home != device:
+    if _require_of_task(tx, agent).home != device:
         _write(tx, agent, {"home_device_id": device})
 
 
@@ -164,7 +177,7 @@ def edit_agent(
 
     Unchanged values are not written. An empty name or description takes it away.
     """
-    known_agent = require_not_destroyed(tx, agent)
+    known_agent = _require_of_task(tx, agent)
     fields: dict[str, Value] = {}
     if mode is not None and parse_mode(mode) != known_agent.mode:
         fields["mode"] = parse_mode(mode)
@@ -185,7 +198,7 @@ def _persona(name: str | None, description: str | None) -> dict[str, str]:
 
 def destroy_agent(tx: Transaction, agent: EntityId) -> None:
     """End an agent for good. Its undecided items are retracted in the same commit."""
-    known_agent = load_agent(tx, agent)
+    known_agent = load_any_agent(tx, agent)
     assert known_agent is not None
     timers.clear_timers(tx, agent)
     run_log.cancel_timer_runs(tx, agent, "it was destroyed")

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from daemon.agents.person import lifecycle
-from daemon.agents.tools.agent_record import Agent
+from daemon.agents.tools.agent_record import AnyAgent
 from daemon.agents.tools.policy import CATEGORIES_FIELD, policy_field, ruling_on, settable_policies
 from daemon.agents.tools.table import TOOLS, CallMode, equivalent_names, normalised_name
 from daemon.journal.references import names
@@ -82,7 +82,7 @@ def edit_allowed_categories(
     _write(tx, known_agent, fields)
 
 
-def _write(tx: Transaction, agent: Agent, wanted: dict[str, Value]) -> None:
+def _write(tx: Transaction, agent: AnyAgent, wanted: dict[str, Value]) -> None:
     """Write the values that differ from the current ones; a value in conflict is written again."""
     entity = tx.entity(agent.id)
     assert entity is not None

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from daemon.agents.person import lifecycle
 from daemon.agents.person.policy_edits import DEFAULT, POLICY_TOOLS
-from daemon.agents.tools.agent_record import load_agent
+from daemon.agents.tools.agent_record import load_any_agent
 from daemon.agents.tools.presence import ANY, PRESENCES, presence_field, presence_on, presence_setting
 from daemon.agents.tools.table import TOOLS, equivalent_names, normalised_name
 from daemon.refusal import RefusalCode, Refused, usage_error
@@ -81,7 +81,7 @@ def _needs(agent: Entity) -> dict[str, int]:
 
 def require_movable(snapshot: Snapshot, agent: EntityId, device: DeviceId) -> None:
     """Raise Refused if an agent would leave this device, on which verdicts on its proposals do not count."""
-    known_agent, entity = load_agent(snapshot, agent), snapshot.entity(agent)
+    known_agent, entity = load_any_agent(snapshot, agent), snapshot.entity(agent)
     leaves = known_agent is not None and known_agent.home == snapshot.device != device
     if leaves and entity is not None and any(_needs(entity).values()):
         raise _loosens_refusal()

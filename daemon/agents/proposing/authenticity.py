@@ -1,4 +1,4 @@
-"""Which proposals of a change item are authentic: made by the task's agent, and unaltered.
+"""Which proposals of a change item are authentic: made by an agent that may, and unaltered.
 
 An item's id is a hash of what it proposes, so another set that names the item cannot change its meaning.
 Never relies on a check by the device that wrote a proposal.
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from daemon.agents.tools.agent_record import agent_id
+from daemon.agents.tools.agent_record import CREATED, agent_id, load_external_agent
 from daemon.agents.tools.arguments import ArgumentFault, Arguments
 from daemon.agents.tools.effects import fingerprint_of, item_id, written_entity
 from daemon.agents.tools.questions import Change, arguments_of_answers, change_of_answer
@@ -59,7 +59,7 @@ def _answer(item: Item, answer: Arguments) -> AuthenticItem:
 def _arguments(snapshot: Snapshot, item: Item, proposed: Occurrence) -> Arguments | None:
     """Return the checked arguments of a proposal; None if it is not authentic for this item."""
     tool = TOOLS.get(proposed.tool)
-    if tool is None or not tool.deferrable or proposed.agent != agent_id(proposed.task):
+    if tool is None or not tool.deferrable or not _is_of_agent(snapshot, proposed):
         return None
     try:
         args = validate_arguments(tool.name, proposed.args)
@@ -76,6 +76,17 @@ def _arguments(snapshot: Snapshot, item: Item, proposed: Occurrence) -> Argument
         for entity in entities[: 1 if item.requirement else 2]
     )
     return args if is_genuine else None
+
+
+def _is_of_agent(snapshot: Snapshot, proposed: Occurrence) -> bool:
+    """Report whether a proposal is of the task's own agent, or of an external one that its home has signed.
+
+    A task's own agent can move, and what it proposed before stays valid: so its signer says nothing.
+    """
+    if proposed.agent == agent_id(proposed.task):
+        return True
+    agent = load_external_agent(snapshot, proposed.agent)
+    return agent is not None and agent.home == proposed.signer and agent.lifecycle != CREATED
 
 
 def _stand_for_changes(answer: Arguments) -> bool:

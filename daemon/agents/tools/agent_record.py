@@ -1,4 +1,4 @@
-"""Agents as the store keeps them: one per task, with its home device, its lifecycle and its report.
+"""Agents as the store keeps them: one per task, and those of other makers, each with its home and lifecycle.
 
 Never writes.
 """
@@ -7,15 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from daemon.agents.tools.policy import category_refusal
+from daemon.text_comparison import comparison_key
 from daemon.timestamps import iso_utc
 from store.fold.entity import Entity
 from store.fold.item import clock_from_value
 from store.sentence import Sentence, foreign_text, sentence
 from store.snapshot import Snapshot
-from syncproto.ids import ID_BYTES, EntityId, derived_id, id_to_text
+from syncproto.commit import AuthorKind
+from syncproto.ids import ID_BYTES, ZERO_ID, DeviceId, EntityId, derived_id, id_to_text
 from syncproto.vector_clock import EMPTY_CLOCK, VectorClock, merge_clocks
 
 TASK_AGENT = "task_agent"
+EXTERNAL = "external"
+"""The kind of an agent that another maker's program is: it has no task, and no run here."""
 AUTONOMOUS, INTERACTIVE, HYBRID = MODES = ("autonomous", "interactive", "hybrid")
 CREATED, ACTIVE, DORMANT, DESTROYED = LIFECYCLES = ("created", "active", "dormant", "destroyed")
 PAUSED_REASON = "it is paused"
@@ -47,6 +51,34 @@ class Agent:
     name: str = ""
     description: str = ""
     paused_until_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalAgent:
+    """An agent of another maker: a program that proposes and asks on its home device, under its name.
+
+    Its lifecycle is `created` until a person lets it in. It works on the tasks of its scope alone.
+    """
+
+    id: EntityId
+    home: bytes
+    name: str
+    lifecycle: str
+    lifecycle_reason: str
+    paused_until_ms: int | None = None
+
+    @property
+    def display_name(self) -> str:
+        """Return the name by which people know it."""
+        return self.name
+
+
+AnyAgent = Agent | ExternalAgent
+
+
+def external_agent_id(home: DeviceId, name: str) -> EntityId:
+    """Return the id of an agent of another maker: on one device, one name is one agent."""
+    return derived_id("external agent", home.hex(), comparison_key(name), time_of=ZERO_ID)
 
 
 def agent_id(task: EntityId) -> EntityId:
@@ -95,6 +127,29 @@ def load_agent(snapshot: Snapshot, agent: EntityId) -> Agent | None:
     )
 
 
+def load_external_agent(snapshot: Snapshot, agent: EntityId) -> ExternalAgent | None:
+    """Read an agent of another maker; None if there is none whose id is that of its home and name."""
+    entity = snapshot.entity(agent)
+    if entity is None or entity.kind != "agent" or not entity.visible or entity.text("kind") != EXTERNAL:
+        return None
+    home, name = entity.value("home_device_id"), entity.text("name")
+    if not isinstance(home, bytes) or external_agent_id(DeviceId(home), name) != agent:
+        return None
+    return ExternalAgent(
+        id=agent,
+        home=home,
+        name=name,
+        lifecycle=_admitted_lifecycle(entity),
+        lifecycle_reason=entity.text("lifecycle_reason"),
+        paused_until_ms=_paused_until_ms(entity),
+    )
+
+
+def load_any_agent(snapshot: Snapshot, agent: EntityId) -> AnyAgent | None:
+    """Read an agent of either kind; None if there is none."""
+    return load_agent(snapshot, agent) or load_external_agent(snapshot, agent)
+
+
 def replicated_failures(snapshot: Snapshot, agent: EntityId) -> int:
     """Return how many failures in a row made the agent dormant, as every device knows it; else 0."""
     return _number(snapshot.entity(state_id(agent)), "consecutive_failures") or 0
@@ -114,7 +169,7 @@ def failed_often_sentence(failures: int, fault: str) -> Sentence:
     )
 
 
-def is_paused(agent: Agent) -> bool:
+def is_paused(agent: AnyAgent) -> bool:
     """Report whether an agent is dormant because a person paused it."""
     return agent.lifecycle == DORMANT and agent.lifecycle_reason in ("", PAUSED_REASON)
 
@@ -139,8 +194,8 @@ def dormancy_reason(snapshot: Snapshot, agent: EntityId, stored: str) -> Sentenc
     )
 
 
-def hindrance(snapshot: Snapshot, agent: Agent | None) -> Sentence | None:
-    """Return why an agent may neither run nor end a run on this device; None if it may.
+def hindrance(snapshot: Snapshot, agent: AnyAgent | None) -> Sentence | None:
+    """Return why an agent may neither run nor end a run on this device, nor propose; None if it may.
 
     This also applies to a person's request. The mode of the agent decides in addition whether the agent runs
     by itself.
@@ -150,15 +205,17 @@ def hindrance(snapshot: Snapshot, agent: Agent | None) -> Sentence | None:
     return hindrance_at_home(snapshot, agent)
 
 
-def hindrance_at_home(snapshot: Snapshot, agent: Agent | None) -> Sentence | None:
-    """Return why an agent may not run on its home device, as far as this device knows; None if it may."""
+def hindrance_at_home(snapshot: Snapshot, agent: AnyAgent | None) -> Sentence | None:
+    """Return why an agent may not work on its home device, as far as this device knows; None if it may."""
     if agent is None:
         return sentence("agent-unknown", "there is no such agent")
     if agent.lifecycle == DESTROYED:
         return sentence("agent-destroyed", "it was destroyed")
-    task = snapshot.entity(agent.task)
-    if task is None or not task.visible:
+    task = snapshot.entity(agent.task) if isinstance(agent, Agent) else None
+    if isinstance(agent, Agent) and (task is None or not task.visible):
         return task_removed_sentence()
+    if isinstance(agent, ExternalAgent) and agent.lifecycle == CREATED:
+        return sentence("agent-not-admitted", "it waits until you let it in: placet agent admit")
     if agent.lifecycle == DORMANT:
         return dormancy_reason(snapshot, agent.id, agent.lifecycle_reason)
     return category_refusal(snapshot, snapshot.entity(agent.id), task)
@@ -199,6 +256,15 @@ def _lifecycle(entity: Entity) -> str:
         return DESTROYED
     lifecycle = entity.text("lifecycle") or ACTIVE
     return lifecycle if lifecycle in LIFECYCLES else DORMANT
+
+
+def _admitted_lifecycle(entity: Entity) -> str:
+    """Return the lifecycle of an agent of another maker: only a person's own write lets it in."""
+    lifecycle, version = _lifecycle(entity), entity.version("lifecycle")
+    if lifecycle in (DESTROYED, DORMANT):
+        return lifecycle
+    is_admitted = version is not None and version.value == ACTIVE and version.source.by is AuthorKind.USER
+    return ACTIVE if is_admitted else CREATED
 
 
 def _paused_until_ms(entity: Entity) -> int | None:

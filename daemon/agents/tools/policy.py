@@ -25,6 +25,12 @@ An agent without any may only work on tasks without a category.
 """
 
 
+SCOPE_FIELD: Final = "scope"
+"""What an agent of another maker may work on: all tasks, those of its categories, or none, for asks alone."""
+
+ALL_TASKS, CATEGORIES, NO_TASKS = SCOPES = ("all", "categories", "none")
+
+
 class Ruling(IntEnum):
     """What becomes of a call; a higher value is tighter."""
 
@@ -108,10 +114,27 @@ def denial_reason(agent: Entity | None, tool: str) -> str | None:
     return f"the user's policy for this agent denies {tool}"
 
 
+def scope_of(agent: Entity) -> str:
+    """Return what an agent may work on; a task's own agent goes by categories.
+
+    Of scopes that devices set while apart the tightest applies; one that cannot be read is the tightest.
+    """
+    if agent.value("task_id") is not None:
+        return CATEGORIES
+    written = [str(version.value) for version in agent.versions(SCOPE_FIELD)]
+    scopes = [scope if scope in SCOPES else NO_TASKS for scope in written]
+    return max(scopes, key=SCOPES.index, default=NO_TASKS)
+
+
 def category_refusal(snapshot: Snapshot, agent: Entity | None, task: Entity | None) -> Sentence | None:
     """Return why an agent may not work on tasks of this category; None if it may, or nothing can be read."""
     if agent is None or task is None:
         return None
+    scope = scope_of(agent)
+    if scope == ALL_TASKS:
+        return None
+    if scope == NO_TASKS:
+        return sentence("agent-asks-only", "this agent may only ask for permissions, and work on no task")
     allowed, category = set(names.member_ids(agent, CATEGORIES_FIELD)), names.category_id_of(task)
     # No category is a choice too: it lets the agent work on tasks without a category, and on no others.
     if category in allowed or (category is None and not allowed):

@@ -225,6 +225,28 @@ class UsedPermissionJson(TypedDict, total=False):
     option: str | None
 
 
+class ProposedItemJson(TypedDict, total=False):
+    change: int
+    item: str | None
+    tool: str | None
+    state: str
+    summary: str
+    reason: str | None
+    args: Any
+    args_hash: str | None
+    edited: bool
+    disputed: bool
+
+
+class ProposedSetJson(TypedDict, total=False):
+    set: str
+    task: str
+    state: str
+    items: list[ProposedItemJson]
+    expires_at: str | None
+    poll_after_ms: int | None
+
+
 class ChangeSetItemJson(TypedDict, total=False):
     item_id: str
     tool: str

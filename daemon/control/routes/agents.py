@@ -368,14 +368,19 @@ class AgentRoutes:
         return self._details(tx, agent)
 
     def _permit(self, tx: Transaction, call: Call[Policy, Nothing]) -> AgentDetails:
-        agent, body = agent_overview.find_agent(tx, call.ref), call.body
-        for tool, policy in body.tools.items():
-            policy_edits.set_tool_policy(tx, agent, tool, policy)
-        policy_edits.edit_allowed_categories(tx, agent, allow=body.allow, disallow=body.disallow)
-        others = any(not member.removed for member in read_members(tx).values() if member.device != tx.device)
-        for tool, presence in body.presence.items():
-            presence_edits.set_presence(tx, agent, tool, presence, has_other_devices=others)
+        agent = agent_overview.find_agent(tx, call.ref)
+        permit(tx, agent, call.body)
         return self._details(tx, agent)
+
+
+def permit(tx: Transaction, agent: EntityId, body: Policy) -> None:
+    """Say what an agent may do: policies, categories, and what verdicts need. Raises Refused."""
+    for tool, policy in body.tools.items():
+        policy_edits.set_tool_policy(tx, agent, tool, policy)
+    policy_edits.edit_allowed_categories(tx, agent, allow=body.allow, disallow=body.disallow)
+    others = any(not member.removed for member in read_members(tx).values() if member.device != tx.device)
+    for tool, presence in body.presence.items():
+        presence_edits.set_presence(tx, agent, tool, presence, has_other_devices=others)
 
 
 def member_or_this_device(snapshot: Snapshot, ref: str | None) -> DeviceId:

@@ -12,7 +12,7 @@ from daemon.agents.asks import ask_views, asking
 from daemon.agents.asks.ask_record import ASK, read_ask
 from daemon.agents.asks.ask_views import AskDetails
 from daemon.agents.asks.asking import NewAsk, UsedPermission
-from daemon.agents.person.agent_overview import find_agent
+from daemon.agents.person.external_agents import find_any_agent
 from daemon.control.route import CREATED, Call, Nothing, ReadHandler, Route, WriteHandler
 from daemon.journal.references import entities
 from daemon.refusal import RefusalCode, Refused
@@ -70,10 +70,10 @@ class _AskHandlers:
         self._now_ms = now_ms
 
     def make(self, tx: Transaction, call: Call[NewAsk, Nothing]) -> AskDetails:
-        return self._details(tx, asking.make_ask(tx, find_agent(tx, call.body.agent), call.body))
+        return self._details(tx, asking.make_ask(tx, find_any_agent(tx, call.body.agent), call.body))
 
     def list(self, snapshot: Snapshot, call: Call[Nothing, AsksQuery]) -> list[AskDetails]:
-        agent = None if call.query.agent is None else find_agent(snapshot, call.query.agent)
+        agent = None if call.query.agent is None else find_any_agent(snapshot, call.query.agent)
         return ask_views.list_asks(snapshot, self._now_ms(), waiting=not call.query.all, agent=agent)
 
     def show(self, snapshot: Snapshot, call: Call[Nothing, Nothing]) -> AskDetails:

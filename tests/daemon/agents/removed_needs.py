@@ -121,8 +121,8 @@ REMOVED_NEEDS = (
     ),
     Removed(
         "only the home device tells of a use",
-        "daemon/agents/asks/ask_views.py",
-        " and creation.signer == ask.home and creation.head.replica == ask.replica",
+        "daemon/agents/asks/ask_record.py",
+        " and write.signer == ask.home and write.head.replica == ask.replica",
         "",
         ASK_TESTS,
     ),

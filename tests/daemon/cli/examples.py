@@ -177,6 +177,25 @@ AGENT_JSON: dict[str, Any] = {
     "report": None,
 }
 
+EXTERNAL_AGENT_JSON: dict[str, Any] = {
+    "id": AGENT,
+    "name": "Claude",
+    "kind": "external",
+    "lifecycle": "active",
+    "hindered": None,
+    "home_device_id": "de" * 32,
+    "home_device_name": "laptop",
+    "at_home": True,
+    "scope": "all",
+    "allowed_categories": [],
+    "policy": {"update_task_estimate": "deferred"},
+    "presence": {"all": "any"},
+    "daily_limits": {"proposals": 100, "asks": 50, "bytes": 1_000_000},
+    "spent_today": {"proposals": 3},
+    "pending_items": 2,
+    "paused_until": None,
+}
+
 CHANGE: dict[str, Any] = {
     "seq": 41,
     "at": "2026-03-04T11:58:00Z",

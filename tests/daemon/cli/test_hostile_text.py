@@ -97,6 +97,7 @@ def _hostile_answers(control: FakeControl) -> list[list[str]]:
     where = dict.fromkeys(examples.WHERE, HOSTILE) | {"commits": 1, "devices": [holding]}
     control.answers("GET /v1/where", where)
     control.answers("GET /v1/agents", [dict.fromkeys(examples.AGENT_JSON, HOSTILE)])
+    control.answers("GET /v1/external-agents", [dict.fromkeys(examples.EXTERNAL_AGENT_JSON, HOSTILE)])
     control.answers(
         "GET /v1/agents/x", dict.fromkeys((*examples.AGENT_JSON, HOSTILE), HOSTILE) | {"report": {}}
     )

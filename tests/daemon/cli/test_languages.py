@@ -127,7 +127,10 @@ SCREENS: dict[tuple[str, ...], dict[str, Any]] = {
     ("review",): {"GET /v1/pending": [examples.pending()]},
     ("status",): {"GET /v1/status": examples.STATUS},
     ("devices",): {"GET /v1/devices": examples.DEVICES},
-    ("agent", "list"): {"GET /v1/agents": [examples.AGENT_JSON]},
+    ("agent", "list"): {
+        "GET /v1/agents": [examples.AGENT_JSON],
+        "GET /v1/external-agents": [examples.EXTERNAL_AGENT_JSON],
+    },
     ("agent", "show", AGENT): {f"GET /v1/agents/{AGENT}": examples.AGENT_JSON},
     ("agent", "create", "Q"): {"POST /v1/agents": examples.AGENT_JSON},
     ("label", "list"): {"GET /v1/labels": [examples.LABEL]},

@@ -12,6 +12,7 @@ import click
 
 from daemon.cli.api import client
 from daemon.cli.api.client import ANSWER_TIMEOUT_S, ApiAnswer, percent_encode
+from daemon.cli.commands.proposals.external_agents import PATH, add, admit, limits
 from daemon.cli.framework.declaration import SecondsType, command, group, joined_words, pass_output
 from daemon.cli.terminal.output import HUMAN
 from daemon.cli.translation import _, ngettext
@@ -30,6 +31,7 @@ from daemon.cli.views.proposals.agents import (
     presence_rows,
     timer_lines,
 )
+from daemon.cli.views.proposals.external_agents import external_agent_page
 
 if TYPE_CHECKING:
     from daemon.cli.terminal.output import Output
@@ -47,7 +49,7 @@ _PRESENCES = ("any", "other_device", "passkey", "default")
 
 @group("agent")
 def agent_command() -> None:
-    """Agents: create, show, wake, pause, move, destroy."""
+    """Agents: create, add, show, wake, pause, move, destroy."""
 
 
 @agent_command.command("create")
@@ -93,8 +95,13 @@ def _create_all(output: Output, task: tuple[str, ...], options: dict[str, str | 
 @click.option("--state", type=click.Choice(_STATES), help="Only those in this state.")
 @pass_output
 def list_agents(output: Output, state: str | None) -> None:
-    """List the agents. With --plain: id, task, lifecycle, mode, home device, next wake."""
+    """List the agents, those of other makers last.
+
+    With --plain: id, task, lifecycle, mode, home device, next wake.
+    """
+    external = [agent for agent in client.get(PATH).json if state in (None, agent.get("lifecycle"))]
     answer = client.get("/v1/agents", {"state": state})
+    answer = ApiAnswer(answer.json + external, answer.date)
     output.write_answer(answer, agent_list, agent_rows)
     if not answer.json and state is None:
         output.write_remark(_("No agents yet. Give a task one: placet agent create TASK"))
@@ -105,8 +112,11 @@ def list_agents(output: Output, state: str | None) -> None:
 @pass_output
 def show(output: Output, agent: tuple[str, ...]) -> None:
     """Show an agent: its state, its next wake, its report."""
-    answer = client.get(_path(agent))
-    output.write_answer(answer, agent_page, agent_row)
+    external = client.find(_path_of_external(agent))
+    if external is not None:
+        output.write_answer(ApiAnswer(external, ""), external_agent_page, agent_row)
+        return
+    output.write_answer(client.get(_path(agent)), agent_page, agent_row)
 
 
 @command("log", streams=True)
@@ -140,6 +150,8 @@ def log(output: Output, agent: tuple[str, ...], limit: int, before: str | None, 
 
 
 agent_command.add_command(log)
+for external_command in (add, admit, limits):
+    agent_command.add_command(external_command)
 
 
 @agent_command.command("wake")
@@ -225,7 +237,7 @@ def edit(output: Output, agent: tuple[str, ...], **options: str | None) -> None:
 @pass_output
 def pause(output: Output, agent: tuple[str, ...], until: str | None) -> None:
     """Let an agent sleep until it is resumed, or until a time."""
-    answer = client.post(f"{_path(agent)}/pause", _without_empty({"until": until}))
+    answer = client.post(f"{_path_of_any(agent)}/pause", _without_empty({"until": until}))
     output.write_answer(
         answer, lambda paused, display: paused_lines(_("Paused agent"), paused, display), agent_row
     )
@@ -236,7 +248,7 @@ def pause(output: Output, agent: tuple[str, ...], until: str | None) -> None:
 @pass_output
 def resume(output: Output, agent: tuple[str, ...]) -> None:
     """Let a sleeping agent work again; its failures are forgotten."""
-    _tell(output, client.post(f"{_path(agent)}/resume", {}), _("Resumed agent"))
+    _tell(output, client.post(f"{_path_of_any(agent)}/resume", {}), _("Resumed agent"))
 
 
 @agent_command.command("move")
@@ -260,7 +272,7 @@ def destroy(output: Output, agent: tuple[str, ...], yes: bool) -> None:
     if not yes and output.form == HUMAN and sys.stdin.isatty() and sys.stdout.isatty():
         message = _("Destroying an agent is final: its task gets no other one. Go on?")
         click.confirm(message, abort=True, err=True)
-    _tell(output, client.post(f"{_path(agent)}/destroy", {}), _("Destroyed agent"))
+    _tell(output, client.post(f"{_path_of_any(agent)}/destroy", {}), _("Destroyed agent"))
 
 
 @agent_command.command("policy")
@@ -281,9 +293,8 @@ def policy(output: Output, agent: tuple[str, ...], allow: tuple[str, ...], disal
         raise click.UsageError(_("after a tool, say what becomes of it: deferred, denied or default"))
     body = {"tools": tools, "allow": list(allow), "disallow": list(disallow)}
     changes = {key: value for key, value in body.items() if value}
-    answer = (
-        client.send_once("PATCH", f"{_path(agent)}/policy", changes) if changes else client.get(_path(agent))
-    )
+    path = _path_of_any(agent)
+    answer = client.send_once("PATCH", f"{path}/policy", changes) if changes else client.get(path)
     output.write_answer(answer, policy_page, policy_rows)
 
 
@@ -301,14 +312,23 @@ def presence(output: Output, agent: tuple[str, ...]) -> None:
     if len(agent) > 2 and agent[-1].lower().replace("-", "_") in _PRESENCES:
         *rest, tool, wanted = agent
         agent, changes = tuple(rest), {"presence": {tool: wanted.lower().replace("-", "_")}}
-    answer = (
-        client.send_once("PATCH", f"{_path(agent)}/policy", changes) if changes else client.get(_path(agent))
-    )
+    path = _path_of_any(agent)
+    answer = client.send_once("PATCH", f"{path}/policy", changes) if changes else client.get(path)
     output.write_answer(answer, presence_page, presence_rows)
 
 
 def _path(agent: tuple[str, ...]) -> str:
     return f"/v1/agents/{percent_encode(joined_words(agent, 'an agent'))}"
+
+
+def _path_of_external(agent: tuple[str, ...]) -> str:
+    return f"{PATH}/{percent_encode(joined_words(agent, 'an agent'))}"
+
+
+def _path_of_any(agent: tuple[str, ...]) -> str:
+    """Return the path of an agent of another maker if one has this name or id, else that of a task's own."""
+    external = _path_of_external(agent)
+    return _path(agent) if client.find(external) is None else external
 
 
 def _without_empty(values: dict[str, str | None]) -> dict[str, Any]:

@@ -94,6 +94,8 @@ def _home(agent: AgentJson) -> str:
 
 def _name(agent: AgentJson) -> str:
     """Return the title of an agent's task, and the agent's own name if it has one."""
+    if agent.get("kind") == "external":
+        return escape(agent.get("name") or "")
     title = escape(agent.get("task_title") or agent.get("display_name") or agent.get("task_id") or "")
     return f"{title} ({escape(agent['name'])})" if agent.get("name") else title
 

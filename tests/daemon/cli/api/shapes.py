@@ -22,6 +22,7 @@ from daemon.agents.deciding.decision_history import DecisionRecord
 from daemon.agents.deciding.decisions import DecisionResult
 from daemon.agents.deciding.waiting_items import NoteEvidence, PendingItem
 from daemon.agents.person.agent_overview import AgentDetails
+from daemon.agents.person.external_agents import ExternalAgentDetails
 from daemon.app.composition import Daemon
 from daemon.control.error_body import Fault, Meant
 from daemon.control.route import StreamHandler
@@ -64,6 +65,7 @@ SHAPES: Final[Mapping[str, type[Struct]]] = {
     "StatusJson": Status,
     "ChangeJson": Change,
     "AgentJson": AgentDetails,
+    "ExternalAgentJson": ExternalAgentDetails,
 }
 """Names of structures that views know by other names than the daemon; the others keep their own."""
 

@@ -173,6 +173,7 @@ def test_agents_are_created_listed_shown_and_woken(placet: Placet, control: Fake
     agent = examples.AGENT_JSON
     control.answers("POST /v1/agents", agent, status=201)
     control.answers("GET /v1/agents", [agent])
+    control.answers("GET /v1/external-agents", [])
     control.answers("GET /v1/agents/c0ff", agent)
     control.answers("POST /v1/agents/c0ff/wake", agent)
     assert placet("agent", "create", "the", "passport").out == "✓ Created agent c0ff  Renew the passport\n"

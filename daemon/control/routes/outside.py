@@ -1,0 +1,235 @@
+"""The routes of agents of other makers, and of what they propose.
+
+Never decides on a proposal: that is for the route of decisions, which a person's programs call.
+"""
+
+from collections.abc import Callable
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from daemon.agents.outside import proposal_views, proposals
+from daemon.agents.outside.proposal_views import ProposedSet
+from daemon.agents.outside.proposals import NewProposals
+from daemon.agents.person import agent_timers, external_agents, lifecycle
+from daemon.agents.person.external_agents import ExternalAgentDetails, find_external_agent
+from daemon.agents.proposing.change_set_builder import ProposalLimits
+from daemon.control.route import CREATED, Call, Nothing, ReadHandler, Route, WriteHandler
+from daemon.control.routes.agents import Pause, Policy, permit
+from daemon.journal.human_input import HumanInput
+from daemon.journal.references import entities
+from daemon.refusal import RefusalCode, Refused
+from store.sentence import sentence
+from store.snapshot import Snapshot
+from store.transaction import Transaction
+from syncproto.ids import EntityId, id_from_text, id_to_text
+
+ITEMS_MAX = 30
+
+AgentRef = Annotated[str, Meta(min_length=1, max_length=200)]
+
+
+class NewExternalAgent(Struct, frozen=True, forbid_unknown_fields=True):
+    """An agent of another maker, by its name on this device. `scope` is all, categories or none."""
+
+    name: str
+    scope: str | None = None
+
+
+class Registration(Struct, frozen=True, forbid_unknown_fields=True):
+    """The name under which a program works; a new one waits until a person lets it in."""
+
+    name: str
+
+
+class Admission(Struct, frozen=True, forbid_unknown_fields=True):
+    """What an agent that is let in may work on: all, categories or none; all if nothing is said."""
+
+    scope: str | None = None
+
+
+class ExternalAgentEdit(Struct, frozen=True, forbid_unknown_fields=True):
+    """What to change: its scope, and daily limits by kind; null takes a limit back to what it was."""
+
+    scope: str | None = None
+    daily_limits: dict[str, int | None] = {}
+
+
+class ProposalsQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """The agent that asks, by its name: it is shown its own proposals alone."""
+
+    agent: AgentRef
+
+
+class ProposalWithdrawal(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which proposals of a set an agent takes back, all if none is named, and why."""
+
+    agent: AgentRef
+    items: Annotated[list[str], Meta(max_length=ITEMS_MAX)] = []
+    reason: Annotated[str, Meta(max_length=proposals.WHY_CHARS_MAX)] = ""
+
+
+class OutsideRoutes:
+    """The routes. `typed` reads what people type; `limits` are those of each set."""
+
+    def __init__(self, now_ms: Callable[[], int], typed: HumanInput, limits: ProposalLimits) -> None:
+        self._now_ms = now_ms
+        self._typed = typed
+        self._limits = limits
+
+    def routes(self) -> list[Route]:
+        """Return this part of the table."""
+        return [*self._routes_of_all(), *self._routes_of_one(), *self._routes_of_proposals()]
+
+    def _routes_of_all(self) -> list[Route]:
+        path, details = "/v1/external-agents", ExternalAgentDetails
+        add, register = WriteHandler(self._add), WriteHandler(self._register)
+        return [
+            Route(
+                "POST", path, "Make an agent of another maker", add, details, NewExternalAgent, status=CREATED
+            ),
+            Route(
+                "POST",
+                f"{path}/register",
+                "Name a program that a person may let in as an agent",
+                register,
+                details,
+                Registration,
+            ),
+            Route(
+                "GET",
+                path,
+                "List agents of other makers",
+                ReadHandler(self._list),
+                list[ExternalAgentDetails],
+            ),
+        ]
+
+    def _routes_of_one(self) -> list[Route]:
+        path, details = "/v1/external-agents/{ref}", ExternalAgentDetails
+        edit, permit_it = WriteHandler(self._edit), WriteHandler(self._permit)
+        pause, resume = WriteHandler(self._pause), WriteHandler(self._resume)
+        return [
+            Route("GET", path, "Show an agent of another maker", ReadHandler(self._show), details),
+            Route("PATCH", path, "Change its scope and limits", edit, details, ExternalAgentEdit),
+            Route("POST", f"{path}/admit", "Let it in", WriteHandler(self._admit), details, Admission),
+            Route("POST", f"{path}/pause", "Let it propose nothing for a time", pause, details, Pause),
+            Route("POST", f"{path}/resume", "Let it propose again", resume, details),
+            Route("POST", f"{path}/destroy", "End it for good", WriteHandler(self._destroy), details),
+            Route("PATCH", f"{path}/policy", "Say what it may do", permit_it, details, Policy),
+        ]
+
+    def _routes_of_proposals(self) -> list[Route]:
+        path = "/v1/proposals/{ref}"
+        return [
+            Route(
+                "POST",
+                "/v1/proposals",
+                "Propose changes, as an agent of another maker",
+                WriteHandler(self._propose),
+                ProposedSet,
+                NewProposals,
+                status=CREATED,
+            ),
+            Route(
+                "GET",
+                path,
+                "Show what became of a set of proposals",
+                ReadHandler(self._show_set),
+                ProposedSet,
+                query=ProposalsQuery,
+            ),
+            Route(
+                "POST",
+                f"{path}/withdraw",
+                "Take proposals back",
+                WriteHandler(self._withdraw),
+                ProposedSet,
+                ProposalWithdrawal,
+            ),
+        ]
+
+    # -- agents ---------------------------------------------------------------------------------------
+
+    def _add(self, tx: Transaction, call: Call[NewExternalAgent, Nothing]) -> ExternalAgentDetails:
+        return self._details(tx, external_agents.add_external_agent(tx, call.body.name, call.body.scope))
+
+    def _register(self, tx: Transaction, call: Call[Registration, Nothing]) -> ExternalAgentDetails:
+        return self._details(tx, external_agents.register_external_agent(tx, call.body.name))
+
+    def _list(self, snapshot: Snapshot, call: Call[Nothing, Nothing]) -> list[ExternalAgentDetails]:
+        del call
+        return external_agents.list_external_agents(snapshot, self._now_ms())
+
+    def _show(self, snapshot: Snapshot, call: Call[Nothing, Nothing]) -> ExternalAgentDetails:
+        return self._details(snapshot, find_external_agent(snapshot, call.ref))
+
+    def _edit(self, tx: Transaction, call: Call[ExternalAgentEdit, Nothing]) -> ExternalAgentDetails:
+        agent, body = find_external_agent(tx, call.ref), call.body
+        if body.scope is not None:
+            external_agents.set_scope(tx, agent, body.scope)
+        external_agents.set_daily_limits(tx, agent, body.daily_limits)
+        return self._details(tx, agent)
+
+    def _admit(self, tx: Transaction, call: Call[Admission, Nothing]) -> ExternalAgentDetails:
+        agent = find_external_agent(tx, call.ref)
+        external_agents.admit_external_agent(tx, agent, call.body.scope)
+        return self._details(tx, agent)
+
+    def _pause(self, tx: Transaction, call: Call[Pause, Nothing]) -> ExternalAgentDetails:
+        agent, until = find_external_agent(tx, call.ref), call.body.until
+        until_ms = None if until is None else agent_timers.future_ms(until, self._typed, tx.now_ms())
+        lifecycle.pause_agent(tx, agent, until_ms)
+        return self._details(tx, agent)
+
+    def _resume(self, tx: Transaction, call: Call[Nothing, Nothing]) -> ExternalAgentDetails:
+        agent = find_external_agent(tx, call.ref)
+        lifecycle.resume_agent(tx, agent)
+        return self._details(tx, agent)
+
+    def _destroy(self, tx: Transaction, call: Call[Nothing, Nothing]) -> ExternalAgentDetails:
+        agent = find_external_agent(tx, call.ref)
+        lifecycle.destroy_agent(tx, agent)
+        return self._details(tx, agent)
+
+    def _permit(self, tx: Transaction, call: Call[Policy, Nothing]) -> ExternalAgentDetails:
+        agent = find_external_agent(tx, call.ref)
+        permit(tx, agent, call.body)
+        return self._details(tx, agent)
+
+    def _details(self, snapshot: Snapshot, agent: EntityId) -> ExternalAgentDetails:
+        return external_agents.external_agent_details(snapshot, agent, self._now_ms())
+
+    # -- proposals ------------------------------------------------------------------------------------
+
+    def _propose(self, tx: Transaction, call: Call[NewProposals, Nothing]) -> ProposedSet:
+        agent, body = find_external_agent(tx, call.body.agent), call.body
+        return proposals.propose(tx, agent, entities.find_task(tx, body.task).id, body, self._limits)
+
+    def _show_set(self, snapshot: Snapshot, call: Call[Nothing, ProposalsQuery]) -> ProposedSet:
+        return self._set(snapshot, find_external_agent(snapshot, call.query.agent), call.ref)
+
+    def _withdraw(self, tx: Transaction, call: Call[ProposalWithdrawal, Nothing]) -> ProposedSet:
+        agent, body = find_external_agent(tx, call.body.agent), call.body
+        listed = self._set(tx, agent, call.ref)
+        own = [item.item for item in listed.items if item.item is not None]
+        unknown = next((name for name in body.items if name not in own), None)
+        if unknown is not None:
+            raise Refused(
+                RefusalCode.NOT_FOUND,
+                sentence("no-item-of-set", "the set has no item {item}", item=unknown[:80]),
+            )
+        wanted = [id_from_text(name) for name in body.items or own]
+        proposals.withdraw(tx, agent, wanted, body.reason)
+        return self._set(tx, agent, call.ref)
+
+    def _set(self, snapshot: Snapshot, agent: EntityId, ref: str) -> ProposedSet:
+        """Return a set of an agent's own. Raises Refused for any other."""
+        stored = entities.find_entity(snapshot, ["change_set"], ref)
+        listed = proposal_views.set_of_agent(snapshot, stored, agent, self._now_ms())
+        if listed is None:
+            raise Refused(
+                RefusalCode.NOT_FOUND,
+                sentence("no-set-of-agent", "this agent has no proposals {ref}", ref=id_to_text(stored.id)),
+            )
+        return listed

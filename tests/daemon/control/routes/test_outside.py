@@ -1,0 +1,133 @@
+"""The routes of agents of other makers, on a real store: who is let in, what waits, and what each may read.
+
+Never repeats what the use cases are tested for: only what a route adds.
+"""
+
+from collections.abc import AsyncIterator
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from daemon.agents.proposing.change_set_builder import ProposalLimits
+from daemon.control.routes import asks
+from daemon.control.routes.decisions import DecisionRoutes
+from daemon.control.routes.outside import OutsideRoutes
+from daemon.journal.human_input import HumanInput
+from store.transaction import EntityWrite, Transaction
+from syncproto.ids import id_to_text
+from tests.daemon.control.conftest import Answer, Api
+from tests.support.fleet import DAY_MS, START_MS
+
+
+@pytest.fixture
+async def api(tmp_path: Path) -> AsyncIterator[Api]:
+    api = Api(tmp_path, [])
+    api.routes += OutsideRoutes(
+        lambda: START_MS, HumanInput(lambda: START_MS, UTC, "en"), ProposalLimits()
+    ).routes()
+    api.routes += asks.routes(lambda: START_MS)
+    api.routes += DecisionRoutes(api.store, lambda: START_MS, reason_min=20).routes()
+    await api.start()
+    yield api
+    await api.stop()
+
+
+def make_task(tx: Transaction) -> str:
+    task = tx.new_id()
+    tx.commit([EntityWrite(task, "task", {"title": "Write to Ana", "status": "OPEN"})])
+    return id_to_text(task)
+
+
+async def propose(api: Api, agent: str, **more: Any) -> Answer:
+    task = await api.store.write(make_task) if "task" not in more else more.pop("task")
+    changes = [{"tool": "update_task_estimate", "args": {"minutes": 90}, "why": "The mail says so."}]
+    body = {"agent": agent, "task": task, "changes": changes, "key": "k"} | more
+    return await api.ask("POST", "/v1/proposals", body)
+
+
+async def test_what_a_program_proposes_waits_and_it_reads_the_verdict(api: Api) -> None:
+    added = await api.ask("POST", "/v1/external-agents", {"name": "Claude"})
+    assert (added.status, added.json["lifecycle"], added.json["scope"]) == (201, "active", "all")
+    proposed = await propose(api, "Claude")
+    assert (proposed.status, proposed.json["state"]) == (201, "pending")
+    [item] = proposed.json["items"]
+    verdict = {
+        "verdict": "confirmed",
+        "items": [item["item"]],
+        "args_hashes": {item["item"]: item["args_hash"]},
+    }
+    decided = await api.ask("POST", "/v1/decisions", verdict)
+    assert decided.status == 200, decided.json
+    after = await api.ask("GET", f"/v1/proposals/{proposed.json['set']}?agent=Claude")
+    assert (after.json["state"], after.json["items"][0]["state"]) == ("decided", "confirmed")
+
+
+async def test_a_program_that_names_itself_waits_for_a_person(api: Api) -> None:
+    registered = await api.ask("POST", "/v1/external-agents/register", {"name": "Codex"})
+    assert registered.json["lifecycle"] == "created"
+    refused = await propose(api, "Codex")
+    assert refused.status == 409
+    assert (await api.ask("POST", "/v1/external-agents/Codex/admit", {})).json["lifecycle"] == "active"
+    assert (await propose(api, "Codex")).status == 201
+
+
+async def test_nobody_reads_or_takes_back_what_another_proposed(api: Api) -> None:
+    for name in ("Claude", "Codex"):
+        await api.ask("POST", "/v1/external-agents", {"name": name})
+    theirs = (await propose(api, "Claude")).json["set"]
+    assert (await api.ask("GET", f"/v1/proposals/{theirs}?agent=Codex")).status == 404
+    assert (await api.ask("POST", f"/v1/proposals/{theirs}/withdraw", {"agent": "Codex"})).status == 404
+    own = await api.ask("POST", f"/v1/proposals/{theirs}/withdraw", {"agent": "Claude", "items": ["ff"]})
+    assert own.status == 404
+    withdrawn = await api.ask("POST", f"/v1/proposals/{theirs}/withdraw", {"agent": "Claude"})
+    assert [item["state"] for item in withdrawn.json["items"]] == ["retracted"]
+
+
+async def test_an_agent_that_is_unknown_paused_or_ended_proposes_nothing(api: Api) -> None:
+    assert (await propose(api, "Nobody")).status == 404
+    await api.ask("POST", "/v1/external-agents", {"name": "Claude"})
+    assert (await api.ask("POST", "/v1/external-agents/Claude/pause", {})).json["hindered"]
+    assert (await propose(api, "Claude")).status == 409
+    assert (await api.ask("POST", "/v1/external-agents/Claude/resume")).json["hindered"] is None
+    assert (await api.ask("POST", "/v1/external-agents/Claude/destroy")).json["lifecycle"] == "destroyed"
+    assert (await propose(api, "Claude")).status in {404, 409}
+
+
+async def test_a_request_that_is_none_is_refused_and_nothing_is_stored(api: Api) -> None:
+    await api.ask("POST", "/v1/external-agents", {"name": "Claude"})
+    wrong: list[dict[str, Any]] = [{"changes": []}, {"key": ""}, {"by": "me"}, {"changes": [{"tool": "x"}]}]
+    for more in wrong:
+        assert (await propose(api, "Claude", **more)).status == 400, more
+    pending = await api.store.read(
+        lambda snapshot: snapshot.db.execute(
+            "SELECT count(*) FROM entity WHERE kind = 'change_set'"
+        ).fetchone()
+    )
+    assert pending == (0,)
+
+
+async def test_limits_and_scope_are_shown_and_changed(api: Api) -> None:
+    await api.ask("POST", "/v1/external-agents", {"name": "Claude"})
+    edited = await api.ask(
+        "PATCH", "/v1/external-agents/Claude", {"scope": "none", "daily_limits": {"proposals": 0}}
+    )
+    assert edited.json["scope"] == "none"
+    assert (await propose(api, "Claude")).status in {201, 409}
+    assert (await api.ask("PATCH", "/v1/external-agents/Claude", {"scope": "most"})).status == 400
+    assert [agent["name"] for agent in (await api.ask("GET", "/v1/external-agents")).json] == ["Claude"]
+
+
+async def test_an_agent_of_another_maker_asks_for_a_permission_by_its_name(api: Api) -> None:
+    await api.ask("POST", "/v1/external-agents", {"name": "Claude", "scope": "none"})
+    body = {
+        "agent": "Claude",
+        "name": "send_mail",
+        "args": {"to": "ana@example.org"},
+        "title": "Mail Ana",
+        "key": "mail 1",
+        "not_after": START_MS + DAY_MS,
+    }
+    answer = await api.ask("POST", "/v1/asks", body)
+    assert (answer.status, answer.json["state"], answer.json["agent_name"]) == (201, "pending", "Claude")
