@@ -120,6 +120,13 @@ REMOVED_NEEDS = (
         ASK_TESTS,
     ),
     Removed(
+        "nobody else proposes in the name of an agent of another maker",
+        "daemon/agents/proposing/authenticity.py",
+        "agent.home == proposed.signer and ",
+        "",
+        "tests/daemon/agents/outside/test_proposals.py",
+    ),
+    Removed(
         "only the home device tells of a use",
         "daemon/agents/asks/ask_record.py",
         " and write.signer == ask.home and write.head.replica == ask.replica",

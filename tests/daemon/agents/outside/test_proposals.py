@@ -10,7 +10,8 @@ import pytest
 from daemon.agents.deciding.decisions import DecisionOutcome
 from daemon.agents.outside import proposal_views, proposals
 from daemon.agents.person import external_agents, lifecycle, policy_edits, presence_edits
-from daemon.agents.tools.agent_record import external_agent_id
+from daemon.agents.proposing.authenticity import authentic_item
+from daemon.agents.tools.agent_record import agent_id, external_agent_id
 from daemon.refusal import Refused
 from store.fold.verdicts import DecisionStatus
 from store.transaction import EntityWrite
@@ -142,7 +143,11 @@ def test_no_other_device_proposes_in_its_name(
     write = EntityWrite(EntityId(bytes(15) + b"7"), "change_set", fields | {"agent_id": agent})
     b.write(lambda tx: tx.commit([write], by=AuthorKind.AGENT, agent=agent))
     fleet.sync()
-    assert id_to_text(agent) not in {item.agent_id for item in waiting(a)}
+    forged_item = a.item(forged[0])
+    assert agent in {proposal.agent for proposal in forged_item.occurrences}
+    genuine = a.read(lambda snapshot: authentic_item(snapshot, forged_item))
+    assert genuine is not None
+    assert {proposal.agent for proposal in genuine.item.occurrences} == {agent_id(task)}
     # An agent of the same name on another device is another agent.
     assert external_agent_id(b.signer.device, "Claude") != agent
 
