@@ -1,4 +1,4 @@
-"""The history of decisions, newest first: how people have decided on proposals.
+"""The history of decisions: how people have decided on proposals, newest first, and what is new since.
 
 Never divides a commit: a page contains all decisions of each of its commits.
 """
@@ -39,5 +39,16 @@ def decisions_before(
         f" AND seq >= (SELECT min(seq) FROM (SELECT seq {source} ORDER BY seq DESC LIMIT ?2))"
         " ORDER BY seq DESC, item, decision",
         values,
+    )
+    return [DecisionEntry(*row) for row in rows]
+
+
+def decisions_after(snapshot: Snapshot, after: int, limit: int) -> list[DecisionEntry]:
+    """Return about `limit` decisions after a feed position, oldest first; no commit is divided."""
+    rows: Any = snapshot.db.execute(
+        "SELECT seq, item, decision FROM opinion WHERE seq > ?1 AND seq <="
+        " (SELECT max(seq) FROM (SELECT seq FROM opinion WHERE seq > ?1 ORDER BY seq LIMIT ?2))"
+        " ORDER BY seq, item, decision",
+        (after, limit),
     )
     return [DecisionEntry(*row) for row in rows]

@@ -247,6 +247,13 @@ class ProposedSetJson(TypedDict, total=False):
     poll_after_ms: int | None
 
 
+class VerdictsJson(TypedDict, total=False):
+    sets: list[ProposedSetJson]
+    asks: list[AskDetailsJson]
+    next: int
+    more: bool
+
+
 class ChangeSetItemJson(TypedDict, total=False):
     item_id: str
     tool: str

@@ -3,7 +3,9 @@
 Never decides on a proposal: that is for the route of decisions, which a person's programs call.
 """
 
+import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -11,20 +13,24 @@ from msgspec import Meta, Struct
 from daemon.agents.outside import proposal_views, proposals
 from daemon.agents.outside.proposal_views import ProposedSet
 from daemon.agents.outside.proposals import NewProposals
+from daemon.agents.outside.verdicts import Verdicts, verdicts_after
 from daemon.agents.person import agent_timers, external_agents, lifecycle
 from daemon.agents.person.external_agents import ExternalAgentDetails, find_external_agent
 from daemon.agents.proposing.change_set_builder import ProposalLimits
-from daemon.control.route import CREATED, Call, Nothing, ReadHandler, Route, WriteHandler
+from daemon.control.route import CREATED, AsyncHandler, Call, Nothing, ReadHandler, Route, WriteHandler
 from daemon.control.routes.agents import Pause, Policy, permit
 from daemon.journal.human_input import HumanInput
 from daemon.journal.references import entities
+from daemon.notifier import Notifier
 from daemon.refusal import RefusalCode, Refused
 from store.sentence import sentence
 from store.snapshot import Snapshot
+from store.threads import StoreThreads
 from store.transaction import Transaction
 from syncproto.ids import EntityId, id_from_text, id_to_text
 
 ITEMS_MAX = 30
+WAIT_S_MAX = 50.0
 
 AgentRef = Annotated[str, Meta(min_length=1, max_length=200)]
 
@@ -69,10 +75,33 @@ class ProposalWithdrawal(Struct, frozen=True, forbid_unknown_fields=True):
     reason: Annotated[str, Meta(max_length=proposals.WHY_CHARS_MAX)] = ""
 
 
-class OutsideRoutes:
-    """The routes. `typed` reads what people type; `limits` are those of each set."""
+class VerdictsQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """What was decided after the feed position `after` on what an agent, by its name, proposed and asked.
 
-    def __init__(self, now_ms: Callable[[], int], typed: HumanInput, limits: ProposalLimits) -> None:
+    If there is nothing, the answer waits for `wait_s` seconds at most.
+    """
+
+    agent: AgentRef
+    after: Annotated[int, Meta(ge=0)] = 0
+    wait_s: Annotated[float, Meta(ge=0, le=WAIT_S_MAX)] = 0.0
+
+
+class OutsideRoutes:
+    """The routes. `typed` reads what people type; `limits` are those of each set.
+
+    `notifier` tells when the feed has grown.
+    """
+
+    def __init__(
+        self,
+        store: StoreThreads,
+        notifier: Notifier,
+        now_ms: Callable[[], int],
+        typed: HumanInput,
+        limits: ProposalLimits,
+    ) -> None:
+        self._store = store
+        self._notifier = notifier
         self._now_ms = now_ms
         self._typed = typed
         self._limits = limits
@@ -146,6 +175,14 @@ class OutsideRoutes:
                 WriteHandler(self._withdraw),
                 ProposedSet,
                 ProposalWithdrawal,
+            ),
+            Route(
+                "GET",
+                "/v1/verdicts",
+                "Show an agent what was decided on what it proposed and asked",
+                AsyncHandler(self._verdicts),
+                Verdicts,
+                query=VerdictsQuery,
             ),
         ]
 
@@ -233,3 +270,21 @@ class OutsideRoutes:
                 sentence("no-set-of-agent", "this agent has no proposals {ref}", ref=id_to_text(stored.id)),
             )
         return listed
+
+    async def _verdicts(self, call: Call[Nothing, VerdictsQuery]) -> Verdicts:
+        query = call.query
+        watch = self._notifier.watch()
+        deadline_s = asyncio.get_running_loop().time() + query.wait_s
+        after = query.after
+        while True:
+            found = await self._store.read(partial(self._decided, query, after))
+            remaining_s = deadline_s - asyncio.get_running_loop().time()
+            if found.sets or found.asks or found.more or remaining_s <= 0:
+                return found
+            after = found.next
+            if not await watch.wait_for_growth(remaining_s):
+                return found
+
+    def _decided(self, query: VerdictsQuery, after: int, snapshot: Snapshot) -> Verdicts:
+        agent = find_external_agent(snapshot, query.agent)
+        return verdicts_after(snapshot, agent, after, self._now_ms())

@@ -3,6 +3,7 @@
 Never repeats what the use cases are tested for: only what a route adds.
 """
 
+import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from daemon.agents.outside import verdicts
 from daemon.agents.proposing.change_set_builder import ProposalLimits
 from daemon.control.routes import asks
 from daemon.control.routes.decisions import DecisionRoutes
@@ -19,14 +21,15 @@ from store.transaction import EntityWrite, Transaction
 from syncproto.ids import id_to_text
 from tests.daemon.control.conftest import Answer, Api
 from tests.support.fleet import DAY_MS, START_MS
+from tests.support.patience import LIMIT_S
 
 
 @pytest.fixture
 async def api(tmp_path: Path) -> AsyncIterator[Api]:
     api = Api(tmp_path, [])
-    api.routes += OutsideRoutes(
-        lambda: START_MS, HumanInput(lambda: START_MS, UTC, "en"), ProposalLimits()
-    ).routes()
+    typed = HumanInput(lambda: START_MS, UTC, "en")
+    outside = OutsideRoutes(api.store, api.notifier, lambda: START_MS, typed, ProposalLimits())
+    api.routes += outside.routes()
     api.routes += asks.routes(lambda: START_MS)
     api.routes += DecisionRoutes(api.store, lambda: START_MS, reason_min=20).routes()
     await api.start()
@@ -131,3 +134,63 @@ async def test_an_agent_of_another_maker_asks_for_a_permission_by_its_name(api: 
     }
     answer = await api.ask("POST", "/v1/asks", body)
     assert (answer.status, answer.json["state"], answer.json["agent_name"]) == (201, "pending", "Claude")
+
+
+async def decide(api: Api, item: dict[str, Any], verdict: str = "confirmed") -> None:
+    body = {"verdict": verdict, "items": [item["item"]], "args_hashes": {item["item"]: item["args_hash"]}}
+    decided = await api.ask("POST", "/v1/decisions", body)
+    assert decided.json[0]["result"] == "applied", decided.json
+
+
+async def test_a_program_reads_each_verdict_once_and_only_its_own(api: Api) -> None:
+    for name in ("Claude", "Codex"):
+        await api.ask("POST", "/v1/external-agents", {"name": name})
+    start = (await api.ask("GET", "/v1/verdicts?agent=Claude")).json
+    assert (start["sets"], start["asks"], start["more"]) == ([], [], False)
+    proposed = (await propose(api, "Claude")).json
+    other = (await propose(api, "Codex")).json
+    await decide(api, proposed["items"][0])
+    await decide(api, other["items"][0], "rejected")
+    found = (await api.ask("GET", f"/v1/verdicts?agent=Claude&after={start['next']}")).json
+    assert [one["set"] for one in found["sets"]] == [proposed["set"]]
+    assert found["sets"][0]["items"][0]["state"] == "confirmed"
+    again = (await api.ask("GET", f"/v1/verdicts?agent=Claude&after={found['next']}")).json
+    assert again["sets"] == []
+    # A position of a journal that was put back since lies beyond the end of this one.
+    anew = (await api.ask("GET", "/v1/verdicts?agent=Claude&after=999999")).json
+    assert [one["set"] for one in anew["sets"]] == [proposed["set"]]
+
+
+async def test_a_program_that_waits_is_answered_by_the_verdict(api: Api) -> None:
+    await api.ask("POST", "/v1/external-agents", {"name": "Claude"})
+    item = (await propose(api, "Claude")).json["items"][0]
+    position = (await api.ask("GET", "/v1/verdicts?agent=Claude")).json["next"]
+    waiting = asyncio.create_task(api.ask("GET", f"/v1/verdicts?agent=Claude&after={position}&wait_s=50"))
+    # What is no verdict wakes it, and does not answer it.
+    await api.store.write(make_task)
+    await decide(api, item)
+    found = (await asyncio.wait_for(waiting, LIMIT_S)).json
+    assert found["sets"][0]["items"][0]["state"] == "confirmed"
+
+
+async def test_a_wait_ends_without_a_verdict(api: Api) -> None:
+    await api.ask("POST", "/v1/external-agents", {"name": "Claude"})
+    found = (await api.ask("GET", "/v1/verdicts?agent=Claude&wait_s=0.01")).json
+    assert (found["sets"], found["asks"]) == ([], [])
+    for query in ("agent=Claude&wait_s=51", "agent=Claude&wait_s=nan", "agent=Claude&after=-1", "after=0"):
+        assert (await api.ask("GET", f"/v1/verdicts?{query}")).status == 400, query
+    assert (await api.ask("GET", "/v1/verdicts?agent=Nobody")).status == 404
+
+
+async def test_many_verdicts_come_in_parts(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verdicts, "SCANNED_MAX", 2)
+    await api.ask("POST", "/v1/external-agents", {"name": "Claude"})
+    sets = [(await propose(api, "Claude", key=str(number))).json for number in range(5)]
+    for proposed in sets:
+        await decide(api, proposed["items"][0])
+    read, position, more = [], 0, True
+    while more:
+        found = (await api.ask("GET", f"/v1/verdicts?agent=Claude&after={position}")).json
+        read += [one["set"] for one in found["sets"]]
+        position, more = found["next"], found["more"]
+    assert read == [proposed["set"] for proposed in sets]
