@@ -277,14 +277,14 @@ class OutsideRoutes:
         deadline_s = asyncio.get_running_loop().time() + query.wait_s
         after = query.after
         while True:
-            found = await self._store.read(partial(self._decided, query, after))
+            answer = await self._store.read(partial(self._answer_after, query, after))
             remaining_s = deadline_s - asyncio.get_running_loop().time()
-            if found.sets or found.asks or found.more or remaining_s <= 0:
-                return found
-            after = found.next
+            if answer.sets or answer.asks or answer.more or remaining_s <= 0:
+                return answer
+            after = answer.next
             if not await watch.wait_for_growth(remaining_s):
-                return found
+                return answer
 
-    def _decided(self, query: VerdictsQuery, after: int, snapshot: Snapshot) -> Verdicts:
+    def _answer_after(self, query: VerdictsQuery, after: int, snapshot: Snapshot) -> Verdicts:
         agent = find_external_agent(snapshot, query.agent)
         return verdicts_after(snapshot, agent, after, self._now_ms())

@@ -151,14 +151,14 @@ async def test_a_program_reads_each_verdict_once_and_only_its_own(api: Api) -> N
     other = (await propose(api, "Codex")).json
     await decide(api, proposed["items"][0])
     await decide(api, other["items"][0], "rejected")
-    found = (await api.ask("GET", f"/v1/verdicts?agent=Claude&after={start['next']}")).json
-    assert [one["set"] for one in found["sets"]] == [proposed["set"]]
-    assert found["sets"][0]["items"][0]["state"] == "confirmed"
-    again = (await api.ask("GET", f"/v1/verdicts?agent=Claude&after={found['next']}")).json
+    answer = (await api.ask("GET", f"/v1/verdicts?agent=Claude&after={start['next']}")).json
+    assert [listed["set"] for listed in answer["sets"]] == [proposed["set"]]
+    assert answer["sets"][0]["items"][0]["state"] == "confirmed"
+    again = (await api.ask("GET", f"/v1/verdicts?agent=Claude&after={answer['next']}")).json
     assert again["sets"] == []
     # A position of a journal that was put back since lies beyond the end of this one.
     anew = (await api.ask("GET", "/v1/verdicts?agent=Claude&after=999999")).json
-    assert [one["set"] for one in anew["sets"]] == [proposed["set"]]
+    assert [listed["set"] for listed in anew["sets"]] == [proposed["set"]]
 
 
 async def test_a_program_that_waits_is_answered_by_the_verdict(api: Api) -> None:
@@ -169,14 +169,14 @@ async def test_a_program_that_waits_is_answered_by_the_verdict(api: Api) -> None
     # What is no verdict wakes it, and does not answer it.
     await api.store.write(make_task)
     await decide(api, item)
-    found = (await asyncio.wait_for(waiting, LIMIT_S)).json
-    assert found["sets"][0]["items"][0]["state"] == "confirmed"
+    answer = (await asyncio.wait_for(waiting, LIMIT_S)).json
+    assert answer["sets"][0]["items"][0]["state"] == "confirmed"
 
 
 async def test_a_wait_ends_without_a_verdict(api: Api) -> None:
     await api.ask("POST", "/v1/external-agents", {"name": "Claude"})
-    found = (await api.ask("GET", "/v1/verdicts?agent=Claude&wait_s=0.01")).json
-    assert (found["sets"], found["asks"]) == ([], [])
+    answer = (await api.ask("GET", "/v1/verdicts?agent=Claude&wait_s=0.01")).json
+    assert (answer["sets"], answer["asks"]) == ([], [])
     for query in ("agent=Claude&wait_s=51", "agent=Claude&wait_s=nan", "agent=Claude&after=-1", "after=0"):
         assert (await api.ask("GET", f"/v1/verdicts?{query}")).status == 400, query
     assert (await api.ask("GET", "/v1/verdicts?agent=Nobody")).status == 404
@@ -188,9 +188,9 @@ async def test_many_verdicts_come_in_parts(api: Api, monkeypatch: pytest.MonkeyP
     sets = [(await propose(api, "Claude", key=str(number))).json for number in range(5)]
     for proposed in sets:
         await decide(api, proposed["items"][0])
-    read, position, more = [], 0, True
+    names, position, more = [], 0, True
     while more:
-        found = (await api.ask("GET", f"/v1/verdicts?agent=Claude&after={position}")).json
-        read += [one["set"] for one in found["sets"]]
-        position, more = found["next"], found["more"]
-    assert read == [proposed["set"] for proposed in sets]
+        answer = (await api.ask("GET", f"/v1/verdicts?agent=Claude&after={position}")).json
+        names += [listed["set"] for listed in answer["sets"]]
+        position, more = answer["next"], answer["more"]
+    assert names == [proposed["set"] for proposed in sets]
