@@ -254,6 +254,46 @@ class VerdictsJson(TypedDict, total=False):
     more: bool
 
 
+class CallableToolJson(TypedDict, total=False):
+    name: str
+    description: str
+    arguments: dict[str, Any]
+
+
+class TaskHeadJson(TypedDict, total=False):
+    id: str
+    title: str
+    status: str
+    due: str | None
+
+
+class ReadableEntryJson(TypedDict, total=False):
+    id: str
+    text: str
+    author: str | None
+    at: str | None
+
+
+class ReadableItemJson(TypedDict, total=False):
+    id: str
+    title: str
+    checked: bool
+
+
+class ReadableTaskJson(TypedDict, total=False):
+    id: str
+    title: str
+    status: str
+    priority: str
+    due: str | None
+    estimate_minutes: int | None
+    labels: list[str]
+    category: str | None
+    notes: list[ReadableEntryJson]
+    items: list[ReadableItemJson]
+    open_proposals: int
+
+
 class ChangeSetItemJson(TypedDict, total=False):
     item_id: str
     tool: str

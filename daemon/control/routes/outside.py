@@ -10,13 +10,15 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from daemon.agents.outside import proposal_views, proposals
+from daemon.agents.outside import proposal_views, proposals, readable_tasks
 from daemon.agents.outside.proposal_views import ProposedSet
 from daemon.agents.outside.proposals import NewProposals
+from daemon.agents.outside.readable_tasks import CallableTool, ReadableTask, TaskHead
 from daemon.agents.outside.verdicts import Verdicts, verdicts_after
 from daemon.agents.person import agent_timers, external_agents, lifecycle
 from daemon.agents.person.external_agents import ExternalAgentDetails, find_external_agent
 from daemon.agents.proposing.change_set_builder import ProposalLimits
+from daemon.agents.tools.agent_record import hindrance, load_external_agent
 from daemon.control.route import CREATED, AsyncHandler, Call, Nothing, ReadHandler, Route, WriteHandler
 from daemon.control.routes.agents import Pause, Policy, permit
 from daemon.journal.human_input import HumanInput
@@ -75,6 +77,20 @@ class ProposalWithdrawal(Struct, frozen=True, forbid_unknown_fields=True):
     reason: Annotated[str, Meta(max_length=proposals.WHY_CHARS_MAX)] = ""
 
 
+class ReadableQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """The agent that reads, by its name: it is shown tasks of its scope alone."""
+
+    agent: AgentRef
+
+
+class FindQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Words in tasks, all open tasks if there are none, for the agent that reads, by its name."""
+
+    agent: AgentRef
+    q: Annotated[str, Meta(max_length=500)] = ""
+    limit: Annotated[int, Meta(ge=1, le=readable_tasks.FOUND_MAX)] = readable_tasks.FOUND_MAX
+
+
 class VerdictsQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """What was decided after the feed position `after` on what an agent, by its name, proposed and asked.
 
@@ -108,7 +124,12 @@ class OutsideRoutes:
 
     def routes(self) -> list[Route]:
         """Return this part of the table."""
-        return [*self._routes_of_all(), *self._routes_of_one(), *self._routes_of_proposals()]
+        return [
+            *self._routes_of_all(),
+            *self._routes_of_one(),
+            *self._routes_of_proposals(),
+            *self._routes_of_reading(),
+        ]
 
     def _routes_of_all(self) -> list[Route]:
         path, details = "/v1/external-agents", ExternalAgentDetails
@@ -186,6 +207,33 @@ class OutsideRoutes:
             ),
         ]
 
+    def _routes_of_reading(self) -> list[Route]:
+        return [
+            Route(
+                "GET",
+                "/v1/external-agents/{ref}/tools",
+                "List the tools that an agent of another maker may call",
+                ReadHandler(self._tools),
+                list[CallableTool],
+            ),
+            Route(
+                "GET",
+                "/v1/readable-tasks",
+                "Find tasks, as an agent of another maker",
+                ReadHandler(self._find_tasks),
+                list[TaskHead],
+                query=FindQuery,
+            ),
+            Route(
+                "GET",
+                "/v1/readable-tasks/{ref}",
+                "Show a task to an agent of another maker",
+                ReadHandler(self._read_task),
+                ReadableTask,
+                query=ReadableQuery,
+            ),
+        ]
+
     # -- agents ---------------------------------------------------------------------------------------
 
     def _add(self, tx: Transaction, call: Call[NewExternalAgent, Nothing]) -> ExternalAgentDetails:
@@ -236,6 +284,28 @@ class OutsideRoutes:
 
     def _details(self, snapshot: Snapshot, agent: EntityId) -> ExternalAgentDetails:
         return external_agents.external_agent_details(snapshot, agent, self._now_ms())
+
+    # -- what they read -------------------------------------------------------------------------------
+
+    def _tools(self, snapshot: Snapshot, call: Call[Nothing, Nothing]) -> list[CallableTool]:
+        return readable_tasks.callable_tools(snapshot, find_external_agent(snapshot, call.ref))
+
+    def _find_tasks(self, snapshot: Snapshot, call: Call[Nothing, FindQuery]) -> list[TaskHead]:
+        query = call.query
+        agent = self._active_agent(snapshot, query.agent)
+        return readable_tasks.find_readable_tasks(snapshot, agent, query.q, query.limit)
+
+    def _read_task(self, snapshot: Snapshot, call: Call[Nothing, ReadableQuery]) -> ReadableTask:
+        agent = self._active_agent(snapshot, call.query.agent)
+        return readable_tasks.readable_task(snapshot, agent, call.ref, self._now_ms())
+
+    def _active_agent(self, snapshot: Snapshot, ref: str) -> EntityId:
+        """Find an agent that may work here. Raises Refused for one that nobody let in."""
+        agent = find_external_agent(snapshot, ref)
+        reason = hindrance(snapshot, load_external_agent(snapshot, agent))
+        if reason is not None:
+            raise Refused(RefusalCode.CONFLICT, reason)
+        return agent
 
     # -- proposals ------------------------------------------------------------------------------------
 

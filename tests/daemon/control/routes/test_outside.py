@@ -194,3 +194,40 @@ async def test_many_verdicts_come_in_parts(api: Api, monkeypatch: pytest.MonkeyP
         names += [listed["set"] for listed in answer["sets"]]
         position, more = answer["next"], answer["more"]
     assert names == [proposed["set"] for proposed in sets]
+
+
+async def test_a_program_reads_tasks_of_its_scope_alone(api: Api) -> None:
+    await api.ask("POST", "/v1/external-agents", {"name": "Claude"})
+    health = (await api.ask("POST", "/v1/tasks", {"title": "Call the doctor", "category": "Health"})).json[
+        "id"
+    ]
+    other = (await api.ask("POST", "/v1/tasks", {"title": "Call Ana", "due": "2030-01-02"})).json["id"]
+
+    async def titles(query: str = "") -> list[str]:
+        answer = await api.ask("GET", f"/v1/readable-tasks?agent=Claude{query}")
+        return sorted(task["title"] for task in answer.json)
+
+    assert await titles() == await titles("&q=call") == ["Call Ana", "Call the doctor"]
+    assert await titles("&q=ana&limit=1") == ["Call Ana"]
+    task = (await api.ask("GET", f"/v1/readable-tasks/{other}?agent=Claude")).json
+    assert (task["due"], task["notes"], task["items"], task["open_proposals"]) == ("2030-01-02", [], [], 0)
+    ambiguous = await api.ask("GET", "/v1/readable-tasks/Call?agent=Claude")
+    assert (ambiguous.status, "doctor" in str(ambiguous.json)) == (409, False)
+    await api.ask("PATCH", "/v1/external-agents/Claude", {"scope": "categories"})
+    assert await titles() == await titles("&q=call") == ["Call Ana"]
+    assert (await api.ask("GET", f"/v1/readable-tasks/{health}?agent=Claude")).status == 403
+    await api.ask("PATCH", "/v1/external-agents/Claude", {"scope": "none"})
+    assert await titles() == []
+    await api.ask("POST", "/v1/external-agents/Claude/pause", {})
+    assert (await api.ask("GET", "/v1/readable-tasks?agent=Claude")).status == 409
+
+
+async def test_the_tools_are_those_that_wait_and_that_the_policy_allows(api: Api) -> None:
+    await api.ask("POST", "/v1/external-agents", {"name": "Claude"})
+    names = [tool["name"] for tool in (await api.ask("GET", "/v1/external-agents/Claude/tools")).json]
+    assert "update_task_estimate" in names
+    assert not {"update_report", "answer_question", "retract_proposals"} & set(names)
+    denial = {"tools": {"update_task_estimate": "denied"}}
+    assert (await api.ask("PATCH", "/v1/external-agents/Claude/policy", denial)).status == 200
+    names = [tool["name"] for tool in (await api.ask("GET", "/v1/external-agents/Claude/tools")).json]
+    assert "update_task_estimate" not in names

@@ -1,0 +1,185 @@
+"""The tasks that an agent of another maker may read, cut to what it needs, and the tools that it may call.
+
+Never shows a task that is beyond its scope, nor the name of one.
+"""
+
+from typing import Any, Final
+
+from msgspec import Struct
+
+from daemon.agents.deciding.waiting_items import list_waiting_items
+from daemon.agents.tools.policy import Ruling, category_refusal, ruling_on
+from daemon.agents.tools.table import ANSWER_QUESTION, TOOLS, CallMode, tool_description
+from daemon.journal import search, tasks
+from daemon.journal.references import entities
+from daemon.journal.views.structures import Task
+from daemon.refusal import RefusalCode, Refused
+from store.fold.entity import Entity
+from store.sentence import sentence
+from store.snapshot import Snapshot
+from syncproto.ids import EntityId, id_from_text, id_to_text
+
+FOUND_MAX: Final = 20
+ENTRIES_MAX: Final = 10
+ENTRY_CHARS_MAX: Final = 1_000
+ITEMS_MAX: Final = 100
+PAGE: Final = 100
+_PAGES_MAX: Final = 20
+
+
+class ReadableEntry(Struct, frozen=True, kw_only=True):
+    """A note of a task, cut to 1 000 characters. `at` is ISO 8601 in UTC."""
+
+    id: str
+    text: str
+    author: str | None
+    at: str | None
+
+
+class ReadableItem(Struct, frozen=True, kw_only=True):
+    """An item of a checklist of a task."""
+
+    id: str
+    title: str
+    checked: bool
+
+
+class ReadableTask(Struct, frozen=True, kw_only=True):
+    """A task as an agent of another maker reads it: the newest ten notes, the first hundred open items.
+
+    `open_proposals` counts what waits for a person, of all agents. `due` is YYYY-MM-DD.
+    """
+
+    id: str
+    title: str
+    status: str
+    priority: str
+    due: str | None
+    estimate_minutes: int | None
+    labels: list[str]
+    category: str | None
+    notes: list[ReadableEntry]
+    items: list[ReadableItem]
+    open_proposals: int
+
+
+class TaskHead(Struct, frozen=True, kw_only=True):
+    """A task in a list: what an agent needs in order to name it."""
+
+    id: str
+    title: str
+    status: str
+    due: str | None
+
+
+class CallableTool(Struct, frozen=True, kw_only=True):
+    """A tool whose calls wait for a person: what it does, and a JSON schema of its arguments."""
+
+    name: str
+    description: str
+    arguments: dict[str, Any]
+
+
+def readable_task(snapshot: Snapshot, agent: EntityId, ref: str, now_ms: int) -> ReadableTask:
+    """Return a task by its id or title. Raises Refused if there is none, or none that the agent may read."""
+    task = _find_task(snapshot, ref)
+    refusal = category_refusal(snapshot, snapshot.entity(agent), task)
+    if refusal is not None:
+        raise Refused(RefusalCode.FORBIDDEN, refusal)
+    details = tasks.show(snapshot, id_to_text(task.id))
+    return ReadableTask(
+        id=details.id,
+        title=details.title,
+        status=details.status,
+        priority=details.priority,
+        due=details.due,
+        estimate_minutes=details.estimate_minutes,
+        labels=details.labels,
+        category=details.category,
+        notes=_notes(details),
+        items=_items(details),
+        open_proposals=len(list_waiting_items(snapshot, now_ms, task=task.id)),
+    )
+
+
+def _find_task(snapshot: Snapshot, ref: str) -> Entity:
+    """Find a task. Raises Refused without the titles that `ref` could mean: some may be out of scope."""
+    try:
+        return entities.find_task(snapshot, ref)
+    except Refused as refused:
+        if refused.code is not RefusalCode.AMBIGUOUS:
+            raise
+        raise Refused(refused.code, refused.sentence, sentence("more-of-id", "give more of the id")) from None
+
+
+def _notes(details: Task) -> list[ReadableEntry]:
+    return [
+        ReadableEntry(
+            id=entry.id,
+            text=entry.text[:ENTRY_CHARS_MAX],
+            author=entry.author,
+            at=entry.happened_at,
+        )
+        for entry in details.entries[-ENTRIES_MAX:]
+    ]
+
+
+def _items(details: Task) -> list[ReadableItem]:
+    items = [item for checklist in details.checklists for item in checklist.items if not item.is_archived]
+    return [
+        ReadableItem(id=item.id, title=item.title, checked=item.is_checked)
+        for item in sorted(items, key=lambda item: item.is_checked)[:ITEMS_MAX]
+    ]
+
+
+def find_readable_tasks(snapshot: Snapshot, agent: EntityId, query: str, limit: int) -> list[TaskHead]:
+    """Find tasks by words in them, or list open ones if there are none; those in scope alone."""
+    entity = snapshot.entity(agent)
+    heads: list[TaskHead] = []
+    after: int | str | None = 0 if query.strip() else None
+    for _ in range(_PAGES_MAX):
+        names, after = _page(snapshot, query, after)
+        for name in names:
+            task = snapshot.entity(id_from_text(name))
+            if task is None or category_refusal(snapshot, entity, task) is not None:
+                continue
+            due = task.value("due")
+            heads.append(
+                TaskHead(
+                    id=name,
+                    title=task.text("title"),
+                    status=task.text("status") or "OPEN",
+                    due=due if isinstance(due, str) else None,
+                )
+            )
+            if len(heads) >= limit:
+                return heads
+        if after is None:
+            break
+    return heads
+
+
+def _page(snapshot: Snapshot, query: str, after: int | str | None) -> tuple[list[str], int | str | None]:
+    """Return the ids of a page of tasks, and what asks for the next page; None at the end."""
+    if query.strip():
+        assert not isinstance(after, str)
+        page = search.search_tasks(
+            snapshot, query, removed=False, after=after or 0, limit=search.LIMIT_DEFAULT
+        )
+        return [task.id for task in page.tasks], page.next
+    assert not isinstance(after, int)
+    lines = tasks.list_tasks(snapshot, closed=False, removed=False, brief=True, after=after, limit=PAGE)
+    return [line.id for line in lines], lines[-1].id if len(lines) == PAGE else None
+
+
+def callable_tools(snapshot: Snapshot, agent: EntityId) -> list[CallableTool]:
+    """Return the tools that an agent of another maker may call, in the order of the table."""
+    entity = snapshot.entity(agent)
+    return [
+        CallableTool(name=name, description=described["description"], arguments=described["parameters"])
+        for name, tool in TOOLS.items()
+        if tool.mode is not CallMode.IMMEDIATE
+        and name != ANSWER_QUESTION
+        and ruling_on(entity, name) is not Ruling.DENIED
+        for described in (tool_description(name, with_evidence=True),)
+    ]
