@@ -47,6 +47,7 @@ _SECTIONS: Final = {
     },
     gettext_noop("Agents propose, you decide"): {
         "agent": CommandEntry("proposals.agent", "Agents: create, add, show, wake, pause, move, destroy."),
+        "mcp": CommandEntry("proposals.mcp", "Let a program propose by the Model Context Protocol."),
         "pending": CommandEntry("proposals.pending", "Show what is proposed."),
         "asks": CommandEntry("proposals.asks", "Show what agents ask permission for."),
         "review": CommandEntry("proposals.review", "Decide on what is proposed, one by one."),

@@ -94,11 +94,12 @@ class FindQuery(Struct, frozen=True, forbid_unknown_fields=True):
 class VerdictsQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """What was decided after the feed position `after` on what an agent, by its name, proposed and asked.
 
-    If there is nothing, the answer waits for `wait_s` seconds at most.
+    Without `after` it is what will be decided from now on. If there is nothing, the answer waits for `wait_s`
+    seconds at most.
     """
 
     agent: AgentRef
-    after: Annotated[int, Meta(ge=0)] = 0
+    after: Annotated[int, Meta(ge=0)] | None = None
     wait_s: Annotated[float, Meta(ge=0, le=WAIT_S_MAX)] = 0.0
 
 
@@ -355,6 +356,8 @@ class OutsideRoutes:
             if not await watch.wait_for_growth(remaining_s):
                 return answer
 
-    def _answer_after(self, query: VerdictsQuery, after: int, snapshot: Snapshot) -> Verdicts:
+    def _answer_after(self, query: VerdictsQuery, after: int | None, snapshot: Snapshot) -> Verdicts:
         agent = find_external_agent(snapshot, query.agent)
-        return verdicts_after(snapshot, agent, after, self._now_ms())
+        return verdicts_after(
+            snapshot, agent, snapshot.feed_end() if after is None else after, self._now_ms()
+        )

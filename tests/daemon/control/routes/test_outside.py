@@ -156,6 +156,7 @@ async def test_a_program_reads_each_verdict_once_and_only_its_own(api: Api) -> N
     assert answer["sets"][0]["items"][0]["state"] == "confirmed"
     again = (await api.ask("GET", f"/v1/verdicts?agent=Claude&after={answer['next']}")).json
     assert again["sets"] == []
+    assert (await api.ask("GET", "/v1/verdicts?agent=Claude")).json == again
     # A position of a journal that was put back since lies beyond the end of this one.
     anew = (await api.ask("GET", "/v1/verdicts?agent=Claude&after=999999")).json
     assert [listed["set"] for listed in anew["sets"]] == [proposed["set"]]

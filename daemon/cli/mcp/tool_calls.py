@@ -1,0 +1,194 @@
+"""What each tool of the door asks of the daemon, and what it answers.
+
+Never decides, never acts under another name than the one that the door was started with, and never fails: a
+refusal is an answer in words.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, Final
+
+from daemon.cli.api import client
+from daemon.cli.api.client import percent_encode
+from daemon.cli.api.command_error import CommandError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Answer = dict[str, Any]
+
+AGENTS: Final = "/v1/external-agents"
+_SLACK_S: Final = 30.0
+_OPEN_STATES: Final = frozenset({"pending", "deferred", "disputed"})
+_WAITS: Final = (
+    "Nothing is done yet: the person decides later. End your turn, "
+    "and call get_decisions when you begin again."
+)
+
+
+class Door:
+    """The tools for one agent, by its name on this device."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._is_registered = False
+        self._calls: dict[str, Callable[[Answer], Answer]] = {
+            "find_tasks": self._find_tasks,
+            "show_task": self._show_task,
+            "propose_changes": self._propose_changes,
+            "ask_permission": self._ask_permission,
+            "use_permission": self._use_permission,
+            "get_decisions": self._get_decisions,
+            "withdraw": self._withdraw,
+        }
+
+    def call(self, tool: str, args: Answer) -> Answer:
+        """Carry a call out; the answer has `refused` if the daemon refuses it, or is away."""
+        try:
+            self._register()
+            return self._calls[tool](args)
+        except CommandError as error:
+            refusal = {"code": error.code, "message": error.message, "hint": error.hint}
+            return {"refused": refusal, "note": " ".join(filter(None, (error.message, error.hint)))}
+
+    def callable_tools(self) -> list[Answer]:
+        """Return the tools that a change may call; none if the daemon is away or does not know the agent."""
+        try:
+            self._register()
+            tools: list[Answer] = client.get(f"{AGENTS}/{percent_encode(self._name)}/tools").json
+        except CommandError:
+            return []
+        return tools
+
+    def read(self, kind: str, name: str) -> Answer:
+        """Read a resource: a set, an ask or a task. Raises `CommandError`."""
+        self._register()
+        return {"sets": self._set, "asks": self._ask, "tasks": self._task}[kind](name)
+
+    def _register(self) -> None:
+        """Name this program to the daemon, once; a person then lets it in."""
+        if not self._is_registered:
+            client.post(f"{AGENTS}/register", {"name": self._name})
+            self._is_registered = True
+
+    # -- reading --------------------------------------------------------------------------------------
+
+    def _find_tasks(self, args: Answer) -> Answer:
+        query = {"agent": self._name, "q": args.get("query", ""), "limit": args.get("limit", 20)}
+        return {"tasks": client.get("/v1/readable-tasks", query).json}
+
+    def _show_task(self, args: Answer) -> Answer:
+        return self._task(args["task"])
+
+    def _task(self, ref: str) -> Answer:
+        path = f"/v1/readable-tasks/{percent_encode(ref)}"
+        return {"task": client.get(path, {"agent": self._name}).json}
+
+    def _set(self, ref: str) -> Answer:
+        path = f"/v1/proposals/{percent_encode(ref)}"
+        answer: Answer = client.get(path, {"agent": self._name}).json
+        return answer
+
+    def _ask(self, ref: str) -> Answer:
+        """Return an ask of this agent's. Raises `CommandError` for one of another."""
+        answer: Answer = client.get(f"/v1/asks/{percent_encode(ref)}").json
+        own = client.get(f"{AGENTS}/{percent_encode(self._name)}").json
+        if answer["agent_id"] != own["id"]:
+            raise CommandError("not_found", "this agent has no such ask")
+        return answer
+
+    def _get_decisions(self, args: Answer) -> Answer:
+        wait_s = args.get("wait_s", 0)
+        if args.get("sets") or args.get("asks"):
+            answer = self._state_of(args)
+            if wait_s and _is_all_open(answer):
+                self._wait(self._position(), wait_s, lambda: not _is_all_open(self._state_of(args)))
+                answer = self._state_of(args)
+            return answer
+        answer = self._verdicts(args.get("since", 0), wait_s)
+        if not answer["sets"] and not answer["asks"]:
+            answer["note"] = "Nothing was decided since. Ask again later."
+        return answer
+
+    def _state_of(self, args: Answer) -> Answer:
+        return {
+            "sets": [self._set(name) for name in args.get("sets", ())],
+            "asks": [self._ask(name) for name in args.get("asks", ())],
+        }
+
+    # -- waiting --------------------------------------------------------------------------------------
+
+    def _verdicts(self, after: int | None, wait_s: float) -> Answer:
+        query = {"agent": self._name, "after": after, "wait_s": str(wait_s)}
+        answer: Answer = client.get("/v1/verdicts", query, wait_s + _SLACK_S).json
+        return answer
+
+    def _position(self) -> int:
+        position: int = self._verdicts(None, 0)["next"]
+        return position
+
+    def _wait(self, position: int, wait_s: float, is_decided: Callable[[], bool]) -> None:
+        """Wait until what this agent waits for is decided, `wait_s` seconds at most."""
+        deadline_s = time.monotonic() + wait_s
+        while not is_decided() and (left_s := deadline_s - time.monotonic()) > 0:
+            position = self._verdicts(position, min(left_s, wait_s))["next"]
+
+    # -- proposing and asking -------------------------------------------------------------------------
+
+    def _propose_changes(self, args: Answer) -> Answer:
+        position, wait_s = self._position(), args.get("wait_s", 0)
+        body = {key: args[key] for key in ("task", "changes", "key")} | {"agent": self._name}
+        answer: Answer = client.post("/v1/proposals", body).json
+        if wait_s:
+            name = answer["set"]
+            self._wait(position, wait_s, lambda: self._set(name)["state"] != "pending")
+            answer = self._set(name)
+        return answer | ({"note": _WAITS} if answer["state"] == "pending" else {})
+
+    def _ask_permission(self, args: Answer) -> Answer:
+        now = client.get("/v1/verdicts", {"agent": self._name})
+        position, wait_s = now.json["next"], args.get("wait_s", 0)
+        # The daemon's clock: this one may be wrong by more than the permission is valid.
+        not_after_s = (now.now_s or 0) + args["valid_minutes"] * 60
+        optional = {key: args[key] for key in ("why", "options") if key in args}
+        body = optional | {
+            "agent": self._name,
+            "name": args["action"]["name"],
+            "args": args["action"]["args"],
+            "title": args["title"],
+            "key": args["key"],
+            "not_after": int(not_after_s * 1000),
+        }
+        answer: Answer = client.post("/v1/asks", body).json
+        if wait_s:
+            name = answer["ask_id"]
+            self._wait(position, wait_s, lambda: self._ask(name)["state"] not in _OPEN_STATES)
+            answer = self._ask(name)
+        return answer | ({"note": _WAITS} if answer["state"] in _OPEN_STATES else {})
+
+    def _use_permission(self, args: Answer) -> Answer:
+        ask = self._ask(args["ask"])
+        body = {"args_hash": args["args_hash"], "execution_id": args["execution_id"]}
+        answer: Answer = client.post(f"/v1/asks/{percent_encode(ask['ask_id'])}/use", body).json
+        if answer["result"] != "granted":
+            answer["note"] = "The permission was not granted: do not act."
+        return answer
+
+    def _withdraw(self, args: Answer) -> Answer:
+        reason = args.get("reason", "")
+        if ("set" in args) == ("ask" in args):
+            raise CommandError("usage", "name a set or an ask, and not both")
+        if "ask" in args:
+            ask = self._ask(args["ask"])
+            path = f"/v1/asks/{percent_encode(ask['ask_id'])}/withdraw"
+            return dict(client.post(path, {"reason": reason}).json)
+        body = {"agent": self._name, "items": args.get("items", []), "reason": reason}
+        return dict(client.post(f"/v1/proposals/{percent_encode(args['set'])}/withdraw", body).json)
+
+
+def _is_all_open(answer: Answer) -> bool:
+    sets, asks = answer["sets"], answer["asks"]
+    return all(listed["state"] == "pending" for listed in sets) and all(
+        listed["state"] in _OPEN_STATES for listed in asks
+    )
