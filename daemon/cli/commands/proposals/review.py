@@ -13,6 +13,7 @@ import click
 from daemon.cli.api import client
 from daemon.cli.api.client import percent_encode
 from daemon.cli.api.command_error import EXIT_DONE, CommandError
+from daemon.cli.commands.proposals.ask_review import AskReview
 from daemon.cli.commands.proposals.decide import DECISION_TIMEOUT_S
 from daemon.cli.commands.proposals.edited_arguments import parse_arguments
 from daemon.cli.framework.declaration import command, pass_output
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from daemon.cli.terminal.output import Output
 
 _PENDING: Final = "/v1/pending"
+_ASKS: Final = "/v1/asks"
 _KEYS: Final = "y,n,d,e,s,j,k,a,u,q,?"
 _KEYS_OF_QUESTION: Final = "n,d,s,j,k,u,q,?"
 _GOOD: Final = ("applied", "already")
@@ -44,23 +46,33 @@ _FATAL: Final = ("no_daemon", "timeout", "forbidden")
 
 @command("review")
 @click.argument("task", nargs=-1)
+@click.option("--asks", "asks_alone", is_flag=True, help="Decide on permissions alone.")
 @pass_output
-def review_command(output: Output, task: tuple[str, ...]) -> int:
+def review_command(output: Output, task: tuple[str, ...], asks_alone: bool) -> int:
     """Decide on proposals one by one, everywhere or on a task, with the keys of `git add -p`.
+
+    What agents ask permission for comes first, what runs out soonest in front.
 
     y confirms, n rejects and asks why, d defers, e edits the arguments, s skips it. j and k show the next and
     the one before. a confirms what is left of the task. u takes the last decision back, q ends, ? explains.
     """
     query = {"task": " ".join(task) or None}
-    answer = client.get(_PENDING, query)
-    if not answer.json:
+    answer = client.ApiAnswer([], "") if asks_alone else client.get(_PENDING, query)
+    # A daemon of an earlier version knows no asks.
+    asks = [] if task else client.find(_ASKS) or []
+    if not answer.json and not asks:
         output.write_answer(answer, lambda _items, _display: (), pending_rows)
         output.write_remark(_("Nothing waits for you."))
         return EXIT_DONE
     if not output.is_for_people or not is_interactive():
-        raise _nobody_there(len(without_other_answers(answer.json)))
+        raise _nobody_there(len(without_other_answers(answer.json)) + len(asks))
     with key_reader() as keys:
-        _Session(output, keys, query, answer).run()
+        try:
+            goes_on = AskReview(keys, asks, output.display(answer)).run()
+        finally:
+            keys.restore_terminal()
+        if goes_on and answer.json:
+            _Session(output, keys, query, answer).run()
     return EXIT_DONE
 
 

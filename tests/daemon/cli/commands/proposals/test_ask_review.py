@@ -1,0 +1,83 @@
+"""A review of permissions at a terminal: what is shown, what each key sends, and what comes after.
+
+Never checks how the daemon decides: answers are scripted.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.daemon.cli import examples
+from tests.daemon.cli.commands.proposals.test_asks import ASK
+from tests.daemon.cli.fake_control import FakeControl
+from tests.support.commands import Placet
+from tests.support.pseudo_terminal import terminal
+
+DECIDE = "POST /v1/decisions"
+HASH = "ab" * 32
+PLAIN: dict[str, Any] = ASK | {"options": [], "asked_hash": HASH}
+
+
+@pytest.fixture
+def one_ask(control: FakeControl) -> FakeControl:
+    control.answers("GET /v1/pending", [])
+    control.answers("GET /v1/asks", [PLAIN])
+    control.answers(DECIDE, [examples.verdict("applied", message="permitted, once")])
+    return control
+
+
+def sent(control: FakeControl) -> dict[str, Any]:
+    (request,) = control.asked(DECIDE)
+    assert request.body["items"] == [PLAIN["ask_id"]]
+    assert request.body["args_hashes"] == {PLAIN["ask_id"]: HASH}
+    return {key: request.body[key] for key in ("verdict", "reason", "option") if key in request.body}
+
+
+@pytest.mark.parametrize(("key", "verdict"), [("y", "confirmed"), ("d", "deferred")])
+def test_a_key_sends_its_verdict_on_what_was_shown(home: Path, one_ask: FakeControl, key: str, verdict: str):
+    with terminal(home, "review") as shown_terminal:
+        shown = shown_terminal.until("?] ")
+        assert "Permission 1 of 1" in shown
+        assert "ana@example.org" in shown
+        assert "\u202e" not in shown
+        assert "1 permission decided" in shown_terminal.end(key)
+    assert sent(one_ask) == {"verdict": verdict}
+
+
+def test_a_rejection_says_why(home: Path, one_ask: FakeControl):
+    with terminal(home, "review") as shown_terminal:
+        shown_terminal.until("?] ")
+        shown_terminal.press("n", "no reason) ")
+        assert "1 permission decided" in shown_terminal.end("not today\r")
+    assert sent(one_ask) == {"verdict": "rejected", "reason": "not today"}
+
+
+def test_a_choice_is_sent_by_its_number_and_a_plain_yes_is_none(home: Path, one_ask: FakeControl):
+    one_ask.forgets("GET /v1/asks")
+    one_ask.answers("GET /v1/asks", [PLAIN | {"options": ["now", "later"]}])
+    with terminal(home, "review", "--asks") as shown_terminal:
+        assert "2  later" in shown_terminal.until("?] ")
+        assert "permit it with this choice" in shown_terminal.press("y")
+        shown_terminal.end("2")
+    assert sent(one_ask) == {"verdict": "confirmed", "option": "later"}
+
+
+def test_proposals_follow_and_q_ends_both(home: Path, one_ask: FakeControl):
+    one_ask.forgets("GET /v1/pending")
+    one_ask.answers("GET /v1/pending", [examples.pending()])
+    one_ask.answers(f"GET /v1/tasks/{examples.TASK}", examples.task(checklists=[]))
+    with terminal(home, "review") as shown_terminal:
+        shown_terminal.until("?] ")
+        assert "1 of 1" in shown_terminal.press("s")
+        shown_terminal.end("q")
+    with terminal(home, "review") as shown_terminal:
+        shown_terminal.until("?] ")
+        assert "Confirm it?" not in shown_terminal.end("q")
+    assert not one_ask.asked(DECIDE)
+
+
+def test_without_a_terminal_it_says_that_something_waits(placet: Placet, one_ask: FakeControl):
+    result = placet("review")
+    assert result.status == 5
+    assert "1 proposal waits" in result.err
