@@ -1,7 +1,7 @@
 """What an agent may do: a policy per tool, and the categories of the tasks that it may work on.
 
 Never loosens anything: a policy can only make a tool wait or deny it, and an unreadable policy denies. The
-tools that are off until a person lets an agent call them wait then, too.
+tools that are off until a person lets a task's agent call them wait then, too.
 """
 
 from enum import IntEnum
@@ -64,11 +64,11 @@ def ruling_on(agent: Entity | None, tool: str) -> Ruling:
     """
     own = Ruling.IMMEDIATE if TOOLS[tool].mode is CallMode.IMMEDIATE else Ruling.DEFERRED
     rulings = [
-        _ruling_of(version.value, tool)
+        _ruling_of(agent, version.value, tool)
         for name in equivalent_names(tool)
         for version in _versions(agent, name)
     ]
-    tightest = max(own, *(rulings or [_ruling_of(None, tool)]))
+    tightest = max(own, *(rulings or [_ruling_of(agent, None, tool)]))
     if tightest is Ruling.DEFERRED and "deferred" not in settable_policies(tool):
         return Ruling.DENIED
     return tightest
@@ -78,13 +78,19 @@ def _versions(agent: Entity | None, tool: str) -> list[Version]:
     return [] if agent is None else agent.versions(policy_field(tool))
 
 
-def _ruling_of(value: Value, tool: str) -> Ruling:
+def _is_on(agent: Entity | None, tool: str) -> bool:
+    """Report whether an agent may call a tool without a policy: one of another maker may call each."""
+    is_of_other_maker = agent is not None and agent.value("task_id") is None
+    return is_of_other_maker or tool not in TOOLS or TOOLS[tool].is_on
+
+
+def _ruling_of(agent: Entity | None, value: Value, tool: str) -> Ruling:
     """Read a policy for a tool.
 
     No policy leaves the tool as it is, on or off; an unknown one, of a newer version, counts as the tightest.
     """
     if value is None:
-        return Ruling.IMMEDIATE if tool not in TOOLS or TOOLS[tool].is_on else Ruling.DENIED
+        return Ruling.IMMEDIATE if _is_on(agent, tool) else Ruling.DENIED
     return _RULINGS.get(value, Ruling.DENIED) if isinstance(value, str) else Ruling.DENIED
 
 
@@ -96,7 +102,7 @@ def permitting_versions(agent: Entity) -> list[Version]:
         for field in agent.fields()
         if field.startswith(prefix)
         for version in agent.versions(field)
-        if _ruling_of(version.value, field.removeprefix(prefix)) is not Ruling.DENIED
+        if _ruling_of(agent, version.value, field.removeprefix(prefix)) is not Ruling.DENIED
     ]
 
 
@@ -109,7 +115,7 @@ def denial_reason(agent: Entity | None, tool: str) -> str | None:
     """Return, for the model, why an agent may not call a tool; None if it may."""
     if ruling_on(agent, tool) is not Ruling.DENIED:
         return None
-    if not TOOLS[tool].is_on and not any(version.value for version in _versions(agent, tool)):
+    if not _is_on(agent, tool) and not any(version.value for version in _versions(agent, tool)):
         return f"{tool} is off until the user lets this agent call it"
     return f"the user's policy for this agent denies {tool}"
 

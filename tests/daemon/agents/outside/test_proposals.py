@@ -294,3 +294,19 @@ def test_programs_that_rename_themselves_fill_no_list(a: Home) -> None:
 def test_a_name_is_one_that_people_can_read(a: Home, name: str) -> None:
     with pytest.raises(Refused, match="all of which can be seen"):
         added(a, name)
+
+
+def test_an_agent_of_another_maker_proposes_tasks_of_their_own(
+    a: Home, agent: EntityId, task: EntityId
+) -> None:
+    new_task = ("add_task", {"title": "Buy stamps"})
+    result = proposed(a, agent, task, new_task)
+    assert result.items[0].state == "pending"
+    assert confirm(a, item_of(result)).result is DecisionOutcome.APPLIED
+    titles = {
+        a.value(entity, "title")
+        for entity in a.read(lambda snapshot: [e.id for e in snapshot.entities("task")])
+    }
+    assert "Buy stamps" in titles
+    a.write(lambda tx: policy_edits.set_tool_policy(tx, agent, "add_task", "denied"))
+    assert proposed(a, agent, task, ("add_task", {"title": "Buy ink"}), key="2").items[0].state == "denied"
