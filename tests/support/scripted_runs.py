@@ -20,6 +20,7 @@ from daemon.agents.tools.model_interface import Model, ModelTurn, RunContext, To
 from store.fold.entity import Entity
 from syncproto.ids import EntityId, id_to_text
 from tests.support.fleet import Home
+from tests.support.patience import LIMIT_S
 
 Step = ModelTurn | Exception | Callable[[RunContext], ModelTurn]
 
@@ -74,14 +75,14 @@ def gathered_inputs(home: Home, agent: EntityId, key: str = "run") -> RunInputs:
 
 
 async def ran(
-    home: Home, agent: EntityId, *steps: Step, key: str = "run", timeout_s: float = 20
+    home: Home, agent: EntityId, *steps: Step, key: str = "run", timeout_s: float = LIMIT_S
 ) -> RunReceipt:
     """Run an agent once."""
     return await run_script(home, agent, Script(list(steps)), key=key, timeout_s=timeout_s)
 
 
 async def run_script(
-    home: Home, agent: EntityId, model: Model, *, key: str = "run", timeout_s: float = 20
+    home: Home, agent: EntityId, model: Model, *, key: str = "run", timeout_s: float = LIMIT_S
 ) -> RunReceipt:
     """Run an agent once with a model that the test looks at afterwards."""
     return await run_agent(

@@ -15,6 +15,7 @@ from store.upkeep.compaction import Retention, compact_step
 from syncproto.ids import EntityId, id_to_text
 from tests.support.decision_verbs import confirm
 from tests.support.fleet import DAY_MS, Fleet, Home
+from tests.support.patience import LIMIT_S
 from tests.support.scheduler_service import Scripted, serving
 
 LONG = "a long thought " * 300
@@ -35,7 +36,7 @@ async def agent(a: Home, task: EntityId) -> EntityId:
     """An agent with a run that said much, a confirmed item and an open one."""
     agent = a.write(lambda tx: lifecycle.create_agent(tx, id_to_text(task), "rules", "interactive"))
     async with serving(a, Scripted(TURN)) as service:
-        await service.scheduler.ask(agent, WISH, wait_s=20)
+        await service.scheduler.ask(agent, WISH, wait_s=LIMIT_S)
     estimate, _ = a.read(lambda snapshot: snapshot.items(task))
     confirm(a, estimate.id)
     return agent

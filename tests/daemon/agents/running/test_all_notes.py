@@ -13,6 +13,7 @@ from store.sentence import foreign_text
 from syncproto.ids import EntityId, id_to_text
 from tests.support.decision_verbs import confirm
 from tests.support.fleet import Fleet, Home
+from tests.support.patience import LIMIT_S
 from tests.support.scheduler_service import Forever, Scripted, Serving, serving
 
 NOTES = ("The first is about paint.", "The second is about nails.")
@@ -28,7 +29,7 @@ async def note_and_run(service: Serving, task: EntityId, agent: EntityId) -> Non
     for text in NOTES:
         await service.note(task, text)
         service.home.fleet.now_ms += 1
-    await service.scheduler.wake(agent, wait_s=20)
+    await service.scheduler.wake(agent, wait_s=LIMIT_S)
 
 
 def read_notes(model: Scripted) -> list[tuple[str, ...]]:
@@ -45,9 +46,9 @@ async def test_one_run_reads_all_notes_if_a_person_asks(a: Home, task: EntityId,
     model = Scripted()
     async with serving(a, model) as service:
         await note_and_run(service, task, agent)
-        await service.scheduler.wake(agent, wait_s=20)
-        await service.scheduler.wake(agent, wait_s=20, all_notes=True)
-        await service.scheduler.wake(agent, wait_s=20)
+        await service.scheduler.wake(agent, wait_s=LIMIT_S)
+        await service.scheduler.wake(agent, wait_s=LIMIT_S, all_notes=True)
+        await service.scheduler.wake(agent, wait_s=LIMIT_S)
     assert read_notes(model) == [NOTES, (), NOTES, ()]
 
 
@@ -69,8 +70,8 @@ async def test_a_request_for_all_notes_outlives_the_process_and_a_failed_run(
         await service.until(has_failed)
     model = Scripted()
     async with serving(a, model) as service:
-        await service.scheduler.wake(agent, wait_s=20)
-        await service.scheduler.wake(agent, wait_s=20)
+        await service.scheduler.wake(agent, wait_s=LIMIT_S)
+        await service.scheduler.wake(agent, wait_s=LIMIT_S)
     assert read_notes(failing) == [NOTES]
     assert read_notes(model) == [NOTES, ()]
 
@@ -95,8 +96,8 @@ async def test_the_next_run_reads_all_notes_after_a_policy_was_loosened_and_not_
     async with serving(a, model) as service:
         await note_and_run(service, task, agent)
         set_policy(a, agent, policy)
-        await service.scheduler.wake(agent, wait_s=20)
-        await service.scheduler.wake(agent, wait_s=20)
+        await service.scheduler.wake(agent, wait_s=LIMIT_S)
+        await service.scheduler.wake(agent, wait_s=LIMIT_S)
     assert read_notes(model) == [NOTES, NOTES if policy == "default" else (), ()]
 
 
@@ -106,10 +107,10 @@ async def test_what_rules_could_not_propose_it_proposes_after_the_policy_was_loo
     set_policy(a, agent, "denied")
     async with serving(a) as service:
         await service.note(task, "It takes 2 hours.")
-        await service.scheduler.wake(agent, wait_s=20)
+        await service.scheduler.wake(agent, wait_s=LIMIT_S)
         assert a.read(lambda snapshot: snapshot.items(task)) == []
         set_policy(a, agent, "default")
-        await service.scheduler.wake(agent, wait_s=20)
+        await service.scheduler.wake(agent, wait_s=LIMIT_S)
     (item,) = a.read(lambda snapshot: snapshot.items(task))
     assert (item.tool, item.args) == ("update_task_estimate", {"minutes": 120})
 
@@ -119,11 +120,11 @@ async def test_notes_that_are_read_again_propose_nothing_behind_a_persons_later_
 ) -> None:
     async with serving(a) as service:
         await service.note(task, "It takes 2 hours.")
-        await service.scheduler.wake(agent, wait_s=20)
+        await service.scheduler.wake(agent, wait_s=LIMIT_S)
         (item,) = a.read(lambda snapshot: snapshot.items(task))
         confirm(a, item.id)
         fleet.now_ms += 1
         a.set(task, estimate_minutes=45)
-        await service.scheduler.wake(agent, wait_s=20, all_notes=True)
+        await service.scheduler.wake(agent, wait_s=LIMIT_S, all_notes=True)
     assert [item.id for item in a.read(lambda snapshot: snapshot.items(task))] == [item.id]
     assert a.value(task, "estimate_minutes") == 45

@@ -26,6 +26,7 @@ from store.transaction import EntityWrite
 from syncproto.commit import AuthorKind
 from syncproto.ids import EntityId, id_to_text
 from tests.support.fleet import Fleet, Home
+from tests.support.patience import LIMIT_S
 from tests.support.scheduler_service import Forever, Scripted, Serving, serving
 
 WORDS = "Break this down."
@@ -63,8 +64,8 @@ async def statuses(service: Serving, agent: EntityId) -> list[RunStatus]:
 async def test_words_are_read_in_one_run_as_the_persons_words(a: Home, agent: EntityId) -> None:
     model = Scripted()
     async with serving(a, model) as service:
-        run = await service.scheduler.ask(agent, WORDS, wait_s=20)
-        await service.scheduler.wake(agent, wait_s=20)
+        run = await service.scheduler.ask(agent, WORDS, wait_s=LIMIT_S)
+        await service.scheduler.wake(agent, wait_s=LIMIT_S)
     assert run is not None
     assert (run.status, run.reason) == (RunStatus.COMPLETED, "asked by a person")
     assert read_wishes(model) == [(WORDS,), ()]
@@ -84,7 +85,7 @@ async def test_words_from_another_device_make_one_run_on_the_home_device(
         service.scheduler.on_store_growth()
         await service.completed(agent, 1)
     async with serving(a, model) as service:
-        await service.scheduler.wake(agent, wait_s=20)
+        await service.scheduler.wake(agent, wait_s=LIMIT_S)
     fleet.sync()
     assert read_wishes(model) == [(WORDS,), ()]
     assert waiting_words(b, agent) == []
@@ -119,11 +120,11 @@ async def test_a_run_that_failed_is_the_answer_and_the_next_run_reads_the_words_
 ) -> None:
     model = Scripted(ModelFault(foreign_text("no answer")))
     async with serving(a, model) as service:
-        run = await service.scheduler.ask(agent, WORDS, wait_s=20)
+        run = await service.scheduler.ask(agent, WORDS, wait_s=LIMIT_S)
         assert run is not None
         assert run.status is RunStatus.FAILED
     async with serving(a, model) as service:
-        await service.scheduler.wake(agent, wait_s=20)
+        await service.scheduler.wake(agent, wait_s=LIMIT_S)
         assert sorted(await statuses(service, agent)) == [RunStatus.COMPLETED, RunStatus.FAILED]
     assert read_wishes(model) == [(WORDS,), (WORDS,)]
 
@@ -241,7 +242,7 @@ async def test_words_are_evidence_against_an_earlier_tick_of_the_person(
         return ModelTurn((ToolCall("update_checklist_items", {"items": [element], "rationale": "Said so."}),))
 
     async with serving(a, Scripted(tick)) as service:
-        await service.scheduler.ask(agent, "I have called Ana.", wait_s=20)
+        await service.scheduler.ask(agent, "I have called Ana.", wait_s=LIMIT_S)
     assert [item_of_task.tool for item_of_task in a.read(lambda snapshot: snapshot.items(task))] == [
         "update_checklist_item"
     ]
