@@ -17,10 +17,11 @@ async def test_an_address_where_nothing_listens_is_told_in_the_systems_words(fle
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         place = Address(*probe.getsockname())
-    dialling = Connector(phone.identity, phone.limits)
-    with pytest.raises(Unreachable) as error:
-        await dialling.connect_to_member(place, phone.identity.certificate)
-    await dialling.close()
+        # Bound and not listening: no other program gets the port meanwhile.
+        dialling = Connector(phone.identity, phone.limits)
+        with pytest.raises(Unreachable) as error:
+            await dialling.connect_to_member(place, phone.identity.certificate)
+        await dialling.close()
     assert (str(error.value), error.value.kind) == (
         f"{place}: Connection refused",
         UnreachableReason.NOT_LISTENING,
