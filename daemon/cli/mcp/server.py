@@ -18,7 +18,7 @@ from mcp.shared.exceptions import MCPError
 
 from daemon import __version__
 from daemon.cli.api.command_error import CommandError
-from daemon.cli.mcp.tool_calls import Door
+from daemon.cli.mcp.tool_calls import Door, DoorRefusal
 from daemon.cli.mcp.tool_table import INSTRUCTIONS, TOOLS, ToolEntry, input_schema
 
 _SCHEME: Final = "placet://"
@@ -102,7 +102,7 @@ class _Handlers:
             raise MCPError(code=types.INVALID_PARAMS, message=f"there is no resource {uri[:80]!r}")
         try:
             content = await _in_thread(partial(self._door.read, kind, name))
-        except CommandError as error:
+        except (CommandError, DoorRefusal) as error:
             raise MCPError(code=types.INVALID_PARAMS, message=error.message) from error
         text = types.TextResourceContents(uri=uri, mime_type="application/json", text=json.dumps(content))
         return types.ReadResourceResult(contents=[text])

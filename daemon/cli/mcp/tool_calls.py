@@ -27,6 +27,14 @@ _WAITS: Final = (
 )
 
 
+class DoorRefusal(Exception):
+    """What the door itself refuses. Its words are English, because a model reads them."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code, self.message, self.hint = code, message, ""
+
+
 class Door:
     """The tools for one agent, by its name on this device."""
 
@@ -48,7 +56,7 @@ class Door:
         try:
             self._register()
             return self._calls[tool](args)
-        except CommandError as error:
+        except (CommandError, DoorRefusal) as error:
             refusal = {"code": error.code, "message": error.message, "hint": error.hint}
             return {"refused": refusal, "note": " ".join(filter(None, (error.message, error.hint)))}
 
@@ -62,7 +70,7 @@ class Door:
         return tools
 
     def read(self, kind: str, name: str) -> Answer:
-        """Read a resource: a set, an ask or a task. Raises `CommandError`."""
+        """Read a resource: a set, an ask or a task. Raises `CommandError` and `DoorRefusal`."""
         self._register()
         return {"sets": self._set, "asks": self._ask, "tasks": self._task}[kind](name)
 
@@ -91,11 +99,11 @@ class Door:
         return answer
 
     def _ask(self, ref: str) -> Answer:
-        """Return an ask of this agent's. Raises `CommandError` for one of another."""
+        """Return an ask of this agent's. Raises `DoorRefusal` for one of another."""
         answer: Answer = client.get(f"/v1/asks/{percent_encode(ref)}").json
         own = client.get(f"{AGENTS}/{percent_encode(self._name)}").json
         if answer["agent_id"] != own["id"]:
-            raise CommandError("not_found", "this agent has no such ask")
+            raise DoorRefusal("not_found", "this agent has no such ask")
         return answer
 
     def _get_decisions(self, args: Answer) -> Answer:
@@ -178,7 +186,7 @@ class Door:
     def _withdraw(self, args: Answer) -> Answer:
         reason = args.get("reason", "")
         if ("set" in args) == ("ask" in args):
-            raise CommandError("usage", "name a set or an ask, and not both")
+            raise DoorRefusal("usage", "name a set or an ask, and not both")
         if "ask" in args:
             ask = self._ask(args["ask"])
             path = f"/v1/asks/{percent_encode(ask['ask_id'])}/withdraw"
