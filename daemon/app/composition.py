@@ -62,6 +62,7 @@ from daemon.web.devices import devices_routes, pairing_routes
 from daemon.web.frame.rendering import Renderer
 from daemon.web.server import PageServer
 from daemon.web.services import PageServices
+from daemon.web.tasks import task_routes
 from store.sentence import Sentence, foreign_text, sentence
 from store.store import Store
 from store.threads import StoreThreads
@@ -197,6 +198,7 @@ class Daemon:
         routes = [
             *devices_routes.routes(services, self._peers, self._checks().list_findings),
             *pairing_routes.routes(services, self._peers),
+            *task_routes.routes(services, self._human_input(), *self._on_new_task()),
         ]
         self._page = PageServer(
             services, self._settings.web, self._data, state, self._clock.randomness, more_routes=routes

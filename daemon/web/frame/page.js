@@ -254,4 +254,17 @@ channel.onmessage = ({ data }) => heard(data);
 if (navigator.locks) navigator.locks.request("placet-live", () => new Promise(follow));
 else follow();
 
+// -- keys that act on every page ----------------------------------------------------------------------
+
+document.addEventListener("keydown", (event) => {
+  const { ctrlKey, metaKey, altKey, key, target, repeat } = event;
+  if (ctrlKey || metaKey || altKey || repeat || localStorage.getItem("keys") === "off") return;
+  if (target.closest("input, textarea, select, [contenteditable], dialog")) return;
+  if (key !== "c" && key !== "/") return;
+  event.preventDefault();
+  const search = document.getElementById("q");
+  if (key === "/" && search) search.focus();
+  else location.href = key === "c" ? "/tasks/new" : "/tasks";
+});
+
 if (document.querySelector(".card, .empty")) import("./review.js");

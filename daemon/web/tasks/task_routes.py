@@ -1,0 +1,235 @@
+"""The routes of the tasks: a list with a search, one task with what a person does to it, and a new task.
+
+Never changes anything on a GET. A form that is refused is shown again with what was typed.
+"""
+
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any, Final
+
+import msgspec
+from aiohttp import web
+from multidict import MultiDictProxy
+
+from daemon.agents.person import inbox
+from daemon.cli.wording import terms
+from daemon.journal import checklist_items, entries, search, tasks
+from daemon.journal.checklist_items import ItemEdit
+from daemon.journal.entries import NewEntry
+from daemon.journal.fields.validation import STATUSES
+from daemon.journal.human_input import HumanInput
+from daemon.journal.tasks import NewTask, TaskEdit
+from daemon.journal.views.structures import ClockJson, Task
+from daemon.journal.views.task_lines import TaskLine, task_lines_page
+from daemon.refusal import Refused
+from daemon.web.card.item_rows import card_of
+from daemon.web.card.verdict_form import decide_form
+from daemon.web.forms import read_form, refuse_form
+from daemon.web.page_answer import page_answer
+from daemon.web.refusals import refusal_words, shortfall_words
+from daemon.web.services import PageServices
+from daemon.web.tasks.task_rows import page_of_task, row_of_line
+from store.snapshot import Snapshot
+from store.transaction import Transaction
+from syncproto.ids import EntityId, id_from_text
+
+PATH: Final = "/tasks"
+NEW_PATH: Final = "/tasks/new"
+SHOWN_MAX: Final = 100
+CARDS_MAX: Final = 20
+_TASK: Final = "{task:[0-9a-f]{32}}"
+
+OnNewTask = Callable[[Transaction, EntityId], None]
+
+
+def routes(
+    services: PageServices, human_input: HumanInput, on_new_task: OnNewTask | None = None
+) -> list[web.RouteDef]:
+    """Return the routes of this room. `human_input` reads the days and lengths that people type."""
+    room = _Tasks(services, human_input, on_new_task)
+    return [
+        web.get(PATH, room.show_list),
+        web.get(NEW_PATH, room.show_form),
+        web.post(NEW_PATH, room.make),
+        web.get(f"{PATH}/{_TASK}", room.show),
+        web.post(f"{PATH}/{_TASK}", room.act),
+    ]
+
+
+class _Tasks:
+    def __init__(
+        self, services: PageServices, human_input: HumanInput, on_new_task: OnNewTask | None
+    ) -> None:
+        self._services = services
+        self._typed = human_input
+        self._on_new_task = on_new_task
+
+    # -- the list -------------------------------------------------------------------------------------
+
+    async def show_list(self, request: web.Request) -> web.Response:
+        """Show a page of tasks, or those in which words were found."""
+        query, closed = request.query.get("q", "").strip(), request.query.get("all") == "yes"
+        after, place = self._services.store.feed_end, request.query.get("after", "")
+        fault, more = "", ""
+        try:
+            if query:
+                lines = await self._services.store.read(lambda snapshot: _matching_tasks(snapshot, query))
+            else:
+                lines = await self._services.store.read(
+                    lambda snapshot: task_lines_page(
+                        snapshot, closed=closed, removed=False, after=place or None, limit=SHOWN_MAX
+                    )
+                )
+                more = lines[-1].id if len(lines) == SHOWN_MAX else ""
+        except Refused as refused:
+            lines, fault = [], refusal_words(refused)
+        now_s = self._services.now_ms() / 1000
+        return await self._answer(
+            "tasks/tasks.html",
+            HTTPStatus.OK,
+            after=after,
+            fault=fault,
+            rows=[row_of_line(line, now_s) for line in lines],
+            query=query,
+            closed=closed,
+            more=more,
+        )
+
+    # -- a new task -----------------------------------------------------------------------------------
+
+    async def show_form(self, request: web.Request) -> web.Response:
+        del request
+        return await self._form({}, "")
+
+    async def make(self, request: web.Request) -> web.Response:
+        """Make a task of what was typed, and show it."""
+        form = await read_form(request)
+        fault = shortfall_words(self._services)
+        if not fault:
+            try:
+                task = await self._services.store.write(lambda tx: self._add(tx, form))
+            except Refused as refused:
+                fault = refusal_words(refused)
+            else:
+                return _redirect(task.id)
+        return await self._form(form, fault)
+
+    def _add(self, tx: Transaction, form: MultiDictProxy[str]) -> Task:
+        new = NewTask(
+            title=form.get("title", ""),
+            due=form.get("due", "").strip() or None,
+            estimate_minutes=form.get("estimate", "").strip() or None,
+        )
+        task = tasks.add(tx, self._typed.read_new_task(new))
+        note = form.get("note", "").strip()
+        if note:
+            entries.add(tx, task.id, NewEntry(note))
+        if self._on_new_task is not None:
+            self._on_new_task(tx, id_from_text(task.id))
+        return task
+
+    async def _form(self, typed: Any, fault: str) -> web.Response:
+        fields = {name: typed.get(name, "") for name in ("title", "due", "estimate", "note")}
+        status = HTTPStatus.CONFLICT if fault else HTTPStatus.OK
+        after = self._services.store.feed_end
+        return await self._answer("tasks/new.html", status, after=after, typed=fields, fault=fault)
+
+    # -- one task -------------------------------------------------------------------------------------
+
+    async def show(self, request: web.Request) -> web.Response:
+        return await self._page(request.match_info["task"])
+
+    async def act(self, request: web.Request) -> web.Response:
+        """Do what a form asks for, and show the task; what is refused is said, and what was typed stays."""
+        form, ref = await read_form(request), request.match_info["task"]
+        if "decide" in form:
+            outcome = await decide_form(self._services, form)
+            return await self._page(ref, outcome=outcome)
+        fault = shortfall_words(self._services)
+        if not fault:
+            try:
+                await self._services.store.write(lambda tx: _change(tx, ref, form))
+            except Refused as refused:
+                fault = refusal_words(refused)
+            else:
+                return _redirect(ref)
+        return await self._page(ref, fault=fault, typed=form.get("note", ""))
+
+    async def _page(self, ref: str, *, fault: str = "", typed: str = "", outcome: Any = None) -> web.Response:
+        now_ms, after = self._services.now_ms(), self._services.store.feed_end
+        try:
+            task, cards = await self._services.store.read(lambda snapshot: _read(snapshot, ref, now_ms))
+        except Refused as refused:
+            words = refusal_words(refused)
+            return await self._answer("tasks/gone.html", HTTPStatus.NOT_FOUND, after=after, fault=words)
+        refused_items = outcome is not None and outcome.refusals
+        return await self._answer(
+            "tasks/task.html",
+            HTTPStatus.CONFLICT if fault or refused_items else HTTPStatus.OK,
+            after=after,
+            task=page_of_task(task, now_ms / 1000),
+            cards=[card_of(card, now_ms / 1000) for card in cards[:CARDS_MAX]],
+            statuses={status: terms.task_status(status) for status in STATUSES},
+            fault=fault,
+            typed=typed,
+            outcome=outcome,
+        )
+
+    async def _answer(self, template: str, status: HTTPStatus, **values: Any) -> web.Response:
+        return await page_answer(self._services, template, status, room="tasks", **values)
+
+
+def _redirect(task: str) -> web.Response:
+    return web.Response(status=HTTPStatus.SEE_OTHER, headers={"Location": f"{PATH}/{task}"})
+
+
+def _read(snapshot: Snapshot, ref: str, now_ms: int) -> tuple[Task, list[inbox.InboxCard]]:
+    task = tasks.show(snapshot, ref)
+    return task, inbox.list_cards(snapshot, now_ms, id_from_text(task.id))
+
+
+def _matching_tasks(snapshot: Snapshot, query: str) -> list[TaskLine]:
+    """Return the tasks in which words are, the best first, as lines of the list."""
+    page = search.search_tasks(snapshot, query, removed=False, after=0, limit=search.LIMIT_DEFAULT)
+    shown = [tasks.show(snapshot, task.id) for task in page.tasks]
+    return [
+        TaskLine(
+            task.id,
+            task.title,
+            task.status,
+            task.priority,
+            task.due,
+            task.estimate_minutes,
+            task.labels,
+            task.label_colors,
+            task.category,
+            task.checklist_progress,
+        )
+        for task in shown
+    ]
+
+
+def _change(tx: Transaction, ref: str, form: MultiDictProxy[str]) -> None:
+    """Write what a form of a task asks for. Raises Refused, and HTTPBadRequest for any other form."""
+    match form.get("do", ""):
+        case "note":
+            entries.add(tx, ref, NewEntry(form.get("note", "")))
+        case "status":
+            reason = form.get("reason", "").strip()
+            edit = TaskEdit(status=form.get("status", ""), base=_clock(form))
+            tasks.edit(tx, ref, msgspec.structs.replace(edit, reason=reason) if reason else edit)
+        case "tick" | "untick" as deed:
+            edit_of_item = ItemEdit(is_checked=deed == "tick", base=_clock(form))
+            checklist_items.edit_item(tx, form.get("item", ""), edit_of_item)
+        case "item":
+            checklist_items.add_item(tx, ref, checklist_items.NewItem(title=form.get("title", "")))
+        case _:
+            raise refuse_form()
+
+
+def _clock(form: MultiDictProxy[str]) -> ClockJson:
+    """Return what the page showed of what the form changes."""
+    try:
+        return msgspec.json.decode(form.get("base", ""), type=ClockJson)
+    except msgspec.MsgspecError:
+        raise refuse_form() from None

@@ -1,0 +1,137 @@
+"""Tasks in words, for the templates: a line of the list, and one task with its notes and checklists.
+
+Never cuts a note: the journal's views bound what they show, and count the rest.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from daemon.cli.translation import _, ngettext
+from daemon.cli.wording import terms
+from daemon.cli.wording.dates import due_words, duration_words, relative_time
+from daemon.journal.views.structures import Checklist, Entry, Task
+from daemon.journal.views.task_lines import TaskLine
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRow:
+    """A task in the list: `facts` are due date, length and progress in words."""
+
+    id: str
+    title: str
+    status: str
+    is_late: bool
+    facts: list[str]
+    labels: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class NoteRow:
+    """A note: who wrote it, when, and its lines."""
+
+    id: str
+    by: str
+    lines: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ItemRow:
+    """An item of a checklist; `base` is what a tick gives back, so that it counts against what was shown."""
+
+    id: str
+    title: str
+    is_checked: bool
+    base: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListRow:
+    """A checklist with the items that are shown of it."""
+
+    id: str
+    title: str
+    items: list[ItemRow]
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class TaskPage:
+    """One task, the newest note first. `base` is what a form gives back, so that it counts against that."""
+
+    id: str
+    title: str
+    status: str
+    facts: list[str]
+    labels: list[str]
+    notes: list[NoteRow]
+    lists: list[ListRow]
+    left_out: str
+    agent_id: str | None
+    base: str
+    has_conflicts: bool
+
+
+def row_of_line(line: TaskLine, now_s: float) -> TaskRow:
+    """Return a line of the list in words."""
+    due, days = due_words(line.due, now_s)
+    progress = line.checklist_progress
+    facts = [
+        _("due {day}").format(day=due) if due else "",
+        duration_words(line.estimate_minutes) if line.estimate_minutes else "",
+        f"{progress.completed}/{progress.total}" if progress.total else "",
+        line.category or "",
+    ]
+    return TaskRow(
+        id=line.id,
+        title=line.title,
+        status=terms.task_status(line.status),
+        is_late=days is not None and days < 0,
+        facts=[fact for fact in facts if fact],
+        labels=line.labels,
+    )
+
+
+def page_of_task(task: Task, now_s: float) -> TaskPage:
+    """Return one task in words."""
+    due, _days = due_words(task.due, now_s)
+    facts = [
+        _("due {day}").format(day=due) if due else "",
+        duration_words(task.estimate_minutes) if task.estimate_minutes else "",
+        task.category or "",
+    ]
+    left_out = sum(task.left_out.values()) if isinstance(task.left_out, dict) else 0
+    more = ngettext("{count} more is not shown here", "{count} more are not shown here", left_out)
+    return TaskPage(
+        id=task.id,
+        title=task.title,
+        status=task.status,
+        facts=[fact for fact in facts if fact],
+        labels=task.labels,
+        notes=[_note(entry, now_s) for entry in reversed(task.entries)],
+        lists=[_list(checklist) for checklist in task.checklists],
+        left_out=more.format(count=left_out) if left_out else "",
+        agent_id=task.agent_id,
+        base=_as_text(task.vector_clock),
+        has_conflicts=bool(task.conflicts),
+    )
+
+
+def _note(entry: Entry, now_s: float) -> NoteRow:
+    author = entry.author if entry.author not in (None, "user") else ""
+    by = [author or "", entry.device_name or "", relative_time(entry.happened_at, now_s)]
+    return NoteRow(entry.id, " · ".join(filter(None, by)), entry.text.splitlines())
+
+
+def _list(checklist: Checklist) -> ListRow:
+    items = [
+        ItemRow(item.id, item.title, item.is_checked, _as_text(item.vector_clock))
+        for item in checklist.items
+        if not item.is_archived
+    ]
+    return ListRow(checklist.id, checklist.title, items, checklist.left_out)
+
+
+def _as_text(clock: Any) -> str:
+    return msgspec.json.encode(clock).decode()

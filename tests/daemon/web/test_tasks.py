@@ -1,0 +1,165 @@
+"""The tasks on the page: a list, a search, a new task, and what a person does to one, by plain forms.
+
+Never runs a script: tests/e2e/test_page_tasks.py does.
+"""
+
+import re
+from collections.abc import AsyncIterator
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from daemon.journal import tasks as task_use_cases
+from daemon.journal.human_input import HumanInput
+from daemon.web.tasks import task_routes
+from store.transaction import EntityWrite, Transaction
+from syncproto.ids import EntityId, id_to_text
+from tests.daemon.web.conftest import Page, PageAnswer
+
+
+class TaskPage(Page):
+    """A page with the room of tasks. `made` are the tasks that were announced to whoever wants new ones."""
+
+    def __init__(self, folder: Path, **settings: Any) -> None:
+        super().__init__(folder, **settings)
+        self.made: list[EntityId] = []
+
+    def more_routes(self) -> list[web.RouteDef]:
+        human_input = HumanInput(self.now_ms, UTC, "en")
+        return task_routes.routes(self.services, human_input, lambda _tx, task: self.made.append(task))
+
+    async def task(self, **fields: Any) -> str:
+        def use(tx: Transaction) -> str:
+            task = tx.new_id()
+            tx.commit([EntityWrite(task, "task", {"title": "Write to Ana", "status": "OPEN"} | fields)])
+            return id_to_text(task)
+
+        return await self.store.write(use)
+
+    async def shown(self, ref: str) -> Any:
+        return await self.store.read(lambda snapshot: task_use_cases.show(snapshot, ref))
+
+    async def follow(self, answer: PageAnswer) -> PageAnswer:
+        assert answer.status == 303, answer.text
+        return await self.ask(answer.headers["Location"])
+
+
+@pytest.fixture
+async def page(tmp_path: Path) -> AsyncIterator[TaskPage]:
+    page = TaskPage(tmp_path)
+    await page.start()
+    await page.sign_in()
+    yield page
+    await page.stop()
+    page.store.close()
+
+
+def base(text: str, deed: str) -> dict[str, str]:
+    """Return the hidden fields of the first form whose button does this."""
+    forms = re.findall(r"<form.*?</form>", text, re.DOTALL)
+    form = next(form for form in forms if f'value="{deed}"' in form)
+    fields = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form))
+    return {name: value.replace("&#34;", '"') for name, value in fields.items()}
+
+
+async def test_a_new_task_is_made_with_days_and_lengths_as_people_type_them(page: TaskPage) -> None:
+    typed = {
+        "title": "Renew the passport",
+        "due": "2026-12-24",
+        "estimate": "1h 30",
+        "note": "Two photos.\nBoth new.",
+    }
+    answer = await page.follow(await page.ask("/tasks/new", typed))
+    assert answer.status == 200
+    assert "Renew the passport" in answer.text
+    assert "<p><bdi>Two photos.</bdi></p><p><bdi>Both new.</bdi></p>" in answer.text.replace("\n", "")
+    (made,) = page.made
+    task = await page.shown(id_to_text(made))
+    assert (task.due, task.estimate_minutes) == ("2026-12-24", 90)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"title": " "}, {"title": "x", "due": "someday"}, {"title": "x", "estimate": "long"}]
+)
+async def test_what_is_refused_is_said_and_stays_typed(page: TaskPage, wrong: dict[str, str]) -> None:
+    answer = await page.ask("/tasks/new", {"note": "My own words", **wrong})
+    assert (answer.status, "refusal" in answer.text) == (409, True)
+    assert "My own words" in answer.text
+    assert page.made == []
+
+
+async def test_the_list_shows_open_tasks_a_page_at_a_time_and_finds_words(
+    page: TaskPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(task_routes, "SHOWN_MAX", 2)
+    for title in ("Call Ana", "Call the doctor", "Write"):
+        await page.task(title=title)
+    await page.task(title="Old letter", status="DONE")
+    first = (await page.ask("/tasks")).text
+    assert ("Call Ana" in first, "Write" in first, "Old letter" in first) == (True, False, False)
+    more = re.search(r'href="(/tasks\?after=[0-9a-f]+)"', first)
+    assert more is not None
+    assert "Write" in (await page.ask(more[1])).text
+    result = (await page.ask("/tasks?q=doctor")).text
+    assert ("Call the doctor" in result, "Call Ana" in result) == (True, False)
+    assert "Nothing was found" in (await page.ask("/tasks?q=zebra")).text
+    assert "refusal" in (await page.ask("/tasks?q=-x")).text
+
+
+async def test_a_person_writes_notes_ticks_items_and_sets_the_status(page: TaskPage) -> None:
+    ref = await page.task()
+    path = f"/tasks/{ref}"
+    await page.follow(await page.ask(path, {"do": "note", "note": "She answers on Monday."}))
+    shown = await page.follow(await page.ask(path, {"do": "item", "title": "Buy stamps"}))
+    shown = await page.follow(await page.ask(path, {"do": "tick", **base(shown.text, "tick")}))
+    assert "Take the tick from: Buy stamps" in shown.text
+    shown = await page.follow(await page.ask(path, {"do": "untick", **base(shown.text, "untick")}))
+    status = {"do": "status", "status": "BLOCKED", "reason": "No stamps", **base(shown.text, "status")}
+    await page.follow(await page.ask(path, status))
+    task = await page.shown(ref)
+    assert (task.status, task.reason, task.entries[0].text) == (
+        "BLOCKED",
+        "No stamps",
+        "She answers on Monday.",
+    )
+    assert "0/1" in (await page.ask("/tasks")).text
+    assert [item.is_checked for item in task.checklists[0].items] == [False]
+    refused = await page.ask(path, {"do": "status", "status": "SOON", **base(shown.text, "status")})
+    assert (refused.status, "refusal" in refused.text) == (409, True)
+
+
+@pytest.mark.parametrize(
+    "form", [{}, {"do": "rm"}, {"do": "status", "status": "DONE"}, {"do": "tick", "base": "x"}]
+)
+async def test_a_form_that_the_page_does_not_send_is_refused(page: TaskPage, form: dict[str, str]) -> None:
+    path = f"/tasks/{await page.task()}"
+    assert (await page.ask(path, form)).status == 400
+
+
+async def test_a_task_that_is_gone_is_said_to_be(page: TaskPage) -> None:
+    ref = await page.task()
+    await page.store.write(lambda tx: task_use_cases.remove(tx, ref))
+    for answer in (await page.ask(f"/tasks/{ref}"), await page.ask(f"/tasks/{'0' * 32}")):
+        assert answer.status == 404
+    lost = await page.ask(f"/tasks/{ref}", {"do": "note", "note": "Too late"})
+    assert lost.status == 404
+
+
+async def test_hostile_words_are_shown_harmlessly(page: TaskPage) -> None:
+    ref = await page.task(title="<script>alert(1)</script>\u202egnp")
+    await page.ask(f"/tasks/{ref}", {"do": "note", "note": "<img src=x>\x1b[31m"})
+    for path in ("/tasks", f"/tasks/{ref}"):
+        text = (await page.ask(path)).text
+        assert "<script>alert" not in text
+        assert "<img" not in text
+        assert "\u202e" not in text
+        assert "\x1b" not in text
+
+
+async def test_another_site_makes_nothing(page: TaskPage) -> None:
+    answer = await page.ask("/tasks/new", {"title": "x"}, headers={"Sec-Fetch-Site": "cross-site"})
+    assert answer.status == 403
+    assert page.made == []

@@ -1,0 +1,109 @@
+"""Tasks in a real browser, with real daemons: a new one by keys alone, and what a person does to it.
+
+Never repeats what tests/daemon/web asks without a browser.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser
+
+from tests.support.browser import WEB, Tab, browser, propose, signed_in
+from tests.support.devices import Device, MakeDevice, pair
+
+pytestmark = [pytest.mark.e2e, pytest.mark.external("chromium")]
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with browser() as running:
+        yield running
+
+
+@pytest.fixture
+def laptop(device: MakeDevice) -> Device:
+    return device("laptop", **WEB)
+
+
+def axe_findings(tab: Tab) -> list[str]:
+    """Return what axe-core finds on the page as it is now."""
+    violations = Axe().run(tab.page).response["violations"]
+    return [f"{finding['id']}: {finding['nodes'][0]['html']}" for finding in violations]
+
+
+def test_a_task_is_made_noted_and_finished_by_keys_alone(laptop: Device, chromium: Browser):
+    with signed_in(chromium, laptop) as tab:
+        keyboard = tab.page.keyboard
+        keyboard.press("c")
+        tab.page.wait_for_selector("[name=title]:focus")
+        keyboard.type("Renew the passport")
+        keyboard.press("Tab")
+        keyboard.type("2030-12-24")
+        keyboard.press("Enter")
+        tab.page.wait_for_selector("h1 :text('Renew the passport')")
+        tab.page.focus("[name=note]")
+        keyboard.type("Two photos.")
+        keyboard.press("Tab")
+        keyboard.press("Enter")
+        tab.page.wait_for_selector(".item :text('Two photos.')")
+        tab.page.select_option("[name=status]", "DONE")
+        tab.page.press("[name=reason]", "Enter")
+        tab.page.wait_for_load_state()
+        keyboard.press("/")
+        tab.page.wait_for_selector("h1:text('Tasks')")
+        assert tab.complaints == []
+    task = laptop.do("show", "passport")
+    assert (task["status"], task["due"], task["entries"][0]["text"]) == ("DONE", "2030-12-24", "Two photos.")
+
+
+def test_a_task_of_another_device_appears_and_what_is_typed_stays(
+    laptop: Device, device: MakeDevice, chromium: Browser
+):
+    phone = device("phone")
+    pair(laptop, phone)
+    ref = laptop.do("add", "Write to Ana")["id"]
+    with signed_in(chromium, laptop) as tab:
+        origin = tab.page.evaluate("location.origin")
+        tab.page.goto(f"{origin}/tasks/{ref}")
+        tab.page.fill("textarea[name=note]", "Half a sen")
+        phone.do("sync", "--wait", "60")
+        phone.do("note", "ana", "She answers on Monday.")
+        tab.page.wait_for_selector(".item :text('She answers on Monday.')")
+        assert tab.page.input_value("textarea[name=note]") == "Half a sen"
+        tab.page.goto(f"{origin}/tasks")
+        phone.do("add", "Buy stamps")
+        tab.page.wait_for_selector(".item :text('Buy stamps')")
+
+
+def test_tasks_work_without_scripts(laptop: Device, chromium: Browser):
+    with signed_in(chromium, laptop) as tab:
+        origin, state = tab.page.evaluate("location.origin"), tab.page.context.storage_state()
+    page = chromium.new_context(java_script_enabled=False, storage_state=state).new_page()
+    page.goto(f"{origin}/tasks/new")
+    page.fill("[name=title]", "Renew the passport")
+    page.fill("[name=due]", "some day")
+    page.click("button.main")
+    page.wait_for_selector(".refusal")
+    assert page.input_value("[name=title]") == "Renew the passport"
+    page.fill("[name=due]", "")
+    page.click("button.main")
+    page.wait_for_selector("h1 :text('Renew the passport')")
+
+
+@pytest.mark.parametrize("width", [360, 1440])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing(laptop: Device, chromium: Browser, theme: str, width: int):
+    options = {"color_scheme": theme, "viewport": {"width": width, "height": 900}}
+    with signed_in(chromium, laptop, **options) as tab:
+        origin = tab.page.evaluate("location.origin")
+        findings = []
+        tab.page.goto(f"{origin}/tasks")
+        findings.append(axe_findings(tab))
+        propose(laptop, "Renew the passport")
+        laptop.do("check", "add", "passport", "Two photos")
+        ref = laptop.do("show", "passport")["id"]
+        for path in ("/tasks", "/tasks/new", f"/tasks/{ref}"):
+            tab.page.goto(f"{origin}{path}")
+            findings.append(axe_findings(tab))
+    assert findings == [[]] * 4
