@@ -8,6 +8,7 @@ import asyncio
 import json
 import subprocess
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -44,7 +45,9 @@ def speak(device: Device, era: str, story: Callable[[Call], Awaitable[Any]]) -> 
             call.client = client  # type: ignore[attr-defined]
             return await story(call)
 
-    return asyncio.run(asyncio.wait_for(main(), LIMIT_S))
+    # In a thread: a test that drives a browser has an event loop already.
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(lambda: asyncio.run(asyncio.wait_for(main(), LIMIT_S))).result()
 
 
 @pytest.mark.parametrize("era", ERAS)

@@ -15,6 +15,7 @@ from daemon.agents.deciding.decisions import (
     unknown_item_result,
 )
 from daemon.agents.deciding.verdict_needs import NOT_COUNTED, lack_here
+from daemon.agents.deciding.verdict_requests import RequestedVerdict
 from daemon.journal.fields import validation
 from daemon.refusal import usage_error
 from store.fold.verdicts import Verdict
@@ -43,7 +44,7 @@ _LEADS_TO: Final = {
 def decide(
     tx: Transaction,
     ask: EntityId,
-    verdict: Verdict,
+    requested: Verdict | RequestedVerdict,
     *,
     reason: str | None,
     via: str,
@@ -56,7 +57,7 @@ def decide(
     `edit` replaces arguments, and `option` is one of those that the agent offers. Raises Refused for another
     option, and for an edit that could not be asked either.
     """
-    original = read_ask(tx, ask)
+    verdict, original = Verdict(requested), read_ask(tx, ask)
     if original is None:
         return unknown_item_result(ask)
     if option is not None and option not in original.options:

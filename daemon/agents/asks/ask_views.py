@@ -3,6 +3,7 @@
 Never shows a summary by a model: the agent's words stand beside the arguments as the agent's.
 """
 
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import Any
 
@@ -164,12 +165,22 @@ def list_asks(
     snapshot: Snapshot, now_ms: int, *, waiting: bool, agent: EntityId | None = None
 ) -> list[AskDetails]:
     """List asks, the one that runs out first in front: those that wait for a person, or all, 500 at most."""
-    listed = []
-    for entity in snapshot.entities(ASK):
-        ask = read_ask(snapshot, entity.id)
-        if ask is None or agent not in (None, ask.agent):
-            continue
-        if not waiting or state_of(snapshot, ask, now_ms) in OPEN_STATES:
-            listed.append(ask)
+    listed = [
+        ask
+        for ask in _asks(snapshot)
+        if agent in (None, ask.agent) and (not waiting or state_of(snapshot, ask, now_ms) in OPEN_STATES)
+    ]
     listed.sort(key=lambda ask: (ask.not_after_ms, ask.id))
     return [ask_details(snapshot, ask, now_ms) for ask in listed[:ASKS_LISTED_MAX]]
+
+
+def count_open_asks(snapshot: Snapshot, now_ms: int) -> int:
+    """Count the asks that wait for a person."""
+    return sum(state_of(snapshot, ask, now_ms) in OPEN_STATES for ask in _asks(snapshot))
+
+
+def _asks(snapshot: Snapshot) -> Iterator[Ask]:
+    for entity in snapshot.entities(ASK):
+        ask = read_ask(snapshot, entity.id)
+        if ask is not None:
+            yield ask

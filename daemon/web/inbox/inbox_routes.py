@@ -9,6 +9,7 @@ from typing import Any, cast
 import msgspec
 from aiohttp import web
 
+from daemon.agents.asks import ask_views
 from daemon.agents.person import inbox
 from daemon.cli.translation import _
 from daemon.cli.wording import terms
@@ -68,7 +69,7 @@ class _Inbox:
     async def _page(self, request: web.Request, outcome: Outcome | None = None) -> web.Response:
         # Read before the cards: what comes in between is shown, and announced once more.
         now_ms, after = self._services.now_ms(), self._services.store.feed_end
-        cards, activity = await self._services.store.read(lambda snapshot: _read(snapshot, now_ms))
+        cards, activity, asks = await self._services.store.read(lambda snapshot: _read(snapshot, now_ms))
         status = HTTPStatus.CONFLICT if outcome is not None and outcome.refusals else HTTPStatus.OK
         values = _values(
             cards,
@@ -81,6 +82,7 @@ class _Inbox:
             room="inbox",
             outcome=outcome,
             activity=activity,
+            asks_count=asks,
             after=after,
             last_run=relative_time(activity.last_run_at, now_ms / 1000) if activity is not None else "",
             cards=[card_of(card, now_ms / 1000) for card in values.pop("wanted")[:CARDS_SHOWN_MAX]],
@@ -91,9 +93,11 @@ class _Inbox:
         return response
 
 
-def _read(snapshot: Snapshot, now_ms: int) -> tuple[list[inbox.InboxCard], inbox.AgentActivity | None]:
+def _read(snapshot: Snapshot, now_ms: int) -> tuple[list[inbox.InboxCard], inbox.AgentActivity | None, int]:
+    """Return the cards, what agents do if there are none, and how many permissions are asked for."""
     cards = inbox.list_cards(snapshot, now_ms)
-    return cards, None if cards else inbox.agent_activity(snapshot)
+    activity = None if cards else inbox.agent_activity(snapshot)
+    return cards, activity, ask_views.count_open_asks(snapshot, now_ms)
 
 
 def _values(cards: list[inbox.InboxCard], agent: str, label: str, kind: str) -> dict[str, Any]:
