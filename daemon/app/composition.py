@@ -58,6 +58,7 @@ from daemon.peers.transport import addresses, identity
 from daemon.peers.transport.addresses import BadAddress
 from daemon.peers.transport.identity import IdentityError
 from daemon.web import listening
+from daemon.web.agents import agent_routes
 from daemon.web.devices import devices_routes, pairing_routes
 from daemon.web.frame.rendering import Renderer
 from daemon.web.server import PageServer
@@ -199,6 +200,7 @@ class Daemon:
             *devices_routes.routes(services, self._peers, self._checks().list_findings),
             *pairing_routes.routes(services, self._peers),
             *task_routes.routes(services, self._human_input(), *self._on_new_task()),
+            *agent_routes.routes(services, self._scheduler, self._settings.model.kind),
         ]
         self._page = PageServer(
             services, self._settings.web, self._data, state, self._clock.randomness, more_routes=routes

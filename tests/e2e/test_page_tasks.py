@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser
 
-from tests.support.browser import WEB, Tab, browser, propose, signed_in
+from tests.support.browser import NOTE, WEB, Tab, browser, propose, signed_in
 from tests.support.devices import Device, MakeDevice, pair
 
 pytestmark = [pytest.mark.e2e, pytest.mark.external("chromium")]
@@ -107,3 +107,23 @@ def test_axe_finds_nothing(laptop: Device, chromium: Browser, theme: str, width:
             tab.page.goto(f"{origin}{path}")
             findings.append(axe_findings(tab))
     assert findings == [[]] * 4
+
+
+def test_an_agent_is_made_watched_paused_and_woken_on_the_page(laptop: Device, chromium: Browser):
+    laptop.do("add", "Renew the passport")
+    ref = laptop.do("show", "passport")["id"]
+    laptop.do("note", "passport", NOTE)
+    with signed_in(chromium, laptop) as tab:
+        page = tab.page
+        page.goto(f"{page.evaluate('location.origin')}/tasks/{ref}")
+        page.click("button:text('Create an agent')")
+        # The page follows the run.
+        page.wait_for_selector("#runs ~ ul :text('completed')")
+        page.wait_for_selector("#report")
+        assert axe_findings(tab) == []
+        page.click("[value=pause]")
+        page.click("[value=resume]")
+        page.click("[value=wake]")
+        page.wait_for_selector("[value=pause]")
+        assert tab.complaints == []
+    assert len(laptop.do("pending")) > 1

@@ -119,8 +119,11 @@ def page_of_task(task: Task, now_s: float) -> TaskPage:
 
 
 def _note(entry: Entry, now_s: float) -> NoteRow:
-    author = entry.author if entry.author not in (None, "user") else ""
-    by = [author or "", entry.device_name or "", relative_time(entry.happened_at, now_s)]
+    by = [
+        terms.author_name(entry.author) if entry.author else "",
+        entry.device_name or "",
+        relative_time(entry.happened_at, now_s),
+    ]
     return NoteRow(entry.id, " · ".join(filter(None, by)), entry.text.splitlines())
 
 
