@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import msgspec
 from aiohttp import web
+from msgspec import structs
 from multidict import MultiDictProxy
 
 from daemon.agents.person import inbox
@@ -148,7 +149,7 @@ class _Tasks:
         fault = shortfall_words(self._services)
         if not fault:
             try:
-                await self._services.store.write(lambda tx: _change(tx, ref, form))
+                await self._services.store.write(lambda tx: _change(tx, ref, form, self._typed))
             except Refused as refused:
                 fault = refusal_words(refused)
             else:
@@ -209,15 +210,21 @@ def _matching_tasks(snapshot: Snapshot, query: str) -> list[TaskLine]:
     ]
 
 
-def _change(tx: Transaction, ref: str, form: MultiDictProxy[str]) -> None:
+def _change(tx: Transaction, ref: str, form: MultiDictProxy[str], typed: HumanInput) -> None:
     """Write what a form of a task asks for. Raises Refused, and HTTPBadRequest for any other form."""
     match form.get("do", ""):
         case "note":
             entries.add(tx, ref, NewEntry(form.get("note", "")))
+        case "edit":
+            changes = _typed_changes(form)
+            if changes:
+                tasks.edit(
+                    tx, ref, typed.read_task_edit(structs.replace(TaskEdit(base=_clock(form)), **changes))
+                )
         case "status":
             reason = form.get("reason", "").strip()
             edit = TaskEdit(status=form.get("status", ""), base=_clock(form))
-            tasks.edit(tx, ref, msgspec.structs.replace(edit, reason=reason) if reason else edit)
+            tasks.edit(tx, ref, structs.replace(edit, reason=reason) if reason else edit)
         case "tick" | "untick" as deed:
             edit_of_item = ItemEdit(is_checked=deed == "tick", base=_clock(form))
             checklist_items.edit_item(tx, form.get("item", ""), edit_of_item)
@@ -225,6 +232,17 @@ def _change(tx: Transaction, ref: str, form: MultiDictProxy[str]) -> None:
             checklist_items.add_item(tx, ref, checklist_items.NewItem(title=form.get("title", "")))
         case _:
             raise refuse_form()
+
+
+def _typed_changes(form: MultiDictProxy[str]) -> dict[str, str | None]:
+    """Return what a person typed over, by field; an emptied one is None, and what stayed is nobody's edit."""
+    shown_and_typed = {
+        name: (form.get(f"shown_{name}", ""), form.get(name, "").strip())
+        for name in ("title", "due", "estimate_minutes")
+    }
+    changed = {name: typed for name, (shown, typed) in shown_and_typed.items() if typed != shown.strip()}
+    # A title cannot be emptied: the journal refuses that in words.
+    return {name: typed if typed or name == "title" else None for name, typed in changed.items()}
 
 
 def _clock(form: MultiDictProxy[str]) -> ClockJson:

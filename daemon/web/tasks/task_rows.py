@@ -62,6 +62,8 @@ class TaskPage:
 
     id: str
     title: str
+    due: str
+    estimate: str
     status: str
     facts: list[str]
     labels: list[str]
@@ -106,6 +108,8 @@ def page_of_task(task: Task, now_s: float) -> TaskPage:
     return TaskPage(
         id=task.id,
         title=task.title,
+        due=task.due or "",
+        estimate=f"{task.estimate_minutes} min" if task.estimate_minutes else "",
         status=task.status,
         facts=[fact for fact in facts if fact],
         labels=task.labels,

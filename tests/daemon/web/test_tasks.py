@@ -163,3 +163,19 @@ async def test_another_site_makes_nothing(page: TaskPage) -> None:
     answer = await page.ask("/tasks/new", {"title": "x"}, headers={"Sec-Fetch-Site": "cross-site"})
     assert answer.status == 403
     assert page.made == []
+
+
+async def test_only_what_was_typed_over_is_a_persons_edit(page: TaskPage) -> None:
+    ref = await page.task(due="2026-12-24", estimate_minutes=30)
+    path = f"/tasks/{ref}"
+    fields = {"do": "edit", **base((await page.ask(path)).text, "edit")}
+    typed = {"title": "Write to Ana", "due": "", "estimate_minutes": "2 h"}
+    before = await page.commits()
+    unchanged = {"title": "Write to Ana", "due": "2026-12-24", "estimate_minutes": "30 min"}
+    await page.follow(await page.ask(path, fields | unchanged))
+    assert await page.commits() == before
+    await page.follow(await page.ask(path, fields | typed))
+    task = await page.shown(ref)
+    assert (task.title, task.due, task.estimate_minutes) == ("Write to Ana", None, 120)
+    for wrong in ({"title": " "}, {"due": "someday"}):
+        assert (await page.ask(path, fields | typed | wrong)).status == 409
