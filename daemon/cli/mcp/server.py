@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, Final
 
 import anyio
+import anyio.from_thread
 import mcp_types as types
 from jsonschema import Draft202012Validator
 from mcp.server.lowlevel import Server
@@ -33,7 +34,7 @@ _ANYTHING: Final = {"type": "object"}
 
 def serve(name: str) -> None:
     """Serve one client, which proposes and asks as `name`, until it closes standard input."""
-    anyio.run(_serve, Door(name))
+    anyio.run(_serve, Door(name, anyio.from_thread.check_cancelled))
 
 
 async def _serve(door: Door) -> None:
@@ -124,8 +125,8 @@ def _tool_description(tool: ToolEntry, callable_tools: list[dict[str, Any]]) -> 
 
 
 async def _in_thread(use: Any) -> Any:
-    """Run what waits for the daemon; a client that goes away does not wait for its end."""
-    return await anyio.to_thread.run_sync(use, abandon_on_cancel=True)
+    """Run what asks the daemon, and may wait for it."""
+    return await anyio.to_thread.run_sync(use)
 
 
 def _result(answer: dict[str, Any]) -> types.CallToolResult:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 AGENTS: Final = "/v1/external-agents"
 _SLACK_S: Final = 30.0
+_PART_S: Final = 1.0
+"""A client that has gone is noticed after this part of a wait."""
 _OPEN_STATES: Final = frozenset({"pending", "deferred", "disputed"})
 _WAITS: Final = (
     "Nothing is done yet: the person decides later. End your turn, "
@@ -36,10 +38,14 @@ class DoorRefusal(Exception):
 
 
 class Door:
-    """The tools for one agent, by its name on this device."""
+    """The tools for one agent, by its name on this device.
 
-    def __init__(self, name: str) -> None:
+    `check_ended` raises if the client has gone: it is called before each part of a wait.
+    """
+
+    def __init__(self, name: str, check_ended: Callable[[], object] = lambda: None) -> None:
         self._name = name
+        self._check_ended = check_ended
         self._is_registered = False
         self._calls: dict[str, Callable[[Answer], Answer]] = {
             "find_tasks": self._find_tasks,
@@ -128,9 +134,16 @@ class Door:
     # -- waiting --------------------------------------------------------------------------------------
 
     def _verdicts(self, after: int | None, wait_s: float) -> Answer:
-        query = {"agent": self._name, "after": after, "wait_s": str(wait_s)}
-        answer: Answer = client.get("/v1/verdicts", query, wait_s + _SLACK_S).json
-        return answer
+        """Return what was decided after a position; if there is nothing, wait for it in parts."""
+        deadline_s = time.monotonic() + wait_s
+        while True:
+            self._check_ended()
+            part_s = max(0.0, min(deadline_s - time.monotonic(), _PART_S))
+            query = {"agent": self._name, "after": after, "wait_s": str(part_s)}
+            answer: Answer = client.get("/v1/verdicts", query, part_s + _SLACK_S).json
+            if answer["sets"] or answer["asks"] or answer["more"] or time.monotonic() >= deadline_s:
+                return answer
+            after = answer["next"]
 
     def _position(self) -> int:
         position: int = self._verdicts(None, 0)["next"]
