@@ -49,7 +49,7 @@ def agent_page(details: AgentDetails, messages: list[AgentMessage], now_s: float
         id=details.id,
         task_id=details.task_id,
         task_title=details.task_title,
-        name=details.display_name,
+        name=details.name or _("Agent"),
         state=terms.agent_state(details.lifecycle),
         tone={"active": "green", "dormant": "", "destroyed": "red"}.get(details.lifecycle, ""),
         facts=_facts(details, agent, now_s),
@@ -59,7 +59,7 @@ def agent_page(details: AgentDetails, messages: list[AgentMessage], now_s: float
         ],
         report_age=" · ".join(report_age_words(agent)),
         runs=[_run(run, now_s) for run in details.runs],
-        log=[_message(message, now_s) for message in reversed(messages)],
+        log=[row for message in reversed(messages) if any((row := _message(message, now_s))[1])],
         is_active=details.lifecycle in ("created", "active"),
         is_dormant=details.lifecycle == "dormant",
     )
@@ -96,5 +96,8 @@ def _run(run: RunSummary, now_s: float) -> tuple[str, str]:
 
 
 def _message(message: AgentMessage, now_s: float) -> tuple[str, list[str]]:
+    """Return what kind of message it is, and its parts; none if a model only called tools."""
     fields = cast(Any, msgspec.to_builtins(message))
-    return kind_words(activity_kind(fields)), [part for part in message_parts(fields, now_s) if part]
+    kind = activity_kind(fields)
+    parts = [] if kind == "said" and not message.text else message_parts(fields, now_s)
+    return kind_words(kind), [part for part in parts if part]
