@@ -61,6 +61,7 @@ from daemon.web import listening
 from daemon.web.agents import agent_routes
 from daemon.web.devices import devices_routes, pairing_routes
 from daemon.web.frame.rendering import Renderer
+from daemon.web.review import review_routes
 from daemon.web.server import PageServer
 from daemon.web.services import PageServices
 from daemon.web.tasks import task_routes
@@ -200,6 +201,7 @@ class Daemon:
             *devices_routes.routes(services, self._peers, self._checks().list_findings),
             *pairing_routes.routes(services, self._peers),
             *task_routes.routes(services, self._human_input(), *self._on_new_task()),
+            *review_routes.routes(services, self._human_input()),
             *agent_routes.routes(services, self._scheduler, self._settings.model.kind),
         ]
         self._page = PageServer(

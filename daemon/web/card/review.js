@@ -116,7 +116,7 @@ document.addEventListener("pointerdown", (event) => {
   // A second finger makes it something else than a swipe.
   if (swipe) return letGo();
   const item = event.target.closest(".item[data-item]:not(.odd)");
-  if (event.pointerType === "mouse" || !item || event.target.closest("button, a, select")) return;
+  if (event.pointerType === "mouse" || !item || event.target.closest("button, a, select, input, textarea, label, summary")) return;
   const buttons = [item.querySelector(".yes"), item.querySelector(".no")];
   if (buttons.every(Boolean)) swipe = { id: event.pointerId, item, buttons, x: event.clientX, y: event.clientY, by: 0 };
 });

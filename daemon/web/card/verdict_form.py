@@ -6,7 +6,7 @@ Never decides on an item that the form does not name with the hash of its argume
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, cast, get_args
+from typing import Any, Final, cast, get_args
 
 import msgspec
 from aiohttp import web
@@ -48,11 +48,13 @@ class Outcome:
     refusals: list[Refusal]
 
 
-async def decide_form(services: PageServices, form: MultiDictProxy[str]) -> Outcome:
+async def decide_form(
+    services: PageServices, form: MultiDictProxy[str], edit: dict[str, Any] | None = None
+) -> Outcome:
     """Decide what a form asks for. One that the page does not send is refused with status 400.
 
     A button sends `decide=VERDICT:ID:HASH`, or `decide=VERDICT` for all items in `shown`. `reason` is the
-    person's words; `force` applies what is stale.
+    person's words; `force` applies what is stale. `edit` are arguments in place of those of the one item.
     """
     verdict, _colon, single = form.get("decide", "").partition(":")
     texts = [single] if single else form.getall("shown", [])
@@ -72,6 +74,7 @@ async def decide_form(services: PageServices, form: MultiDictProxy[str]) -> Outc
         reason_min=services.reason_min,
         reason=form.get("reason", "").strip()[:REASON_CHARS_MAX] or None,
         force=bool(single) and form.get("force") == "yes",
+        edit=edit if single else None,
     )
     results = await decide_shown_items(services.store, items, request)
     return _outcome(verdict, list(dict.fromkeys(texts)), results)

@@ -25,7 +25,7 @@ export function items() {
 
 /** Reports whether an attribute is the person's: a fold that is open, a field that holds what was typed. */
 function isPersons(node, name) {
-  return (name === "open" && node.localName === "details") || (name === "value" && node.matches("input:not([type=hidden])"));
+  return (name === "open" && node.localName === "details") || (name === "value" && node.matches("input:not([type=hidden], [type=checkbox], [type=radio])"));
 }
 
 /** Makes `now` like `next`. Elements with an id stay the same elements, and with them focus and scrolling. */

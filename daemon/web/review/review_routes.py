@@ -1,0 +1,106 @@
+"""The routes of a review in detail: what waits on one task, a person's selection, and their edits.
+
+Never changes anything on a GET; a form is sent to the address of the page that shows it.
+"""
+
+from http import HTTPStatus
+from typing import Any, Final
+
+from aiohttp import web
+from multidict import MultiDictProxy
+
+from daemon.agents.deciding import decision_history
+from daemon.agents.deciding.decision_history import DECISIONS_LISTED_MAX, DecisionRecord
+from daemon.agents.deciding.waiting_items import PendingItem
+from daemon.agents.person import inbox
+from daemon.agents.person.inbox import InboxCard
+from daemon.journal import tasks
+from daemon.journal.human_input import HumanInput
+from daemon.refusal import Refused
+from daemon.web.card.verdict_form import Outcome, Refusal, decide_form
+from daemon.web.forms import read_form
+from daemon.web.page_answer import page_answer
+from daemon.web.refusals import refusal_words
+from daemon.web.review.argument_form import edited_arguments
+from daemon.web.review.review_rows import review_groups
+from daemon.web.services import PageServices
+from store.snapshot import Snapshot
+from syncproto.ids import id_from_text
+
+PATH: Final = "/reviews"
+_TASK: Final = "{task:[0-9a-f]{32}}"
+
+
+def routes(services: PageServices, human_input: HumanInput) -> list[web.RouteDef]:
+    """Return the routes of this room. `human_input` reads the days and lengths that people type."""
+    room = _Reviews(services, human_input)
+    return [web.get(f"{PATH}/{_TASK}", room.show), web.post(f"{PATH}/{_TASK}", room.decide)]
+
+
+class _Reviews:
+    def __init__(self, services: PageServices, human_input: HumanInput) -> None:
+        self._services = services
+        self._typed = human_input
+
+    async def show(self, request: web.Request) -> web.Response:
+        return await self._page(request.match_info["task"])
+
+    async def decide(self, request: web.Request) -> web.Response:
+        """Decide on what was selected, or on one item, also with other arguments; and show what is left."""
+        form, ref = await read_form(request), request.match_info["task"]
+        if "edit" not in form:
+            return await self._page(ref, await decide_form(self._services, form))
+        _verdict, _colon, shown = form.get("decide", "").partition(":")
+        item_id = shown.partition(":")[0]
+        try:
+            edit = await self._services.store.read(lambda snapshot: self._edit(snapshot, ref, item_id, form))
+        except Refused as refused:
+            outcome = Outcome("confirmed", "", [], [Refusal(refusal_words(refused), "", can_force=False)])
+        else:
+            outcome = await decide_form(self._services, form, edit)
+        return await self._page(ref, outcome, {item_id: form} if outcome.refusals else {})
+
+    def _edit(
+        self, snapshot: Snapshot, ref: str, item_id: str, form: MultiDictProxy[str]
+    ) -> dict[str, Any] | None:
+        """Return the arguments that the form changes; None if the item does not wait: deciding says why."""
+        item = self._item(snapshot, ref, item_id)
+        return None if item is None else edited_arguments(item.tool, item.args, form, self._typed) or None
+
+    def _item(self, snapshot: Snapshot, ref: str, item_id: str) -> PendingItem | None:
+        cards = inbox.list_cards(snapshot, self._services.now_ms(), id_from_text(ref))
+        return next((item for card in cards for item in card.items if item.item_id == item_id), None)
+
+    async def _page(
+        self, ref: str, outcome: Outcome | None = None, typed: dict[str, MultiDictProxy[str]] | None = None
+    ) -> web.Response:
+        now_ms, after = self._services.now_ms(), self._services.store.feed_end
+        try:
+            title, cards, records = await self._services.store.read(
+                lambda snapshot: _read(snapshot, ref, now_ms)
+            )
+        except Refused as refused:
+            words = refusal_words(refused)
+            return await self._answer("tasks/gone.html", HTTPStatus.NOT_FOUND, after=after, fault=words)
+        is_refused = outcome is not None and outcome.refusals
+        return await self._answer(
+            "review/review.html",
+            HTTPStatus.CONFLICT if is_refused else HTTPStatus.OK,
+            after=after,
+            task_id=ref,
+            task_title=title,
+            groups=review_groups(cards, records, now_ms / 1000, typed or {}),
+            agents=sorted({card.agent_name for card in cards if card.agent_name}),
+            outcome=outcome,
+        )
+
+    async def _answer(self, template: str, status: HTTPStatus, **values: Any) -> web.Response:
+        return await page_answer(self._services, template, status, room="inbox", **values)
+
+
+def _read(snapshot: Snapshot, ref: str, now_ms: int) -> tuple[str, list[InboxCard], list[DecisionRecord]]:
+    """Return the task's title, what waits on it, and what was decided on it."""
+    task = tasks.show(snapshot, ref)
+    cards = inbox.list_cards(snapshot, now_ms, id_from_text(task.id))
+    records = decision_history.list_decisions(snapshot, now_ms, task=ref, limit=DECISIONS_LISTED_MAX)
+    return task.title, cards, records

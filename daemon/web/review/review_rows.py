@@ -1,0 +1,106 @@
+"""The details of what waits, for the template: by kind, with values before and after, and earlier verdicts.
+
+Never cuts what an agent proposes: a person confirms all of it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import msgspec
+
+from daemon.agents.deciding.decision_history import DecisionRecord
+from daemon.agents.deciding.waiting_items import PendingItem
+from daemon.agents.person.inbox import InboxCard
+from daemon.cli.translation import _
+from daemon.cli.wording import terms
+from daemon.cli.wording.dates import relative_time
+from daemon.cli.wording.proposals import LACKS, value_changes
+from daemon.cli.wording.values import field_words, in_quotation_marks, value_words
+from daemon.web.card.item_rows import KINDS, ItemRow, ValueRow, item_row, kind_of
+from daemon.web.review.argument_form import ArgumentField, argument_fields
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewRow:
+    """One proposal in detail. `changes` are all its values, `note_id` is the note that its evidence names."""
+
+    line: ItemRow
+    agent: str
+    changes: list[ValueRow]
+    question: str
+    note_id: str
+    verdicts: list[str]
+    fields: list[ArgumentField]
+    is_edited: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewGroup:
+    """The proposals of one kind."""
+
+    kind: str
+    title: str
+    rows: list[ReviewRow]
+
+
+def review_groups(
+    cards: Sequence[InboxCard],
+    records: Sequence[DecisionRecord],
+    now_s: float,
+    typed: Mapping[str, Mapping[str, str]],
+) -> list[ReviewGroup]:
+    """Return what waits on a task, kind by kind. `typed` is what a refused form said, by the item's id."""
+    verdicts: dict[str, list[str]] = {}
+    for record in records:
+        verdicts.setdefault(record.item_id, []).append(_verdict_words(record, now_s))
+    by_kind: dict[str, list[ReviewRow]] = {}
+    for card in cards:
+        for item in card.items:
+            row = _row(item, card.agent_name or "", verdicts.get(item.item_id, []), now_s, typed)
+            by_kind.setdefault(kind_of(item), []).append(row)
+    return [ReviewGroup(kind, _(title), by_kind[kind]) for kind, title in KINDS.items() if kind in by_kind]
+
+
+def _row(
+    item: PendingItem,
+    agent: str,
+    verdicts: list[str],
+    now_s: float,
+    typed: Mapping[str, Mapping[str, str]],
+) -> ReviewRow:
+    json = cast(Any, msgspec.to_builtins(item))
+    return ReviewRow(
+        line=item_row(item, now_s),
+        agent=agent,
+        changes=[
+            ValueRow(
+                field_words(change.field),
+                value_words(change.before, change.field),
+                value_words(change.after, change.field),
+            )
+            for change in value_changes(json)
+        ],
+        question="" if item.question is None else item.question.text,
+        note_id="" if item.notes is None else item.notes.entry_id or "",
+        verdicts=verdicts,
+        fields=argument_fields(item.tool, item.args, typed.get(item.item_id, {})),
+        is_edited=item.item_id in typed,
+    )
+
+
+def _verdict_words(record: DecisionRecord, now_s: float) -> str:
+    """Say who decided what, where and when, and what it lacked."""
+    words = _("{verdict} on {device}, {when}").format(
+        verdict=terms.proposal_status(record.verdict),
+        device=record.device_name,
+        when=relative_time(record.at, now_s),
+    )
+    lack = LACKS.get(record.lacks or "")
+    return " · ".join(
+        [
+            words,
+            *([in_quotation_marks(record.reason)] if record.reason else []),
+            *([lack()] if lack is not None else []),
+        ]
+    )

@@ -1,0 +1,121 @@
+"""The details of what waits: what is selected, what is changed first, and what is refused, by plain forms.
+
+Never runs a script: tests/e2e/test_page_review.py does.
+"""
+
+import html
+import re
+from collections.abc import AsyncIterator
+from datetime import UTC
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+from daemon.journal.human_input import HumanInput
+from daemon.web.review import review_routes
+from syncproto.ids import id_from_text, id_to_text
+from tests.daemon.web.conftest import CHANGES, Page
+
+
+class ReviewPage(Page):
+    """A page with the room of reviews."""
+
+    def more_routes(self) -> list[web.RouteDef]:
+        return review_routes.routes(self.services, HumanInput(self.now_ms, UTC, "en"))
+
+    async def task_of(self, item: str) -> str:
+        stored = await self.store.read(lambda snapshot: snapshot.item(id_from_text(item)))
+        assert stored is not None
+        return id_to_text(stored.task)
+
+    async def field(self, item: str, name: str) -> object:
+        task = id_from_text(await self.task_of(item))
+        entity = await self.store.read(lambda snapshot: snapshot.entity(task))
+        assert entity is not None
+        return entity.value(name)
+
+
+@pytest.fixture
+async def page(tmp_path: Path) -> AsyncIterator[ReviewPage]:
+    page = ReviewPage(tmp_path)
+    await page.start()
+    await page.sign_in()
+    yield page
+    await page.stop()
+    page.store.close()
+
+
+async def test_what_is_selected_is_confirmed_and_the_rest_waits(page: ReviewPage) -> None:
+    estimate, title, step = await page.propose(*CHANGES)
+    path = f"/reviews/{await page.task_of(estimate)}"
+    answer = await page.ask(path)
+    assert answer.status == 200
+    boxes = re.findall(r'name="shown" value="(\w+:\w+)" checked', answer.text)
+    assert {box.partition(":")[0] for box in boxes} == {estimate, title, step}
+    chosen = [box for box in boxes if not box.startswith(title)]
+    answer = await page.ask(path, [("decide", "confirmed"), *(("shown", box) for box in chosen)])
+    assert answer.status == 200
+    assert "2 changes confirmed" in answer.text
+    states = [await page.status_of(item) for item in (estimate, title, step)]
+    assert states == ["confirmed", "pending", "confirmed"]
+
+
+async def test_a_length_is_changed_as_people_type_it_before_it_is_confirmed(page: ReviewPage) -> None:
+    (estimate,) = await page.propose(CHANGES[0])
+    path = f"/reviews/{await page.task_of(estimate)}"
+    answer = await page.ask(path)
+    assert 'name="arg.minutes"' in answer.text
+    shown = answer.forms()[f"confirmed {estimate}"]
+    answer = await page.ask(path, {"edit": "yes", "decide": shown, "arg.minutes": "1h 30"})
+    assert answer.status == 200, answer.text
+    assert await page.field(estimate, "estimate_minutes") == 90
+    assert "Nothing waits for you here" in answer.text
+
+
+async def test_a_refused_edit_decides_nothing_and_stays_in_its_form(page: ReviewPage) -> None:
+    (estimate,) = await page.propose(CHANGES[0])
+    path = f"/reviews/{await page.task_of(estimate)}"
+    shown = (await page.ask(path)).forms()[f"confirmed {estimate}"]
+    for typed in ("soon", "99999 min"):
+        answer = await page.ask(path, {"edit": "yes", "decide": shown, "arg.minutes": typed})
+        assert answer.status == 409
+        assert f'value="{typed}"' in answer.text
+        assert await page.status_of(estimate) == "pending"
+        assert await page.field(estimate, "estimate_minutes") is None
+
+
+async def test_an_edit_names_no_other_target_and_no_other_tool(page: ReviewPage) -> None:
+    (estimate,) = await page.propose(CHANGES[0])
+    path = f"/reviews/{await page.task_of(estimate)}"
+    shown = (await page.ask(path)).forms()[f"confirmed {estimate}"]
+    forged = {"edit": "yes", "decide": shown, "arg.id": "0" * 32, "arg.title": "Other", "arg.minutes": "60"}
+    answer = await page.ask(path, forged)
+    assert answer.status == 200
+    assert await page.field(estimate, "estimate_minutes") == 60
+    assert await page.field(estimate, "title") != "Other"
+
+
+async def test_an_edit_of_what_was_decided_elsewhere_is_refused_in_place(page: ReviewPage) -> None:
+    (estimate,) = await page.propose(CHANGES[0])
+    path = f"/reviews/{await page.task_of(estimate)}"
+    forms = (await page.ask(path)).forms()
+    await page.ask(path, {"decide": forms[f"rejected {estimate}"]})
+    edit = {"edit": "yes", "decide": forms[f"confirmed {estimate}"], "arg.minutes": "60"}
+    answer = await page.ask(path, edit)
+    assert answer.status == 409
+    assert await page.status_of(estimate) == "rejected"
+
+
+async def test_hostile_words_are_shown_as_text(page: ReviewPage) -> None:
+    hostile = '<script>alert("1")</script>\u202e'
+    (item,) = await page.propose(("set_task_title", {"title": hostile}))
+    text = (await page.ask(f"/reviews/{await page.task_of(item)}")).text
+    assert "<script>alert" not in text
+    assert "\u202e" not in text
+    assert html.escape("<script>alert") in text
+
+
+async def test_a_task_that_is_not_there_is_told(page: ReviewPage) -> None:
+    answer = await page.ask(f"/reviews/{'0' * 32}")
+    assert answer.status == 404

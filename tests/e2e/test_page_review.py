@@ -1,0 +1,67 @@
+"""The details of a review in a real browser: a selection, an edit, and what another device decides meanwhile.
+
+Never repeats what tests/daemon/web asks without a browser.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser
+
+from tests.support.browser import WEB, Tab, browser, propose, signed_in
+from tests.support.devices import Device, MakeDevice
+
+pytestmark = [pytest.mark.e2e, pytest.mark.external("chromium")]
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with browser() as running:
+        yield running
+
+
+@pytest.fixture
+def laptop(device: MakeDevice) -> Device:
+    return device("laptop", **WEB)
+
+
+def axe_findings(tab: Tab) -> list[str]:
+    """Return what axe-core finds on the page as it is now."""
+    violations = Axe().run(tab.page).response["violations"]
+    return [f"{finding['id']}: {finding['nodes'][0]['html']}" for finding in violations]
+
+
+def test_a_selection_is_confirmed_and_an_edit_stays_while_the_page_follows(laptop: Device, chromium: Browser):
+    items = propose(laptop, "Write to Ana", 3)
+    first, second, *rest = (item["item_id"] for item in items if item["tool"] != "answer_question")
+    with signed_in(chromium, laptop) as tab:
+        tab.page.click("text=Review details")
+        tab.page.wait_for_selector("#verdicts", state="attached")
+        assert axe_findings(tab) == []
+        tab.page.uncheck(f"#i-{first} [type=checkbox]")
+        tab.page.uncheck(f"#i-{second} [type=checkbox]")
+        tab.page.click(f"#e-{second} summary")
+        field = f"#e-{second} [name^='arg.']"
+        typed = tab.page.locator(field).first
+        name = typed.get_attribute("name")
+        assert name is not None
+        if typed.evaluate("field => field.localName") == "select":
+            typed.select_option(index=1)
+        else:
+            typed.fill("90 min" if name == "arg.minutes" else "In my own words")
+        # What the command line decides leaves the page; what is typed stays.
+        laptop.do("reject", first)
+        tab.page.wait_for_selector(f"#i-{first}.gone")
+        tab.page.click("text=Confirm what is selected")
+        tab.outcome("Confirmed")
+        for item in rest:
+            tab.page.wait_for_selector(f"#i-{item}", state="detached")
+        tab.page.click(f"#e-{second} button")
+        tab.page.wait_for_selector(f"#i-{second}", state="detached")
+        assert axe_findings(tab) == []
+        assert tab.complaints == []
+    decisions = {decision["item_id"]: decision for decision in laptop.do("decisions")}
+    verdicts = [decisions[item]["verdict"] for item in (first, second, *rest)]
+    assert verdicts == ["rejected", "confirmed", *["confirmed"] * len(rest)]
+    assert decisions[second]["edited_args"]
