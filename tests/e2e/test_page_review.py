@@ -60,8 +60,17 @@ def test_a_selection_is_confirmed_and_an_edit_stays_while_the_page_follows(lapto
         tab.page.click(f"#e-{second} button")
         tab.page.wait_for_selector(f"#i-{second}", state="detached")
         assert axe_findings(tab) == []
+        tab.page.goto(f"{tab.page.evaluate('location.origin')}/decisions")
+        assert axe_findings(tab) == []
+        tab.page.locator("button", has_text="Take back").first.click()
+        tab.page.wait_for_selector("#outcome :text('waits again')")
         assert tab.complaints == []
-    decisions = {decision["item_id"]: decision for decision in laptop.do("decisions")}
+    assert [item["item_id"] for item in laptop.do("pending")] == [second]
+    decisions = {
+        decision["item_id"]: decision
+        for decision in laptop.do("decisions")
+        if decision["verdict"] != "reopened"
+    }
     verdicts = [decisions[item]["verdict"] for item in (first, second, *rest)]
     assert verdicts == ["rejected", "confirmed", *["confirmed"] * len(rest)]
     assert decisions[second]["edited_args"]

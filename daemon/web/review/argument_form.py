@@ -14,20 +14,13 @@ from daemon.agents.tools.arguments import Arguments
 from daemon.agents.tools.table import ANSWER_QUESTION, TOOLS
 from daemon.cli.translation import _
 from daemon.cli.wording import terms
-from daemon.cli.wording.values import field_words
 from daemon.journal.human_input import HumanInput
 from daemon.journal.tasks import TaskEdit
+from daemon.web.card.argument_words import argument_name
 
 PREFIX: Final = "arg."
 _YES, _NO = "true", "false"
 _LONG_CHARS: Final = 120
-_FIELD_BY_ARGUMENT: Final = {
-    "dueDate": "due",
-    "minutes": "estimate_minutes",
-    "languageCode": "language",
-    "isChecked": "is_checked",
-    "isArchived": "is_archived",
-}
 # What an agent says of itself is not a person's to put right.
 _AGENTS_OWN: Final = frozenset({"confidence"})
 
@@ -91,7 +84,7 @@ def _field(name: str, schema: dict[str, Any], value: str) -> ArgumentField:
     if choices and not value:
         choices = [("", _("as it is")), *choices]
     length_max = int(schema.get("maxLength", 100))
-    label = field_words(_FIELD_BY_ARGUMENT.get(name, name))
+    label = argument_name(name)
     return ArgumentField(name, label, value, choices, length_max > _LONG_CHARS, length_max)
 
 

@@ -1,0 +1,68 @@
+"""Decisions in words, for the template.
+
+Never names an agent's words as a person's.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+import msgspec
+
+from daemon.agents.deciding.decision_history import DecisionRecord
+from daemon.agents.tools.effects import args_hash
+from daemon.cli.translation import _
+from daemon.cli.wording import terms
+from daemon.cli.wording.dates import relative_time
+from daemon.cli.wording.proposals import LACKS, summary_words
+from daemon.cli.wording.values import in_quotation_marks
+from daemon.web.card.argument_words import edit_words
+
+_TONES: Final = {"confirmed": "green", "rejected": "red"}
+_CAN_BE_TAKEN_BACK: Final = frozenset({"confirmed", "rejected", "deferred"})
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionRow:
+    """One decision. `shown` is "ID:HASH" if it can be taken back, else ""."""
+
+    id: str
+    item_id: str
+    task_id: str
+    task_title: str
+    verdict: str
+    tone: str
+    summary: str
+    where: str
+    reason: str
+    edits: str
+    marks: list[str]
+    shown: str
+
+
+def decision_row(record: DecisionRecord, now_s: float) -> DecisionRow:
+    """Return what one line shows."""
+    lack = LACKS.get(record.lacks or "")
+    marks = [lack()] if lack is not None else []
+    if record.disputed:
+        marks.append(_("disputed: your devices decided differently"))
+    elif not record.counts and lack is None:
+        marks.append(_("replaced by a later decision"))
+    if record.without_effect:
+        marks.append(_("confirmed, but without effect"))
+    can_be_taken_back = (
+        record.counts and record.verdict in _CAN_BE_TAKEN_BACK and record.status == record.verdict
+    )
+    return DecisionRow(
+        id=record.decision_id,
+        item_id=record.item_id,
+        task_id=record.task_id,
+        task_title=record.task_title,
+        verdict=terms.proposal_status(record.verdict),
+        tone=_TONES.get(record.verdict, ""),
+        summary=summary_words(cast(Any, msgspec.to_builtins(record) | {"question": None})),
+        where=" · ".join(filter(None, [record.device_name, relative_time(record.at, now_s)])),
+        reason=in_quotation_marks(record.reason) if record.reason else "",
+        edits=edit_words(record.edited_args),
+        marks=marks,
+        shown=f"{record.item_id}:{args_hash(record.tool, record.args).hex()}" if can_be_taken_back else "",
+    )

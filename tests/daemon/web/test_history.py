@@ -1,0 +1,57 @@
+"""The history of decisions on the page: what it says, and taking a verdict back.
+
+Never runs a script.
+"""
+
+import re
+from functools import partial
+
+import pytest
+
+from daemon.agents.deciding import decisions
+from syncproto.ids import id_from_text
+from tests.daemon.web.conftest import CHANGES, Page
+
+
+def take_back_buttons(text: str) -> list[str]:
+    return re.findall(r'name="decide" value="(reopened:\w+:\w+)"', text)
+
+
+async def test_a_verdict_is_shown_and_can_be_taken_back(page: Page) -> None:
+    estimate, title = await page.propose(*CHANGES[:2])
+    forms = (await page.ask("/")).forms()
+    await page.ask("/", {"decide": forms[f"confirmed {estimate}"]})
+    await page.ask("/", {"decide": forms[f"rejected {title}"], "reason": "The old title is mine."})
+    answer = await page.ask("/decisions")
+    assert answer.status == 200
+    assert "The old title is mine." in answer.text
+    buttons = take_back_buttons(answer.text)
+    assert [button.split(":")[1] for button in buttons] == [title, estimate]
+    answer = await page.ask("/decisions", {"decide": buttons[1]})
+    assert answer.status == 200
+    assert await page.status_of(estimate) == "pending"
+    # What was taken back is history, and has no button any more.
+    assert [button.split(":")[1] for button in take_back_buttons(answer.text)] == [title]
+    assert "replaced by a later decision" in answer.text
+
+
+async def test_the_history_of_a_task_is_read_page_by_page(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("daemon.web.history.history_routes.SHOWN_MAX", 2)
+    items = await page.propose(*CHANGES)
+    for item in items:
+        await page.store.write(partial(decisions.reject, item=id_from_text(item), via="cli"))
+    answer = await page.ask("/decisions")
+    assert len(take_back_buttons(answer.text)) == 2
+    more = re.findall(r'href="(/decisions\?before=\d+)"', answer.text)
+    answer = await page.ask(more[0])
+    assert [button.split(":")[1] for button in take_back_buttons(answer.text)] == [items[0]]
+
+
+async def test_a_position_or_a_task_that_is_none_is_told(page: Page) -> None:
+    assert (await page.ask("/decisions?before=²")).status == 200
+    assert (await page.ask(f"/decisions?before={'9' * 5000}")).status == 200
+    assert (await page.ask(f"/decisions?task={'0' * 32}")).status == 404
+    answer = await page.ask("/decisions")
+    assert "Nothing was decided yet" in answer.text
