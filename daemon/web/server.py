@@ -16,6 +16,7 @@ from msgspec import structs
 
 from daemon.config import WebSettings
 from daemon.web import gate, listening
+from daemon.web.board import board_routes
 from daemon.web.connections import DEFAULT_LIMITS, ConnectionLimits, Connections
 from daemon.web.forms import FORM_BYTES_MAX
 from daemon.web.frame.rendering import STATIC_PATH
@@ -111,7 +112,7 @@ class PageServer:
         app.router.add_get("/healthz", _healthz)
         app.router.add_get(f"{services.renderer.static_root}/{{name}}", self._static)
         app.router.add_get("/live", self._streams.serve)
-        for room in (sign_in_routes, inbox_routes, history_routes, permission_routes):
+        for room in (sign_in_routes, inbox_routes, history_routes, permission_routes, board_routes):
             app.router.add_routes(room.routes(services))
         app.router.add_routes(self._more_routes)
         return app

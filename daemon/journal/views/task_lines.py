@@ -52,6 +52,11 @@ def task_lines_page(
     `after` is the id of the last one of the page before.
     """
     rows = task_states_page(snapshot, closed=closed, removed=removed, after=after, limit=limit, wanted=wanted)
+    return task_lines_of(snapshot, rows, removed=removed)
+
+
+def task_lines_of(snapshot: Snapshot, rows: list[tuple[EntityId, bytes]], *, removed: bool) -> list[TaskLine]:
+    """Return the lines of tasks, each given with its state."""
     done_counts, total = _progress(snapshot, [task for task, _ in rows])
     tags = _tags(snapshot)
     task_values = ((task, projections.winning_values(state)) for task, state in rows)

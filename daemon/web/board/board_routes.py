@@ -1,0 +1,131 @@
+"""The routes of the board: the tasks by status, and moving one, by its menu or by dragging.
+
+Never changes anything on a GET. A move counts against what the board showed.
+"""
+
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Final
+
+import msgspec
+from aiohttp import web
+from msgspec import structs
+
+from daemon.cli.wording import terms
+from daemon.cli.wording.dates import due_words
+from daemon.journal import tasks
+from daemon.journal.fields.validation import CLOSED, NEEDS_REASON, STATUSES
+from daemon.journal.tasks import TaskEdit
+from daemon.journal.views.board import BoardColumn, BoardTask, read_board
+from daemon.journal.views.structures import ClockJson
+from daemon.refusal import Refused
+from daemon.web.forms import read_form, refuse_form
+from daemon.web.page_answer import page_answer
+from daemon.web.refusals import refusal_words, shortfall_words
+from daemon.web.services import PageServices
+
+PATH: Final = "/board"
+SHOWN_MAX: Final = 40
+
+
+@dataclass(frozen=True, slots=True)
+class CardRow:
+    """A task on the board. `base` is what its form gives back, so that it counts against what was shown."""
+
+    id: str
+    title: str
+    due: str
+    is_late: bool
+    progress: str
+    labels: list[str]
+    base: str
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnRow:
+    """A column. `needs_reason`: a task comes here only with a reason."""
+
+    status: str
+    title: str
+    count: int
+    needs_reason: bool
+    cards: list[CardRow]
+
+
+def routes(services: PageServices) -> list[web.RouteDef]:
+    """Return the routes of this room."""
+    room = _Board(services)
+    return [web.get(PATH, room.show), web.post(PATH, room.move)]
+
+
+class _Board:
+    def __init__(self, services: PageServices) -> None:
+        self._services = services
+
+    async def show(self, request: web.Request) -> web.Response:
+        return await self._page(closed=request.query.get("all") == "yes")
+
+    async def move(self, request: web.Request) -> web.Response:
+        """Give a task another status, and show the board; what is refused is said above it."""
+        form = await read_form(request)
+        closed, reason = form.get("all") == "yes", form.get("reason", "").strip()
+        try:
+            base = msgspec.json.decode(form.get("base", ""), type=ClockJson)
+        except msgspec.MsgspecError:
+            raise refuse_form() from None
+        edit = TaskEdit(status=form.get("status", ""), base=base)
+        if reason:
+            edit = structs.replace(edit, reason=reason)
+        fault = shortfall_words(self._services)
+        if not fault:
+            try:
+                await self._services.store.write(lambda tx: tasks.edit(tx, form.get("task", ""), edit))
+            except Refused as refused:
+                fault = refusal_words(refused)
+            else:
+                place = f"{PATH}?all=yes" if closed else PATH
+                return web.Response(status=HTTPStatus.SEE_OTHER, headers={"Location": place})
+        return await self._page(closed=closed, fault=fault)
+
+    async def _page(self, *, closed: bool, fault: str = "") -> web.Response:
+        after, now_s = self._services.store.feed_end, self._services.now_ms() / 1000
+        columns = await self._services.store.read(
+            lambda snapshot: read_board(snapshot, closed=closed, shown_max=SHOWN_MAX)
+        )
+        return await page_answer(
+            self._services,
+            "board/board.html",
+            HTTPStatus.CONFLICT if fault else HTTPStatus.OK,
+            room="tasks",
+            after=after,
+            columns=[_column(column, now_s) for column in columns],
+            statuses=[(status, terms.task_status(status)) for status in STATUSES],
+            closed=closed,
+            closed_statuses=CLOSED,
+            fault=fault,
+        )
+
+
+def _column(column: BoardColumn, now_s: float) -> ColumnRow:
+    return ColumnRow(
+        column.status,
+        terms.task_status(column.status),
+        column.count,
+        column.status in NEEDS_REASON,
+        [_card(task, now_s) for task in column.tasks],
+    )
+
+
+def _card(task: BoardTask, now_s: float) -> CardRow:
+    line = task.line
+    due, days = due_words(line.due, now_s)
+    progress = line.checklist_progress
+    return CardRow(
+        id=line.id,
+        title=line.title,
+        due=due,
+        is_late=days is not None and days < 0,
+        progress=f"{progress.completed}/{progress.total}" if progress.total else "",
+        labels=line.labels,
+        base=msgspec.json.encode(task.vector_clock).decode(),
+    )

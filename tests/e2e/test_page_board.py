@@ -1,0 +1,72 @@
+"""The board in a real browser: dragging, the same by keys, and what another device moves meanwhile.
+
+Never repeats what tests/daemon/web asks without a browser.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser
+
+from tests.support.browser import WEB, Tab, browser, signed_in
+from tests.support.devices import Device, MakeDevice
+
+pytestmark = [pytest.mark.e2e, pytest.mark.external("chromium")]
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with browser() as running:
+        yield running
+
+
+@pytest.fixture
+def laptop(device: MakeDevice) -> Device:
+    return device("laptop", **WEB)
+
+
+def axe_findings(tab: Tab) -> list[str]:
+    """Return what axe-core finds on the page as it is now."""
+    violations = Axe().run(tab.page).response["violations"]
+    return [f"{finding['id']}: {finding['nodes'][0]['html']}" for finding in violations]
+
+
+def test_a_task_is_moved_by_dragging_and_by_keys_alone(laptop: Device, chromium: Browser):
+    ref = laptop.do("add", "Write to Ana")["id"]
+    with signed_in(chromium, laptop, viewport={"width": 1440, "height": 900}) as tab:
+        page = tab.page
+        page.goto(f"{page.evaluate('location.origin')}/board")
+        assert axe_findings(tab) == []
+        card = page.locator(f"#t-{ref}")
+        card.drag_to(page.locator("[data-status='IN PROGRESS']"))
+        page.wait_for_selector(f"[data-status='IN PROGRESS'] #t-{ref}")
+        # A column that needs a reason opens the task's own menu.
+        card.drag_to(page.locator("[data-status=BLOCKED]"))
+        page.wait_for_selector(f"#m-{ref}[open] [name=reason]:focus")
+        page.keyboard.type("No photo yet.")
+        page.keyboard.press("Enter")
+        page.wait_for_selector(f"[data-status=BLOCKED] #t-{ref}")
+        page.focus(f"#m-{ref} summary")
+        for key in ("Enter", "Tab"):
+            page.keyboard.press(key)
+        page.keyboard.type("Groomed")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        page.wait_for_selector(f"[data-status=GROOMED] #t-{ref}")
+        laptop.do("done", ref)
+        page.wait_for_selector(f"#t-{ref}", state="detached")
+        assert tab.complaints == []
+
+
+@pytest.mark.parametrize("width", [360, 1440])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing(laptop: Device, chromium: Browser, theme: str, width: int):
+    laptop.do("add", "Write to Ana", "--due", "2020-01-01")
+    laptop.do("add", "Renew the passport")
+    with signed_in(chromium, laptop, color_scheme=theme, viewport={"width": width, "height": 900}) as tab:
+        origin = tab.page.evaluate("location.origin")
+        tab.page.goto(f"{origin}/board?all=yes")
+        findings = axe_findings(tab)
+        tab.page.locator("summary").first.click()
+        assert [findings, axe_findings(tab)] == [[], []]
