@@ -9,8 +9,10 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser
 
-from tests.support.browser import WEB, Tab, browser, signed_in
+from tests.support.browser import WEB, Tab, browser, propose, signed_in
 from tests.support.devices import Device, MakeDevice
+
+OWN_SCRIPT = """document.querySelector('script[src$="page.js"]').src"""
 
 pytestmark = [pytest.mark.e2e, pytest.mark.external("chromium")]
 
@@ -57,6 +59,27 @@ def test_a_task_is_moved_by_dragging_and_by_keys_alone(laptop: Device, chromium:
         laptop.do("done", ref)
         page.wait_for_selector(f"#t-{ref}", state="detached")
         assert tab.complaints == []
+
+
+def test_two_keys_go_to_a_page_and_decide_nothing(laptop: Device, chromium: Browser):
+    items = propose(laptop, "Write to Ana")
+    with signed_in(chromium, laptop) as tab:
+        page = tab.page
+        page.wait_for_load_state()
+        titles = {"t": "Tasks", "b": "Board", "h": "Decisions", "d": "Devices", "i": "Inbox"}
+        for letter, title in titles.items():
+            page.keyboard.press("g")
+            page.keyboard.press(letter)
+            page.wait_for_selector(f"h1:text('{title}')")
+            page.wait_for_load_state()
+        page.evaluate(f"import({OWN_SCRIPT}.replace('page.js', 'review.js')).then(() => null)")
+        # No page has this letter: the key that would reject is not heard either.
+        page.keyboard.press("g")
+        page.keyboard.press("n")
+        page.keyboard.press("?")
+        page.wait_for_selector("#keys[open]")
+        assert tab.complaints == []
+    assert [item["status"] for item in laptop.do("pending")] == ["pending"] * len(items)
 
 
 @pytest.mark.parametrize("width", [360, 1440])

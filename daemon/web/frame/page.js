@@ -256,15 +256,25 @@ else follow();
 
 // -- keys that act on every page ----------------------------------------------------------------------
 
+const PLACES_AT_ONCE = { __proto__: null, c: "/tasks/new", "/": "/tasks" };
+const PLACES = { __proto__: null, i: "/", p: "/permissions", t: "/tasks", b: "/board", d: "/devices", h: "/decisions" };
+let goes = false;
+
 document.addEventListener("keydown", (event) => {
   const { ctrlKey, metaKey, altKey, key, target, repeat } = event;
   if (ctrlKey || metaKey || altKey || repeat || localStorage.getItem("keys") === "off") return;
   if (target.closest("input, textarea, select, [contenteditable], dialog")) return;
-  if (key !== "c" && key !== "/") return;
+  if (key === "Shift") return;
+  const isSecond = goes;
+  goes = key === "g" && !isSecond;
+  const place = isSecond ? PLACES[key] : PLACES_AT_ONCE[key];
+  // The second key goes somewhere, or nowhere: it decides nothing.
+  if (isSecond) event.stopImmediatePropagation();
+  if (!place) return;
   event.preventDefault();
   const search = document.getElementById("q");
   if (key === "/" && search) search.focus();
-  else location.href = key === "c" ? "/tasks/new" : "/tasks";
+  else location.href = place;
 });
 
 if (document.querySelector(".card, .empty")) import("./review.js");
