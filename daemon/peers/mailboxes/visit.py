@@ -352,9 +352,10 @@ class MailboxVisit:
         ]
         chosen = exchange_rule.plan(members, drops)
         recipients = [self._own.keys[0].public_key, *(keys[tag] for tag in sorted(chosen.readers))]
-        await self._write_drops(eyes, chosen.write, recipients[:WRAPS_MAX])
+        # First what needs no more room, so that a place that is full gets some.
         for name in chosen.clear:
             await self._delete(name)
+        await self._write_drops(eyes, chosen.write, recipients[:WRAPS_MAX])
 
     def _member_views(
         self, snapshot: Snapshot, vault: bytes, haves: Mapping[DeviceId, BlobView]
