@@ -85,6 +85,9 @@ _SECTIONS: Final = {
         "doctor": CommandEntry("operation.status", "Check that everything works."),
         "config": CommandEntry("operation.config", "Settings: get, set, unset, show, edit."),
         "metrics": CommandEntry("operation.metrics", "Print the metrics."),
+        "relay": CommandEntry(
+            "operation.relay", "Keep sealed blobs for devices that never meet: up, add, list, remove."
+        ),
         "service": CommandEntry("operation.service", "The daemon as a service: install, uninstall, status."),
         "completion": CommandEntry(
             "operation.completion", "Print the script by which a shell completes commands."

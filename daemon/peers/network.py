@@ -19,8 +19,10 @@ from daemon.peers.linking.link_registry import LinkRegistry
 from daemon.peers.linking.replication import Replication
 from daemon.peers.linking.synchronisation import Synchronisation
 from daemon.peers.mailboxes.bundles import Bundles
+from daemon.peers.mailboxes.carrier_choice import CarrierChoice
 from daemon.peers.mailboxes.mailboxes import Mailboxes
 from daemon.peers.mailboxes.sealing_key_file import SealingKeyFile
+from daemon.peers.mailboxes.secret_file import SecretFile
 from daemon.peers.pairing import joiner_side
 from daemon.peers.pairing.admission import Admission
 from daemon.peers.pairing.invitations import Invitations, JoinedDevice
@@ -137,6 +139,7 @@ class PeerNetwork:
             clock,
             signer=identity.signer,
             keys=SealingKeyFile(identity.file.parent, clock.now_ms, clock.randomness),
+            carriers=CarrierChoice(SecretFile(identity.file.parent), clock.randomness),
             members=self._members,
             settings=settings,
             shortfall=shortfall,

@@ -57,7 +57,7 @@ class Connections:
         async def middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
             transport = request.transport
             if transport is not None and access.session_of(request.cookies.get(COOKIE, "")) is not None:
-                self._keep_place(transport)
+                self.keep_place(transport)
             if request.can_read_body:
                 try:
                     async with asyncio.timeout(self._limits.body_s):
@@ -86,7 +86,8 @@ class Connections:
         self._strangers.pop(guard, None)
         self._signed_in.pop(guard, None)
 
-    def _keep_place(self, transport: asyncio.BaseTransport) -> None:
+    def keep_place(self, transport: asyncio.BaseTransport) -> None:
+        """Cut this connection for no stranger any more: who is there has shown a secret."""
         guard = next((guard for guard in self._strangers if guard.transport is transport), None)
         if guard is not None:
             del self._strangers[guard]

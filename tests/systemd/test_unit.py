@@ -16,6 +16,7 @@ from tests.support.patience import LIMIT_S
 from tests.support.source_tree import ROOT
 from tests.support.systemd import ISOLATED, SCRIPT, UNIT
 
+RELAY_UNIT = UNIT.with_name("placet-relay.service")
 EXPOSURE_MAX = 1.7
 
 needs_systemd = pytest.mark.external("systemd-analyze")
@@ -39,15 +40,17 @@ def analyze(home: Path, *arguments: str | Path) -> subprocess.CompletedProcess[s
 
 
 @needs_systemd
-def test_systemd_finds_no_fault_in_the_unit(tmp_path: Path) -> None:
-    result = analyze(tmp_path, "verify", "--user", UNIT)
+@pytest.mark.parametrize("unit", [UNIT, RELAY_UNIT], ids=lambda unit: unit.stem)
+def test_systemd_finds_no_fault_in_the_unit(tmp_path: Path, unit: Path) -> None:
+    result = analyze(tmp_path, "verify", "--user", unit)
     assert (result.returncode, result.stdout + result.stderr) == (0, "")
 
 
 @needs_systemd
-def test_the_unit_exposes_little(tmp_path: Path) -> None:
-    result = analyze(tmp_path, "security", "--user", "--offline=true", "--no-pager", UNIT)
-    match = re.search(r"Overall exposure level for placet\.service: ([\d.]+)", result.stdout)
+@pytest.mark.parametrize("unit", [UNIT, RELAY_UNIT], ids=lambda unit: unit.stem)
+def test_the_unit_exposes_little(tmp_path: Path, unit: Path) -> None:
+    result = analyze(tmp_path, "security", "--user", "--offline=true", "--no-pager", unit)
+    match = re.search(r"Overall exposure level for placet[a-z-]*\.service: ([\d.]+)", result.stdout)
     assert match, result.stdout + result.stderr
     assert float(match[1]) <= EXPOSURE_MAX
 

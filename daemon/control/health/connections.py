@@ -70,6 +70,10 @@ _MAILBOX_BACK = sentence("bring-mailbox-back", "bring it back, or run: placet ma
 _MAILBOX_FILES = sentence(
     "let-mailbox-finish", "let whatever copies the folder finish; half files may be deleted"
 )
+_MAILBOX_FULL = sentence(
+    "make-room-in-mailbox",
+    "let the other devices read what lies there, or give the box more room where the relay runs",
+)
 MDNS_SILENCE_MIN_S = 60.0
 """A device that is near and can be heard answers within seconds."""
 
@@ -120,9 +124,9 @@ def check_mailboxes(mailboxes: Sequence[MailboxState]) -> Iterator[Check]:
             text = sentence(
                 "mailbox-in-trouble", "mailbox {mailbox}: {seen}", mailbox=mailbox.name, seen=trouble
             )
-            yield make_check(
-                "mailboxes", text, _MAILBOX_BACK, well=False, code="mailbox_trouble", parameters=parameters
-            )
+            is_full = mailbox.trouble_id == "relay-full"
+            code, remedy = ("mailbox_full", _MAILBOX_FULL) if is_full else ("mailbox_trouble", _MAILBOX_BACK)
+            yield make_check("mailboxes", text, remedy, well=False, code=code, parameters=parameters)
         elif mailbox.unreadable:
             text = sentence(
                 "mailbox-unreadable",

@@ -9,15 +9,22 @@ from msgspec import Meta, Struct
 
 from daemon.control.route import AsyncHandler, Call, Nothing, Route
 from daemon.peers.mailboxes.bundles import Bundles, ReadBundle, WrittenBundle
+from daemon.peers.mailboxes.carrier_choice import Access
 from daemon.peers.mailboxes.mailboxes import Mailboxes, MailboxState
 
 
 class NewMailbox(Struct, frozen=True, forbid_unknown_fields=True):
-    """A mailbox to look into from now on. The place of a folder is its absolute path."""
+    """A mailbox to look into from now on. The place of a folder is its absolute path.
+
+    That of a relay is `https://HOST:PORT/BOX`, followed by `#sha256=HEX` if its certificate is pinned. A
+    relay needs the `secret` of the box. Without https, that goes to another machine only if `unencrypted`.
+    """
 
     place: Annotated[str, Meta(min_length=1, max_length=4096)]
     name: Annotated[str, Meta(min_length=1, max_length=64)]
-    kind: Literal["folder"] = "folder"
+    kind: Literal["folder", "relay"] = "folder"
+    secret: Annotated[str, Meta(min_length=1, max_length=256)] | None = None
+    unencrypted: bool = False
 
 
 class NewBundle(Struct, frozen=True, forbid_unknown_fields=True):
@@ -96,7 +103,9 @@ class MailboxRoutes:
         return await self._mailboxes.states()
 
     async def _add(self, call: Call[NewMailbox, Nothing]) -> MailboxState:
-        return await self._mailboxes.add(call.body.kind, call.body.place, call.body.name)
+        body = call.body
+        access = Access(body.secret if body.kind == "relay" else None, body.unencrypted)
+        return await self._mailboxes.add(body.kind, body.place, body.name, access)
 
     async def _check(self, call: Call[Nothing, Nothing]) -> MailboxState:
         return await self._mailboxes.check(call.ref)

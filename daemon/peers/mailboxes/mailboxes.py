@@ -6,16 +6,17 @@ Never lets the fault of one mailbox touch another one, a link, or the journal.
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import structlog
 from msgspec import Struct
 
+from daemon.backoff import Backoff, FailureCount
 from daemon.clock import Clock
 from daemon.config import MailboxSettings
 from daemon.peers.mailboxes.carrier import Carrier, CarrierFault
-from daemon.peers.mailboxes.folder import FolderCarrier
+from daemon.peers.mailboxes.carrier_choice import Access, CarrierChoice
+from daemon.peers.mailboxes.relay import RelayCarrier
 from daemon.peers.mailboxes.sealing_key_file import DAY_MS, SealingKeyFile
 from daemon.peers.mailboxes.sight import Judgement
 from daemon.peers.mailboxes.visit import Comparison, MailboxSight, MailboxVisit, OwnDevice
@@ -31,13 +32,16 @@ from store.snapshot import Snapshot
 from store.threads import StoreThreads
 from syncproto.ids import DeviceId
 from syncproto.keys import Signer
-from syncproto.mailboxes import names, sealing_keys
+from syncproto.mailboxes import sealing_keys
 from syncproto.mailboxes.sealing_keys import SealingSuite
 
 NAME_CHARS_MAX = 64
 MAILBOXES_MAX = 16
 URGENT_KINDS = frozenset({"change_set", "decision"})
 URGENT_COMMITS_READ = 64
+RELAY_RETRY_MAX_S = 300.0
+
+NO_ACCESS = Access()
 
 log = structlog.get_logger("peers")
 
@@ -76,6 +80,8 @@ class _OpenMailbox:
     """A mailbox while it is looked into."""
 
     stored: Mailbox
+    failures: FailureCount
+    carrier: Carrier | None = None
     mailbox_sight: MailboxSight = field(default_factory=MailboxSight)
     looking: asyncio.Lock = field(default_factory=asyncio.Lock)
     look_now: asyncio.Event = field(default_factory=asyncio.Event)
@@ -83,7 +89,8 @@ class _OpenMailbox:
     trouble: Sentence | None = None
     written_up_to: int = 0
     grew_s: float | None = None
-    task: asyncio.Task[None] | None = None
+    delay_s: float = 0.0
+    tasks: list[asyncio.Task[None]] = field(default_factory=list)
 
 
 class Mailboxes:
@@ -96,6 +103,7 @@ class Mailboxes:
         *,
         signer: Signer,
         keys: SealingKeyFile,
+        carriers: CarrierChoice,
         members: RosterCache,
         settings: MailboxSettings,
         shortfall: Callable[[], Sentence | None],
@@ -106,6 +114,7 @@ class Mailboxes:
         self._clock = clock
         self._signer = signer
         self._keys = keys
+        self._carriers = carriers
         self._members = members
         self._settings = settings
         self._shortfall = shortfall
@@ -130,23 +139,49 @@ class Mailboxes:
 
     async def stop(self) -> None:
         """Look into none any more. A visit that is under way ends where it is, which costs time only."""
-        tasks = [opened.task for opened in self._open.values() if opened.task is not None]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        for opened in self._open.values():
+            await self._end(opened)
 
     def _begin(self, stored: Mailbox) -> _OpenMailbox:
-        opened = self._open[stored.name] = _OpenMailbox(stored)
-        opened.task = asyncio.create_task(self._look_regularly(opened))
+        # A stick that is back is wanted at once; a relay that is away is not asked each few seconds.
+        look_s = self._settings.look_s
+        most_s = look_s if stored.kind == "folder" else max(look_s, RELAY_RETRY_MAX_S)
+        opened = _OpenMailbox(stored, FailureCount(Backoff(look_s, most_s)), delay_s=look_s)
+        self._open[stored.name] = opened
+        opened.tasks.append(asyncio.create_task(self._look_regularly(opened)))
         return opened
+
+    async def _end(self, opened: _OpenMailbox) -> None:
+        for task in opened.tasks:
+            task.cancel()
+        await asyncio.gather(*opened.tasks, return_exceptions=True)
+        if isinstance(opened.carrier, RelayCarrier):
+            await opened.carrier.close()
+
+    async def _look_when_rung(self, opened: _OpenMailbox, carrier: RelayCarrier) -> None:
+        """Look whenever a relay says that something came; it may say so as often as a second has passed."""
+        failures = FailureCount(Backoff(1.0, RELAY_RETRY_MAX_S))
+        while True:
+            try:
+                if not self._is_paused():
+                    if await carrier.wait_for_news():
+                        opened.look_now.set()
+                    failures.reset()
+                    await asyncio.sleep(min(self._settings.look_s, 1.0))
+                else:
+                    await asyncio.sleep(self._settings.look_s)
+            except CarrierFault:
+                # The regular look says why.
+                await asyncio.sleep(failures.count_failure())
 
     async def _look_regularly(self, opened: _OpenMailbox) -> None:
         while True:
+            # Before the look: what rings during it is looked at afterwards.
+            opened.look_now.clear()
             if not self._is_paused():
                 await self._look(opened)
-            opened.look_now.clear()
             try:
-                await asyncio.wait_for(opened.look_now.wait(), self._settings.look_s)
+                await asyncio.wait_for(opened.look_now.wait(), opened.delay_s)
             except TimeoutError:
                 pass
 
@@ -155,7 +190,10 @@ class Mailboxes:
         async with opened.looking:
             try:
                 await self._visit(opened, write_now=write_now)
+                opened.failures.reset()
+                opened.delay_s = self._settings.look_s
             except CarrierFault as fault:
+                opened.delay_s = opened.failures.count_failure()
                 if opened.trouble is None:
                     log.warning("a mailbox cannot be used", mailbox=opened.stored.name, seen=str(fault))
                 opened.trouble = fault.sentence
@@ -168,8 +206,11 @@ class Mailboxes:
     async def _visit(self, opened: _OpenMailbox, *, write_now: bool) -> None:
         vault = await self._db.read(lambda snapshot: snapshot.vault())
         assert vault is not None, "a mailbox before the first start was over"
-        carrier = carrier_of(opened.stored, vault)
-        visit = await self.make_visit(opened.stored.name, carrier, opened.mailbox_sight)
+        if opened.carrier is None:
+            opened.carrier = carrier = await self._carriers.make(opened.stored, vault)
+            if isinstance(carrier, RelayCarrier):
+                opened.tasks.append(asyncio.create_task(self._look_when_rung(opened, carrier)))
+        visit = await self.make_visit(opened.stored.name, opened.carrier, opened.mailbox_sight)
         if visit is None:
             return
         feed_end = self._db.feed_end
@@ -223,7 +264,7 @@ class Mailboxes:
 
     # -- for people -----------------------------------------------------------------------------------
 
-    async def add(self, kind: str, place: str, name: str) -> MailboxState:
+    async def add(self, kind: str, place: str, name: str, access: Access = NO_ACCESS) -> MailboxState:
         """Look into another mailbox from now on. Raises Refused if it cannot be used."""
         if not 0 < len(name) <= NAME_CHARS_MAX or len(self._open) >= MAILBOXES_MAX:
             raise usage_error(
@@ -235,19 +276,28 @@ class Mailboxes:
                 ),
             )
         stored = Mailbox(name, kind, place, self._clock.now_ms())
-        vault = await self._db.read(lambda snapshot: snapshot.vault())
-        assert vault is not None
-        try:
-            await carrier_of(stored, vault).list_blobs()
-        except CarrierFault as fault:
-            raise usage_error(fault.sentence) from fault
+        if name in self._open:
+            raise _name_taken(name)
+        self._carriers.check(stored, access)
+        await self._try_carrier(stored, access)
+        if access.secret is not None:
+            await asyncio.to_thread(self._carriers.secrets.store, name, access.secret)
         if not await self._db.write(lambda transaction: mailboxes.add_mailbox(transaction, stored)):
-            raise Refused(
-                RefusalCode.CONFLICT,
-                sentence("mailbox-name-taken", "there is a mailbox named {name} already", name=name),
-            )
+            raise _name_taken(name)
         opened = self._begin(stored)
         return await self._state_after_look(opened)
+
+    async def _try_carrier(self, stored: Mailbox, access: Access) -> None:
+        vault = await self._db.read(lambda snapshot: snapshot.vault())
+        assert vault is not None
+        carrier = await self._carriers.make(stored, vault, access.secret)
+        try:
+            await carrier.list_blobs()
+        except CarrierFault as fault:
+            raise usage_error(fault.sentence) from fault
+        finally:
+            if isinstance(carrier, RelayCarrier):
+                await carrier.close()
 
     async def remove(self, name: str) -> MailboxState:
         """Look into a mailbox no more; what lies in it stays for others. Raises Refused."""
@@ -255,9 +305,8 @@ class Mailboxes:
         state = await self._db.read(lambda snapshot: self._state(snapshot, opened))
         await self._db.write(lambda transaction: mailboxes.remove_mailbox(transaction, name))
         del self._open[name]
-        if opened.task is not None:
-            opened.task.cancel()
-            await asyncio.gather(opened.task, return_exceptions=True)
+        await self._end(opened)
+        await asyncio.to_thread(self._carriers.secrets.forget, name)
         return state
 
     async def check(self, name: str) -> MailboxState:
@@ -319,10 +368,11 @@ class Mailboxes:
         ]
 
 
-def carrier_of(stored: Mailbox, vault: bytes) -> Carrier:
-    """Return the carrier that a mailbox names."""
-    assert stored.kind == "folder"
-    return FolderCarrier(Path(stored.place), names.vault_tag(vault))
+def _name_taken(name: str) -> Refused:
+    return Refused(
+        RefusalCode.CONFLICT,
+        sentence("mailbox-name-taken", "there is a mailbox named {name} already", name=name),
+    )
 
 
 def has_urgent_commit(snapshot: Snapshot, after: int) -> bool:

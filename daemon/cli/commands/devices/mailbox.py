@@ -6,15 +6,17 @@ Never looks into a mailbox itself: the daemon does.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from daemon.cli.api import client
 from daemon.cli.api.client import percent_encode
+from daemon.cli.api.command_error import CommandError
 from daemon.cli.framework.declaration import group, pass_output
 from daemon.cli.terminal.output import key_value_rows
-from daemon.cli.translation import _
+from daemon.cli.terminal.standard_input import prompted_secret
+from daemon.cli.translation import _, gettext_noop
 from daemon.cli.views.devices.mailboxes import (
     mailbox_line,
     mailbox_rows,
@@ -25,6 +27,9 @@ from daemon.cli.views.devices.mailboxes import (
 
 if TYPE_CHECKING:
     from daemon.cli.terminal.output import Output
+
+_KINDS: Final = ("folder", "relay")
+_SECRET: Final = gettext_noop("secret of the box"), gettext_noop("Secret of the box")
 
 
 @group("mailbox")
@@ -38,21 +43,41 @@ def mailbox_command() -> None:
 
 
 @mailbox_command.command("add")
-@click.argument("folder")
+@click.argument("place", nargs=-1, required=True, metavar="[relay] PLACE")
 @click.option("--name", help="What to call it here; its last part otherwise.")
+@click.option("--unencrypted", is_flag=True, help="Let the secret of a box go to a relay without https.")
 @pass_output
-def add(output: Output, folder: str, name: str | None) -> None:
-    """Look into a folder from now on: one of Syncthing, Dropbox or Nextcloud, or on a stick.
+def add(output: Output, place: tuple[str, ...], name: str | None, unencrypted: bool) -> None:
+    """Look into a place from now on: a folder, or the box of a relay.
 
-    Add the folder on each device, under whatever name it has there.
+    A folder may be one of Syncthing, Dropbox or Nextcloud, or on a stick. A box is named by its URL, such as
+    https://relay.example:8484/home#sha256=PIN; its secret is asked for, or read from a pipe. Add the place on
+    each device, under whatever name it has there.
     """
-    place = os.path.abspath(os.path.expanduser(folder))
-    body = {"kind": "folder", "place": place, "name": name or os.path.basename(place) or place}
+    kind, given = _kind_and_place(place)
+    if kind == "folder":
+        path = os.path.abspath(os.path.expanduser(given))
+        body: dict[str, Any] = {"kind": kind, "place": path, "name": name or os.path.basename(path) or path}
+    else:
+        box = given.partition("#")[0].rstrip("/").rpartition("/")[2]
+        secret = prompted_secret(*_SECRET)
+        body = {"kind": kind, "place": given, "name": name or box or given[:64], "secret": secret}
+        body |= {"unencrypted": True} if unencrypted else {}
     output.write_answer(
         client.post("/v1/mailboxes", body),
         lambda mailbox, display: mailbox_line(_("Added"), mailbox, display),
         lambda mailbox: mailbox_rows([mailbox]),
     )
+
+
+def _kind_and_place(words: tuple[str, ...]) -> tuple[str, str]:
+    """Return the kind of a mailbox and its place: a folder, unless it is called a relay or is a URL."""
+    if len(words) == 2 and words[0] in _KINDS:
+        return words[0], words[1]
+    if len(words) != 1:
+        raise CommandError("usage", _("a mailbox has one place: a folder, or the URL of a box at a relay"))
+    is_url = words[0].startswith(("https://", "http://"))
+    return ("relay" if is_url else "folder"), words[0]
 
 
 @mailbox_command.command("list")

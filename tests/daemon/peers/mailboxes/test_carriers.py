@@ -4,23 +4,28 @@ Never knows what a blob is.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
 
 from daemon.peers.mailboxes.carrier import Carrier, CarrierFault
 from daemon.peers.mailboxes.folder import FolderCarrier
+from tests.daemon.relay.running_relay import relay_in
 
 MakeCarrier = Callable[[Path, bytes], Carrier]
-CARRIERS: dict[str, MakeCarrier] = {"folder": FolderCarrier}
+CARRIERS = ("folder", "relay")
 VAULT, OTHER_VAULT = bytes(16), bytes([1]) * 16
 NAMES = ["aa/00000000000001-0011223344556677.drop", "aa/00000000000002-0011223344556677.drop", "aa.have"]
 
 
 @pytest.fixture(params=CARRIERS)
-def make(request: pytest.FixtureRequest) -> MakeCarrier:
-    return CARRIERS[request.param]
+async def make(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[MakeCarrier]:
+    if request.param == "folder":
+        yield FolderCarrier
+        return
+    async with relay_in(tmp_path / "relay") as relay:
+        yield lambda _, vault: relay.carrier(vault)
 
 
 async def listed_names(carrier: Carrier) -> list[str]:
