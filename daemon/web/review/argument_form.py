@@ -12,6 +12,7 @@ import msgspec
 
 from daemon.agents.tools.arguments import Arguments
 from daemon.agents.tools.table import ANSWER_QUESTION, TOOLS
+from daemon.cli.terminal.text import escape
 from daemon.cli.translation import _
 from daemon.cli.wording import terms
 from daemon.journal.human_input import HumanInput
@@ -54,7 +55,8 @@ def edited_arguments(tool: str, args: Arguments, form: Mapping[str, str], typed:
     for name, schema in _editable(tool).items():
         text = form.get(PREFIX + name, "").strip()
         # What was left empty stays as it is proposed: no argument of a tool means "nothing".
-        if text and text != _shown_value(name, args.get(name)).strip():
+        # The page shows characters that hide or reorder text as codes, and a browser sends those back.
+        if text and text != escape(_shown_value(name, args.get(name)).strip()):
             edited[name] = _value(name, schema, text, typed)
     return edited
 

@@ -216,11 +216,10 @@ def _change(tx: Transaction, ref: str, form: MultiDictProxy[str], typed: HumanIn
         case "note":
             entries.add(tx, ref, NewEntry(form.get("note", "")))
         case "edit":
-            changes = _typed_changes(form)
+            changes = _typed_changes(form) | _typed_labels(form)
             if changes:
-                tasks.edit(
-                    tx, ref, typed.read_task_edit(structs.replace(TaskEdit(base=_clock(form)), **changes))
-                )
+                edit = structs.replace(TaskEdit(base=_clock(form)), **changes)
+                tasks.edit(tx, ref, typed.read_task_edit(edit))
         case "status":
             reason = form.get("reason", "").strip()
             edit = TaskEdit(status=form.get("status", ""), base=_clock(form))
@@ -238,11 +237,21 @@ def _typed_changes(form: MultiDictProxy[str]) -> dict[str, str | None]:
     """Return what a person typed over, by field; an emptied one is None, and what stayed is nobody's edit."""
     shown_and_typed = {
         name: (form.get(f"shown_{name}", ""), form.get(name, "").strip())
-        for name in ("title", "due", "estimate_minutes")
+        for name in ("title", "due", "estimate_minutes", "category")
     }
     changed = {name: typed for name, (shown, typed) in shown_and_typed.items() if typed != shown.strip()}
     # A title cannot be emptied: the journal refuses that in words.
     return {name: typed if typed or name == "title" else None for name, typed in changed.items()}
+
+
+def _typed_labels(form: MultiDictProxy[str]) -> dict[str, list[str]]:
+    """Return the labels that a person wrote or took away, one on each line; those that stayed are no edit."""
+    before, after = (
+        {line.strip() for line in form.get(name, "").splitlines() if line.strip()}
+        for name in ("shown_labels", "labels")
+    )
+    both = {"add_labels": sorted(after - before), "remove_labels": sorted(before - after)}
+    return {name: labels for name, labels in both.items() if labels}
 
 
 def _clock(form: MultiDictProxy[str]) -> ClockJson:

@@ -65,6 +65,7 @@ class TaskPage:
     due: str
     estimate: str
     status: str
+    category: str
     facts: list[str]
     labels: list[str]
     notes: list[NoteRow]
@@ -111,6 +112,7 @@ def page_of_task(task: Task, now_s: float) -> TaskPage:
         due=task.due or "",
         estimate=f"{task.estimate_minutes} min" if task.estimate_minutes else "",
         status=task.status,
+        category=task.category or "",
         facts=[fact for fact in facts if fact],
         labels=task.labels,
         notes=[_note(entry, now_s) for entry in reversed(task.entries)],

@@ -116,6 +116,19 @@ async def test_hostile_words_are_shown_as_text(page: ReviewPage) -> None:
     assert html.escape("<script>alert") in text
 
 
+async def test_what_a_person_left_alone_is_no_edit_even_if_it_is_shown_as_a_code(page: ReviewPage) -> None:
+    (item,) = await page.propose(("set_task_status", {"status": "BLOCKED", "reason": "No\u202e photo"}))
+    path = f"/reviews/{await page.task_of(item)}"
+    answer = await page.ask(path)
+    reason = html.unescape(re.findall(r'name="arg.reason".*?>(.*?)</textarea>', answer.text)[0])
+    form = {"edit": "yes", "decide": answer.forms()[f"confirmed {item}"], "arg.reason": reason}
+    assert (await page.ask(path, form | {"arg.status": "ON HOLD"})).status == 200
+    stored = await page.store.read(lambda snapshot: snapshot.item(id_from_text(item)))
+    assert stored is not None
+    edited = stored.decisions[0].edited_args
+    assert edited == {"status": "ON HOLD", "reason": "No\u202e photo"}
+
+
 async def test_a_task_that_is_not_there_is_told(page: ReviewPage) -> None:
     answer = await page.ask(f"/reviews/{'0' * 32}")
     assert answer.status == 404

@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from daemon.disk import DiskFloor
 from daemon.journal import tasks as task_use_cases
 from daemon.journal.human_input import HumanInput
+from daemon.journal.tasks import TaskEdit
 from daemon.web.tasks import task_routes
 from store.transaction import EntityWrite, Transaction
 from syncproto.ids import EntityId, id_to_text
@@ -179,3 +181,23 @@ async def test_only_what_was_typed_over_is_a_persons_edit(page: TaskPage) -> Non
     assert (task.title, task.due, task.estimate_minutes) == ("Write to Ana", None, 120)
     for wrong in ({"title": " "}, {"due": "someday"}):
         assert (await page.ask(path, fields | typed | wrong)).status == 409
+
+
+async def test_labels_are_added_and_taken_away_a_line_each(page: TaskPage) -> None:
+    ref = await page.task()
+    edit = TaskEdit(add_labels=["home, sweet", "paper"], category="Office")
+    await page.store.write(lambda tx: task_use_cases.edit(tx, ref, edit))
+    hidden = base((await page.ask(f"/tasks/{ref}")).text, "edit")
+    typed = hidden | {"do": "edit", "title": "Write to Ana", "due": "", "estimate_minutes": ""}
+    typed |= {"category": "Family", "labels": "home, sweet\r\npost\r\n"}
+    await page.follow(await page.ask(f"/tasks/{ref}", typed))
+    task = await page.shown(ref)
+    assert (task.category, sorted(task.labels)) == ("Family", ["home, sweet", "post"])
+
+
+async def test_a_refused_note_of_several_lines_stays_as_it_was_typed(page: TaskPage) -> None:
+    ref = await page.task()
+    object.__setattr__(page.services, "floor", DiskFloor(page.folder, 1 << 60))
+    answer = await page.ask(f"/tasks/{ref}", {"do": "note", "note": "Two photos.\r\nBoth new."})
+    assert answer.status == 409
+    assert "Two photos.\nBoth new.\n</textarea>" in answer.text
