@@ -3,9 +3,13 @@
 Never decides which of them is genuine.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from store.fold.entity import Entity
+from store.fold.entity_state import load_state
 from store.fold.operations import operations_on
+from store.fold.proposal_index import ASK
+from store.fold.verdicts import DecisionStatus
 from store.snapshot import Snapshot
 from syncproto.codec import Value
 from syncproto.ids import DeviceId, EntityId
@@ -39,3 +43,30 @@ def signed_writes(snapshot: Snapshot, entity: EntityId) -> list[SignedWrite]:
         )
         for write in operations_on(snapshot.db, entity, snapshot.log)
     ]
+
+
+def asks_that_may_wait(snapshot: Snapshot, now_ms: int) -> list[EntityId]:
+    """Return, by id, the asks whose history tells whether they wait for a person; the others do not.
+
+    Left out are those that are rejected or taken back without a dispute, and those that ran out. Costs a row
+    for each ask that was decided so, and a state for each that ran out: no history.
+    """
+    rows: Any = snapshot.db.execute(
+        "SELECT entity.id, state, item.disputed,"
+        " (SELECT count(*) FROM (SELECT 1 FROM history WHERE history.entity = entity.id LIMIT 2))"
+        " FROM entity LEFT JOIN item ON item.id = entity.id"
+        " WHERE kind = ? AND visible = 1 AND (item.id IS NULL OR item.disputed OR status NOT IN (?, ?))"
+        " ORDER BY entity.id",
+        (ASK, DecisionStatus.REJECTED.value, DecisionStatus.RETRACTED.value),
+    )
+    # Another member can write to an ask: its folded fields are what was asked only if nobody did.
+    return [
+        EntityId(ask)
+        for ask, state, disputed, commits in rows
+        if disputed or commits > 1 or not _ran_out(Entity(EntityId(ask), load_state(state), True), now_ms)
+    ]
+
+
+def _ran_out(ask: Entity, now_ms: int) -> bool:
+    not_after = ask.value("not_after")
+    return isinstance(not_after, int) and not_after < now_ms

@@ -3,7 +3,7 @@
 Never shows a summary by a model: the agent's words stand beside the arguments as the agent's.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import Any
 
@@ -25,6 +25,7 @@ from daemon.agents.tools.presence import ANY
 from daemon.journal.views.lookup import NameLookup, json_value
 from daemon.timestamps import iso_utc
 from store.fold.verdicts import DecisionStatus
+from store.queries.asks import asks_that_may_wait
 from store.snapshot import Snapshot
 from syncproto.ids import EntityId, id_to_text
 
@@ -165,22 +166,29 @@ def list_asks(
     snapshot: Snapshot, now_ms: int, *, waiting: bool, agent: EntityId | None = None
 ) -> list[AskDetails]:
     """List asks, the one that runs out first in front: those that wait for a person, or all, 500 at most."""
-    listed = [
-        ask
-        for ask in _asks(snapshot)
-        if agent in (None, ask.agent) and (not waiting or state_of(snapshot, ask, now_ms) in OPEN_STATES)
-    ]
+    candidates = _open_asks(snapshot, now_ms) if waiting else _every_ask(snapshot)
+    listed = [ask for ask in candidates if agent in (None, ask.agent)]
     listed.sort(key=lambda ask: (ask.not_after_ms, ask.id))
     return [ask_details(snapshot, ask, now_ms) for ask in listed[:ASKS_LISTED_MAX]]
 
 
 def count_open_asks(snapshot: Snapshot, now_ms: int) -> int:
-    """Count the asks that wait for a person."""
-    return sum(state_of(snapshot, ask, now_ms) in OPEN_STATES for ask in _asks(snapshot))
+    """Count the asks that wait for a person. Reads no history of an ask that is refused or ran out."""
+    return sum(1 for _ask in _open_asks(snapshot, now_ms))
 
 
-def _asks(snapshot: Snapshot) -> Iterator[Ask]:
-    for entity in snapshot.entities(ASK):
-        ask = read_ask(snapshot, entity.id)
+def _open_asks(snapshot: Snapshot, now_ms: int) -> Iterator[Ask]:
+    for ask in _genuine_asks(snapshot, asks_that_may_wait(snapshot, now_ms)):
+        if state_of(snapshot, ask, now_ms) in OPEN_STATES:
+            yield ask
+
+
+def _every_ask(snapshot: Snapshot) -> Iterator[Ask]:
+    return _genuine_asks(snapshot, (entity.id for entity in snapshot.entities(ASK)))
+
+
+def _genuine_asks(snapshot: Snapshot, asks: Iterable[EntityId]) -> Iterator[Ask]:
+    for identifier in asks:
+        ask = read_ask(snapshot, identifier)
         if ask is not None:
             yield ask
