@@ -67,10 +67,13 @@ class BoxFile:
         mark = status.st_mtime_ns, status.st_ino, status.st_size
         if mark != self._mark:
             content = json.loads(self._file.read_text("utf-8"))
-            self._boxes = {
-                name: Box(name, bytes.fromhex(box["sha256"]), int(box["quota"]))
-                for name, box in content.items()
-            }
+            try:
+                self._boxes = {
+                    name: Box(name, bytes.fromhex(box["sha256"]), int(box["quota"]))
+                    for name, box in content.items()
+                }
+            except (AttributeError, KeyError, TypeError) as fault:
+                raise ValueError(f"{self._file} is damaged") from fault
             self._mark = mark
         return self._boxes
 

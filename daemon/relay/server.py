@@ -114,7 +114,7 @@ class RelayServer:
             scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
             try:
                 box = self._boxes.admit(request.match_info["box"], secret)
-            except (OSError, ValueError, KeyError, TypeError) as fault:
+            except (OSError, ValueError) as fault:
                 log.warning("the boxes cannot be read", fault=type(fault).__name__)
                 return _refusal(503)
             if box is None or scheme != "Bearer":

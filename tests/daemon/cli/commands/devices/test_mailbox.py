@@ -1,0 +1,49 @@
+"""Adding mailboxes on the command line: which place is a folder, which a box, and where its secret goes.
+
+Never looks into a mailbox: the answers are scripted.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from tests.daemon.cli.fake_control import FakeControl
+from tests.support.commands import Placet
+
+BOX = {"name": "home", "kind": "relay", "place": "https://relay.example:8484/home", "readers": []}
+URL = "https://relay.example:8484/home#sha256=" + "0" * 64
+
+
+@pytest.fixture(autouse=True)
+def scripted_answer(control: FakeControl) -> None:
+    control.answers("POST /v1/mailboxes", BOX, 201)
+
+
+@pytest.mark.parametrize("words", [(URL,), ("relay", URL)])
+def test_a_box_is_named_by_its_url_and_its_secret_is_piped(
+    placet: Placet, control: FakeControl, words: tuple[str, ...]
+) -> None:
+    result = placet("mailbox", "add", *words, typed="s3cret\n")
+    assert result.status == 0, result
+    (asked,) = control.requests
+    assert asked.body == {"kind": "relay", "place": URL, "name": "home", "secret": "s3cret"}
+    assert "s3cret" not in result.out + result.err
+
+
+def test_a_box_without_https_is_asked_for_by_name(placet: Placet, control: FakeControl) -> None:
+    assert placet("mailbox", "add", "http://nas/b", "--unencrypted", "--name", "n", typed="s").status == 0
+    (asked,) = control.requests
+    assert (asked.body["unencrypted"], asked.body["name"]) == (True, "n")
+
+
+def test_a_folder_is_a_folder_whatever_its_name(placet: Placet, control: FakeControl, home: Path) -> None:
+    for words in (("relay",), ("folder", "relay"), ("./https:",)):
+        assert placet("mailbox", "add", *words).status == 0
+    assert [asked.body["kind"] for asked in control.requests] == ["folder"] * 3
+    assert [Path(asked.body["place"]).name for asked in control.requests] == ["relay", "relay", "https:"]
+
+
+def test_a_mailbox_has_one_place_and_a_box_needs_a_secret(placet: Placet, control: FakeControl) -> None:
+    assert placet("mailbox", "add", "a", "b").status == 2
+    assert "secret" in placet("mailbox", "add", URL).err
+    assert control.requests == []
