@@ -25,22 +25,22 @@ def test_a_box_is_named_by_its_url_and_its_secret_is_piped(
 ) -> None:
     result = placet("mailbox", "add", *words, typed="s3cret\n")
     assert result.status == 0, result
-    (asked,) = control.requests
-    assert asked.body == {"kind": "relay", "place": URL, "name": "home", "secret": "s3cret"}
+    (request,) = control.requests
+    assert request.body == {"kind": "relay", "place": URL, "name": "home", "secret": "s3cret"}
     assert "s3cret" not in result.out + result.err
 
 
 def test_a_box_without_https_is_asked_for_by_name(placet: Placet, control: FakeControl) -> None:
     assert placet("mailbox", "add", "http://nas/b", "--unencrypted", "--name", "n", typed="s").status == 0
-    (asked,) = control.requests
-    assert (asked.body["unencrypted"], asked.body["name"]) == (True, "n")
+    (request,) = control.requests
+    assert (request.body["unencrypted"], request.body["name"]) == (True, "n")
 
 
 def test_a_folder_is_a_folder_whatever_its_name(placet: Placet, control: FakeControl, home: Path) -> None:
     for words in (("relay",), ("folder", "relay"), ("./https:",)):
         assert placet("mailbox", "add", *words).status == 0
-    assert [asked.body["kind"] for asked in control.requests] == ["folder"] * 3
-    assert [Path(asked.body["place"]).name for asked in control.requests] == ["relay", "relay", "https:"]
+    assert [request.body["kind"] for request in control.requests] == ["folder"] * 3
+    assert [Path(request.body["place"]).name for request in control.requests] == ["relay", "relay", "https:"]
 
 
 def test_a_mailbox_has_one_place_and_a_box_needs_a_secret(placet: Placet, control: FakeControl) -> None:
