@@ -81,7 +81,8 @@ async def test_a_box_answers_no_more_than_its_rate(tmp_path: Path) -> None:
 async def test_names_that_no_mailbox_has_are_refused(tmp_path: Path, path: str) -> None:
     async with relay_in(tmp_path / "relay") as relay:
         before = all_files(tmp_path)
-        assert await status_of(relay, "PUT", path, data=b"x") in (400, 404, 405)
+        # Without a body: the refusal would otherwise race with the rest of the request.
+        assert await status_of(relay, "PUT", path) in (400, 404, 405)
         assert all_files(tmp_path) == before
 
 
@@ -103,6 +104,7 @@ async def test_a_body_that_never_ends_is_given_up(tmp_path: Path) -> None:
         async with asyncio.timeout(LIMIT_S):
             assert b" 408 " in await reader.readline()
         writer.close()
+        await writer.wait_closed()
         assert kept_files(relay) == []
 
 
