@@ -28,6 +28,7 @@ from daemon.agents.deciding.verdict_requests import (
     decide_item,
 )
 from daemon.agents.deciding.waiting_items import PendingItem
+from daemon.agents.person.external_agents import find_any_agent
 from daemon.agents.running.note_evidence import with_note_evidence
 from daemon.control.route import AsyncHandler, Call, Nothing, ReadHandler, Route
 from daemon.journal.references import entities
@@ -49,12 +50,14 @@ Hashes = dict[EntityId | str, bytes]
 
 
 class PendingQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """Whose proposals: one task's, or all. `expired`: those that nobody decided in time, instead.
+    """Whose proposals: one task's, one agent's, or all. `expired`: those not decided in time, instead.
 
+    `agent` is the name of an agent of another maker, an agent's id, or the task of one.
     Of expired ones, at most 200 are listed, the last to expire first.
     """
 
     task: str | None = None
+    agent: str | None = None
     expired: bool = False
 
 
@@ -128,11 +131,12 @@ class DecisionRoutes:
     def _pending_items(self, snapshot: Snapshot, call: Call[Nothing, PendingQuery]) -> list[PendingItem]:
         task = call.query.task
         about = None if not task else entities.find_task(snapshot, task).id
+        proposer = None if not call.query.agent else id_to_text(find_any_agent(snapshot, call.query.agent))
         if call.query.expired:
             items = waiting_items.list_expired_items(snapshot, self._now_ms(), about)
         else:
             items = waiting_items.list_waiting_items(snapshot, self._now_ms(), task=about)
-        return with_note_evidence(snapshot, items)
+        return with_note_evidence(snapshot, [item for item in items if proposer in (None, item.agent_id)])
 
     def _set_summary(self, snapshot: Snapshot, call: Call[Nothing, Nothing]) -> ChangeSetSummary:
         change_set = entities.find_entity(snapshot, ["change_set"], call.ref)

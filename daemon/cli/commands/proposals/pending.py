@@ -26,21 +26,23 @@ if TYPE_CHECKING:
 
 @command("pending")
 @click.argument("task", nargs=-1)
+@click.option("--agent", metavar="AGENT", help="Only what this agent proposes.")
 @click.option("--expired", is_flag=True, help="Show instead what nobody decided in time.")
 @pass_output
-def pending_command(output: Output, task: tuple[str, ...], expired: bool) -> None:
+def pending_command(output: Output, task: tuple[str, ...], agent: str | None, expired: bool) -> None:
     """Show what is proposed: open, deferred and disputed items, what presses first.
 
     What expires within a day comes first, then what belongs to a task with a due date, then the oldest. With
     --plain: item, set, task, tool, status, disputed, summary, before, after, expiry, stale.
     """
     answer = client.get(
-        "/v1/pending", {"task": " ".join(task) or None, "expired": "true" if expired else None}
+        "/v1/pending",
+        {"task": " ".join(task) or None, "agent": agent, "expired": "true" if expired else None},
     )
     items: Sequence[PendingItemJson] = answer.json
     titles = _titles(items) if output.is_for_people else {}
     output.write_answer(answer, lambda listed, display: pending_list(listed, titles, display), pending_rows)
-    asks_too = output.is_for_people and not (task or expired)
+    asks_too = output.is_for_people and not (task or agent or expired)
     count = len(client.find("/v1/asks") or ()) if asks_too else 0
     remarks = _how_to_reopen(items) if expired else _what_next(items)
     for line in remarks.splitlines() if items or not count else ():

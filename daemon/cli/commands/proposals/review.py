@@ -46,9 +46,10 @@ _FATAL: Final = ("no_daemon", "timeout", "forbidden")
 
 @command("review")
 @click.argument("task", nargs=-1)
+@click.option("--agent", metavar="AGENT", help="Only what this agent proposes or asks permission for.")
 @click.option("--asks", "asks_alone", is_flag=True, help="Decide on permissions alone.")
 @pass_output
-def review_command(output: Output, task: tuple[str, ...], asks_alone: bool) -> int:
+def review_command(output: Output, task: tuple[str, ...], agent: str | None, asks_alone: bool) -> int:
     """Decide on proposals one by one, everywhere or on a task, with the keys of `git add -p`.
 
     What agents ask permission for comes first, what runs out soonest in front.
@@ -56,10 +57,10 @@ def review_command(output: Output, task: tuple[str, ...], asks_alone: bool) -> i
     y confirms, n rejects and asks why, d defers, e edits the arguments, s skips it. j and k show the next and
     the one before. a confirms what is left of the task. u takes the last decision back, q ends, ? explains.
     """
-    query = {"task": " ".join(task) or None}
+    query = {"task": " ".join(task) or None, "agent": agent}
     answer = client.ApiAnswer([], "") if asks_alone else client.get(_PENDING, query)
     # A daemon of an earlier version knows no asks.
-    asks = [] if task else client.find(_ASKS) or []
+    asks = [] if task else client.find(_asks_of(agent)) or []
     if not answer.json and not asks:
         output.write_answer(answer, lambda _items, _display: (), pending_rows)
         output.write_remark(_("Nothing waits for you."))
@@ -74,6 +75,10 @@ def review_command(output: Output, task: tuple[str, ...], asks_alone: bool) -> i
         if goes_on and answer.json:
             _Session(output, keys, query, answer).run()
     return EXIT_DONE
+
+
+def _asks_of(agent: str | None) -> str:
+    return _ASKS if agent is None else f"{_ASKS}?agent={percent_encode(agent)}"
 
 
 def _nobody_there(count: int) -> CommandError:

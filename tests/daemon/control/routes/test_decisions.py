@@ -14,6 +14,7 @@ import pytest
 
 from daemon.agents.deciding.decision_commit import person_decision_write
 from daemon.agents.deciding.decisions import DecisionResult
+from daemon.agents.person import lifecycle
 from daemon.agents.proposing.baseline import baseline_of
 from daemon.agents.proposing.call_handler import ToolCallHandler
 from daemon.agents.proposing.change_set_builder import ProposalLimits
@@ -310,3 +311,20 @@ def test_a_fault_of_the_store_fails_one_item_and_asking_again_decides_it():
         if status == 2:
             break
     assert 10 < index < POINTS_MAX - 1
+
+
+async def test_the_proposals_of_one_agent(decisive: Api):
+    def make_other(tx: Transaction) -> str:
+        task = tx.new_id()
+        tx.commit([EntityWrite(task, "task", {"title": "Write to Ana", "status": "OPEN"})])
+        return id_to_text(lifecycle.create_agent(tx, id_to_text(task), "rules"))
+
+    other = await decisive.store.write(make_other)
+    await propose(decisive, *THREE)
+    listed = (await decisive.ask("GET", "/v1/pending")).json
+    agent = listed[0]["agent_id"]
+    task = listed[0]["task_id"]
+    await decisive.store.write(lambda tx: lifecycle.create_agent(tx, task, "rules"))
+    assert (await decisive.ask("GET", f"/v1/pending?agent={agent}")).json == listed
+    assert (await decisive.ask("GET", f"/v1/pending?agent={other}")).json == []
+    assert (await decisive.ask("GET", "/v1/pending?agent=nobody")).status == 404

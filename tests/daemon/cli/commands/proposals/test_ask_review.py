@@ -81,3 +81,11 @@ def test_without_a_terminal_it_says_that_something_waits(placet: Placet, one_ask
     result = placet("review")
     assert result.status == 5
     assert "1 proposal waits" in result.err
+
+
+def test_a_review_of_an_agent_asks_for_its_permissions_and_proposals(home: Path, one_ask: FakeControl):
+    with terminal(home, "review", "--agent", "Claude Code") as shown_terminal:
+        shown_terminal.until("?] ")
+        shown_terminal.end("s")
+    assert one_ask.asked("GET /v1/pending")[0].target == "/v1/pending?agent=Claude%20Code"
+    assert one_ask.asked("GET /v1/asks")[0].target == "/v1/asks?agent=Claude%20Code"

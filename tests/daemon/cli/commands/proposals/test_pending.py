@@ -233,3 +233,9 @@ def test_only_what_is_stale_is_offered_to_be_forced(placet: Placet, control: Fak
     control.answers("POST /v1/decisions", [examples.verdict("conflict")])
     result = placet("confirm", "x")
     assert (result.status, result.err) == (6, "")
+
+
+def test_only_one_agent(placet: Placet, control: FakeControl):
+    control.answers("GET /v1/pending", [examples.pending()])
+    assert placet("pending", "--agent", "Claude Code").status == 0
+    assert control.asked("GET /v1/pending")[0].target == "/v1/pending?agent=Claude%20Code"
