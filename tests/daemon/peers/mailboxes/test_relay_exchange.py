@@ -128,6 +128,23 @@ async def test_a_box_that_is_full_is_told_by_doctor_and_clears_up(fleet: Fleet, 
     await assert_equal(anna, bea)
 
 
+async def test_a_full_box_gets_room_by_what_everybody_has(fleet: Fleet, relay: RunningRelay) -> None:
+    anna, bea = await make_apart(fleet, "anna", "bea")
+    await use_relay(relay, anna, bea)
+    await look(anna, bea, anna)
+    await anna.add("first", count=60)
+    await look(anna)
+    await bea.add("then")
+    (vault,) = await asyncio.to_thread(lambda: sorted((relay.folder / "blobs" / "box").iterdir()))
+    filler = relay.carrier(bytes.fromhex(vault.name))
+    kept_bytes = sum(blob.size for blob in await filler.list_blobs())
+    await filler.put("ff/x.drop", bytes((1 << 20) - kept_bytes))
+    # Bea deletes what she has taken, which makes room for what she writes.
+    (state, _) = await look(bea, anna)
+    assert state.trouble is None
+    await assert_equal(anna, bea)
+
+
 async def test_the_secret_is_in_a_file_of_its_owner_and_nowhere_else(
     fleet: Fleet, relay: RunningRelay, capfd: pytest.CaptureFixture[str]
 ) -> None:
