@@ -140,6 +140,17 @@ def grant_on(ask: Ask, decisions: tuple[Decision, ...]) -> Grant | None:
     )
 
 
+def refusal_on(decisions: tuple[Decision, ...]) -> Decision | None:
+    """Return the no that counts, the newest of several; None if nobody refused."""
+    deciding = {opinion.decision for opinion in deciding_opinions(decision.opinion for decision in decisions)}
+    refusals = [
+        decision
+        for decision in decisions
+        if decision.counts and decision.verdict is Verdict.REJECTED and decision.id in deciding
+    ]
+    return max(refusals, key=lambda decision: (decision.stamp_ms, decision.n, decision.id), default=None)
+
+
 def grant_of_use(ask: Ask, use: SignedWrite, decisions: tuple[Decision, ...]) -> Grant | None:
     """Return the yes that a use was granted for, whatever was decided since; None if it is not known here."""
     given = [grant for grant in _grants(ask, decisions) if grant.args_hash == use.fields.get("args_hash")]

@@ -12,18 +12,19 @@ from msgspec import Struct
 from daemon.agents.asks.ask_record import (
     ASK,
     Ask,
-    Grant,
     genuine_use,
     grant_of_use,
     grant_on,
     is_withdrawn,
     read_ask,
+    refusal_on,
 )
 from daemon.agents.deciding.verdict_needs import IdleVerdict, idle_verdicts_on
 from daemon.agents.tools.agent_record import load_any_agent
 from daemon.agents.tools.presence import ANY
 from daemon.journal.views.lookup import NameLookup, json_value
 from daemon.timestamps import iso_utc
+from store.fold.item import Decision
 from store.fold.verdicts import DecisionStatus
 from store.queries.asks import asks_that_may_wait
 from store.snapshot import Snapshot
@@ -51,7 +52,10 @@ OPEN_STATES = frozenset({AskState.PENDING, AskState.DEFERRED, AskState.DISPUTED}
 
 
 class AskVerdict(Struct, frozen=True, kw_only=True):
-    """The yes that counts: when it was given (ISO 8601 in UTC), on which device, and why."""
+    """The yes or the no that counts: when it was given (ISO 8601 in UTC), on which device, and why.
+
+    `edited`: it is a yes to arguments that the person changed.
+    """
 
     at: str
     device: str
@@ -123,6 +127,8 @@ def ask_details(snapshot: Snapshot, ask: Ask, now_ms: int) -> AskDetails:
         grant = grant_of_use(ask, use, decisions)
     else:
         grant = grant_on(ask, decisions) if status.status is DecisionStatus.CONFIRMED else None
+    state = state_of(snapshot, ask, now_ms)
+    refusal = refusal_on(decisions) if state is AskState.REFUSED else None
     agent = load_any_agent(snapshot, ask.agent)
     execution = None if use is None else use.fields.get("execution_id")
     return AskDetails(
@@ -142,23 +148,24 @@ def ask_details(snapshot: Snapshot, ask: Ask, now_ms: int) -> AskDetails:
         presence=ANY if ask.presence is None else ask.presence.value,
         not_after=iso_utc(ask.not_after_ms),
         made_at=iso_utc(ask.made_ms),
-        state=state_of(snapshot, ask, now_ms).value,
+        state=state.value,
         option=None if grant is None else grant.decision.option or None,
-        verdict=None if grant is None else _verdict(grant, names),
+        verdict=_verdict(grant.decision if grant is not None else refusal, names),
         idle_verdicts=idle_verdicts_on(decisions, ask.presence, names.device_name),
         execution_id=execution if isinstance(execution, str) else None,
         used_at=None if use is None else iso_utc(use.stamp_ms),
     )
 
 
-def _verdict(grant: Grant, names: NameLookup) -> AskVerdict:
-    decision = grant.decision
+def _verdict(decision: Decision | None, names: NameLookup) -> AskVerdict | None:
+    if decision is None:
+        return None
     return AskVerdict(
         at=iso_utc(decision.stamp_ms),
         device=decision.device.hex(),
         device_name=names.device_name(decision.device),
         reason=decision.reason or None,
-        edited=grant.is_edited,
+        edited=decision.edited_args is not None,
     )
 
 

@@ -16,6 +16,7 @@ from daemon.cli.wording import terms
 from daemon.cli.wording.dates import relative_future_time, relative_time
 from daemon.cli.wording.proposals import need_words
 from daemon.cli.wording.short_ids import short_ids_of
+from daemon.cli.wording.values import in_quotation_marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -73,8 +74,25 @@ def _details(ask: AskDetailsJson, width: int, display: Display) -> Iterator[str]
     facts.append(need_words(ask.get("presence")))
     separator = f" {display.symbol('·')} "
     yield from (display.paint(line, "dim") for line in wrap_lines(separator.join(filter(None, facts)), width))
+    yield from (
+        display.paint(line, "dim") for line in wrap_lines(_verdict_words(ask, display), width) if line
+    )
     idle: Any = ask
     yield from idle_verdict_lines(idle, width, display)
+
+
+def _verdict_words(ask: AskDetailsJson, display: Display) -> str:
+    """Say on which device it was permitted or refused, when, and why; "" if nobody decided."""
+    verdict = ask.get("verdict")
+    if not verdict:
+        return ""
+    words = _("{verdict} on {device}, {when}").format(
+        verdict=terms.proposal_status("refused" if ask.get("state") == "refused" else "permitted"),
+        device=escape(verdict.get("device_name") or ""),
+        when=relative_time(verdict.get("at"), display.now_s),
+    )
+    reason = verdict.get("reason")
+    return f"{words}: {in_quotation_marks(escape(reason))}" if reason else words
 
 
 def _arguments(args: object) -> str:

@@ -14,6 +14,7 @@ from daemon.agents.person import lifecycle, presence_edits
 from daemon.agents.tools.agent_record import agent_id
 from daemon.refusal import Refused
 from store.fold.verdicts import Verdict
+from store.snapshot import Snapshot
 from store.transaction import EntityWrite
 from store.upkeep.verification import verify_store
 from syncproto.commit import AuthorKind
@@ -105,6 +106,31 @@ def test_what_a_person_edited_is_what_is_granted(fleet: Fleet, a: Home, agent: E
     verdict = details(a, identifier).verdict
     assert verdict is not None
     assert verdict.edited
+
+
+def device_of(home: Home) -> str:
+    def read(snapshot: Snapshot) -> str:
+        assert snapshot.replica is not None
+        return snapshot.device_of(snapshot.replica).hex()
+
+    return home.read(read)
+
+
+def test_an_agent_reads_why_it_was_refused(fleet: Fleet, a: Home, b: Home, agent: EntityId):
+    identifier = ask(a, agent)
+    assert details(a, identifier).verdict is None
+    fleet.sync()
+    decide(b, identifier, Verdict.REJECTED, reason="Not before the weekend.")
+    fleet.sync()
+    verdict = details(a, identifier).verdict
+    assert verdict is not None
+    assert (verdict.device, verdict.reason) == (device_of(b), "Not before the weekend.")
+    decide(a, identifier, Verdict.REOPENED)
+    assert details(a, identifier).verdict is None
+    decide(a, identifier, Verdict.REJECTED)
+    verdict = details(a, identifier).verdict
+    assert verdict is not None
+    assert (verdict.device, verdict.reason) == (device_of(a), None)
 
 
 def test_a_yes_that_comes_late_is_kept_and_not_used(fleet: Fleet, a: Home, agent: EntityId):

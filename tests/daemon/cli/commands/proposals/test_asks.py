@@ -42,6 +42,19 @@ def test_arguments_are_shown_as_they_are_and_nothing_hides_in_them(control: Fake
     assert "placet confirm ASK" in result.err
 
 
+def test_a_verdict_is_shown_with_its_device_and_its_reason(control: FakeControl, placet: Placet):
+    verdict = {
+        "at": "2026-01-01T00:00:00Z",
+        "device_name": "vm",
+        "reason": "Not \x1b[31mnow.",
+        "edited": False,
+    }
+    control.answers("GET /v1/asks", [ASK | {"state": "refused", "verdict": verdict}])
+    words = " ".join(placet("asks", "--all").out.split())
+    assert "refused on vm" in words
+    assert "Not \\x1b[31mnow." in words
+
+
 def test_nothing_is_asked(control: FakeControl, placet: Placet):
     control.answers("GET /v1/asks", [])
     result = placet("asks", "--all")
