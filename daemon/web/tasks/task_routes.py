@@ -14,13 +14,14 @@ from multidict import MultiDictProxy
 
 from daemon.agents.person import inbox
 from daemon.cli.wording import terms
-from daemon.journal import checklist_items, entries, search, tasks
+from daemon.journal import checklist_items, conflicts, entries, search, tasks
 from daemon.journal.checklist_items import ItemEdit
+from daemon.journal.conflicts import Keep
 from daemon.journal.entries import NewEntry
 from daemon.journal.fields.validation import STATUSES
 from daemon.journal.human_input import HumanInput
 from daemon.journal.tasks import NewTask, TaskEdit
-from daemon.journal.views.structures import ClockJson, Task
+from daemon.journal.views.structures import ClockJson, Conflict, Task
 from daemon.journal.views.task_lines import TaskLine, task_lines_page
 from daemon.refusal import Refused
 from daemon.web.card.item_rows import card_of
@@ -38,6 +39,7 @@ PATH: Final = "/tasks"
 NEW_PATH: Final = "/tasks/new"
 SHOWN_MAX: Final = 100
 CARDS_MAX: Final = 20
+CONFLICTS_MAX: Final = 50
 _TASK: Final = "{task:[0-9a-f]{32}}"
 
 OnNewTask = Callable[[Transaction, EntityId], None]
@@ -159,7 +161,9 @@ class _Tasks:
     async def _page(self, ref: str, *, fault: str = "", typed: str = "", outcome: Any = None) -> web.Response:
         now_ms, after = self._services.now_ms(), self._services.store.feed_end
         try:
-            task, cards = await self._services.store.read(lambda snapshot: _read(snapshot, ref, now_ms))
+            task, cards, disputes = await self._services.store.read(
+                lambda snapshot: _read(snapshot, ref, now_ms)
+            )
         except Refused as refused:
             words = refusal_words(refused)
             return await self._answer("tasks/gone.html", HTTPStatus.NOT_FOUND, after=after, fault=words)
@@ -168,7 +172,7 @@ class _Tasks:
             "tasks/task.html",
             HTTPStatus.CONFLICT if fault or refused_items else HTTPStatus.OK,
             after=after,
-            task=page_of_task(task, now_ms / 1000),
+            task=page_of_task(task, disputes, now_ms / 1000),
             cards=[card_of(card, now_ms / 1000) for card in cards[:CARDS_MAX]],
             statuses={status: terms.task_status(status) for status in STATUSES},
             fault=fault,
@@ -184,9 +188,11 @@ def _redirect(task: str) -> web.Response:
     return web.Response(status=HTTPStatus.SEE_OTHER, headers={"Location": f"{PATH}/{task}"})
 
 
-def _read(snapshot: Snapshot, ref: str, now_ms: int) -> tuple[Task, list[inbox.InboxCard]]:
+def _read(snapshot: Snapshot, ref: str, now_ms: int) -> tuple[Task, list[inbox.InboxCard], list[Conflict]]:
+    """Return a task, what waits on it, and what devices changed on it while apart."""
     task = tasks.show(snapshot, ref)
-    return task, inbox.list_cards(snapshot, now_ms, id_from_text(task.id))
+    disputes = conflicts.list_conflicts(snapshot, ref)[:CONFLICTS_MAX]
+    return task, inbox.list_cards(snapshot, now_ms, id_from_text(task.id)), disputes
 
 
 def _matching_tasks(snapshot: Snapshot, query: str) -> list[TaskLine]:
@@ -227,6 +233,12 @@ def _change(tx: Transaction, ref: str, form: MultiDictProxy[str], typed: HumanIn
         case "tick" | "untick" as deed:
             edit_of_item = ItemEdit(is_checked=deed == "tick", base=_clock(form))
             checklist_items.edit_item(tx, form.get("item", ""), edit_of_item)
+        case "keep":
+            number = form.get("n", "")
+            if not (number.isascii() and number.isdigit() and 0 < len(number) <= 4 and int(number)):
+                raise refuse_form()
+            kept = Keep(form.get("entity", ""), form.get("field", ""), int(number), _clock(form))
+            conflicts.keep_version(tx, kept)
         case "item":
             checklist_items.add_item(tx, ref, checklist_items.NewItem(title=form.get("title", "")))
         case _:

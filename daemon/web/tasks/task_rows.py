@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+from msgspec import UnsetType
 
 from daemon.cli.translation import _, ngettext
 from daemon.cli.wording import terms
 from daemon.cli.wording.dates import due_words, duration_words, relative_time
-from daemon.journal.views.structures import Checklist, Entry, Task
+from daemon.cli.wording.sentences import answer_words
+from daemon.cli.wording.values import author_words, field_words, value_words
+from daemon.journal.views.structures import Checklist, Conflict, ConflictVersion, Entry, Task
 from daemon.journal.views.task_lines import TaskLine
 
 
@@ -57,6 +60,27 @@ class ListRow:
 
 
 @dataclass(frozen=True, slots=True)
+class VersionRow:
+    """One of the values that stand beside each other: `number` names it, `by` says who wrote it where."""
+
+    number: int
+    words: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictRow:
+    """A field that devices changed while apart; the first version is in effect. `base` is what was shown."""
+
+    entity: str
+    field: str
+    subject: str
+    base: str
+    versions: list[VersionRow]
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True)
 class TaskPage:
     """One task, the newest note first. `base` is what a form gives back, so that it counts against that."""
 
@@ -73,7 +97,7 @@ class TaskPage:
     left_out: str
     agent_id: str | None
     base: str
-    has_conflicts: bool
+    conflicts: list[ConflictRow]
 
 
 def row_of_line(line: TaskLine, now_s: float) -> TaskRow:
@@ -96,7 +120,7 @@ def row_of_line(line: TaskLine, now_s: float) -> TaskRow:
     )
 
 
-def page_of_task(task: Task, now_s: float) -> TaskPage:
+def page_of_task(task: Task, conflicts: list[Conflict], now_s: float) -> TaskPage:
     """Return one task in words."""
     due, _days = due_words(task.due, now_s)
     facts = [
@@ -120,7 +144,47 @@ def page_of_task(task: Task, now_s: float) -> TaskPage:
         left_out=more.format(count=left_out) if left_out else "",
         agent_id=task.agent_id,
         base=_as_text(task.vector_clock),
-        has_conflicts=bool(task.conflicts),
+        conflicts=_conflicts(conflicts, now_s),
+    )
+
+
+def _conflicts(conflicts: list[Conflict], now_s: float) -> list[ConflictRow]:
+    rows = list[ConflictRow]()
+    clocks: dict[str, str] = {}
+    for conflict in conflicts:
+        # Of several conflicts of an entity, the first has its clock.
+        if not isinstance(conflict.vector_clock, UnsetType):
+            clocks[conflict.entity] = _as_text(conflict.vector_clock)
+        rows.append(
+            ConflictRow(
+                conflict.entity,
+                conflict.field,
+                _subject(conflict),
+                clocks.get(conflict.entity, ""),
+                [
+                    _version(number, version, conflict.field, now_s)
+                    for number, version in enumerate(conflict.versions, 1)
+                ],
+                conflict.left_out,
+            )
+        )
+    return rows
+
+
+def _subject(conflict: Conflict) -> str:
+    """Say what is disputed; of a set, with the member."""
+    name, _slash, member = (conflict.name or conflict.field).partition("/")
+    words = " ".join(filter(None, [field_words(name.removesuffix("_ids")), member]))
+    return words if conflict.kind == "task" else f"{conflict.title}: {words}"
+
+
+def _version(number: int, version: ConflictVersion, field: str, now_s: float) -> VersionRow:
+    json: Any = msgspec.to_builtins(version)
+    words = answer_words(json, "words") if version.words else value_words(version.value, field)
+    return VersionRow(
+        number,
+        words,
+        " · ".join([author_words(version.by, version.device_name), relative_time(version.at, now_s)]),
     )
 
 

@@ -6,6 +6,7 @@ Never runs a script: tests/e2e/test_page_tasks.py does.
 import re
 from collections.abc import AsyncIterator
 from datetime import UTC
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -201,3 +202,27 @@ async def test_a_refused_note_of_several_lines_stays_as_it_was_typed(page: TaskP
     answer = await page.ask(f"/tasks/{ref}", {"do": "note", "note": "Two photos.\r\nBoth new."})
     assert answer.status == 409
     assert "Two photos.\nBoth new.\n</textarea>" in answer.text
+
+
+async def test_a_conflict_is_settled_by_keeping_one_of_the_values(page: TaskPage) -> None:
+    ref = await page.task()
+    task = await page.shown(ref)
+    for title in ("Write to Bea", "Write to Cleo"):
+        edit = TaskEdit(title=title, base=task.vector_clock)
+        await page.store.write(partial(task_use_cases.edit, ref=ref, change=edit))
+    text = (await page.ask(f"/tasks/{ref}")).text
+    assert "Devices changed this while apart" in text
+    forms = [form for form in re.findall(r"<form.*?</form>", text, re.DOTALL) if 'value="keep"' in form]
+    assert len(forms) == 2
+    shown_first = "Write to Cleo" in forms[0]
+    hidden = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', forms[1]))
+    keep = {"do": "keep"} | {name: value.replace("&#34;", '"') for name, value in hidden.items()}
+    for wrong in ({"n": "0"}, {"n": "x"}, {"n": "\u00b2"}, {"base": "{"}):
+        assert (await page.ask(f"/tasks/{ref}", keep | wrong)).status == 400
+    assert (await page.ask(f"/tasks/{ref}", keep | {"n": "7"})).status == 409
+    answer = await page.follow(await page.ask(f"/tasks/{ref}", keep))
+    assert "Devices changed this while apart" not in answer.text
+    task = await page.shown(ref)
+    assert (task.title, task.conflicts) == ("Write to Bea" if shown_first else "Write to Cleo", [])
+    # An old tab shows what was settled since.
+    assert (await page.ask(f"/tasks/{ref}", keep)).status == 409
