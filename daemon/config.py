@@ -145,10 +145,15 @@ class NewAgentSettings(_Section, frozen=True):
 
 
 class ProposalSettings(_Section, frozen=True):
-    """How long a proposal stays open, and how many fit in a set."""
+    """How long a proposal stays open, how many fit in a set, and how many are put before a person at once.
+
+    Of the open proposals that one agent made on one day (UTC), `open_per_day` are listed among those of the
+    other agents. The rest waits behind them, and is counted.
+    """
 
     lifetime_s: Seconds = 7 * 86400.0
     per_set: Count = 10
+    open_per_day: Count = 50
 
 
 class SovereigntySettings(_Section, frozen=True):

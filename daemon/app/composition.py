@@ -194,6 +194,7 @@ class Daemon:
             self._access,
             self._clock.now_ms,
             self._settings.sovereignty.reason_min,
+            self._settings.proposals.open_per_day,
             Renderer(language),
         )
         state = listening.load_state(self._data, self._clock.randomness)
@@ -273,7 +274,12 @@ class Daemon:
                 self._human_input(),
                 scheduler_settings(self._settings).limits,
             ).routes(),
-            *DecisionRoutes(self._store, now_ms, reason_min=self._settings.sovereignty.reason_min).routes(),
+            *DecisionRoutes(
+                self._store,
+                now_ms,
+                reason_min=self._settings.sovereignty.reason_min,
+                open_per_day=self._settings.proposals.open_per_day,
+            ).routes(),
             *BrowserRoutes(self._access, now_ms).routes(),
             *PeerRoutes(self._peers).routes(),
             *MailboxRoutes(self._peers.mailboxes, self._peers.bundles).routes(),

@@ -15,7 +15,10 @@ from store.threads import StoreThreads
 
 @dataclass(frozen=True, slots=True)
 class PageServices:
-    """One daemon, as the page sees it. `reason_min` is how long an agent's reason against a tick must be."""
+    """One daemon, as the page sees it. `reason_min` is how long an agent's reason against a tick must be.
+
+    `open_per_day` is how many of an agent's open proposals of one day are put before a person at once.
+    """
 
     store: StoreThreads
     notifier: Notifier
@@ -23,4 +26,5 @@ class PageServices:
     access: BrowserAccess
     now_ms: Callable[[], int]
     reason_min: int
+    open_per_day: int
     renderer: Renderer = field(default_factory=Renderer)

@@ -87,6 +87,7 @@ def test_every_key_can_be_set_by_the_environment(tmp_path: Path):
         "wake.run_max_s",
         "proposals.lifetime_s",
         "proposals.per_set",
+        "proposals.open_per_day",
         "sovereignty.reason_min",
         "budget.cost_per_day",
         "history.retention_days",

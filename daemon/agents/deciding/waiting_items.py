@@ -15,11 +15,12 @@ from daemon.agents.deciding.verdict_needs import IdleVerdict, idle_verdicts, pre
 from daemon.agents.proposing import reach
 from daemon.agents.proposing.change_set_builder import CHANGE_SETS_MAX
 from daemon.agents.tools import summaries
+from daemon.agents.tools.agent_record import load_any_agent
 from daemon.agents.tools.arguments import Arguments
 from daemon.agents.tools.effects import args_hash, change_set_id
 from daemon.agents.tools.presence import ANY
 from daemon.agents.tools.questions import answer_text, arguments_of_answers, change_of_answer
-from daemon.journal.references.names import shown_name
+from daemon.journal.references.names import short_text, shown_name
 from daemon.journal.views.lookup import NameLookup
 from daemon.timestamps import iso_utc
 from store.fold.item import Item, Occurrence
@@ -76,7 +77,9 @@ class PendingItem(Struct, frozen=True, kw_only=True):
     decides. `notes` is what the notes of the task say of it, null if they cannot tell. Times are ISO 8601 in
     UTC. `question` is given if the item is an answer to a question of the agent: its answers are listed one
     after the other. `presence` is what a verdict needs in order to count: `any`, `other_device` than the
-    agent's, or `passkey`. `idle_verdicts` are those that were given without it.
+    agent's, or `passkey`. `idle_verdicts` are those that were given without it. `agent_name` is a person's
+    word for the agent, or null. `held_back`: its agent has more before the person already than the setting
+    `proposals.open_per_day` allows; it waits like the rest, and can be decided.
     """
 
     item_id: str
@@ -104,6 +107,8 @@ class PendingItem(Struct, frozen=True, kw_only=True):
     question: AskedQuestion | None = None
     presence: str = ANY
     idle_verdicts: list[IdleVerdict] = []
+    agent_name: str | None = None
+    held_back: bool = False
 
 
 EXPIRED_LISTED_MAX = 200
@@ -114,7 +119,7 @@ _WAITING = frozenset({DisplayedStatus.PENDING, DisplayedStatus.DEFERRED})
 def list_waiting_items(
     snapshot: Snapshot, now_ms: int, *, task: EntityId | None = None, closed: bool = False
 ) -> list[PendingItem]:
-    """List the proposals that wait, task by task, what presses first (`urgency.py`).
+    """List the proposals that wait, task by task, what presses first (`urgency.py`), and there by agent.
 
     Expired and obsolete items do not wait any more. `closed` lists them too, with all that are decided, in
     the order in which they were made.
@@ -130,9 +135,17 @@ def list_waiting_items(
     waiting.sort(key=lambda pair: _creation_order(pair[0]))
     if not closed:
         places = urgency.task_places([state for state, _ in waiting], now_ms)
-        # The sort is stable: within a task, items stay in the order in which they were made.
-        waiting.sort(key=lambda pair: places[pair[0].item.task])
-    return [_pending_item(snapshot, state, status, now_ms) for state, status in waiting]
+        first_places: dict[tuple[EntityId, EntityId], int] = {}
+        for number, (state, _) in enumerate(waiting):
+            first_places.setdefault((state.item.task, _proposer(state.item)), number)
+        # The sort is stable: items of one agent on one task stay in the order in which they were made.
+        waiting.sort(
+            key=lambda pair: (
+                places[pair[0].item.task],
+                first_places[pair[0].item.task, _proposer(pair[0].item)],
+            )
+        )
+    return _pending_items(snapshot, waiting, now_ms)
 
 
 def list_expired_items(snapshot: Snapshot, now_ms: int, task: EntityId | None = None) -> list[PendingItem]:
@@ -157,14 +170,17 @@ def _items_of_status(
     with_status = (
         (state, item_state.displayed_status(snapshot, state, now_ms)) for state in states if state is not None
     )
-    return [
-        _pending_item(snapshot, state, status, now_ms) for state, status in with_status if status is wanted
-    ]
+    return _pending_items(snapshot, [pair for pair in with_status if pair[1] is wanted], now_ms)
 
 
 def waiting_count(items: Iterable[PendingItem]) -> int:
     """Count what a person is asked to decide: a question counts once, however many answers it has."""
-    return len({item.item_id if item.question is None else item.question.question_id for item in items})
+    return len({decided_together(item) for item in items})
+
+
+def decided_together(item: PendingItem) -> str:
+    """Return what names the item with all that one decision settles: its question if it answers one."""
+    return item.item_id if item.question is None else item.question.question_id
 
 
 def _waits(state: ItemState, status: DisplayedStatus) -> bool:
@@ -186,11 +202,39 @@ def _set_number(occurrence: Occurrence) -> int:
     return sets.index(occurrence.change_set) if occurrence.change_set in sets else CHANGE_SETS_MAX
 
 
-def _pending_item(snapshot: Snapshot, state: ItemState, status: DisplayedStatus, now_ms: int) -> PendingItem:
+def _newest_occurrence(item: Item) -> Occurrence:
+    """Return the last proposal of an item: several runs, and several agents, may have proposed it.
+
+    The id breaks a tie in the same way on every device.
+    """
+    return max(item.occurrences, key=lambda occurrence: (occurrence.created_ms, occurrence.change_set))
+
+
+def _proposer(item: Item) -> EntityId:
+    return _newest_occurrence(item).agent
+
+
+def _pending_items(
+    snapshot: Snapshot, states: Iterable[tuple[ItemState, DisplayedStatus]], now_ms: int
+) -> list[PendingItem]:
+    # One agent may have made thousands of proposals.
+    agent_name = cache(lambda agent: _agent_name(snapshot, agent))
+    return [
+        _pending_item(snapshot, state, status, now_ms, agent_name(_proposer(state.item)))
+        for state, status in states
+    ]
+
+
+def _agent_name(snapshot: Snapshot, agent: EntityId) -> str | None:
+    loaded = load_any_agent(snapshot, agent)
+    return None if loaded is None else short_text(loaded.name) or None
+
+
+def _pending_item(
+    snapshot: Snapshot, state: ItemState, status: DisplayedStatus, now_ms: int, agent_name: str | None
+) -> PendingItem:
     item = state.item
-    # Several runs may have proposed the item: what is shown is the reason of the last. The id breaks a tie in
-    # the same way on every device.
-    newest = max(item.occurrences, key=lambda occurrence: (occurrence.created_ms, occurrence.change_set))
+    newest = _newest_occurrence(item)
     compared = staleness.compare_values(state)
     subject = reach.target_name(snapshot, item.tool, state.args)
     return PendingItem(
@@ -218,6 +262,7 @@ def _pending_item(snapshot: Snapshot, state: ItemState, status: DisplayedStatus,
         question=_question(state),
         presence=presence_needed(item),
         idle_verdicts=idle_verdicts(item, NameLookup(snapshot).device_name),
+        agent_name=agent_name,
     )
 
 

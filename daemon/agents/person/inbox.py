@@ -4,13 +4,15 @@ Never writes, and never leaves out what waits.
 """
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from daemon.agents.deciding import decision_history
+from daemon.agents.deciding.attention import mark_held_back
 from daemon.agents.deciding.decision_history import DecisionRecord
 from daemon.agents.deciding.waiting_items import PendingItem, list_waiting_items, waiting_count
 from daemon.agents.running.note_evidence import with_note_evidence
-from daemon.agents.tools.agent_record import load_agent, load_any_agent
-from daemon.journal.references.names import TASK_LABELS, member_ids, short_text
+from daemon.agents.tools.agent_record import load_agent
+from daemon.journal.references.names import TASK_LABELS, member_ids
 from daemon.journal.views.lookup import NameLookup
 from daemon.timestamps import iso_utc
 from store.snapshot import Snapshot
@@ -20,7 +22,10 @@ DECISIONS_SEARCHED = 100
 
 
 class InboxCard(Struct, frozen=True, kw_only=True):
-    """What one agent proposes on one task. `agent_name` is a person's word for the agent, or null."""
+    """What one agent proposes on one task. `agent_name` is a person's word for the agent, or null.
+
+    `count` is the number of what is decided by itself: a question counts once.
+    """
 
     task_id: str
     task_title: str
@@ -39,9 +44,17 @@ class AgentActivity(Struct, frozen=True):
     last_run_at: str | None
 
 
-def list_cards(snapshot: Snapshot, now_ms: int, task: EntityId | None = None) -> list[InboxCard]:
-    """List what waits, of a task or of all, card by card, what presses first."""
-    items = with_note_evidence(snapshot, list_waiting_items(snapshot, now_ms, task=task))
+def list_cards(
+    snapshot: Snapshot, now_ms: int, task: EntityId | None = None, *, open_per_day: int | None = None
+) -> list[InboxCard]:
+    """List what waits, of a task or of all, card by card, what presses first.
+
+    With `open_per_day`, items that are beyond this budget of an agent are marked (`attention.py`).
+    """
+    items = list_waiting_items(snapshot, now_ms, task=task)
+    if open_per_day is not None:
+        items = mark_held_back(items, open_per_day)
+    items = with_note_evidence(snapshot, items)
     names = NameLookup(snapshot)
     by_card: dict[tuple[str, str], list[PendingItem]] = {}
     for item in items:
@@ -49,16 +62,21 @@ def list_cards(snapshot: Snapshot, now_ms: int, task: EntityId | None = None) ->
     return [_card(snapshot, names, card_items) for card_items in by_card.values()]
 
 
+def without_held_back(card: InboxCard) -> InboxCard | None:
+    """Return a card without what is beyond the budget of its agent; None if nothing is left on it."""
+    items = [item for item in card.items if not item.held_back]
+    return replace(card, items=items, count=waiting_count(items)) if items else None
+
+
 def _card(snapshot: Snapshot, names: NameLookup, items: list[PendingItem]) -> InboxCard:
     first = items[0]
     task = snapshot.entity(id_from_text(first.task_id))
-    agent = load_any_agent(snapshot, id_from_text(first.agent_id))
     label_ids = [] if task is None else member_ids(task, TASK_LABELS)
     return InboxCard(
         task_id=first.task_id,
         task_title=first.task_title,
         agent_id=first.agent_id,
-        agent_name=None if agent is None else short_text(agent.name) or None,
+        agent_name=first.agent_name,
         labels=sorted(names.labels[label] for label in label_ids if label in names.labels),
         count=waiting_count(items),
         items=items,

@@ -233,6 +233,8 @@ class PendingItemJson(TypedDict, total=False):
     question: AskedQuestionJson | None
     presence: str
     idle_verdicts: list[IdleVerdictJson]
+    agent_name: str | None
+    held_back: bool
 
 
 class EvidenceJson(TypedDict, total=False):

@@ -76,6 +76,11 @@ def question_id(item: PendingItemJson) -> str:
     return str(question["question_id"]) if isinstance(question, dict) else ""
 
 
+def without_held_back(items: Iterable[PendingItemJson]) -> list[PendingItemJson]:
+    """Leave out what is beyond the budget of its agent: it waits behind the rest."""
+    return [item for item in items if not item.get("held_back")]
+
+
 def without_other_answers(items: Iterable[PendingItemJson]) -> list[PendingItemJson]:
     """Give what a person decides on, one after the other: of each question its first answer alone."""
     first_by_key: dict[str, PendingItemJson] = {}

@@ -17,6 +17,7 @@ from daemon.agents.deciding import (
     set_decisions,
     waiting_items,
 )
+from daemon.agents.deciding.attention import mark_held_back
 from daemon.agents.deciding.change_set_status import ChangeSetSummary
 from daemon.agents.deciding.decision_history import DecisionRecord
 from daemon.agents.deciding.decisions import DecisionOutcome, DecisionResult
@@ -51,6 +52,8 @@ Hashes = dict[EntityId | str, bytes]
 
 class PendingQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """Whose proposals: one task's, one agent's, or all. `expired`: those not decided in time, instead.
+
+    Of all, those that are beyond the budget of their agent are marked as `held_back`.
 
     `agent` is the name of an agent of another maker, an agent's id, or the task of one.
     Of expired ones, at most 200 are listed, the last to expire first.
@@ -95,12 +98,18 @@ class Decide(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DecisionRoutes:
-    """The routes, on one store. `reason_min` is how long an agent's reason against a person's tick is."""
+    """The routes, on one store. `reason_min` is how long an agent's reason against a person's tick is.
 
-    def __init__(self, store: StoreThreads, now_ms: Callable[[], int], *, reason_min: int) -> None:
+    `open_per_day` is how many of an agent's open proposals of one day are put before a person at once.
+    """
+
+    def __init__(
+        self, store: StoreThreads, now_ms: Callable[[], int], *, reason_min: int, open_per_day: int
+    ) -> None:
         self._store = store
         self._now_ms = now_ms
         self._reason_min = reason_min
+        self._open_per_day = open_per_day
 
     def routes(self) -> list[Route]:
         """Return the table."""
@@ -136,6 +145,9 @@ class DecisionRoutes:
             items = waiting_items.list_expired_items(snapshot, self._now_ms(), about)
         else:
             items = waiting_items.list_waiting_items(snapshot, self._now_ms(), task=about)
+            # Whoever names a task or an agent looks at all of it.
+            if about is None and proposer is None:
+                items = mark_held_back(items, self._open_per_day)
         return with_note_evidence(snapshot, [item for item in items if proposer in (None, item.agent_id)])
 
     def _set_summary(self, snapshot: Snapshot, call: Call[Nothing, Nothing]) -> ChangeSetSummary:

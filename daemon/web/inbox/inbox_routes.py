@@ -69,13 +69,17 @@ class _Inbox:
     async def _page(self, request: web.Request, outcome: Outcome | None = None) -> web.Response:
         # Read before the cards: what comes in between is shown, and announced once more.
         now_ms, after = self._services.now_ms(), self._services.store.feed_end
-        cards, activity, asks = await self._services.store.read(lambda snapshot: _read(snapshot, now_ms))
+        per_day = self._services.open_per_day
+        cards, activity, asks = await self._services.store.read(
+            lambda snapshot: _read(snapshot, now_ms, per_day)
+        )
         status = HTTPStatus.CONFLICT if outcome is not None and outcome.refusals else HTTPStatus.OK
         values = _values(
             cards,
             request.query.get("agent", ""),
             request.query.get("label", ""),
             request.query.get("kind", ""),
+            whole=bool(request.query.get("all")),
         )
         text = self._services.renderer.render(
             "inbox/inbox.html",
@@ -93,15 +97,22 @@ class _Inbox:
         return response
 
 
-def _read(snapshot: Snapshot, now_ms: int) -> tuple[list[inbox.InboxCard], inbox.AgentActivity | None, int]:
+def _read(
+    snapshot: Snapshot, now_ms: int, open_per_day: int
+) -> tuple[list[inbox.InboxCard], inbox.AgentActivity | None, int]:
     """Return the cards, what agents do if there are none, and how many permissions are asked for."""
-    cards = inbox.list_cards(snapshot, now_ms)
+    cards = inbox.list_cards(snapshot, now_ms, open_per_day=open_per_day)
     activity = None if cards else inbox.agent_activity(snapshot)
     return cards, activity, ask_views.count_open_asks(snapshot, now_ms)
 
 
-def _values(cards: list[inbox.InboxCard], agent: str, label: str, kind: str) -> dict[str, Any]:
-    """Return the cards that the filters leave, and what the filters offer."""
+def _values(
+    cards: list[inbox.InboxCard], agent: str, label: str, kind: str, *, whole: bool
+) -> dict[str, Any]:
+    """Return the cards that the filters leave, and what the filters offer.
+
+    Whoever chooses an agent sees all that it proposes, as does whoever asks for the `whole`.
+    """
     agents = sorted({card.agent_name for card in cards if card.agent_name})
     labels = sorted({label for card in cards for label in card.labels})
     kinds = {
@@ -116,8 +127,14 @@ def _values(cards: list[inbox.InboxCard], agent: str, label: str, kind: str) -> 
         and (not label or label in card.labels)
         and (not kind or any(kind_of(item) == kind for item in card.items))
     ]
+    held_back = 0
+    if not (whole or agent):
+        wanted_count = sum(card.count for card in wanted)
+        wanted = [rest for card in wanted if (rest := inbox.without_held_back(card)) is not None]
+        held_back = wanted_count - sum(card.count for card in wanted)
     return {
         "wanted": wanted,
+        "held_back": held_back,
         "left_out": max(0, len(wanted) - CARDS_SHOWN_MAX),
         "waiting_count": sum(card.count for card in cards),
         "filters": {"agent": agent, "label": label, "kind": kind},

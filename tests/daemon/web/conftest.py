@@ -67,7 +67,13 @@ class Page:
         self.store.on_commit.append(self.notifier.notify)
         self.access = BrowserAccess(self.now_ms, lambda: self.monotonic_s, self.fleet.randomness)
         self.services = PageServices(
-            self.store, self.notifier, DiskFloor(folder, 0), self.access, self.now_ms, reason_min=20
+            self.store,
+            self.notifier,
+            DiskFloor(folder, 0),
+            self.access,
+            self.now_ms,
+            reason_min=20,
+            open_per_day=50,
         )
         self.settings = WebSettings(enabled=True, hosts=(PROXIED,), **settings)
         self.token = ""

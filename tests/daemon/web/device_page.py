@@ -27,7 +27,13 @@ class DevicePage(Page):
         self.notifier = device.notifier
         self.access = BrowserAccess(self.now_ms, device.clock.monotonic_s, device.clock.randomness)
         self.services = PageServices(
-            self.store, self.notifier, DiskFloor(self.folder, 0), self.access, self.now_ms, reason_min=20
+            self.store,
+            self.notifier,
+            DiskFloor(self.folder, 0),
+            self.access,
+            self.now_ms,
+            reason_min=20,
+            open_per_day=50,
         )
         self.settings = WebSettings(enabled=True)
         self.token = ""

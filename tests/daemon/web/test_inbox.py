@@ -1,6 +1,7 @@
 """The inbox and its cards without JavaScript: what is shown, and what a form decides."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -162,3 +163,19 @@ def test_scripts_and_styles_are_small():
     files = {name: content for name, (_media, content) in Renderer().static_files.items()}
     assert len(files["style.css"]) <= 10 * 1024
     assert all(content.count(b"\n") <= 400 for name, content in files.items() if name.endswith(".js"))
+
+
+async def test_what_is_beyond_the_budget_of_an_agent_waits_behind_a_link(page: Page):
+    items = await page.propose(*CHANGES)
+    await page.stop()
+    page.services = replace(page.services, open_per_day=1)
+    await page.start()
+    await page.sign_in()
+    shown = (await page.ask("/")).text
+    assert "3 things wait for you" in shown
+    assert "2 more wait behind these" in shown
+    assert f"confirmed:{items[0]}" in shown
+    assert f"confirmed:{items[1]}" not in shown
+    whole = (await page.ask("/?all=1")).text
+    assert "behind these" not in whole
+    assert f"confirmed:{items[2]}" in whole

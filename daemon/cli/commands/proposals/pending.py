@@ -14,7 +14,7 @@ from daemon.cli.api.client import percent_encode
 from daemon.cli.framework.declaration import command, pass_output
 from daemon.cli.translation import _, ngettext
 from daemon.cli.views.proposals.pending import SET_ID_CHARS, pending_list, pending_rows
-from daemon.cli.wording.proposals import question_id
+from daemon.cli.wording.proposals import question_id, without_held_back, without_other_answers
 from daemon.cli.wording.short_ids import short_ids_of
 
 if TYPE_CHECKING:
@@ -28,25 +28,39 @@ if TYPE_CHECKING:
 @click.argument("task", nargs=-1)
 @click.option("--agent", metavar="AGENT", help="Only what this agent proposes.")
 @click.option("--expired", is_flag=True, help="Show instead what nobody decided in time.")
+@click.option("--all", "whole", is_flag=True, help="Hold nothing back, however much an agent proposes.")
 @pass_output
-def pending_command(output: Output, task: tuple[str, ...], agent: str | None, expired: bool) -> None:
+def pending_command(
+    output: Output, task: tuple[str, ...], agent: str | None, expired: bool, whole: bool
+) -> None:
     """Show what is proposed: open, deferred and disputed items, what presses first.
 
-    What expires within a day comes first, then what belongs to a task with a due date, then the oldest. With
-    --plain: item, set, task, tool, status, disputed, summary, before, after, expiry, stale.
+    What expires within a day comes first, then what belongs to a task with a due date, then the oldest. If an
+    agent proposes more in a day than the setting proposals.open_per_day, the rest is counted and not shown,
+    unless you name the task or the agent. --json and --plain list it too.
+
+    With --plain: item, set, task, tool, status, disputed, summary, before, after, expiry, stale.
     """
     answer = client.get(
         "/v1/pending",
         {"task": " ".join(task) or None, "agent": agent, "expired": "true" if expired else None},
     )
-    items: Sequence[PendingItemJson] = answer.json
+    items: Sequence[PendingItemJson] = answer.json if whole else without_held_back(answer.json)
     titles = _titles(items) if output.is_for_people else {}
-    output.write_answer(answer, lambda listed, display: pending_list(listed, titles, display), pending_rows)
+    output.write_answer(answer, lambda _listed, display: pending_list(items, titles, display), pending_rows)
     asks_too = output.is_for_people and not (task or agent or expired)
     count = len(client.find("/v1/asks") or ()) if asks_too else 0
     remarks = _how_to_reopen(items) if expired else _what_next(items)
     for line in remarks.splitlines() if items or not count else ():
         output.write_remark(line)
+    held_back = len(without_other_answers(answer.json)) - len(without_other_answers(items))
+    if held_back:
+        words = ngettext(
+            "{count} more waits behind these: placet pending --all",
+            "{count} more wait behind these: placet pending --all",
+            held_back,
+        )
+        output.write_remark(words.format(count=held_back))
     if count:
         words = ngettext(
             "Agents ask for {count} permission: placet asks",

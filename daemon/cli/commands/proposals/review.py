@@ -24,7 +24,7 @@ from daemon.cli.translation import _, ngettext
 from daemon.cli.views.proposals.pending import item_lines, pending_rows, result_lines
 from daemon.cli.views.proposals.review import closing_lines, help_lines, open_answers, review_page
 from daemon.cli.views.proposals.review_progress import ReviewProgress
-from daemon.cli.wording.proposals import without_other_answers
+from daemon.cli.wording.proposals import without_held_back, without_other_answers
 from daemon.cli.wording.sentences import error_line
 from daemon.cli.wording.short_ids import short_ids_of
 
@@ -48,11 +48,15 @@ _FATAL: Final = ("no_daemon", "timeout", "forbidden")
 @click.argument("task", nargs=-1)
 @click.option("--agent", metavar="AGENT", help="Only what this agent proposes or asks permission for.")
 @click.option("--asks", "asks_alone", is_flag=True, help="Decide on permissions alone.")
+@click.option("--all", "whole", is_flag=True, help="Hold nothing back, however much an agent proposes.")
 @pass_output
-def review_command(output: Output, task: tuple[str, ...], agent: str | None, asks_alone: bool) -> int:
+def review_command(
+    output: Output, task: tuple[str, ...], agent: str | None, asks_alone: bool, whole: bool
+) -> int:
     """Decide on proposals one by one, everywhere or on a task, with the keys of `git add -p`.
 
-    What agents ask permission for comes first, what runs out soonest in front.
+    What agents ask permission for comes first, what runs out soonest in front. If an agent proposes more in a
+    day than the setting proposals.open_per_day, the rest waits behind, unless you name the task or the agent.
 
     y confirms, n rejects and asks why, d defers, e edits the arguments, s skips it. j and k show the next and
     the one before. a confirms what is left of the task. u takes the last decision back, q ends, ? explains.
@@ -73,7 +77,7 @@ def review_command(output: Output, task: tuple[str, ...], agent: str | None, ask
         finally:
             keys.restore_terminal()
         if goes_on and answer.json:
-            _Session(output, keys, query, answer).run()
+            _Session(output, keys, query, answer, whole=whole).run()
     return EXIT_DONE
 
 
@@ -95,12 +99,19 @@ class _Session:
     """One review at the terminal: it shows, one by one, the items that were open when it began."""
 
     def __init__(
-        self, output: Output, keys: KeyReader, query: Mapping[str, str | None], answer: client.ApiAnswer
+        self,
+        output: Output,
+        keys: KeyReader,
+        query: Mapping[str, str | None],
+        answer: client.ApiAnswer,
+        *,
+        whole: bool,
     ) -> None:
         self._output = output
         self._keys = keys
         self._query = query
-        self._review = ReviewProgress(answer.json)
+        self._whole = whole
+        self._review = ReviewProgress(self._put_first(answer.json))
         self._display: Display = output.display(answer)
         self._drafts: dict[str, str] = {}
         self._quit_requested = False
@@ -133,9 +144,12 @@ class _Session:
     def _count_new_proposals(self) -> int:
         """Return the number of proposals made meanwhile; 0 if the daemon does not answer any more."""
         try:
-            return len(self._review.new_items(client.get(_PENDING, self._query).json))
+            return len(self._review.new_items(self._put_first(client.get(_PENDING, self._query).json)))
         except CommandError:
             return 0
+
+    def _put_first(self, items: Sequence[PendingItemJson]) -> Sequence[PendingItemJson]:
+        return items if self._whole else without_held_back(items)
 
     # -- one item -------------------------------------------------------------------------------------
 

@@ -134,8 +134,10 @@ def idle_verdict_lines(item: PendingItemJson, width: int, display: Display) -> I
 
 
 def set_heading(item: PendingItemJson, display: Display) -> str:
-    """Say of which set it is, when it was proposed, and when it expires."""
-    words = [_("set {id}").format(id=escape(str(item.get("set_id") or ""))[:SET_ID_CHARS])]
+    """Say whose it is, of which set, when it was proposed, and when it expires."""
+    agent = item.get("agent_name")
+    words = [escape(agent)] if agent else []
+    words += [_("set {id}").format(id=escape(str(item.get("set_id") or ""))[:SET_ID_CHARS])]
     if item.get("created_at"):
         words.append(_("proposed {when}").format(when=relative_time(item["created_at"], display.now_s)))
     if item.get("status") == "expired":

@@ -45,6 +45,8 @@ def test_a_line_has_the_documented_keys_and_words_made_by_code(a: Home, task: En
         "idle_verdicts": [],
         "question": None,
         "notes": None,
+        "agent_name": None,
+        "held_back": False,
     }
 
 

@@ -23,7 +23,7 @@ from tests.support.fleet import DAY_MS, START_MS
 async def api(tmp_path: Path) -> AsyncIterator[Api]:
     api = Api(tmp_path, [])
     api.routes += asks.routes(lambda: START_MS)
-    api.routes += DecisionRoutes(api.store, lambda: START_MS, reason_min=20).routes()
+    api.routes += DecisionRoutes(api.store, lambda: START_MS, reason_min=20, open_per_day=50).routes()
     await api.start()
     yield api
     await api.stop()

@@ -41,7 +41,7 @@ POINTS_MAX = 400
 @pytest.fixture
 async def decisive(tmp_path: Path) -> AsyncIterator[Api]:
     api = Api(tmp_path, [])
-    api.routes += DecisionRoutes(api.store, lambda: START_MS, reason_min=20).routes()
+    api.routes += DecisionRoutes(api.store, lambda: START_MS, reason_min=20, open_per_day=50).routes()
     await api.start()
     yield api
     await api.stop()
@@ -73,6 +73,21 @@ async def decide(api: Api, verdict: str = "confirmed", **fields: Any) -> list[st
     answer = await api.ask("POST", PATH, {"verdict": verdict, **fields})
     assert answer.status == 200, answer.json
     return [decision["result"] for decision in answer.json]
+
+
+async def test_what_is_beyond_the_budget_is_marked_unless_a_task_is_named(tmp_path: Path):
+    api = Api(tmp_path, [])
+    api.routes += DecisionRoutes(api.store, lambda: START_MS, reason_min=20, open_per_day=1).routes()
+    await api.start()
+    items = await propose(api, *THREE)
+    listed = (await api.ask("GET", "/v1/pending")).json
+    assert [(item["item_id"], item["held_back"]) for item in listed] == [
+        (item, item != items[0]) for item in items
+    ]
+    of_task = (await api.ask("GET", f"/v1/pending?task={listed[0]['task_id']}")).json
+    assert [item["held_back"] for item in of_task] == [False] * 3
+    assert await decide(api, items=[items[2]]) == ["applied"]
+    await api.stop()
 
 
 async def test_the_history_is_told_newest_first_in_pages_and_by_task(decisive: Api):
@@ -270,7 +285,7 @@ def decides_past_a_fault(folder: Path, points: FaultPoints) -> None:
             folder / "a.db", signer=Signer(bytes(32)), now_ms=lambda: START_MS, randomness=fleet.randomness
         )
     )
-    route = DecisionRoutes(store, lambda: START_MS, reason_min=20).routes()[-1]
+    route = DecisionRoutes(store, lambda: START_MS, reason_min=20, open_per_day=50).routes()[-1]
 
     async def ask(items: list[str]) -> list[DecisionResult]:
         assert isinstance(route.handler, AsyncHandler)

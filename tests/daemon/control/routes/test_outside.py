@@ -31,7 +31,7 @@ async def api(tmp_path: Path) -> AsyncIterator[Api]:
     outside = OutsideRoutes(api.store, api.notifier, lambda: START_MS, typed, ProposalLimits())
     api.routes += outside.routes()
     api.routes += asks.routes(lambda: START_MS)
-    api.routes += DecisionRoutes(api.store, lambda: START_MS, reason_min=20).routes()
+    api.routes += DecisionRoutes(api.store, lambda: START_MS, reason_min=20, open_per_day=50).routes()
     await api.start()
     yield api
     await api.stop()

@@ -239,3 +239,20 @@ def test_only_one_agent(placet: Placet, control: FakeControl):
     control.answers("GET /v1/pending", [examples.pending()])
     assert placet("pending", "--agent", "Claude Code").status == 0
     assert control.asked("GET /v1/pending")[0].target == "/v1/pending?agent=Claude%20Code"
+
+
+def test_pending_counts_what_is_held_back_and_shows_it_on_demand(placet: Placet, control: FakeControl):
+    """What an agent proposes beyond its budget of a day, a person's list lacks, and a script's has."""
+    behind = [
+        examples.pending(item_id=f"b{number}" * 16, held_back=True, summary=f"Later {number}")
+        for number in range(2)
+    ]
+    control.answers("GET /v1/pending", [examples.pending(agent_name="Laura"), *behind])
+    result = placet("pending")
+    assert "b0b0" not in result.out
+    assert "        Laura · set 51e7aa00 · proposed 1 h ago · expires in 6 days\n" in result.out
+    assert result.err.endswith("\n2 more wait behind these: placet pending --all\n")
+    whole = placet("pending", "--all")
+    assert "b0b0" in whole.out
+    assert "behind" not in whole.err
+    assert placet("pending", "--plain").out.count("\n") == 3
