@@ -25,7 +25,8 @@ from daemon.agents.tools.daily_limits import DEFAULTS, LIMIT_MAX, daily_limits, 
 from daemon.agents.tools.policy import ALL_TASKS, NO_TASKS, SCOPE_FIELD, SCOPES, scope_of
 from daemon.journal.references import entities
 from daemon.journal.views.lookup import NameLookup
-from daemon.refusal import RefusalCode, Refused, one_of, usage_error
+from daemon.refusal import Candidate, RefusalCode, Refused, one_of, usage_error
+from daemon.text_comparison import comparison_key
 from daemon.timestamps import iso_utc
 from store.sentence import sentence, sentence_fields
 from store.snapshot import Snapshot
@@ -142,9 +143,9 @@ def set_daily_limits(tx: Transaction, agent: EntityId, limits: dict[str, int | N
 
 
 def find_external_agent(snapshot: Snapshot, ref: str) -> EntityId:
-    """Find an agent of another maker: by its name on this device, else by its id or a prefix of that.
+    """Find an agent of another maker: by its name on this device, by its id or a prefix of that, or by name.
 
-    Raises Refused if there is none.
+    Raises Refused if there is none, or if agents of several other devices have the name.
     """
     own = external_agent_id(snapshot.device, _plain_name(ref))
     if load_external_agent(snapshot, own) is not None:
@@ -154,7 +155,7 @@ def find_external_agent(snapshot: Snapshot, ref: str) -> EntityId:
     except Refused as refused:
         if refused.code not in (RefusalCode.NOT_FOUND, RefusalCode.USAGE):
             raise
-        identifier = own
+        identifier = _of_another_device(snapshot, ref) or own
     if load_external_agent(snapshot, identifier) is None:
         raise Refused(
             RefusalCode.NOT_FOUND,
@@ -162,6 +163,21 @@ def find_external_agent(snapshot: Snapshot, ref: str) -> EntityId:
             sentence("use-agent-add", "make it: placet agent add NAME"),
         )
     return identifier
+
+
+def _of_another_device(snapshot: Snapshot, name: str) -> EntityId | None:
+    """Return the agent of this name, wherever it works; None if there is none. Raises Refused for several."""
+    key = comparison_key(_plain_name(name))
+    named = [agent for agent in _agents(snapshot) if comparison_key(agent.name) == key]
+    if len(named) > 1:
+        names = NameLookup(snapshot)
+        raise Refused(
+            RefusalCode.AMBIGUOUS,
+            sentence("agent-name-twice", "agents of several devices are called {name!r}", name=name[:80]),
+            sentence("more-of-id", "give more of the id"),
+            [Candidate(id_to_text(agent.id), names.device_name(DeviceId(agent.home))) for agent in named],
+        )
+    return named[0].id if named else None
 
 
 def find_any_agent(snapshot: Snapshot, ref: str) -> EntityId:

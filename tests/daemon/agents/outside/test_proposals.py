@@ -12,7 +12,7 @@ from daemon.agents.outside import proposal_views, proposals
 from daemon.agents.person import external_agents, lifecycle, policy_edits, presence_edits
 from daemon.agents.proposing.authenticity import authentic_item
 from daemon.agents.tools.agent_record import agent_id, external_agent_id
-from daemon.refusal import Refused
+from daemon.refusal import RefusalCode, Refused
 from store.fold.verdicts import DecisionStatus
 from store.transaction import EntityWrite
 from syncproto.commit import AuthorKind
@@ -310,3 +310,20 @@ def test_an_agent_of_another_maker_proposes_tasks_of_their_own(
     assert "Buy stamps" in titles
     a.write(lambda tx: policy_edits.set_tool_policy(tx, agent, "add_task", "denied"))
     assert proposed(a, agent, task, ("add_task", {"title": "Buy ink"}), key="2").items[0].state == "denied"
+
+
+def test_an_agent_of_another_device_is_found_by_its_name_unless_two_have_it(fleet: Fleet, a: Home, b: Home):
+    """Old: away from its home, an agent of another maker was known by its id alone."""
+    on_a = added(a)
+    fleet.sync()
+    assert b.read(lambda snapshot: external_agents.find_any_agent(snapshot, "claude")) == on_a
+    on_b = added(b)
+    fleet.sync()
+    for home, own in ((a, on_a), (b, on_b)):
+        assert home.read(lambda snapshot: external_agents.find_any_agent(snapshot, "Claude")) == own
+    third = fleet.home("third")
+    fleet.sync()
+    with pytest.raises(Refused) as refused:
+        third.read(lambda snapshot: external_agents.find_any_agent(snapshot, "Claude"))
+    assert refused.value.code is RefusalCode.AMBIGUOUS
+    assert {candidate.id for candidate in refused.value.candidates} == {id_to_text(on_a), id_to_text(on_b)}
