@@ -31,6 +31,7 @@ from daemon.control.dispatcher import Dispatcher
 from daemon.control.request_metrics import RequestMeter
 from daemon.control.route import Route
 from daemon.control.routes import asks as ask_routes
+from daemon.control.routes import standing_rules as standing_rule_routes
 from daemon.control.routes.agents import AgentRoutes
 from daemon.control.routes.browsers import BrowserRoutes
 from daemon.control.routes.checks import CheckRoutes
@@ -267,6 +268,7 @@ class Daemon:
             *JsonlImportRoutes(self._store, self._data, self._floor).routes(),
             *agents.routes(),
             *ask_routes.routes(now_ms),
+            *standing_rule_routes.routes(now_ms, self._human_input()),
             *OutsideRoutes(
                 self._store,
                 self._notifier,

@@ -50,6 +50,7 @@ _SECTIONS: Final = {
         "mcp": CommandEntry("proposals.mcp", "Let a program propose by the Model Context Protocol."),
         "pending": CommandEntry("proposals.pending", "Show what is proposed."),
         "asks": CommandEntry("proposals.asks", "Show what agents ask permission for."),
+        "rule": CommandEntry("proposals.standing_rules", "Standing rules: add, list, show, revoke."),
         "review": CommandEntry("proposals.review", "Decide on what is proposed, one by one."),
         "confirm": CommandEntry("proposals.decide", "Confirm proposals."),
         "reject": CommandEntry("proposals.decide", "Reject proposals."),

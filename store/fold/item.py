@@ -45,7 +45,7 @@ class Decision:
 
     `companion_of` is the decision on another answer of the same question that this one came with, if any.
     `args_hash` is that of the arguments that the person saw, empty if it is unknown. `option` is what was
-    chosen of an ask's options.
+    chosen of an ask's options. `rule` is the standing rule by which the daemon decided, if it did.
     """
 
     id: EntityId
@@ -63,6 +63,7 @@ class Decision:
     counts: bool = True
     args_hash: bytes = b""
     option: str = ""
+    rule: EntityId | None = None
 
     @property
     def opinion(self) -> Opinion:
@@ -202,4 +203,5 @@ def read_decision(received: DecodedCommit, opinion: Opinion, log: CommitLog) -> 
         counts=opinion.counts,
         args_hash=args_hash if isinstance(args_hash, bytes) else b"",
         option=_text(fields.get("option")),
+        rule=_id_or_none(fields.get("rule")) if opinion.by is AuthorKind.SYSTEM else None,
     )

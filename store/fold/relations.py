@@ -35,6 +35,8 @@ RELATIONS: dict[str, dict[str, str]] = {
     "change_set": {"agent_id": "agent_change_set", "task_id": "task_change_set"},
     "usage": {"agent_id": "agent_usage"},
     "ask": {"agent_id": "agent_ask"},
+    "standing_rule": {"agent_id": "agent_rule"},
+    "decision": {"rule": "rule_use", "rule_day": "rule_use_of_day"},
 }
 
 

@@ -12,13 +12,14 @@ from store.fold.proposal_index import ASK
 from store.fold.verdicts import DecisionStatus
 from store.snapshot import Snapshot
 from syncproto.codec import Value
+from syncproto.commit import AuthorKind
 from syncproto.ids import DeviceId, EntityId
 from syncproto.keys import device_id_of_key
 from syncproto.vector_clock import Head
 
 
 class SignedWrite(NamedTuple):
-    """One write to an entity: its fields, its commit, that commit's time in ms, and who signed it."""
+    """One write to an entity: its fields, its commit, the time of that in ms, the signer, and the author."""
 
     kind: str
     fields: dict[str, Value]
@@ -27,6 +28,7 @@ class SignedWrite(NamedTuple):
     n: int
     signer: DeviceId
     creates: bool
+    by: AuthorKind
 
 
 def signed_writes(snapshot: Snapshot, entity: EntityId) -> list[SignedWrite]:
@@ -40,6 +42,7 @@ def signed_writes(snapshot: Snapshot, entity: EntityId) -> list[SignedWrite]:
             write.source.n,
             device_id_of_key(snapshot.log.key_of_commit(write.head)),
             write.operation.creates,
+            write.operation.by,
         )
         for write in operations_on(snapshot.db, entity, snapshot.log)
     ]

@@ -129,6 +129,8 @@ class Story:
             ids["e1e1"] = device.do("entry", "list", "login")[-1]["id"]
         if "77c1" in line:
             ids["77c1"] = device.do("preferences", "list")[-1]["id"]
+        if "5a5a" in line:
+            ids["5a5a"] = device.do("rule", "list")[-1]["rule_id"]
         # All at once: an id that was put in may contain the next name.
         return re.sub("|".join(ids), lambda match: ids[match.group()], line) if ids else line
 

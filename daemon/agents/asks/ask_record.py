@@ -6,13 +6,11 @@ Never believes a later write to an ask, or a creation that its home device did n
 from dataclasses import dataclass
 from typing import Any
 
-from daemon.agents.asks.use_rule import Permission, UsedBy
 from daemon.agents.tools.agent_record import hindrance_at_home, load_any_agent
 from daemon.agents.tools.presence import ANY, PRESENCES, presence_setting
 from store.fold.item import Decision
 from store.fold.item_name import Presence, ask_id
-from store.fold.verdicts import DecisionStatus, Verdict, deciding_opinions
-from store.local.granted_uses import granted_use
+from store.fold.verdicts import Verdict, deciding_opinions
 from store.queries.asks import SignedWrite, signed_writes
 from store.snapshot import Snapshot
 from syncproto.ids import ID_BYTES, DeviceId, EntityId, ReplicaId, derived_id, id_to_text, tagged_digest
@@ -160,10 +158,11 @@ def grant_of_use(ask: Ask, use: SignedWrite, decisions: tuple[Decision, ...]) ->
 
 
 def _grants(ask: Ask, decisions: tuple[Decision, ...]) -> list[Grant]:
-    """Return each yes that counts and is for what was asked, in feed order."""
+    """Return each yes that counts, or names a rule, and is for what was asked, in feed order."""
     grants = []
     for decision in decisions:
-        if not decision.counts or decision.verdict is not Verdict.CONFIRMED:
+        # If verdicts need another device, the fold passes over a rule's yes; a use may rest on it.
+        if decision.verdict is not Verdict.CONFIRMED or not (decision.counts or decision.rule is not None):
             continue
         args = ask.args if decision.edited_args is None else decision.edited_args
         args_hash = _hash_or_none(ask.name, args, ask.replica)
@@ -207,20 +206,3 @@ def is_hindered(snapshot: Snapshot, ask: Ask) -> bool:
         return True
     needed = PRESENCES.index(presence_setting(entity, None) or ANY)
     return needed > PRESENCES.index(ANY if ask.presence is None else ask.presence.value)
-
-
-def permission_of(snapshot: Snapshot, ask: Ask) -> Permission:
-    """Return what the rule of use needs to know of an ask, as this device knows it."""
-    decisions = snapshot.decisions_on(ask.id)
-    status = snapshot.item_status(ask.id)
-    grant = grant_on(ask, decisions) if status.status is DecisionStatus.CONFIRMED else None
-    used = granted_use(snapshot, ask.id)
-    return Permission(
-        asked_here=ask.home == snapshot.device and ask.replica == snapshot.replica,
-        status=status,
-        granted_hash=None if grant is None else grant.args_hash,
-        not_after_ms=ask.not_after_ms,
-        is_withdrawn=is_withdrawn(decisions),
-        is_hindered=is_hindered(snapshot, ask),
-        used_by=None if used is None else UsedBy(used.execution, used.args_hash),
-    )

@@ -9,15 +9,14 @@ from typing import Any
 
 from msgspec import Struct
 
+from daemon.agents.asks.ask_outcome import outcome_of
 from daemon.agents.asks.ask_record import (
     ASK,
     Ask,
     genuine_use,
     grant_of_use,
-    grant_on,
     is_withdrawn,
     read_ask,
-    refusal_on,
 )
 from daemon.agents.deciding.verdict_needs import IdleVerdict, idle_verdicts_on
 from daemon.agents.tools.agent_record import load_any_agent
@@ -54,7 +53,8 @@ OPEN_STATES = frozenset({AskState.PENDING, AskState.DEFERRED, AskState.DISPUTED}
 class AskVerdict(Struct, frozen=True, kw_only=True):
     """The yes or the no that counts: when it was given (ISO 8601 in UTC), on which device, and why.
 
-    `edited`: it is a yes to arguments that the person changed.
+    `edited`: it is a yes to arguments that the person changed. `rule` is the standing rule that said yes, or
+    null if a person did.
     """
 
     at: str
@@ -62,6 +62,7 @@ class AskVerdict(Struct, frozen=True, kw_only=True):
     device_name: str
     reason: str | None
     edited: bool
+    rule: str | None = None
 
 
 class AskDetails(Struct, frozen=True, kw_only=True):
@@ -99,18 +100,20 @@ class AskDetails(Struct, frozen=True, kw_only=True):
 
 def state_of(snapshot: Snapshot, ask: Ask, now_ms: int) -> AskState:
     """Return how an ask stands, as this device knows it."""
-    status = snapshot.item_status(ask.id)
     if genuine_use(snapshot, ask) is not None:
         return AskState.USED
-    if status.status is DecisionStatus.RETRACTED or is_withdrawn(snapshot.decisions_on(ask.id)):
+    decisions = snapshot.decisions_on(ask.id)
+    outcome = outcome_of(snapshot, ask, decisions)
+    status = outcome.status
+    if status.status is DecisionStatus.RETRACTED or is_withdrawn(decisions):
         return AskState.WITHDRAWN
     if status.disputed:
         return AskState.DISPUTED
-    is_late = now_ms > ask.not_after_ms
+    is_late = now_ms > outcome.not_after_ms
     match status.status:
         case DecisionStatus.REJECTED:
             return AskState.REFUSED
-        case DecisionStatus.CONFIRMED if grant_on(ask, snapshot.decisions_on(ask.id)) is not None:
+        case DecisionStatus.CONFIRMED if outcome.grant is not None:
             return AskState.TOO_LATE if is_late else AskState.PERMITTED
         case DecisionStatus.DEFERRED:
             return AskState.EXPIRED if is_late else AskState.DEFERRED
@@ -121,14 +124,11 @@ def ask_details(snapshot: Snapshot, ask: Ask, now_ms: int) -> AskDetails:
     """Return an ask as people and agents see it."""
     names = NameLookup(snapshot)
     decisions = snapshot.decisions_on(ask.id)
-    status = snapshot.item_status(ask.id)
+    outcome = outcome_of(snapshot, ask, decisions)
     use = genuine_use(snapshot, ask)
-    if use is not None:
-        grant = grant_of_use(ask, use, decisions)
-    else:
-        grant = grant_on(ask, decisions) if status.status is DecisionStatus.CONFIRMED else None
+    grant = outcome.grant if use is None else grant_of_use(ask, use, decisions)
     state = state_of(snapshot, ask, now_ms)
-    refusal = refusal_on(decisions) if state is AskState.REFUSED else None
+    refusal = outcome.refusal if state is AskState.REFUSED else None
     agent = load_any_agent(snapshot, ask.agent)
     execution = None if use is None else use.fields.get("execution_id")
     return AskDetails(
@@ -166,6 +166,7 @@ def _verdict(decision: Decision | None, names: NameLookup) -> AskVerdict | None:
         device_name=names.device_name(decision.device),
         reason=decision.reason or None,
         edited=decision.edited_args is not None,
+        rule=None if decision.rule is None else id_to_text(decision.rule),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from daemon.agents.asks.ask_bounds import require_keepable, require_length
+from daemon.agents.asks.ask_outcome import outcome_of, permission_of
 from daemon.agents.asks.ask_record import (
     ASK,
     RELATION,
@@ -15,12 +16,11 @@ from daemon.agents.asks.ask_record import (
     Ask,
     genuine_use,
     grant_of_use,
-    grant_on,
     is_withdrawn,
-    permission_of,
     read_ask,
     use_id,
 )
+from daemon.agents.asks.standing_permission import permit_by_rule
 from daemon.agents.asks.use_rule import UseResult, judge_use
 from daemon.agents.tools.agent_record import ExternalAgent, hindrance, load_any_agent
 from daemon.agents.tools.daily_limits import ASKS, BYTES, spend_within_limits
@@ -76,6 +76,7 @@ class UsedPermission(Struct, frozen=True, kw_only=True):
 def make_ask(tx: Transaction, agent: EntityId, request: NewAsk) -> EntityId:
     """Ask for a permission; return the ask, which is the one that exists if the agent repeats itself.
 
+    A standing rule that covers it permits it at once.
     Raises Refused for an agent that may not act here, and for an ask that breaks a bound or reuses a key.
     """
     known_agent = load_any_agent(tx, agent)
@@ -116,17 +117,27 @@ def make_ask(tx: Transaction, agent: EntityId, request: NewAsk) -> EntityId:
     if needed is not None:
         fields["presence"] = needed.value
     tx.commit([EntityWrite(identifier, ASK, fields)], by=AuthorKind.AGENT, agent=agent)
+    permit_by_rule(tx, require_ask(tx, identifier))
     return identifier
 
 
 def _count_open(tx: Transaction, agent: EntityId) -> int:
-    """Count the asks of an agent on which no verdict counts, and which may still be used."""
+    """Count the asks of an agent that nobody decided, and that may still be used."""
     asks = (read_ask(tx, identifier) for identifier in tx.ids_pointing_at(agent, RELATION))
     return sum(
-        ask.not_after_ms >= tx.now_ms() and not any(opinion.counts for opinion in tx.opinions_on(ask.id))
+        ask.not_after_ms >= tx.now_ms() and not _is_decided(tx, ask)
         for ask in asks
         if ask is not None and ask.home == tx.device
     )
+
+
+def _is_decided(tx: Transaction, ask: Ask) -> bool:
+    """Report whether a verdict counts, or a rule permits it; what a revoked rule permitted is open again."""
+    opinions = tx.opinions_on(ask.id)
+    if any(opinion.counts and opinion.by is not AuthorKind.SYSTEM for opinion in opinions):
+        return True
+    # Most asks have no decision at all: those cost one look.
+    return bool(opinions) and outcome_of(tx, ask, tx.decisions_on(ask.id)).rule is not None
 
 
 def _require_bounds(request: NewAsk, now_ms: int) -> None:
@@ -186,7 +197,7 @@ def use_permission(tx: Transaction, ask: EntityId, args_hash: bytes, execution: 
     permission = permission_of(tx, original)
     result = judge_use(permission, execution, args_hash, tx.now_ms())
     if result is UseResult.GRANTED and permission.used_by is None:
-        grant = grant_on(original, tx.decisions_on(ask))
+        grant = outcome_of(tx, original, tx.decisions_on(ask)).grant
         assert grant is not None, "only a yes is granted"
         record_granted_use(tx, ask, GrantedUse(execution, args_hash, tx.now_ms()))
         fields: dict[str, Value] = {

@@ -86,5 +86,5 @@ def idle_verdicts_on(
             at=iso_utc(decision.stamp_ms),
         )
         for decision in decisions
-        if not decision.counts
+        if not decision.counts and decision.rule is None
     ]

@@ -191,6 +191,7 @@ class AskVerdictJson(TypedDict, total=False):
     device_name: str
     reason: str | None
     edited: bool
+    rule: str | None
 
 
 class AskDetailsJson(TypedDict, total=False):
@@ -223,6 +224,31 @@ class UsedPermissionJson(TypedDict, total=False):
     args: dict[str, Any] | None
     args_hash: str | None
     option: str | None
+
+
+class RuleUseJson(TypedDict, total=False):
+    decision_id: str
+    ask_id: str
+    at: str
+
+
+class StandingRuleDetailsJson(TypedDict, total=False):
+    rule_id: str
+    agent_id: str
+    agent_name: str
+    name: str
+    exact: Any
+    begins: dict[str, str]
+    until: str
+    uses_a_day: int
+    uses_today: int
+    state: str
+    made_at: str
+    device: str
+    device_name: str
+    revoked_at: str | None
+    revoked_on: str | None
+    uses: list[RuleUseJson]
 
 
 class ProposedItemJson(TypedDict, total=False):

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from daemon.cli.api.other_shapes import AskDetailsJson
     from daemon.cli.terminal.display import Display
 
+RULE_ID_CHARS: Final = 8
+"""Rules live long: the fewest characters that would do need the whole store."""
 _INDENT: Final = " " * 8
 _STYLES: Final = {"pending": "yellow", "disputed": "red", "permitted": "green", "used": "green"}
 _ROW_KEYS: Final = ("ask_id", "agent_id", "state", "name", "title", "not_after", "presence")
@@ -86,6 +88,12 @@ def _verdict_words(ask: AskDetailsJson, display: Display) -> str:
     verdict = ask.get("verdict")
     if not verdict:
         return ""
+    if verdict.get("rule"):
+        return _("permitted by your rule {rule} on {device}, {when}").format(
+            rule=escape(str(verdict["rule"])[:RULE_ID_CHARS]),
+            device=escape(verdict.get("device_name") or ""),
+            when=relative_time(verdict.get("at"), display.now_s),
+        )
     words = _("{verdict} on {device}, {when}").format(
         verdict=terms.proposal_status("refused" if ask.get("state") == "refused" else "permitted"),
         device=escape(verdict.get("device_name") or ""),

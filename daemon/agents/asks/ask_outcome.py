@@ -1,0 +1,68 @@
+"""What the verdicts on an ask come to, a person's first, then what a standing rule permits.
+
+Never looks at a clock: it says until when a permission may be used, and the caller compares.
+"""
+
+from typing import NamedTuple
+
+from daemon.agents.asks.ask_record import Ask, Grant, grant_on, is_hindered, is_withdrawn, refusal_on
+from daemon.agents.asks.standing_permission import rule_behind
+from daemon.agents.asks.use_rule import Permission, UsedBy
+from daemon.agents.standing.rule_record import StandingRule
+from store.fold.item import Decision
+from store.fold.verdicts import UNDECIDED, DecisionStatus, ItemStatus
+from store.local.granted_uses import granted_use
+from store.snapshot import Snapshot
+from syncproto.commit import AuthorKind
+
+_PERMITTED = ItemStatus(DecisionStatus.CONFIRMED, disputed=False)
+
+
+class AskOutcome(NamedTuple):
+    """How an ask was decided: its status, and the yes or the no that counts.
+
+    `rule` is the standing rule that gave the yes, None if a person did. `not_after_ms` is until when a
+    permission may be used, Unix time in milliseconds: a rule's also ends with the rule.
+    """
+
+    status: ItemStatus
+    grant: Grant | None
+    refusal: Decision | None
+    rule: StandingRule | None
+    not_after_ms: int
+
+
+def outcome_of(snapshot: Snapshot, ask: Ask, decisions: tuple[Decision, ...]) -> AskOutcome:
+    """Return how an ask was decided, as this device knows it; `decisions` are all on it.
+
+    What no person decided, and no rule that stands, is open: a daemon's word alone permits nothing. A rule
+    that was revoked since permits nothing any more that was not used.
+    """
+    status = snapshot.item_status(ask.id)
+    by_person = any(decision.counts and decision.by is AuthorKind.USER for decision in decisions)
+    if by_person or is_withdrawn(decisions):
+        grant = grant_on(ask, decisions) if status.status is DecisionStatus.CONFIRMED else None
+        refusal = refusal_on(decisions) if status.status is DecisionStatus.REJECTED else None
+        return AskOutcome(status, grant, refusal, None, ask.not_after_ms)
+    for decision in decisions:
+        rule = rule_behind(snapshot, ask, decision)
+        if rule is not None and rule.revoked is None:
+            grant = Grant(decision, ask.args, ask.args_hash)
+            return AskOutcome(_PERMITTED, grant, None, rule, min(ask.not_after_ms, rule.until_ms))
+    return AskOutcome(UNDECIDED, None, None, None, ask.not_after_ms)
+
+
+def permission_of(snapshot: Snapshot, ask: Ask) -> Permission:
+    """Return what the rule of use needs to know of an ask, as this device knows it."""
+    decisions = snapshot.decisions_on(ask.id)
+    outcome = outcome_of(snapshot, ask, decisions)
+    used = granted_use(snapshot, ask.id)
+    return Permission(
+        asked_here=ask.home == snapshot.device and ask.replica == snapshot.replica,
+        status=outcome.status,
+        granted_hash=None if outcome.grant is None else outcome.grant.args_hash,
+        not_after_ms=outcome.not_after_ms,
+        is_withdrawn=is_withdrawn(decisions),
+        is_hindered=is_hindered(snapshot, ask),
+        used_by=None if used is None else UsedBy(used.execution, used.args_hash),
+    )

@@ -1,0 +1,77 @@
+"""Permissions that a standing rule gives: in the moment of the ask, by a decision that names the rule.
+
+Never decides for a person: any decision of a person outranks it, and it comes from no earlier decision.
+"""
+
+from typing import Final
+
+from daemon.agents.asks.ask_record import Ask
+from daemon.agents.standing.pattern import matches
+from daemon.agents.standing.rule_record import StandingRule, read_rule, rules_standing_on
+from daemon.agents.standing.rule_uses import may_use, use_fields
+from store.fold.item import Decision
+from store.fold.verdicts import Verdict
+from store.snapshot import Snapshot
+from store.transaction import EntityWrite, Transaction
+from syncproto.codec import Value
+from syncproto.commit import AuthorKind
+from syncproto.keys import device_id_of_key
+
+BY_RULE: Final = "rule"
+"""What a decision of a rule says instead of the program in which a person decided."""
+
+
+def covers(rule: StandingRule, ask: Ask) -> bool:
+    """Report whether a rule is about an ask: its agent, action and arguments, and what its verdicts need.
+
+    A rule cannot choose among options.
+    """
+    return (
+        rule.agent == ask.agent
+        and rule.name == ask.name
+        and not ask.options
+        and rule.fits(ask.presence, ask.home)
+        and matches(rule.pattern, ask.args)
+    )
+
+
+def permit_by_rule(tx: Transaction, ask: Ask) -> None:
+    """Permit a new ask if a rule covers it that may still be used; of several, the one that ends first.
+
+    Call it in the transaction that makes the ask: so an ask is compared with the rules once, and a rule that
+    comes later leaves it to a person.
+    """
+    if ask.home != tx.device or ask.replica != tx.replica or tx.opinions_on(ask.id):
+        return
+    standing = rules_standing_on(tx, ask.agent, max(tx.now_ms(), tx.stamp_ms()))
+    usable = [rule for rule in standing if covers(rule, ask) and may_use(tx, rule)]
+    rule = min(usable, key=lambda usable_rule: (usable_rule.until_ms, usable_rule.id), default=None)
+    if rule is None:
+        return
+    fields: dict[str, Value] = {
+        "item_id": ask.id,
+        "verdict": Verdict.CONFIRMED.value,
+        "device": tx.device,
+        "seen": [],
+        "via": BY_RULE,
+        "args_hash": ask.args_hash,
+        **use_fields(rule, tx.stamp_ms()),
+    }
+    tx.commit([EntityWrite(tx.new_id(), "decision", fields)], by=AuthorKind.SYSTEM)
+
+
+def rule_behind(snapshot: Snapshot, ask: Ask, decision: Decision) -> StandingRule | None:
+    """Return the rule by which a device permitted an ask; None if it was not that, or the rule is none.
+
+    Everything is compared again: a decision that merely names a rule permits nothing.
+    """
+    if decision.by is not AuthorKind.SYSTEM or decision.rule is None:
+        return None
+    if decision.verdict is not Verdict.CONFIRMED or decision.args_hash != ask.args_hash:
+        return None
+    if decision.edited_args is not None or decision.option:
+        return None
+    if device_id_of_key(snapshot.log.key_of_commit(decision.head)) != ask.home:
+        return None
+    rule = read_rule(snapshot, decision.rule)
+    return rule if rule is not None and covers(rule, ask) else None

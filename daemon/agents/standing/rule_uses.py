@@ -1,0 +1,46 @@
+"""How often a rule was used, counted in the log: no restart and no restored backup forgets a use.
+
+Never counts by the clock alone: the day is that of the stamp, which never goes back.
+"""
+
+from typing import Any, Final
+
+from daemon.agents.standing.rule_record import StandingRule
+from store.snapshot import Snapshot
+from store.transaction import Transaction
+from syncproto.codec import Value
+from syncproto.ids import TIME_BYTES, EntityId, derived_id, id_to_text
+
+DAY_MS: Final = 86_400_000
+OF_RULE, OF_DAY = "rule_use", "rule_use_of_day"
+"""The relations from a rule, and from a day of it, to the decisions that used it."""
+
+
+def use_fields(rule: StandingRule, stamp_ms: int) -> dict[str, Value]:
+    """Return the fields by which a decision names the rule that made it, and the day that it counts on."""
+    return {"rule": rule.id, "rule_day": _day_id(rule.id, stamp_ms // DAY_MS)}
+
+
+def uses_on_day(snapshot: Snapshot, rule: EntityId, stamp_ms: int) -> int:
+    """Count the uses of a rule on the day of UTC of a stamp. Costs what was used on that day."""
+    return len(snapshot.ids_pointing_at(_day_id(rule, stamp_ms // DAY_MS), OF_DAY, removed=True))
+
+
+def may_use(tx: Transaction, rule: StandingRule) -> bool:
+    """Report whether a rule stands now, and has uses left today, as far as this device knows."""
+    stamp_ms = tx.stamp_ms()
+    if not rule.stands(max(tx.now_ms(), stamp_ms)) or _began_again(tx, stamp_ms // DAY_MS):
+        return False
+    return uses_on_day(tx, rule.id, stamp_ms) < rule.uses_a_day
+
+
+def _day_id(rule: EntityId, day: int) -> EntityId:
+    return derived_id("rule day", id_to_text(rule), day, time_of=rule)
+
+
+def _began_again(tx: Transaction, day: int) -> bool:
+    """Report whether this database was put back on this day: the uses before that may be unknown."""
+    own: Any = tx.replica
+    if own is None or int.from_bytes(own[:TIME_BYTES], "big") // DAY_MS < day:
+        return False
+    return any(head.replica != own and tx.device_of(head.replica) == tx.device for head in tx.vector())

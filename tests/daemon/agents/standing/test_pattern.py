@@ -1,0 +1,59 @@
+"""What a rule's pattern lets through: exactly what was written, and nothing that only looks like it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from daemon.agents.standing.pattern import Pattern, matches
+
+values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**40), 2**40)
+    | st.floats(allow_nan=False)
+    | st.text(max_size=8),
+    lambda children: (
+        st.lists(children, max_size=3) | st.dictionaries(st.text(max_size=4), children, max_size=3)
+    ),
+    max_leaves=6,
+)
+arguments = st.dictionaries(st.text(max_size=4), values, max_size=4)
+
+
+@given(arguments)
+def test_exact_values_match_themselves(args: dict[str, object]):
+    assert matches(Pattern(args, {}), args)
+
+
+@given(arguments, st.text(min_size=5, max_size=6), values)
+def test_an_argument_more_or_less_is_another_action(args: dict[str, object], key: str, value: object):
+    more = {**args, key: value}
+    assert not matches(Pattern(args, {}), more)
+    assert not matches(Pattern(more, {}), args)
+    if isinstance(value, str):
+        assert not matches(Pattern(args, {key: ""}), args)
+
+
+@given(st.text(max_size=6), st.text("abc;|& éß", max_size=6))
+def test_a_beginning_lets_through_what_goes_on_in_sight(beginning: str, rest: str):
+    assert matches(Pattern({}, {"text": beginning}), {"text": beginning + rest})
+    assert not matches(Pattern({}, {"text": "x" + beginning}), {"text": beginning})
+
+
+@pytest.mark.parametrize(
+    ("allowed", "given_value"), [(1, True), (1, 1.0), (0, False), ("1", 1), (None, ""), ([1], [True])]
+)
+def test_values_of_other_types_differ(allowed: object, given_value: object):
+    assert not matches(Pattern({"value": allowed}, {}), {"value": given_value})
+
+
+@pytest.mark.parametrize("hidden", ["\n", "\r", "\x00", "\u202e", "\u2028", "\u200b", "\x1b"])
+def test_nothing_hides_behind_a_beginning(hidden: str):
+    pattern = Pattern({}, {"command": "npm test"})
+    assert matches(pattern, {"command": "npm test -- --watch"})
+    assert not matches(pattern, {"command": f"npm test{hidden}rm -rf ~"})
+
+
+def test_a_star_in_an_exact_text_is_a_star():
+    assert not matches(Pattern({"command": "rm *"}, {}), {"command": "rm -rf ~"})
+    assert matches(Pattern({"command": "rm *"}, {}), {"command": "rm *"})
