@@ -1,6 +1,6 @@
 """The history of decisions: how people have decided on proposals, newest first, and what is new since.
 
-Never divides a commit: a page contains all decisions of each of its commits.
+Never divides a commit between two pages: a page contains all decisions of each of its commits.
 """
 
 from typing import Any, NamedTuple
@@ -50,5 +50,13 @@ def decisions_after(snapshot: Snapshot, after: int, limit: int) -> list[Decision
         " (SELECT max(seq) FROM (SELECT seq FROM opinion WHERE seq > ?1 ORDER BY seq LIMIT ?2))"
         " ORDER BY seq, item, decision",
         (after, limit),
+    )
+    return [DecisionEntry(*row) for row in rows]
+
+
+def newest_decisions(snapshot: Snapshot, limit: int) -> list[DecisionEntry]:
+    """Return the last `limit` decisions on items and asks, the newest first."""
+    rows: Any = snapshot.db.execute(
+        "SELECT seq, item, decision FROM opinion ORDER BY seq DESC, item, decision LIMIT ?", (limit,)
     )
     return [DecisionEntry(*row) for row in rows]

@@ -4,50 +4,21 @@ The programs are the client of the protocol's own SDK, in both eras of the proto
 here from the specification. Never calls the door but as a program does, by its standard input and output.
 """
 
-import asyncio
 import json
 import subprocess
-from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from mcp.client.client import Client
-from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 
-from tests.support.devices import PLACET, Device, MakeDevice, pair
+from tests.support.devices import PLACET, MakeDevice, pair
+from tests.support.door_clients import ERAS, Call, speak
 from tests.support.patience import LIMIT_S, wait_until
 
 pytestmark = pytest.mark.e2e
 
-ERAS = ["legacy", "2026-07-28"]
 ESTIMATE = {"tool": "update_task_estimate", "args": {"minutes": 90}, "why": "The mail says so."}
 MAIL = {"name": "send_mail", "args": {"to": "ana@example.org"}}
-Call = Callable[..., Awaitable[dict[str, Any]]]
-
-
-def speak(device: Device, era: str, story: Callable[[Call], Awaitable[Any]]) -> Any:
-    """Start the door and a client of the SDK for one story, and end both; return the story's answer."""
-
-    async def main() -> Any:
-        server = StdioServerParameters(
-            command=str(PLACET), args=["mcp", "--as", "Claude"], env=device.environment
-        )
-        async with Client(stdio_client(server), mode=era) as client:
-
-            async def call(tool: str, **args: Any) -> dict[str, Any]:
-                result = await client.call_tool(tool, args)
-                assert not result.is_error
-                assert result.structured_content is not None
-                return dict(result.structured_content)
-
-            call.client = client  # type: ignore[attr-defined]
-            return await story(call)
-
-    # In a thread: a test that drives a browser has an event loop already.
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(lambda: asyncio.run(asyncio.wait_for(main(), LIMIT_S))).result()
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -148,7 +119,7 @@ def test_what_is_wrong_is_refused_in_words_and_no_tool_decides(device: MakeDevic
         (resource,) = (await call.client.read_resource(uri)).contents  # type: ignore[attr-defined]
         assert json.loads(resource.text)["state"] == "pending"
         with pytest.raises(MCPError, match="no resource"):
-            await call.client.read_resource("placet://inbox")  # type: ignore[attr-defined]
+            await call.client.read_resource("placet://agents")  # type: ignore[attr-defined]
         taken_back = await call("withdraw", set=mixed["set"], reason="A mistake.")
         assert taken_back["items"][0]["state"] == "retracted"
 

@@ -10,9 +10,10 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser
 
-from tests.e2e.test_mcp import MAIL, Call, speak
+from tests.e2e.test_mcp import MAIL
 from tests.support.browser import WEB, browser, signed_in
 from tests.support.devices import Device, MakeDevice, pair
+from tests.support.door_clients import Call, speak
 from tests.support.patience import LIMIT_S, wait_until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.external("chromium")]

@@ -7,8 +7,8 @@ from msgspec import Struct
 
 from daemon.agents.asks.ask_record import read_ask
 from daemon.agents.asks.ask_views import AskDetails, ask_details
-from daemon.agents.outside.proposal_views import ProposedSet, set_ids, set_of_agent
-from store.fold.item import Item
+from daemon.agents.outside.own_requests import own_sets
+from daemon.agents.outside.proposal_views import ProposedSet
 from store.queries.decisions import decisions_after
 from store.snapshot import Snapshot
 from syncproto.ids import EntityId
@@ -37,30 +37,14 @@ def verdicts_after(snapshot: Snapshot, agent: EntityId, after: int, now_ms: int)
     end = snapshot.feed_end()
     after = 0 if after > end else after
     entries = decisions_after(snapshot, after, SCANNED_MAX)
-    sets: dict[EntityId, ProposedSet] = {}
-    asks: dict[EntityId, AskDetails] = {}
-    for name in dict.fromkeys(entry.item for entry in entries):
-        item = snapshot.item(name)
-        if item is not None:
-            sets |= _sets_of(snapshot, item, agent, now_ms)
-        ask = read_ask(snapshot, name)
-        if ask is not None and ask.agent == agent:
-            asks[name] = ask_details(snapshot, ask, now_ms)
+    names = list(dict.fromkeys(entry.item for entry in entries))
+    items = (item for name in names if (item := snapshot.item(name)) is not None)
+    asks = [
+        ask_details(snapshot, ask, now_ms)
+        for name in names
+        if (ask := read_ask(snapshot, name)) is not None and ask.agent == agent
+    ]
     more = len(entries) >= SCANNED_MAX
     position = entries[-1].seq if more else end
-    return Verdicts(sets=list(sets.values()), asks=list(asks.values()), next=position, more=more)
-
-
-def _sets_of(snapshot: Snapshot, item: Item, agent: EntityId, now_ms: int) -> dict[EntityId, ProposedSet]:
-    """Return the agent's own sets that propose an item, by the id of the first change set of each."""
-    own = {}
-    for occurrence in item.occurrences:
-        change_set = None if occurrence.agent != agent else snapshot.entity(occurrence.change_set)
-        if change_set is None:
-            continue
-        first = set_ids(change_set.text("run_key"), occurrence.task)[0]
-        stored = snapshot.entity(first)
-        listed = None if stored is None else set_of_agent(snapshot, stored, agent, now_ms)
-        if listed is not None:
-            own[first] = listed
-    return own
+    sets = list(own_sets(snapshot, items, agent, now_ms))
+    return Verdicts(sets=sets, asks=asks, next=position, more=more)

@@ -273,6 +273,12 @@ class ProposedSetJson(TypedDict, total=False):
     poll_after_ms: int | None
 
 
+class OwnRequestsJson(TypedDict, total=False):
+    sets: list[ProposedSetJson]
+    asks: list[AskDetailsJson]
+    more: bool
+
+
 class VerdictsJson(TypedDict, total=False):
     sets: list[ProposedSetJson]
     asks: list[AskDetailsJson]

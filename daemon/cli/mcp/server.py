@@ -19,15 +19,11 @@ from mcp.shared.exceptions import MCPError
 
 from daemon import __version__
 from daemon.cli.api.command_error import CommandError
+from daemon.cli.mcp import resources
+from daemon.cli.mcp.resource_notices import ResourceNotices
 from daemon.cli.mcp.tool_calls import Door, DoorRefusal
 from daemon.cli.mcp.tool_table import INSTRUCTIONS, TOOLS, ToolEntry, input_schema
 
-_SCHEME: Final = "placet://"
-_RESOURCES: Final = {
-    "sets": "Changes that this agent proposed, and what became of them.",
-    "asks": "A permission that this agent asked for.",
-    "tasks": "A task of this agent's scope.",
-}
 _FAULT_CHARS_MAX: Final = 300
 _ANYTHING: Final = {"type": "object"}
 
@@ -45,16 +41,20 @@ async def _serve(door: Door) -> None:
 
 def make_server(door: Door) -> Server[Any]:
     """Make the server of a door, for any transport."""
-    handlers = _Handlers(door)
+    handlers, notices = _Handlers(door), ResourceNotices(door)
     return Server(
         "placet",
         version=__version__,
         instructions=INSTRUCTIONS,
+        lifespan=notices.watch_while_served,
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
         on_list_resources=handlers.list_resources,
         on_list_resource_templates=handlers.list_templates,
         on_read_resource=handlers.read_resource,
+        on_subscribe_resource=notices.subscribe,
+        on_unsubscribe_resource=notices.unsubscribe,
+        on_subscriptions_listen=notices.listen,
     )
 
 
@@ -80,33 +80,21 @@ class _Handlers:
         return _result(await _in_thread(partial(self._door.call, tool.name, args)))
 
     async def list_resources(self, _context: Any, _params: Any) -> types.ListResourcesResult:
-        return types.ListResourcesResult(resources=[])
+        return types.ListResourcesResult(resources=resources.list_resources())
 
     async def list_templates(self, _context: Any, _params: Any) -> types.ListResourceTemplatesResult:
-        templates = [
-            types.ResourceTemplate(
-                name=kind,
-                uri_template=f"{_SCHEME}{kind}/{{id}}",
-                description=described,
-                mime_type="application/json",
-            )
-            for kind, described in _RESOURCES.items()
-        ]
-        return types.ListResourceTemplatesResult(resource_templates=templates)
+        return types.ListResourceTemplatesResult(resource_templates=resources.list_templates())
 
     async def read_resource(
         self, _context: Any, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         uri = str(params.uri)
-        kind, _, name = uri.removeprefix(_SCHEME).partition("/")
-        if not uri.startswith(_SCHEME) or kind not in _RESOURCES or not name:
-            raise MCPError(code=types.INVALID_PARAMS, message=f"there is no resource {uri[:80]!r}")
         try:
-            content = await _in_thread(partial(self._door.read, kind, name))
+            text = await _in_thread(partial(resources.read_resource, self._door, uri))
         except (CommandError, DoorRefusal) as error:
             raise MCPError(code=types.INVALID_PARAMS, message=error.message) from error
-        text = types.TextResourceContents(uri=uri, mime_type="application/json", text=json.dumps(content))
-        return types.ReadResourceResult(contents=[text])
+        content = types.TextResourceContents(uri=uri, mime_type="application/json", text=text)
+        return types.ReadResourceResult(contents=[content])
 
 
 def _tool_description(tool: ToolEntry, callable_tools: list[dict[str, Any]]) -> types.Tool:

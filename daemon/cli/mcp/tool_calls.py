@@ -76,9 +76,26 @@ class Door:
         return tools
 
     def read(self, kind: str, name: str) -> Answer:
-        """Read a resource: a set, an ask or a task. Raises `CommandError` and `DoorRefusal`."""
+        """Read a resource: a set, an ask, a task, or a list, which has no name.
+
+        Raises `CommandError` and `DoorRefusal`.
+        """
         self._register()
+        if kind in ("inbox", "decisions"):
+            query = {"agent": self._name, "decided": "true" if kind == "decisions" else "false"}
+            listed: Answer = client.get("/v1/proposals", query).json
+            return listed
         return {"sets": self._set, "asks": self._ask, "tasks": self._task}[kind](name)
+
+    def position_after(self, position: int | None) -> int:
+        """Wait a second at most for a verdict; return where the feed then ends. Raises `CommandError`.
+
+        Without a position, return at once. It is another one if and only if anything was written since.
+        """
+        self._register()
+        query = {"agent": self._name, "after": position, "wait_s": str(0.0 if position is None else _PART_S)}
+        end: int = client.get("/v1/verdicts", query, _PART_S + _SLACK_S).json["next"]
+        return end
 
     def _register(self) -> None:
         """Name this program to the daemon, once; a person then lets it in."""

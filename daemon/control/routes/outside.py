@@ -11,6 +11,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from daemon.agents.outside import proposal_views, proposals, readable_tasks
+from daemon.agents.outside.own_requests import OwnRequests, decided_requests, waiting_requests
 from daemon.agents.outside.proposal_views import ProposedSet
 from daemon.agents.outside.proposals import NewProposals
 from daemon.agents.outside.readable_tasks import CallableTool, ReadableTask, TaskHead
@@ -67,6 +68,13 @@ class ProposalsQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """The agent that asks, by its name: it is shown its own proposals alone."""
 
     agent: AgentRef
+
+
+class RequestsQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """The agent that asks, by its name; with `decided`, what was decided last instead of what waits."""
+
+    agent: AgentRef
+    decided: bool = False
 
 
 class ProposalWithdrawal(Struct, frozen=True, forbid_unknown_fields=True):
@@ -181,6 +189,14 @@ class OutsideRoutes:
                 ProposedSet,
                 NewProposals,
                 status=CREATED,
+            ),
+            Route(
+                "GET",
+                "/v1/proposals",
+                "Show an agent what of its proposals and asks waits, or was decided last",
+                ReadHandler(self._own_requests),
+                OwnRequests,
+                query=RequestsQuery,
             ),
             Route(
                 "GET",
@@ -313,6 +329,11 @@ class OutsideRoutes:
     def _propose(self, tx: Transaction, call: Call[NewProposals, Nothing]) -> ProposedSet:
         agent, body = find_external_agent(tx, call.body.agent), call.body
         return proposals.propose(tx, agent, entities.find_task(tx, body.task).id, body, self._limits)
+
+    def _own_requests(self, snapshot: Snapshot, call: Call[Nothing, RequestsQuery]) -> OwnRequests:
+        agent = find_external_agent(snapshot, call.query.agent)
+        list_requests = decided_requests if call.query.decided else waiting_requests
+        return list_requests(snapshot, agent, self._now_ms())
 
     def _show_set(self, snapshot: Snapshot, call: Call[Nothing, ProposalsQuery]) -> ProposedSet:
         return self._set(snapshot, find_external_agent(snapshot, call.query.agent), call.ref)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from daemon.agents.outside import verdicts
+from daemon.agents.outside import own_requests, verdicts
 from daemon.agents.proposing.change_set_builder import ProposalLimits
 from daemon.control.routes import asks
 from daemon.control.routes.decisions import DecisionRoutes
@@ -232,3 +232,46 @@ async def test_the_tools_are_those_that_wait_and_that_the_policy_allows(api: Api
     assert (await api.ask("PATCH", "/v1/external-agents/Claude/policy", denial)).status == 200
     names = [tool["name"] for tool in (await api.ask("GET", "/v1/external-agents/Claude/tools")).json]
     assert "update_task_estimate" not in names
+
+
+async def test_a_program_reads_what_of_its_own_waits_and_what_was_decided_last(api: Api) -> None:
+    for name in ("Claude", "Codex"):
+        await api.ask("POST", "/v1/external-agents", {"name": name})
+    first, second = [(await propose(api, "Claude", key=key)).json for key in "ab"]
+    await propose(api, "Codex")
+    ask = {"name": "send_mail", "args": {}, "title": "Mail Ana", "not_after": START_MS + DAY_MS}
+    made = [
+        (await api.ask("POST", "/v1/asks", ask | {"agent": name, "key": "k"})).json
+        for name in ("Claude", "Codex")
+    ]
+    waiting = (await api.ask("GET", "/v1/proposals?agent=Claude")).json
+    assert [listed["set"] for listed in waiting["sets"]] == [second["set"], first["set"]]
+    assert [listed["ask_id"] for listed in waiting["asks"]] == [made[0]["ask_id"]]
+    assert (await api.ask("GET", "/v1/proposals?agent=Claude&decided=true")).json["sets"] == []
+    await decide(api, first["items"][0])
+    await decide(api, {"item": made[0]["ask_id"], "args_hash": made[0]["args_hash"]}, "rejected")
+    waiting = (await api.ask("GET", "/v1/proposals?agent=Claude")).json
+    assert ([listed["set"] for listed in waiting["sets"]], waiting["asks"]) == ([second["set"]], [])
+    decided = (await api.ask("GET", "/v1/proposals?agent=Claude&decided=true")).json
+    assert [listed["set"] for listed in decided["sets"]] == [first["set"]]
+    assert [(listed["ask_id"], listed["state"]) for listed in decided["asks"]] == [
+        (made[0]["ask_id"], "refused")
+    ]
+    of_codex = (await api.ask("GET", "/v1/proposals?agent=Codex&decided=true")).json
+    assert of_codex == {"sets": [], "asks": [], "more": False}
+
+
+async def test_the_lists_of_a_program_are_bounded_and_say_so(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(own_requests, "LISTED_MAX", 2)
+    await api.ask("POST", "/v1/external-agents", {"name": "Claude"})
+    sets = [(await propose(api, "Claude", key=str(number))).json for number in range(3)]
+    waiting = (await api.ask("GET", "/v1/proposals?agent=Claude")).json
+    assert [listed["set"] for listed in waiting["sets"]] == [sets[2]["set"], sets[1]["set"]]
+    assert waiting["more"]
+    for proposed in sets:
+        await decide(api, proposed["items"][0])
+    monkeypatch.setattr(own_requests, "SCANNED_MAX", 1)
+    decided = (await api.ask("GET", "/v1/proposals?agent=Claude&decided=true")).json
+    assert ([listed["set"] for listed in decided["sets"]], decided["more"]) == ([sets[2]["set"]], True)
