@@ -48,6 +48,7 @@ _SECTIONS: Final = {
     gettext_noop("Agents propose, you decide"): {
         "agent": CommandEntry("proposals.agent", "Agents: create, add, show, wake, pause, move, destroy."),
         "mcp": CommandEntry("proposals.mcp", "Let a program propose by the Model Context Protocol."),
+        "ask": CommandEntry("proposals.ask", "Answer the hook of a program by asking you."),
         "pending": CommandEntry("proposals.pending", "Show what is proposed."),
         "asks": CommandEntry("proposals.asks", "Show what agents ask permission for."),
         "rule": CommandEntry("proposals.standing_rules", "Standing rules: add, list, show, revoke."),
