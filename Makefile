@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo up test quick cover check bench bench-peers soak hostile notes try-model judge-model histories teeth man picture reference words shapes pins clean
+.PHONY: demo up test quick cover check bench bench-peers door-clients inspect-door soak hostile notes try-model judge-model histories teeth man picture reference words shapes pins clean
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -15,6 +15,7 @@ PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.1
 	if "$$name" -c '$(SUITABLE)' 2>/dev/null; then command -v "$$name"; break; fi; done)
 
 TRY := $(VENV)/try-model
+DOOR := tests/e2e/door
 RUN := requirements/run.txt requirements/build.txt
 DEV := requirements/dev.txt
 CODE := $(wildcard syncproto store daemon tests bench)
@@ -53,6 +54,17 @@ bench: $(VENV)/.dev $(VENV)/.catalogs ## the figures, each beside its baseline
 
 bench-peers: $(VENV)/.dev ## the same work done by PouchDB, cr-sqlite, automerge-repo and Syncthing, installed beside
 	@$(PY) -m bench.peers $(PEERS)
+
+# npm ci takes what the lock file names, by its hashes; no script of a package is run.
+$(DOOR)/%/node_modules/.package-lock.json: $(DOOR)/%/package-lock.json $(DOOR)/%/.npmrc
+	@cd $(DOOR)/$* && npm ci --ignore-scripts --loglevel=error
+	@touch $@
+
+door-clients: $(VENV)/.dev $(VENV)/.catalogs $(DOOR)/typescript/node_modules/.package-lock.json ## `placet mcp` with the TypeScript SDK of the protocol, which is installed beside
+	@$(PY) -m pytest -q -n0 -k another_make tests/e2e/test_mcp_other_makes.py
+
+inspect-door: $(VENV)/.dev $(VENV)/.catalogs $(DOOR)/inspector/node_modules/.package-lock.json ## `placet mcp` looked at by the Inspector of the protocol in both eras; installs 300 MB beside
+	@$(PY) -m pytest -q -n0 -k inspector tests/e2e/test_mcp_other_makes.py
 
 soak: $(VENV)/.dev ## a day of five devices in ten minutes, on networks of its own (as root): SOAK="MINUTES SEED"
 	@$(PY) -m bench.soak $(SOAK)

@@ -148,8 +148,9 @@ def test_every_requirement_is_pinned_and_hashed_and_names_no_source(name: str) -
     assert " @ " not in text
 
 
-def test_every_program_measured_beside_ours_is_pinned_and_hashed_and_names_no_source() -> None:
-    packages = json.loads(text_of(Path("bench/peers/package-lock.json")))["packages"]
+@pytest.mark.parametrize("folder", ["bench/peers", "tests/e2e/door/typescript", "tests/e2e/door/inspector"])
+def test_every_program_run_beside_ours_is_pinned_and_hashed_and_names_no_source(folder: str) -> None:
+    packages = json.loads(text_of(Path(folder) / "package-lock.json"))["packages"]
     del packages[""]
     assert packages
     assert not [
