@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo up test quick cover check bench bench-peers door-clients inspect-door soak hostile notes try-model judge-model histories teeth man picture reference words shapes pins clean
+.PHONY: demo up test quick cover check bench bench-peers door-clients inspect-door soak hostile notes try-model judge-model recipes histories teeth man picture reference words shapes pins clean
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -16,6 +16,7 @@ PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.1
 
 TRY := $(VENV)/try-model
 DOOR := tests/e2e/door
+RECIPES := $(VENV)/recipes
 RUN := requirements/run.txt requirements/build.txt
 DEV := requirements/dev.txt
 CODE := $(wildcard syncproto store daemon tests bench)
@@ -81,6 +82,9 @@ try-model: $(VENV)/.run $(TRY)/.installed ## real small models behind a real ser
 judge-model: $(VENV)/.run $(if $(findstring --url,$(JUDGE)),,$(TRY)/.installed) ## a model judged by 42 scenarios in five languages, at any endpoint: JUDGE="--url U --name N"
 	@$(PY) -m tests.judge $(if $(findstring --url,$(JUDGE)),,--python $(TRY)/bin/python) $(JUDGE)
 
+recipes: $(VENV)/.dev $(RECIPES)/.installed ## the recipes of docs/guide/agents, with the packages that they are for
+	@$(PY) -m pytest -q -n2 tests/recipes/runs.py
+
 histories: $(VENV)/.dev ## 20 000 histories of proposals and decisions on three devices, on all processors
 	@$(PY) -m tests.daemon.agents.histories
 
@@ -113,7 +117,7 @@ words: $(VENV)/.dev ## find the words of the command line and the daemon, name w
 pins: | $(PY) ## renew requirements/*.txt from requirements/*.in
 	@$(PY) -m venv $(VENV)/pins
 	@$(VENV)/pins/bin/python -m pip --disable-pip-version-check --quiet install pip-tools
-	@cd requirements && for name in run build dev try-model; do \
+	@cd requirements && for name in run build dev try-model recipes; do \
 		../$(VENV)/pins/bin/python -m piptools compile --quiet --upgrade --generate-hashes --strip-extras \
 			--no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options \
 			--annotation-style=line --output-file=$$name.txt $$name.in; done
@@ -134,6 +138,13 @@ $(VENV)/.run: $(RUN) pyproject.toml hatch_build.py | $(PY)
 	@echo "installing into $(VENV)" >&2
 	@$(PIP) install --require-hashes $(foreach file,$(RUN),-r $(file))
 	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# An environment of its own: these are other people's agents.
+$(RECIPES)/.installed: requirements/recipes.txt | $(PY)
+	@echo "installing four packages for agents into $(RECIPES)" >&2
+	@$(PY) -m venv $(RECIPES)
+	@$(RECIPES)/bin/python -m pip --disable-pip-version-check --quiet --no-input install --require-hashes -r requirements/recipes.txt
 	@touch $@
 
 # An environment of its own: none of this is Placet's. The weights are some 1.2 GB.

@@ -1,0 +1,63 @@
+"""An agent of the OpenAI Agents SDK whose interruptions you answer in Placet, on any device, also days later.
+
+python openai_agents_mail.py    starts the agent, or goes on with what you decided
+
+Needs openai-agents, a key of your model, and: placet agent add OpenAI --scope none
+"""
+
+import asyncio
+import json
+from pathlib import Path
+
+from agents import Agent, Runner, RunState, function_tool
+from placet_asks import verdict_on
+
+AGENT, THREAD = "OpenAI", "weekly mail"
+
+
+@function_tool(needs_approval=True)
+def send_mail(to: str, text: str) -> str:
+    """Send a mail."""
+    # Here it would be sent.
+    return f"sent to {to}: {text}"
+
+
+agent = Agent(name="Secretary", instructions="Write short mails.", tools=[send_mail])
+
+
+def decide_all(state: RunState) -> bool:
+    """Ask about each interruption; put the verdicts into the state if all are there, else return False."""
+    items = state.get_interruptions()
+    verdicts = [
+        verdict_on(AGENT, f"{THREAD} {item.call_id}", item.name, json.loads(item.arguments)) for item in items
+    ]
+    if None in verdicts:
+        return False
+    for item, verdict in zip(items, verdicts, strict=True):
+        if not verdict["allowed"]:
+            state.reject(item, rejection_message=verdict["reason"])
+        elif verdict["args"] == json.loads(item.arguments):
+            state.approve(item)
+        else:
+            # The SDK calls what the model asked for: what the person edited has to be asked for anew.
+            words = f"Not so. The person wants exactly these arguments: {json.dumps(verdict['args'])}"
+            state.reject(item, rejection_message=words)
+    return True
+
+
+async def advance(file: Path = Path("run.json")) -> str | None:
+    """Run the agent until it ends or waits for a person; return its last words, None while it waits."""
+    request = "Write to Ana that we meet on Friday."
+    state = await RunState.from_string(agent, file.read_text(encoding="utf-8")) if file.exists() else None
+    while state is None or decide_all(state):
+        result = await Runner.run(agent, request if state is None else state)
+        if not result.interruptions:
+            file.unlink(missing_ok=True)
+            return str(result.final_output)
+        state = result.to_state()
+        file.write_text(state.to_string(), encoding="utf-8")
+    return None
+
+
+if __name__ == "__main__":
+    print(asyncio.run(advance()) or "It waits for you: placet review")
