@@ -125,6 +125,14 @@ class CommitLog:
         """Return whether this very commit is in the log."""
         return self._branch_of(head) is not None
 
+    def first_commit(self, replica: ReplicaId) -> DecodedCommit:
+        """Return the first commit of a known replica. If it was forked at once, the one that came first."""
+        self.flush_commits()
+        row: Any = self._db.execute(
+            "SELECT min(seq) FROM feed WHERE replica = ? AND counter = 1", (self._replicas[replica].no,)
+        ).fetchone()
+        return self.commit_at(row[0])
+
     def key_of_chain(self, replica: ReplicaId, branch_no: int) -> bytes:
         """Return the public key that must sign the commits of a branch: that of the first on its chain."""
         replica_chains = self._replicas[replica]

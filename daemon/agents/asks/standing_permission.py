@@ -22,15 +22,16 @@ BY_RULE: Final = "rule"
 
 
 def covers(rule: StandingRule, ask: Ask) -> bool:
-    """Report whether a rule is about an ask: its agent, action and arguments, and what its verdicts need.
+    """Report whether a rule is about an ask: its agent, home, action and arguments, and what verdicts need.
 
     A rule cannot choose among options.
     """
     return (
         rule.agent == ask.agent
+        and rule.home == ask.home
         and rule.name == ask.name
         and not ask.options
-        and rule.fits(ask.presence, ask.home)
+        and rule.fits(ask.presence)
         and matches(rule.pattern, ask.args)
     )
 

@@ -66,7 +66,8 @@ class RuleUse(Struct, frozen=True, kw_only=True):
 class StandingRuleDetails(Struct, frozen=True, kw_only=True):
     """A standing rule. `state` is stands, over, revoked, or idle.
 
-    Idle is a rule that permits nothing: verdicts on the agent's asks need more by now. `uses_today` counts on
+    Idle is a rule that permits nothing: the agent has another home than when it was written, or verdicts on
+    its asks need more by now. `uses_today` counts on
     the day of UTC. `uses` are the latest, the newest first. Times are ISO 8601 in UTC.
     """
 
@@ -108,7 +109,8 @@ def make_rule(tx: Transaction, agent: EntityId, request: NewStandingRule, until_
             RefusalCode.CONFLICT,
             sentence("rules-too-many", "{count} rules on this agent stand already", count=RULES_MAX),
         )
-    terms = RuleTerms(agent, request.name, pattern, until_ms, request.uses_a_day)
+    home = DeviceId(known_agent.home)
+    terms = RuleTerms(agent, home, request.name, pattern, until_ms, request.uses_a_day)
     fields = rule_fields(terms, tx.device, tx.new_id())
     identifier = rule_id(fields)
     assert identifier is not None, "what was checked is a rule"
@@ -212,11 +214,11 @@ def _state_of(snapshot: Snapshot, rule: StandingRule, now_ms: int) -> str:
     if not rule.stands(now_ms):
         return "over"
     agent, entity = load_any_agent(snapshot, rule.agent), snapshot.entity(rule.agent)
-    if agent is None or agent.lifecycle == DESTROYED:
+    if agent is None or agent.lifecycle == DESTROYED or agent.home != rule.home:
         return "idle"
     setting = presence_setting(entity, None)
     needed = None if setting in (None, ANY) else Presence(str(setting))
-    return "stands" if rule.fits(needed, DeviceId(agent.home)) else "idle"
+    return "stands" if rule.fits(needed) else "idle"
 
 
 def _latest_uses(snapshot: Snapshot, rule: StandingRule) -> list[RuleUse]:

@@ -23,13 +23,15 @@ RELATION: Final = "agent_rule"
 class StandingRule:
     """What a person allows an agent beforehand: an action by its name, with arguments that fit a pattern.
 
-    `maker` is the device whose key signed it. `until_ms` is until when it stands, `made_ms` when it was
-    written, Unix time in milliseconds. `uses_a_day` is how often it may be used in a day of UTC.
-    `revoked` is the first write that ended it, None if there is none.
+    `home` is the device where the agent worked when it was written: no other applies it. `maker` is that
+    whose key signed it. `until_ms` is until when it stands, `made_ms` when it was written, Unix time in
+    milliseconds. `uses_a_day` is how often it may be used in a day of UTC. `revoked` is the first write that
+    ended it, None if there is none.
     """
 
     id: EntityId
     agent: EntityId
+    home: DeviceId
     name: str
     pattern: Pattern
     until_ms: int
@@ -42,7 +44,7 @@ class StandingRule:
         """Report whether it may be used at a time, Unix time in milliseconds."""
         return self.revoked is None and now_ms <= self.until_ms
 
-    def fits(self, needed: Presence | None, home: DeviceId) -> bool:
+    def fits(self, needed: Presence | None) -> bool:
         """Report whether it can stand for the verdict of a person, by what verdicts need.
 
         With `other_device` only a rule counts that was not written on the device where the agent works: every
@@ -52,7 +54,7 @@ class StandingRule:
             case None:
                 return True
             case Presence.OTHER_DEVICE:
-                return self.maker != home
+                return self.maker != self.home
             case _:
                 return False
 
@@ -61,6 +63,7 @@ class RuleTerms(NamedTuple):
     """What a person allows by a rule; the units are those of `StandingRule`."""
 
     agent: EntityId
+    home: DeviceId
     name: str
     pattern: Pattern
     until_ms: int
@@ -71,6 +74,7 @@ def rule_fields(terms: RuleTerms, maker: DeviceId, nonce: bytes) -> dict[str, Va
     """Return what the creation of a rule says; its id follows from that. `nonce` has 16 bytes."""
     return {
         "agent_id": terms.agent,
+        "home": terms.home,
         "name": terms.name,
         "exact": dict(terms.pattern.exact),
         "begins": dict(terms.pattern.begins),
@@ -83,18 +87,22 @@ def rule_fields(terms: RuleTerms, maker: DeviceId, nonce: bytes) -> dict[str, Va
 
 def rule_id(fields: dict[str, Value]) -> EntityId | None:
     """Return the id of the rule with these fields; None if they are not those of a rule."""
-    agent, name, maker, nonce = (fields.get(key) for key in ("agent_id", "name", "maker", "nonce"))
+    agent, name, nonce = (fields.get(key) for key in ("agent_id", "name", "nonce"))
+    home, maker = fields.get("home"), fields.get("maker")
     until_ms, uses_a_day, pattern = fields.get("until"), fields.get("uses_a_day"), _pattern_in(fields)
     if not isinstance(agent, bytes) or len(agent) != ID_BYTES or not isinstance(name, str):
         return None
-    if not isinstance(nonce, bytes) or len(nonce) != ID_BYTES or not isinstance(maker, bytes):
+    if not isinstance(nonce, bytes) or len(nonce) != ID_BYTES or not isinstance(home, bytes):
+        return None
+    if not isinstance(maker, bytes):
         return None
     if type(until_ms) is not int or type(uses_a_day) is not int or pattern is None:
         return None
     try:
         # Wide integers cannot be hashed as JSON, so they go in as text.
-        parts = (id_to_text(agent), name, str(until_ms), str(uses_a_day), maker.hex(), nonce.hex())
-        return derived_id(STANDING_RULE, *parts, pattern.digest_source.hex(), time_of=EntityId(nonce))
+        numbers, devices = (str(until_ms), str(uses_a_day)), (home.hex(), maker.hex())
+        parts = (id_to_text(agent), name, *numbers, *devices, nonce.hex(), pattern.digest_source.hex())
+        return derived_id(STANDING_RULE, *parts, time_of=EntityId(nonce))
     except ValueError:
         return None
 
@@ -120,6 +128,7 @@ def read_rule(snapshot: Snapshot, rule: EntityId) -> StandingRule | None:
     return StandingRule(
         id=rule,
         agent=EntityId(fields["agent_id"]),
+        home=DeviceId(fields["home"]),
         name=fields["name"],
         pattern=pattern,
         until_ms=fields["until"],

@@ -3,13 +3,14 @@
 Never counts by the clock alone: the day is that of the stamp, which never goes back.
 """
 
-from typing import Any, Final
+from typing import Final
 
 from daemon.agents.standing.rule_record import StandingRule
 from store.snapshot import Snapshot
 from store.transaction import Transaction
 from syncproto.codec import Value
-from syncproto.ids import TIME_BYTES, EntityId, derived_id, id_to_text
+from syncproto.hlc import LEAD_MS_MAX
+from syncproto.ids import EntityId, derived_id, id_to_text
 
 DAY_MS: Final = 86_400_000
 OF_RULE, OF_DAY = "rule_use", "rule_use_of_day"
@@ -39,8 +40,11 @@ def _day_id(rule: EntityId, day: int) -> EntityId:
 
 
 def _began_again(tx: Transaction, day: int) -> bool:
-    """Report whether this database was put back on this day: the uses before that may be unknown."""
-    own: Any = tx.replica
-    if own is None or int.from_bytes(own[:TIME_BYTES], "big") // DAY_MS < day:
+    """Report whether this database was put back, and may have been on this day: it may lack uses of it."""
+    own = tx.replica
+    if own is None or all(
+        head.replica == own or tx.device_of(head.replica) != tx.device for head in tx.vector()
+    ):
         return False
-    return any(head.replica != own and tx.device_of(head.replica) == tx.device for head in tx.vector())
+    # Before, its stamps may have been ahead of a clock that is right by what a clock follows others at most.
+    return day <= (tx.log.first_commit(own).commit.stamp.ms + LEAD_MS_MAX) // DAY_MS

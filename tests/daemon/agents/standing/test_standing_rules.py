@@ -1,5 +1,6 @@
 """Standing rules on real stores: what they permit, how often, until when, and what ends them."""
 
+import shutil
 from typing import Any
 
 import pytest
@@ -19,7 +20,9 @@ from store.snapshot import Snapshot
 from store.transaction import EntityWrite, Transaction
 from store.upkeep.verification import verify_store
 from syncproto.commit import AuthorKind
+from syncproto.hlc import LEAD_MS_MAX
 from syncproto.ids import EntityId, id_to_text
+from tests.simulation.device import forget_replica
 from tests.support.fleet import DAY_MS, Fleet, Home
 
 ARGS = {"command": "npm test", "in": "/srv"}
@@ -159,6 +162,52 @@ def test_a_clock_set_back_gives_no_uses_back(fleet: Fleet, a: Home, agent: Entit
     assert state(a, ask(a, agent, "2")) == "pending"
 
 
+@pytest.mark.parametrize(("lead_ms", "back_ms"), [(0, 0), (LEAD_MS_MAX, 0), (0, DAY_MS)])
+def test_a_database_that_was_put_back_applies_no_rule_on_a_day_whose_uses_it_may_lack(
+    agent: EntityId, fleet: Fleet, lead_ms: int, back_ms: int
+):
+    a, b = fleet.homes
+    fleet.now_ms += DAY_MS - fleet.now_ms % DAY_MS - lead_ms  # the stamps are those of midnight
+    make_rule(a, agent, uses_a_day=1)
+    a.close()
+    shutil.copyfile(a.path, a.path.with_suffix(".copy"))
+    a.store = a.opened()
+    # The clock of b leads, and so do then the stamps of a.
+    b.skew_ms = lead_ms
+    b.new("task", title="Ahead")
+    fleet.pull(a, b)
+    assert state(a, ask(a, agent, "1")) == "permitted"
+    a.close()
+    shutil.copyfile(a.path.with_suffix(".copy"), a.path)
+    forget_replica(a.path)
+    a.skew_ms = -back_ms
+    a.store = a.opened()
+    a.new("task", title="After the restore")
+    a.skew_ms = 0
+    fleet.pull(a, b)
+    assert state(a, ask(a, agent, "2")) == "pending"
+    fleet.now_ms += DAY_MS + lead_ms
+    assert state(a, ask(a, agent, "3")) == "permitted"
+
+
+def test_a_rule_is_for_the_device_where_the_agent_worked_when_it_was_written(
+    fleet: Fleet, a: Home, b: Home, agent: EntityId
+):
+    rule = make_rule(a, agent)
+    fleet.sync()
+    b.write(lambda tx: lifecycle.move_agent(tx, agent, tx.device))
+    need_another_device(b, agent)
+    # The old home does not know yet that it is none, and permits once more.
+    assert state(a, ask(a, agent, "1")) == "permitted"
+    assert state(b, ask(b, agent, "2")) == "pending"
+    fleet.sync()
+    assert state(b, ask(b, agent, "3")) == "pending"
+    assert {rule_of(home, rule).state for home in (a, b)} == {"idle"}
+    make_rule(a, agent)
+    fleet.sync()
+    assert state(b, ask(b, agent, "4")) == "permitted"
+
+
 def test_a_rule_and_what_it_permits_end_together(fleet: Fleet, a: Home, agent: EntityId):
     make_rule(a, agent, until=a.now_ms() + 1000)
     permitted = ask(a, agent, "1")
@@ -233,7 +282,7 @@ def test_what_is_not_as_its_id_says_is_no_rule(a: Home, agent: EntityId, widened
     def forge(tx: Transaction) -> EntityId:
         standing = read_rule(tx, make)
         assert standing is not None
-        terms = RuleTerms(agent, "run", standing.pattern, standing.until_ms, standing.uses_a_day)
+        terms = RuleTerms(agent, tx.device, "run", standing.pattern, standing.until_ms, standing.uses_a_day)
         fields = rule_fields(terms, tx.device, tx.new_id())
         identifier = rule_id(fields)
         assert identifier is not None
@@ -253,7 +302,7 @@ def test_an_agent_writes_no_rule_and_a_daemons_word_without_one_permits_nothing(
         assert stored is not None
         pattern = Pattern(ARGS, {})
         fields = rule_fields(
-            RuleTerms(agent, "run", pattern, tx.now_ms() + DAY_MS, 9), tx.device, tx.new_id()
+            RuleTerms(agent, tx.device, "run", pattern, tx.now_ms() + DAY_MS, 9), tx.device, tx.new_id()
         )
         rule = rule_id(fields)
         assert rule is not None

@@ -74,7 +74,7 @@ def test_rules_are_listed_with_all_that_they_allow_and_nothing_hides_in_it(
     assert 'command begins with "npm test"' in words
     assert "2 of 5 uses today" in words
     assert "written on laptop, 1 h ago" in words
-    assert "permits nothing: verdicts on this agent need more by now" in words
+    assert "permits nothing: the agent was moved" in words
     assert placet("rule", "list", "--plain").out.splitlines()[0].split("\t")[-3:] == ["5", "2", "stands"]
 
 
