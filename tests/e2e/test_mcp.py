@@ -54,6 +54,24 @@ def test_a_program_proposes_here_and_reads_at_its_next_start_what_was_decided_th
 
 
 @pytest.mark.parametrize("era", ERAS)
+def test_a_program_proposes_a_new_task_beside_no_task(device: MakeDevice, era: str):
+    laptop = device("laptop")
+    laptop.do("agent", "add", "Claude")
+    new_task = {"tool": "add_task", "args": {"title": "Call Ben"}, "why": "The mail says so."}
+
+    async def propose(call: Call) -> dict[str, Any]:
+        return await call("propose_changes", task=None, changes=[new_task, ESTIMATE], key="mail 8")
+
+    proposed = speak(laptop, era, propose)
+    assert (proposed["task"], [item["state"] for item in proposed["items"]]) == (None, ["pending", "refused"])
+    assert "Claude" in laptop.run("pending").out
+    laptop.do("confirm", proposed["items"][0]["item"])
+    assert laptop.do("show", "ben")["title"] == "Call Ben"
+    (decision,) = laptop.do("decisions")
+    assert decision["task_title"] == "Claude"
+
+
+@pytest.mark.parametrize("era", ERAS)
 def test_a_permission_is_used_once_and_only_as_it_was_shown(device: MakeDevice, era: str):
     laptop = device("laptop")
     laptop.do("agent", "add", "Claude", "--scope", "none")

@@ -23,12 +23,12 @@ def added(home: Home, name: str = "Claude", scope: str = "all") -> EntityId:
 def proposed(
     home: Home,
     agent: EntityId,
-    task: EntityId,
+    task: EntityId | None,
     *calls: tuple[str, dict[str, Any]],
     key: str = "k",
     why: str = "The mail says so.",
 ) -> ProposedSet:
     """Propose as an agent, with `ESTIMATE` if no calls are given."""
     changes = [ProposedChange(tool, args, why) for tool, args in calls or (ESTIMATE,)]
-    request = NewProposals("x", "x", changes, key)
+    request = NewProposals("x", changes, key)
     return home.write(lambda tx: proposals.propose(tx, agent, task, request, ProposalLimits()))

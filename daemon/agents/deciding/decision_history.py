@@ -12,6 +12,7 @@ from daemon.agents.deciding import item_state
 from daemon.agents.deciding.verdict_needs import lack_of
 from daemon.agents.proposing import reach
 from daemon.agents.tools import summaries
+from daemon.agents.tools.agent_record import load_external_agent
 from daemon.agents.tools.arguments import Arguments
 from daemon.agents.tools.questions import answer_text
 from daemon.journal.fields.provenance import AUTHOR_NAMES
@@ -21,12 +22,13 @@ from daemon.journal.views.agent_argument import Argument, argument_in
 from daemon.journal.views.lookup import NameLookup, json_value
 from daemon.journal.views.structures import Evidence
 from daemon.timestamps import iso_utc
+from store.fold.entity import Entity
 from store.fold.item import Decision, Item
 from store.fold.verdicts import deciding_opinions
 from store.queries.decisions import DecisionEntry, decisions_before
 from store.snapshot import Snapshot
 from syncproto import codec
-from syncproto.ids import EntityId, id_to_text
+from syncproto.ids import EntityId, id_from_text, id_to_text
 
 DECISIONS_LISTED_MAX = 500
 _FORGED_ARGS_BYTES_MAX = 4096
@@ -44,6 +46,7 @@ class DecisionRecord(Struct, frozen=True, kw_only=True):
     decided on, or null; a decision on one answer decides on the others too, which are not listed.
     `lacks` is what the decision lacked in order to count, `other_device` or `passkey`, or null.
     `agent_reason` and `evidence` are the reason and the notes by which the agent argued over a person's tick.
+    `task_id` and `task_title` are the agent's own of a new task that was proposed beside no task.
     """
 
     seq: int
@@ -82,14 +85,29 @@ def list_decisions(
     """List about `limit` decisions, newest first: those on the items of the task that `task` names, or all.
 
     They are in the order in which they arrived here. `before` is the `seq` of the last one of the previous
-    page. Raises Refused if the reference names no task.
+    page. An agent of another maker, by its id, stands for the new tasks that it proposed beside no task.
+    Raises Refused if the reference names neither.
     """
-    task_id = None if task is None else entities.find_task(snapshot, task, removed=True).id
+    task_id = None if task is None else find_subject(snapshot, task).id
     entries = decisions_before(
         snapshot, task=task_id, before=before, limit=max(1, min(limit, DECISIONS_LISTED_MAX))
     )
     presenter = _DecisionPresenter(snapshot, now_ms)
     return [presenter.record(entry) for entry in entries if not presenter.is_companion(entry)]
+
+
+def find_subject(snapshot: Snapshot, ref: str) -> Entity:
+    """Find what proposals are about: a task, removed or not, or by its id an agent of another maker.
+
+    Raises Refused if the reference names neither.
+    """
+    try:
+        agent = snapshot.entity(id_from_text(ref))
+    except ValueError:
+        agent = None
+    if agent is not None and load_external_agent(snapshot, agent.id) is not None:
+        return agent
+    return entities.find_task(snapshot, ref, removed=True)
 
 
 class _ItemDetails(NamedTuple):

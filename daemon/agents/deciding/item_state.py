@@ -59,7 +59,7 @@ class ItemState:
     `proposed` are the agent's arguments. `args` are those that would be applied: the person's, if they edited
     them in a confirmation that counts, alone or in a dispute. `effect` is what `args` come down to. For an
     answer to a question, `answer` are the arguments of `answer_question`, `args` those of its change, and
-    `answers` the items of all its answers.
+    `answers` the items of all its answers. `task` is the agent itself for a new task beside no task.
     """
 
     item: Item
@@ -212,12 +212,23 @@ UNDECIDED: Final = (DecisionStatus.PENDING, DecisionStatus.DEFERRED)
 
 def missing_target_reason(snapshot: Snapshot, state: ItemState) -> Sentence | None:
     """Return what of the item's target is missing; None if it is there, or has yet to be created."""
-    if state.task is None or state.task.kind != "task" or not state.task.visible:
+    if not _has_subject(state):
         return task_removed_sentence()
     # An id that was unknown at the proposal passed there, and may turn out to be that of something else.
     if state.target_exists and state.target is not None and state.target.kind != state.effect.kind:
         return sentence("proposal-target-of-other-kind", "what it changes is something else")
     return _MISSING_TARGETS[TOOLS[state.item.tool].writes](snapshot, state)
+
+
+def _has_subject(state: ItemState) -> bool:
+    """Report whether what an item is about is there: a task, or for a new task the agent that proposes it."""
+    subject = state.task
+    if subject is None or not subject.visible:
+        return False
+    if subject.kind == "task":
+        return True
+    proposers = {occurrence.agent for occurrence in state.item.occurrences}
+    return TOOLS[state.item.tool].writes is WriteTarget.NEW_TASK and proposers == {subject.id}
 
 
 def _never_missing(snapshot: Snapshot, state: ItemState) -> Sentence | None:

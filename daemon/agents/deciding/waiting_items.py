@@ -79,7 +79,8 @@ class PendingItem(Struct, frozen=True, kw_only=True):
     after the other. `presence` is what a verdict needs in order to count: `any`, `other_device` than the
     agent's, or `passkey`. `idle_verdicts` are those that were given without it. `agent_name` is a person's
     word for the agent, or null. `held_back`: its agent has more before the person already than the setting
-    `proposals.open_per_day` allows; it waits like the rest, and can be decided.
+    `proposals.open_per_day` allows; it waits like the rest, and can be decided. If an agent proposes a new
+    task beside no task, `task_id` and `task_title` are the id and the name of the agent.
     """
 
     item_id: str

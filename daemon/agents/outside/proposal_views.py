@@ -50,11 +50,12 @@ class ProposedItem(Struct, frozen=True, kw_only=True):
 class ProposedSet(Struct, frozen=True, kw_only=True):
     """The changes of one request. `state` is pending while one of them waits, else decided, or refused.
 
-    Ask again after `poll_after_ms` milliseconds, null if nothing waits. Times are ISO 8601 in UTC.
+    `task` is null if they are new tasks beside no task. Ask again after `poll_after_ms` milliseconds, null if
+    nothing waits. Times are ISO 8601 in UTC.
     """
 
     set: str
-    task: str
+    task: str | None
     state: str
     items: list[ProposedItem]
     expires_at: str | None
@@ -75,7 +76,7 @@ def proposed_set(snapshot: Snapshot, run_key: str, task: EntityId, now_ms: int) 
     expires = [value for stored in sets if type(value := stored.value("expires_at")) is int]
     return ProposedSet(
         set=id_to_text(sets[0].id),
-        task=id_to_text(task),
+        task=None if sets[0].value("agent_id") == task else id_to_text(task),
         state="pending" if waits else "decided" if has_items else "refused",
         items=items,
         expires_at=iso_utc(max(expires)) if waits and expires else None,

@@ -17,7 +17,7 @@ from daemon.agents.proposing.run_identity import RunIdentity
 from daemon.agents.proposing.tool_answers import CallOutcome, ToolAnswer
 from daemon.agents.tools.agent_record import ExternalAgent, hindrance, load_external_agent
 from daemon.agents.tools.daily_limits import BYTES, PROPOSALS, spend_within_limits
-from daemon.agents.tools.table import ANSWER_QUESTION, TOOLS, CallMode, normalised_name
+from daemon.agents.tools.table import ANSWER_QUESTION, TOOLS, CallMode, WriteTarget, normalised_name
 from daemon.refusal import RefusalCode, Refused, usage_error
 from store.fold.verdicts import DecisionStatus, Verdict
 from store.sentence import sentence
@@ -46,19 +46,23 @@ class ProposedChange(Struct, frozen=True, forbid_unknown_fields=True):
 class NewProposals(Struct, frozen=True, forbid_unknown_fields=True):
     """Changes that an agent proposes on a task; `agent` is its name on this device.
 
+    Without a task, each of them is a new task.
+
     `key` is the agent's own: the same key with the same changes is the same set, however often it is sent.
     """
 
     agent: str
-    task: str
     changes: Annotated[list[ProposedChange], Meta(min_length=1, max_length=CHANGES_MAX)]
     key: Annotated[str, Meta(min_length=1, max_length=KEY_CHARS_MAX)]
+    task: str | None = None
 
 
 def propose(
-    tx: Transaction, agent: EntityId, task: EntityId, request: NewProposals, limits: ProposalLimits
+    tx: Transaction, agent: EntityId, task: EntityId | None, request: NewProposals, limits: ProposalLimits
 ) -> ProposedSet:
     """Queue changes for a person, in one commit; return what became of each.
+
+    Without a task the set is about the agent itself, and only new tasks are queued.
 
     Raises Refused for an agent that may not work here, for a key that it used for something else, and for a
     request that is too long or beyond its daily limits.
@@ -69,8 +73,9 @@ def propose(
         raise Refused(RefusalCode.CONFLICT, reason)
     assert known_agent is not None
     content = _content_of(request)
-    run = RunIdentity(agent, task, _run_key(known_agent, request.key), tx.now_ms())
-    stored = tx.entity(set_ids(run.run_key, task)[0])
+    subject = agent if task is None else task
+    run = RunIdentity(agent, subject, _run_key(known_agent, request.key), tx.now_ms())
+    stored = tx.entity(set_ids(run.run_key, subject)[0])
     if stored is not None:
         if stored.value("request_hash") != content.digest:
             raise Refused(
@@ -81,9 +86,9 @@ def propose(
                     key=request.key[:80],
                 ),
             )
-        return proposed_set(tx, run.run_key, task, tx.now_ms())
-    handler = ToolCallHandler(run, baseline_of(tx, task), limits)
-    answers = [_answer(handler, change, tx) for change in request.changes]
+        return proposed_set(tx, run.run_key, subject, tx.now_ms())
+    handler = ToolCallHandler(run, baseline_of(tx, subject), limits)
+    answers = [_answer(handler, run, change, tx) for change in request.changes]
     queued = sum(len(answer.items) for answer in answers)
     spend_within_limits(tx, agent, {PROPOSALS: queued, BYTES: content.length})
     writes = handler.run_end_writes(tx)
@@ -94,7 +99,7 @@ def propose(
     more: dict[str, Value] = {"request_hash": content.digest, "answers": _stored_answers(answers)}
     first = EntityWrite(first.entity, first.kind, {**first.fields, **more})
     tx.commit([first, *others], by=AuthorKind.AGENT, agent=agent)
-    return proposed_set(tx, run.run_key, task, tx.now_ms())
+    return proposed_set(tx, run.run_key, subject, tx.now_ms())
 
 
 class _Content(Struct, frozen=True):
@@ -127,11 +132,16 @@ def _run_key(agent: ExternalAgent, key: str) -> str:
     return tagged_digest("outside", id_to_text(agent.id), key).hex()
 
 
-def _answer(handler: ToolCallHandler, change: ProposedChange, tx: Transaction) -> ToolAnswer:
+def _answer(
+    handler: ToolCallHandler, run: RunIdentity, change: ProposedChange, tx: Transaction
+) -> ToolAnswer:
     """Handle one change. A report or its like is refused: only a task's own agent has those."""
     tool = TOOLS.get(normalised_name(change.tool))
     if tool is not None and (tool.mode is CallMode.IMMEDIATE or tool.name == ANSWER_QUESTION):
         words = f"Refused: {tool.name} is not for agents of other makers."
+        return ToolAnswer(words, tool.name, None, CallOutcome.REFUSED)
+    if tool is not None and run.task == run.agent and tool.writes is not WriteTarget.NEW_TASK:
+        words = f"Refused: {tool.name} needs a task."
         return ToolAnswer(words, tool.name, None, CallOutcome.REFUSED)
     arguments = change.args | ({"rationale": change.why} if change.why else {})
     return handler.answer_call(change.tool, arguments, tx)

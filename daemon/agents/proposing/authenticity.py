@@ -12,7 +12,7 @@ from daemon.agents.tools.agent_record import CREATED, agent_id, load_external_ag
 from daemon.agents.tools.arguments import ArgumentFault, Arguments
 from daemon.agents.tools.effects import fingerprint_of, item_id, written_entity
 from daemon.agents.tools.questions import Change, arguments_of_answers, change_of_answer
-from daemon.agents.tools.table import ANSWER_QUESTION, TOOLS, is_change, validate_arguments
+from daemon.agents.tools.table import ANSWER_QUESTION, TOOLS, WriteTarget, is_change, validate_arguments
 from store.fold.item import Item, Occurrence
 from store.fold.item_name import ItemName, Requirement
 from store.snapshot import Snapshot
@@ -83,10 +83,24 @@ def _is_of_agent(snapshot: Snapshot, proposed: Occurrence) -> bool:
 
     A task's own agent can move, and what it proposed before stays valid: so its signer says nothing.
     """
+    if not _is_about_own_subject(snapshot, proposed):
+        return False
     if proposed.agent == agent_id(proposed.task):
         return True
     agent = load_external_agent(snapshot, proposed.agent)
     return agent is not None and agent.home == proposed.signer and agent.lifecycle != CREATED
+
+
+def _is_about_own_subject(snapshot: Snapshot, proposed: Occurrence) -> bool:
+    """Report whether a proposal is about a task, or a new task beside no task is about its agent itself.
+
+    Nobody joins what another agent proposes beside no task: of two proposers, the looser policy would count.
+    """
+    writes = TOOLS[proposed.tool].writes
+    if writes not in (WriteTarget.NEW_TASK, WriteTarget.ANSWER) or proposed.task == proposed.agent:
+        return True
+    subject = snapshot.entity(proposed.task)
+    return subject is None or subject.kind == "task"
 
 
 def _stand_for_changes(answer: Arguments) -> bool:

@@ -98,7 +98,7 @@ class _TaskNotes:
 
 def _notes_of(snapshot: Snapshot, task_id: str, zone: tzinfo | None) -> _TaskNotes | None:
     task = snapshot.entity(id_from_text(task_id))
-    if task is None or not task.visible:
+    if task is None or task.kind != "task" or not task.visible:
         return None
     typed = tuple(note for note in entry_views(snapshot, task.id, zone) if note.by != "agent")
     notes = with_wishes(typed, newest_wishes(snapshot, agent_id(task.id)), zone)

@@ -133,7 +133,10 @@ def scope_of(agent: Entity) -> str:
 
 
 def category_refusal(snapshot: Snapshot, agent: Entity | None, task: Entity | None) -> Sentence | None:
-    """Return why an agent may not work on tasks of this category; None if it may, or nothing can be read."""
+    """Return why an agent may not work on tasks of this category; None if it may, or nothing can be read.
+
+    If it proposes new tasks beside no task, `task` is the agent itself: a new task has no category.
+    """
     if agent is None or task is None:
         return None
     scope = scope_of(agent)
@@ -141,7 +144,8 @@ def category_refusal(snapshot: Snapshot, agent: Entity | None, task: Entity | No
         return None
     if scope == NO_TASKS:
         return sentence("agent-asks-only", "this agent may only ask for permissions, and work on no task")
-    allowed, category = set(names.member_ids(agent, CATEGORIES_FIELD)), names.category_id_of(task)
+    allowed = set(names.member_ids(agent, CATEGORIES_FIELD))
+    category = None if task.id == agent.id else names.category_id_of(task)
     # No category is a choice too: it lets the agent work on tasks without a category, and on no others.
     if category in allowed or (category is None and not allowed):
         return None

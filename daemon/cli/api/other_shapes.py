@@ -266,7 +266,7 @@ class ProposedItemJson(TypedDict, total=False):
 
 class ProposedSetJson(TypedDict, total=False):
     set: str
-    task: str
+    task: str | None
     state: str
     items: list[ProposedItemJson]
     expires_at: str | None

@@ -176,7 +176,7 @@ class Door:
 
     def _propose_changes(self, args: Answer) -> Answer:
         position, wait_s = self._position(), args.get("wait_s", 0)
-        body = {key: args[key] for key in ("task", "changes", "key")} | {"agent": self._name}
+        body = {"agent": self._name, "task": args.get("task"), "changes": args["changes"], "key": args["key"]}
         answer: Answer = client.post("/v1/proposals", body).json
         if wait_s:
             name = answer["set"]

@@ -328,7 +328,8 @@ class OutsideRoutes:
 
     def _propose(self, tx: Transaction, call: Call[NewProposals, Nothing]) -> ProposedSet:
         agent, body = find_external_agent(tx, call.body.agent), call.body
-        return proposals.propose(tx, agent, entities.find_task(tx, body.task).id, body, self._limits)
+        task = None if body.task is None else entities.find_task(tx, body.task).id
+        return proposals.propose(tx, agent, task, body, self._limits)
 
     def _own_requests(self, snapshot: Snapshot, call: Call[Nothing, RequestsQuery]) -> OwnRequests:
         agent = find_external_agent(snapshot, call.query.agent)

@@ -29,6 +29,7 @@ class DecisionRow:
     item_id: str
     task_id: str
     task_title: str
+    is_task: bool
     verdict: str
     tone: str
     summary: str
@@ -57,6 +58,7 @@ def decision_row(record: DecisionRecord, now_s: float) -> DecisionRow:
         item_id=record.item_id,
         task_id=record.task_id,
         task_title=record.task_title,
+        is_task=record.task_id != record.agent_id,
         verdict=terms.proposal_status(record.verdict),
         tone=_TONES.get(record.verdict, ""),
         summary=summary_words(cast(Any, msgspec.to_builtins(record) | {"question": None})),

@@ -4,7 +4,7 @@ Never changes anything on a GET; a form is sent to the address of the page that 
 """
 
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from aiohttp import web
 from multidict import MultiDictProxy
@@ -16,6 +16,7 @@ from daemon.agents.person import inbox
 from daemon.agents.person.inbox import InboxCard
 from daemon.journal import tasks
 from daemon.journal.human_input import HumanInput
+from daemon.journal.references.names import shown_name
 from daemon.refusal import Refused
 from daemon.web.card.verdict_form import Outcome, Refusal, decide_form
 from daemon.web.forms import read_form
@@ -76,9 +77,7 @@ class _Reviews:
     ) -> web.Response:
         now_ms, after = self._services.now_ms(), self._services.store.feed_end
         try:
-            title, cards, records = await self._services.store.read(
-                lambda snapshot: _read(snapshot, ref, now_ms)
-            )
+            review = await self._services.store.read(lambda snapshot: _read(snapshot, ref, now_ms))
         except Refused as refused:
             words = refusal_words(refused)
             return await self._answer("tasks/gone.html", HTTPStatus.NOT_FOUND, after=after, fault=words)
@@ -88,9 +87,10 @@ class _Reviews:
             HTTPStatus.CONFLICT if is_refused else HTTPStatus.OK,
             after=after,
             task_id=ref,
-            task_title=title,
-            groups=review_groups(cards, records, now_ms / 1000, typed or {}),
-            agents=sorted({card.agent_name for card in cards if card.agent_name}),
+            task_title=review.title,
+            is_task=review.is_task,
+            groups=review_groups(review.cards, review.records, now_ms / 1000, typed or {}),
+            agents=sorted({card.agent_name for card in review.cards if card.agent_name}),
             outcome=outcome,
         )
 
@@ -98,9 +98,20 @@ class _Reviews:
         return await page_answer(self._services, template, status, room="inbox", **values)
 
 
-def _read(snapshot: Snapshot, ref: str, now_ms: int) -> tuple[str, list[InboxCard], list[DecisionRecord]]:
-    """Return the task's title, what waits on it, and what was decided on it."""
-    task = tasks.show(snapshot, ref)
-    cards = inbox.list_cards(snapshot, now_ms, id_from_text(task.id))
+class _Review(NamedTuple):
+    """What waits on a task, and what was decided on it; of an agent, the new tasks beside no task."""
+
+    title: str
+    is_task: bool
+    cards: list[InboxCard]
+    records: list[DecisionRecord]
+
+
+def _read(snapshot: Snapshot, ref: str, now_ms: int) -> _Review:
+    """Read a review. Raises Refused if `ref` names neither a task nor an agent of another maker."""
+    subject = decision_history.find_subject(snapshot, ref)
+    is_task = subject.kind == "task"
+    title = tasks.show(snapshot, ref).title if is_task else shown_name(subject)
+    cards = inbox.list_cards(snapshot, now_ms, subject.id)
     records = decision_history.list_decisions(snapshot, now_ms, task=ref, limit=DECISIONS_LISTED_MAX)
-    return task.title, cards, records
+    return _Review(title, is_task, cards, records)

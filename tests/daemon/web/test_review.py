@@ -12,8 +12,12 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
+from daemon.agents.outside.proposals import NewProposals, ProposedChange, propose
+from daemon.agents.person.external_agents import add_external_agent
+from daemon.agents.proposing.change_set_builder import ProposalLimits
 from daemon.journal.human_input import HumanInput
 from daemon.web.review import review_routes
+from store.transaction import Transaction
 from syncproto.ids import id_from_text, id_to_text
 from tests.daemon.web.conftest import CHANGES, Page
 
@@ -132,3 +136,28 @@ async def test_what_a_person_left_alone_is_no_edit_even_if_it_is_shown_as_a_code
 async def test_a_task_that_is_not_there_is_told(page: ReviewPage) -> None:
     answer = await page.ask(f"/reviews/{'0' * 32}")
     assert answer.status == 404
+
+
+async def test_a_new_task_beside_no_task_is_reviewed_under_its_agent_without_a_task_to_go_to(
+    page: ReviewPage,
+) -> None:
+    item, agent = await page.store.write(_propose_new_task)
+    assert f'href="/reviews/{agent}"' in (await page.ask("/")).text
+    answer = await page.ask(f"/reviews/{agent}")
+    assert answer.status == 200
+    assert "Claude" in answer.text
+    assert "/tasks/" not in answer.text
+    answer = await page.ask(f"/reviews/{agent}", {"decide": answer.forms()[f"confirmed {item}"]})
+    assert answer.status == 200
+    assert await page.status_of(item) == "confirmed"
+    history = await page.ask("/decisions")
+    assert "Claude" in history.text
+    assert f"/tasks/{agent}" not in history.text
+
+
+def _propose_new_task(tx: Transaction) -> tuple[str, str]:
+    agent = add_external_agent(tx, "Claude", "all")
+    request = NewProposals("Claude", [ProposedChange("add_task", {"title": "Call Ana"})], "k")
+    (item,) = propose(tx, agent, None, request, ProposalLimits()).items
+    assert item.item is not None
+    return item.item, id_to_text(agent)
