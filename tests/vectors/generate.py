@@ -8,7 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.vectors import cases_ids, cases_mailboxes, cases_pairing, cases_semantics, cases_states, cases_wire
+from tests.vectors import (
+    cases_ids,
+    cases_invitations,
+    cases_mailboxes,
+    cases_pairing,
+    cases_semantics,
+    cases_states,
+    cases_wire,
+)
 
 FOLDER = Path(__file__).parent
 FILES: dict[str, Callable[[], Any]] = {
@@ -29,6 +37,7 @@ FILES: dict[str, Callable[[], Any]] = {
     "mailbox_tags": cases_mailboxes.mailbox_tags,
     "mailbox_keys": cases_mailboxes.mailbox_keys,
     "mailbox_blobs": cases_mailboxes.mailbox_blobs,
+    "mailbox_invitations": cases_invitations.mailbox_invitations,
 }
 
 

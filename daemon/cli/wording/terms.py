@@ -22,10 +22,6 @@ pgettext_noop(
     "agent",
     "decision",
     "device",
-    "ask",
-    "use",
-    "standing rule",
-    "passkey",
 )
 pgettext_noop(
     "outcome",

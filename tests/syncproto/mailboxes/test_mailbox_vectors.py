@@ -7,10 +7,11 @@ import json
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from syncproto.errors import RemoteProtocolError
 from syncproto.ids import DeviceId
-from syncproto.mailboxes import envelope, names, sealing_keys
+from syncproto.mailboxes import envelope, invitations, names, sealing_keys
 from syncproto.mailboxes.sealing_keys import PrivateSealingKey, SealingSuite
 from tests.vectors import generate, portable
 from tests.vectors.cases_mailboxes import VAULT
@@ -73,3 +74,57 @@ def test_a_blob_of_the_second_implementation_opens(case):
 def test_a_bad_blob_is_refused_however_well_it_is_signed(case):
     with pytest.raises(RemoteProtocolError):
         envelope.open_frames(envelope.read_envelope(portable.from_raw(case["blob"])), keys_of(case))
+
+
+INVITATIONS = json.loads(generate.path("mailbox_invitations").read_text("utf-8"))
+
+
+def each_case_of(kind: str) -> Any:
+    """Run a test for each request or each answer of the invitation."""
+    return pytest.mark.parametrize(
+        "case", [pytest.param(case, id=case["name"]) for case in INVITATIONS[kind]]
+    )
+
+
+def test_the_names_of_an_invitation_are_derived_as_specified():
+    case = INVITATIONS["invitation"]
+    blob_names, joiner = (
+        invitations.names_of(bytes.fromhex(case["secret"])),
+        DeviceId(bytes.fromhex(case["joiner"])),
+    )
+    assert blob_names.tag.hex() == case["tag"]
+    assert (blob_names.request_of(joiner), blob_names.answer_to(joiner)) == (
+        case["request_name"],
+        case["answer_name"],
+    )
+
+
+@each_case_of("requests")
+def test_a_request_opens_as_specified(case):
+    secret, raw = bytes.fromhex(INVITATIONS["invitation"]["secret"]), portable.from_raw(case["blob"])
+    if case["outcome"] == "ok":
+        request = invitations.open_request(secret, raw)
+        assert list(structs.astuple(request)) == portable.from_value(case["statement"])
+    else:
+        with pytest.raises(RemoteProtocolError):
+            invitations.open_request(secret, raw)
+
+
+@each_case_of("answers")
+def test_an_answer_opens_as_specified(case):
+    invitation, raw = INVITATIONS["invitation"], portable.from_raw(case["blob"])
+
+    def read() -> invitations.Answer:
+        return invitations.open_answer(
+            bytes.fromhex(invitation["secret"]),
+            raw,
+            inviter=DeviceId(bytes.fromhex(invitation["inviter"])),
+            own=DeviceId(bytes.fromhex(invitation["joiner"])),
+            key=PrivateSealingKey(SealingSuite.X25519, 1, bytes.fromhex(invitation["private_key"])),
+        )
+
+    if case["outcome"] == "ok":
+        assert list(structs.astuple(read())) == portable.from_value(case["statement"])
+    else:
+        with pytest.raises(RemoteProtocolError):
+            read()
