@@ -365,7 +365,16 @@ class _Words:
             evidence=argument.evidence,
             lacks=self._lack(change.entity) if change.kind == "decision" else None,
             left_out=change.left_out,
+            is_about_ask=self._ask_of(change.entity, change.kind) is not None,
         )
+
+    def _ask_of(self, entity: EntityId, kind: str) -> Entity | None:
+        """Return the ask that a decision or a use is about; None if it is about none."""
+        field = {"decision": "item_id", "use": "ask_id"}.get(kind)
+        stored = None if field is None else self._snapshot.entity(entity)
+        about = None if stored is None or field is None else stored.value(field)
+        ask = self._snapshot.entity(EntityId(about)) if isinstance(about, bytes) else None
+        return ask if ask is not None and ask.kind == "ask" else None
 
     def _lack(self, decision: EntityId) -> str | None:
         """Return what a decision lacked in order to count, None if it counts."""
@@ -433,6 +442,9 @@ class _Words:
         task = stored_entity.value("task_id") if stored_entity.kind == "time_record" else None
         if isinstance(task, bytes):
             return self._title(EntityId(task))
+        ask = self._ask_of(entity, stored_entity.kind)
+        if ask is not None:
+            return short_text(ask.text("title"))
         item = stored_entity.value("item_id") if stored_entity.kind == "decision" else None
         if isinstance(item, bytes):
             return self._answer_words(EntityId(item))

@@ -1,10 +1,11 @@
-"""The history of decisions: how people have decided on proposals, newest first, and what is new since.
+"""The history of decisions: how people have decided on proposals and asks, newest first, and what is new.
 
 Never divides a commit between two pages: a page contains all decisions of each of its commits.
 """
 
 from typing import Any, NamedTuple
 
+from store.fold.proposal_index import ASK
 from store.snapshot import Snapshot
 from syncproto.ids import EntityId
 
@@ -17,7 +18,10 @@ class DecisionEntry(NamedTuple):
     decision: EntityId
 
 
-_OF_ALL = "opinion WHERE EXISTS (SELECT 1 FROM proposal WHERE proposal.item = opinion.item)"
+_OF_ALL = (
+    "opinion WHERE (EXISTS (SELECT 1 FROM proposal WHERE proposal.item = opinion.item)"
+    f" OR EXISTS (SELECT 1 FROM entity WHERE entity.id = opinion.item AND kind = '{ASK}'))"
+)
 # CROSS JOIN fixes the order: the items of a task are few, whatever the planner assumes of their number.
 _OF_TASK = (
     "(SELECT DISTINCT opinion.item, opinion.seq, decision FROM proposal"
@@ -28,7 +32,9 @@ _OF_TASK = (
 def decisions_before(
     snapshot: Snapshot, *, task: EntityId | None, before: int | None, limit: int
 ) -> list[DecisionEntry]:
-    """Return about `limit` decisions on the items of a task, or on all, before a feed position, newest first.
+    """Return about `limit` decisions before a feed position, newest first: on the items of a task, or on all.
+
+    All are those on items and asks.
 
     A commit is never divided: the `seq` of the last decision is the `before` of the next page.
     """

@@ -71,7 +71,8 @@ class AskDetails(Struct, frozen=True, kw_only=True):
     `args` are those that a use is granted for: the person's own if the verdict is `edited`, else the agent's,
     which `asked_args` are. A decision or a use that sends `args_hash` back is about nothing else. `not_after`
     is until when a permission may be used. `state` is pending, deferred, permitted, refused, disputed,
-    withdrawn, expired, too_late or used. `execution_id` and `used_at` say what used it. Times are ISO 8601.
+    withdrawn, expired, too_late or used. `execution_id` and `used_at` say what used it. `changed_at` is when
+    it was last decided on or used, else `made_at`. Times are ISO 8601.
     """
 
     ask_id: str
@@ -90,6 +91,7 @@ class AskDetails(Struct, frozen=True, kw_only=True):
     presence: str
     not_after: str
     made_at: str
+    changed_at: str
     state: str
     option: str | None = None
     verdict: AskVerdict | None = None
@@ -131,6 +133,7 @@ def ask_details(snapshot: Snapshot, ask: Ask, now_ms: int) -> AskDetails:
     refusal = outcome.refusal if state is AskState.REFUSED else None
     agent = load_any_agent(snapshot, ask.agent)
     execution = None if use is None else use.fields.get("execution_id")
+    used_ms = [] if use is None else [use.stamp_ms]
     return AskDetails(
         ask_id=id_to_text(ask.id),
         agent_id=id_to_text(ask.agent),
@@ -148,6 +151,7 @@ def ask_details(snapshot: Snapshot, ask: Ask, now_ms: int) -> AskDetails:
         presence=ANY if ask.presence is None else ask.presence.value,
         not_after=iso_utc(ask.not_after_ms),
         made_at=iso_utc(ask.made_ms),
+        changed_at=iso_utc(max([ask.made_ms, *(decision.stamp_ms for decision in decisions), *used_ms])),
         state=state.value,
         option=None if grant is None else grant.decision.option or None,
         verdict=_verdict(grant.decision if grant is not None else refusal, names),

@@ -3,6 +3,7 @@
 Never shows a model's words: a proposal is shown by its tool and arguments.
 """
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -47,6 +48,8 @@ class DecisionRecord(Struct, frozen=True, kw_only=True):
     `lacks` is what the decision lacked in order to count, `other_device` or `passkey`, or null.
     `agent_reason` and `evidence` are the reason and the notes by which the agent argued over a person's tick.
     `task_id` and `task_title` are the agent's own of a new task that was proposed beside no task.
+    `is_ask`: it is on an ask, whose action is `tool`; there is no task, and `rule` is the standing rule that
+    decided, or null if a person did.
     """
 
     seq: int
@@ -77,23 +80,34 @@ class DecisionRecord(Struct, frozen=True, kw_only=True):
     agent_reason: str | None = None
     evidence: list[Evidence] = []
     lacks: str | None = None
+    is_ask: bool = False
+    rule: str | None = None
 
 
 def list_decisions(
-    snapshot: Snapshot, now_ms: int, *, task: str | None = None, before: int | None = None, limit: int
+    snapshot: Snapshot,
+    now_ms: int,
+    *,
+    task: str | None = None,
+    before: int | None = None,
+    limit: int,
+    present_other: Callable[[DecisionEntry], DecisionRecord | None] = lambda _entry: None,
 ) -> list[DecisionRecord]:
     """List about `limit` decisions, newest first: those on the items of the task that `task` names, or all.
 
     They are in the order in which they arrived here. `before` is the `seq` of the last one of the previous
     page. An agent of another maker, by its id, stands for the new tasks that it proposed beside no task.
-    Raises Refused if the reference names neither.
+    `present_other` shows the decisions that are on no item. Raises Refused if the reference names neither.
     """
     task_id = None if task is None else find_subject(snapshot, task).id
     entries = decisions_before(
         snapshot, task=task_id, before=before, limit=max(1, min(limit, DECISIONS_LISTED_MAX))
     )
     presenter = _DecisionPresenter(snapshot, now_ms)
-    return [presenter.record(entry) for entry in entries if not presenter.is_companion(entry)]
+    records = (
+        presenter.record(entry) if presenter.is_on_item(entry) else present_other(entry) for entry in entries
+    )
+    return [record for record in records if record is not None]
 
 
 def find_subject(snapshot: Snapshot, ref: str) -> Entity:
@@ -135,15 +149,17 @@ class _DecisionPresenter:
         self._names = NameLookup(snapshot)
         self._item = cache(self._read_item)
 
-    def is_companion(self, decision_entry: DecisionEntry) -> bool:
-        """Report whether a decision only came with one on another answer of the same question."""
-        decision = self._item(decision_entry.item).decisions[decision_entry.decision]
-        return decision.companion_of is not None
+    def is_on_item(self, decision_entry: DecisionEntry) -> bool:
+        """Report whether a decision is on a change item."""
+        return self._item(decision_entry.item) is not None
 
-    def record(self, decision_entry: DecisionEntry) -> DecisionRecord:
-        """Return the record of one decision."""
+    def record(self, decision_entry: DecisionEntry) -> DecisionRecord | None:
+        """Return the record of a decision on an item; None if it only came with one on another answer."""
         details = self._item(decision_entry.item)
+        assert details is not None, "the caller asks before"
         item, decision = details.item, details.decisions[decision_entry.decision]
+        if decision.companion_of is not None:
+            return None
         return DecisionRecord(
             seq=decision_entry.seq,
             decision_id=id_to_text(decision.id),
@@ -175,9 +191,10 @@ class _DecisionPresenter:
             lacks=lack_of(item, decision),
         )
 
-    def _read_item(self, identifier: EntityId) -> _ItemDetails:
+    def _read_item(self, identifier: EntityId) -> _ItemDetails | None:
         stored = self._snapshot.item(identifier)
-        assert stored is not None
+        if stored is None:
+            return None
         state = item_state.item_state_of(self._snapshot, stored)
         item, args = (stored, _bounded_args(stored.args)) if state is None else (state.item, state.proposed)
         task = self._snapshot.entity(item.task)

@@ -20,7 +20,7 @@ from store.fold.item import Item
 from store.fold.verdicts import DecisionStatus
 from store.snapshot import Snapshot
 from syncproto.commit import AuthorKind
-from syncproto.ids import ID_BYTES, EntityId, id_to_text
+from syncproto.ids import ID_BYTES, EntityId, id_from_text, id_to_text
 
 POLL_AFTER_MS: Final = 60_000
 _OPEN: Final = frozenset({"pending", "deferred"})
@@ -51,7 +51,8 @@ class ProposedSet(Struct, frozen=True, kw_only=True):
     """The changes of one request. `state` is pending while one of them waits, else decided, or refused.
 
     `task` is null if they are new tasks beside no task. Ask again after `poll_after_ms` milliseconds, null if
-    nothing waits. Times are ISO 8601 in UTC.
+    nothing waits. `changed_at` is when somebody last decided on one of them, else `made_at`. Times are ISO
+    8601 in UTC.
     """
 
     set: str
@@ -60,6 +61,8 @@ class ProposedSet(Struct, frozen=True, kw_only=True):
     items: list[ProposedItem]
     expires_at: str | None
     poll_after_ms: int | None
+    made_at: str
+    changed_at: str
 
 
 def set_ids(run_key: str, task: EntityId) -> list[EntityId]:
@@ -71,6 +74,8 @@ def proposed_set(snapshot: Snapshot, run_key: str, task: EntityId, now_ms: int) 
     """Return the changes of a request that was stored."""
     sets = [stored for name in set_ids(run_key, task) if (stored := snapshot.entity(name)) is not None]
     items = list(_items(snapshot, sets[0], now_ms))
+    born = sets[0].created
+    made_ms = 0 if born is None else born.ms
     waits = any(item.state in _OPEN or item.disputed for item in items)
     has_items = any(item.item is not None for item in items)
     expires = [value for stored in sets if type(value := stored.value("expires_at")) is int]
@@ -81,7 +86,14 @@ def proposed_set(snapshot: Snapshot, run_key: str, task: EntityId, now_ms: int) 
         items=items,
         expires_at=iso_utc(max(expires)) if waits and expires else None,
         poll_after_ms=POLL_AFTER_MS if waits else None,
+        made_at=iso_utc(made_ms),
+        changed_at=iso_utc(max([made_ms, *_decided_ms(snapshot, items)])),
     )
+
+
+def _decided_ms(snapshot: Snapshot, items: list[ProposedItem]) -> list[int]:
+    names = [id_from_text(item.item) for item in items if item.item is not None]
+    return [decision.stamp_ms for name in names for decision in snapshot.decisions_on(name)]
 
 
 def set_of_agent(snapshot: Snapshot, change_set: Entity, agent: EntityId, now_ms: int) -> ProposedSet | None:

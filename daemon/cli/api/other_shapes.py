@@ -211,6 +211,7 @@ class AskDetailsJson(TypedDict, total=False):
     presence: str
     not_after: str
     made_at: str
+    changed_at: str
     state: str
     option: str | None
     verdict: AskVerdictJson | None
@@ -271,6 +272,8 @@ class ProposedSetJson(TypedDict, total=False):
     items: list[ProposedItemJson]
     expires_at: str | None
     poll_after_ms: int | None
+    made_at: str
+    changed_at: str
 
 
 class OwnRequestsJson(TypedDict, total=False):

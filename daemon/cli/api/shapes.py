@@ -273,6 +273,8 @@ class DecisionJson(TypedDict, total=False):
     agent_reason: str | None
     evidence: list[EvidenceJson]
     lacks: str | None
+    is_ask: bool
+    rule: str | None
 
 
 class DecisionResultJson(TypedDict, total=False):
@@ -423,6 +425,7 @@ class ChangeJson(TypedDict, total=False):
     evidence: list[EvidenceJson]
     lacks: str | None
     left_out: bool
+    is_about_ask: bool
 
 
 class RunSummaryJson(TypedDict, total=False):

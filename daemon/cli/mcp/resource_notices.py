@@ -23,6 +23,7 @@ from mcp.shared.subscriptions import ResourceUpdated
 
 from daemon.cli.api.command_error import CommandError
 from daemon.cli.mcp.resources import read_resource
+from daemon.cli.mcp.task_handles import require_tasks
 from daemon.cli.mcp.tool_calls import Door, DoorRefusal
 
 SUBSCRIPTIONS_MAX: Final = 32
@@ -83,6 +84,8 @@ class ResourceNotices:
         self, context: Any, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
         """Serve `subscriptions/listen`: its acknowledgement names the resources that can be read."""
+        if "taskIds" in (params.notifications.model_extra or {}):
+            require_tasks(context)
         wanted = dict.fromkeys(params.notifications.resource_subscriptions or ())
         watched: list[str] = []
         try:

@@ -5,7 +5,6 @@ Never writes anything else to standard output, and never keeps a client waiting 
 
 from __future__ import annotations
 
-import json
 from functools import partial
 from typing import Any, Final
 
@@ -20,7 +19,9 @@ from mcp.shared.exceptions import MCPError
 from daemon import __version__
 from daemon.cli.api.command_error import CommandError
 from daemon.cli.mcp import resources
+from daemon.cli.mcp.call_result import call_result
 from daemon.cli.mcp.resource_notices import ResourceNotices
+from daemon.cli.mcp.task_handles import TaskHandles
 from daemon.cli.mcp.tool_calls import Door, DoorRefusal
 from daemon.cli.mcp.tool_table import INSTRUCTIONS, TOOLS, ToolEntry, input_schema
 
@@ -41,14 +42,14 @@ async def _serve(door: Door) -> None:
 
 def make_server(door: Door) -> Server[Any]:
     """Make the server of a door, for any transport."""
-    handlers, notices = _Handlers(door), ResourceNotices(door)
-    return Server(
+    tasks, notices = TaskHandles(door), ResourceNotices(door)
+    handlers = _Handlers(door, tasks)
+    server: Server[Any] = Server(
         "placet",
         version=__version__,
         instructions=INSTRUCTIONS,
         lifespan=notices.watch_while_served,
         on_list_tools=handlers.list_tools,
-        on_call_tool=handlers.call_tool,
         on_list_resources=handlers.list_resources,
         on_list_resource_templates=handlers.list_templates,
         on_read_resource=handlers.read_resource,
@@ -56,28 +57,38 @@ def make_server(door: Door) -> Server[Any]:
         on_unsubscribe_resource=notices.unsubscribe,
         on_subscriptions_listen=notices.listen,
     )
+    # Typed in the SDK without the results of extensions, which its server passes on.
+    server.add_request_handler("tools/call", types.CallToolRequestParams, handlers.call_tool)
+    tasks.extend(server)
+    return server
 
 
 class _Handlers:
-    """What the SDK calls: the context of a request is never needed."""
+    """What the SDK calls. The context of a request says which client it is."""
 
-    def __init__(self, door: Door) -> None:
+    def __init__(self, door: Door, tasks: TaskHandles) -> None:
         self._door = door
+        self._tasks = tasks
 
     async def list_tools(self, _context: Any, _params: Any) -> types.ListToolsResult:
         callable_tools = await _in_thread(self._door.callable_tools)
         return types.ListToolsResult(tools=[_tool_description(tool, callable_tools) for tool in TOOLS])
 
-    async def call_tool(self, _context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def call_tool(
+        self, context: Any, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | dict[str, Any]:
         tool = next((tool for tool in TOOLS if tool.name == params.name), None)
         if tool is None:
             raise MCPError(code=types.INVALID_PARAMS, message=f"there is no tool {params.name[:80]!r}")
-        args = params.arguments or {}
+        # Many models send null for what they leave out.
+        args = {name: value for name, value in (params.arguments or {}).items() if value is not None}
         fault = next(iter(Draft202012Validator(input_schema(tool, [])).iter_errors(args)), None)
         if fault is not None:
             words = f"{fault.json_path}: {fault.message}"[:_FAULT_CHARS_MAX]
-            return _result({"refused": {"code": "usage", "message": words, "hint": ""}, "note": words})
-        return _result(await _in_thread(partial(self._door.call, tool.name, args)))
+            return call_result({"refused": {"code": "usage", "message": words, "hint": ""}, "note": words})
+        answer = await _in_thread(partial(self._door.call, tool.name, args))
+        task = None if tool.reads else self._tasks.handle_of(context, answer)
+        return call_result(answer) if task is None else task
 
     async def list_resources(self, _context: Any, _params: Any) -> types.ListResourcesResult:
         return types.ListResourcesResult(resources=resources.list_resources())
@@ -115,13 +126,3 @@ def _tool_description(tool: ToolEntry, callable_tools: list[dict[str, Any]]) -> 
 async def _in_thread(use: Any) -> Any:
     """Run what asks the daemon, and may wait for it."""
     return await anyio.to_thread.run_sync(use)
-
-
-def _result(answer: dict[str, Any]) -> types.CallToolResult:
-    """Return an answer as structure, and as text with its note in front for clients that read only that."""
-    note = answer.get("note")
-    text = json.dumps(answer, ensure_ascii=False)
-    return types.CallToolResult(
-        content=[types.TextContent(type="text", text=text if note is None else f"{note}\n{text}")],
-        structured_content=answer,
-    )

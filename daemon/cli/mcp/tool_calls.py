@@ -225,6 +225,11 @@ class Door:
         return dict(client.post(f"/v1/proposals/{percent_encode(args['set'])}/withdraw", body).json)
 
 
+def is_open(answer: Answer) -> bool:
+    """Report whether a set or an ask, as the tools show it, waits for the person."""
+    return answer.get("state") in _OPEN_STATES
+
+
 def _is_all_open(answer: Answer) -> bool:
     sets, asks = answer["sets"], answer["asks"]
     return all(listed["state"] == "pending" for listed in sets) and all(

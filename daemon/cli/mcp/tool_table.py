@@ -43,7 +43,7 @@ _WAIT: Final = _whole("How many seconds to wait for a decision; 0 is best.", 0, 
 _KEY: Final = _text("Your own name for this request: a retry with the same key changes nothing.", 200)
 _WHY: Final = {"type": "string", "maxLength": 2000, "description": "Your reason, in your own words."}
 _TASK: Final = _text("The id of a task.", 200)
-_TASK_OR_NONE: Final = "The id of the task that they are about; null or left out if each is add_task."
+_TASK_OR_NONE: Final = "The id of the task that they are about; left out if each is add_task."
 
 TOOLS: Final = (
     ToolEntry(
@@ -60,7 +60,7 @@ TOOLS: Final = (
         "propose_changes",
         "Propose changes to a task, or new tasks. Each waits until the person confirms it; none is done now.",
         {
-            "task": _TASK | {"type": ["string", "null"], "description": _TASK_OR_NONE},
+            "task": _TASK | {"description": _TASK_OR_NONE},
             "changes": {"type": "array", "minItems": 1, "maxItems": CHANGES_MAX},
             "key": _KEY,
             "wait_s": _WAIT,

@@ -5,6 +5,7 @@ Never shows an agent's words as its own. A tool that is not known here is told a
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from daemon.cli.terminal.text import wrap_lines
@@ -16,7 +17,7 @@ from daemon.cli.wording.values import in_quotation_marks, value_words
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from daemon.cli.api.shapes import PendingItemJson
+    from daemon.cli.api.shapes import DecisionJson, PendingItemJson
     from daemon.cli.terminal.display import Display
 
 _ID_SHOWN: Final = 8
@@ -32,6 +33,7 @@ _FIELDS: Final = {
     "assign_task_label": "label",
     "remove_task_label": "label",
 }
+VERDICTS_ON_ASKS: Final = {"confirmed": "permitted", "rejected": "refused", "retracted": "withdrawn"}
 _ITEM_FIELDS: Final = {"isChecked": "is_checked", "title": "title", "isArchived": "is_archived"}
 
 
@@ -44,13 +46,26 @@ class ValueChange(NamedTuple):
 
 
 def summary_words(item: PendingItemJson) -> str:
-    """Say what confirming would do; of a tool or arguments not known here, as the daemon told it."""
+    """Say what confirming would do; of a tool or arguments not known here, as the daemon told it.
+
+    What an agent asks permission for is told as it came: its action may have the name of a tool.
+    """
     args = item.get("args")
+    if item.get("is_ask"):
+        return f"{item.get('tool') or ''} {json.dumps(args, ensure_ascii=False, sort_keys=True)}"
     say = _SAY.get(str(item.get("tool")))
     text = say(item, args) if say and isinstance(args, dict) else ""
     text = text or item.get("summary") or item.get("tool") or ""
     answer = answer_words(item)
     return f"{in_quotation_marks(answer)}: {text}" if answer else text
+
+
+def verdict_words(decision: DecisionJson) -> str:
+    """Say what a decision said: of an ask, that it was permitted or refused."""
+    verdict = str(decision.get("verdict") or "")
+    return terms.proposal_status(
+        VERDICTS_ON_ASKS.get(verdict, verdict) if decision.get("is_ask") else verdict
+    )
 
 
 def answer_words(item: PendingItemJson) -> str:

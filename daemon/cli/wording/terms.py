@@ -22,6 +22,10 @@ pgettext_noop(
     "agent",
     "decision",
     "device",
+    "ask",
+    "use",
+    "standing rule",
+    "passkey",
 )
 pgettext_noop(
     "outcome",

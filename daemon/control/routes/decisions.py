@@ -29,6 +29,7 @@ from daemon.agents.deciding.verdict_requests import (
     decide_item,
 )
 from daemon.agents.deciding.waiting_items import PendingItem
+from daemon.agents.person import decided
 from daemon.agents.person.external_agents import find_any_agent
 from daemon.agents.running.note_evidence import with_note_evidence
 from daemon.control.route import AsyncHandler, Call, Nothing, ReadHandler, Route
@@ -65,7 +66,7 @@ class PendingQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DecidedQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which decisions: those on a task's items, or all; about `limit` of them, the newest first."""
+    """Which decisions: those on a task's items, or all on items and asks; about `limit`, the newest first."""
 
     task: str | None = None
     before: Annotated[int, Meta(ge=0, description="The seq of the last one of the page before.")] | None = (
@@ -156,7 +157,7 @@ class DecisionRoutes:
 
     def _decisions(self, snapshot: Snapshot, call: Call[Nothing, DecidedQuery]) -> list[DecisionRecord]:
         query = call.query
-        return decision_history.list_decisions(
+        return decided.list_decided(
             snapshot, self._now_ms(), task=query.task or None, before=query.before, limit=query.limit
         )
 

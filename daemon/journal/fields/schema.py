@@ -24,7 +24,9 @@ FIELDS_BY_KIND: Final[dict[str, frozenset[str]]] = {
 }
 """The fields of what people write; a set by the name before its slash."""
 
-OTHER_LOGGED_KINDS: Final = frozenset({"agent", "decision", "device"})
+OTHER_LOGGED_KINDS: Final = frozenset(
+    {"agent", "ask", "decision", "device", "passkey", "standing_rule", "use"}
+)
 """What the log shows too, whatever its fields."""
 
 BOOKKEEPING_KINDS: Final = frozenset({"agent_state", "message", "payload", "report", "change_set", "usage"})

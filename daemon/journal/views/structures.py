@@ -263,9 +263,11 @@ class Change(Struct, frozen=True):
     """Whether a newer version wrote it: this one does not know the kind or the field."""
     agent_reason: str | None = None
     evidence: list[Evidence] = []
-    lacks: str | None = None
     """By which reason and notes the agent argued for the change over a person's tick."""
+    lacks: str | None = None
     left_out: bool = False
+    is_about_ask: bool = False
+    """Whether it is part of a decision on an ask, or of the use of one."""
 
 
 class Touched(Struct, frozen=True):

@@ -8,7 +8,7 @@ from typing import Final
 
 from aiohttp import web
 
-from daemon.agents.deciding import decision_history
+from daemon.agents.person import decided
 from daemon.refusal import Refused
 from daemon.web.card.verdict_form import Outcome, decide_form
 from daemon.web.forms import read_form
@@ -45,7 +45,7 @@ class _History:
         records, fault = [], ""
         try:
             records = await self._services.store.read(
-                lambda snapshot: decision_history.list_decisions(
+                lambda snapshot: decided.list_decided(
                     snapshot, now_ms, task=task or None, before=before, limit=SHOWN_MAX
                 )
             )

@@ -11,9 +11,8 @@ import msgspec
 from daemon.agents.deciding.decision_history import DecisionRecord
 from daemon.agents.tools.effects import args_hash
 from daemon.cli.translation import _
-from daemon.cli.wording import terms
 from daemon.cli.wording.dates import relative_time
-from daemon.cli.wording.proposals import LACKS, summary_words
+from daemon.cli.wording.proposals import LACKS, summary_words, verdict_words
 from daemon.cli.wording.values import in_quotation_marks
 from daemon.web.card.argument_words import edit_words
 
@@ -50,8 +49,12 @@ def decision_row(record: DecisionRecord, now_s: float) -> DecisionRow:
         marks.append(_("replaced by a later decision"))
     if record.without_effect:
         marks.append(_("confirmed, but without effect"))
+    # What a yes permits is taken back on the page of permissions, or where it is used.
     can_be_taken_back = (
-        record.counts and record.verdict in _CAN_BE_TAKEN_BACK and record.status == record.verdict
+        not record.is_ask
+        and record.counts
+        and record.verdict in _CAN_BE_TAKEN_BACK
+        and record.status == record.verdict
     )
     return DecisionRow(
         id=record.decision_id,
@@ -59,7 +62,7 @@ def decision_row(record: DecisionRecord, now_s: float) -> DecisionRow:
         task_id=record.task_id,
         task_title=record.task_title,
         is_task=record.task_id != record.agent_id,
-        verdict=terms.proposal_status(record.verdict),
+        verdict=verdict_words(cast(Any, msgspec.to_builtins(record))),
         tone=_TONES.get(record.verdict, ""),
         summary=summary_words(cast(Any, msgspec.to_builtins(record) | {"question": None})),
         where=" · ".join(filter(None, [record.device_name, relative_time(record.at, now_s)])),

@@ -10,6 +10,12 @@ PRESENCE, NAMES = "store/fold/presence.py", "store/fold/item_name.py"
 PRESENCE_TESTS = "tests/store/fold/test_presence.py"
 USING, ASKS = "daemon/agents/asks/use_rule.py", "tests/daemon/agents/asks"
 USE_TESTS, ASK_TESTS = f"{ASKS}/test_use_histories.py", f"{ASKS}/test_asks.py"
+RULES, PATTERNS = "daemon/agents/standing/rule_record.py", "daemon/agents/standing/pattern.py"
+RULE_USES, PERMITTING = "daemon/agents/standing/rule_uses.py", "daemon/agents/asks/standing_permission.py"
+OUTCOMES = "daemon/agents/asks/ask_outcome.py"
+STANDING = "tests/daemon/agents/standing"
+RULE_HISTORIES, RULE_TESTS = f"{STANDING}/test_rule_histories.py", f"{STANDING}/test_standing_rules.py"
+PATTERN_TESTS = f"{STANDING}/test_pattern.py"
 
 
 class Removed(NamedTuple):
@@ -146,6 +152,140 @@ REMOVED_NEEDS = (
         "permission.is_withdrawn or ",
         "",
         ASK_TESTS,
+    ),
+    # -- standing rules -----------------------------------------------------------------------------------
+    Removed(
+        "a standing rule is used so often a day",
+        RULE_USES,
+        "return uses_on_day(tx, rule.id, stamp_ms) < rule.uses_a_day",
+        "return uses_on_day(tx, rule.id, stamp_ms) >= 0",
+        RULE_HISTORIES,
+    ),
+    Removed(
+        "uses are counted by the day of the stamp",
+        RULE_USES,
+        "    stamp_ms = tx.stamp_ms()\n    if not rule.stands",
+        "    stamp_ms = tx.now_ms()\n    if not rule.stands",
+        RULE_TESTS,
+    ),
+    Removed(
+        "a database that was put back applies no rule that day",
+        RULE_USES,
+        " or _began_again(tx, stamp_ms // DAY_MS):",
+        ":",
+        RULE_HISTORIES,
+    ),
+    Removed(
+        "a database that was put back reckons with stamps ahead of its clock",
+        RULE_USES,
+        ".stamp.ms + LEAD_MS_MAX) // DAY_MS",
+        ".stamp.ms) // DAY_MS",
+        RULE_TESTS,
+    ),
+    Removed(
+        "a revoked rule permits nothing",
+        OUTCOMES,
+        "if rule is not None and rule.revoked is None:",
+        "if rule is not None:",
+        RULE_HISTORIES,
+    ),
+    Removed(
+        "any later write ends a rule",
+        RULES,
+        "revoked=next((write for write in writes if write is not creation), None),",
+        'revoked=next((write for write in writes if write.fields.get("revoked")), None),',
+        RULE_TESTS,
+    ),
+    Removed(
+        "what a rule permits ends with it",
+        OUTCOMES,
+        "min(ask.not_after_ms, rule.until_ms))",
+        "ask.not_after_ms)",
+        RULE_HISTORIES,
+    ),
+    Removed(
+        "a rule is for the arguments that it names",
+        PATTERNS,
+        "    if args.keys() != pattern.exact.keys() | pattern.begins.keys():\n",
+        "    if not args.keys() >= pattern.exact.keys() | pattern.begins.keys():\n",
+        RULE_HISTORIES,
+    ),
+    Removed(
+        "a value of another type is another value",
+        PATTERNS,
+        "return codec.encode(value) == codec.encode(allowed)",
+        "return value == allowed",
+        RULE_HISTORIES,
+    ),
+    Removed(
+        "nothing hides behind a beginning",
+        PATTERNS,
+        "unicodedata.category(sign) not in _UNSEEN",
+        "sign",
+        PATTERN_TESTS,
+    ),
+    Removed(
+        "a rule chooses no option",
+        PERMITTING,
+        "        and not ask.options\n",
+        "",
+        RULE_HISTORIES,
+    ),
+    Removed(
+        "a rule is for the home where it was written for",
+        PERMITTING,
+        "        and rule.home == ask.home\n",
+        "",
+        RULE_HISTORIES,
+    ),
+    Removed(
+        "a rule from an agent's home is none of another device",
+        RULES,
+        "return self.maker != self.home",
+        "return True",
+        RULE_TESTS,
+    ),
+    Removed(
+        "a person writes a rule",
+        RULES,
+        "        and write.by is AuthorKind.USER\n",
+        "",
+        RULE_TESTS,
+    ),
+    Removed(
+        "the device that a rule names signed it",
+        RULES,
+        '        and write.fields.get("maker") == write.signer\n',
+        "",
+        RULE_TESTS,
+    ),
+    Removed(
+        "a rule's id follows from what it says",
+        RULES,
+        "        and rule_id(write.fields) == rule\n",
+        "",
+        RULE_TESTS,
+    ),
+    Removed(
+        "a decision that names a rule is of the agent's home",
+        PERMITTING,
+        "    if device_id_of_key(snapshot.log.key_of_commit(decision.head)) != ask.home:\n",
+        "    if False:\n",
+        RULE_TESTS,
+    ),
+    Removed(
+        "a person outranks a rule",
+        OUTCOMES,
+        "    if by_person or is_withdrawn(decisions):\n",
+        "    if is_withdrawn(decisions):\n",
+        RULE_HISTORIES,
+    ),
+    Removed(
+        "a rule that comes later leaves the ask to a person",
+        "daemon/agents/asks/asking.py",
+        "            )\n        return identifier\n",
+        "            )\n        permit_by_rule(tx, before)\n        return identifier\n",
+        RULE_HISTORIES,
     ),
 )
 """The rows."""

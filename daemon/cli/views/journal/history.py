@@ -13,6 +13,7 @@ from daemon.cli.translation import _, ngettext, pgettext_noop
 from daemon.cli.views.journal.agent_words import argument_lines
 from daemon.cli.wording import terms
 from daemon.cli.wording.dates import relative_future_time, relative_time
+from daemon.cli.wording.proposals import VERDICTS_ON_ASKS
 from daemon.cli.wording.sentences import answer_words
 from daemon.cli.wording.short_ids import SHORT_ID_CHARS_MIN, short_ids_of
 from daemon.cli.wording.values import author_words, change_words, field_words, value_words, with_colon
@@ -42,6 +43,16 @@ _FOR_MACHINES: Final = frozenset(
         "sealing_key",
         "happened_at",
         "all_notes",
+        "ask_id",
+        "args_hash",
+        "decision_id",
+        "execution_id",
+        "home",
+        "key",
+        "maker",
+        "nonce",
+        "not_after",
+        "rp_id",
     }
 )
 # Of what is longer, only what changed is shown.
@@ -88,7 +99,11 @@ def _deed_words(group: Sequence[ChangeJson], ids: dict[str, str], room: int, dis
         item = str(after.get("item_id") or "")[:SHORT_ID_CHARS_MIN]
         verdict = terms.proposal_status(_VERDICTS.get(str(after["verdict"]), after["verdict"]))
         item = display.paint(escape(item), "cyan")
-        words = _("{verdict} proposal {item}").format(verdict=verdict, item=item)
+        if first.get("is_about_ask"):
+            verdict = terms.proposal_status(VERDICTS_ON_ASKS.get(str(after["verdict"]), after["verdict"]))
+            words = _("{verdict} ask {item}").format(verdict=verdict, item=item)
+        else:
+            words = _("{verdict} proposal {item}").format(verdict=verdict, item=item)
         idle = {
             "other_device": lambda: _("not from another device: it does not count"),
             "passkey": lambda: _("without a passkey: it does not count"),
@@ -96,6 +111,12 @@ def _deed_words(group: Sequence[ChangeJson], ids: dict[str, str], room: int, dis
         words = words if idle is None else f"{words} ({idle()})"
         title = truncate(escape(first.get("title") or ""), max(room - display_width(words), _TITLE_WIDTH_MIN))
         return f"{words}  {title}" if title else words
+    if first.get("kind") == "use" and after.get("ask_id"):
+        words = _("used the permission {item}").format(
+            item=display.paint(escape(str(after["ask_id"])[:SHORT_ID_CHARS_MIN]), "cyan")
+        )
+        title = truncate(escape(first.get("title") or ""), max(room - display_width(words), _TITLE_WIDTH_MIN))
+        return f"{words}  {title}"
     added = any(change.get("field") in _NAMES and change.get("before") is None for change in group)
     kind = terms.kind_name(first.get("kind"))
     short = escape(ids.get(first.get("entity", ""), ""))
@@ -142,7 +163,7 @@ def _is_telling(change: ChangeJson) -> bool:
     if not field or field in _FOR_MACHINES or (change.get("kind") == "decision" and field != "reason"):
         return False
     new = change.get("before") is None and not change.get("left_out")
-    return not new or (field not in _NAMES and change.get("after") not in (None, False, ""))
+    return not new or (field not in _NAMES and change.get("after") not in (None, False, "", []))
 
 
 def _what(change: ChangeJson, display: Display) -> str:

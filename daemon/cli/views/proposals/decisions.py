@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 from daemon.cli.terminal.text import display_width, escape, pad_right, wrap_lines
 from daemon.cli.translation import _
 from daemon.cli.views.journal.agent_words import argument_lines
+from daemon.cli.views.proposals.asks import RULE_ID_CHARS
 from daemon.cli.wording import terms
 from daemon.cli.wording.dates import relative_time
-from daemon.cli.wording.proposals import LACKS, summary_words
+from daemon.cli.wording.proposals import LACKS, VERDICTS_ON_ASKS, summary_words, verdict_words
 from daemon.cli.wording.short_ids import short_ids_of
 from daemon.cli.wording.values import author_words, field_words, in_quotation_marks, value_words, with_colon
 
@@ -42,6 +43,7 @@ _ROW_KEYS: Final = (
 _STYLES: Final = {"confirmed": "green", "rejected": "red", "undone": "yellow", "deferred": "yellow"}
 # A verdict and the status that it leaves, if that is not the same word.
 _LEAVES: Final = {"undone": "rejected", "reopened": "pending"}
+_LEAVES_OF_ASKS: Final = {"undone": "refused"}
 
 
 def decision_rows(decisions: Iterable[DecisionJson]) -> Iterator[Sequence[object]]:
@@ -53,9 +55,7 @@ def decision_rows(decisions: Iterable[DecisionJson]) -> Iterator[Sequence[object
 def decision_list(decisions: Sequence[DecisionJson], display: Display) -> Iterator[str]:
     """Draw the decisions, newest first: the verdict and the proposal, then who, where and when, then why."""
     ids = short_ids_of(decisions, "item_id")
-    wide = max(
-        (display_width(terms.proposal_status(decision.get("verdict"))) for decision in decisions), default=0
-    )
+    wide = max((display_width(verdict_words(decision)) for decision in decisions), default=0)
     for listed in decisions:
         yield from _decision(listed, escape(ids.get(str(listed.get("item_id")), "")), wide, display)
 
@@ -63,7 +63,7 @@ def decision_list(decisions: Sequence[DecisionJson], display: Display) -> Iterat
 def _decision(decision: DecisionJson, short: str, wide: int, display: Display) -> Iterator[str]:
     verdict = str(decision.get("verdict") or "")
     width = min(display.width, _WIDTH_MAX)
-    words = pad_right(terms.proposal_status(verdict), wide)
+    words = pad_right(verdict_words(decision), wide)
     margin = " " * (wide + 2)
     wrapped = wrap_lines(
         escape(_proposal_words(decision)), max(width - len(margin) - display_width(short) - 2, wide)
@@ -99,6 +99,8 @@ def _details(decision: DecisionJson, display: Display) -> Iterator[str]:
         yield " ".join([escape(decision["question"] or ""), *([answer] if is_chosen else [])])
     if decision.get("edited_args"):
         yield _("with: {arguments}").format(arguments=_arguments(decision["edited_args"]))
+    if decision.get("rule"):
+        yield _("by your rule {rule}").format(rule=escape(str(decision["rule"])[:RULE_ID_CHARS]))
     if decision.get("reason"):
         yield _("why: {why}").format(why=decision["reason"])
 
@@ -133,6 +135,8 @@ def _stands(decision: DecisionJson, short: str) -> tuple[str, str]:
     if decision.get("without_effect"):
         return _("confirmed, and not in effect: placet confirm {item}").format(item=short), "red"
     verdict, status = str(decision.get("verdict") or ""), str(decision.get("status") or "")
+    if decision.get("is_ask"):
+        verdict = VERDICTS_ON_ASKS.get(verdict, _LEAVES_OF_ASKS.get(verdict, verdict))
     if not status or status == _LEAVES.get(verdict, verdict):
         return "", ""
     return _("now: {status}").format(status=terms.proposal_status(status)), "yellow"

@@ -294,6 +294,52 @@ def test_what_is_not_as_its_id_says_is_no_rule(a: Home, agent: EntityId, widened
     assert a.read(lambda snapshot: read_rule(snapshot, forged)) is None
 
 
+@pytest.mark.parametrize(
+    "fields", [{"revoked": False}, {"until": 1 << 50}, {"uses_a_day": 100}, {"note": ""}]
+)
+def test_any_later_write_ends_a_rule(fleet: Fleet, a: Home, b: Home, agent: EntityId, fields: dict[str, Any]):
+    rule = make_rule(a, agent)
+    fleet.sync()
+    b.write(lambda tx: tx.commit([EntityWrite(rule, STANDING_RULE, fields)]))
+    assert state(a, ask(a, agent, "1")) == "permitted"
+    fleet.sync()
+    assert {rule_of(home, rule).state for home in (a, b)} == {"revoked"}
+    assert state(a, ask(a, agent, "2")) == "pending"
+
+
+def test_no_device_writes_a_rule_in_the_name_of_another(fleet: Fleet, a: Home, b: Home, agent: EntityId):
+    other = b.read(lambda snapshot: snapshot.device)
+
+    def forge(tx: Transaction) -> EntityId:
+        terms = RuleTerms(agent, tx.device, "run", Pattern(ARGS, {}), tx.now_ms() + DAY_MS, 9)
+        fields = rule_fields(terms, other, tx.new_id())
+        rule = rule_id(fields)
+        assert rule is not None
+        tx.commit([EntityWrite(rule, STANDING_RULE, fields)])
+        return rule
+
+    need_another_device(a, agent)
+    rule = a.write(forge)
+    assert a.read(lambda snapshot: read_rule(snapshot, rule)) is None
+    assert state(a, ask(a, agent, "1")) == "pending"
+
+
+def test_no_other_device_applies_a_rule(fleet: Fleet, a: Home, b: Home, agent: EntityId):
+    rule = make_rule(a, agent, uses_a_day=1)
+    ask(a, agent, "1")
+    pending = ask(a, agent, "2")
+    fleet.sync()
+    stored = b.read(lambda snapshot: read_ask(snapshot, pending))
+    assert stored is not None
+    decision: dict[str, Any] = {
+        "item_id": pending, "verdict": "confirmed", "seen": [], "args_hash": stored.args_hash, "rule": rule,
+    }  # fmt: skip
+    b.write(lambda tx: tx.commit([EntityWrite(tx.new_id(), "decision", decision)], by=AuthorKind.SYSTEM))
+    fleet.sync()
+    assert {state(home, pending) for home in (a, b)} == {"pending"}
+    assert use(a, pending).result is UseResult.PENDING
+
+
 def test_an_agent_writes_no_rule_and_a_daemons_word_without_one_permits_nothing(a: Home, agent: EntityId):
     pending = ask(a, agent, "1")
 

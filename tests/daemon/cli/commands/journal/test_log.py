@@ -124,6 +124,23 @@ def test_what_a_newer_version_wrote_is_said_to_be_unknown(placet: Placet, contro
     assert "slots: 1 → 2  (of a newer version)" in placet("log").out
 
 
+def test_a_verdict_on_an_ask_and_its_use_are_said_as_such(placet: Placet, control: FakeControl):
+    about = {"is_about_ask": True, "title": "Run the tests"}
+    name = "5a" * 16
+    control.answers(
+        LOG,
+        [
+            change(3, "confirmed", kind="decision", field="verdict", before=None, entity="d1" * 16, **about),
+            change(3, name, kind="decision", field="item_id", before=None, entity="d1" * 16, **about),
+            change(4, name, kind="use", field="ask_id", before=None, entity="e1" * 16, by="agent", **about),
+        ],
+    )
+    out = placet("log").out
+    assert "permitted ask 5a5a  Run the tests\n" in out
+    assert "used the permission 5a5a  Run the tests\n" in out
+    assert len(out.splitlines()) == 2
+
+
 @given(st.lists(st.sampled_from("abcd"), max_size=12), st.lists(st.sampled_from("abcd"), max_size=12))
 def test_what_differs_is_in_brackets_and_the_rest_is_not(old: list[str], new: list[str]):
     changes = word_changes(" ".join(old), " ".join(new))

@@ -137,3 +137,25 @@ def test_a_decision_shows_how_the_agent_argued_over_a_tick(placet: Placet, contr
     assert "evidence 3f2a: you, " in out
     assert "“The tests are written.”" in out
     assert "evidence 99be: the task has no such note" in out
+
+
+def test_a_verdict_on_an_ask_is_told_by_its_action_and_never_as_a_change(
+    placet: Placet, control: FakeControl
+):
+    """An action that has the name of a tool would read as that tool's change."""
+    on_ask = _decision(
+        is_ask=True,
+        tool="set_task_title",
+        args={"title": "x\u202e"},
+        status="used",
+        task_title="",
+        reason=None,
+    )
+    by_rule = on_ask | {"rule": "8d" * 16, "by": "system", "status": "permitted"}
+    control.answers(DECISIONS, [on_ask, by_rule, on_ask | {"verdict": "rejected", "status": "refused"}])
+    out = placet("decisions").out
+    assert 'permitted  a81c  set_task_title {"title": "x\\u202e"}' in out
+    assert out.count("now: ") == 1
+    assert "now: used" in out
+    assert "by your rule 8d8d8d8d" in out
+    assert "refused    a81c" in out

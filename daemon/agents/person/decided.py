@@ -1,0 +1,88 @@
+"""The history of what was decided, on proposals and on asks, in one list.
+
+Never shows a model's words: an ask is shown by its action and its arguments.
+"""
+
+from functools import cache
+from typing import Any
+
+from daemon.agents.asks.ask_record import Ask, read_ask
+from daemon.agents.asks.ask_views import state_of
+from daemon.agents.deciding.decision_history import DecisionRecord, list_decisions
+from daemon.journal.fields.provenance import AUTHOR_NAMES
+from daemon.journal.views.lookup import NameLookup, json_value
+from daemon.timestamps import iso_utc
+from store.fold.verdicts import deciding_opinions
+from store.queries.decisions import DecisionEntry
+from store.snapshot import Snapshot
+from syncproto import codec
+from syncproto.ids import id_to_text
+
+_ARGS_BYTES_MAX = 4096
+"""Arguments are shown with each decision on an ask, of which there may be many: longer ones are left out."""
+
+
+def list_decided(
+    snapshot: Snapshot, now_ms: int, *, task: str | None = None, before: int | None = None, limit: int
+) -> list[DecisionRecord]:
+    """List about `limit` decisions, newest first: on the items of a task, or on all items and asks.
+
+    `before` is the `seq` of the last one of the previous page. Raises Refused if the reference names no task.
+    """
+    presenter = _AskDecisionPresenter(snapshot, now_ms)
+    return list_decisions(
+        snapshot, now_ms, task=task, before=before, limit=limit, present_other=presenter.record
+    )
+
+
+class _AskDecisionPresenter:
+    """Turns decisions on asks into records; reads each ask once."""
+
+    def __init__(self, snapshot: Snapshot, now_ms: int) -> None:
+        self._snapshot = snapshot
+        self._now_ms = now_ms
+        self._names = NameLookup(snapshot)
+        self._ask = cache(lambda name: read_ask(snapshot, name))
+        self._decisions = cache(snapshot.decisions_on)
+
+    def record(self, entry: DecisionEntry) -> DecisionRecord | None:
+        """Return the record of one decision; None if it is on nothing that an agent has asked."""
+        ask = self._ask(entry.item)
+        if ask is None:
+            return None
+        decisions = self._decisions(ask.id)
+        decision = next(candidate for candidate in decisions if candidate.id == entry.decision)
+        deciding = {opinion.decision for opinion in deciding_opinions(other.opinion for other in decisions)}
+        args = _bounded_args(ask)
+        lacks = None if decision.counts or decision.rule is not None or ask.presence is None else ask.presence
+        return DecisionRecord(
+            seq=entry.seq,
+            decision_id=id_to_text(decision.id),
+            item_id=id_to_text(ask.id),
+            task_id="",
+            task_title="",
+            agent_id=id_to_text(ask.agent),
+            tool=ask.name,
+            args=json_value(args),
+            subject=None,
+            summary=ask.name,
+            verdict=decision.verdict.value,
+            by=AUTHOR_NAMES[decision.by],
+            device=decision.device.hex(),
+            device_name=self._names.device_name(decision.device),
+            at=iso_utc(decision.stamp_ms),
+            reason=decision.reason or None,
+            via=decision.via or None,
+            edited_args=json_value(decision.edited_args),
+            counts=decision.id in deciding or decision.rule is not None,
+            status=state_of(self._snapshot, ask, self._now_ms).value,
+            disputed=self._snapshot.item_status(ask.id).disputed,
+            without_effect=False,
+            lacks=None if lacks is None else lacks.value,
+            is_ask=True,
+            rule=None if decision.rule is None else id_to_text(decision.rule),
+        )
+
+
+def _bounded_args(ask: Ask) -> dict[str, Any]:
+    return ask.args if len(codec.encode(ask.args)) <= _ARGS_BYTES_MAX else {}

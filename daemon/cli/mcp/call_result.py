@@ -1,0 +1,21 @@
+"""An answer of the door as the result of a call.
+
+Never shortens an answer.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import mcp_types as types
+
+
+def call_result(answer: dict[str, Any]) -> types.CallToolResult:
+    """Return an answer as structure, and as text with its note in front for clients that read only that."""
+    note = answer.get("note")
+    text = json.dumps(answer, ensure_ascii=False)
+    return types.CallToolResult(
+        content=[types.TextContent(type="text", text=text if note is None else f"{note}\n{text}")],
+        structured_content=answer,
+    )
