@@ -6,8 +6,10 @@ Never shows a model's words: an ask is shown by its action and its arguments.
 from functools import cache
 from typing import Any
 
-from daemon.agents.asks.ask_record import Ask, read_ask
+from daemon.agents.asks.ask_outcome import outcome_of
+from daemon.agents.asks.ask_record import Ask, genuine_use, grant_of_use, read_ask
 from daemon.agents.asks.ask_views import state_of
+from daemon.agents.asks.standing_permission import rule_behind
 from daemon.agents.deciding.decision_history import DecisionRecord, list_decisions
 from daemon.journal.fields.provenance import AUTHOR_NAMES
 from daemon.journal.views.lookup import NameLookup, json_value
@@ -16,7 +18,8 @@ from store.fold.verdicts import deciding_opinions
 from store.queries.decisions import DecisionEntry
 from store.snapshot import Snapshot
 from syncproto import codec
-from syncproto.ids import id_to_text
+from syncproto.commit import AuthorKind
+from syncproto.ids import EntityId, id_to_text
 
 _ARGS_BYTES_MAX = 4096
 """Arguments are shown with each decision on an ask, of which there may be many: longer ones are left out."""
@@ -44,6 +47,7 @@ class _AskDecisionPresenter:
         self._names = NameLookup(snapshot)
         self._ask = cache(lambda name: read_ask(snapshot, name))
         self._decisions = cache(snapshot.decisions_on)
+        self._deciding_of: dict[EntityId, frozenset[EntityId]] = {}
 
     def record(self, entry: DecisionEntry) -> DecisionRecord | None:
         """Return the record of one decision; None if it is on nothing that an agent has asked."""
@@ -52,7 +56,7 @@ class _AskDecisionPresenter:
             return None
         decisions = self._decisions(ask.id)
         decision = next(candidate for candidate in decisions if candidate.id == entry.decision)
-        deciding = {opinion.decision for opinion in deciding_opinions(other.opinion for other in decisions)}
+        rule = rule_behind(self._snapshot, ask, decision)
         args = _bounded_args(ask)
         lacks = None if decision.counts or decision.rule is not None or ask.presence is None else ask.presence
         return DecisionRecord(
@@ -74,14 +78,26 @@ class _AskDecisionPresenter:
             reason=decision.reason or None,
             via=decision.via or None,
             edited_args=json_value(decision.edited_args),
-            counts=decision.id in deciding or decision.rule is not None,
+            counts=decision.id in self._ids_that_decide(ask),
             status=state_of(self._snapshot, ask, self._now_ms).value,
             disputed=self._snapshot.item_status(ask.id).disputed,
             without_effect=False,
             lacks=None if lacks is None else lacks.value,
             is_ask=True,
-            rule=None if decision.rule is None else id_to_text(decision.rule),
+            rule=None if rule is None else id_to_text(rule.id),
         )
+
+    def _ids_that_decide(self, ask: Ask) -> frozenset[EntityId]:
+        """Return the decisions that make the state of an ask; a rule's only if it permits, or was used."""
+        if ask.id not in self._deciding_of:
+            decisions = self._decisions(ask.id)
+            outcome, use = outcome_of(self._snapshot, ask, decisions), genuine_use(self._snapshot, ask)
+            grants = (outcome.grant, None if use is None else grant_of_use(ask, use, decisions))
+            opinions = deciding_opinions(decision.opinion for decision in decisions)
+            by_people = {opinion.decision for opinion in opinions if opinion.by is not AuthorKind.SYSTEM}
+            granted = {grant.decision.id for grant in grants if grant is not None}
+            self._deciding_of[ask.id] = frozenset(by_people | granted)
+        return self._deciding_of[ask.id]
 
 
 def _bounded_args(ask: Ask) -> dict[str, Any]:

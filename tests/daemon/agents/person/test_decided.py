@@ -17,6 +17,7 @@ from daemon.agents.person.standing_rules import NewStandingRule
 from daemon.journal import change_log
 from store.fold.verdicts import Verdict
 from store.transaction import EntityWrite
+from syncproto.commit import AuthorKind
 from syncproto.ids import EntityId, id_to_text
 from tests.support.decision_verbs import confirm
 from tests.support.fleet import DAY_MS, Fleet, Home
@@ -92,6 +93,43 @@ def test_what_a_rule_permitted_names_the_rule(a: Home, agent: EntityId) -> None:
         "permitted",
         True,
     )
+
+
+def test_what_a_rule_permitted_counts_as_long_as_the_permission_does(
+    fleet: Fleet, a: Home, b: Home, agent: EntityId
+) -> None:
+    """Old: it was shown as if it counted after a person had refused, and if no rule permitted anything."""
+    until = a.now_ms() + DAY_MS
+    request = NewStandingRule(agent="x", name="run", exact=ARGS, until=until, uses_a_day=3)
+    rule = a.write(lambda tx: standing_rules.make_rule(tx, agent, request, until))
+    used, unused, refused = (ask(a, agent, key) for key in "123")
+    other = ask(a, agent, "4")
+    stored = a.read(lambda snapshot: read_ask(snapshot, used))
+    assert stored is not None
+    args_hash = stored.args_hash
+    a.write(lambda tx: asking.use_permission(tx, used, args_hash, "once"))
+    decide(a, refused, Verdict.REJECTED)
+    a.write(lambda tx: standing_rules.revoke_rule(tx, rule))
+    fleet.sync()
+    forged: dict[str, Any] = {"verdict": "confirmed", "seen": [], "args_hash": args_hash, "rule": rule}
+    b.write(
+        lambda tx: tx.commit(
+            [EntityWrite(tx.new_id(), "decision", {"item_id": other, **forged})], by=AuthorKind.SYSTEM
+        )
+    )
+    fleet.sync()
+    named = {id_to_text(name): key for key, name in zip("1234", (used, unused, refused, other), strict=True)}
+    for home in (a, b):
+        assert [
+            (named[record.item_id], record.by, record.status, record.rule is not None, record.counts)
+            for record in reversed(decided(home))
+        ] == [
+            ("1", "system", "used", True, True),
+            ("2", "system", "pending", True, False),
+            ("3", "system", "refused", True, False),
+            ("3", "user", "refused", False, True),
+            ("4", "system", "pending", False, False),
+        ]
 
 
 def test_a_verdict_that_was_replaced_does_not_count(a: Home, agent: EntityId) -> None:
