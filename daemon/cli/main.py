@@ -59,6 +59,8 @@ _SECTIONS: Final = {
         "undo": CommandEntry("proposals.decide", "Undo confirmations."),
         "reopen": CommandEntry("proposals.decide", "Reopen proposals, to decide again."),
         "decisions": CommandEntry("proposals.decisions", "Show what was decided."),
+        "receipt": CommandEntry("proposals.receipts", "Print the proof of a decision."),
+        "verify-receipt": CommandEntry("proposals.receipts", "Check such a proof without a daemon."),
     },
     gettext_noop("Your devices"): {
         "pair": CommandEntry("devices.pairing", "Invite a device."),

@@ -82,12 +82,12 @@ def read_ask(snapshot: Snapshot, ask: EntityId) -> Ask | None:
     If its home device asked again after its database was put back, what this store wrote itself counts, else
     the newest.
     """
-    asks = [read for write in signed_writes(snapshot, ask) if (read := _genuine(ask, write)) is not None]
+    asks = [read for write in signed_writes(snapshot, ask) if (read := ask_in(ask, write)) is not None]
     own = [candidate for candidate in asks if candidate.replica == snapshot.replica]
     return max(own or asks, key=lambda candidate: (candidate.made_ms, candidate.replica), default=None)
 
 
-def _genuine(ask: EntityId, creation: SignedWrite) -> Ask | None:
+def ask_in(ask: EntityId, creation: SignedWrite) -> Ask | None:
     """Return what a write asks; None for a later write, whoever signed it: what was asked does not change."""
     fields = creation.fields
     agent, key, home = fields.get("agent_id"), fields.get("key"), fields.get("home")

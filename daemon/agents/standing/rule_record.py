@@ -120,7 +120,7 @@ def _pattern_in(fields: dict[str, Value]) -> Pattern | None:
 def read_rule(snapshot: Snapshot, rule: EntityId) -> StandingRule | None:
     """Return a rule; None if no person has written one under this id, with the key of the device it names."""
     writes = signed_writes(snapshot, rule)
-    creation = next((write for write in writes if _is_creation(rule, write)), None)
+    creation = next((write for write in writes if is_creation_of_rule(rule, write)), None)
     pattern = None if creation is None else _pattern_in(creation.fields)
     if creation is None or pattern is None:
         return None
@@ -139,7 +139,8 @@ def read_rule(snapshot: Snapshot, rule: EntityId) -> StandingRule | None:
     )
 
 
-def _is_creation(rule: EntityId, write: SignedWrite) -> bool:
+def is_creation_of_rule(rule: EntityId, write: SignedWrite) -> bool:
+    """Report whether a person wrote a rule by this write, with the key of the device that the rule names."""
     return (
         write.creates
         and write.kind == STANDING_RULE

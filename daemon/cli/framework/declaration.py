@@ -221,7 +221,7 @@ class LazyGroup(Group):
         for section in self.sections.values():
             if name in section:
                 module = import_module(f"daemon.cli.commands.{section[name].module}")
-                declared = getattr(module, f"{name}_command")
+                declared = getattr(module, name.replace("-", "_") + "_command")
                 assert isinstance(declared, click.Command)
                 return declared
         return None

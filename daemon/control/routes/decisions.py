@@ -31,6 +31,8 @@ from daemon.agents.deciding.verdict_requests import (
 from daemon.agents.deciding.waiting_items import PendingItem
 from daemon.agents.person import decided
 from daemon.agents.person.external_agents import find_any_agent
+from daemon.agents.receipts.making import make_receipt
+from daemon.agents.receipts.receipt_form import ReceiptFault
 from daemon.agents.running.note_evidence import with_note_evidence
 from daemon.control.route import AsyncHandler, Call, Nothing, ReadHandler, Route
 from daemon.journal.references import entities
@@ -128,6 +130,13 @@ class DecisionRoutes:
             Route("GET", path, text, ReadHandler(self._decisions), list[DecisionRecord], query=DecidedQuery),
             Route(
                 "GET",
+                "/v1/receipts/{ref}",
+                "Make a receipt of what was decided on a proposal or an ask",
+                ReadHandler(self._receipt),
+                dict[str, Any],
+            ),
+            Route(
+                "GET",
                 "/v1/sets/{ref}",
                 "Show how a change set stands",
                 ReadHandler(self._set_summary),
@@ -154,6 +163,15 @@ class DecisionRoutes:
     def _set_summary(self, snapshot: Snapshot, call: Call[Nothing, Nothing]) -> ChangeSetSummary:
         change_set = entities.find_entity(snapshot, ["change_set"], call.ref)
         return change_set_status.change_set_summary(snapshot, change_set.id, self._now_ms())
+
+    def _receipt(self, snapshot: Snapshot, call: Call[Nothing, Nothing]) -> dict[str, Any]:
+        name = _item(snapshot, call.ref)
+        if isinstance(name, str):
+            raise Refused(RefusalCode.NOT_FOUND, decisions.no_such_proposal())
+        try:
+            return make_receipt(snapshot, name)
+        except ReceiptFault as fault:
+            raise Refused(RefusalCode.CONFLICT, fault.sentence) from fault
 
     def _decisions(self, snapshot: Snapshot, call: Call[Nothing, DecidedQuery]) -> list[DecisionRecord]:
         query = call.query
