@@ -219,11 +219,11 @@ def _seal_blob(blob: _Blob, tag: bytes, key: bytes, signed: _Signed) -> bytes:
     assert len(blob.nonce) == NONCE_BYTES
     content = codec.encode(signed) + _END_OF_CONTENT
     padded = content.ljust(padded_size(len(content)), b"\0")
-    body = ChaCha20Poly1305(key).encrypt(blob.nonce, padded, _associated_data(blob, tag))
+    body = ChaCha20Poly1305(key).encrypt(blob.nonce, padded, _associated_bytes(blob, tag))
     return codec.encode(msgspec.structs.replace(blob, body=body))
 
 
-def _associated_data(blob: _Blob, tag: bytes) -> bytes:
+def _associated_bytes(blob: _Blob, tag: bytes) -> bytes:
     return codec.encode([blob.version, blob.kind, tag, blob.wrap])
 
 
@@ -238,7 +238,7 @@ def _read_blob(raw: bytes, kind: int) -> _Blob:
 
 def _open_blob(blob: _Blob, tag: bytes, key: bytes) -> _Signed:
     try:
-        padded = ChaCha20Poly1305(key).decrypt(blob.nonce, blob.body, _associated_data(blob, tag))
+        padded = ChaCha20Poly1305(key).decrypt(blob.nonce, blob.body, _associated_bytes(blob, tag))
     except (InvalidTag, ValueError) as fault:
         raise RemoteProtocolError("a blob that the invitation does not open") from fault
     content = padded.rstrip(b"\0")
