@@ -13,7 +13,7 @@ from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 
 from daemon.cli.api.command_error import CommandError
-from daemon.cli.mcp.resource_notices import SUBSCRIPTIONS_MAX
+from daemon.cli.mcp.resource_notices import SUBSCRIPTIONS_MAX, pause_after
 from daemon.cli.mcp.server import make_server
 from daemon.cli.mcp.tool_calls import Door
 from tests.support.door_clients import ERAS, Heard, subscribed
@@ -166,3 +166,9 @@ async def test_without_subscriptions_the_door_does_not_look(era: str) -> None:
 
         while not await is_quiet():
             pass
+
+
+@pytest.mark.parametrize("round_s", [0.0, 0.01, 0.5, 30.0])
+def test_a_round_that_is_long_is_followed_by_a_longer_pause(round_s: float) -> None:
+    assert round_s <= (round_s + pause_after(round_s)) / 5
+    assert pause_after(round_s) > 0
