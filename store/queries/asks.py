@@ -3,7 +3,7 @@
 Never decides which of them is genuine.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from store.fold.entity import Entity
 from store.fold.entity_state import load_state
@@ -16,6 +16,11 @@ from syncproto.commit import AuthorKind
 from syncproto.ids import DeviceId, EntityId
 from syncproto.keys import device_id_of_key
 from syncproto.vector_clock import Head
+
+_ASKS_OF_AGENT: Final = (
+    "(SELECT owner FROM relation WHERE target = :agent AND name = 'agent_ask')"
+    " JOIN entity ON entity.id = owner"
+)
 
 
 class SignedWrite(NamedTuple):
@@ -48,19 +53,26 @@ def signed_writes(snapshot: Snapshot, entity: EntityId) -> list[SignedWrite]:
     ]
 
 
-def asks_that_may_wait(snapshot: Snapshot, now_ms: int) -> list[EntityId]:
+def asks_that_may_wait(snapshot: Snapshot, now_ms: int, agent: EntityId | None = None) -> list[EntityId]:
     """Return, by id, the asks whose history tells whether they wait for a person; the others do not.
 
-    Left out are those that are rejected or taken back without a dispute, and those that ran out. Costs a row
-    for each ask that was decided so, and a state for each that ran out: no history.
+    Those of one agent, or of all. Left out are those that are rejected or taken back without a dispute, and
+    those that ran out. Costs a row for each ask that was decided so, and a state for each that ran out: no
+    history.
     """
+    source = "entity" if agent is None else _ASKS_OF_AGENT
     rows: Any = snapshot.db.execute(
         "SELECT entity.id, state, item.disputed,"
         " (SELECT count(*) FROM (SELECT 1 FROM history WHERE history.entity = entity.id LIMIT 2))"
-        " FROM entity LEFT JOIN item ON item.id = entity.id"
-        " WHERE kind = ? AND visible = 1 AND (item.id IS NULL OR item.disputed OR status NOT IN (?, ?))"
-        " ORDER BY entity.id",
-        (ASK, DecisionStatus.REJECTED.value, DecisionStatus.RETRACTED.value),
+        f" FROM {source} LEFT JOIN item ON item.id = entity.id"
+        " WHERE kind = :kind AND visible = 1"
+        " AND (item.id IS NULL OR item.disputed OR status NOT IN (:rejected, :retracted)) ORDER BY entity.id",
+        {
+            "kind": ASK,
+            "rejected": DecisionStatus.REJECTED.value,
+            "retracted": DecisionStatus.RETRACTED.value,
+            "agent": agent,
+        },
     )
     # Another member can write to an ask: its folded fields are what was asked only if nobody did.
     return [

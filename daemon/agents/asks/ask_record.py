@@ -16,8 +16,6 @@ from store.snapshot import Snapshot
 from syncproto.ids import ID_BYTES, DeviceId, EntityId, ReplicaId, derived_id, id_to_text, tagged_digest
 
 ASK, USE = "ask", "use"
-RELATION = "agent_ask"
-"""The relation from an agent to its asks."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,9 @@ from daemon.agents.standing.pattern import Pattern
 from daemon.agents.standing.rule_record import STANDING_RULE, RuleTerms, read_rule, rule_fields, rule_id
 from daemon.agents.tools.agent_record import agent_id
 from daemon.refusal import Refused
+from store.fold.operations import operations_on
 from store.fold.verdicts import Verdict
+from store.queries import asks
 from store.snapshot import Snapshot
 from store.transaction import EntityWrite, Transaction
 from store.upkeep.verification import verify_store
@@ -238,6 +240,29 @@ def test_no_write_brings_a_revoked_rule_back(fleet: Fleet, a: Home, agent: Entit
     a.write(lambda tx: tx.commit([EntityWrite(rule, STANDING_RULE, {"revoked": False})]))
     assert rule_of(a, rule).state == "revoked"
     assert state(a, ask(a, agent, "1")) == "pending"
+
+
+def test_asks_that_ran_out_cost_the_next_one_no_history(
+    fleet: Fleet, a: Home, agent: EntityId, monkeypatch: pytest.MonkeyPatch
+):
+    """Old: it read all that an agent had ever asked; a rule lets through a hundred asks a day."""
+    make_rule(a, agent, uses_a_day=100)
+    histories = []
+
+    def read_history(*arguments: Any) -> Any:
+        histories.append(arguments)
+        return operations_on(*arguments)
+
+    monkeypatch.setattr(asks, "operations_on", read_history)
+    costs = []
+    for day in range(3):
+        for number in range(12):
+            histories.clear()
+            permitted = ask(a, agent, f"{day} {number}", not_after=a.now_ms() + 1000)
+            costs.append(len(histories))
+            assert state(a, permitted) == "permitted"
+        fleet.now_ms += DAY_MS
+    assert costs[0] == costs[12] == costs[24]
 
 
 def test_a_rule_that_comes_later_leaves_the_ask_to_a_person(a: Home, agent: EntityId):
