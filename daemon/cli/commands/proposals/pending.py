@@ -12,7 +12,9 @@ import click
 from daemon.cli.api import client
 from daemon.cli.api.client import percent_encode
 from daemon.cli.framework.declaration import command, pass_output
+from daemon.cli.terminal.output import write_lines
 from daemon.cli.translation import _, ngettext
+from daemon.cli.views.proposals.asks import ask_list
 from daemon.cli.views.proposals.pending import SET_ID_CHARS, pending_list, pending_rows
 from daemon.cli.wording.proposals import question_id, without_held_back, without_other_answers
 from daemon.cli.wording.short_ids import short_ids_of
@@ -20,7 +22,9 @@ from daemon.cli.wording.short_ids import short_ids_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from daemon.cli.api.other_shapes import AskDetailsJson
     from daemon.cli.api.shapes import PendingItemJson
+    from daemon.cli.terminal.display import Display
     from daemon.cli.terminal.output import Output
 
 
@@ -33,7 +37,7 @@ if TYPE_CHECKING:
 def pending_command(
     output: Output, task: tuple[str, ...], agent: str | None, expired: bool, whole: bool
 ) -> None:
-    """Show what is proposed: open, deferred and disputed items, what presses first.
+    """Show what waits for you: open, deferred and disputed items, what presses first, then permissions.
 
     What expires within a day comes first, then what belongs to a task with a due date, then the oldest. If an
     agent proposes more in a day than the setting proposals.open_per_day, the rest is counted and not shown,
@@ -49,7 +53,11 @@ def pending_command(
     titles = _titles(items) if output.is_for_people else {}
     output.write_answer(answer, lambda _listed, display: pending_list(items, titles, display), pending_rows)
     asks_too = output.is_for_people and not (task or agent or expired)
-    count = len(client.find("/v1/asks") or ()) if asks_too else 0
+    # A daemon of an earlier version knows no asks.
+    asks = (client.find("/v1/asks") or []) if asks_too else []
+    if asks:
+        _write_asks(asks, output.display(answer), is_first=not items)
+    count = len(asks)
     remarks = _how_to_reopen(items) if expired else _what_next(items)
     for line in remarks.splitlines() if items or not count else ():
         output.write_remark(line)
@@ -63,11 +71,16 @@ def pending_command(
         output.write_remark(words.format(count=held_back))
     if count:
         words = ngettext(
-            "Agents ask for {count} permission: placet asks",
-            "Agents ask for {count} permissions: placet asks",
+            "{count} permission is asked for: placet confirm ASK, or placet reject ASK --reason WHY",
+            "{count} permissions are asked for: placet confirm ASK, or placet reject ASK --reason WHY",
             count,
         )
         output.write_remark(words.format(count=count))
+
+
+def _write_asks(asks: Sequence[AskDetailsJson], display: Display, *, is_first: bool) -> None:
+    heading = display.paint(_("What agents ask permission for"), "bold")
+    write_lines([*([] if is_first else [""]), heading, *ask_list(asks, display)])
 
 
 def _how_to_reopen(items: Sequence[PendingItemJson]) -> str:

@@ -65,5 +65,7 @@ def test_pending_says_that_permissions_are_asked_for(control: FakeControl, place
     control.answers("GET /v1/pending", [])
     control.answers("GET /v1/asks", [ASK])
     result = placet("pending")
-    assert "Agents ask for 1 permission: placet asks" in result.err
+    assert "1 permission is asked for: placet confirm ASK" in result.err
+    assert "What agents ask permission for" in result.out
+    assert "ana@example.org" in result.out
     assert "Nothing waits for you." not in result.err
