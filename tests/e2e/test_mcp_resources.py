@@ -5,14 +5,16 @@ Never tests the bounds of subscriptions: tests/daemon/cli/mcp/test_resource_noti
 
 import asyncio
 import json
+import subprocess
 from typing import Any
 
 import pytest
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 
-from tests.support.devices import MakeDevice
+from tests.support.devices import PLACET, MakeDevice
 from tests.support.door_clients import ERAS, Call, Heard, speak, subscribed
+from tests.support.patience import LIMIT_S
 
 pytestmark = [pytest.mark.e2e, pytest.mark.filterwarnings("ignore:resources/.*subscribe is removed")]
 
@@ -105,3 +107,34 @@ def test_a_program_reads_and_watches_nothing_of_another_or_beyond_its_scope(devi
         assert await read(call, DECISIONS) == {"sets": [], "asks": [], "more": False}
 
     speak(laptop, era, look_back, name="Codex")
+
+
+def test_a_subscription_ends_with_its_client(device: MakeDevice):
+    laptop = device("laptop")
+    laptop.do("agent", "add", "Claude")
+    hello = {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "t", "version": "1"},
+    }
+    messages: list[dict[str, Any]] = [
+        {"id": 1, "method": "initialize", "params": hello},
+        {"method": "notifications/initialized", "params": {}},
+        {"id": 2, "method": "resources/subscribe", "params": {"uri": INBOX}},
+    ]
+    with subprocess.Popen(
+        [PLACET, "mcp", "--as", "Claude"],
+        env=laptop.environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as door:
+        assert door.stdin is not None
+        assert door.stdout is not None
+        for message in messages:
+            door.stdin.write(json.dumps({"jsonrpc": "2.0"} | message) + "\n")
+        door.stdin.flush()
+        answers = (json.loads(line) for line in door.stdout)
+        assert "result" in next(answer for answer in answers if answer.get("id") == 2)
+        door.stdin.close()
+        assert door.wait(LIMIT_S) == 0
