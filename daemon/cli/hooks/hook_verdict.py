@@ -43,7 +43,10 @@ class HookAsk:
             if ask["state"] in _OPEN:
                 self.withdraw("nobody decided in time")
                 return self._fall_back("nobody decided in time")
-            self.open_ask = None
+            was_open, self.open_ask = self.open_ask is not None, None
+            if ask["state"] == "refused" and not was_open and self._call.call_id is None:
+                # An earlier call like this one was refused: the person may think otherwise by now.
+                continue
             if ask["state"] == "refused":
                 return deny_answer(self._call, (ask.get("verdict") or {}).get("reason") or ""), ""
             if ask["state"] == "permitted" and ask["args"] != ask["asked_args"] and not can_edit(self._call):

@@ -104,6 +104,22 @@ def test_a_no_is_denied_with_its_reason() -> None:
     assert answer["hookSpecificOutput"]["permissionDecisionReason"] == "not today"
 
 
+def test_a_no_to_an_earlier_call_is_none_to_the_next_one_like_it() -> None:
+    """Old: the client was denied for the rest of its session, without anybody being asked."""
+    door, numbers = FakeDoor("refused"), count()
+    for asks in (1, 2):
+        ask = HookAsk(call_of("PermissionRequest"), door.call, str(next(numbers)))
+        assert decision(ask.answer(WAIT_S)[0]) == "deny"
+        assert len(door.states) == asks
+
+
+def test_a_no_to_a_call_is_a_no_to_its_retry() -> None:
+    door = FakeDoor("refused")
+    for _ in range(2):
+        assert decision(ask_of(call_of(tool_use_id="t1"), door).answer(WAIT_S)[0]) == "deny"
+    assert len(door.states) == 1
+
+
 def test_without_a_verdict_in_time_the_client_asks_and_the_ask_is_withdrawn() -> None:
     door = FakeDoor("pending")
     answer, why = ask_of(call_of(tool_use_id="t1"), door).answer(WAIT_S)
