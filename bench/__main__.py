@@ -6,13 +6,14 @@ Never runs as part of the tests.
 import sys
 from pathlib import Path
 
-from bench import bringing, commands, deciding, life, live, stores, waking
+from bench import bringing, commands, deciding, life, live, page, stores, waking
 from bench.table import show
 
 PARTS = {
     "stores": lambda _quick: stores.figures(),
     "live": lambda _quick: live.figures(),
     "commands": lambda _quick: commands.figures(),
+    "page": lambda _quick: page.figures(),
     "deciding": lambda _quick: deciding.figures(),
     "waking": lambda _quick: waking.figures(),
     "bringing": lambda quick: bringing.figures(quick=quick),

@@ -30,7 +30,8 @@ def _markdown(count: int) -> str:
     return "\n".join(f"# Task number {number}\n\n- [ ] a step\n" for number in range(count))
 
 
-def _import(device: Device, name: str, count: int) -> None:
+def import_tasks(device: Device, name: str, count: int) -> None:
+    """Import so many tasks by the command."""
     file = device.home / f"{name}.md"
     file.write_text(_markdown(count), "utf-8")
     result = subprocess.run(
@@ -46,7 +47,7 @@ def _command_ms(words: list[str], device: Device) -> float:
 
 
 def _commands(device: Device) -> list[Figure]:
-    _import(device, "few", TASKS)
+    import_tasks(device, "few", TASKS)
     bare = [sys.executable, "-c", "pass"]
     found_figures = []
     for words, goal in _MEASURED:
@@ -64,7 +65,7 @@ def _commands(device: Device) -> list[Figure]:
 def _imported(device: Device, folder: Path) -> Figure:
     """Import many tasks, and write the rows that it left as fast as SQLite takes them."""
     start = time.perf_counter()
-    _import(device, "many", IMPORTED)
+    import_tasks(device, "many", IMPORTED)
     seconds = time.perf_counter() - start
     device.stop()
     rows = rows_of(device.home / "placet.db")

@@ -151,6 +151,13 @@ class Snapshot:
         row: Any = self.db.execute("SELECT EXISTS (SELECT 1 FROM entity WHERE kind = ?)", (kind,)).fetchone()
         return bool(row[0])
 
+    def has_visible(self, kind: str) -> bool:
+        """Return whether there is a visible entity of a kind."""
+        row: Any = self.db.execute(
+            "SELECT EXISTS (SELECT 1 FROM entity WHERE kind = ? AND visible)", (kind,)
+        ).fetchone()
+        return bool(row[0])
+
     def disputed_entities(self, kind: str) -> Iterator[Entity]:
         """Yield the visible entities of a kind that have something to settle, by id."""
         rows: Any = self.db.execute(

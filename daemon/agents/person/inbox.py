@@ -37,10 +37,10 @@ class InboxCard(Struct, frozen=True, kw_only=True):
 
 
 class AgentActivity(Struct, frozen=True):
-    """How many agents and tasks there are, and when an agent last ran: ISO 8601 in UTC, null for never."""
+    """Whether there are agents and tasks, and when an agent last ran: ISO 8601 in UTC, null for never."""
 
-    agents: int
-    tasks: int
+    has_agents: bool
+    has_tasks: bool
     last_run_at: str | None
 
 
@@ -84,12 +84,12 @@ def _card(snapshot: Snapshot, names: NameLookup, items: list[PendingItem]) -> In
 
 
 def agent_activity(snapshot: Snapshot) -> AgentActivity:
-    """Count tasks and agents, and say when an agent last ran. Costs what there are: ask if nothing waits."""
+    """Say whether there are tasks and agents, and when an agent last ran. Costs what agents there are."""
     agents = [load_agent(snapshot, entity.id) for entity in snapshot.entities("agent")]
     times = [agent.last_wake_ms for agent in agents if agent is not None and agent.last_wake_ms is not None]
     return AgentActivity(
-        agents=sum(agent is not None for agent in agents),
-        tasks=sum(1 for _task in snapshot.entities("task")),
+        has_agents=any(agent is not None for agent in agents),
+        has_tasks=snapshot.has_visible("task"),
         last_run_at=iso_utc(max(times)) if times else None,
     )
 

@@ -9,6 +9,9 @@ from daemon.cli.translation import use_language
 from daemon.disk import DiskFloor
 from daemon.web.card.verdict_form import ITEMS_MAX
 from daemon.web.frame.rendering import WEB_FOLDER, Renderer
+from store.fold.entity import Entity
+from store.snapshot import Snapshot
+from store.transaction import EntityWrite
 from syncproto.ids import id_from_text
 from tests.daemon.web.conftest import CHANGES, Page
 
@@ -19,6 +22,19 @@ async def test_an_empty_inbox_says_what_to_do_first(page: Page):
     text = (await page.ask("/")).text
     assert "Nothing is here yet" in text
     assert "placet add" in text
+
+
+async def test_an_empty_inbox_reads_no_task(page: Page, monkeypatch: pytest.MonkeyPatch):
+    """Old: it counted all tasks by reading each, only to know whether there are any."""
+
+    def entities(snapshot: Snapshot, kind: str, removed: bool = False) -> list[Entity]:
+        assert kind != "task"
+        return read(snapshot, kind, removed)
+
+    read = Snapshot.entities
+    await page.store.write(lambda tx: tx.commit([EntityWrite(tx.new_id(), "task", {"title": "A task"})]))
+    monkeypatch.setattr(Snapshot, "entities", entities)
+    assert "No agent works here yet" in (await page.ask("/")).text
 
 
 async def test_a_button_confirms_its_own_item_and_no_other(page: Page):
