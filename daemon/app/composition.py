@@ -284,7 +284,9 @@ class Daemon:
             ).routes(),
             *BrowserRoutes(self._access, now_ms).routes(),
             *PeerRoutes(self._peers).routes(),
-            *MailboxRoutes(self._peers.mailboxes, self._peers.bundles).routes(),
+            *MailboxRoutes(
+                self._peers.mailboxes, self._peers.bundles, remove=self._peers.remove_mailbox
+            ).routes(),
             *CompactionRoutes(
                 self._store,
                 self._clock,

@@ -18,14 +18,18 @@ from daemon.peers.linking.devices import DeviceDirectory
 from daemon.peers.linking.link_registry import LinkRegistry
 from daemon.peers.linking.replication import Replication
 from daemon.peers.linking.synchronisation import Synchronisation
+from daemon.peers.mailbox_pairing import mailbox_token
+from daemon.peers.mailbox_pairing.inviter import MailboxInviter
+from daemon.peers.mailbox_pairing.joiner import MailboxJoiner
+from daemon.peers.mailbox_pairing.pairing_file import PairingFile
 from daemon.peers.mailboxes.bundles import Bundles
 from daemon.peers.mailboxes.carrier_choice import CarrierChoice
-from daemon.peers.mailboxes.mailboxes import Mailboxes
+from daemon.peers.mailboxes.mailboxes import Mailboxes, MailboxState
 from daemon.peers.mailboxes.sealing_key_file import SealingKeyFile
 from daemon.peers.mailboxes.secret_file import SecretFile
 from daemon.peers.pairing import joiner_side
 from daemon.peers.pairing.admission import Admission
-from daemon.peers.pairing.invitations import Invitations, JoinedDevice
+from daemon.peers.pairing.invitations import Invitations, Invited, JoinedDevice
 from daemon.peers.roster.cache import RosterCache
 from daemon.peers.roster.member_records import DEVICE_NAME_CHARS_MAX
 from daemon.peers.transport import addresses, network_interfaces
@@ -35,6 +39,7 @@ from daemon.peers.transport.limits import PeerLimits
 from daemon.peers.transport.listener import Listener
 from daemon.peers.transport.trust import ListenerTrust
 from daemon.peers.transport.wire import Wire
+from daemon.timestamps import iso_utc
 from store.local import peer_records
 from store.sentence import Sentence
 from store.threads import StoreThreads
@@ -89,11 +94,23 @@ class PeerNetwork:
         )
         self.discovery = self._make_discovery(clock, service) if settings.mdns.enabled else None
         """None if mDNS is switched off."""
+        own_name = name[:DEVICE_NAME_CHARS_MAX] or identity.device.hex()[:8]
+        self._keys = SealingKeyFile(identity.file.parent, clock.now_ms, clock.randomness)
+        self._carriers = CarrierChoice(SecretFile(identity.file.parent), clock.randomness)
+        self._pairing_file = PairingFile(identity.file.parent)
+        self._inviter = MailboxInviter(
+            db,
+            clock,
+            identity=identity,
+            members=members,
+            carriers=self._carriers,
+            file=self._pairing_file,
+            own_name=own_name,
+        )
         self.mailboxes = self._make_mailboxes(clock, identity, settings.mailbox, shortfall)
         self.bundles = Bundles(self.mailboxes, members, clock)
         self._interfaces = network_interfaces.NetworkWatch(clock, self._on_network_change)
         self._watching: asyncio.Task[None] | None = None
-        own_name = name[:DEVICE_NAME_CHARS_MAX] or identity.device.hex()[:8]
         self._admission = Admission(
             db,
             clock,
@@ -104,6 +121,7 @@ class PeerNetwork:
             limits=limits,
         )
         self.invitations = self._make_invitations(clock, identity)
+        self.joiner = self._make_joiner(clock, identity, settings.mailbox)
         self._listener = Listener(
             trust,
             self.replication.may_link_now,
@@ -138,13 +156,30 @@ class PeerNetwork:
             self._db,
             clock,
             signer=identity.signer,
-            keys=SealingKeyFile(identity.file.parent, clock.now_ms, clock.randomness),
-            carriers=CarrierChoice(SecretFile(identity.file.parent), clock.randomness),
+            keys=self._keys,
+            carriers=self._carriers,
             members=self._members,
             settings=settings,
             shortfall=shortfall,
             is_paused=lambda: self.replication.paused,
             compared=lambda outcome: divergences.record_comparison(outcome.device, agree=outcome.agree),
+            let_in=self._inviter.let_in,
+        )
+
+    def _make_joiner(self, clock: Clock, identity: Identity, settings: MailboxSettings) -> MailboxJoiner:
+        return MailboxJoiner(
+            self._db,
+            clock,
+            identity=identity,
+            members=self._members,
+            admission=self._admission,
+            mailboxes=self.mailboxes,
+            carriers=self._carriers,
+            keys=self._keys,
+            file=self._pairing_file,
+            look_s=settings.look_s,
+            own_addresses=self._own_addresses,
+            joined=self._leave_own_vault,
         )
 
     def _make_discovery(self, clock: Clock, service: str) -> MdnsDiscovery:
@@ -184,6 +219,7 @@ class PeerNetwork:
         await self._db.write(lambda transaction: peer_records.store_listener_port(transaction, self._port))
         self.replication.start()
         await self.mailboxes.start()
+        await self.joiner.start()
         if self.discovery is not None:
             self.discovery.start(self._port)
         self._watching = asyncio.create_task(self._interfaces.watch())
@@ -198,7 +234,9 @@ class PeerNetwork:
             await asyncio.gather(self._watching, return_exceptions=True)
         if self.discovery is not None:
             await self.discovery.stop()
+        await self.joiner.stop()
         await self.mailboxes.stop()
+        await self._inviter.stop()
         await self.replication.stop()
         await self._listener.stop()
         await self._connector.close()
@@ -226,12 +264,38 @@ class PeerNetwork:
 
     # -- joining --------------------------------------------------------------------------------------
 
-    async def join(self, text: str, *, unite: bool = False, address: str | None = None) -> JoinedDevice:
+    async def invite_through(self, mailbox: str) -> Invited:
+        """Offer one device, for a week, to join through a mailbox that both reach. Raises Refused.
+
+        An earlier invitation through this mailbox is over.
+        """
+        self.invitations.require_open_vault()
+        invitation, token = await self._inviter.invite(self.mailboxes.find_stored(mailbox))
+        return Invited(
+            invitation.invitation_id, None, token, "", [], expires_at=iso_utc(invitation.expires_ms)
+        )
+
+    async def remove_mailbox(self, name: str) -> MailboxState:
+        """Look into a mailbox no more, and end the invitations through it. Raises Refused."""
+        state = await self.mailboxes.remove(name)
+        await self._inviter.end_through(name)
+        return state
+
+    async def join(
+        self, text: str, *, unite: bool = False, address: str | None = None, mailbox: str | None = None
+    ) -> JoinedDevice:
         """Accept an invitation by its code or token. Raises Refused.
 
         A device with entries of its own brings them along only if `unite` is true. `address` is tried instead
-        of those in the token, or of the device nearby that invites.
+        of those in the token, or of the device nearby that invites. `mailbox` is the folder in which both
+        devices look, if the invitation is through one.
         """
+        by_mailbox = mailbox_token.read(text)
+        if by_mailbox is not None:
+            waits_for = await self.joiner.join(by_mailbox, mailbox, unite=unite)
+            member = self._members.all_members.get(by_mailbox.device)
+            name = "" if member is None else member.name
+            return JoinedDevice(by_mailbox.device.hex(), name, waits_for)
         offer = joiner_side.read_offer(text)
         inviters = await self._nearby_inviters() if offer.device is None and address is None else ()
         outcome = await self._admission.join(
@@ -246,6 +310,11 @@ class PeerNetwork:
         inviter = certificate_device(outcome.certificate)
         await self._wait_for_first_link(inviter)
         return JoinedDevice(inviter.hex(), outcome.host.name)
+
+    async def _leave_own_vault(self) -> None:
+        """Let nobody into the vault that this device has just left."""
+        self.invitations.server.call_off_open()
+        self.replication.resume()
 
     async def _nearby_inviters(self) -> Sequence[NearbyInviter]:
         if self.discovery is None:

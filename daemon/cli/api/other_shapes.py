@@ -369,6 +369,7 @@ class InvitedJson(TypedDict, total=False):
 class JoinedDeviceJson(TypedDict, total=False):
     device_id: str
     name: str
+    waits_for: str | None
 
 
 class InvitationStateJson(TypedDict, total=False):

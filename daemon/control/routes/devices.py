@@ -19,9 +19,13 @@ WATCH_S_MAX = 25
 
 
 class Invite(Struct, frozen=True, forbid_unknown_fields=True):
-    """How the invitation gets to the other device: as a code that a person types, or as a token."""
+    """How the invitation gets to the other device: as a code that a person types, or as a token.
+
+    With a `mailbox` (its name), the token is for a device that joins through that alone.
+    """
 
     by: Literal["code", "token"] = "token"
+    mailbox: str | None = None
 
 
 class InvitationQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -33,6 +37,7 @@ class InvitationQuery(Struct, frozen=True, forbid_unknown_fields=True):
 class Join(Struct, frozen=True, forbid_unknown_fields=True):
     """An invitation to accept. `token` is its code or its token.
 
+    `mailbox` is the folder in which both devices look, if the invitation is through one.
     `address` is the only address to try, as `host:port`; null: those of the token, or of the device that
     invites nearby. `unite`: this device's own tasks come along.
     """
@@ -40,6 +45,7 @@ class Join(Struct, frozen=True, forbid_unknown_fields=True):
     token: str
     address: str | None = None
     unite: bool = False
+    mailbox: Annotated[str, Meta(min_length=1, max_length=4096)] | None = None
 
 
 class DeviceEdit(Struct, frozen=True, forbid_unknown_fields=True):
@@ -174,6 +180,8 @@ class PeerRoutes:
         ]
 
     async def _invite(self, call: Call[Invite, Nothing]) -> Invited:
+        if call.body.mailbox is not None:
+            return await self._peers.invite_through(call.body.mailbox)
         return await self._peers.invitations.invite(by_code=call.body.by == "code")
 
     async def _invitation(self, call: Call[Nothing, InvitationQuery]) -> InvitationState:
@@ -184,7 +192,9 @@ class PeerRoutes:
 
     async def _join(self, call: Call[Join, Nothing]) -> JoinedDevice:
         body = call.body
-        return await self._peers.join(body.token, unite=body.unite, address=body.address)
+        return await self._peers.join(
+            body.token, unite=body.unite, address=body.address, mailbox=body.mailbox
+        )
 
     async def _devices(self, call: Call[Nothing, DevicesQuery]) -> list[DeviceState]:
         after = call.query.after

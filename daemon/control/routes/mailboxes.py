@@ -3,6 +3,7 @@
 Never touches what lies in a mailbox; looking into it does.
 """
 
+from collections.abc import Awaitable, Callable
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
@@ -44,11 +45,14 @@ class GivenBundle(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class MailboxRoutes:
-    """The routes, on the mailboxes of this daemon."""
+    """The routes, on the mailboxes of this daemon; `remove` ends the invitations through a mailbox too."""
 
-    def __init__(self, mailboxes: Mailboxes, bundles: Bundles) -> None:
+    def __init__(
+        self, mailboxes: Mailboxes, bundles: Bundles, remove: Callable[[str], Awaitable[MailboxState]]
+    ) -> None:
         self._mailboxes = mailboxes
         self._bundles = bundles
+        self._remove_mailbox = remove
 
     def routes(self) -> list[Route]:
         """Return the mailboxes' part of the table."""
@@ -117,4 +121,4 @@ class MailboxRoutes:
         return await self._bundles.read(call.body.file)
 
     async def _remove(self, call: Call[Nothing, Nothing]) -> MailboxState:
-        return await self._mailboxes.remove(call.ref)
+        return await self._remove_mailbox(call.ref)

@@ -16,7 +16,6 @@ from daemon.peers.mailboxes.secret_file import SecretFile
 from daemon.refusal import usage_error
 from store.local.mailboxes import Mailbox
 from store.sentence import sentence
-from syncproto.mailboxes import names
 
 READER_BYTES = 8
 
@@ -57,9 +56,11 @@ class CarrierChoice:
                 sentence("relay-needs-secret", "the box at {place} needs its secret", place=place.url)
             )
 
-    async def make(self, stored: Mailbox, vault: bytes, given: str | None = None) -> Carrier:
-        """Return the carrier of a mailbox; `given` is a secret that is not kept yet. Raises CarrierFault."""
-        tag = names.vault_tag(vault)
+    async def make(self, stored: Mailbox, tag: bytes, given: str | None = None) -> Carrier:
+        """Return the carrier of what lies in a mailbox under a tag, such as a vault's. Raises CarrierFault.
+
+        `given` is the secret of a box that is not kept yet.
+        """
         if stored.kind == "folder":
             return FolderCarrier(Path(stored.place), tag)
         secret = given or await asyncio.to_thread(self.secrets.secret_of, stored.name)

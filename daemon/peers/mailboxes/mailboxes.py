@@ -4,7 +4,7 @@ Never lets the fault of one mailbox touch another one, a link, or the journal.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +22,7 @@ from daemon.peers.mailboxes.sight import Judgement
 from daemon.peers.mailboxes.visit import Comparison, MailboxSight, MailboxVisit, OwnDevice
 from daemon.peers.roster import member_records
 from daemon.peers.roster.cache import RosterCache
+from daemon.peers.roster.member_records import Member
 from daemon.refusal import RefusalCode, Refused, usage_error
 from daemon.timestamps import iso_utc
 from store.file.errors import StoreError
@@ -32,7 +33,7 @@ from store.snapshot import Snapshot
 from store.threads import StoreThreads
 from syncproto.ids import DeviceId
 from syncproto.keys import Signer
-from syncproto.mailboxes import sealing_keys
+from syncproto.mailboxes import names, sealing_keys
 from syncproto.mailboxes.sealing_keys import SealingSuite
 
 NAME_CHARS_MAX = 64
@@ -94,7 +95,10 @@ class _OpenMailbox:
 
 
 class Mailboxes:
-    """All mailboxes of this device. `compared` is called for each member whose state could be compared."""
+    """All mailboxes of this device. `compared` is called for each member whose state could be compared.
+
+    `let_in` looks for requests of newcomers in a mailbox, and returns the members that it let in.
+    """
 
     def __init__(
         self,
@@ -109,6 +113,7 @@ class Mailboxes:
         shortfall: Callable[[], Sentence | None],
         is_paused: Callable[[], bool],
         compared: Callable[[Comparison], None],
+        let_in: Callable[[Mailbox], Awaitable[Sequence[Member]]],
     ) -> None:
         self._db = db
         self._clock = clock
@@ -120,6 +125,7 @@ class Mailboxes:
         self._shortfall = shortfall
         self._is_paused = is_paused
         self._compared = compared
+        self._let_in = let_in
         self._open: dict[str, _OpenMailbox] = {}
 
     # -- life -----------------------------------------------------------------------------------------
@@ -136,6 +142,16 @@ class Mailboxes:
         """Begin to look into the mailboxes that a person gave this device."""
         for stored in await self._db.read(mailboxes.all_mailboxes):
             self._begin(stored)
+
+    async def begin_stored(self, name: str) -> None:
+        """Begin to look into a mailbox that was stored, if this device does not look there yet."""
+        for stored in await self._db.read(mailboxes.all_mailboxes):
+            if stored.name == name and name not in self._open:
+                self._begin(stored)
+
+    def find_stored(self, name: str) -> Mailbox:
+        """Return a mailbox as a person gave it. Raises Refused."""
+        return self._find(name).stored
 
     async def stop(self) -> None:
         """Look into none any more. A visit that is under way ends where it is, which costs time only."""
@@ -207,15 +223,17 @@ class Mailboxes:
         vault = await self._db.read(lambda snapshot: snapshot.vault())
         assert vault is not None, "a mailbox before the first start was over"
         if opened.carrier is None:
-            opened.carrier = carrier = await self._carriers.make(opened.stored, vault)
+            opened.carrier = carrier = await self._carriers.make(opened.stored, names.vault_tag(vault))
             if isinstance(carrier, RelayCarrier):
                 opened.tasks.append(asyncio.create_task(self._look_when_rung(opened, carrier)))
+        newcomers = await self._let_in(opened.stored)
         visit = await self.make_visit(opened.stored.name, opened.carrier, opened.mailbox_sight)
         if visit is None:
             return
         feed_end = self._db.feed_end
         may_write = write_now or await self._is_due(opened)
         report = await visit.run(may_write=may_write)
+        await visit.write_for_newcomers(newcomers)
         if may_write:
             opened.written_up_to, opened.grew_s = feed_end, None
         if report.taken or report.written or report.deleted:
@@ -290,7 +308,7 @@ class Mailboxes:
     async def _try_carrier(self, stored: Mailbox, access: Access) -> None:
         vault = await self._db.read(lambda snapshot: snapshot.vault())
         assert vault is not None
-        carrier = await self._carriers.make(stored, vault, access.secret)
+        carrier = await self._carriers.make(stored, names.vault_tag(vault), access.secret)
         try:
             await carrier.list_blobs()
         except CarrierFault as fault:

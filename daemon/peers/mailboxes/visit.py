@@ -136,6 +136,15 @@ class MailboxVisit:
         lacks = await self._db.read(lambda snapshot: _find_lacks(snapshot, devices))
         await self._write_drops(eyes, reduce(or_, lacks.values(), 0), recipients)
 
+    async def write_for_newcomers(self, newcomers: Sequence[Member]) -> None:
+        """Write all that members lack who have not looked in here yet, if nobody else does.
+
+        Others that look in here would clear that up; with them, a newcomer is brought up once it has said
+        what it lacks. Raises CarrierFault.
+        """
+        if newcomers and not self._newest_haves():
+            await self.write_for(newcomers)
+
     async def _make_eyes(self) -> Eyes:
         vault = await self._db.read(lambda snapshot: snapshot.vault())
         assert vault is not None, "a mailbox before the first start was over"

@@ -170,7 +170,7 @@ class Admission:
             # A token names its device, so a refusal comes before any call. What a code leads to is known only
             # after the call, and is checked below in both cases.
             if offer.device is not None:
-                await self._require_may_join(offer.device, unite, own_addresses)
+                await self.require_may_join(offer.device, unite, own_addresses)
             else:
                 self._tried_codes.require_try_left(offer.secret)
             wire, certificate = await joiner_side.reach_inviter(self._connector, offer, places, self._limits)
@@ -190,7 +190,7 @@ class Admission:
                 limits=self._limits,
                 charge=lambda: self._tried_codes.charge_try(offer.secret) if by_code else None,
             )
-            await self._db.write(lambda transaction: self._adopt_vault(transaction, outcome, wire.remote))
+            await self._db.write(lambda transaction: self.adopt_vault(transaction, outcome, wire.remote))
             await self._members.refresh()
         return outcome
 
@@ -199,12 +199,12 @@ class Admission:
     ) -> JoinerIntroduction:
         """Close the wire, with nothing sent, if this device may not join the inviter that it found."""
         try:
-            return await self._require_may_join(inviter, unite, own_addresses)
+            return await self.require_may_join(inviter, unite, own_addresses)
         except BaseException:
             await wire.close()
             raise
 
-    async def _require_may_join(
+    async def require_may_join(
         self, inviter: DeviceId, unite: bool, own_addresses: list[str]
     ) -> JoinerIntroduction:
         """Return how this device introduces itself. Raises Refused before anything is sent.
@@ -244,8 +244,13 @@ class Admission:
             )
         return JoinerIntroduction(own.name if own is not None else self._name, own_addresses, brings)
 
-    def _adopt_vault(self, transaction: Transaction, outcome: PairingOutcome, address: str) -> None:
-        """Enter the inviter's vault. This device's own entry is renewed too, in case it had been removed."""
+    def adopt_vault(
+        self, transaction: Transaction, outcome: PairingOutcome, address: str | None = None
+    ) -> None:
+        """Enter the inviter's vault. This device's own entry is renewed too, in case it had been removed.
+
+        `address` is where the inviter was reached, None if it was not called. Raises Refused.
+        """
         inviter = certificate_device(outcome.certificate)
         another_vault = transaction.vault() != outcome.host.vault
         if another_vault:
@@ -258,7 +263,8 @@ class Admission:
         member_records.introduce(transaction, outcome.host.name, outcome.certificate)
         transaction.set_vault(outcome.host.vault)
         admission_log.save_own_joining(transaction, another_vault=another_vault)
-        peer_records.record_working_address(transaction, inviter, address)
+        if address is not None:
+            peer_records.record_working_address(transaction, inviter, address)
 
     def _require_nobody_left_behind(self, transaction: Transaction, inviter: DeviceId) -> None:
         """Refuse to enter another vault while this device shares one with a third device."""

@@ -41,10 +41,14 @@ class Invited(msgspec.Struct, frozen=True):
 
 
 class JoinedDevice(msgspec.Struct, frozen=True):
-    """A device that let this one in, or that this one let in."""
+    """A device that let this one in, or that this one let in.
+
+    `waits_for` is the mailbox through which this one asked to be let in, as long as it has no answer.
+    """
 
     device_id: str
     name: str
+    waits_for: str | None = None
 
 
 class InvitationState(msgspec.Struct, frozen=True):
@@ -115,11 +119,11 @@ class Invitations:
         So a person who begins again, also after a restart, lets in nobody whom they do not see. Raises
         Refused if a device that accepted could not join.
         """
-        self._require_open_vault()
+        self.require_open_vault()
         self.server.call_off_open()
         await self._drop_pending_newcomers()
         # Checked again: meanwhile this device may have been removed, or may have begun to join another one.
-        self._require_open_vault()
+        self.require_open_vault()
         own_addresses = self._own_addresses()
         code = digit_code.draw(self._clock.randomness) if by_code else None
         secret = self._clock.randomness(SECRET_BYTES) if code is None else digit_code.secret(code)
@@ -182,7 +186,7 @@ class Invitations:
         if invitation is not None and invitation.newcomer in dropped:
             invitation.revoke_redeemed()
 
-    def _require_open_vault(self) -> None:
+    def require_open_vault(self) -> None:
         """Refuse to invite into a vault that this device left, is leaving, or exchanges nothing with."""
         if self._members.is_own_device_removed:
             raise removed_device_refusal()

@@ -74,6 +74,7 @@ class Device:
     notifier: Notifier = field(default_factory=Notifier)
     shortfall: Sentence | None = None
     """Why there is no room to store what peers send, None if there is room."""
+    is_on: bool = False
     db: StoreThreads = field(init=False)
     peers: PeerNetwork = field(init=False)
 
@@ -117,8 +118,10 @@ class Device:
             shortfall=lambda: self.shortfall,
         )
         await self.peers.start()
+        self.is_on = True
 
     async def stop(self) -> None:
+        self.is_on = False
         async with asyncio.timeout(LIMIT_S):
             await self.peers.stop()
         self.db.close()
@@ -252,7 +255,8 @@ async def fleet_in(folder: Path) -> AsyncIterator[Fleet]:
         yield fleet
     finally:
         for device in fleet.devices:
-            await device.stop()
+            if device.is_on:
+                await device.stop()
 
 
 async def until(devices: Sequence[Device], holds: Callable[[], Awaitable[bool]]) -> None:

@@ -6,6 +6,7 @@ invitation open after the person has left.
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
@@ -48,17 +49,30 @@ _PROVED: Final = ("away", "failed")
 
 @command("pair")
 @click.option("--invite", is_flag=True, help="Print a token, for scripts and far devices, and do not wait.")
+@click.option(
+    "--mailbox",
+    metavar="NAME",
+    help="With --invite: for a device that joins through a mailbox, within a week.",
+)
 @pass_output
-def pair_command(output: Output, invite: bool) -> None:
+def pair_command(output: Output, invite: bool, mailbox: str | None) -> None:
     """Invite a device: shows a code to type there, waits, and says who joined.
 
     The code is valid for five minutes, three tries and one device. With --plain a second line gives the id
     and name of who joined; --json prints the invitation and does not wait.
     """
-    answer = client.post("/v1/invitations", {"by": "token" if invite else "code"})
+    if mailbox is not None and not invite:
+        raise CommandError("usage", _("a mailbox needs a token: placet pair --invite --mailbox NAME"))
+    body: dict[str, Any] = {"by": "token" if invite else "code"}
+    body |= {"mailbox": mailbox} if mailbox is not None else {}
+    answer = client.post("/v1/invitations", body)
     output.write_answer(answer, secret_line, invitation_row)
     sys.stdout.flush()
     until = relative_time(answer.json.get("expires_at"), output.display(answer).now_s) or _("soon")
+    if mailbox is not None:
+        output.write_remark(_through_mailbox_words(until))
+        _draw(output, answer)
+        return
     if invite:
         output.write_remark(
             _("Run `placet join` on the other device and paste this; it ends {when}.").format(when=until)
@@ -75,6 +89,13 @@ def pair_command(output: Output, invite: bool) -> None:
     )
     if output.form != "json":
         _wait(output, answer.json)
+
+
+def _through_mailbox_words(until: str) -> str:
+    return _(
+        "Run `placet join --mailbox FOLDER` on the other device and paste this, without --mailbox for the "
+        "box of a relay; it ends {when}."
+    ).format(when=until)
 
 
 def _draw(output: Output, answer: ApiAnswer) -> None:
@@ -117,9 +138,12 @@ def _watch_invitation(output: Output, path: str) -> ApiAnswer:
 
 @command("join")
 @click.option("--addr", metavar="HOST:PORT", help="Where the inviting device is, if it is not found.")
+@click.option(
+    "--mailbox", metavar="FOLDER", help="The folder in which both devices look, to join through it."
+)
 @click.option("--unite", is_flag=True, help="Bring this device's own tasks into the vault.")
 @pass_output
-def join_command(output: Output, addr: str | None, unite: bool) -> None:
+def join_command(output: Output, addr: str | None, mailbox: str | None, unite: bool) -> None:
     """Accept an invitation. It asks for the code or token without showing it, or reads it from a pipe.
 
     A code or token is never an argument: every user of a machine can read the arguments of all commands.
@@ -130,6 +154,7 @@ def join_command(output: Output, addr: str | None, unite: bool) -> None:
     body: dict[str, Any] = {"token": prompted_secret("code or token", "Code or token")}
     body |= {"address": addr} if addr else {}
     body |= {"unite": True} if unite else {}
+    body |= {"mailbox": os.path.abspath(os.path.expanduser(mailbox))} if mailbox is not None else {}
     answer = client.post("/v1/join", body, _JOIN_S)
     output.write_answer(answer, _joined_line, device_row)
 
@@ -144,5 +169,9 @@ def device_row(device: dict[str, Any]) -> Iterator[Sequence[object]]:
 
 
 def _joined_line(device: dict[str, Any], display: Display) -> Iterator[str]:
+    if waits_for := device.get("waits_for"):
+        yield _("Asked to be let in through {mailbox}.").format(mailbox=escape(waits_for))
+        yield _("This device joins by itself once the other one has looked there.")
+        return
     name = escape(device.get("name") or device.get("device_id") or "")
     yield f"{display.paint(display.symbol('✓'), 'green')} {_('Joined {name}').format(name=name)}"

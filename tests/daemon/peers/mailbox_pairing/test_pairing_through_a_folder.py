@@ -1,0 +1,312 @@
+"""A newcomer that is never online together with a member joins through a folder, whatever becomes of it.
+
+Never fakes a part of Placet: stores, keys and files are real, and only one device runs at a time.
+"""
+
+import asyncio
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from daemon.peers.mailbox_pairing import mailbox_token
+from daemon.peers.mailboxes.carrier import CarrierFault
+from daemon.peers.mailboxes.folder import FolderCarrier
+from daemon.refusal import Refused
+from store.sentence import foreign_text
+from syncproto.mailboxes import invitations
+from tests.daemon.peers.fleet import Device, Fleet
+
+
+async def start_quiet(fleet: Fleet, name: str) -> Device:
+    """Start a device that looks into mailboxes only if the test says so."""
+    device = fleet.make(name)
+    mailbox = msgspec.structs.replace(device.settings.mailbox, look_s=3600.0)
+    device.settings = msgspec.structs.replace(device.settings, mailbox=mailbox)
+    await device.start()
+    fleet.devices.append(device)
+    return device
+
+
+async def make_inviter(fleet: Fleet, folder: Path, name: str = "laptop") -> Device:
+    """Return a device that looks into a folder."""
+    await asyncio.to_thread(folder.mkdir, exist_ok=True)
+    device = await start_quiet(fleet, name)
+    await device.peers.mailboxes.add("folder", str(folder), "box")
+    return device
+
+
+async def invite(device: Device) -> str:
+    token = (await device.peers.invite_through("box")).token
+    assert token is not None
+    return token
+
+
+async def switch(before: Device, after: Device) -> None:
+    """End a device, and start the other one."""
+    await before.stop()
+    await after.start()
+
+
+async def look(device: Device) -> None:
+    """Let a device look for an answer, for requests, and for what others left."""
+    await device.peers.joiner.look()
+    await device.peers.mailboxes.check_all()
+
+
+async def meet_in_turns(first: Device, second: Device, *, turns: int = 3) -> None:
+    """Let two devices, the first of which runs, look in turns; at the end the first one runs."""
+    for _ in range(turns):
+        await look(first)
+        await switch(first, second)
+        await look(second)
+        await switch(second, first)
+    await look(first)
+
+
+async def assert_joined(laptop: Device, desktop: Device) -> None:
+    """Check that both have the same, the first one of which runs."""
+    state = await laptop.standing()
+    members = await laptop.peers.devices.states()
+    assert sorted(member.name for member in members) == ["desktop", "laptop"]
+    await switch(laptop, desktop)
+    assert await desktop.standing() == state
+    await switch(desktop, laptop)
+
+
+def invitation_blobs(folder: Path, token: str) -> list[Path]:
+    offer = mailbox_token.read(token)
+    assert offer is not None
+    place = folder / invitations.names_of(offer.secret).tag.hex()
+    return sorted(place.iterdir()) if place.exists() else []
+
+
+async def test_a_newcomer_is_brought_up_by_the_folder_alone(fleet: Fleet, tmp_path: Path):
+    folder = tmp_path / "box"
+    laptop = await make_inviter(fleet, folder)
+    await laptop.add("of laptop", count=20)
+    token = await invite(laptop)
+    await laptop.stop()
+
+    desktop = await start_quiet(fleet, "desktop")
+    joined = await desktop.peers.join(token, mailbox=str(folder))
+    assert (joined.device_id, joined.waits_for) == (laptop.id.hex(), "box")
+    assert await desktop.titles() == []
+    await switch(desktop, laptop)
+    await look(laptop)
+
+    # One look of the laptop was enough: the desktop is in, and has everything.
+    await switch(laptop, desktop)
+    await look(desktop)
+    assert len(await desktop.titles()) == 20
+    assert [state.name for state in await desktop.peers.mailboxes.states()] == ["box"]
+    await desktop.add("of desktop")
+    await look(desktop)
+    await switch(desktop, laptop)
+    await look(laptop)
+    assert len(await laptop.titles()) == 21
+    await meet_in_turns(laptop, desktop, turns=1)
+    await assert_joined(laptop, desktop)
+    assert invitation_blobs(folder, token) == []
+    (member,) = [state for state in await laptop.peers.devices.states() if state.name == "desktop"]
+    assert member.added_by == "laptop"
+
+
+async def test_a_third_device_that_looks_there_delays_and_prevents_nothing(fleet: Fleet, tmp_path: Path):
+    folder = tmp_path / "box"
+    laptop = await make_inviter(fleet, folder)
+    phone = await start_quiet(fleet, "phone")
+    await fleet.pair(laptop, phone)
+    await phone.peers.mailboxes.add("folder", str(folder), "box")
+    await laptop.add("of laptop", count=5)
+    await look(laptop)
+    await look(phone)
+    token = await invite(laptop)
+    desktop = await start_quiet(fleet, "desktop")
+    await desktop.peers.join(token, mailbox=str(folder))
+    for _ in range(3):
+        for device in (laptop, phone, desktop):
+            await look(device)
+    assert len(await desktop.titles()) == 5
+    assert await desktop.standing() == await laptop.standing() == await phone.standing()
+
+
+@pytest.mark.parametrize("vandal", ["deletes", "garbage", "halves"])
+async def test_whoever_keeps_the_folder_can_only_delay(fleet: Fleet, tmp_path: Path, vandal: str):
+    folder = tmp_path / "box"
+    laptop = await make_inviter(fleet, folder)
+    token = await invite(laptop)
+    await laptop.stop()
+    desktop = await start_quiet(fleet, "desktop")
+    await desktop.peers.join(token, mailbox=str(folder))
+
+    def spoil() -> None:
+        for blob in invitation_blobs(folder, token):
+            if vandal == "deletes":
+                blob.unlink()
+            else:
+                blob.write_bytes(b"no blob" if vandal == "garbage" else blob.read_bytes()[:100])
+
+    for first, second in ((desktop, laptop), (laptop, desktop)):
+        await asyncio.to_thread(spoil)
+        await look(first)
+        await asyncio.to_thread(spoil)
+        await switch(first, second)
+        await look(second)
+        await asyncio.to_thread(spoil)
+    await switch(desktop, laptop)
+    await meet_in_turns(laptop, desktop)
+    await assert_joined(laptop, desktop)
+
+
+async def test_an_invitation_lets_in_one_device_and_says_so_to_the_second(fleet: Fleet, tmp_path: Path):
+    folder = tmp_path / "box"
+    laptop = await make_inviter(fleet, folder)
+    token = await invite(laptop)
+    desktop = await start_quiet(fleet, "desktop")
+    await desktop.peers.join(token, mailbox=str(folder))
+    await look(laptop)
+    thief = await start_quiet(fleet, "thief")
+    await thief.peers.join(token, mailbox=str(folder))
+    await look(laptop)
+    with pytest.raises(Refused, match="another device has used"):
+        await thief.peers.joiner.look()
+    await look(desktop)
+    await look(laptop)
+    names = {state.name for state in await laptop.peers.devices.states()}
+    assert names == {"laptop", "desktop"}
+    # And once the desktop was removed, its old token does not bring it back.
+    await laptop.peers.devices.remove("desktop", with_admitted=False)
+    await look(laptop)
+    with pytest.raises(Refused, match="another device has used"):
+        await thief.peers.join(token, mailbox=str(folder))
+    await look(laptop)
+    assert {state.name for state in await laptop.peers.devices.states() if not state.removed} == {"laptop"}
+
+
+async def test_an_expired_invitation_and_one_that_was_replaced_let_nobody_in(fleet: Fleet, tmp_path: Path):
+    folder = tmp_path / "box"
+    laptop = await make_inviter(fleet, folder)
+    desktop = await start_quiet(fleet, "desktop")
+    first = await invite(laptop)
+    second = await invite(laptop)
+    await desktop.peers.join(first, mailbox=str(folder))
+    await look(laptop)
+    await look(desktop)
+    assert await desktop.peers.mailboxes.states() == []
+    await desktop.peers.join(second, mailbox=str(folder))
+    laptop.clock.ahead_s += 8 * 86_400
+    await look(laptop)
+    await look(desktop)
+    assert await desktop.peers.mailboxes.states() == []
+    # The newcomer gives up in the end, by its own clock.
+    desktop.clock.ahead_s += 15 * 86_400
+    await look(desktop)
+    assert not (desktop.folder / "mailbox_pairing").read_bytes().count(b"inviter")
+
+
+async def test_a_clock_that_is_a_year_off_at_the_newcomer_matters_not(fleet: Fleet, tmp_path: Path):
+    folder = tmp_path / "box"
+    laptop = await make_inviter(fleet, folder)
+    token = await invite(laptop)
+    desktop = await start_quiet(fleet, "desktop")
+    desktop.clock.ahead_s += 365 * 86_400
+    await desktop.peers.join(token, mailbox=str(folder))
+    await look(laptop)
+    await look(desktop)
+    assert len(await desktop.peers.devices.states()) == 2
+
+
+async def test_an_inviter_that_was_removed_lets_nobody_in(fleet: Fleet, tmp_path: Path):
+    folder = tmp_path / "box"
+    laptop = await make_inviter(fleet, folder)
+    phone = await start_quiet(fleet, "phone")
+    await fleet.pair(laptop, phone)
+    token = await invite(laptop)
+    desktop = await start_quiet(fleet, "desktop")
+    await desktop.peers.join(token, mailbox=str(folder))
+    await laptop.peers.devices.leave()
+    await laptop.peers.mailboxes.check_all()
+    await look(desktop)
+    assert await desktop.peers.mailboxes.states() == []
+
+
+async def test_entries_of_its_own_come_along_only_if_a_person_says_so(fleet: Fleet, tmp_path: Path):
+    folder = tmp_path / "box"
+    laptop = await make_inviter(fleet, folder)
+    token = await invite(laptop)
+    desktop = await start_quiet(fleet, "desktop")
+    await desktop.add("of desktop")
+    with pytest.raises(Refused, match="entries of its own"):
+        await desktop.peers.join(token, mailbox=str(folder))
+    with pytest.raises(Refused, match="folder that both devices reach"):
+        await desktop.peers.join(token, unite=True)
+    with pytest.raises(Refused, match="cannot be used"):
+        await desktop.peers.join(token, mailbox=str(tmp_path / "missing"), unite=True)
+    await desktop.peers.join(token, mailbox=str(folder), unite=True)
+    for device in (laptop, desktop, laptop):
+        await look(device)
+    assert await laptop.titles() == ["of desktop 0"]
+
+
+async def test_the_secret_lies_in_no_store_and_not_in_the_folder(fleet: Fleet, tmp_path: Path):
+    folder = tmp_path / "box"
+    laptop = await make_inviter(fleet, folder)
+    token = await invite(laptop)
+    offer = mailbox_token.read(token)
+    assert offer is not None
+    desktop = await start_quiet(fleet, "desktop")
+    await desktop.peers.join(token, mailbox=str(folder))
+    await look(laptop)
+    for device in (laptop, desktop):
+        await device.stop()
+        assert (device.folder / "mailbox_pairing").stat().st_mode & 0o777 == 0o600
+        for file in device.folder.glob("placet.db*"):
+            assert offer.secret not in file.read_bytes()
+        await device.start()
+    for blob in folder.rglob("*"):
+        assert blob.is_dir() or offer.secret not in blob.read_bytes()
+        assert blob.is_dir() or b"desktop" not in blob.read_bytes()
+
+
+@pytest.mark.parametrize("ends", ["before", "after"])
+@pytest.mark.parametrize("who", ["laptop", "desktop"])
+async def test_either_process_may_end_at_each_use_of_the_folder(
+    fleet: Fleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, who: str, ends: str
+):
+    folder = tmp_path / "box"
+    laptop = await make_inviter(fleet, folder)
+    await laptop.add("of laptop", count=3)
+    token = await invite(laptop)
+    await laptop.stop()
+    desktop = await start_quiet(fleet, "desktop")
+    await desktop.peers.join(token, mailbox=str(folder))
+    await switch(desktop, laptop)
+    run = FolderCarrier._run
+    left = 0
+
+    async def run_until_death(self: FolderCarrier, work: object) -> object:
+        nonlocal left
+        left -= 1
+        if left == 0 and ends == "before":
+            raise CarrierFault(foreign_text("the process ends here"))
+        outcome = await run(self, work)  # type: ignore[arg-type]
+        if left == 0:
+            raise CarrierFault(foreign_text("the process ends here"))
+        return outcome
+
+    monkeypatch.setattr(FolderCarrier, "_run", run_until_death)
+    devices = {"laptop": laptop, "desktop": desktop}
+    for uses in range(1, 12):
+        for name, other in (("laptop", "desktop"), ("desktop", "laptop")):
+            left = uses if name == who else 0
+            try:
+                await look(devices[name])
+            except CarrierFault:
+                pass
+            left = 0
+            await switch(devices[name], devices[other])
+    await meet_in_turns(laptop, desktop)
+    await assert_joined(laptop, desktop)
+    assert invitation_blobs(folder, token) == []
+    assert len(await laptop.titles()) == 3
