@@ -76,7 +76,7 @@ class PeerNetwork:
         self._port = 0
         self._limits = limits = limits or PeerLimits()
         trust = ListenerTrust(identity.file, self._is_inviting)
-        self._connector = connector = Connector(identity, limits)
+        self._connector = Connector(identity, limits)
         self._members = members = RosterCache(db, identity.device, trust, clock)
         self.links = LinkRegistry(db, notifier, identity.device, clock.now_ms, limits, shortfall=shortfall)
         static = [str(addresses.parse(address)) for address in settings.peers.static]
@@ -98,28 +98,12 @@ class PeerNetwork:
         self._keys = SealingKeyFile(identity.file.parent, clock.now_ms, clock.randomness)
         self._carriers = CarrierChoice(SecretFile(identity.file.parent), clock.randomness)
         self._pairing_file = PairingFile(identity.file.parent)
-        self._inviter = MailboxInviter(
-            db,
-            clock,
-            identity=identity,
-            members=members,
-            carriers=self._carriers,
-            file=self._pairing_file,
-            own_name=own_name,
-        )
+        self._inviter = self._make_inviter(clock, identity, own_name)
         self.mailboxes = self._make_mailboxes(clock, identity, settings.mailbox, shortfall)
         self.bundles = Bundles(self.mailboxes, members, clock)
         self._interfaces = network_interfaces.NetworkWatch(clock, self._on_network_change)
         self._watching: asyncio.Task[None] | None = None
-        self._admission = Admission(
-            db,
-            clock,
-            identity=identity,
-            members=members,
-            connector=connector,
-            name=own_name,
-            limits=limits,
-        )
+        self._admission = self._make_admission(clock, identity, own_name)
         self.invitations = self._make_invitations(clock, identity)
         self.joiner = self._make_joiner(clock, identity, settings.mailbox)
         self._listener = Listener(
@@ -141,6 +125,28 @@ class PeerNetwork:
             static=static,
             discovered=self._discovered_addresses,
             roster_applied=self._on_roster_applied,
+            limits=self._limits,
+        )
+
+    def _make_inviter(self, clock: Clock, identity: Identity, own_name: str) -> MailboxInviter:
+        return MailboxInviter(
+            self._db,
+            clock,
+            identity=identity,
+            members=self._members,
+            carriers=self._carriers,
+            file=self._pairing_file,
+            own_name=own_name,
+        )
+
+    def _make_admission(self, clock: Clock, identity: Identity, own_name: str) -> Admission:
+        return Admission(
+            self._db,
+            clock,
+            identity=identity,
+            members=self._members,
+            connector=self._connector,
+            name=own_name,
             limits=self._limits,
         )
 
