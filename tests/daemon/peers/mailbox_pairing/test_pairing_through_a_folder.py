@@ -290,7 +290,7 @@ async def test_either_process_may_end_at_each_use_of_the_folder(
         left -= 1
         if left == 0 and ends == "before":
             raise CarrierFault(foreign_text("the process ends here"))
-        outcome = await run(self, work)  # type: ignore[arg-type]
+        outcome: object = await run(self, work)  # type: ignore[arg-type]
         if left == 0:
             raise CarrierFault(foreign_text("the process ends here"))
         return outcome
