@@ -152,3 +152,15 @@ def test_a_token_is_drawn_where_it_fits():
     assert drawn[0] == "█" * 41
     assert qr_lines(text, Display(width=40)) == []
     assert qr_lines(text, Display(unicode=False)) == []
+
+
+def test_a_token_for_a_mailbox_is_asked_for_by_the_name_of_that(placet: Placet, control: FakeControl):
+    control.answers("POST /v1/invitations", INVITED | {"code": None, "token": "T" * 40, "address": ""})
+    result = placet("pair", "--invite", "--mailbox", "box")
+    assert (result.status, result.out) == (0, "T" * 40 + "\n")
+    assert "placet join --mailbox FOLDER" in result.err
+    assert control.asked("POST /v1/invitations")[0].body == {"by": "token", "mailbox": "box"}
+    # A code is never tried through a mailbox.
+    refused = placet("pair", "--mailbox", "box")
+    assert refused.status == 2
+    assert "--invite" in refused.err
