@@ -13,7 +13,7 @@ from daemon.agents.tools.table import ANSWER_QUESTION, TOOLS, CallMode, tool_des
 from daemon.journal import search, tasks
 from daemon.journal.references import entities
 from daemon.journal.views.structures import Task
-from daemon.refusal import RefusalCode, Refused
+from daemon.refusal import RefusalCode, Refused, not_found_refusal
 from store.fold.entity import Entity
 from store.sentence import sentence
 from store.snapshot import Snapshot
@@ -82,7 +82,7 @@ class CallableTool(Struct, frozen=True, kw_only=True):
 
 def readable_task(snapshot: Snapshot, agent: EntityId, ref: str, now_ms: int) -> ReadableTask:
     """Return a task by its id or title. Raises Refused if there is none, or none that the agent may read."""
-    task = _find_task(snapshot, ref)
+    task = find_task_unnamed(snapshot, ref)
     refusal = category_refusal(snapshot, snapshot.entity(agent), task)
     if refusal is not None:
         raise Refused(RefusalCode.FORBIDDEN, refusal)
@@ -102,14 +102,19 @@ def readable_task(snapshot: Snapshot, agent: EntityId, ref: str, now_ms: int) ->
     )
 
 
-def _find_task(snapshot: Snapshot, ref: str) -> Entity:
-    """Find a task. Raises Refused without the titles that `ref` could mean: some may be out of scope."""
+def find_task_unnamed(snapshot: Snapshot, ref: str) -> Entity:
+    """Find a task. Raises Refused without the title of any: what `ref` could mean may be out of scope."""
     try:
         return entities.find_task(snapshot, ref)
     except Refused as refused:
-        if refused.code is not RefusalCode.AMBIGUOUS:
-            raise
-        raise Refused(refused.code, refused.sentence, sentence("more-of-id", "give more of the id")) from None
+        match refused.code:
+            case RefusalCode.AMBIGUOUS:
+                hint = sentence("more-of-id", "give more of the id")
+                raise Refused(refused.code, refused.sentence, hint) from None
+            case RefusalCode.NOT_FOUND:
+                # A removed task is refused with its title.
+                raise not_found_refusal("task", ref) from None
+        raise
 
 
 def _notes(details: Task) -> list[ReadableEntry]:

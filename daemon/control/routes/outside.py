@@ -328,7 +328,7 @@ class OutsideRoutes:
 
     def _propose(self, tx: Transaction, call: Call[NewProposals, Nothing]) -> ProposedSet:
         agent, body = find_external_agent(tx, call.body.agent), call.body
-        task = None if body.task is None else entities.find_task(tx, body.task).id
+        task = None if body.task is None else readable_tasks.find_task_unnamed(tx, body.task).id
         return proposals.propose(tx, agent, task, body, self._limits)
 
     def _own_requests(self, snapshot: Snapshot, call: Call[Nothing, RequestsQuery]) -> OwnRequests:

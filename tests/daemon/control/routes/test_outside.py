@@ -223,6 +223,25 @@ async def test_a_program_reads_tasks_of_its_scope_alone(api: Api) -> None:
     assert (await api.ask("GET", "/v1/readable-tasks?agent=Claude")).status == 409
 
 
+async def test_no_refusal_of_a_program_names_a_task_that_it_did_not_name(api: Api) -> None:
+    """Old: proposing on what two titles begin with listed both, and a removed task was named by its id."""
+    await api.ask("POST", "/v1/external-agents", {"name": "Claude"})
+    for title in ("Call the doctor", "Call Ana"):
+        await api.ask("POST", "/v1/tasks", {"title": title, "category": "Health"})
+    removed = (await api.ask("POST", "/v1/tasks", {"title": "Call the lawyer"})).json["id"]
+    assert (await api.ask("DELETE", f"/v1/tasks/{removed}")).status == 200
+    await api.ask("PATCH", "/v1/external-agents/Claude", {"scope": "none"})
+    change = {"tool": "update_task_estimate", "args": {"minutes": 30}}
+    for ref, status in ((removed, 404), ("Call", 409)):
+        proposal = {"agent": "Claude", "task": ref, "key": "k", "changes": [change]}
+        for answer in (
+            await api.ask("POST", "/v1/proposals", proposal),
+            await api.ask("GET", f"/v1/readable-tasks/{ref}?agent=Claude"),
+        ):
+            words = str(answer.json)
+            assert (answer.status, "doctor" in words, "lawyer" in words) == (status, False, False)
+
+
 async def test_the_tools_are_those_that_wait_and_that_the_policy_allows(api: Api) -> None:
     await api.ask("POST", "/v1/external-agents", {"name": "Claude"})
     names = [tool["name"] for tool in (await api.ask("GET", "/v1/external-agents/Claude/tools")).json]
