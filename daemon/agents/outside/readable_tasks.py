@@ -8,7 +8,15 @@ from typing import Any, Final
 from msgspec import Struct
 
 from daemon.agents.deciding.waiting_items import list_waiting_items
-from daemon.agents.tools.policy import Ruling, category_refusal, ruling_on
+from daemon.agents.tools.policy import (
+    ALL_TASKS,
+    ASKS_ONLY,
+    NO_TASKS,
+    Ruling,
+    category_refusal,
+    ruling_on,
+    scope_of,
+)
 from daemon.agents.tools.table import ANSWER_QUESTION, TOOLS, CallMode, tool_description
 from daemon.journal import search, tasks
 from daemon.journal.references import entities
@@ -81,11 +89,8 @@ class CallableTool(Struct, frozen=True, kw_only=True):
 
 
 def readable_task(snapshot: Snapshot, agent: EntityId, ref: str, now_ms: int) -> ReadableTask:
-    """Return a task by its id or title. Raises Refused if there is none, or none that the agent may read."""
-    task = find_task_unnamed(snapshot, ref)
-    refusal = category_refusal(snapshot, snapshot.entity(agent), task)
-    if refusal is not None:
-        raise Refused(RefusalCode.FORBIDDEN, refusal)
+    """Return a task that the agent may read. Raises Refused as `find_task_in_scope` does."""
+    task = find_task_in_scope(snapshot, agent, ref)
     details = tasks.show(snapshot, id_to_text(task.id))
     return ReadableTask(
         id=details.id,
@@ -102,8 +107,27 @@ def readable_task(snapshot: Snapshot, agent: EntityId, ref: str, now_ms: int) ->
     )
 
 
-def find_task_unnamed(snapshot: Snapshot, ref: str) -> Entity:
-    """Find a task. Raises Refused without the title of any: what `ref` could mean may be out of scope."""
+def find_task_in_scope(snapshot: Snapshot, agent: EntityId, ref: str) -> Entity:
+    """Find a task by its id or title, or by its whole id alone if the agent may read some categories only.
+
+    Raises Refused: forbidden if the agent works on no task, not_found, ambiguous. No refusal tells whether
+    there is a task that the agent may not read.
+    """
+    entity = snapshot.entity(agent)
+    scope = NO_TASKS if entity is None else scope_of(entity)
+    if scope == NO_TASKS:
+        raise Refused(RefusalCode.FORBIDDEN, ASKS_ONLY)
+    if scope == ALL_TASKS:
+        return _find_task_unnamed(snapshot, ref)
+    task = entities.entity_by_full_id(snapshot, ref)
+    if task is None or task.kind != "task" or not task.visible or category_refusal(snapshot, entity, task):
+        hint = sentence("agent-names-by-id", "name a task that this agent may read by its whole id")
+        raise not_found_refusal("task", ref, hint)
+    return task
+
+
+def _find_task_unnamed(snapshot: Snapshot, ref: str) -> Entity:
+    """Find a task. Raises Refused without the title of any: two may be meant, or a removed one."""
     try:
         return entities.find_task(snapshot, ref)
     except Refused as refused:

@@ -30,6 +30,9 @@ SCOPE_FIELD: Final = "scope"
 
 ALL_TASKS, CATEGORIES, NO_TASKS = SCOPES = ("all", "categories", "none")
 
+ASKS_ONLY: Final = sentence("agent-asks-only", "this agent may only ask for permissions, and work on no task")
+"""Why an agent of the tightest scope may not work on a task."""
+
 
 class Ruling(IntEnum):
     """What becomes of a call; a higher value is tighter."""
@@ -143,7 +146,7 @@ def category_refusal(snapshot: Snapshot, agent: Entity | None, task: Entity | No
     if scope == ALL_TASKS:
         return None
     if scope == NO_TASKS:
-        return sentence("agent-asks-only", "this agent may only ask for permissions, and work on no task")
+        return ASKS_ONLY
     allowed = set(names.member_ids(agent, CATEGORIES_FIELD))
     category = None if task.id == agent.id else names.category_id_of(task)
     # No category is a choice too: it lets the agent work on tasks without a category, and on no others.

@@ -327,8 +327,8 @@ class OutsideRoutes:
     # -- proposals ------------------------------------------------------------------------------------
 
     def _propose(self, tx: Transaction, call: Call[NewProposals, Nothing]) -> ProposedSet:
-        agent, body = find_external_agent(tx, call.body.agent), call.body
-        task = None if body.task is None else readable_tasks.find_task_unnamed(tx, body.task).id
+        agent, body = self._active_agent(tx, call.body.agent), call.body
+        task = None if body.task is None else readable_tasks.find_task_in_scope(tx, agent, body.task).id
         return proposals.propose(tx, agent, task, body, self._limits)
 
     def _own_requests(self, snapshot: Snapshot, call: Call[Nothing, RequestsQuery]) -> OwnRequests:

@@ -17,8 +17,7 @@ AGENT, THREAD = "OpenAI", "weekly mail"
 
 @function_tool(needs_approval=True)
 def send_mail(to: str, text: str) -> str:
-    """Send a mail."""
-    # Here it would be sent.
+    """Send a mail; this one only pretends to."""
     return f"sent to {to}: {text}"
 
 
@@ -27,16 +26,14 @@ agent = Agent(name="Secretary", instructions="Write short mails.", tools=[send_m
 
 def decide_all(state: RunState) -> bool:
     """Ask about each interruption; put the verdicts into the state if all are there, else return False."""
-    items = state.get_interruptions()
-    verdicts = [
-        verdict_on(AGENT, f"{THREAD} {item.call_id}", item.name, json.loads(item.arguments)) for item in items
-    ]
+    calls = [(item, json.loads(item.arguments)) for item in state.get_interruptions()]
+    verdicts = [verdict_on(AGENT, f"{THREAD} {item.call_id}", item.name, args) for item, args in calls]
     if None in verdicts:
         return False
-    for item, verdict in zip(items, verdicts, strict=True):
+    for (item, args), verdict in zip(calls, verdicts, strict=True):
         if not verdict["allowed"]:
             state.reject(item, rejection_message=verdict["reason"])
-        elif verdict["args"] == json.loads(item.arguments):
+        elif verdict["args"] == args:
             state.approve(item)
         else:
             # The SDK calls what the model asked for: what the person edited has to be asked for anew.

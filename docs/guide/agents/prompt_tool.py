@@ -9,8 +9,11 @@ Needs Placet with its extra `mcp`, and the agent: placet agent add Claude --scop
 import asyncio
 import json
 from typing import Any
+from uuid import uuid4
 
 from mcp.server import MCPServer
+
+SESSION = f"prompt tool {uuid4()}"
 
 server = MCPServer("ask")
 
@@ -20,7 +23,7 @@ async def permission(tool_name: str, input: dict[str, Any], tool_use_id: str = "
     """Ask the person whether a tool may be called."""
     call = {
         "hook_event_name": "PermissionRequest",
-        "session_id": "prompt tool",
+        "session_id": SESSION,
         "tool_name": tool_name,
         "tool_input": input,
         **({"tool_use_id": tool_use_id} if tool_use_id else {}),

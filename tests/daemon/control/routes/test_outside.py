@@ -117,7 +117,7 @@ async def test_limits_and_scope_are_shown_and_changed(api: Api) -> None:
         "PATCH", "/v1/external-agents/Claude", {"scope": "none", "daily_limits": {"proposals": 0}}
     )
     assert edited.json["scope"] == "none"
-    assert (await propose(api, "Claude")).status in {201, 409}
+    assert (await propose(api, "Claude")).status == 403
     assert (await api.ask("PATCH", "/v1/external-agents/Claude", {"scope": "most"})).status == 400
     assert [agent["name"] for agent in (await api.ask("GET", "/v1/external-agents")).json] == ["Claude"]
 
@@ -216,30 +216,63 @@ async def test_a_program_reads_tasks_of_its_scope_alone(api: Api) -> None:
     assert (ambiguous.status, "doctor" in str(ambiguous.json)) == (409, False)
     await api.ask("PATCH", "/v1/external-agents/Claude", {"scope": "categories"})
     assert await titles() == await titles("&q=call") == ["Call Ana"]
-    assert (await api.ask("GET", f"/v1/readable-tasks/{health}?agent=Claude")).status == 403
+    assert (await api.ask("GET", f"/v1/readable-tasks/{health}?agent=Claude")).status == 404
+    assert (await api.ask("GET", f"/v1/readable-tasks/{other}?agent=Claude")).json["title"] == "Call Ana"
     await api.ask("PATCH", "/v1/external-agents/Claude", {"scope": "none"})
+    assert (await api.ask("GET", f"/v1/readable-tasks/{other}?agent=Claude")).status == 403
     assert await titles() == []
     await api.ask("POST", "/v1/external-agents/Claude/pause", {})
     assert (await api.ask("GET", "/v1/readable-tasks?agent=Claude")).status == 409
 
 
-async def test_no_refusal_of_a_program_names_a_task_that_it_did_not_name(api: Api) -> None:
-    """Old: proposing on what two titles begin with listed both, and a removed task was named by its id."""
+@pytest.mark.parametrize(
+    ("scope", "statuses"),
+    [
+        ("none", {"removed": 403, "two": 403, "one": 403, "whole id": 403, "nothing": 403}),
+        ("categories", {"removed": 404, "two": 404, "one": 404, "whole id": 404, "nothing": 404}),
+        ("all", {"removed": 404, "two": 409, "nothing": 404}),
+    ],
+)
+async def test_no_refusal_of_a_program_tells_of_a_task_that_it_may_not_read(
+    api: Api, scope: str, statuses: dict[str, int]
+) -> None:
+    """Old: proposing on what two titles begin with listed both, and a removed task was named by its id.
+
+    A part of a title told whether a task has it, because only that of a task was refused as out of scope.
+    """
     await api.ask("POST", "/v1/external-agents", {"name": "Claude"})
-    for title in ("Call the doctor", "Call Ana"):
-        await api.ask("POST", "/v1/tasks", {"title": title, "category": "Health"})
-    removed = (await api.ask("POST", "/v1/tasks", {"title": "Call the lawyer"})).json["id"]
-    assert (await api.ask("DELETE", f"/v1/tasks/{removed}")).status == 200
-    await api.ask("PATCH", "/v1/external-agents/Claude", {"scope": "none"})
+    ids = [
+        (await api.ask("POST", "/v1/tasks", {"title": title, "category": "Health"})).json["id"]
+        for title in ("Call the doctor", "Call the lawyer", "Ask Ana")
+    ]
+    assert (await api.ask("DELETE", f"/v1/tasks/{ids[1]}")).status == 200
+    await api.ask("POST", "/v1/tasks", {"title": "Call the plumber", "category": "Health"})
+    refs = {"removed": ids[1], "two": "Call", "one": "Ask", "whole id": ids[0], "nothing": "Swim"}
+    await api.ask("PATCH", "/v1/external-agents/Claude", {"scope": scope})
     change = {"tool": "update_task_estimate", "args": {"minutes": 30}}
-    for ref, status in ((removed, 404), ("Call", 409)):
+    for name, status in statuses.items():
+        ref = refs[name]
         proposal = {"agent": "Claude", "task": ref, "key": "k", "changes": [change]}
         for answer in (
             await api.ask("POST", "/v1/proposals", proposal),
             await api.ask("GET", f"/v1/readable-tasks/{ref}?agent=Claude"),
         ):
             words = str(answer.json)
-            assert (answer.status, "doctor" in words, "lawyer" in words) == (status, False, False)
+            shown = [word for word in ("doctor", "lawyer", "plumber", "Ana", "Health") if word in words]
+            assert (name, answer.status, shown) == (name, status, [])
+
+
+async def test_a_program_that_nobody_let_in_is_refused_before_any_task_is_looked_up(api: Api) -> None:
+    await api.ask("POST", "/v1/external-agents/register", {"name": "Claude"})
+    await api.ask("POST", "/v1/tasks", {"title": "Ask Ana"})
+    for ref in ("Ask", "Swim"):
+        change = {"tool": "update_task_estimate", "args": {"minutes": 30}}
+        proposal = {"agent": "Claude", "task": ref, "key": "k", "changes": [change]}
+        answers = (
+            await api.ask("POST", "/v1/proposals", proposal),
+            await api.ask("GET", f"/v1/readable-tasks/{ref}?agent=Claude"),
+        )
+        assert [answer.status for answer in answers] == [409, 409]
 
 
 async def test_the_tools_are_those_that_wait_and_that_the_policy_allows(api: Api) -> None:
