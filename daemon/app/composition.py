@@ -50,6 +50,7 @@ from daemon.control.routes.transfers.exports import ExportRoutes
 from daemon.control.routes.transfers.jsonl_import import JsonlImportRoutes
 from daemon.control.server import ControlServer
 from daemon.disk import DiskFloor
+from daemon.formats.importing import Imports
 from daemon.journal.human_input import HumanInput
 from daemon.language import chosen_language
 from daemon.notifier import BurstNotifier, Notifier
@@ -145,6 +146,7 @@ class Daemon:
             self._peers.links.divergences.agreeing_peers,
         )
         self._access = BrowserAccess(clock.now_ms, clock.monotonic_s, clock.randomness)
+        self._imports = Imports(self._store, local_zone(), clock.now_ms)
         self._page: PageServer | None = None
         self._control: ControlServer | None = None
         self._agents: asyncio.Task[None] | None = None
@@ -263,7 +265,7 @@ class Daemon:
             *links.routes(),
             *labels.routes(),
             *preferences.routes(),
-            *imports.routes(self._store, local_zone(), now_ms),
+            *imports.routes(self._imports),
             *ExportRoutes(self._store, self._data, self._floor, local_zone()).routes(),
             *JsonlImportRoutes(self._store, self._data, self._floor).routes(),
             *agents.routes(),

@@ -10,6 +10,7 @@ from typing import Final
 
 import click
 
+from daemon import text_files
 from daemon.cli.api.command_error import CommandError
 from daemon.cli.translation import _, gettext_noop
 
@@ -51,10 +52,9 @@ def _decode(text: bytes, what: str) -> str:
 def decode_utf8(text: bytes, where: str, otherwise: str = "") -> str:
     """Decode UTF-8, with or without a byte order mark. Raises `CommandError` with the line of the fault."""
     try:
-        return text.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = text.count(b"\n", 0, error.start) + 1
-        message = _("{where} is not UTF-8 at line {line}").format(where=source_name(where), line=line)
+        return text_files.decode_utf8(text)
+    except text_files.NotUtf8 as error:
+        message = _("{where} is not UTF-8 at line {line}").format(where=source_name(where), line=error.line)
         raise CommandError("usage", message, otherwise or _("convert it first")) from error
 
 

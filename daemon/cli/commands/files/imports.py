@@ -25,23 +25,15 @@ from daemon.cli.terminal.standard_input import (
 from daemon.cli.translation import _, gettext_noop
 from daemon.cli.views.files.exports import progress_line
 from daemon.cli.views.files.imports import import_lines, import_rows, underway_line
+from daemon.text_files import FORMATS_BY_ENDING, JSON_LINES, format_by_ending
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from daemon.cli.terminal.output import Output
 
-_LINES: Final = "jsonl"
 _AUTO: Final = "auto"
-_FORMATS: Final = (_AUTO, "icalendar", _LINES, "markdown", "taskwarrior", "todotxt")
-_BY_ENDING: Final = {
-    ".ics": "icalendar",
-    ".jsonl": _LINES,
-    ".md": "markdown",
-    ".markdown": "markdown",
-    ".json": "taskwarrior",
-    ".txt": "todotxt",
-}
+_FORMATS: Final = (_AUTO, "icalendar", JSON_LINES, "markdown", "taskwarrior", "todotxt")
 _WAIT_S: Final = 600.0
 # A million lines need minutes, and the daemon answers only when it is done.
 _LINES_WAIT_S: Final = 4 * 3600.0
@@ -85,8 +77,8 @@ def import_command(
     If one line cannot be read, nothing is imported. A long file is imported in parts, between which other
     work goes on. If something ends it half-way, the same import again brings the rest.
     """
-    format = _format_by_ending(file) if format == _AUTO else format  # noqa: A001 - likewise
-    if format == _LINES:
+    format = _format_of(file) if format == _AUTO else format  # noqa: A001 - likewise
+    if format == JSON_LINES:
         with _open_file(file) as opened:
             size = os.fstat(opened.fileno()).st_size
             answer = client.upload(
@@ -101,13 +93,14 @@ def import_command(
     output.write_answer(answer, lambda report, display: import_lines(report, dry_run, display), import_rows)
 
 
-def _format_by_ending(file: str) -> str:
-    ending = os.path.splitext(file)[1].lower()
-    if ending not in _BY_ENDING:
-        text = ", ".join(_BY_ENDING)
-        message = _("{file} has none of the endings {known}").format(file=file, known=text)
+def _format_of(file: str) -> str:
+    named_format = format_by_ending(file)
+    if named_format is None:
+        message = _("{file} has none of the endings {known}").format(
+            file=file, known=", ".join(FORMATS_BY_ENDING)
+        )
         raise CommandError("usage", message, _("name the format instead of auto"))
-    return _BY_ENDING[ending]
+    return named_format
 
 
 def _open_file(file: str) -> IO[bytes]:

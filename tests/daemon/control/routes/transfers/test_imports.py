@@ -13,6 +13,7 @@ import pytest
 
 from daemon.control.routes.transfers import imports
 from daemon.formats.core.importer import PART_ELEMENTS
+from daemon.formats.importing import Imports
 from tests.daemon.control.conftest import Answer, Api
 from tests.support.fleet import START_MS
 
@@ -23,7 +24,7 @@ LONG = "".join(f"# Task {n}\n\nwords\n\n" for n in range(SECTIONS))
 @pytest.fixture
 async def importing(tmp_path: Path) -> AsyncIterator[Api]:
     api = Api(tmp_path, [])
-    api.routes += imports.routes(api.store, UTC, lambda: START_MS)
+    api.routes += imports.routes(Imports(api.store, UTC, lambda: START_MS))
     await api.start()
     yield api
     await api.stop()
@@ -111,7 +112,7 @@ async def test_a_file_with_faults_is_refused_with_each_of_them(importing: Api):
 
 async def test_a_dry_run_only_reads_also_below_the_floor(tmp_path: Path):
     api = Api(tmp_path, [])
-    api.routes += imports.routes(api.store, UTC, lambda: START_MS)
+    api.routes += imports.routes(Imports(api.store, UTC, lambda: START_MS))
     api.floor = 1 << 62
     await api.start()
     tried = await api.ask("POST", "/v1/import", request(dry_run=True), key="k")

@@ -1,0 +1,37 @@
+"""What a file is by its name and its bytes.
+
+Never asks what the commands and the page say of it: their tests do.
+"""
+
+import pytest
+
+from daemon import text_files
+
+
+@pytest.mark.parametrize(
+    ("name", "format_"),
+    [
+        ("TODO.md", "markdown"),
+        ("list.MARKDOWN", "markdown"),
+        ("a.b.txt", "todotxt"),
+        ("tasks.json", "taskwarrior"),
+        ("calendar.ics", "icalendar"),
+        ("all.jsonl", text_files.JSON_LINES),
+        ("photo.jpg", None),
+        ("txt", None),
+        (".txt", None),
+        ("", None),
+    ],
+)
+def test_the_ending_of_a_name_says_the_format(name: str, format_: str | None):
+    assert text_files.format_by_ending(name) == format_
+
+
+def test_a_byte_order_mark_is_no_part_of_the_text():
+    assert text_files.decode_utf8("\ufeffcafé".encode()) == "café"
+
+
+def test_the_line_that_is_no_text_is_named():
+    with pytest.raises(text_files.NotUtf8) as fault:
+        text_files.decode_utf8(b"one\ntwo\ncaf\xe9\n")
+    assert fault.value.line == 3
