@@ -60,7 +60,8 @@ from daemon.peers.transport import addresses, identity
 from daemon.peers.transport.addresses import BadAddress
 from daemon.peers.transport.identity import IdentityError
 from daemon.web import listening
-from daemon.web.agents import agent_routes
+from daemon.web.agents import agent_routes, external_routes
+from daemon.web.agents.agent_deeds import AgentDeeds
 from daemon.web.devices import devices_routes, pairing_routes
 from daemon.web.frame.rendering import Renderer
 from daemon.web.review import review_routes
@@ -201,12 +202,14 @@ class Daemon:
             Renderer(language),
         )
         state = listening.load_state(self._data, self._clock.randomness)
+        deeds = AgentDeeds(services, self._human_input(), self._peers.devices)
         routes = [
             *devices_routes.routes(services, self._peers, self._checks().list_findings),
             *pairing_routes.routes(services, self._peers),
             *task_routes.routes(services, self._human_input(), *self._on_new_task()),
             *review_routes.routes(services, self._human_input()),
-            *agent_routes.routes(services, self._scheduler, self._settings.model.kind),
+            *agent_routes.routes(services, self._scheduler, self._settings.model.kind, deeds),
+            *external_routes.routes(services, deeds),
         ]
         self._page = PageServer(
             services, self._settings.web, self._data, state, self._clock.randomness, more_routes=routes

@@ -51,7 +51,7 @@ from store.local.recurring_timers import recurring_timers
 from store.queries import projections
 from store.sentence import Sentence, sentence, sentence_fields
 from store.snapshot import Snapshot
-from syncproto.ids import DeviceId, EntityId, id_to_text
+from syncproto.ids import DeviceId, EntityId, id_from_text, id_to_text
 
 RUNS_SHOWN = 10
 WITHOUT_EFFECT_SHOWN = 20
@@ -179,6 +179,21 @@ def list_agents(
     if states:
         agents = [agent for agent in agents if _state_of(snapshot, agent) in states]
     return [agent_details(snapshot, agent, now_ms, outlook) for agent in agents]
+
+
+def agents_page(
+    snapshot: Snapshot, now_ms: int, outlook: OutlookLookup, before: str, limit: int
+) -> list[AgentDetails]:
+    """List agents that were not destroyed, the newest first; `before` is the last id of the page before."""
+    end = id_from_text(before) if before else None
+    agents = (
+        agent.id
+        for agent in reversed(snapshot.entities("agent"))
+        if (end is None or agent.id < end)
+        and is_agent(agent.id, agent.value("task_id"))
+        and _state_of(snapshot, agent.id) != DESTROYED
+    )
+    return [agent_details(snapshot, agent, now_ms, outlook) for agent in islice(agents, limit)]
 
 
 def _state_of(snapshot: Snapshot, agent: EntityId) -> str:

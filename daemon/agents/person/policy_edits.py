@@ -31,6 +31,15 @@ def policy_by_tool(agent: Entity) -> dict[str, str]:
     return {name: ruling_on(agent, name).name.lower() for name in POLICY_TOOLS}
 
 
+def policy_choices(tool: str) -> tuple[str, ...]:
+    """Return what can become of the calls of a tool, the loosest first; `set_tool_policy` takes each."""
+    return tuple(dict.fromkeys((_own_mode(tool), *settable_policies(tool))))
+
+
+def _own_mode(tool: str) -> str:
+    return "immediate" if TOOLS[tool].mode is CallMode.IMMEDIATE else "deferred"
+
+
 def allowed_category_names(snapshot: Snapshot, agent: Entity) -> list[str]:
     """Return the names of the categories that an agent may work on; none: tasks without a category."""
     categories = (snapshot.entity(category) for category in names.member_ids(agent, CATEGORIES_FIELD))
@@ -49,7 +58,7 @@ def set_tool_policy(tx: Transaction, agent: EntityId, tool_name: str, policy: st
             sentence("tool-unknown", "no tool is called {name!r}", name=tool_name[:80]),
             sentence("one-of", "one of {choices}", choices=", ".join(POLICY_TOOLS)),
         )
-    mode_of_tool = "immediate" if TOOLS[tool].mode is CallMode.IMMEDIATE else "deferred"
+    mode_of_tool = _own_mode(tool)
     choices = (*settable_policies(tool), DEFAULT)
     if wanted not in (*choices, mode_of_tool):
         raise usage_error(

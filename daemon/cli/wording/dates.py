@@ -95,8 +95,17 @@ def full_time_words(value: object) -> str:
     if at_s is None:
         return "" if value is None else escape(value)
     moment = _local(at_s)
-    words = _("{weekday} {date}").format(weekday=_(_DAYS[moment.weekday()]), date=_full_day(moment.date()))
-    return f"{words}, {moment.hour:02}:{moment.minute:02}"
+    return f"{_weekday_words(moment)}, {moment.hour:02}:{moment.minute:02}"
+
+
+def day_words(value: object) -> str:
+    """Say the day of a moment on this machine: "Fri 20 Nov 2026"."""
+    at_s = parse_time_s(value)
+    return "" if at_s is None else _weekday_words(_local(at_s))
+
+
+def _weekday_words(moment: datetime) -> str:
+    return _("{weekday} {date}").format(weekday=_(_DAYS[moment.weekday()]), date=_full_day(moment.date()))
 
 
 def _past_words(past_s: float) -> str:

@@ -24,7 +24,7 @@ from daemon.journal.human_input import HumanInput
 from daemon.journal.references.names import find_named
 from daemon.journal.wishes import WishText
 from daemon.peers.roster import device_edits
-from daemon.peers.roster.member_records import read_members
+from daemon.peers.roster.member_records import has_other_members
 from daemon.refusal import RefusalCode, Refused, one_of, usage_error
 from store.local.run_log import AgentRun, RunStatus
 from store.sentence import sentence
@@ -378,7 +378,7 @@ def permit(tx: Transaction, agent: EntityId, body: Policy) -> None:
     for tool, policy in body.tools.items():
         policy_edits.set_tool_policy(tx, agent, tool, policy)
     policy_edits.edit_allowed_categories(tx, agent, allow=body.allow, disallow=body.disallow)
-    others = any(not member.removed for member in read_members(tx).values() if member.device != tx.device)
+    others = has_other_members(tx)
     for tool, presence in body.presence.items():
         presence_edits.set_presence(tx, agent, tool, presence, has_other_devices=others)
 

@@ -69,6 +69,13 @@ def read_members(snapshot: Snapshot) -> dict[DeviceId, Member]:
     return {member.device: member for member in members if member is not None}
 
 
+def has_other_members(snapshot: Snapshot) -> bool:
+    """Report whether a device other than this one is a member of the vault."""
+    return any(
+        not member.removed for device, member in read_members(snapshot).items() if device != snapshot.device
+    )
+
+
 def read_member(snapshot: Snapshot, device: DeviceId) -> Member | None:
     """Return a device that was ever a member, as `read_members` does; None for any other."""
     entity = snapshot.entity(roster_entity_id(device))

@@ -4,25 +4,52 @@ Never shows a model's words as Placet's own.
 """
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import msgspec
 
 from daemon.agents.person.activity import AgentMessage
 from daemon.agents.person.agent_overview import AgentDetails, RunSummary
-from daemon.cli.translation import _
+from daemon.agents.person.token_use import RunTokens
+from daemon.cli.translation import _, ngettext
 from daemon.cli.wording import terms
-from daemon.cli.wording.activity import activity_kind, kind_words, message_parts
+from daemon.cli.wording.activity import activity_kind, asked_words, kind_words, message_parts, woken_words
 from daemon.cli.wording.agents import recurrence_words, report_age_words, report_fields, report_list_words
-from daemon.cli.wording.dates import full_time_words, relative_time
+from daemon.cli.wording.dates import day_words, full_time_words, relative_time
 from daemon.cli.wording.sentences import answer_words
 
 _REPORT_LINES = ("tldr", "goal")
+_DAYS_SHOWN = 14
+STATE_TONES: Final = {"active": "green", "destroyed": "red"}
+
+
+@dataclass(frozen=True, slots=True)
+class AgentLine:
+    """An agent in the list; `facts` are when it runs next and what of it waits."""
+
+    id: str
+    name: str
+    task_title: str
+    state: str
+    tone: str
+    facts: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class LogRow:
+    """A message of an agent: its kind, its parts, and the things it touched as pairs of address and words."""
+
+    kind: str
+    parts: list[str]
+    touched: list[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class AgentPage:
-    """One agent. `facts` are pairs of a name and what is true; `report` is its paragraphs, then its lists."""
+    """One agent. `facts` are pairs of a name and what is true; `report` is its paragraphs, then its lists.
+
+    `tokens` are pairs of a day and what the model of its runs took then, the newest first.
+    """
 
     id: str
     task_id: str
@@ -35,12 +62,44 @@ class AgentPage:
     report_lists: list[tuple[str, list[str]]]
     report_age: str
     runs: list[tuple[str, str]]
-    log: list[tuple[str, list[str]]]
+    log: list[LogRow]
+    tokens: list[tuple[str, str]]
+    home: str
     is_active: bool
     is_dormant: bool
 
 
-def agent_page(details: AgentDetails, messages: list[AgentMessage], now_s: float) -> AgentPage:
+def agent_lines(agents: list[AgentDetails], now_s: float) -> list[AgentLine]:
+    """Return the agents of tasks as a list shows them."""
+    return [_agent_line(details, now_s) for details in agents]
+
+
+def _agent_line(details: AgentDetails, now_s: float) -> AgentLine:
+    facts = [
+        _waiting_words(details.pending_items),
+        _("runs next {when}").format(when=relative_time(details.next_wake_at, now_s))
+        if details.next_wake_at
+        else answer_words(cast(Any, msgspec.to_builtins(details)), "next_wake_why"),
+        "" if details.at_home else _("on {device}").format(device=details.home_device_name),
+    ]
+    return AgentLine(
+        id=details.id,
+        name=details.name or "",
+        task_title=details.task_title,
+        state=terms.agent_state(details.lifecycle),
+        tone=STATE_TONES.get(details.lifecycle, ""),
+        facts=[words for words in facts if words],
+    )
+
+
+def _waiting_words(count: int) -> str:
+    words = ngettext("{count} proposal waits", "{count} proposals wait", count)
+    return words.format(count=count) if count else ""
+
+
+def agent_page(
+    details: AgentDetails, messages: list[AgentMessage], tokens: list[RunTokens], now_s: float
+) -> AgentPage:
     """Return an agent in words; the newest run and message first."""
     agent: Any = msgspec.to_builtins(details)
     report = report_fields(details.report or {})
@@ -51,7 +110,7 @@ def agent_page(details: AgentDetails, messages: list[AgentMessage], now_s: float
         task_title=details.task_title,
         name=details.name or _("Agent"),
         state=terms.agent_state(details.lifecycle),
-        tone={"active": "green", "dormant": "", "destroyed": "red"}.get(details.lifecycle, ""),
+        tone=STATE_TONES.get(details.lifecycle, ""),
         facts=_facts(details, agent, now_s),
         report=[str(report[key]) for key in _REPORT_LINES if report.get(key)],
         report_lists=[
@@ -59,7 +118,13 @@ def agent_page(details: AgentDetails, messages: list[AgentMessage], now_s: float
         ],
         report_age=" · ".join(report_age_words(agent)),
         runs=[_run(run, now_s) for run in details.runs],
-        log=[row for message in reversed(messages) if any((row := _message(message, now_s))[1])],
+        log=[
+            row
+            for message in reversed(messages)
+            if any((row := _message(message, details.task_id, now_s)).parts)
+        ],
+        tokens=_tokens(tokens),
+        home=details.home_device_id,
         is_active=details.lifecycle in ("created", "active"),
         is_dormant=details.lifecycle == "dormant",
     )
@@ -95,9 +160,38 @@ def _run(run: RunSummary, now_s: float) -> tuple[str, str]:
     return relative_time(run.started_at, now_s), ": ".join(filter(None, words))
 
 
-def _message(message: AgentMessage, now_s: float) -> tuple[str, list[str]]:
-    """Return what kind of message it is, and its parts; none if a model only called tools."""
+def _message(message: AgentMessage, task: str, now_s: float) -> LogRow:
+    """Return a message with its parts; none if a model only called tools."""
     fields = cast(Any, msgspec.to_builtins(message))
     kind = activity_kind(fields)
-    parts = [] if kind == "said" and not message.text else message_parts(fields, now_s)
-    return kind_words(kind), [part for part in parts if part]
+    if message.trigger:
+        return LogRow("", [woken_words(fields, now_s)], [])
+    if message.kind == "user":
+        return LogRow("", [asked_words(fields, now_s)], [])
+    parts = [] if kind == "said" and not message.text else list(message_parts(fields, now_s))
+    touched = []
+    if kind == "called" and message.item_ids:
+        count = len(message.item_ids)
+        words = ngettext("its proposal", "its {count} proposals", count).format(count=count)
+        touched.append((f"/reviews/{task}", words))
+    return LogRow(kind_words(kind), [part for part in parts if part], touched)
+
+
+def _tokens(runs: list[RunTokens]) -> list[tuple[str, str]]:
+    """Return what was sent and received, a day of this machine each, the newest first."""
+    days: dict[str, tuple[int, int, int]] = {}
+    for run in runs:
+        day = day_words(run.at)
+        count, sent, received = days.get(day, (0, 0, 0))
+        days[day] = count + 1, sent + run.sent, received + run.received
+    return [
+        (
+            day,
+            ngettext(
+                "{count} run: {sent} tokens sent, {received} received",
+                "{count} runs: {sent} tokens sent, {received} received",
+                count,
+            ).format(count=count, sent=sent, received=received),
+        )
+        for day, (count, sent, received) in list(days.items())[:_DAYS_SHOWN]
+    ]

@@ -14,6 +14,7 @@ from store.sentence import foreign_text
 from syncproto.ids import EntityId, id_to_text
 from tests.support.agent_queries import agent_details_of, human_input_of, stored_agent
 from tests.support.fleet import DAY_MS, Fleet, Home
+from tests.support.patience import wait_until_async
 from tests.support.scheduler_faults import spend_idle_turns
 from tests.support.scheduler_service import serving
 
@@ -78,9 +79,8 @@ async def test_only_the_home_ends_a_pause_and_one_of_another_device_meanwhile_st
         await spend_idle_turns(service, agent)
     assert stored_agent(b, agent).lifecycle == "dormant"
     pause(b, agent, None)
-    async with serving(a) as service:
-        await spend_idle_turns(service, agent)
-    assert stored_agent(a, agent).lifecycle == "active"
+    async with serving(a):
+        await wait_until_async("the pause ends", lambda: stored_agent(a, agent).lifecycle == "active")
     fleet.sync()
     for home in (a, b):
         assert stored_agent(home, agent).lifecycle == "dormant"

@@ -1,0 +1,39 @@
+"""What an agent's runs took of its model: tokens, run by run.
+
+Never estimates: what a model did not count is not here.
+"""
+
+from msgspec import Struct
+
+from daemon.timestamps import iso_utc
+from store.snapshot import Snapshot
+from syncproto.ids import EntityId
+
+RUNS_READ_MAX = 500
+
+
+class RunTokens(Struct, frozen=True, kw_only=True):
+    """The tokens of one run. `at` is when it ended, ISO 8601 in UTC."""
+
+    at: str
+    model: str
+    sent: int
+    received: int
+
+
+def tokens_of_runs(snapshot: Snapshot, agent: EntityId) -> list[RunTokens]:
+    """Return what the newest 500 runs of an agent took, the newest first."""
+    runs = []
+    for identifier in snapshot.newest_ids_pointing_at(agent, "agent_usage", RUNS_READ_MAX):
+        usage = snapshot.entity(identifier)
+        if usage is not None and usage.created is not None:
+            sent, received = usage.value("input"), usage.value("output")
+            runs.append(
+                RunTokens(
+                    at=iso_utc(usage.created.ms),
+                    model=usage.text("model"),
+                    sent=sent if type(sent) is int else 0,
+                    received=received if type(received) is int else 0,
+                )
+            )
+    return runs

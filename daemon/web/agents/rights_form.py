@@ -1,0 +1,112 @@
+"""What a person lets an agent do, as a form: tools, what verdicts need, and categories.
+
+Never writes what the person did not change: a setting that came from another device meanwhile stays.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from multidict import MultiDictProxy
+
+from daemon.agents.person import policy_edits, presence_edits
+from daemon.agents.person.policy_edits import DEFAULT, POLICY_TOOLS, policy_choices
+from daemon.agents.person.presence_edits import ALL_TOOLS
+from daemon.agents.tools.presence import PRESENCES
+from daemon.cli.translation import _
+from daemon.cli.wording import terms
+from daemon.web.forms import refuse_form
+from store.transaction import Transaction
+from syncproto.ids import EntityId
+
+SHOWN: Final = "shown-"
+"""Before the name of a field: what the page showed in it."""
+_POLICY: Final = "policy/"
+_PRESENCE: Final = "presence/"
+_CATEGORY: Final = "category/"
+_YES: Final = "yes"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A field of which one value is chosen: `options` are pairs of a value and its words."""
+
+    field: str
+    label: str
+    chosen: str
+    options: list[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRow:
+    """A tool with what becomes of its calls, and what verdicts on them need."""
+
+    name: str
+    policy: Choice
+    presence: Choice
+
+
+@dataclass(frozen=True, slots=True)
+class Rights:
+    """What an agent may do. `categories` are triples of a field, a name, and whether it is allowed."""
+
+    presence: Choice
+    tools: list[ToolRow]
+    categories: list[tuple[str, str, bool]]
+
+
+def rights_of(
+    policy: dict[str, str], presence: dict[str, str], allowed: list[str], categories: dict[str, str]
+) -> Rights:
+    """Return the fields of the form, as an agent's settings are; `categories` are all, by id."""
+    return Rights(
+        presence=Choice(
+            f"{_PRESENCE}{ALL_TOOLS}",
+            _("Verdicts need"),
+            presence.get(ALL_TOOLS, PRESENCES[0]),
+            [(value, terms.presence_name(value)) for value in PRESENCES],
+        ),
+        tools=[_tool_row(tool, policy, presence) for tool in POLICY_TOOLS],
+        categories=[
+            (f"{_CATEGORY}{category}", name, name in allowed) for category, name in categories.items()
+        ],
+    )
+
+
+def _tool_row(tool: str, policy: dict[str, str], presence: dict[str, str]) -> ToolRow:
+    rulings = [(value, terms.policy_name(value)) for value in policy_choices(tool)]
+    needs = [(DEFAULT, _("as for all")), *((value, terms.presence_name(value)) for value in PRESENCES)]
+    return ToolRow(
+        name=tool,
+        policy=Choice(
+            f"{_POLICY}{tool}", _("What becomes of {tool}").format(tool=tool), policy.get(tool, ""), rulings
+        ),
+        presence=Choice(
+            f"{_PRESENCE}{tool}",
+            _("What verdicts on {tool} need").format(tool=tool),
+            presence.get(tool, DEFAULT),
+            needs,
+        ),
+    )
+
+
+def change_rights(
+    tx: Transaction, agent: EntityId, form: MultiDictProxy[str], *, has_other_devices: bool
+) -> None:
+    """Write what differs from what the page showed. Raises Refused as the use cases do."""
+    allow: list[str] = []
+    disallow: list[str] = []
+    for shown, before in form.items():
+        field = shown.removeprefix(SHOWN)
+        now = form.get(field, "")
+        if field == shown or now == before:
+            continue
+        name = field.partition("/")[2]
+        if field.startswith(_POLICY):
+            policy_edits.set_tool_policy(tx, agent, name, now)
+        elif field.startswith(_PRESENCE):
+            presence_edits.set_presence(tx, agent, name, now, has_other_devices=has_other_devices)
+        elif field.startswith(_CATEGORY):
+            (allow if now == _YES else disallow).append(name)
+        else:
+            raise refuse_form()
+    policy_edits.edit_allowed_categories(tx, agent, allow=allow, disallow=disallow)

@@ -1,0 +1,115 @@
+"""Agents of every make in a real browser: one is let in by keys alone, and what it may do is changed.
+
+Never repeats what tests/daemon/web asks without a browser.
+"""
+
+import http.client
+import json
+import socket
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser
+
+from tests.support.browser import WEB, Tab, browser, propose, signed_in
+from tests.support.devices import Device, MakeDevice
+
+pytestmark = [pytest.mark.e2e, pytest.mark.external("chromium")]
+
+NAME = "Claude <b>"
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with browser() as running:
+        yield running
+
+
+@pytest.fixture
+def laptop(device: MakeDevice) -> Device:
+    return device("laptop", **WEB)
+
+
+def register(device: Device, name: str = NAME) -> str:
+    """Name a program as it does itself; return the path of its page."""
+    connection = http.client.HTTPConnection("placet")
+    with closing(connection), socket.socket(socket.AF_UNIX) as opened:
+        opened.connect(device.do("paths")["socket"])
+        connection.sock = opened
+        body, headers = json.dumps({"name": name}), {"Content-Type": "application/json"}
+        connection.request("POST", "/v1/external-agents/register", body, headers)
+        agent = json.loads(connection.getresponse().read())
+    return f"/external-agents/{agent['id']}"
+
+
+def axe_findings(tab: Tab) -> list[str]:
+    """Return what axe-core finds on the page with everything unfolded."""
+    for summary in tab.page.query_selector_all("details:not([open]) > summary"):
+        summary.click()
+    violations = Axe().run(tab.page).response["violations"]
+    return [f"{finding['id']}: {finding['nodes'][0]['html']}" for finding in violations]
+
+
+def test_a_program_is_let_in_by_keys_alone(laptop: Device, chromium: Browser):
+    path = register(laptop)
+    with signed_in(chromium, laptop) as tab:
+        page = tab.page
+        page.focus("nav a[href='/agents']")
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".mark:text('waits to be let in')")
+        page.focus(f"a[href='{path}']")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("h2:text('Let it in?')")
+        page.focus("[value=admit]")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("[value=limits]")
+        assert tab.complaints == []
+    (agent,) = laptop.do("agent", "list")
+    assert (agent["name"], agent["lifecycle"]) == (NAME, "active")
+
+
+def test_what_it_may_do_is_changed_without_a_script(laptop: Device, chromium: Browser):
+    laptop.do("agent", "add", "Claude")
+    with signed_in(chromium, laptop) as tab:
+        state, address = tab.page.context.storage_state(), tab.page.url
+    with chromium.new_context(java_script_enabled=False, storage_state=state) as context:
+        page = context.new_page()
+        page.goto(address)
+        page.click("nav a[href='/agents']")
+        page.click("#others ~ ul a")
+        page.fill("[name='limit/asks']", "3")
+        page.click("[value=limits]")
+        page.click("#rights summary")
+        page.select_option("[name='policy/add_task']", "denied")
+        page.click("[value=rights]")
+        page.fill("[name=until]", "2099-01-02 09:00")
+        page.click("[value=pause]")
+        page.click("[value=resume]")
+        page.click("#end summary")
+        page.click("[value=destroy]")
+        assert page.text_content("h1 .mark") == "destroyed"
+    (agent,) = laptop.do("agent", "list")
+    assert (agent["daily_limits"]["asks"], agent["policy"]["add_task"]) == (3, "denied")
+
+
+@pytest.mark.parametrize("width", [360, 768, 1440])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing(laptop: Device, chromium: Browser, theme: str, width: int):
+    options = {"color_scheme": theme, "viewport": {"width": width, "height": 900}}
+    with signed_in(chromium, laptop, **options) as tab:
+        origin = tab.page.evaluate("location.origin")
+        paths = ["/agents", register(laptop)]
+        findings = []
+        for path in paths:
+            tab.page.goto(f"{origin}{path}")
+            findings.append(axe_findings(tab))
+        laptop.do("category", "add", "Health")
+        agent = propose(laptop, "Renew the passport")[0]["agent_id"]
+        laptop.do("agent", "admit", paths[1].rpartition("/")[2])
+        for path in ("/agents", f"/agents/{agent}", f"/agents/{agent}?log=calls", paths[1]):
+            tab.page.goto(f"{origin}{path}")
+            assert tab.page.evaluate("document.documentElement.scrollWidth") <= width
+            findings.append(axe_findings(tab))
+    assert findings == [[]] * 6
