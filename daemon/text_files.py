@@ -20,6 +20,8 @@ FORMATS_BY_ENDING: Final[Mapping[str, str]] = {
     ".json": "taskwarrior",
     ".txt": "todotxt",
 }
+FORMATS_KNOWN_BY_NAME: Final = frozenset({"markdown", "todotxt"})
+"""The formats whose lists are recognised by their name; tasks of the others have ids of their own."""
 
 
 class NotUtf8(Exception):

@@ -64,6 +64,7 @@ from daemon.web.agents import agent_routes, external_routes
 from daemon.web.agents.agent_deeds import AgentDeeds
 from daemon.web.devices import devices_routes, pairing_routes
 from daemon.web.frame.rendering import Renderer
+from daemon.web.importing import import_routes
 from daemon.web.review import review_routes
 from daemon.web.server import PageServer
 from daemon.web.services import PageServices
@@ -207,6 +208,7 @@ class Daemon:
             *devices_routes.routes(services, self._peers, self._checks().list_findings),
             *pairing_routes.routes(services, self._peers),
             *task_routes.routes(services, self._human_input(), *self._on_new_task()),
+            *import_routes.routes(services, self._imports),
             *review_routes.routes(services, self._human_input()),
             *agent_routes.routes(services, self._scheduler, self._settings.model.kind, deeds),
             *external_routes.routes(services, deeds),

@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from datetime import tzinfo
 from functools import partial
+from itertools import islice
 from typing import Final, NamedTuple
 
 from msgspec import Struct
@@ -19,6 +20,7 @@ from store.threads import StoreThreads
 
 FILE_BYTES_MAX: Final = 64 << 20
 """A whole file is one request, so that one fault in it keeps all of it out; beyond other requests' limit."""
+TITLES_SHOWN: Final = 5
 
 
 class TextFile(NamedTuple):
@@ -39,6 +41,13 @@ class Underway(Struct, frozen=True):
     name: str
     tasks: int = 0
     done: int = 0
+
+
+class Preview(NamedTuple):
+    """What an import would do, and the titles of the file's first tasks."""
+
+    result: ImportResult
+    titles: tuple[str, ...]
 
 
 class Imports:
@@ -63,6 +72,13 @@ class Imports:
         Raises Refused with every fault of the file, before anything of it is written; and if the store fails
         half-way, with how much is in the journal.
         """
+        return (await self._run(file, dry_run=dry_run)).result
+
+    async def preview(self, file: TextFile) -> Preview:
+        """Report what an import would do. Raises Refused with every fault of the file."""
+        return await self._run(file, dry_run=True)
+
+    async def _run(self, file: TextFile, *, dry_run: bool) -> Preview:
         turn = object()
         self._underway[turn] = Underway(file.format, file.name)
         try:
@@ -73,7 +89,8 @@ class Imports:
             async for result, tasks in outcome:
                 import_result, count = import_result + result, count + tasks
                 self._underway[turn] = Underway(file.format, file.name, work.tasks, count)
-            return import_result
+            titles = (task.title for part in work.parts for task in part)
+            return Preview(import_result, tuple(islice(titles, TITLES_SHOWN)))
         finally:
             del self._underway[turn]
 

@@ -4,7 +4,7 @@ Never cuts the connection of a browser that is signed in to make room for a stra
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Final
 
@@ -50,15 +50,18 @@ class Connections:
         """Return what stands before HTTP on a new connection."""
         return _Guard(self, protocol, self._limits.write_s)
 
-    def middleware(self, access: BrowserAccess) -> Middleware:
-        """Bound how long the body of a request takes, and keep places for browsers that are signed in."""
+    def middleware(self, access: BrowserAccess, own_readers: Collection[str] = ()) -> Middleware:
+        """Bound how long the body of a request takes, and keep places for browsers that are signed in.
+
+        `own_readers` are the paths whose handlers read their bodies themselves, within bounds of their own.
+        """
 
         @web.middleware
         async def middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
             transport = request.transport
             if transport is not None and access.session_of(request.cookies.get(COOKIE, "")) is not None:
                 self.keep_place(transport)
-            if request.can_read_body:
+            if request.can_read_body and request.path not in own_readers:
                 try:
                     async with asyncio.timeout(self._limits.body_s):
                         await request.read()

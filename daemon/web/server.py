@@ -21,6 +21,7 @@ from daemon.web.connections import DEFAULT_LIMITS, ConnectionLimits, Connections
 from daemon.web.forms import FORM_BYTES_MAX
 from daemon.web.frame.rendering import STATIC_PATH
 from daemon.web.history import history_routes
+from daemon.web.importing import import_routes
 from daemon.web.inbox import inbox_routes
 from daemon.web.live.page_stream import PageStreams
 from daemon.web.permissions import permission_routes
@@ -104,7 +105,7 @@ class PageServer:
                 gate.session_middleware(
                     services.access, (sign_in_routes.PATH, "/healthz"), f"{STATIC_PATH}/", signed_out
                 ),
-                self.connections.middleware(services.access),
+                self.connections.middleware(services.access, {import_routes.FILE_PATH}),
             ],
             client_max_size=FORM_BYTES_MAX,
         )

@@ -1,0 +1,70 @@
+"""What is said of an import, on a terminal and on the page: what it took, what it left out, how far it is.
+
+Never hides that a line was skipped: of many for one reason a person gets the number.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from daemon.cli.terminal.text import escape
+from daemon.cli.translation import _, ngettext
+from daemon.cli.wording.sentences import answer_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from daemon.cli.api.other_shapes import SkippedJson
+
+IMPORT_COUNTS: Final = ("tasks", "checklist_items", "entries", "others", "updated", "unchanged")
+_SKIPPED_MAX: Final = 20
+_NAMED_MAX: Final = 3
+
+
+def counts_words(report: Mapping[str, Any]) -> str:
+    """Say how many of what came new, was updated, or was there before."""
+    counts = [(key, int(report.get(key) or 0)) for key in IMPORT_COUNTS]
+    texts = [_count_words(key, count) for key, count in counts if count]
+    is_new = any(count for key, count in counts if key != "unchanged")
+    return ", ".join(texts if is_new else [_("nothing"), *texts])
+
+
+def progress_words(tasks: int, count: int) -> str:
+    """Say how far an import is; nothing is known while its file is being read."""
+    if not tasks:
+        return _("reading")
+    return ngettext("{done} of {count} task", "{done} of {count} tasks", tasks).format(
+        done=count, count=tasks
+    )
+
+
+def skipped_lines(skipped: Sequence[SkippedJson]) -> Iterator[str]:
+    """Name each that was skipped; of more than a screen of them, the first for each reason."""
+    reason_counts: dict[str, int] = {}
+    for fields in skipped:
+        reason = answer_words(fields, "why")
+        reason_counts[reason] = reason_counts.get(reason, 0) + 1
+        if len(skipped) <= _SKIPPED_MAX or reason_counts[reason] <= _NAMED_MAX:
+            yield _skipped_line(fields)
+    for reason, count in reason_counts.items():
+        if len(skipped) > _SKIPPED_MAX and count > _NAMED_MAX:
+            yield f"{_('and {count} more').format(count=count - _NAMED_MAX)}: {escape(reason)}"
+
+
+def _count_words(key: str, count: int) -> str:
+    """Say how many of what, each with its plural."""
+    words = {
+        "tasks": ngettext("{count} task", "{count} tasks", count),
+        "checklist_items": ngettext("{count} checklist item", "{count} checklist items", count),
+        "entries": ngettext("{count} note", "{count} notes", count),
+        "others": ngettext("{count} other thing", "{count} other things", count),
+        "updated": ngettext("{count} updated", "{count} updated", count),
+        "unchanged": ngettext("{count} unchanged", "{count} unchanged", count),
+    }
+    return words[key].format(count=count)
+
+
+def _skipped_line(fields: SkippedJson) -> str:
+    what, reason = escape(answer_words(fields, "what")), escape(answer_words(fields, "why"))
+    where = _("line {number}: ").format(number=fields["line"]) if fields.get("line") else ""
+    return _("skipped {what}: {why}").format(what=where + what, why=reason)

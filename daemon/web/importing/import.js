@@ -1,0 +1,64 @@
+// Lets a file be dropped anywhere on the page, and follows an import in place until it has ended.
+//
+// Never imports by itself: a dropped file is only looked at. Everything works without this file, by the buttons.
+
+import { announce, inTurn, parse, show } from "./page.js";
+
+const AGAIN_MS = 2000;
+const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+const dropForm = () => document.querySelector("form[data-drop]");
+const holdsFiles = (event) => event.dataTransfer?.types.includes("Files") && dropForm();
+
+/** Says at the field that a file is too large, before it is sent. */
+function judge(form) {
+  const field = form.querySelector("[type=file]");
+  const isLarge = (field.files[0]?.size ?? 0) > Number(form.dataset.drop);
+  field.setCustomValidity(isLarge ? form.dataset.large : "");
+  return field.reportValidity();
+}
+
+document.addEventListener("dragover", (event) => {
+  if (!holdsFiles(event)) return;
+  event.preventDefault();
+  dropForm().closest(".card").classList.add("drop");
+});
+
+document.addEventListener("dragleave", (event) => {
+  if (!event.relatedTarget) dropForm()?.closest(".card").classList.remove("drop");
+});
+
+document.addEventListener("drop", (event) => {
+  if (!holdsFiles(event)) return;
+  event.preventDefault();
+  const form = dropForm();
+  form.closest(".card").classList.remove("drop");
+  const [file] = event.dataTransfer.files;
+  if (!file) return;
+  const single = new DataTransfer();
+  single.items.add(file);
+  form.querySelector("[type=file]").files = single.files;
+  if (judge(form)) form.requestSubmit();
+});
+
+document.addEventListener("change", ({ target }) => {
+  const form = target.closest("form[data-drop]");
+  if (form) judge(form);
+});
+
+/** Asks how far the import is, as long as it goes on. */
+async function follow() {
+  while (document.querySelector("#working[data-goes-on]")) {
+    try {
+      const answer = await fetch("/import?wait=1");
+      if (answer.status === 401) return location.reload();
+      const fresh = parse(await answer.text());
+      await inTurn(async () => show(fresh, { withOutcome: false }));
+      const words = document.querySelector("#imported .good, #failed .fault, #shown strong, #working .sub");
+      announce(words?.textContent ?? "");
+    } catch {
+      await pause(AGAIN_MS);
+    }
+  }
+}
+
+follow();

@@ -1,0 +1,196 @@
+"""The routes of an import: a file is sent, what it would bring is shown, and a second form imports it.
+
+Never changes anything on a GET, and never writes what a person has not seen.
+"""
+
+from http import HTTPStatus
+from typing import Any, Final
+
+import msgspec
+from aiohttp import web
+
+from daemon.cli.translation import _
+from daemon.cli.wording.imports import counts_words, progress_words, skipped_lines
+from daemon.formats.core.importer import ImportResult
+from daemon.formats.importing import FILE_BYTES_MAX, Imports, TextFile
+from daemon.refusal import Refused
+from daemon.text_files import (
+    FORMATS_BY_ENDING,
+    FORMATS_KNOWN_BY_NAME,
+    JSON_LINES,
+    NotUtf8,
+    decode_utf8,
+    format_by_ending,
+)
+from daemon.web.forms import read_form, refuse_form
+from daemon.web.importing.import_jobs import Failed, Imported, ImportJobs, Shown, Working
+from daemon.web.importing.upload import FileTooLarge, SentFile, read_file
+from daemon.web.page_answer import page_answer
+from daemon.web.refusals import refusal_words, sentence_text, shortfall_words
+from daemon.web.services import PageServices
+
+PATH: Final = "/import"
+FILE_PATH: Final = "/import/file"
+WAIT_S: Final = 1.0
+"""So long a request waits for the end of the work; after that the page says how far it is."""
+NAME_CHARS_MAX: Final = 200
+LINES_MAX: Final = 100
+ENDINGS: Final = ", ".join(ending for ending, format_ in FORMATS_BY_ENDING.items() if format_ != JSON_LINES)
+
+
+class _Unreadable(Exception):
+    """A file that is not looked at: why, in words for a person."""
+
+
+def routes(services: PageServices, imports: Imports) -> list[web.RouteDef]:
+    """Return the routes of this room."""
+    room = _Importing(services, imports)
+    return [
+        web.get(PATH, room.show),
+        web.post(PATH, room.act),
+        web.get(FILE_PATH, room.show),
+        web.post(FILE_PATH, room.look),
+    ]
+
+
+class _Importing:
+    def __init__(self, services: PageServices, imports: Imports) -> None:
+        self._services = services
+        self._jobs = ImportJobs(imports)
+
+    async def show(self, request: web.Request) -> web.Response:
+        """Show how the import stands; with `wait`, once it has ended, or after a moment."""
+        if "wait" in request.query:
+            await self._jobs.wait(WAIT_S)
+        return await self._page()
+
+    async def look(self, request: web.Request) -> web.Response:
+        """Take a file, and find out what it would bring."""
+        try:
+            sent = await read_file(request)
+        except FileTooLarge:
+            words = _("The file has more than {limit} MiB; nothing was imported").format(
+                limit=FILE_BYTES_MAX >> 20
+            )
+            return await self._page(fault=words, status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+        if isinstance(self._jobs.stage, Working):
+            return await self._page(fault=_("Another file is being imported: wait for its end"))
+        try:
+            self._jobs.look_at(_text_file(sent))
+        except _Unreadable as unreadable:
+            self._jobs.forget()
+            return await self._page(fault=str(unreadable))
+        await self._jobs.wait(WAIT_S)
+        return _redirect()
+
+    async def act(self, request: web.Request) -> web.Response:
+        """Import what was shown, look at it under another name, or drop it."""
+        form, stage = await read_form(request), self._jobs.stage
+        deed, name = form.get("do", ""), form.get("name", "").strip()[:NAME_CHARS_MAX]
+        if deed not in ("import", "drop"):
+            raise refuse_form()
+        if not isinstance(stage, Shown) or form.get("file") != stage.digest:
+            words = _("This file is no longer at hand: choose it again")
+            return await self._page(fault=words)
+        if deed == "drop":
+            self._jobs.forget()
+        elif name and name != stage.file.name and stage.file.format in FORMATS_KNOWN_BY_NAME:
+            # Another name can be another list: what was shown is then not what would happen.
+            self._jobs.forget()
+            self._jobs.look_at(stage.file._replace(name=name))
+        elif shortfall := shortfall_words(self._services):
+            return await self._page(fault=shortfall)
+        else:
+            self._jobs.take(stage)
+        await self._jobs.wait(WAIT_S)
+        return _redirect()
+
+    async def _page(self, fault: str = "", status: HTTPStatus | None = None) -> web.Response:
+        after, stage = self._services.store.feed_end, self._jobs.stage
+        return await page_answer(
+            self._services,
+            "importing/import.html",
+            status=status or (HTTPStatus.CONFLICT if fault else HTTPStatus.OK),
+            room="tasks",
+            after=after,
+            fault=fault,
+            endings=ENDINGS,
+            bytes_max=FILE_BYTES_MAX,
+            working=self._progress() if isinstance(stage, Working) else None,
+            shown=_preview_fields(stage) if isinstance(stage, Shown) else None,
+            imported=_outcome_fields(stage) if isinstance(stage, Imported) else None,
+            failed=_refusal_fields(stage) if isinstance(stage, Failed) else None,
+        )
+
+    def _progress(self) -> dict[str, Any] | None:
+        progress, stage = self._jobs.progress(), self._jobs.stage
+        if progress is None or not isinstance(stage, Working):
+            return None
+        return {
+            "name": progress.name,
+            "imports": stage.imports,
+            "tasks": progress.tasks,
+            "done": progress.done,
+            "words": progress_words(progress.tasks, progress.done),
+        }
+
+
+def _text_file(sent: SentFile) -> TextFile:
+    """Return the file as text, with its format. Raises _Unreadable."""
+    if not sent.name:
+        raise _Unreadable(_("No file was chosen"))
+    format_ = format_by_ending(sent.name)
+    if format_ is None:
+        message = _("{file} has none of the endings {known}").format(file=sent.name, known=ENDINGS)
+        raise _Unreadable(f"{message}; {_('nothing was imported')}")
+    if format_ == JSON_LINES:
+        raise _Unreadable(_("A whole journal (.jsonl) comes in by the command `placet import auto FILE`"))
+    try:
+        text = decode_utf8(sent.content)
+    except NotUtf8 as fault:
+        message = _("{where} is not UTF-8 at line {line}").format(where=sent.name, line=fault.line)
+        raise _Unreadable(f"{message}; {_('save it as UTF-8, and choose it again')}") from fault
+    if not text.strip():
+        raise _Unreadable(f"{_('{where} is empty').format(where=sent.name)}; {_('nothing was imported')}")
+    return TextFile(format_, sent.name, text)
+
+
+def _preview_fields(shown: Shown) -> dict[str, Any]:
+    result = shown.preview.result
+    return {
+        "file": shown.digest,
+        "name": shown.file.name,
+        "named": shown.file.format in FORMATS_KNOWN_BY_NAME,
+        "titles": shown.preview.titles,
+        "has_more": result.tasks + result.updated + result.unchanged > len(shown.preview.titles),
+        "brings": bool(result.tasks or result.updated),
+        **_result_fields(result),
+    }
+
+
+def _outcome_fields(imported: Imported) -> dict[str, Any]:
+    return {"name": imported.file.name, **_result_fields(imported.result)}
+
+
+def _result_fields(result: ImportResult) -> dict[str, Any]:
+    fields: Any = msgspec.to_builtins(result)
+    lines = list(skipped_lines(fields["skipped"]))
+    return {
+        "counts": counts_words(fields),
+        "skipped": lines[:LINES_MAX],
+        "left_out": max(0, len(lines) - LINES_MAX),
+    }
+
+
+def _refusal_fields(failed: Failed) -> dict[str, Any]:
+    if not isinstance(failed.refusal, Refused):
+        return {"name": failed.name, "words": sentence_text(failed.refusal), "faults": []}
+    faults = [
+        _("line {number}: ").format(number=detail.line) * bool(detail.line) + sentence_text(detail.sentence)
+        for detail in failed.refusal.details
+    ]
+    return {"name": failed.name, "words": refusal_words(failed.refusal), "faults": faults}
+
+
+def _redirect() -> web.Response:
+    return web.Response(status=HTTPStatus.SEE_OTHER, headers={"Location": PATH})
