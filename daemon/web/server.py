@@ -27,8 +27,10 @@ from daemon.web.live.page_stream import PageStreams
 from daemon.web.permissions import permission_routes
 from daemon.web.services import PageServices
 from daemon.web.sign_in import sign_in_routes
+from daemon.web.timeline import timeline_routes
 
 STOP_WITHIN_S = 1.0
+_ROOMS = (sign_in_routes, inbox_routes, history_routes, permission_routes, board_routes, timeline_routes)
 STATIC_AGE_S = 31_536_000
 
 _log = structlog.get_logger("web")
@@ -113,7 +115,7 @@ class PageServer:
         app.router.add_get("/healthz", _healthz)
         app.router.add_get(f"{services.renderer.static_root}/{{name}}", self._static)
         app.router.add_get("/live", self._streams.serve)
-        for room in (sign_in_routes, inbox_routes, history_routes, permission_routes, board_routes):
+        for room in _ROOMS:
             app.router.add_routes(room.routes(services))
         app.router.add_routes(self._more_routes)
         return app

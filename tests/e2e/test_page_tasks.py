@@ -103,10 +103,10 @@ def test_axe_finds_nothing(laptop: Device, chromium: Browser, theme: str, width:
         propose(laptop, "Renew the passport")
         laptop.do("check", "add", "passport", "Two photos")
         ref = laptop.do("show", "passport")["id"]
-        for path in ("/tasks", "/tasks/new", f"/tasks/{ref}"):
+        for path in ("/tasks", "/tasks/new", f"/tasks/{ref}", f"/tasks/{ref}/timeline"):
             tab.page.goto(f"{origin}{path}")
             findings.append(axe_findings(tab))
-    assert findings == [[]] * 4
+    assert findings == [[]] * 5
 
 
 def test_an_agent_is_made_watched_paused_and_woken_on_the_page(laptop: Device, chromium: Browser):

@@ -12,6 +12,7 @@ from daemon.cli.terminal.text import display_width, escape, pad_right, truncate,
 from daemon.cli.translation import _, ngettext, pgettext_noop
 from daemon.cli.views.journal.agent_words import argument_lines
 from daemon.cli.wording import terms
+from daemon.cli.wording.changes import NAMING_FIELDS, is_telling
 from daemon.cli.wording.dates import relative_future_time, relative_time
 from daemon.cli.wording.proposals import VERDICTS_ON_ASKS
 from daemon.cli.wording.sentences import answer_words
@@ -28,33 +29,6 @@ if TYPE_CHECKING:
 _WHEN_WIDTH_MIN: Final = 11
 _WIDTH_MAX: Final = 100
 _TITLE_WIDTH_MIN: Final = 16
-# The field that names a thing: its heading says it.
-_NAMES: Final = ("title", "text", "name", "display_name")
-_FOR_MACHINES: Final = frozenset(
-    {
-        "task_id",
-        "checklist_id",
-        "agent_id",
-        "home_device_id",
-        "position",
-        "beacon",
-        "certificate",
-        "public_key",
-        "sealing_key",
-        "happened_at",
-        "all_notes",
-        "ask_id",
-        "args_hash",
-        "decision_id",
-        "execution_id",
-        "home",
-        "key",
-        "maker",
-        "nonce",
-        "not_after",
-        "rp_id",
-    }
-)
 # Of what is longer, only what changed is shown.
 _LONG_CHARS: Final = 60
 pgettext_noop("proposal", "took back")
@@ -117,7 +91,7 @@ def _deed_words(group: Sequence[ChangeJson], ids: dict[str, str], room: int, dis
         )
         title = truncate(escape(first.get("title") or ""), max(room - display_width(words), _TITLE_WIDTH_MIN))
         return f"{words}  {title}"
-    added = any(change.get("field") in _NAMES and change.get("before") is None for change in group)
+    added = any(change.get("field") in NAMING_FIELDS and change.get("before") is None for change in group)
     kind = terms.kind_name(first.get("kind"))
     short = escape(ids.get(first.get("entity", ""), ""))
     what = _("added {kind}").format(kind=kind) if added else kind
@@ -132,7 +106,7 @@ def _fields(group: Sequence[ChangeJson], wide: int, display: Display) -> Iterato
     margin = " " * (wide + 2)
     width = min(display.width, _WIDTH_MAX) - len(margin)
     for change in group:
-        if _is_telling(change):
+        if is_telling(change):
             yield from (margin + line for line in _lines(change, width, display))
     # One commit has one cause.
     if reason := answer_words(group[-1], "why"):
@@ -155,15 +129,6 @@ def _lines(change: ChangeJson, width: int, display: Display) -> Iterator[str]:
         )
         return
     yield f"{_what(change, display)}{newer}"
-
-
-def _is_telling(change: ChangeJson) -> bool:
-    """Leave out what only machines read, and what a new thing has by default or in its heading."""
-    field = str(change.get("field") or "")
-    if not field or field in _FOR_MACHINES or (change.get("kind") == "decision" and field != "reason"):
-        return False
-    new = change.get("before") is None and not change.get("left_out")
-    return not new or (field not in _NAMES and change.get("after") not in (None, False, "", []))
 
 
 def _what(change: ChangeJson, display: Display) -> str:

@@ -1,0 +1,224 @@
+"""A timeline in words, and its drawing, for the template.
+
+Never says in the drawing alone what a row does not say in words.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, Final, NamedTuple, cast
+
+import msgspec
+
+from daemon.agents.deciding.decision_history import DecisionRecord
+from daemon.cli.translation import _, ngettext
+from daemon.cli.wording import terms
+from daemon.cli.wording.changes import NAMING_FIELDS, is_telling
+from daemon.cli.wording.dates import full_time_words, relative_time
+from daemon.cli.wording.proposals import summary_words, verdict_words
+from daemon.cli.wording.values import author_words, field_words, value_words, with_colon
+from daemon.journal.task_timeline import Moment, Timeline
+from daemon.journal.views.structures import Change
+from daemon.web.timeline.lanes import Edge, Row, draw
+
+LINES_MAX: Final = 8
+UNDONE: Final = frozenset({"undone", "reopened"})
+_TONES: Final = {"confirmed": "green", "rejected": "red"}
+_PLAIN, _BACK, _SAME = "", "doubt", "good"
+
+
+class Line(NamedTuple):
+    """A line of a row: what it is about, and the values before and after; either may be empty."""
+
+    about: str
+    before: str
+    after: str
+
+
+class Verdict(NamedTuple):
+    """A decision in a row: the verdict, its tone, and the change that it is on."""
+
+    verdict: str
+    tone: str
+    summary: str
+
+
+class Reference(NamedTuple):
+    """Words that name another row, and its position if it is on this page, else 0."""
+
+    words: str
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineRow:
+    """One commit: who, where and when; what it did; what it was made apart from; and its drawing."""
+
+    seq: int
+    who: str
+    when: str
+    whole_time: str
+    verdicts: list[Verdict]
+    lines: list[Line]
+    left_out: int
+    apart: list[str]
+    references: list[Reference]
+    drawn: Row
+
+
+@dataclass(frozen=True, slots=True)
+class TimelinePage:
+    """A page of a timeline: its rows, and the places and names of its lanes."""
+
+    rows: list[TimelineRow]
+    width: int
+    lanes: list[int]
+    devices: list[str]
+
+
+class _Link(NamedTuple):
+    """A decision that is about an earlier one on the same change: it takes it back, or says the same."""
+
+    later: DecisionRecord
+    earlier: DecisionRecord
+    kind: str
+
+
+def timeline_page(timeline: Timeline, records: Sequence[DecisionRecord], now_s: float) -> TimelinePage:
+    """Return a timeline in words. `records` are the decisions on the task, the newest first."""
+    moments = timeline.moments
+    lanes: dict[str, int] = {}
+    for moment in reversed(moments):
+        lanes.setdefault(moment.device, len(lanes))
+    links = _links(records)
+    place = {moment.seq: index for index, moment in enumerate(moments)}
+    edges = [
+        _edge(place[link.later.seq], place[link.earlier.seq], link.kind)
+        for link in links
+        if link.later.seq in place and link.earlier.seq in place
+    ]
+    drawing = draw([lanes[moment.device] for moment in moments], edges)
+    names = {moment.device: moment.device_name for moment in moments}
+    device_of = {moment.seq: moment.device for moment in moments}
+    rows = []
+    for moment, drawn in zip(moments, drawing.rows, strict=True):
+        apart = Counter(device_of[seq] for seq in moment.apart)
+        about = [_reference(link, place, now_s) for link in links if link.later.seq == moment.seq]
+        decided = [_verdict(record) for record in records if record.seq == moment.seq]
+        rows.append(
+            _row(
+                moment,
+                verdicts=decided,
+                apart=_apart_words(apart, names),
+                references=about,
+                drawn=drawn,
+                now_s=now_s,
+            )
+        )
+    return TimelinePage(rows, drawing.width, drawing.lanes, [names[device] for device in lanes])
+
+
+def _edge(row: int, other: int, kind: str) -> Edge:
+    return Edge(min(row, other), max(row, other), kind)
+
+
+def _links(records: Sequence[DecisionRecord]) -> list[_Link]:
+    """Join each decision with the one before it on the same change that it takes back or repeats."""
+    links = []
+    newest: dict[str, DecisionRecord] = {}
+    for record in reversed(records):
+        earlier = newest.get(record.item_id)
+        if earlier is not None and record.verdict in UNDONE and earlier.verdict not in UNDONE:
+            links.append(_Link(record, earlier, _BACK))
+        elif earlier is not None and record.verdict == earlier.verdict == "confirmed":
+            links.append(_Link(record, earlier, _SAME))
+        newest[record.item_id] = record
+    return links
+
+
+def _reference(link: _Link, place: dict[int, int], now_s: float) -> Reference:
+    template = (
+        _("takes back what was decided on {device}, {when}")
+        if link.kind == _BACK
+        else _("the same as on {device}, {when}: both make one change")
+    )
+    words = template.format(device=link.earlier.device_name, when=relative_time(link.earlier.at, now_s))
+    return Reference(words, link.earlier.seq if link.earlier.seq in place else 0)
+
+
+def _verdict(record: DecisionRecord) -> Verdict:
+    fields = cast(Any, msgspec.to_builtins(record))
+    return Verdict(
+        verdict_words(fields), _TONES.get(record.verdict, _PLAIN), summary_words(fields | {"question": None})
+    )
+
+
+def _apart_words(apart: Counter[str], names: dict[str, str]) -> list[str]:
+    return [
+        ngettext(
+            "apart from {count} change on {device}: neither had seen the other",
+            "apart from {count} changes on {device}: none had seen another",
+            count,
+        ).format(count=count, device=names[device])
+        for device, count in sorted(apart.items())
+    ]
+
+
+def _row(
+    moment: Moment,
+    *,
+    verdicts: list[Verdict],
+    apart: list[str],
+    references: list[Reference],
+    drawn: Row,
+    now_s: float,
+) -> TimelineRow:
+    lines = [line for line in _lines(moment.changes) if line.about or line.after]
+    return TimelineRow(
+        seq=moment.seq,
+        who=author_words(moment.by, moment.device_name),
+        when=relative_time(moment.at, now_s),
+        whole_time=full_time_words(moment.at),
+        verdicts=verdicts,
+        lines=lines[:LINES_MAX],
+        left_out=max(0, len(lines) - LINES_MAX),
+        apart=apart,
+        references=references,
+        drawn=drawn,
+    )
+
+
+def _lines(changes: Sequence[Change]) -> list[Line]:
+    """Say what a commit changed, thing by thing: what was added with its name, then its fields."""
+    lines = []
+    for _entity, group in groupby(changes, key=lambda change: change.entity):
+        together = list(group)
+        first = together[0]
+        if first.kind == "decision":
+            continue
+        fields = [_line(change) for change in together if is_telling(cast(Any, msgspec.to_builtins(change)))]
+        # A thing is named as it was made, and otherwise as it is called now.
+        made = next(
+            (change for change in together if change.field in NAMING_FIELDS and not change.before), None
+        )
+        if made is not None or first.kind != "task":
+            kind, name = (
+                terms.kind_name(first.kind),
+                first.title if made is None else made.after or first.title,
+            )
+            about = kind if made is None else _("added {kind}").format(kind=kind)
+            lines.append(Line(with_colon(about), "", value_words(name) if name else ""))
+        lines += fields
+    return lines
+
+
+def _line(change: Change) -> Line:
+    name, field = with_colon(field_words(change.field)), change.field
+    if change.left_out:
+        return Line(name, "", _("not shown here"))
+    group, is_member, member = field.partition("_ids/")
+    if is_member:
+        return Line(with_colon(field_words(group)), "", ("+" if change.after else "-") + value_words(member))
+    before = "" if change.before is None else value_words(change.before, field)
+    return Line(name, before, value_words(change.after, field))
