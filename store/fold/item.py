@@ -12,6 +12,7 @@ from store.fold.item_name import Requirement
 from store.fold.verdicts import DecisionStatus, ItemStatus, Opinion, Verdict
 from store.log.commit_log import CommitLog
 from syncproto.commit import AuthorKind, DecodedCommit, Operation, is_valid_clock
+from syncproto.hlc import Stamp
 from syncproto.ids import ID_BYTES, DeviceId, EntityId
 from syncproto.keys import device_id_of_key
 from syncproto.vector_clock import EMPTY_CLOCK, Head, VectorClock
@@ -185,20 +186,28 @@ def read_decision(received: DecodedCommit, opinion: Opinion, log: CommitLog) -> 
     operation = next(
         candidate for candidate in received.commit.operations if candidate.entity == opinion.decision
     )
+    device = device_id_of_key(log.owner_key(received.commit.replica))
+    return decision_in(operation, opinion, received.head, received.commit.stamp, device)
+
+
+def decision_in(
+    operation: Operation, opinion: Opinion, head: Head, stamp: Stamp, device: DeviceId
+) -> Decision:
+    """Return a decision in full, from its operation; `opinion` says whether it counts."""
     fields = operation.fields
     edited, args_hash = fields.get("edited_args"), fields.get("args_hash")
     return Decision(
         id=opinion.decision,
         verdict=opinion.verdict,
         by=opinion.by,
-        device=device_id_of_key(log.owner_key(received.commit.replica)),
-        stamp_ms=received.commit.stamp.ms,
-        n=received.commit.stamp.n,
+        device=device,
+        stamp_ms=stamp.ms,
+        n=stamp.n,
         seen=opinion.seen,
         reason=_text(fields.get("reason")),
         edited_args=edited if isinstance(edited, dict) else None,
         via=_text(fields.get("via")),
-        head=received.head,
+        head=head,
         companion_of=_id_or_none(fields.get("companion_of")),
         counts=opinion.counts,
         args_hash=args_hash if isinstance(args_hash, bytes) else b"",

@@ -34,6 +34,7 @@ class SignedWrite(NamedTuple):
     signer: DeviceId
     creates: bool
     by: AuthorKind
+    entity: EntityId
 
 
 def signed_writes(snapshot: Snapshot, entity: EntityId) -> list[SignedWrite]:
@@ -48,6 +49,7 @@ def signed_writes(snapshot: Snapshot, entity: EntityId) -> list[SignedWrite]:
             device_id_of_key(snapshot.log.key_of_commit(write.head)),
             write.operation.creates,
             write.operation.by,
+            entity,
         )
         for write in operations_on(snapshot.db, entity, snapshot.log)
     ]

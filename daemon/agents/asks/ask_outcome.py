@@ -3,6 +3,8 @@
 Never looks at a clock: it says until when a permission may be used, and the caller compares.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from daemon.agents.asks.ask_record import Ask, Grant, grant_on, is_hindered, is_withdrawn, refusal_on
@@ -33,19 +35,29 @@ class AskOutcome(NamedTuple):
 
 
 def outcome_of(snapshot: Snapshot, ask: Ask, decisions: tuple[Decision, ...]) -> AskOutcome:
-    """Return how an ask was decided, as this device knows it; `decisions` are all on it.
+    """Return how an ask was decided, as this device knows it; `decisions` are all on it."""
+    return outcome_from(ask, decisions, snapshot.item_status(ask.id), partial(rule_behind, snapshot, ask))
 
-    What no person decided, and no rule that stands, is open: a daemon's word alone permits nothing. A rule
-    that was revoked since permits nothing any more that was not used.
+
+def outcome_from(
+    ask: Ask,
+    decisions: tuple[Decision, ...],
+    status: ItemStatus,
+    find_rule: Callable[[Decision], StandingRule | None],
+) -> AskOutcome:
+    """Return how an ask was decided, by all decisions that are known, and the status that they fold to.
+
+    `find_rule` returns the rule that a decision rests on, None if it rests on none. What no person decided,
+    and no rule that stands, is open: a daemon's word alone permits nothing. A rule that was revoked since
+    permits nothing any more that was not used.
     """
-    status = snapshot.item_status(ask.id)
     by_person = any(decision.counts and decision.by is AuthorKind.USER for decision in decisions)
     if by_person or is_withdrawn(decisions):
         grant = grant_on(ask, decisions) if status.status is DecisionStatus.CONFIRMED else None
         refusal = refusal_on(decisions) if status.status is DecisionStatus.REJECTED else None
         return AskOutcome(status, grant, refusal, None, ask.not_after_ms)
     for decision in decisions:
-        rule = rule_behind(snapshot, ask, decision)
+        rule = find_rule(decision)
         if rule is not None and rule.revoked is None:
             grant = Grant(decision, ask.args, ask.args_hash)
             return AskOutcome(_PERMITTED, grant, None, rule, min(ask.not_after_ms, rule.until_ms))

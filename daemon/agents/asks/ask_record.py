@@ -182,13 +182,17 @@ def genuine_use(snapshot: Snapshot, ask: Ask) -> SignedWrite | None:
 
     It need not create its entity: another member can write to the id before.
     """
-    return next(
-        (
-            write
-            for write in signed_writes(snapshot, use_id(ask.id, ask.replica))
-            if write.kind == USE and write.signer == ask.home and write.head.replica == ask.replica
-        ),
-        None,
+    writes = signed_writes(snapshot, use_id(ask.id, ask.replica))
+    return next((write for write in writes if is_use_of(ask, write)), None)
+
+
+def is_use_of(ask: Ask, write: SignedWrite) -> bool:
+    """Report whether a write tells of the use of an ask: its home device signed it, as what it asked."""
+    return (
+        write.kind == USE
+        and write.entity == use_id(ask.id, ask.replica)
+        and write.signer == ask.home
+        and write.head.replica == ask.replica
     )
 
 

@@ -15,6 +15,7 @@ from store.snapshot import Snapshot
 from store.transaction import EntityWrite, Transaction
 from syncproto.codec import Value
 from syncproto.commit import AuthorKind
+from syncproto.ids import DeviceId
 from syncproto.keys import device_id_of_key
 
 BY_RULE: Final = "rule"
@@ -62,17 +63,24 @@ def permit_by_rule(tx: Transaction, ask: Ask) -> None:
 
 
 def rule_behind(snapshot: Snapshot, ask: Ask, decision: Decision) -> StandingRule | None:
-    """Return the rule by which a device permitted an ask; None if it was not that, or the rule is none.
+    """Return the rule by which a device permitted an ask; None if it was not that, or the rule is none."""
+    if decision.rule is None:
+        return None
+    signer = device_id_of_key(snapshot.log.key_of_commit(decision.head))
+    return rule_if_permitting(ask, decision, signer, read_rule(snapshot, decision.rule))
+
+
+def rule_if_permitting(
+    ask: Ask, decision: Decision, signer: DeviceId, rule: StandingRule | None
+) -> StandingRule | None:
+    """Return the rule that a decision names if it permits the ask; `signer` has signed the decision.
 
     Everything is compared again: a decision that merely names a rule permits nothing.
     """
-    if decision.by is not AuthorKind.SYSTEM or decision.rule is None:
+    if rule is None or decision.by is not AuthorKind.SYSTEM or decision.rule != rule.id:
         return None
     if decision.verdict is not Verdict.CONFIRMED or decision.args_hash != ask.args_hash:
         return None
-    if decision.edited_args is not None or decision.option:
+    if decision.edited_args is not None or decision.option or signer != ask.home:
         return None
-    if device_id_of_key(snapshot.log.key_of_commit(decision.head)) != ask.home:
-        return None
-    rule = read_rule(snapshot, decision.rule)
-    return rule if rule is not None and covers(rule, ask) else None
+    return rule if covers(rule, ask) else None

@@ -19,6 +19,7 @@ from daemon.agents.receipts.receipt_form import (
     proof_json,
 )
 from daemon.agents.receipts.statement import statement_of
+from daemon.agents.standing.rule_record import read_rule
 from store.fold.proposal_index import parse_decision
 from store.queries.asks import signed_writes
 from store.queries.signed_runs import signed_run
@@ -32,10 +33,12 @@ _DECISIONS_MAX = PROOFS_MAX // 2
 def make_receipt(snapshot: Snapshot, name: EntityId) -> dict[str, Any]:
     """Return the receipt of a proposal or an ask. Raises ReceiptFault if nothing shows what it stands for."""
     proven = {name}
-    proofs = [_proof(snapshot, head, proven) for head in dict.fromkeys(_own_heads(snapshot, name, proven))]
+    own = dict.fromkeys(_own_heads(snapshot, name, proven))
+    proofs = [_proof(snapshot, head, proven) for head in own]
     keys = _passkeys(facts_in({"proofs": proofs})) if proofs else ()
     for passkey in dict.fromkeys(keys):
-        proofs += [_proof(snapshot, head, {passkey}) for head in _creations(snapshot, passkey)]
+        heads = [head for head in _creations(snapshot, passkey) if head not in own]
+        proofs += [_proof(snapshot, head, {passkey}) for head in heads]
     facts = facts_in({"proofs": proofs}) if proofs else []
     return {
         "format": FORMAT,
@@ -66,10 +69,17 @@ def _own_heads(snapshot: Snapshot, name: EntityId, proven: set[EntityId]) -> Ite
         yield decision.head
         if decision.rule is not None:
             proven.add(decision.rule)
-            yield from _creations(snapshot, decision.rule)
+            yield from _rule_heads(snapshot, decision.rule)
     use = None if ask is None else genuine_use(snapshot, ask)
     if use is not None:
         yield use.head
+
+
+def _rule_heads(snapshot: Snapshot, rule: EntityId) -> Iterable[Head]:
+    """Return the commit that made a rule, and the one that ended it."""
+    stored = read_rule(snapshot, rule)
+    ends = [] if stored is None or stored.revoked is None else [stored.revoked.head]
+    return [*_creations(snapshot, rule), *ends]
 
 
 def _creations(snapshot: Snapshot, entity: EntityId) -> Iterable[Head]:

@@ -100,13 +100,18 @@ def facts_in(receipt: Mapping[str, Any]) -> list[Fact]:
     if not isinstance(proofs, list) or not 0 < len(proofs) <= PROOFS_MAX:
         raise _malformed_fault()
     count = 0
-    facts = []
+    facts: list[Fact] = []
+    heads: set[Head] = set()
     for proof in proofs:
         key, nonce, commits, signature = _parts(proof)
         count += len(commits)
         if count > COMMITS_MAX:
             raise _malformed_fault()
         proven = _checked_run(key, nonce, commits, signature)
+        if proven.head in heads:
+            # What was done once must not be stated as done twice.
+            raise _malformed_fault()
+        heads.add(proven.head)
         signer = device_id_of_key(key)
         facts += [
             Fact(operation, proven.head, proven.commit.stamp.ms, proven.commit.stamp.n, signer)

@@ -3,13 +3,13 @@
 Never states what no operation says, and never that nothing else was decided.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from daemon.agents.asks.ask_record import Ask, ask_in, use_id
+from daemon.agents.asks.ask_record import Ask, ask_in
 from daemon.agents.receipts.receipt_form import Fact, ReceiptFault
-from daemon.agents.standing.rule_record import STANDING_RULE, is_creation_of_rule
+from daemon.agents.receipts.signed_verdicts import SignedDecision, judge_ask, judge_proposal
+from daemon.agents.standing.rule_record import StandingRule
 from daemon.agents.tools.arguments import ArgumentFault, Arguments
 from daemon.agents.tools.effects import args_hash, fingerprint_of, item_id, written_entity
 from daemon.agents.tools.presence import ANY
@@ -17,15 +17,16 @@ from daemon.agents.tools.table import TOOLS, validate_arguments
 from daemon.journal.fields.provenance import AUTHOR_NAMES
 from daemon.journal.views.lookup import json_value
 from daemon.timestamps import iso_utc
-from store.fold.item import Occurrence, read_occurrence
+from store.fold.item import Occurrence, decision_in, read_occurrence
 from store.fold.item_name import Presence, Requirement, name_shown_in
-from store.fold.proposal_index import ASK, CHANGE_SET, PASSKEY, ParsedDecision, parse_decision
-from store.fold.verdicts import Opinion, deciding_opinions, item_status_from
+from store.fold.proposal_index import CHANGE_SET, PASSKEY, ParsedDecision, parse_decision
+from store.fold.verdicts import Verdict
 from store.queries.asks import SignedWrite
 from store.sentence import sentence
-from syncproto.assertion import Passkey, is_asserted, passkey_in
+from syncproto.assertion import is_asserted, passkey_in
 from syncproto.codec import Value
 from syncproto.commit import AuthorKind
+from syncproto.hlc import Stamp
 from syncproto.ids import EntityId, id_to_text
 
 
@@ -48,46 +49,51 @@ def statement_of(name: EntityId, follows: EntityId | None, facts: Sequence[Fact]
         raise ReceiptFault(
             sentence("receipt-no-subject", "nothing in it shows what {id} stands for", id=id_to_text(name))
         )
-    passkeys = dict(_passkeys(facts))
+    registrations = dict(_registrations(facts))
     decisions = [
-        (fact, decision)
+        _decision(fact, parsed, subject.requirement, registrations)
         for fact in sorted(facts, key=lambda fact: (fact.stamp_ms, fact.n, fact.operation.entity))
-        if (decision := parse_decision(fact.operation)) is not None and decision.item == name
+        if (parsed := parse_decision(fact.operation)) is not None and parsed.item == name
     ]
-    opinions = [
-        decision.opinion._replace(counts=_fulfils(fact, decision, subject.requirement, passkeys))
-        for fact, decision in decisions
-    ]
+    if subject.ask is None:
+        judged = judge_proposal(decisions)
+    else:
+        judged = judge_ask(subject.ask, decisions, [_as_write(fact) for fact in facts])
+    counting = {decision.passkey for decision, counts in zip(decisions, judged.counts, strict=True) if counts}
     return subject.stated | {
         "verdicts": [
-            _verdict(fact, opinion) for (fact, _decision), opinion in zip(decisions, opinions, strict=True)
+            _verdict(decision, counts=counts)
+            for decision, counts in zip(decisions, judged.counts, strict=True)
         ],
-        "status": _status(opinions),
-        "rules": [_rule(fact) for fact in facts if _is_rule(fact)],
-        "uses": [] if subject.ask is None else [_use(fact) for fact in facts if _is_use(fact, subject.ask)],
+        "status": judged.status,
+        "rules": [_rule(rule) for rule in judged.rules],
+        "passkeys": [
+            _registration(passkey, fact) for passkey, fact in registrations.items() if passkey in counting
+        ],
+        "uses": [_use(write, is_permitted=is_permitted) for write, is_permitted in judged.uses],
     }
 
 
 def _ask(name: EntityId, facts: Iterable[Fact]) -> _Subject | None:
-    for fact in facts:
-        ask = ask_in(name, _as_write(fact)) if fact.operation.entity == name else None
-        if ask is None or fact.operation.kind != ASK:
-            continue
-        requirement = None if ask.presence is None else Requirement(ask.presence, ask.home)
-        stated = {
-            "kind": "ask",
-            "action": ask.name,
-            "args": json_value(ask.args),
-            "args_hash": ask.args_hash.hex(),
-            "title": ask.title,
-            "why": ask.why,
-            "options": list(ask.options),
-            "presence": ANY if ask.presence is None else ask.presence.value,
-            "not_after": iso_utc(ask.not_after_ms),
-            **_origin(fact, ask.agent),
-        }
-        return _Subject(stated, requirement, ask)
-    return None
+    """Return the ask under an id; the newest, if its device asked again after its database was put back."""
+    creations = [fact for fact in facts if fact.operation.entity == name]
+    asks = [(fact, ask) for fact in creations if (ask := ask_in(name, _as_write(fact))) is not None]
+    if not asks:
+        return None
+    fact, ask = max(asks, key=lambda pair: (pair[1].made_ms, pair[1].replica))
+    stated = {
+        "kind": "ask",
+        "action": ask.name,
+        "args": json_value(ask.args),
+        "args_hash": ask.args_hash.hex(),
+        "title": ask.title,
+        "why": ask.why,
+        "options": list(ask.options),
+        "presence": ANY if ask.presence is None else ask.presence.value,
+        "not_after": iso_utc(ask.not_after_ms),
+        **_origin(fact, ask.agent),
+    }
+    return _Subject(stated, None if ask.presence is None else Requirement(ask.presence, ask.home), ask)
 
 
 def _item(name: EntityId, follows: EntityId | None, facts: Iterable[Fact]) -> _Subject | None:
@@ -150,85 +156,88 @@ def _origin(fact: Fact, agent: EntityId) -> dict[str, Any]:
     return {"agent": id_to_text(agent), "at": iso_utc(fact.stamp_ms), "device": fact.signer.hex()}
 
 
-def _passkeys(facts: Iterable[Fact]) -> Iterable[tuple[EntityId, Passkey]]:
+def _registrations(facts: Iterable[Fact]) -> Iterator[tuple[EntityId, Fact]]:
     for fact in facts:
         operation = fact.operation
         passkey = passkey_in(operation.fields) if operation.kind == PASSKEY and operation.creates else None
         if passkey is not None and passkey.id == operation.entity and operation.by is AuthorKind.USER:
-            yield passkey.id, passkey
+            yield passkey.id, fact
 
 
-def _fulfils(
-    fact: Fact, decision: ParsedDecision, needed: Requirement | None, passkeys: dict[EntityId, Passkey]
-) -> bool:
-    """Report whether a decision is what its item needs (PROTOCOL.md §8)."""
-    if needed is None or decision.opinion.by is not AuthorKind.USER:
-        return needed is None
-    if needed.presence is Presence.OTHER_DEVICE:
-        return fact.signer != needed.home
-    assertion = decision.assertion
-    passkey = None if assertion is None else passkeys.get(assertion.passkey)
-    return (
-        assertion is not None and passkey is not None and is_asserted(assertion, passkey, decision.challenge)
+def _decision(
+    fact: Fact, parsed: ParsedDecision, needed: Requirement | None, registrations: Mapping[EntityId, Fact]
+) -> SignedDecision:
+    assertion = parsed.assertion
+    registration = None if assertion is None else registrations.get(assertion.passkey)
+    passkey = None if registration is None else passkey_in(registration.operation.fields)
+    is_by_passkey = (
+        assertion is not None and passkey is not None and is_asserted(assertion, passkey, parsed.challenge)
     )
+    opinion = parsed.opinion
+    match needed:
+        case None:
+            counts = True
+        case _ if opinion.by is not AuthorKind.USER:
+            counts = opinion.verdict is Verdict.RETRACTED
+        case Requirement(Presence.OTHER_DEVICE, home):
+            counts = fact.signer != home
+        case _:
+            counts = is_by_passkey
+    stamp = Stamp(fact.stamp_ms, fact.n)
+    decision = decision_in(fact.operation, opinion._replace(counts=counts), fact.head, stamp, fact.signer)
+    return SignedDecision(decision, passkey.id if passkey is not None and is_by_passkey else None)
 
 
-def _status(opinions: Sequence[Opinion]) -> str:
-    deciding = deciding_opinions(opinions)
-    status = item_status_from(Counter(opinion.verdict for opinion in deciding))
-    return "disputed" if status.disputed else status.status.value
-
-
-def _verdict(fact: Fact, opinion: Opinion) -> dict[str, Any]:
-    fields = fact.operation.fields
+def _verdict(signed: SignedDecision, *, counts: bool) -> dict[str, Any]:
+    decision = signed.decision
     return {
-        "verdict": opinion.verdict.value,
-        "by": AUTHOR_NAMES[opinion.by],
-        "counts": opinion.counts,
-        "at": iso_utc(fact.stamp_ms),
-        "device": fact.signer.hex(),
-        **{
-            name: json_value(fields.get(name))
-            for name in ("args_hash", "reason", "edited_args", "option", "rule")
-        },
+        "verdict": decision.verdict.value,
+        "by": AUTHOR_NAMES[decision.by],
+        "counts": counts,
+        "at": iso_utc(decision.stamp_ms),
+        "device": decision.device.hex(),
+        "args_hash": decision.args_hash.hex() or None,
+        "reason": decision.reason or None,
+        "edited_args": json_value(decision.edited_args),
+        "option": decision.option or None,
+        "rule": None if decision.rule is None else id_to_text(decision.rule),
+        "passkey": None if signed.passkey is None else id_to_text(signed.passkey),
     }
 
 
-def _is_rule(fact: Fact) -> bool:
-    return fact.operation.kind == STANDING_RULE and is_creation_of_rule(
-        fact.operation.entity, _as_write(fact)
-    )
-
-
-def _rule(fact: Fact) -> dict[str, Any]:
-    names = ("name", "exact", "begins", "uses_a_day")
-    fields = {name: json_value(fact.operation.fields.get(name)) for name in names}
-    until = fact.operation.fields.get("until")
+def _rule(rule: StandingRule) -> dict[str, Any]:
+    revoked = rule.revoked
     return {
-        "rule": id_to_text(fact.operation.entity),
-        "at": iso_utc(fact.stamp_ms),
-        "device": fact.signer.hex(),
-        "until": iso_utc(until) if isinstance(until, int) else None,
-        **fields,
+        "rule": id_to_text(rule.id),
+        "at": iso_utc(rule.made_ms),
+        "device": rule.maker.hex(),
+        "name": rule.name,
+        "exact": json_value(dict(rule.pattern.exact)),
+        "begins": dict(rule.pattern.begins),
+        "until": iso_utc(rule.until_ms),
+        "uses_a_day": rule.uses_a_day,
+        "revoked": None
+        if revoked is None
+        else {"at": iso_utc(revoked.stamp_ms), "device": revoked.signer.hex()},
     }
 
 
-def _is_use(fact: Fact, ask: Ask) -> bool:
-    return (
-        fact.operation.kind == "use"
-        and fact.operation.entity == use_id(ask.id, ask.replica)
-        and fact.signer == ask.home
-        and fact.head.replica == ask.replica
-    )
-
-
-def _use(fact: Fact) -> dict[str, Any]:
-    fields = fact.operation.fields
+def _registration(passkey: EntityId, fact: Fact) -> dict[str, Any]:
     return {
+        "passkey": id_to_text(passkey),
+        "rp_id": json_value(fact.operation.fields.get("rp_id")),
         "at": iso_utc(fact.stamp_ms),
         "device": fact.signer.hex(),
-        "args_hash": json_value(fields.get("args_hash")),
-        "execution_id": json_value(fields.get("execution_id")),
+    }
+
+
+def _use(write: SignedWrite, *, is_permitted: bool) -> dict[str, Any]:
+    return {
+        "at": iso_utc(write.stamp_ms),
+        "device": write.signer.hex(),
+        "args_hash": json_value(write.fields.get("args_hash")),
+        "execution_id": json_value(write.fields.get("execution_id")),
+        "permitted": is_permitted,
     }
 
 
@@ -243,4 +252,5 @@ def _as_write(fact: Fact) -> SignedWrite:
         fact.signer,
         operation.creates,
         operation.by,
+        operation.entity,
     )

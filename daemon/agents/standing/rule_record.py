@@ -3,6 +3,7 @@
 Never believes a later write to a rule: whatever it says, it ends the rule.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -119,7 +120,11 @@ def _pattern_in(fields: dict[str, Value]) -> Pattern | None:
 
 def read_rule(snapshot: Snapshot, rule: EntityId) -> StandingRule | None:
     """Return a rule; None if no person has written one under this id, with the key of the device it names."""
-    writes = signed_writes(snapshot, rule)
+    return rule_in(rule, signed_writes(snapshot, rule))
+
+
+def rule_in(rule: EntityId, writes: Sequence[SignedWrite]) -> StandingRule | None:
+    """Return a rule by the writes to its entity, in feed order; None if no creation among them makes it."""
     creation = next((write for write in writes if is_creation_of_rule(rule, write)), None)
     pattern = None if creation is None else _pattern_in(creation.fields)
     if creation is None or pattern is None:

@@ -42,16 +42,23 @@ def _facts(statement: Mapping[str, Any]) -> Iterator[str]:
     yield origin_words.format(**_origin(statement))
     for rule in statement.get("rules") or ():
         yield _("by a standing rule of {when}, written on device {device}").format(**_origin(rule))
+        if rule.get("revoked"):
+            yield _("the rule was revoked {when} on device {device}").format(**_origin(rule["revoked"]))
+    for passkey in statement.get("passkeys") or ():
+        name = escape(str(passkey.get("passkey") or ""))
+        words = _("with passkey {passkey}, registered {when} on device {device}")
+        yield words.format(passkey=name, **_origin(passkey))
     for verdict in statement.get("verdicts") or ():
-        yield _verdict_words(verdict, is_ask=is_ask)
+        yield _verdict_words(verdict, statement.get("args_hash"), is_ask=is_ask)
     for use in statement.get("uses") or ():
-        yield _("used {when} on device {device}").format(**_origin(use))
+        words = _("used {when} on device {device}").format(**_origin(use))
+        yield words if use.get("permitted") else f"{words} ({_('nothing here permits this')})"
     status = str(statement.get("status") or "")
     words = VERDICTS_ON_ASKS.get(status, status) if is_ask else status
     yield _("so it is: {status}").format(status=terms.proposal_status(words))
 
 
-def _verdict_words(verdict: Mapping[str, Any], *, is_ask: bool) -> str:
+def _verdict_words(verdict: Mapping[str, Any], args_hash: object, *, is_ask: bool) -> str:
     given = str(verdict.get("verdict") or "")
     words = _("{verdict} {when} on device {device}").format(
         verdict=terms.proposal_status(VERDICTS_ON_ASKS.get(given, given) if is_ask else given),
@@ -62,7 +69,14 @@ def _verdict_words(verdict: Mapping[str, Any], *, is_ask: bool) -> str:
         words = f"{words}, {_('with: {arguments}').format(arguments=arguments)}"
     if verdict.get("reason"):
         words = f"{words}: {in_quotation_marks(escape(str(verdict['reason'])))}"
-    return words if verdict.get("counts") or verdict.get("rule") else f"{words} ({_('it does not count')})"
+    notes = []
+    if verdict.get("by") != "user" and not verdict.get("rule") and given != "retracted":
+        notes.append(_("not by a person"))
+    if is_ask and verdict.get("args_hash") not in (None, args_hash):
+        notes.append(_("about other arguments"))
+    if not verdict.get("counts"):
+        notes.append(_("it does not count"))
+    return f"{words} ({', '.join(notes)})" if notes else words
 
 
 def _origin(fact: Mapping[str, Any]) -> dict[str, str]:

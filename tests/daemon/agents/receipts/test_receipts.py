@@ -98,7 +98,7 @@ def test_it_states_the_same_wherever_it_is_made(a: Home, b: Home, used: EntityId
             b.signer.device.hex(),
             True,
         )
-        assert statement["status"] == "confirmed"
+        assert statement["status"] == "used"
         assert [spent["execution_id"] for spent in statement["uses"]] == ["once"]
 
 

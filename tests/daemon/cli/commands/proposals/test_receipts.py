@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from daemon.agents.receipts.making import make_receipt
+from daemon.cli.terminal.display import Display
+from daemon.cli.views.proposals.receipts import checked_lines
 from syncproto.ids import id_to_text
 from tests.daemon.cli.fake_control import FakeControl
 from tests.support.commands import Placet
@@ -68,3 +70,33 @@ def test_a_receipt_is_printed_or_kept_in_a_private_file(
     assert file.stat().st_mode & 0o777 == 0o600
     refused = placet("receipt", "3f9a", "--output", str(tmp_path / "no" / "kept.json"))
     assert "cannot be written" in refused.err
+
+
+def test_words_tell_what_the_signatures_show_against_a_yes() -> None:
+    """A use that nothing permits, a yes to other arguments, a machine's yes, a rule that was revoked."""
+    of_fact = {"at": "2026-03-20T10:00:00Z", "device": "ab" * 32}
+    verdict = {"verdict": "confirmed", "counts": False, **of_fact}
+    statement: dict[str, Any] = {
+        "kind": "ask",
+        "action": "run",
+        "args": {},
+        "args_hash": "11" * 32,
+        "status": "pending",
+        "verdicts": [
+            verdict | {"by": "user", "args_hash": "22" * 32},
+            verdict | {"by": "system", "args_hash": "11" * 32},
+        ],
+        "rules": [{"rule": "33" * 16, "revoked": of_fact, **of_fact}],
+        "passkeys": [{"passkey": "44" * 16, "rp_id": "localhost", **of_fact}],
+        "uses": [{"permitted": False, **of_fact}],
+        **of_fact,
+    }
+    words = "\n".join(checked_lines(statement, Display(width=80)))
+    for part in (
+        "(about other arguments, it does not count)",
+        "(not by a person, it does not count)",
+        "the rule was revoked Fri 20 Mar 2026",
+        f"with passkey {'44' * 16}, registered",
+        "(nothing here permits this)",
+    ):
+        assert part in " ".join(words.split()), part
