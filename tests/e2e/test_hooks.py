@@ -116,6 +116,21 @@ def test_a_hook_that_is_ended_takes_its_ask_back(laptop: Device):
     ]
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_ending_a_hook_before_a_tool_lets_no_call_slip_through(laptop: Device, number: int):
+    """A process that the model started can signal the hook: that is no verdict."""
+    hook = start_hook(laptop, call("PreToolUse", tool_use_id="toolu_09"))
+    open_ask(laptop)
+    hook.send_signal(number)
+    assert answer_of(hook)["permissionDecision"] == "ask"
+    hook = start_hook(laptop, call("PreToolUse", tool_use_id="toolu_10"), "--client", "codex")
+    open_ask(laptop)
+    hook.send_signal(number)
+    hook.communicate(timeout=LIMIT_S)
+    assert hook.returncode == 2
+    assert laptop.do("asks") == []
+
+
 def test_a_client_that_is_killed_leaves_no_ask_behind(laptop: Device, tmp_path: Path):
     sent = tmp_path / "said.json"
     sent.write_text(call(), encoding="utf-8")
@@ -143,8 +158,17 @@ def test_without_a_daemon_or_a_verdict_the_program_asks_by_itself(laptop: Device
     assert answer_of(hook)["permissionDecision"] == "deny"
 
 
-@pytest.mark.parametrize("sent", ["", "[]", "{", '{"hook_event_name": "Stop"}', call(tool_input=7)])
-@pytest.mark.parametrize(("client", "status"), [("claude-code", 1), ("codex", 2)])
+@pytest.mark.parametrize(
+    ("sent", "client", "status"),
+    [
+        *[(sent, client, 2) for sent in ("", "[]", "{") for client in ("claude-code", "codex")],
+        *[
+            (sent, client, status)
+            for sent in ('{"hook_event_name": "Stop"}', call(tool_input=7))
+            for client, status in (("claude-code", 1), ("codex", 2))
+        ],
+    ],
+)
 def test_what_is_no_call_has_no_verdict_and_says_why(laptop: Device, sent: str, client: str, status: int):
     hook = start_hook(laptop, sent, "--client", client)
     out, err = hook.communicate(timeout=LIMIT_S)

@@ -10,10 +10,17 @@ import json
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
-INPUT_BYTES_MAX: Final = 1024 * 1024
+INPUT_BYTES_MAX: Final = 16 * 1024 * 1024
+"""What is beyond names no event that could be read: the call is blocked."""
 ARGS_BYTES_MAX: Final = 16 * 1024
 _TITLE_CHARS_MAX: Final = 200
 _NAME_CHARS_MAX: Final = 100
+_ID_CHARS_MAX: Final = 200
+EXIT_ANSWERED: Final = 0
+EXIT_BLOCKED: Final = 2
+"""To a client, this status means that the call must not be made; the words are on standard error."""
+EXIT_NO_VERDICT: Final = 1
+"""To a client, this status means that the hook failed: its own rules decide."""
 
 
 class Client(StrEnum):
@@ -31,7 +38,11 @@ class Event(StrEnum):
 
 
 class HookFault(Exception):
-    """What a client sent cannot be asked; the words say why."""
+    """What a client sent cannot be asked; the words say why. `event` is its event, None if it names none."""
+
+    def __init__(self, words: str, event: str | None = None) -> None:
+        super().__init__(words)
+        self.event = event
 
 
 class HookCall(NamedTuple):
@@ -75,6 +86,14 @@ def parse_call(raw: bytes, client: Client) -> HookCall:
         raise HookFault("the input is not JSON") from fault
     if not isinstance(fields, dict):
         raise HookFault("the input is not an object")
+    event = fields.get("hook_event_name")
+    try:
+        return _call_in(fields, client)
+    except HookFault as fault:
+        raise HookFault(str(fault), event if isinstance(event, str) else None) from fault
+
+
+def _call_in(fields: dict[str, Any], client: Client) -> HookCall:
     if fields.get("hook_event_name") not in tuple(Event):
         raise HookFault("the event is neither PreToolUse nor PermissionRequest")
     tool, session = _text(fields, "tool_name"), _text(fields, "session_id")
@@ -88,7 +107,14 @@ def _text(fields: dict[str, Any], name: str) -> str | None:
     value = fields.get(name)
     if not isinstance(value, str | None):
         raise HookFault(f"{name} is not a text")
+    if value is not None and (len(value) > _ID_CHARS_MAX or not _is_writable(value)):
+        raise HookFault(f"{name} cannot be written as UTF-8, or has more than {_ID_CHARS_MAX} characters")
     return value or None
+
+
+def _is_writable(text: str) -> bool:
+    # A lone surrogate is JSON, and no text.
+    return not any("\ud800" <= sign <= "\udfff" for sign in text)
 
 
 def _bounded_args(args: Any) -> dict[str, Any]:
@@ -141,6 +167,26 @@ def fallback_answer(call: HookCall, why: str) -> dict[str, Any] | None:
     if call.client is Client.CODEX:
         return deny_answer(call, why)
     return _answer(call, {"permissionDecision": "ask", "permissionDecisionReason": why})
+
+
+def fault_answer(client: Client, event: str | None, why: str) -> tuple[int, dict[str, Any] | None]:
+    """Return the exit status, and the answer, if a call cannot be asked or nobody waits for it any more.
+
+    A model writes the arguments of its call, and may write them so that they cannot be asked. So before a
+    tool Claude Code is told to ask, whatever its own rules allow. Codex makes a call on which a hook fails:
+    it is blocked. What names no event may be of either kind.
+    """
+    if client is Client.CODEX or event is None:
+        return EXIT_BLOCKED, None
+    if event != Event.PRE_TOOL_USE:
+        return EXIT_NO_VERDICT, None
+    verdict = {"permissionDecision": "ask", "permissionDecisionReason": f"Placet: {why}"}
+    return EXIT_ANSWERED, {"hookSpecificOutput": {"hookEventName": event} | verdict}
+
+
+def is_same(value: Any, other: Any) -> bool:
+    """Report whether two values are the same as JSON; for Python 1, 1.0 and True are equal."""
+    return _canonical(value) == _canonical(other)
 
 
 def _answer(call: HookCall, verdict: dict[str, Any]) -> dict[str, Any]:

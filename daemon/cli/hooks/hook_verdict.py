@@ -8,7 +8,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from daemon.cli.hooks.hook_protocol import HookCall, allow_answer, can_edit, deny_answer, fallback_answer
+from daemon.cli.hooks.hook_protocol import (
+    HookCall,
+    allow_answer,
+    can_edit,
+    deny_answer,
+    fallback_answer,
+    is_same,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,12 +56,13 @@ class HookAsk:
                 continue
             if ask["state"] == "refused":
                 return deny_answer(self._call, (ask.get("verdict") or {}).get("reason") or ""), ""
-            if ask["state"] == "permitted" and ask["args"] != ask["asked_args"] and not can_edit(self._call):
+            is_edited = not is_same(ask["args"], ask["asked_args"])
+            if ask["state"] == "permitted" and is_edited and not can_edit(self._call):
                 words = "The person edited the arguments. Call again with exactly these: "
                 return deny_answer(self._call, words + json.dumps(ask["args"], ensure_ascii=False)), ""
             use = self._use(ask)
             if use.get("result") == "granted":
-                edited = None if use["args"] == self._call.args else use["args"]
+                edited = None if is_same(use["args"], self._call.args) else use["args"]
                 return allow_answer(self._call, edited), ""
             if ask["state"] not in _OVER and use.get("result") != "already_used":
                 return self._fall_back(use.get("note", "the permission was not granted"))

@@ -17,15 +17,14 @@ from daemon.cli.framework.declaration import command
 from daemon.cli.terminal.standard_input import STANDARD_INPUT, missing_input
 
 if TYPE_CHECKING:
+    from daemon.cli.hooks.hook_protocol import Client
     from daemon.cli.hooks.hook_verdict import HookAsk
+
+    _Outcome = tuple[int, dict[str, Any] | None, str]
 
 WAIT_DEFAULT_S: Final = 50
 """Clients end a hook after a minute if nothing else is set."""
 WAIT_MAX_S: Final = 3600
-EXIT_BLOCKED: Final = 2
-"""To a client, this status means that the call must not be made; the words are on standard error."""
-EXIT_NO_VERDICT: Final = 1
-"""To a client, this status means that the hook failed: it asks by itself."""
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
@@ -57,38 +56,69 @@ def ask_command(name: str, client_name: str, wait_s: int) -> int:
     devices. If nobody decides in time, or the daemon is away, the program asks by itself as ever. The ask is
     taken back if the program ends the hook.
     """
-    from daemon.cli.hooks.hook_protocol import INPUT_BYTES_MAX, Client, HookFault, parse_call
-    from daemon.cli.hooks.hook_verdict import HookAsk
-    from daemon.cli.mcp.tool_calls import Door
+    from daemon.cli.hooks.hook_protocol import Client
 
     if sys.stdin is None or sys.stdin.isatty():
         raise missing_input(STANDARD_INPUT)
+    hook = _Hook(name, Client(client_name))
     try:
-        call = parse_call(sys.stdin.buffer.read(INPUT_BYTES_MAX + 1), Client(client_name))
-    except HookFault as fault:
-        print(f"Placet: {fault}", file=sys.stderr)
-        # Codex makes a call on which a hook fails: what cannot be asked must be blocked there.
-        return EXIT_BLOCKED if client_name == Client.CODEX else EXIT_NO_VERDICT
-    door = Door(name, _parent_check())
-    execution = os.urandom(16).hex()  # noqa: TID251 - any would do
-    return _answer(HookAsk(call, door.call, execution), wait_s)
-
-
-def _answer(hook_ask: HookAsk, wait_s: int) -> int:
-    for number in _SIGNALS:
-        signal.signal(number, _end)
-    try:
-        answer, why = hook_ask.answer(wait_s)
+        _on_signals(_end)
+        status, answer, why = hook.run(wait_s)
     except _ClientGone:
-        for number in _SIGNALS:
-            signal.signal(number, signal.SIG_IGN)
-        hook_ask.withdraw("the program ended its hook")
-        return EXIT_NO_VERDICT
+        _on_signals(signal.SIG_IGN)
+        status, answer, why = hook.end()
+    except Exception as fault:  # noqa: BLE001 - whatever it is, the call must not slip through
+        status, answer, why = hook.fail(str(fault) or type(fault).__name__)
+    _on_signals(signal.SIG_IGN)
     if why:
         print(f"Placet: {why}", file=sys.stderr)
     if answer is not None:
         print(json.dumps(answer, ensure_ascii=True))
-    return 0
+    return status
+
+
+class _Hook:
+    """One run for a client: its call, then an exit status, an answer or None, and words for people."""
+
+    def __init__(self, name: str, client: Client) -> None:
+        self._name = name
+        self._client = client
+        # Until the input is read, it may be of any event.
+        self._event: str | None = None
+        self._ask: HookAsk | None = None
+
+    def run(self, wait_s: int) -> _Outcome:
+        """Ask, and wait for the verdict."""
+        from daemon.cli.hooks.hook_protocol import EXIT_ANSWERED, INPUT_BYTES_MAX, HookFault, parse_call
+        from daemon.cli.hooks.hook_verdict import HookAsk
+        from daemon.cli.mcp.tool_calls import Door
+
+        try:
+            call = parse_call(sys.stdin.buffer.read(INPUT_BYTES_MAX + 1), self._client)
+        except HookFault as fault:
+            self._event = fault.event
+            raise
+        self._event = call.event
+        execution = os.urandom(16).hex()  # noqa: TID251 - any would do
+        self._ask = HookAsk(call, Door(self._name, _parent_check()).call, execution)
+        return EXIT_ANSWERED, *self._ask.answer(wait_s)
+
+    def end(self) -> _Outcome:
+        """Take the ask back: this process was told to end, by the client or by something else."""
+        if self._ask is not None:
+            self._ask.withdraw("the program ended its hook")
+        return self.fail("")
+
+    def fail(self, why: str) -> _Outcome:
+        """Answer without a verdict."""
+        from daemon.cli.hooks.hook_protocol import fault_answer
+
+        return *fault_answer(self._client, self._event, why or "the hook was ended"), why
+
+
+def _on_signals(handler: Any) -> None:
+    for number in _SIGNALS:
+        signal.signal(number, handler)
 
 
 def _end(*_args: Any) -> NoReturn:

@@ -15,6 +15,8 @@ from daemon.cli.hooks.hook_protocol import (
     can_edit,
     deny_answer,
     fallback_answer,
+    fault_answer,
+    is_same,
     parse_call,
 )
 
@@ -31,6 +33,7 @@ def call_of(client: Client = Client.CLAUDE_CODE, **changes: Any) -> HookCall:
     return parse_call(json.dumps(SAID | changes).encode(), client)
 
 
+NAN = float("nan")
 BAD_FIELDS: list[dict[str, Any]] = [
     {"hook_event_name": "Stop"},
     {"hook_event_name": None},
@@ -38,11 +41,15 @@ BAD_FIELDS: list[dict[str, Any]] = [
     {"tool_name": 3},
     {"tool_name": ""},
     {"tool_input": "x"},
-    {"tool_input": {"command": float("nan")}},
+    {"tool_input": {"command": NAN}},
     {"tool_input": {"command": "\ud800"}},
     {"tool_input": {"command": "x" * ARGS_BYTES_MAX}},
     {"session_id": None},
     {"tool_use_id": 7},
+    {"tool_use_id": "x" * 201},
+    {"tool_use_id": "\ud800"},
+    {"tool_name": "Bash\ud800"},
+    {"session_id": "\udfff"},
 ]
 BAD_INPUTS = [b"", b"{", b"[]", b"null", b"\xff", b"[" * 100_000, b" " * (INPUT_BYTES_MAX + 1)]
 
@@ -51,6 +58,32 @@ BAD_INPUTS = [b"", b"{", b"[]", b"null", b"\xff", b"[" * 100_000, b" " * (INPUT_
 def test_bad_input_is_a_fault(raw: bytes) -> None:
     with pytest.raises(HookFault):
         parse_call(raw, Client.CLAUDE_CODE)
+
+
+def test_what_cannot_be_asked_is_never_left_to_rules_that_may_allow_it() -> None:
+    """A model that pads its command beyond what can be asked is not past the hook."""
+    for fields in BAD_FIELDS[3:]:
+        if fields.get("tool_input") == {"command": NAN}:
+            continue  # Python writes it, but it is not JSON.
+        with pytest.raises(HookFault) as refused:
+            call_of(**fields)
+        status, answer = fault_answer(Client.CLAUDE_CODE, refused.value.event, str(refused.value))
+        assert answer is not None
+        assert (status, answer["hookSpecificOutput"]["permissionDecision"]) == (0, "ask")
+        assert fault_answer(Client.CODEX, refused.value.event, "") == (2, None)
+    for raw in BAD_INPUTS:
+        with pytest.raises(HookFault) as refused:
+            parse_call(raw, Client.CLAUDE_CODE)
+        assert fault_answer(Client.CLAUDE_CODE, refused.value.event, "") == (2, None)
+    # These ask by themselves, or decide on no call.
+    for event in ("PermissionRequest", "Stop"):
+        assert fault_answer(Client.CLAUDE_CODE, event, "") == (1, None)
+
+
+def test_values_are_compared_as_json() -> None:
+    assert is_same({"a": 1, "b": [1.5]}, {"b": [1.5], "a": 1})
+    assert not is_same({"force": 1}, {"force": True})
+    assert not is_same([1], [1.0])
 
 
 def test_a_retry_has_the_key_of_its_call_and_no_other_call_has_it() -> None:
