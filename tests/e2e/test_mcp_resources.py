@@ -91,6 +91,18 @@ def test_a_program_reads_and_watches_nothing_of_another_or_beyond_its_scope(devi
             with pytest.raises(MCPError) as refusal:
                 await read(call, address)
             assert "Ana" not in str(refusal.value)
+        # Whether another program has something under an id, or how much, is nobody's business either.
+        for kind in ("set", "ask"):
+            refusals = set()
+            for name in (of_claude[kind], of_claude[kind][:8], of_claude[kind][:3], "0" * 32, "fff", "a"):
+                (answer,) = [await call("get_decisions", **{f"{kind}s": [name]})]
+                refusals.add((answer["refused"]["code"], answer["note"]))
+                with pytest.raises(MCPError) as refusal:
+                    await read(call, f"placet://{kind}s/{name}")
+                refusals.add(("not_found", str(refusal.value)))
+                taken_back = await call("withdraw", **{kind: name})
+                refusals.add((taken_back["refused"]["code"], taken_back["note"]))
+            assert len(refusals) == 1, refusals
         assert await read(call, INBOX) == {"sets": [], "asks": [], "more": False}
         if era == "legacy":
             for address in beyond:

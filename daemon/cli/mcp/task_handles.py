@@ -25,7 +25,7 @@ EXTENSION: Final = "io.modelcontextprotocol/tasks"
 POLL_MS: Final = 5_000
 _REQUIRED: Final[dict[str, Any]] = {"requiredCapabilities": {"extensions": {EXTENSION: {}}}}
 _TAKEN_BACK: Final = frozenset({"withdrawn", "retracted"})
-_UNKNOWN: Final = frozenset({"not_found", "usage", "ambiguous"})
+_UNKNOWN: Final = frozenset({"not_found"})
 
 
 class TaskParams(types.RequestParams):

@@ -22,6 +22,8 @@ AGENTS: Final = "/v1/external-agents"
 _SLACK_S: Final = 30.0
 _PART_S: Final = 1.0
 """A client that has gone is noticed after this part of a wait."""
+_ID_CHARS: Final = 32
+_ID_DIGITS: Final = frozenset("0123456789abcdef")
 _OPEN_STATES: Final = frozenset({"pending", "deferred", "disputed"})
 _WAITS: Final = (
     "Nothing is done yet: the person decides later. End your turn, "
@@ -117,16 +119,26 @@ class Door:
         return {"task": client.get(path, {"agent": self._name}).json}
 
     def _set(self, ref: str) -> Answer:
-        path = f"/v1/proposals/{percent_encode(ref)}"
-        answer: Answer = client.get(path, {"agent": self._name}).json
+        """Return a set of this agent's. Raises `DoorRefusal` for any other."""
+        answer: Answer = self._read_own(
+            "set", f"/v1/proposals/{_whole_id('set', ref)}", {"agent": self._name}
+        )
         return answer
 
     def _ask(self, ref: str) -> Answer:
-        """Return an ask of this agent's. Raises `DoorRefusal` for one of another."""
-        answer: Answer = client.get(f"/v1/asks/{percent_encode(ref)}").json
+        """Return an ask of this agent's. Raises `DoorRefusal` for any other."""
+        answer: Answer = self._read_own("ask", f"/v1/asks/{_whole_id('ask', ref)}", None)
         own = client.get(f"{AGENTS}/{percent_encode(self._name)}").json
         if answer["agent_id"] != own["id"]:
-            raise DoorRefusal("not_found", "this agent has no such ask")
+            raise _unknown_refusal("ask")
+        return answer
+
+    def _read_own(self, kind: str, path: str, query: dict[str, str] | None) -> Answer:
+        """Read what should be this agent's; that there is none, and that it is another's, read alike."""
+        try:
+            answer: Answer = client.get(path, query).json
+        except CommandError as refusal:
+            raise (_unknown_refusal(kind) if refusal.code == "not_found" else refusal) from None
         return answer
 
     def _get_decisions(self, args: Answer) -> Answer:
@@ -221,13 +233,26 @@ class Door:
             ask = self._ask(args["ask"])
             path = f"/v1/asks/{percent_encode(ask['ask_id'])}/withdraw"
             return dict(client.post(path, {"reason": reason}).json)
+        name = self._set(args["set"])["set"]
         body = {"agent": self._name, "items": args.get("items", []), "reason": reason}
-        return dict(client.post(f"/v1/proposals/{percent_encode(args['set'])}/withdraw", body).json)
+        return dict(client.post(f"/v1/proposals/{name}/withdraw", body).json)
 
 
 def is_open(answer: Answer) -> bool:
     """Report whether a set or an ask, as the tools show it, waits for the person."""
     return answer.get("state") in _OPEN_STATES
+
+
+def _whole_id(kind: str, ref: str) -> str:
+    """Return an id as the daemon writes it. A part of one could tell how many others have such ids."""
+    name = ref.strip().lower()
+    if len(name) != _ID_CHARS or not set(name) <= _ID_DIGITS:
+        raise _unknown_refusal(kind)
+    return name
+
+
+def _unknown_refusal(kind: str) -> DoorRefusal:
+    return DoorRefusal("not_found", f"this agent has no such {kind}: give its whole id")
 
 
 def _is_all_open(answer: Answer) -> bool:
