@@ -24,7 +24,7 @@ from daemon.cli.translation import _, ngettext
 from daemon.cli.views.proposals.pending import item_lines, pending_rows, result_lines
 from daemon.cli.views.proposals.review import closing_lines, help_lines, open_answers, review_page
 from daemon.cli.views.proposals.review_progress import ReviewProgress
-from daemon.cli.wording.proposals import without_held_back, without_other_answers
+from daemon.cli.wording.proposals import question_id, without_held_back, without_other_answers
 from daemon.cli.wording.sentences import error_line
 from daemon.cli.wording.short_ids import short_ids_of
 
@@ -95,6 +95,10 @@ def _nobody_there(count: int) -> CommandError:
     return CommandError("needs_confirmation", message.format(count=count), hint)
 
 
+def _name(item: PendingItemJson) -> str:
+    return question_id(item) or item["item_id"]
+
+
 class _Session:
     """One review at the terminal: it shows, one by one, the items that were open when it began."""
 
@@ -110,8 +114,9 @@ class _Session:
         self._output = output
         self._keys = keys
         self._query = query
-        self._whole = whole
-        self._review = ReviewProgress(self._put_first(answer.json))
+        first = answer.json if whole else without_held_back(answer.json)
+        self._review = ReviewProgress(first)
+        self._held_back = {_name(item) for item in self._review.new_items(answer.json)}
         self._display: Display = output.display(answer)
         self._drafts: dict[str, str] = {}
         self._quit_requested = False
@@ -139,17 +144,16 @@ class _Session:
             write_lines([""])
         finally:
             self._keys.restore_terminal()
-            write_lines(closing_lines(self._review, self._count_new_proposals()))
+            write_lines(closing_lines(self._review, *self._count_others()))
 
-    def _count_new_proposals(self) -> int:
-        """Return the number of proposals made meanwhile; 0 if the daemon does not answer any more."""
+    def _count_others(self) -> tuple[int, int]:
+        """Return how many wait behind these, and came meanwhile; 0 if the daemon does not answer any more."""
         try:
-            return len(self._review.new_items(self._put_first(client.get(_PENDING, self._query).json)))
+            others = [_name(item) for item in self._review.new_items(client.get(_PENDING, self._query).json)]
         except CommandError:
-            return 0
-
-    def _put_first(self, items: Sequence[PendingItemJson]) -> Sequence[PendingItemJson]:
-        return items if self._whole else without_held_back(items)
+            return 0, 0
+        behind = len(self._held_back.intersection(others))
+        return behind, len(others) - behind
 
     # -- one item -------------------------------------------------------------------------------------
 

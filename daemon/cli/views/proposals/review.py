@@ -186,8 +186,8 @@ def _evidence(ref: str, task: TaskJson, width: int, display: Display) -> Iterato
 # -- the end, and the help ------------------------------------------------------------------------
 
 
-def closing_lines(review: ReviewProgress, came: int) -> Iterator[str]:
-    """Say what was decided, what is left, and what came meanwhile."""
+def closing_lines(review: ReviewProgress, behind: int, came: int) -> Iterator[str]:
+    """Say what was decided, what is left, what the budget of attention held back, and what came meanwhile."""
     counts = [
         ngettext("{count} confirmed", "{count} confirmed", review.decided_count("confirmed")),
         ngettext("{count} rejected", "{count} rejected", review.decided_count("rejected")),
@@ -199,6 +199,13 @@ def closing_lines(review: ReviewProgress, came: int) -> Iterator[str]:
     if left := review.open_count():
         stays = ngettext("{count} is left as it was.", "{count} are left as they were.", left)
         yield stays.format(count=left)
+    if behind:
+        waits = ngettext(
+            "{count} more waits behind these: placet pending --all",
+            "{count} more wait behind these: placet pending --all",
+            behind,
+        )
+        yield waits.format(count=behind)
     if came:
         message = ngettext(
             "{count} more came meanwhile: placet review", "{count} more came meanwhile: placet review", came

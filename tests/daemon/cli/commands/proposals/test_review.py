@@ -272,6 +272,19 @@ def test_what_comes_during_a_review_is_told_at_its_end_and_not_slipped_in(home: 
     assert _sent(control) == [{"verdict": "confirmed", "items": [ITEM], "via": "cli"}]
 
 
+def test_what_is_held_back_is_counted_at_the_end_and_did_not_come_meanwhile(home: Path, control: FakeControl):
+    """As the person decides, the daemon puts others in the place of what was decided."""
+    control.answers(PENDING, [_item(), _item(SECOND, held_back=True)])
+    control.answers(PENDING, [_item(), _item(SECOND), _item(THIRD, held_back=True)])
+    control.answers(SHOW, examples.task())
+    control.answers(DECIDE, [examples.verdict("applied")])
+    with terminal(home, "review") as shown_terminal:
+        shown_terminal.until("1 of 1")
+        shown_terminal.until(_NEXT)
+        end = shown_terminal.end("y")
+        assert "1 confirmed\n1 more waits behind these: placet pending --all\n1 more came meanwhile:" in end
+
+
 def test_what_was_decided_elsewhere_meanwhile_is_passed_over(home: Path, control: FakeControl):
     first, second, third = _three()
     control.answers(PENDING, [first, second, third])
