@@ -13,7 +13,7 @@ from bench.raw import single_commit_s
 from bench.stores import open_store, task_fields
 from bench.table import Figure, paired
 from daemon.agents.deciding import decisions
-from daemon.agents.deciding.decisions import DecisionOutcome
+from daemon.agents.deciding.decision_result import DecisionOutcome
 from daemon.agents.proposing.baseline import baseline_of
 from daemon.agents.proposing.call_handler import ToolCallHandler
 from daemon.agents.proposing.change_set_builder import ProposalLimits

@@ -65,6 +65,7 @@ from daemon.web.agents.agent_deeds import AgentDeeds
 from daemon.web.devices import devices_routes, pairing_routes
 from daemon.web.frame.rendering import Renderer
 from daemon.web.importing import import_routes
+from daemon.web.passkeys import passkey_routes
 from daemon.web.review import review_routes
 from daemon.web.server import PageServer
 from daemon.web.services import PageServices
@@ -212,6 +213,7 @@ class Daemon:
             *review_routes.routes(services, self._human_input()),
             *agent_routes.routes(services, self._scheduler, self._settings.model.kind, deeds),
             *external_routes.routes(services, deeds),
+            *passkey_routes.routes(services, self._clock.randomness),
         ]
         self._page = PageServer(
             services, self._settings.web, self._data, state, self._clock.randomness, more_routes=routes

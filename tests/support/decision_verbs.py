@@ -6,7 +6,7 @@ Never checks anything: it returns the person's answer.
 from typing import Any
 
 from daemon.agents.deciding import decisions
-from daemon.agents.deciding.decisions import DecisionResult
+from daemon.agents.deciding.decision_result import DecisionResult
 from daemon.agents.deciding.waiting_items import PendingItem, list_waiting_items
 from syncproto.ids import EntityId
 from tests.support.fleet import Home

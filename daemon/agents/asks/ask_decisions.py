@@ -8,16 +8,18 @@ from typing import Any, Final
 from daemon.agents.asks.ask_bounds import require_keepable
 from daemon.agents.asks.ask_record import Ask, is_withdrawn, read_ask
 from daemon.agents.asks.ask_views import AskState, state_of
-from daemon.agents.deciding.decisions import (
+from daemon.agents.deciding.decision_result import (
     DecisionOutcome,
     DecisionResult,
     decision_result,
     unknown_item_result,
 )
+from daemon.agents.deciding.passkey_proof import PasskeyProof, decision_id
 from daemon.agents.deciding.verdict_needs import NOT_COUNTED, lack_here
 from daemon.agents.deciding.verdict_requests import RequestedVerdict
 from daemon.journal.fields import validation
 from daemon.refusal import usage_error
+from store.fold.item_name import Presence
 from store.fold.verdicts import Verdict
 from store.sentence import Sentence, sentence
 from store.transaction import EntityWrite, Transaction
@@ -51,11 +53,13 @@ def decide(
     edit: dict[str, Any] | None = None,
     option: str | None = None,
     shown: bytes | None = None,
+    proof: PasskeyProof | None = None,
 ) -> DecisionResult:
     """Decide on an ask. `shown` is the hash of what the person saw: a yes to anything else is refused.
 
-    `edit` replaces arguments, and `option` is one of those that the agent offers. Raises Refused for another
-    option, and for an edit that could not be asked either.
+    `edit` replaces arguments, and `option` is one of those that the agent offers. `proof` is given by a face
+    that can ask for a passkey. Raises Refused for another option, and for an edit that could not be asked
+    either; raises PasskeyNeeded.
     """
     verdict, original = Verdict(requested), read_ask(tx, ask)
     if original is None:
@@ -82,7 +86,11 @@ def decide(
     if option is not None:
         fields["option"] = option
     lack = lack_here(tx, tx.requirement_of(ask))
-    if lack is None or not _was_kept(tx, ask, verdict):
+    if lack is Presence.PASSKEY and proof is not None:
+        write = EntityWrite(decision_id(ask, fields), "decision", fields)
+        tx.commit(proof.with_assertions(tx, [write]))
+        lack = None
+    elif lack is None or not _was_kept(tx, ask, verdict):
         tx.commit([EntityWrite(tx.new_id(), "decision", fields)])
     if lack is not None:
         return _answer(tx, original, DecisionOutcome.NOT_COUNTED, NOT_COUNTED[lack])

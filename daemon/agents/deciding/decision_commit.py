@@ -6,6 +6,7 @@ Never checks whether the decision is allowed: `decisions.py` has. Never writes o
 from dataclasses import dataclass
 
 from daemon.agents.deciding.item_state import ItemState
+from daemon.agents.deciding.passkey_proof import decision_id
 from daemon.agents.proposing.authenticity import name_of_item
 from daemon.agents.tools.arguments import Arguments
 from daemon.agents.tools.checklists import checklist_of, ordered_children
@@ -27,12 +28,16 @@ TODOS_MAX = 1000
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """A confirmation that may go ahead. `edited` are the arguments in place of those proposed, if any."""
+    """A confirmation that may go ahead. `edited` are the arguments in place of those proposed, if any.
+
+    If `is_asserted`, a passkey signs its decisions.
+    """
 
     case: ItemState
     edited: Arguments | None
     reason: str | None
     via: str
+    is_asserted: bool = False
 
     @property
     def item(self) -> Item:
@@ -55,11 +60,12 @@ def person_decision_write(
     edited: Arguments | None = None,
     shown_args: Arguments | None = None,
     name: ItemName | None = None,
+    is_asserted: bool = False,
 ) -> EntityWrite:
     """Return the write of a decision that has seen every decision of the item known here.
 
     `shown_args` are the arguments that the person saw; None if they cannot be read here. `name` shows which
-    entity the item writes.
+    entity the item writes. If `is_asserted`, a passkey signs it.
     """
     fields: dict[str, Value] = {
         "item_id": item.id,
@@ -76,7 +82,7 @@ def person_decision_write(
         fields["edited_args"] = edited
     if name is not None:
         fields |= fields_of_name(name)
-    return EntityWrite(tx.new_id(), "decision", fields)
+    return EntityWrite(decision_id(item.id, fields) if is_asserted else tx.new_id(), "decision", fields)
 
 
 def confirmation_writes(tx: Transaction, confirmation: Confirmation) -> list[EntityWrite]:
@@ -92,6 +98,7 @@ def confirmation_writes(tx: Transaction, confirmation: Confirmation) -> list[Ent
         edited=confirmation.edited,
         shown_args=confirmation.case.args,
         name=name_of_item(tx, item.id, item.task, confirmation.case.call),
+        is_asserted=confirmation.is_asserted,
     )
     # What a person edits is the person's own wording, and ranks above an agent's write.
     by = AuthorKind.AGENT if confirmation.edited is None else AuthorKind.USER
@@ -105,7 +112,8 @@ def confirmation_writes(tx: Transaction, confirmation: Confirmation) -> list[Ent
         # confirmation must not keep a task visible that was deleted on another device meanwhile.
         needed.append(EntityWrite(item.task, "task", {}, by=AuthorKind.AGENT))
     write = EntityWrite(effect.entity, effect.kind, fields, effect=item.id, by=by)
-    companions = companion_writes(tx, confirmation.case, Verdict.REJECTED, decision, via=confirmation.via)
+    via = confirmation.via
+    companions = companion_writes(tx, confirmation.case, Verdict.REJECTED, decision, via=via)
     messages = _confirmation_messages(confirmation, effect, decision.entity)
     return [decision, *companions, write, *needed, *messages]
 
@@ -133,7 +141,8 @@ def _companion_write(
         "via": via,
         "companion_of": companion_of,
     }
-    return EntityWrite(tx.new_id(), "decision", fields)
+    # Its id follows from what it says: a passkey that has to sign it is asked before it is written.
+    return EntityWrite(decision_id(item, fields), "decision", fields)
 
 
 def _placement(tx: Transaction, case: ItemState) -> tuple[dict[str, Value], list[EntityWrite]]:

@@ -5,10 +5,9 @@ nothing.
 """
 
 from collections.abc import Mapping
-from enum import StrEnum
 from typing import Any
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from daemon.agents.deciding import item_state, messages, recheck, staleness
 from daemon.agents.deciding.decision_commit import (
@@ -17,7 +16,14 @@ from daemon.agents.deciding.decision_commit import (
     confirmation_writes,
     person_decision_write,
 )
+from daemon.agents.deciding.decision_result import (
+    DecisionOutcome,
+    DecisionResult,
+    decision_result,
+    unknown_item_result,
+)
 from daemon.agents.deciding.item_state import ItemState
+from daemon.agents.deciding.passkey_proof import PasskeyProof
 from daemon.agents.deciding.verdict_needs import NOT_COUNTED, verdict_lack
 from daemon.agents.proposing import reach
 from daemon.agents.proposing.change_set_builder import ProposalLimits
@@ -34,48 +40,6 @@ from store.sentence import Sentence, sentence, sentence_fields
 from store.transaction import Transaction
 from syncproto.codec import Value
 from syncproto.ids import EntityId, id_to_text
-
-
-class DecisionOutcome(StrEnum):
-    """What became of a request to decide.
-
-    `LEFT` is an item of a set that has to be named. `NOT_COUNTED` is a verdict that is kept and changes
-    nothing, since it is not from another device, or is without a passkey.
-    """
-
-    APPLIED = "applied"
-    ALREADY = "already"
-    STALE = "stale"
-    OBSOLETE = "obsolete"
-    EXPIRED = "expired"
-    LEFT = "left"
-    NOT_COUNTED = "not_counted"
-    CONFLICT = "conflict"
-    NOT_FOUND = "not_found"
-    FAILED = "failed"
-
-
-UNKNOWN = "unknown"
-"""The status of an item whose status cannot be read."""
-
-
-class DecisionResult(Struct, frozen=True, kw_only=True):
-    """The answer on one item. `base`, `current` and `proposed` are given if the item is stale.
-
-    `message_id` names the sentence of `message`, and `message_params` is what fills it. `can_force` is True
-    if the same request with `force` would be granted.
-    """
-
-    item_id: str
-    status: str
-    result: DecisionOutcome
-    message: str
-    message_id: str = ""
-    message_params: dict[str, Any] = {}
-    can_force: bool = False
-    base: Any = None
-    current: Any = None
-    proposed: Any = None
 
 
 class _Refused(Exception):
@@ -105,6 +69,7 @@ def confirm(
     reason: str | None = None,
     via: str,
     reason_min: int = ProposalLimits().reason_chars_min,
+    proof: PasskeyProof | None = None,
 ) -> DecisionResult:
     """Put an item into effect: in one commit, or not at all, with the reason.
 
@@ -112,7 +77,8 @@ def confirm(
     `force` applies what is stale, expired or overwritten, also against a person's tick. `again` applies what
     was rejected, undone or retracted. `edit` replaces arguments, and the effect is then the person's own.
     `shown` is the hash of the arguments that the person saw: nothing else is applied. `reason_min` is how
-    many characters an agent's reason against a person's tick must have.
+    many characters an agent's reason against a person's tick must have. `proof` is given by a face that can
+    ask for a passkey. Raises PasskeyNeeded if it has to.
     """
     stored = tx.item(item)
     if stored is None:
@@ -135,10 +101,14 @@ def confirm(
         answer = _answer(tx, stored, refused.result, refused.message)
         return structs.replace(answer, can_force=refused.can_force, **refused.shown)
     lack = verdict_lack(tx, case.item)
-    if lack is not None:
+    is_asserted = lack is Presence.PASSKEY and proof is not None
+    if lack is not None and not is_asserted:
         return _keep(tx, case, Verdict.CONFIRMED, lack, reason=reason, via=via, edited=wanted)
-    confirmation = Confirmation(case, wanted, validation.checked_reason(reason), via)
-    tx.commit(confirmation_writes(tx, confirmation), agent=case.item.occurrences[0].agent)
+    confirmation = Confirmation(case, wanted, validation.checked_reason(reason), via, is_asserted)
+    writes = confirmation_writes(tx, confirmation)
+    tx.commit(
+        writes if proof is None else proof.with_assertions(tx, writes), agent=case.item.occurrences[0].agent
+    )
     tool, args = case.item.tool, confirmation.args
     summary = summaries.proposal_sentence(tool, args, reach.target_name(tx, tool, args))
     status = tx.item_status(item).status.value
@@ -388,33 +358,67 @@ _APPLIED_TO_QUESTION = {
 }
 
 
-def reject(tx: Transaction, item: EntityId, *, reason: str | None = None, via: str) -> DecisionResult:
+def reject(
+    tx: Transaction,
+    item: EntityId,
+    *,
+    reason: str | None = None,
+    via: str,
+    proof: PasskeyProof | None = None,
+) -> DecisionResult:
     """Reject an item. The agent does not propose it again, and reads the reason."""
-    return _decide(tx, item, Verdict.REJECTED, reason, via)
+    return _decide(tx, item, Verdict.REJECTED, reason=reason, via=via, proof=proof)
 
 
-def reopen(tx: Transaction, item: EntityId, *, reason: str | None = None, via: str) -> DecisionResult:
+def reopen(
+    tx: Transaction,
+    item: EntityId,
+    *,
+    reason: str | None = None,
+    via: str,
+    proof: PasskeyProof | None = None,
+) -> DecisionResult:
     """Reopen an item after any verdict: it waits again, and what it had put into effect is reverted."""
-    return _decide(tx, item, Verdict.REOPENED, reason, via)
+    return _decide(tx, item, Verdict.REOPENED, reason=reason, via=via, proof=proof)
 
 
-def defer(tx: Transaction, item: EntityId, *, reason: str | None = None, via: str) -> DecisionResult:
+def defer(
+    tx: Transaction,
+    item: EntityId,
+    *,
+    reason: str | None = None,
+    via: str,
+    proof: PasskeyProof | None = None,
+) -> DecisionResult:
     """Defer an item: it stays open and does not expire."""
-    return _decide(tx, item, Verdict.DEFERRED, reason, via)
+    return _decide(tx, item, Verdict.DEFERRED, reason=reason, via=via, proof=proof)
 
 
-def undo(tx: Transaction, item: EntityId, *, reason: str | None = None, via: str) -> DecisionResult:
+def undo(
+    tx: Transaction,
+    item: EntityId,
+    *,
+    reason: str | None = None,
+    via: str,
+    proof: PasskeyProof | None = None,
+) -> DecisionResult:
     """Undo a confirmation. The values that it replaced show again; what a person wrote since is kept."""
     before = tx.item(item)
     case = None if before is None else item_state.item_state_of(tx, before)
-    result = _decide(tx, item, Verdict.UNDONE, reason, via)
+    result = _decide(tx, item, Verdict.UNDONE, reason=reason, via=via, proof=proof)
     if result.result is not DecisionOutcome.APPLIED or case is None:
         return result
     return structs.replace(result, **sentence_fields("message", messages.undo_message(tx, case)))
 
 
 def _decide(
-    tx: Transaction, item: EntityId, verdict: Verdict, reason: str | None, via: str
+    tx: Transaction,
+    item: EntityId,
+    verdict: Verdict,
+    *,
+    reason: str | None,
+    via: str,
+    proof: PasskeyProof | None,
 ) -> DecisionResult:
     stored = tx.item(item)
     if stored is None:
@@ -430,13 +434,16 @@ def _decide(
         return _answer(tx, stored, *refusal)
     state = item_state.item_state_of(tx, stored)
     lack = verdict_lack(tx, stored)
-    if lack is not None:
+    is_asserted = lack is Presence.PASSKEY and proof is not None
+    if lack is not None and not is_asserted:
         return _keep(tx, stored if state is None else state, verdict, lack, reason=reason, via=via)
     decided, details = (stored, None) if state is None else (state.item, state.args)
     checked = validation.checked_reason(reason)
-    decision = person_decision_write(tx, decided, verdict, reason=checked, via=via, shown_args=details)
+    how: dict[str, Any] = {"reason": checked, "via": via, "shown_args": details, "is_asserted": is_asserted}
+    decision = person_decision_write(tx, decided, verdict, **how)
     companions = [] if state is None else companion_writes(tx, state, verdict, decision, via=via)
-    tx.commit([decision, *companions])
+    writes = [decision, *companions]
+    tx.commit(writes if proof is None else proof.with_assertions(tx, writes))
     is_answer = state is not None and state.answer is not None
     words = _APPLIED_TO_QUESTION.get(verdict) if is_answer else None
     return _answer(tx, stored, DecisionOutcome.APPLIED, words or _APPLIED[verdict])
@@ -471,21 +478,6 @@ def _keep(
 
 
 # -- answers ------------------------------------------------------------------------------------------
-
-
-def unknown_item_result(item: EntityId) -> DecisionResult:
-    """Return the answer for an item that was never proposed."""
-    return decision_result(id_to_text(item), UNKNOWN, DecisionOutcome.NOT_FOUND, no_such_proposal())
-
-
-def no_such_proposal() -> Sentence:
-    """Return the message about an item that was never proposed."""
-    return sentence("proposal-unknown", "there is no such proposal")
-
-
-def decision_result(item: str, status: str, result: DecisionOutcome, message: Sentence) -> DecisionResult:
-    """Make the answer on one item, which is given by its id as text."""
-    return DecisionResult(item_id=item, status=status, result=result, **sentence_fields("message", message))
 
 
 def _answer(tx: Transaction, item: Item, result: DecisionOutcome, message: Sentence) -> DecisionResult:

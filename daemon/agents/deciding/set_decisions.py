@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import Final
 
 from daemon.agents.deciding import item_state
-from daemon.agents.deciding.decisions import (
+from daemon.agents.deciding.decision_result import (
     DecisionOutcome,
     DecisionResult,
     decision_result,

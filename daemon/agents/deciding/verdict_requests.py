@@ -5,18 +5,23 @@ Never decides which items are meant, and never lets one item that fails stop the
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
+
+from msgspec import structs
 
 from daemon.agents.deciding import decisions
-from daemon.agents.deciding.decisions import DecisionOutcome, DecisionResult
+from daemon.agents.deciding.decision_result import UNKNOWN, DecisionOutcome, DecisionResult, decision_result
+from daemon.agents.deciding.passkey_proof import PasskeyNeeded, PasskeyProof
 from daemon.journal import preferences
 from daemon.journal.references.names import category_id_of
 from store.file.errors import StoreError
-from store.sentence import foreign_text
+from store.sentence import foreign_text, sentence
 from store.threads import StoreThreads
 from store.transaction import Transaction
 from syncproto.errors import CommitTooLarge
 from syncproto.ids import EntityId, id_to_text
+
+NEEDS_PASSKEY: Final = sentence("verdict-needs-passkey", "this verdict needs your passkey")
 
 RequestedVerdict = Literal["confirmed", "rejected", "undone", "reopened", "deferred"]
 
@@ -26,7 +31,8 @@ class VerdictRequest:
     """What a person wants of each item; the fields mean what the functions of `decisions` say.
 
     `via` is the face that the person used: "cli", "web" or "api". `remember`: the reason of a rejection
-    becomes a preference, for the task's category, or for all tasks if it has none.
+    becomes a preference, for the task's category, or for all tasks if it has none. `proof` is given by a face
+    that can ask for a passkey.
     """
 
     verdict: RequestedVerdict
@@ -37,13 +43,14 @@ class VerdictRequest:
     force: bool = False
     again: bool = False
     remember: bool = False
+    proof: PasskeyProof | None = None
 
 
 def apply_verdict(
     tx: Transaction, item: EntityId, request: VerdictRequest, shown: bytes | None = None
 ) -> DecisionResult:
     """Apply a verdict to an item in this transaction. `shown` is the hash of what the person saw."""
-    reason, via = request.reason, request.via
+    reason, via, proof = request.reason, request.via, request.proof
     match request.verdict:
         case "confirmed":
             return decisions.confirm(
@@ -56,18 +63,19 @@ def apply_verdict(
                 reason=reason,
                 via=via,
                 reason_min=request.reason_min,
+                proof=proof,
             )
         case "rejected":
-            rejected = decisions.reject(tx, item, reason=reason, via=via)
+            rejected = decisions.reject(tx, item, reason=reason, via=via, proof=proof)
             if request.remember and reason is not None and rejected.result is DecisionOutcome.APPLIED:
                 _remember(tx, item, reason)
             return rejected
         case "undone":
-            return decisions.undo(tx, item, reason=reason, via=via)
+            return decisions.undo(tx, item, reason=reason, via=via, proof=proof)
         case "reopened":
-            return decisions.reopen(tx, item, reason=reason, via=via)
+            return decisions.reopen(tx, item, reason=reason, via=via, proof=proof)
         case "deferred":
-            return decisions.defer(tx, item, reason=reason, via=via)
+            return decisions.defer(tx, item, reason=reason, via=via, proof=proof)
 
 
 async def decide_item(
@@ -76,9 +84,12 @@ async def decide_item(
     """Run a decision on one item in a commit of its own; a store that fails is an answer, too."""
     try:
         return await store.write(decide)
+    except PasskeyNeeded as needed:
+        answer = decision_result(id_to_text(item), UNKNOWN, DecisionOutcome.NOT_COUNTED, NEEDS_PASSKEY)
+        return structs.replace(answer, challenges=[challenge.hex() for challenge in needed.challenges])
     except (StoreError, CommitTooLarge) as fault:
         words = fault.sentence if isinstance(fault, StoreError) else foreign_text(str(fault))
-        return decisions.decision_result(id_to_text(item), decisions.UNKNOWN, DecisionOutcome.FAILED, words)
+        return decision_result(id_to_text(item), UNKNOWN, DecisionOutcome.FAILED, words)
 
 
 async def decide_shown_items(

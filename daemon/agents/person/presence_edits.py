@@ -109,4 +109,5 @@ def _require_fulfillable(snapshot: Snapshot, wanted: str, *, has_other_devices: 
         raise Refused(
             RefusalCode.CONFLICT,
             sentence("presence-without-passkey", "there is no passkey yet that could decide"),
+            sentence("add-passkey", "add one on the page, below Devices: placet web"),
         )

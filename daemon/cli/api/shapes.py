@@ -285,6 +285,7 @@ class DecisionResultJson(TypedDict, total=False):
     message_id: str
     message_params: dict[str, Any]
     can_force: bool
+    challenges: list[str]
     base: Any
     current: Any
     proposed: Any

@@ -13,14 +13,19 @@ from daemon.agents.asks.ask_record import ASK
 from daemon.agents.deciding import (
     change_set_status,
     decision_history,
-    decisions,
     set_decisions,
     waiting_items,
 )
 from daemon.agents.deciding.attention import mark_held_back
 from daemon.agents.deciding.change_set_status import ChangeSetSummary
 from daemon.agents.deciding.decision_history import DecisionRecord
-from daemon.agents.deciding.decisions import DecisionOutcome, DecisionResult
+from daemon.agents.deciding.decision_result import (
+    UNKNOWN,
+    DecisionOutcome,
+    DecisionResult,
+    decision_result,
+    no_such_proposal,
+)
 from daemon.agents.deciding.item_state import UNDECIDED
 from daemon.agents.deciding.verdict_requests import (
     RequestedVerdict,
@@ -167,7 +172,7 @@ class DecisionRoutes:
     def _receipt(self, snapshot: Snapshot, call: Call[Nothing, Nothing]) -> dict[str, Any]:
         name = _item(snapshot, call.ref)
         if isinstance(name, str):
-            raise Refused(RefusalCode.NOT_FOUND, decisions.no_such_proposal())
+            raise Refused(RefusalCode.NOT_FOUND, no_such_proposal())
         try:
             return make_receipt(snapshot, name)
         except ReceiptFault as fault:
@@ -248,8 +253,8 @@ def _hashes(snapshot: Snapshot, body: Decide) -> Hashes:
 
 
 def _unknown(ref: str) -> DecisionResult:
-    message = decisions.no_such_proposal() if entities.is_id_prefix(ref) else entities.ID_FORMAT_HINT
-    return decisions.decision_result(ref[:80], decisions.UNKNOWN, DecisionOutcome.NOT_FOUND, message)
+    message = no_such_proposal() if entities.is_id_prefix(ref) else entities.ID_FORMAT_HINT
+    return decision_result(ref[:80], UNKNOWN, DecisionOutcome.NOT_FOUND, message)
 
 
 def _items_of_request(snapshot: Snapshot, body: Decide) -> list[EntityId | str]:

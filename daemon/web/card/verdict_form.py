@@ -5,17 +5,19 @@ Never decides on an item that the form does not name with the hash of its argume
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, cast, get_args
 
 import msgspec
 from aiohttp import web
 from multidict import MultiDictProxy
 
-from daemon.agents.deciding.decisions import DecisionOutcome, DecisionResult
+from daemon.agents.deciding.decision_result import DecisionOutcome, DecisionResult
 from daemon.agents.deciding.verdict_requests import RequestedVerdict, VerdictRequest, decide_shown_items
+from daemon.agents.person import passkeys
 from daemon.cli.translation import _, ngettext
 from daemon.cli.wording.sentences import answer_words
+from daemon.web.passkey_forms import PasskeyRequest, passkey_request, proof_of
 from daemon.web.services import PageServices
 from syncproto.ids import EntityId, id_from_text
 
@@ -40,21 +42,26 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a form: a line for the toast, what an undo would take back, and what was refused."""
+    """What came of a form: a line for the toast, what an undo would take back, and what was refused.
+
+    `passkey` is what the browser has to be asked for before the rest is decided; None if nothing.
+    """
 
     verdict: str
     words: str
     undoable: list[str]
     refusals: list[Refusal]
+    passkey: PasskeyRequest | None = None
 
 
 async def decide_form(
-    services: PageServices, form: MultiDictProxy[str], edit: dict[str, Any] | None = None
+    services: PageServices, form: MultiDictProxy[str], host: str, edit: dict[str, Any] | None = None
 ) -> Outcome:
     """Decide what a form asks for. One that the page does not send is refused with status 400.
 
     A button sends `decide=VERDICT:ID:HASH`, or `decide=VERDICT` for all items in `shown`. `reason` is the
     person's words; `force` applies what is stale. `edit` are arguments in place of those of the one item.
+    `host` is that of the page: passkeys are made for one.
     """
     verdict, _colon, single = form.get("decide", "").partition(":")
     texts = [single] if single else form.getall("shown", [])
@@ -68,6 +75,7 @@ async def decide_form(
             "message",
         )
         return Outcome(verdict, "", [], [Refusal(words, "", can_force=False)])
+    keys = await services.store.read(passkeys.list_passkeys)
     request = VerdictRequest(
         verdict=cast(RequestedVerdict, verdict),
         via="web",
@@ -75,9 +83,15 @@ async def decide_form(
         reason=form.get("reason", "").strip()[:REASON_CHARS_MAX] or None,
         force=bool(single) and form.get("force") == "yes",
         edit=edit if single else None,
+        proof=proof_of(form, keys, host),
     )
     results = await decide_shown_items(services.store, items, request)
-    return _outcome(verdict, list(dict.fromkeys(texts)), results)
+    outcome = _outcome(verdict, list(dict.fromkeys(texts)), results)
+    challenges = [challenge for result in results for challenge in result.challenges]
+    if not challenges:
+        return outcome
+    words = next(_message(result) for result in results if result.challenges)
+    return replace(outcome, passkey=passkey_request(words, challenges, keys, host, form))
 
 
 def _item_of_text(text: str) -> ShownItem:
@@ -94,7 +108,7 @@ def _outcome(verdict: str, texts: Sequence[str], results: Sequence[DecisionResul
     refusals = [
         Refusal(_message(result), text, result.can_force)
         for text, result in pairs
-        if result.result not in _GOOD
+        if result.result not in _GOOD and not result.challenges
     ]
     single = _message(results[0]) if len(results) == 1 and done else ""
     words = _done_words(verdict, len(done), single) if done else ""

@@ -73,6 +73,12 @@ export function show(fresh, { withOutcome }) {
   morph(document.querySelector("header.bar nav"), fresh.querySelector("header.bar nav"));
   if (withOutcome) morph(document.getElementById("toast"), fresh.getElementById("toast"));
   document.title = fresh.title;
+  bringPasskeys();
+}
+
+/** Loads what a passkey needs, on the pages that ask for one. */
+function bringPasskeys() {
+  if (document.querySelector("form[data-signs], form[data-makes]")) import("./passkey.js");
 }
 
 // -- verdicts, without a reload -----------------------------------------------------------------------
@@ -278,3 +284,4 @@ document.addEventListener("keydown", (event) => {
 });
 
 if (document.querySelector(".card, .empty")) import("./review.js");
+bringPasskeys();

@@ -37,7 +37,9 @@ class _History:
 
     async def take_back(self, request: web.Request) -> web.Response:
         """Take a verdict back, and answer with the page as it is then."""
-        return await self._page(request, await decide_form(self._services, await read_form(request)))
+        return await self._page(
+            request, await decide_form(self._services, await read_form(request), request.host)
+        )
 
     async def _page(self, request: web.Request, outcome: Outcome | None = None) -> web.Response:
         now_ms, after = self._services.now_ms(), self._services.store.feed_end

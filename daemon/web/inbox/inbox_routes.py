@@ -45,7 +45,7 @@ class _Inbox:
 
     async def decide(self, request: web.Request) -> web.Response:
         """Decide, and answer with the page as it is then: the script takes its parts, a browser all of it."""
-        outcome = await decide_form(self._services, await read_form(request))
+        outcome = await decide_form(self._services, await read_form(request), request.host)
         return await self._page(request, outcome)
 
     async def show_decided(self, request: web.Request) -> web.Response:

@@ -11,12 +11,14 @@ from aiohttp import web
 from multidict import MultiDictProxy
 
 from daemon.agents.asks import ask_decisions, ask_views
-from daemon.agents.deciding.decisions import DecisionOutcome, DecisionResult
+from daemon.agents.deciding.decision_result import DecisionOutcome, DecisionResult
 from daemon.agents.deciding.verdict_requests import RequestedVerdict, decide_item
+from daemon.agents.person import passkeys
 from daemon.cli.wording.sentences import answer_words
 from daemon.refusal import Refused
 from daemon.web.forms import read_form, refuse_form
 from daemon.web.page_answer import page_answer
+from daemon.web.passkey_forms import PasskeyRequest, passkey_request, proof_of
 from daemon.web.permissions.permission_rows import permission_row
 from daemon.web.refusals import refusal_words, shortfall_words
 from daemon.web.services import PageServices
@@ -56,6 +58,9 @@ class _Permissions:
         if fault:
             return await self._page(fault=fault)
 
+        keys = await self._services.store.read(passkeys.list_passkeys)
+        proof = proof_of(form, keys, request.host)
+
         def use(tx: Transaction) -> DecisionResult:
             return ask_decisions.decide(
                 tx,
@@ -65,6 +70,7 @@ class _Permissions:
                 via="web",
                 option=_option(form, verdict),
                 shown=bytes.fromhex(shown),
+                proof=proof,
             )
 
         try:
@@ -72,9 +78,14 @@ class _Permissions:
         except Refused as refused:
             return await self._page(fault=refusal_words(refused))
         words = answer_words(msgspec.to_builtins(result), "message")
+        if result.challenges:
+            request_of = passkey_request(words, result.challenges, keys, request.host, form, action=PATH)
+            return await self._page(fault=words, passkey=request_of)
         return await self._page(done=words) if result.result in _DONE else await self._page(fault=words)
 
-    async def _page(self, *, fault: str = "", done: str = "") -> web.Response:
+    async def _page(
+        self, *, fault: str = "", done: str = "", passkey: PasskeyRequest | None = None
+    ) -> web.Response:
         now_ms, after = self._services.now_ms(), self._services.store.feed_end
         asks = await self._services.store.read(
             lambda snapshot: ask_views.list_asks(snapshot, now_ms, waiting=True)
@@ -88,6 +99,7 @@ class _Permissions:
             rows=[permission_row(ask, now_ms / 1000) for ask in asks],
             fault=fault,
             done=[done] if done else [],
+            passkey=passkey,
         )
 
 

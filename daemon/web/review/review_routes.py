@@ -50,7 +50,7 @@ class _Reviews:
         """Decide on what was selected, or on one item, also with other arguments; and show what is left."""
         form, ref = await read_form(request), request.match_info["task"]
         if "edit" not in form:
-            return await self._page(ref, await decide_form(self._services, form))
+            return await self._page(ref, await decide_form(self._services, form, request.host))
         _verdict, _colon, shown = form.get("decide", "").partition(":")
         item_id = shown.partition(":")[0]
         try:
@@ -58,7 +58,7 @@ class _Reviews:
         except Refused as refused:
             outcome = Outcome("confirmed", "", [], [Refusal(refusal_words(refused), "", can_force=False)])
         else:
-            outcome = await decide_form(self._services, form, edit)
+            outcome = await decide_form(self._services, form, request.host, edit)
         return await self._page(ref, outcome, {item_id: form} if outcome.refusals else {})
 
     def _edit(

@@ -146,7 +146,7 @@ class _Tasks:
         """Do what a form asks for, and show the task; what is refused is said, and what was typed stays."""
         form, ref = await read_form(request), request.match_info["task"]
         if "decide" in form:
-            outcome = await decide_form(self._services, form)
+            outcome = await decide_form(self._services, form, request.host)
             return await self._page(ref, outcome=outcome)
         fault = shortfall_words(self._services)
         if not fault:

@@ -9,7 +9,7 @@ from daemon.agents.asks import ask_decisions, ask_views, asking
 from daemon.agents.asks.ask_record import grant_on, read_ask, use_id
 from daemon.agents.asks.asking import NewAsk, UsedPermission
 from daemon.agents.asks.use_rule import UseResult
-from daemon.agents.deciding.decisions import DecisionOutcome, DecisionResult
+from daemon.agents.deciding.decision_result import DecisionOutcome, DecisionResult
 from daemon.agents.person import lifecycle, presence_edits
 from daemon.agents.tools.agent_record import agent_id
 from daemon.refusal import Refused

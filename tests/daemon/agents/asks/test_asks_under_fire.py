@@ -8,7 +8,7 @@ from daemon.agents.asks import ask_decisions, ask_views, asking
 from daemon.agents.asks.ask_record import read_ask
 from daemon.agents.asks.asking import NewAsk, UsedPermission
 from daemon.agents.asks.use_rule import UseResult
-from daemon.agents.deciding.decisions import DecisionOutcome, DecisionResult
+from daemon.agents.deciding.decision_result import DecisionOutcome, DecisionResult
 from daemon.agents.person import lifecycle, presence_edits
 from daemon.agents.person.policy_edits import POLICY_TOOLS
 from daemon.agents.tools.agent_record import agent_id

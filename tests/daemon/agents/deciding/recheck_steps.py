@@ -5,7 +5,7 @@ Never checks more than that.
 
 from typing import Any
 
-from daemon.agents.deciding.decisions import DecisionOutcome, DecisionResult
+from daemon.agents.deciding.decision_result import DecisionOutcome, DecisionResult
 from store.sentence import Sentence
 from syncproto.ids import EntityId, id_to_text
 from tests.support.decision_verbs import commits, confirm, waiting

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from daemon.agents.deciding.decisions import DecisionOutcome
+from daemon.agents.deciding.decision_result import DecisionOutcome
 from store.fold.verdicts import DecisionStatus
 from syncproto.ids import EntityId, derived_id, id_to_text
 from tests.support.decision_verbs import confirm

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from daemon.agents.deciding.decisions import DecisionOutcome
+from daemon.agents.deciding.decision_result import DecisionOutcome
 from store.fold.verdicts import DecisionStatus
 from store.transaction import EntityWrite, Transaction
 from syncproto.codec import Value

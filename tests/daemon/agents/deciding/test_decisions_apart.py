@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from daemon.agents.deciding.decisions import DecisionOutcome
+from daemon.agents.deciding.decision_result import DecisionOutcome
 from store.fold.verdicts import DecisionStatus
 from syncproto.ids import EntityId, derived_id, id_to_text
 from tests.support.decision_verbs import confirm, defer, reject, undo, waiting

@@ -5,7 +5,7 @@ Never looks at how a kind is judged: only at the answers, and at the values afte
 
 import pytest
 
-from daemon.agents.deciding.decisions import DecisionOutcome
+from daemon.agents.deciding.decision_result import DecisionOutcome
 from store.fold.verdicts import DecisionStatus
 from store.transaction import EntityWrite, Transaction
 from syncproto.codec import Value

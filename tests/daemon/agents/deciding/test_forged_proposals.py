@@ -9,7 +9,7 @@ import pytest
 
 from daemon.agents.context import memory
 from daemon.agents.deciding.decision_history import list_decisions
-from daemon.agents.deciding.decisions import DecisionOutcome
+from daemon.agents.deciding.decision_result import DecisionOutcome
 from daemon.agents.proposing.immediate_tools import retraction_write
 from daemon.agents.tools.agent_record import agent_id, load_agent
 from daemon.agents.tools.effects import fingerprint_of, item_id, written_entity

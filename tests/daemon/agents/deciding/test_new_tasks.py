@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from daemon.agents.deciding.decisions import DecisionOutcome
+from daemon.agents.deciding.decision_result import DecisionOutcome
 from daemon.agents.person import policy_edits
 from daemon.agents.proposing.tool_answers import CallOutcome
 from store.fold.entity import Entity

@@ -6,7 +6,7 @@ import pytest
 
 from daemon.agents.deciding import decisions
 from daemon.agents.deciding.decision_history import list_decisions
-from daemon.agents.deciding.decisions import DecisionOutcome, DecisionResult
+from daemon.agents.deciding.decision_result import DecisionOutcome, DecisionResult
 from daemon.agents.deciding.waiting_items import list_waiting_items
 from daemon.agents.person import lifecycle, presence_edits
 from daemon.journal.change_log import list_changes

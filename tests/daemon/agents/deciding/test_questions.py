@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from daemon.agents.context.memory import decision_views
 from daemon.agents.deciding.decision_history import list_decisions
-from daemon.agents.deciding.decisions import DecisionOutcome
+from daemon.agents.deciding.decision_result import DecisionOutcome
 from daemon.agents.deciding.item_state import lacks_effect
 from daemon.agents.tools.agent_record import agent_id
 from daemon.agents.tools.policy import policy_field

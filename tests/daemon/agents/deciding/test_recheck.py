@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from daemon.agents.deciding import recheck
-from daemon.agents.deciding.decisions import DecisionOutcome
+from daemon.agents.deciding.decision_result import DecisionOutcome
 from daemon.journal import tasks
 from daemon.journal.views.structures import ChecklistItem
 from store.transaction import EntityWrite

@@ -4,7 +4,7 @@ Never proposes with a model.
 """
 
 from daemon.agents.deciding import recheck
-from daemon.agents.deciding.decisions import DecisionOutcome
+from daemon.agents.deciding.decision_result import DecisionOutcome
 from syncproto.ids import EntityId, id_to_text
 from tests.daemon.agents.deciding.recheck_steps import label_proposed, refused
 from tests.support.decision_verbs import confirm, reject, undo, waiting

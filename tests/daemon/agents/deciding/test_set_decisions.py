@@ -3,7 +3,7 @@
 Never checks how a single item is decided on.
 """
 
-from daemon.agents.deciding.decisions import DecisionOutcome
+from daemon.agents.deciding.decision_result import DecisionOutcome
 from daemon.agents.deciding.set_decisions import answer_if_left_out
 from syncproto.ids import EntityId
 from tests.support.decision_verbs import confirm, defer, reject

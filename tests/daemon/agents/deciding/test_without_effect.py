@@ -9,7 +9,7 @@ import pytest
 
 from daemon.agents.deciding.decision_commit import person_decision_write
 from daemon.agents.deciding.decision_history import list_decisions
-from daemon.agents.deciding.decisions import DecisionOutcome
+from daemon.agents.deciding.decision_result import DecisionOutcome
 from daemon.agents.deciding.item_state import confirmed_without_effect
 from daemon.agents.deciding.set_decisions import answer_if_left_out
 from daemon.agents.proposing import change_set_builder

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from daemon.agents.deciding.decisions import DecisionOutcome, DecisionResult
+from daemon.agents.deciding.decision_result import DecisionOutcome, DecisionResult
 from daemon.agents.deciding.set_decisions import answer_if_left_out
 from syncproto.commit import AuthorKind
 from syncproto.ids import EntityId

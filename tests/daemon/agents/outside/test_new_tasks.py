@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from daemon.agents.deciding import decision_history
-from daemon.agents.deciding.decisions import DecisionOutcome
+from daemon.agents.deciding.decision_result import DecisionOutcome
 from daemon.agents.person import external_agents, inbox, lifecycle, policy_edits
 from daemon.agents.tools.agent_record import agent_id
 from store.fold.entity import Entity

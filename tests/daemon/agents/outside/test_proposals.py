@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from daemon.agents.deciding.decisions import DecisionOutcome
+from daemon.agents.deciding.decision_result import DecisionOutcome
 from daemon.agents.outside import proposal_views, proposals
 from daemon.agents.person import external_agents, lifecycle, policy_edits, presence_edits
 from daemon.agents.proposing.authenticity import authentic_item

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from daemon.agents.deciding import decision_history, decisions
+from daemon.agents.deciding.decision_result import DecisionResult
 from daemon.agents.deciding.waiting_items import list_waiting_items
 from daemon.agents.person import agent_overview, lifecycle
 from daemon.agents.running import due_agents, wakes
@@ -159,7 +160,7 @@ def _hold(home: Home, item: EntityId) -> None:
         wakes.agents_concerned(snapshot, 0)
 
     home.read(read)
-    verbs: list[Callable[..., decisions.DecisionResult]] = [
+    verbs: list[Callable[..., DecisionResult]] = [
         decisions.undo,
         decisions.defer,
         decisions.reopen,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from daemon.agents.deciding.decisions import DecisionResult
+from daemon.agents.deciding.decision_result import DecisionResult
 from daemon.agents.proposing.change_set_builder import REPEATED_PROPOSALS_MAX, ProposalLimits
 from daemon.agents.proposing.immediate_tools import retraction_write
 from daemon.agents.proposing.tool_answers import QUEUED_TEXT, CallOutcome

@@ -5,7 +5,7 @@ Never decides more than the tests say: what a person put off or decided stays as
 
 import pytest
 
-from daemon.agents.deciding.decisions import DecisionOutcome
+from daemon.agents.deciding.decision_result import DecisionOutcome
 from syncproto.ids import EntityId, id_to_text
 from tests.support.decision_verbs import confirm, defer, reject, reopen, waiting
 from tests.support.fleet import Fleet, Home

@@ -19,7 +19,7 @@ from msgspec import Struct, UnsetType
 from msgspec.structs import fields
 
 from daemon.agents.deciding.decision_history import DecisionRecord
-from daemon.agents.deciding.decisions import DecisionResult
+from daemon.agents.deciding.decision_result import DecisionResult
 from daemon.agents.deciding.waiting_items import NoteEvidence, PendingItem
 from daemon.agents.person.agent_overview import AgentDetails
 from daemon.agents.person.external_agents import ExternalAgentDetails

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from daemon.agents.deciding.decision_commit import person_decision_write
-from daemon.agents.deciding.decisions import DecisionResult
+from daemon.agents.deciding.decision_result import DecisionResult
 from daemon.agents.person import lifecycle
 from daemon.agents.proposing.baseline import baseline_of
 from daemon.agents.proposing.call_handler import ToolCallHandler

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from daemon.agents.deciding.decision_history import DecisionRecord
-from daemon.agents.deciding.decisions import DecisionResult
+from daemon.agents.deciding.decision_result import DecisionResult
 from daemon.agents.deciding.waiting_items import PendingItem
 from daemon.cli.terminal.text import display_width
 from tests.daemon.cli import examples
