@@ -147,6 +147,7 @@ class Daemon:
             clock.now_ms,
             self._peers.replication.diverging_members,
             self._peers.links.divergences.agreeing_peers,
+            activities=self._peers.mailboxes.activities,
         )
         self._access = BrowserAccess(clock.now_ms, clock.monotonic_s, clock.randomness)
         self._imports = Imports(self._store, local_zone(), clock.now_ms)

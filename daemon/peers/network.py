@@ -22,6 +22,7 @@ from daemon.peers.mailbox_pairing import mailbox_token
 from daemon.peers.mailbox_pairing.inviter import MailboxInviter
 from daemon.peers.mailbox_pairing.joiner import MailboxJoiner
 from daemon.peers.mailbox_pairing.pairing_file import PairingFile
+from daemon.peers.mailbox_pairing.pairing_state import MailboxPairing
 from daemon.peers.mailboxes.bundles import Bundles
 from daemon.peers.mailboxes.carrier_choice import CarrierChoice
 from daemon.peers.mailboxes.mailboxes import Mailboxes, MailboxState
@@ -99,7 +100,7 @@ class PeerNetwork:
         self._carriers = CarrierChoice(SecretFile(identity.file.parent), clock.randomness)
         self._pairing_file = PairingFile(identity.file.parent)
         self._inviter = self._make_inviter(clock, identity, own_name)
-        self.mailboxes = self._make_mailboxes(clock, identity, settings.mailbox, shortfall)
+        self.mailboxes = self._make_mailboxes(notifier, clock, identity, settings.mailbox, shortfall)
         self.bundles = Bundles(self.mailboxes, members, clock)
         self._interfaces = network_interfaces.NetworkWatch(clock, self._on_network_change)
         self._watching: asyncio.Task[None] | None = None
@@ -152,6 +153,7 @@ class PeerNetwork:
 
     def _make_mailboxes(
         self,
+        notifier: Notifier,
         clock: Clock,
         identity: Identity,
         settings: MailboxSettings,
@@ -170,6 +172,7 @@ class PeerNetwork:
             is_paused=lambda: self.replication.paused,
             compared=lambda outcome: divergences.record_comparison(outcome.device, agree=outcome.agree),
             let_in=self._inviter.let_in,
+            changed=notifier.notify,
         )
 
     def _make_joiner(self, clock: Clock, identity: Identity, settings: MailboxSettings) -> MailboxJoiner:
@@ -280,6 +283,10 @@ class PeerNetwork:
         return Invited(
             invitation.invitation_id, None, token, "", [], expires_at=iso_utc(invitation.expires_ms)
         )
+
+    async def mailbox_pairing(self) -> MailboxPairing:
+        """Return what is under way of pairing through mailboxes."""
+        return MailboxPairing(await self._inviter.list_open(), await self.joiner.state())
 
     async def remove_mailbox(self, name: str) -> MailboxState:
         """Look into a mailbox no more, and end the invitations through it. Raises Refused."""

@@ -455,3 +455,16 @@ class StateEventJson(TypedDict, total=False):
 class ExpiringEventJson(TypedDict, total=False):
     item_ids: list[str]
     expires_at: str
+
+
+class MailboxActivityJson(TypedDict, total=False):
+    mailbox: str
+    looked_at: str | None
+    visits: int
+    taken: int
+    put: int
+    cleared: int
+    faults: int
+    trouble: str | None
+    trouble_id: str
+    trouble_params: dict[str, Any]

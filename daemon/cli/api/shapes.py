@@ -384,6 +384,22 @@ class MailboxStateJson(TypedDict, total=False):
     readers: list[MailboxReaderJson]
 
 
+class MailboxInvitationJson(TypedDict, total=False):
+    id: str
+    mailbox: str
+    expires_at: str
+
+
+class MailboxJoiningJson(TypedDict, total=False):
+    mailbox: str
+    place: str
+    inviter_id: str
+    began_at: str
+    trouble: str | None
+    trouble_id: str
+    trouble_params: dict[str, Any]
+
+
 class StatusJson(TypedDict, total=False):
     device_id: str
     name: str
@@ -403,6 +419,8 @@ class StatusJson(TypedDict, total=False):
     conflicts: int
     model: CheckJson | None
     mailboxes: list[MailboxStateJson]
+    mailbox_invitations: list[MailboxInvitationJson]
+    mailbox_joining: MailboxJoiningJson | None
 
 
 class ChangeJson(TypedDict, total=False):

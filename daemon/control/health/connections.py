@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from daemon.control.health.check import Check, clocks_remedy, duration_sentence, make_check
 from daemon.peers.discovery.mdns import DiscoveryStatus
 from daemon.peers.linking.device_states import DeviceState
-from daemon.peers.mailboxes.mailboxes import MailboxState
 from daemon.peers.transport.connector import UnreachableReason
 from store.sentence import Sentence, sentence, sentence_of_answer
 
@@ -66,14 +65,6 @@ _UNHEARD = sentence(
     "some networks keep their devices apart",
 )
 _CHECK_NETWORK = sentence("check-network-here", "check the network here; it goes on by itself")
-_MAILBOX_BACK = sentence("bring-mailbox-back", "bring it back, or run: placet mailbox remove NAME")
-_MAILBOX_FILES = sentence(
-    "let-mailbox-finish", "let whatever copies the folder finish; half files may be deleted"
-)
-_MAILBOX_FULL = sentence(
-    "make-room-in-mailbox",
-    "let the other devices read what lies there, or give the box more room where the relay runs",
-)
 MDNS_SILENCE_MIN_S = 60.0
 """A device that is near and can be heard answers within seconds."""
 
@@ -113,39 +104,6 @@ def check_connections(
         connected = sentence("devices-connected", "devices connected: {count}", count=len(members))
         yield make_check("devices", connected, well=True, code="devices_well", parameters=parameters)
     yield from _mdns(nearby, anyone_away=bool(away))
-
-
-def check_mailboxes(mailboxes: Sequence[MailboxState]) -> Iterator[Check]:
-    """Look at each mailbox: whether it can be used, and whether what lies there opens."""
-    for mailbox in mailboxes:
-        parameters: dict[str, str | int] = {"mailbox": mailbox.name}
-        if mailbox.trouble:
-            trouble = sentence_of_answer(mailbox.trouble, mailbox.trouble_id, mailbox.trouble_params)
-            text = sentence(
-                "mailbox-in-trouble", "mailbox {mailbox}: {seen}", mailbox=mailbox.name, seen=trouble
-            )
-            is_full = mailbox.trouble_id == "relay-full"
-            code, remedy = ("mailbox_full", _MAILBOX_FULL) if is_full else ("mailbox_trouble", _MAILBOX_BACK)
-            yield make_check("mailboxes", text, remedy, well=False, code=code, parameters=parameters)
-        elif mailbox.unreadable:
-            text = sentence(
-                "mailbox-unreadable",
-                "mailbox {mailbox}: files that have not opened for a day: {count}",
-                mailbox=mailbox.name,
-                count=mailbox.unreadable,
-            )
-            parameters["count"] = mailbox.unreadable
-            yield make_check(
-                "mailboxes",
-                text,
-                _MAILBOX_FILES,
-                well=False,
-                code="mailbox_unreadable",
-                parameters=parameters,
-            )
-        else:
-            text = sentence("mailbox-well", "mailbox {mailbox} is looked into", mailbox=mailbox.name)
-            yield make_check("mailboxes", text, well=True, code="mailbox_well", parameters=parameters)
 
 
 def _check_left_out(names: Sequence[str], unlisted: int) -> Iterator[Check]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from daemon.agents.running.remote_model import RemoteModel
 from daemon.clock import Clock, ClockWatch
-from daemon.control.health import connections, remote_model, this_device
+from daemon.control.health import connections, mailbox_checks, remote_model, this_device
 from daemon.control.health.check import Check
 from daemon.control.route import AsyncHandler, Call, Nothing, Route
 from daemon.disk import DiskFloor
@@ -69,7 +69,8 @@ class CheckRoutes:
                 paused=peers.replication.paused,
                 members_unlisted=listed.members_left_out,
             ),
-            *connections.check_mailboxes(await peers.mailboxes.states()),
+            *mailbox_checks.check_mailboxes(await peers.mailboxes.states()),
+            *mailbox_checks.check_pairing(await peers.mailbox_pairing(), now_ms),
             *await self._store.read(
                 lambda snapshot: [
                     *remote_model.check_withheld_categories(snapshot, withheld),

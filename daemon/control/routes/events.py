@@ -4,7 +4,7 @@ Never keeps anything for a client: its Last-Event-ID is its watermark, and the l
 """
 
 import asyncio
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Annotated
 
 import msgspec
@@ -16,6 +16,7 @@ from daemon.control.route import Call, Nothing
 from daemon.journal import change_log
 from daemon.journal.views.structures import Event
 from daemon.notifier import Notifier
+from daemon.peers.mailboxes.mailboxes import MailboxActivity
 from daemon.refusal import RefusalCode, Refused, usage_error
 from store.sentence import sentence
 from store.threads import StoreThreads
@@ -64,7 +65,8 @@ class EventStreams:
     """All open streams of one daemon.
 
     `differing` are the devices, by name, that show another state, `agreeing` those that were seen to show the
-    same; `notifier` must be told when they change. `now_ms` is the wall clock, by which proposals expire.
+    same. `activities` is what was done in mailboxes. `notifier` must be told when any of these changes.
+    `now_ms` is the wall clock, by which proposals expire.
     """
 
     def __init__(
@@ -74,12 +76,15 @@ class EventStreams:
         now_ms: Callable[[], int],
         differing: Callable[[], Mapping[DeviceId, str]] = dict,
         agreeing: Callable[[], Container[DeviceId]] = frozenset,
+        *,
+        activities: Callable[[], Sequence[MailboxActivity]] = tuple,
     ) -> None:
         self._store = store
         self._notifier = notifier
         self._now_ms = now_ms
         self._differing = differing
         self._agreeing = agreeing
+        self._activities = activities
         self._open: dict[asyncio.Task[object], web.Request] = {}
 
     async def serve(self, request: web.Request, call: Call[Nothing, From]) -> web.StreamResponse:
@@ -102,11 +107,14 @@ class EventStreams:
             await _send(response, b": open\n\n")
             tell: Mapping[DeviceId, str] = {}
             expiry = _ExpiryWatch(self._store, self._now_ms)
+            mailboxes = _MailboxWatch(self._activities)
             while True:
                 tell = await self._tell_of_states(response, tell)
                 warning = await expiry.next_event()
                 if warning is not None:
                     await _send(response, b"event: expiring\ndata: %s\n\n" % msgspec.json.encode(warning))
+                for activity in mailboxes.next_activities():
+                    await _send(response, b"event: mailbox\ndata: %s\n\n" % msgspec.json.encode(activity))
                 page = await self._page(after) if after < self._store.feed_end else []
                 for event in page:
                     await _send(response, _encode_event(event))
@@ -186,6 +194,20 @@ class _ExpiryWatch:
         if not unreported:
             return None
         return ExpiringEvent([item.item_id for item in unreported], unreported[0].expires_at)
+
+
+class _MailboxWatch:
+    """What one stream was told of mailboxes, and what was there when it began."""
+
+    def __init__(self, activities: Callable[[], Sequence[MailboxActivity]]) -> None:
+        self._activities = activities
+        self._known: dict[str, MailboxActivity] | None = None
+
+    def next_activities(self) -> list[MailboxActivity]:
+        """Return what has news since the last call; at the first one, what is in trouble."""
+        known, now = self._known or {}, {activity.mailbox: activity for activity in self._activities()}
+        self._known = now
+        return [activity for name, activity in now.items() if activity.has_news_since(known.get(name))]
 
 
 def _requested_position(request: web.Request, query: From) -> int | None:

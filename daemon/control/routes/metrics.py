@@ -26,7 +26,7 @@ from daemon.control.request_metrics import (
 from daemon.control.route import Call, Nothing, Route, StreamHandler
 from daemon.disk import DiskFloor
 from daemon.peers.linking.device_states import DeviceList
-from daemon.peers.mailboxes.mailboxes import MailboxState
+from daemon.peers.mailboxes.mailboxes import MailboxActivity, MailboxState
 from daemon.peers.network import PeerNetwork
 from store.local import run_log
 from store.snapshot import Snapshot
@@ -69,6 +69,7 @@ class MetricsRoutes:
         del request, call
         devices = await self._peers.devices.list_states()
         mailboxes = await self._peers.mailboxes.states()
+        activities = self._peers.mailboxes.activities()
         metric_families = await self._store.read(lambda snapshot: list(self._journal_metrics(snapshot)))
         text = prometheus_text(
             iter(
@@ -76,6 +77,7 @@ class MetricsRoutes:
                     *metric_families,
                     *_peers(devices),
                     *_mailboxes(mailboxes),
+                    *_mailbox_activities(activities),
                     *self._machine(),
                     *request_families(self._meter),
                 ]
@@ -134,6 +136,19 @@ def _mailboxes(mailboxes: Sequence[MailboxState]) -> Iterator[MetricFamily]:
     for name, (description, value_of) in columns.items():
         values: dict[str, float | None] = {state.name: value_of(state) for state in mailboxes}
         yield MetricFamily(name, "gauge", description, label_samples("mailbox", values))
+
+
+def _mailbox_activities(activities: Sequence[MailboxActivity]) -> Iterator[MetricFamily]:
+    columns: dict[str, tuple[str, Callable[[MailboxActivity], float]]] = {
+        "mailbox_visits_total": ("Looks into a mailbox that ended well.", lambda done: done.visits),
+        "mailbox_faults_total": ("Looks into a mailbox that a fault ended.", lambda done: done.faults),
+        "mailbox_taken_total": ("Drops that brought something new from a mailbox.", lambda done: done.taken),
+        "mailbox_put_total": ("Drops that this device left in a mailbox.", lambda done: done.put),
+        "mailbox_cleared_total": ("Blobs that this device deleted in a mailbox.", lambda done: done.cleared),
+    }
+    for name, (description, value_of) in columns.items():
+        values: dict[str, float | None] = {done.mailbox: value_of(done) for done in activities}
+        yield MetricFamily(name, "counter", description, label_samples("mailbox", values))
 
 
 def _size(database: Path) -> int:

@@ -13,6 +13,7 @@ from daemon.control.openapi import openapi_document
 from daemon.control.route import AsyncHandler, Call, Nothing, ReadHandler, Route, StreamHandler
 from daemon.control.routes.events import MEDIA, EventStreams, ExpiringEvent, From, StateEvent
 from daemon.journal.views.structures import Event
+from daemon.peers.mailboxes.mailboxes import MailboxActivity
 from store.snapshot import Snapshot
 
 
@@ -37,9 +38,10 @@ def routes(events: EventStreams, others: Sequence[Route]) -> list[Route]:
         Route(
             "GET",
             "/v1/events",
-            "Follow the feed (events named commit), which devices show another state (state), and which "
-            "proposals expire within a day (expiring); resumes after Last-Event-ID",
-            StreamHandler(events.serve, MEDIA, other_responses=(StateEvent, ExpiringEvent)),
+            "Follow the feed (events named commit), which devices show another state (state), which "
+            "proposals expire within a day (expiring), and what is done in mailboxes (mailbox); "
+            "resumes after Last-Event-ID",
+            StreamHandler(events.serve, MEDIA, other_responses=(StateEvent, ExpiringEvent, MailboxActivity)),
             Event,
             query=From,
         ),

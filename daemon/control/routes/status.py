@@ -21,6 +21,7 @@ from daemon.control.route import AsyncHandler, Call, Nothing, Route
 from daemon.journal import conflicts
 from daemon.journal.views.structures import ClockJson
 from daemon.peers.linking.device_states import DeviceList, DeviceState
+from daemon.peers.mailbox_pairing.pairing_state import MailboxInvitation, MailboxJoining, MailboxPairing
 from daemon.peers.mailboxes.mailboxes import MailboxState
 from daemon.peers.network import PeerNetwork
 from store.queries.clock_counters import counters_of
@@ -58,6 +59,8 @@ class Status(Struct, frozen=True, kw_only=True):
     conflicts: int
     model: Check | None = None
     mailboxes: list[MailboxState] = []
+    mailbox_invitations: list[MailboxInvitation] = []
+    mailbox_joining: MailboxJoining | None = None
 
 
 class StatusRoutes:
@@ -87,13 +90,17 @@ class StatusRoutes:
         checks = await remote_model.check_models(self._remotes)
         trouble = next((check for check in checks if not check.well), None)
         mailboxes = await self._peers.mailboxes.states()
-        return await self._store.read(lambda snapshot: self._read(snapshot, devices, mailboxes, trouble))
+        pairing = await self._peers.mailbox_pairing()
+        return await self._store.read(
+            lambda snapshot: self._read(snapshot, devices, mailboxes, pairing, trouble)
+        )
 
     def _read(
         self,
         snapshot: Snapshot,
         devices: DeviceList,
         mailboxes: list[MailboxState],
+        pairing: MailboxPairing,
         model: Check | None,
     ) -> Status:
         counts, replica = snapshot.counts(), snapshot.replica
@@ -119,6 +126,8 @@ class StatusRoutes:
             conflicts=conflicts.count_conflicts(snapshot),
             model=model,
             mailboxes=mailboxes,
+            mailbox_invitations=pairing.invitations,
+            mailbox_joining=pairing.joining,
             pending_items=waiting_items.waiting_count(waiting),
             expiring_items=waiting_items.waiting_count(item for item in waiting if item.expires_soon),
         )

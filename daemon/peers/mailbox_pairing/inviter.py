@@ -12,6 +12,7 @@ from daemon.clock import Clock
 from daemon.peers.mailbox_pairing import mailbox_token
 from daemon.peers.mailbox_pairing.mailbox_token import MailboxToken
 from daemon.peers.mailbox_pairing.pairing_file import OpenInvitation, PairingFile
+from daemon.peers.mailbox_pairing.pairing_state import MailboxInvitation
 from daemon.peers.mailboxes.carrier import Carrier, CarrierFault, ListedBlob
 from daemon.peers.mailboxes.carrier_choice import CarrierChoice
 from daemon.peers.mailboxes.relay import RelayCarrier
@@ -20,6 +21,7 @@ from daemon.peers.roster.cache import RosterCache
 from daemon.peers.roster.member_records import Member
 from daemon.peers.transport import addresses
 from daemon.peers.transport.identity import Identity, public_key_of
+from daemon.timestamps import iso_utc
 from store.local import peer_records, used_invitations
 from store.local.mailboxes import Mailbox
 from store.threads import StoreThreads
@@ -99,6 +101,15 @@ class MailboxInviter:
                 *(stored.kind, stored.place, box_secret or ""),
             )
         return invitation, mailbox_token.write(token)
+
+    async def list_open(self) -> list[MailboxInvitation]:
+        """Return the invitations by which a device can still be let in."""
+        stored = await asyncio.to_thread(lambda: self._file.invitations)
+        return [
+            MailboxInvitation(invitation.invitation_id, invitation.mailbox, iso_utc(invitation.expires_ms))
+            for invitation in stored
+            if not await self._is_over(invitation)
+        ]
 
     async def end_through(self, mailbox: str) -> None:
         """End the invitations through a mailbox: nobody is let in by them any more."""

@@ -12,6 +12,7 @@ from msgspec import structs
 from daemon.clock import Clock
 from daemon.peers.mailbox_pairing.mailbox_token import MailboxToken
 from daemon.peers.mailbox_pairing.pairing_file import OpenJoining, PairingFile
+from daemon.peers.mailbox_pairing.pairing_state import MailboxJoining
 from daemon.peers.mailboxes.carrier import Carrier, CarrierFault
 from daemon.peers.mailboxes.carrier_choice import CarrierChoice
 from daemon.peers.mailboxes.mailboxes import Mailboxes
@@ -22,11 +23,12 @@ from daemon.peers.pairing.handshake import InviterIntroduction, JoinerIntroducti
 from daemon.peers.roster.cache import RosterCache
 from daemon.peers.transport.identity import Identity, public_key_of
 from daemon.refusal import RefusalCode, Refused, usage_error
+from daemon.timestamps import iso_utc
 from store.file.errors import StoreError
 from store.local import mailboxes as stored_mailboxes
 from store.local import used_invitations
 from store.local.mailboxes import Mailbox
-from store.sentence import sentence
+from store.sentence import Sentence, foreign_text, sentence, sentence_fields
 from store.threads import StoreThreads
 from store.transaction import Transaction
 from syncproto.errors import RemoteProtocolError
@@ -74,7 +76,7 @@ class MailboxJoiner:
         self._joined = joined
         self._looking = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
-        self._trouble = ""
+        self._trouble: Sentence | None = None
 
     async def start(self) -> None:
         """Go on waiting for an answer, if this device waits for one."""
@@ -127,6 +129,19 @@ class MailboxJoiner:
         await self.start()
         return None if self._file.joining is None else joining.mailbox
 
+    async def state(self) -> MailboxJoining | None:
+        """Return for whose answer this device waits, None if it waits for none."""
+        joining = await asyncio.to_thread(lambda: self._file.joining)
+        if joining is None:
+            return None
+        return MailboxJoining(
+            joining.mailbox,
+            joining.place,
+            joining.inviter.hex(),
+            iso_utc(joining.began_ms),
+            **sentence_fields("trouble", self._trouble),
+        )
+
     async def look(self) -> None:
         """Look for the answer once, and see to it that the request is there. Raises Refused, CarrierFault."""
         async with self._looking:
@@ -141,12 +156,13 @@ class MailboxJoiner:
             await asyncio.sleep(self._look_s)
             try:
                 await self.look()
-                self._trouble = ""
+                self._trouble = None
             except (CarrierFault, Refused, StoreError, OSError) as fault:
+                trouble = _sentence_of(fault)
                 # Said once, and not at each look for two weeks.
-                if str(fault) != self._trouble:
+                if trouble != self._trouble:
                     log.warning("this device cannot join through its mailbox now", error=str(fault))
-                self._trouble = str(fault)
+                self._trouble = trouble
             except Exception:
                 # A bug here ends this look and is logged; it never ends the daemon.
                 log.exception("a mailbox could not be looked into for an answer")
@@ -273,3 +289,7 @@ def _is_same(secret: bytes, raw: bytes, request: Request) -> bool:
         return structs.astuple(invitations.open_request(secret, raw)) == structs.astuple(request)
     except RemoteProtocolError:
         return False
+
+
+def _sentence_of(fault: Exception) -> Sentence:
+    return fault.sentence if isinstance(fault, CarrierFault | Refused) else foreign_text(str(fault))

@@ -19,7 +19,7 @@ from daemon.peers.mailboxes.carrier_choice import Access, CarrierChoice
 from daemon.peers.mailboxes.relay import RelayCarrier
 from daemon.peers.mailboxes.sealing_key_file import DAY_MS, SealingKeyFile
 from daemon.peers.mailboxes.sight import Judgement
-from daemon.peers.mailboxes.visit import Comparison, MailboxSight, MailboxVisit, OwnDevice
+from daemon.peers.mailboxes.visit import Comparison, MailboxSight, MailboxVisit, OwnDevice, VisitCounts
 from daemon.peers.roster import member_records
 from daemon.peers.roster.cache import RosterCache
 from daemon.peers.roster.member_records import Member
@@ -43,6 +43,7 @@ URGENT_COMMITS_READ = 64
 RELAY_RETRY_MAX_S = 300.0
 
 NO_ACCESS = Access()
+NOTHING_DONE = VisitCounts()
 
 log = structlog.get_logger("peers")
 
@@ -76,6 +77,34 @@ class MailboxState(Struct, frozen=True):
     readers: list[MailboxReader]
 
 
+class MailboxActivity(Struct, frozen=True):
+    """What was done in a mailbox since the daemon began, and why it cannot be looked into, if it cannot.
+
+    `visits` counts the looks that ended well, `faults` those that did not. `taken` counts the drops that
+    brought something new, `put` the drops that this device left, `cleared` the blobs that it deleted. As an
+    event it has no id, because it has no position in the feed. A new stream begins with the mailboxes in
+    trouble; later events come when something was taken, put or cleared, and when trouble begins or ends. All
+    counts go on from event to event, so one that a client did not get is contained in the next.
+    """
+
+    mailbox: str
+    looked_at: str | None
+    visits: int
+    taken: int
+    put: int
+    cleared: int
+    faults: int
+    trouble: str | None
+    trouble_id: str
+    trouble_params: dict[str, Any]
+
+    def has_news_since(self, earlier: "MailboxActivity | None") -> bool:
+        """Return whether more was done than to look and find everything as it was."""
+        if earlier is None:
+            return self.trouble is not None
+        return _news_of(self) != _news_of(earlier)
+
+
 @dataclass
 class _OpenMailbox:
     """A mailbox while it is looked into."""
@@ -88,6 +117,9 @@ class _OpenMailbox:
     look_now: asyncio.Event = field(default_factory=asyncio.Event)
     looked_ms: int | None = None
     trouble: Sentence | None = None
+    visits: int = 0
+    faults: int = 0
+    counts: VisitCounts = NOTHING_DONE
     written_up_to: int = 0
     grew_s: float | None = None
     delay_s: float = 0.0
@@ -97,6 +129,7 @@ class _OpenMailbox:
 class Mailboxes:
     """All mailboxes of this device. `compared` is called for each member whose state could be compared.
 
+    `changed` is called when something was taken, put or cleared up, and when trouble begins or ends.
     `let_in` looks for requests of newcomers in a mailbox, and returns the members that it let in.
     """
 
@@ -114,6 +147,7 @@ class Mailboxes:
         is_paused: Callable[[], bool],
         compared: Callable[[Comparison], None],
         let_in: Callable[[Mailbox], Awaitable[Sequence[Member]]],
+        changed: Callable[[], None],
     ) -> None:
         self._db = db
         self._clock = clock
@@ -126,6 +160,7 @@ class Mailboxes:
         self._is_paused = is_paused
         self._compared = compared
         self._let_in = let_in
+        self._changed = changed
         self._open: dict[str, _OpenMailbox] = {}
 
     # -- life -----------------------------------------------------------------------------------------
@@ -204,12 +239,14 @@ class Mailboxes:
     async def _look(self, opened: _OpenMailbox, *, write_now: bool = False) -> None:
         """Look into a mailbox once; what goes wrong is kept for whoever asks."""
         async with opened.looking:
+            before = _activity(opened)
             try:
                 await self._visit(opened, write_now=write_now)
                 opened.failures.reset()
                 opened.delay_s = self._settings.look_s
             except CarrierFault as fault:
                 opened.delay_s = opened.failures.count_failure()
+                opened.faults += 1
                 if opened.trouble is None:
                     log.warning("a mailbox cannot be used", mailbox=opened.stored.name, seen=str(fault))
                 opened.trouble = fault.sentence
@@ -218,6 +255,8 @@ class Mailboxes:
             except Exception:
                 # A bug here ends this visit and is logged; it never ends the daemon.
                 log.exception("a mailbox could not be looked into", mailbox=opened.stored.name)
+            if _activity(opened).has_news_since(before):
+                self._changed()
 
     async def _visit(self, opened: _OpenMailbox, *, write_now: bool) -> None:
         vault = await self._db.read(lambda snapshot: snapshot.vault())
@@ -232,20 +271,18 @@ class Mailboxes:
             return
         feed_end = self._db.feed_end
         may_write = write_now or await self._is_due(opened)
-        report = await visit.run(may_write=may_write)
-        await visit.write_for_newcomers(newcomers)
+        try:
+            comparisons = await visit.run(may_write=may_write)
+            await visit.write_for_newcomers(newcomers)
+        finally:
+            opened.counts = opened.counts.plus(visit.counts)
         if may_write:
             opened.written_up_to, opened.grew_s = feed_end, None
-        if report.taken or report.written or report.deleted:
-            log.info(
-                "a mailbox was looked into",
-                mailbox=opened.stored.name,
-                taken=report.taken,
-                written=report.written,
-                deleted=report.deleted,
-            )
+        if any(visit.counts):
+            log.info("a mailbox was looked into", mailbox=opened.stored.name, **visit.counts._asdict())
+        opened.visits += 1
         opened.looked_ms, opened.trouble = self._clock.now_ms(), None
-        for comparison in report.comparisons:
+        for comparison in comparisons:
             self._compared(comparison)
 
     async def make_visit(
@@ -341,6 +378,10 @@ class Mailboxes:
         opened = [self._open[name] for name in sorted(self._open)]
         return await self._db.read(lambda snapshot: [self._state(snapshot, mailbox) for mailbox in opened])
 
+    def activities(self) -> list[MailboxActivity]:
+        """Return what was done in each mailbox, by name."""
+        return [_activity(self._open[name]) for name in sorted(self._open)]
+
     async def _state_after_look(self, opened: _OpenMailbox) -> MailboxState:
         await self._look(opened, write_now=True)
         return await self._db.read(lambda snapshot: self._state(snapshot, opened))
@@ -384,6 +425,24 @@ class Mailboxes:
             for device, have in sorted(noticed.items())
             if device in members
         ]
+
+
+def _activity(opened: _OpenMailbox) -> MailboxActivity:
+    counts = opened.counts
+    return MailboxActivity(
+        opened.stored.name,
+        None if opened.looked_ms is None else iso_utc(opened.looked_ms),
+        opened.visits,
+        counts.taken,
+        counts.written,
+        counts.deleted,
+        opened.faults,
+        **sentence_fields("trouble", opened.trouble),
+    )
+
+
+def _news_of(activity: MailboxActivity) -> tuple[object, ...]:
+    return activity.taken, activity.put, activity.cleared, activity.trouble
 
 
 def _name_taken(name: str) -> Refused:

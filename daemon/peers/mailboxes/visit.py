@@ -73,13 +73,18 @@ class MailboxSight:
     bytes_used: int = 0
 
 
-class VisitReport(NamedTuple):
-    """What a visit came to: drops taken and written, blobs deleted, and states that were compared."""
+class VisitCounts(NamedTuple):
+    """What visits came to: drops that brought something new, drops written, and blobs deleted."""
 
-    taken: int
-    written: int
-    deleted: int
-    comparisons: list[Comparison]
+    taken: int = 0
+    written: int = 0
+    deleted: int = 0
+
+    def plus(self, other: "VisitCounts") -> "VisitCounts":
+        """Return both together."""
+        return VisitCounts(
+            self.taken + other.taken, self.written + other.written, self.deleted + other.deleted
+        )
 
 
 class MailboxVisit:
@@ -109,8 +114,16 @@ class MailboxVisit:
         self._shortfall = shortfall
         self._taken = self._written = self._deleted = 0
 
-    async def run(self, *, may_write: bool) -> VisitReport:
-        """Look once; without `may_write`, write only if something was read. Raises CarrierFault."""
+    @property
+    def counts(self) -> VisitCounts:
+        """Return what this visit has come to so far, also if a fault ended it."""
+        return VisitCounts(self._taken, self._written, self._deleted)
+
+    async def run(self, *, may_write: bool) -> list[Comparison]:
+        """Look once, and return the states that were compared. Raises CarrierFault.
+
+        Without `may_write`, write only if something was read.
+        """
         eyes = await self._make_eyes()
         await self._read_blobs(eyes)
         haves = self._newest_haves()
@@ -118,13 +131,13 @@ class MailboxVisit:
         if may_write or self._taken:
             await self._write_have(eyes, haves)
             await self._exchange(eyes, haves)
-        return VisitReport(self._taken, self._written, self._deleted, comparisons)
+        return comparisons
 
-    async def read(self) -> VisitReport:
+    async def read(self) -> VisitCounts:
         """Look once, and write nothing. Raises CarrierFault."""
         await self._read_blobs(await self._make_eyes())
-        comparisons = await self._note_haves(self._newest_haves())
-        return VisitReport(self._taken, 0, self._deleted, comparisons)
+        await self._note_haves(self._newest_haves())
+        return self.counts
 
     async def write_for(self, members: Sequence[Member]) -> None:
         """Write what some members lack, as far as is known, and what this device has. Raises CarrierFault."""

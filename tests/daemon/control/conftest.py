@@ -22,6 +22,7 @@ from daemon.control.server import ControlServer
 from daemon.disk import DiskFloor
 from daemon.journal.human_input import HumanInput
 from daemon.notifier import Notifier
+from daemon.peers.mailboxes.mailboxes import MailboxActivity
 from store.store import Store
 from store.threads import StoreThreads
 from syncproto.ids import DeviceId
@@ -60,8 +61,14 @@ class Api:
         self.store.on_commit.append(self.notifier.notify)
         self.differing: dict[DeviceId, str] = {}
         self.agreeing: set[DeviceId] = set()
+        self.activities: list[MailboxActivity] = []
         self.events = EventStreams(
-            self.store, self.notifier, lambda: START_MS, lambda: self.differing, lambda: self.agreeing
+            self.store,
+            self.notifier,
+            lambda: START_MS,
+            lambda: self.differing,
+            lambda: self.agreeing,
+            activities=lambda: self.activities,
         )
         self.routes = [*tasks.routes(HumanInput(lambda: START_MS, UTC, "en")), *extra]
         self.control: ControlServer | None = None

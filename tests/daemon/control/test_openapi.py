@@ -58,7 +58,7 @@ async def test_what_a_request_must_hold_is_what_is_described(api: Api):
     assert names_in == [("ref", "path"), ("provenance", "query")]
     streamed = answer["paths"]["/v1/events"]["get"]["responses"]["200"]["content"]["text/event-stream"]
     kinds = [choice["$ref"].rpartition("/")[2] for choice in streamed["schema"]["anyOf"]]
-    assert kinds == ["Event", "StateEvent", "ExpiringEvent"]
+    assert kinds == ["Event", "StateEvent", "ExpiringEvent", "MailboxActivity"]
 
 
 async def never(*_: Any) -> Any:

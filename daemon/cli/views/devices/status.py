@@ -19,7 +19,7 @@ from daemon.cli.views.devices.members import (
     painted_lines,
     removed_here_lines,
 )
-from daemon.cli.wording.dates import parse_time_s, relative_time
+from daemon.cli.wording.dates import parse_time_s, relative_future_time, relative_time
 from daemon.cli.wording.devices import admission_words, unique_names
 from daemon.cli.wording.sentences import answer_words
 from daemon.cli.wording.values import with_colon
@@ -52,6 +52,12 @@ def status_rows(status: StatusJson) -> Iterator[Sequence[object]]:
             yield from ((f"agents_{name}", count) for name, count in value.items())
         elif key == "mailboxes" and isinstance(value, list):
             yield from (("mailbox", *row) for row in mailbox_rows(value))
+        elif key == "mailbox_invitations" and isinstance(value, list):
+            yield from (
+                ("mailbox_invitation", open_.get("mailbox"), open_.get("expires_at")) for open_ in value
+            )
+        elif key == "mailbox_joining" and isinstance(value, dict):
+            yield key, value.get("mailbox"), value.get("began_at"), value.get("trouble")
         elif key == "model" and isinstance(value, dict):
             yield key, value.get("found")
         else:
@@ -88,6 +94,24 @@ def status_screen(status: StatusJson, display: Display) -> Iterator[str]:
         if mailbox.get("trouble"):
             words = with_colon(words) + display.paint(escape(answer_words(mailbox, "trouble")), "yellow")
         yield _fact("" if index else _("mailboxes"), words, display)
+    yield from _mailbox_pairing(status, display)
+
+
+def _mailbox_pairing(status: StatusJson, display: Display) -> Iterator[str]:
+    """Say who can still come in through a mailbox, and where this device waits to be let in."""
+    for index, invitation in enumerate(status.get("mailbox_invitations") or ()):
+        when = relative_future_time(invitation.get("expires_at"), display.now_s)
+        words = _("through mailbox {mailbox}, ends {when}").format(
+            mailbox=escape(invitation.get("mailbox") or "?"), when=when
+        )
+        yield _fact("" if index else _("invitation"), words, display)
+    if joining := status.get("mailbox_joining"):
+        words = _("waits to be let in through mailbox {mailbox}").format(
+            mailbox=escape(joining.get("mailbox") or "?")
+        )
+        if joining.get("trouble"):
+            words = with_colon(words) + escape(answer_words(joining, "trouble"))
+        yield _fact(_("invitation"), display.paint(words, "yellow"), display)
 
 
 def _peers(status: StatusJson, display: Display) -> Iterator[str]:

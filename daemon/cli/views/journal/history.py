@@ -161,9 +161,25 @@ def event_lines(event: StreamEvent, answer: Any, display: Display) -> Iterator[s
         when = relative_future_time(answer.get("expires_at"), display.now_s)
         yield display.paint(words.format(count=count, when=when), "yellow")
         return
+    if event.name == "mailbox" and isinstance(answer, dict):
+        yield _mailbox_line(answer, display)
+        return
     changes = answer.get("changes") if isinstance(answer, dict) else None
     if isinstance(changes, list) and changes:
         yield from change_list(changes, display)
         return
     what = value_words(answer) if isinstance(answer, dict | list) else escape(answer)
     yield f"{display.paint(escape(event.id), 'dim')}  {escape(event.name)}  {what}"
+
+
+def _mailbox_line(answer: dict[str, Any], display: Display) -> str:
+    """Say what was done in a mailbox so far, or why it cannot be used."""
+    name = escape(answer.get("mailbox") or "?")
+    if answer.get("trouble"):
+        return with_colon(name) + display.paint(escape(answer_words(answer, "trouble")), "yellow")
+    return _("{mailbox}: {taken} taken, {put} left, {cleared} cleared up").format(
+        mailbox=name,
+        taken=escape(answer.get("taken")),
+        put=escape(answer.get("put")),
+        cleared=escape(answer.get("cleared")),
+    )

@@ -5,8 +5,10 @@ Never looks into a folder: the states come from the test.
 
 from typing import Any
 
-from daemon.control.health import connections
+from daemon.control.health import mailbox_checks
+from daemon.peers.mailbox_pairing.pairing_state import MailboxInvitation, MailboxJoining, MailboxPairing
 from daemon.peers.mailboxes.mailboxes import MailboxState
+from daemon.timestamps import iso_utc
 from store.sentence import sentence, sentence_fields
 
 
@@ -25,16 +27,40 @@ def mailbox_state(**changes: Any) -> MailboxState:
 
 def test_a_mailbox_that_is_away_is_not_well_and_says_why():
     away = sentence("mailbox-folder-fault", "{folder} cannot be used: {reason}", folder="/x", reason="gone")
-    (check,) = connections.check_mailboxes([mailbox_state(**sentence_fields("trouble", away))])
+    (check,) = mailbox_checks.check_mailboxes([mailbox_state(**sentence_fields("trouble", away))])
     assert (check.well, check.code) == (False, "mailbox_trouble")
     assert check.found == "mailbox box: /x cannot be used: gone"
 
 
 def test_files_that_have_not_opened_for_a_day_are_counted():
-    (check,) = connections.check_mailboxes([mailbox_state(unreadable=3)])
+    (check,) = mailbox_checks.check_mailboxes([mailbox_state(unreadable=3)])
     assert (check.well, check.code, check.given["count"]) == (False, "mailbox_unreadable", 3)
 
 
 def test_a_mailbox_that_is_looked_into_is_well():
-    (check,) = connections.check_mailboxes([mailbox_state()])
+    (check,) = mailbox_checks.check_mailboxes([mailbox_state()])
     assert check.well
+
+
+def joining(**changes: Any) -> MailboxJoining:
+    fields = {"began_at": iso_utc(0)} | sentence_fields("trouble", None) | changes
+    return MailboxJoining("box", "/somewhere", "ab" * 32, **fields)
+
+
+def test_an_open_invitation_is_named_with_the_time_that_is_left():
+    invitation = MailboxInvitation("17", "box", iso_utc(3 * 86_400_000))
+    (check,) = mailbox_checks.check_pairing(MailboxPairing([invitation], None), 86_400_000)
+    assert (check.well, check.code) == (True, "mailbox_invitation_open")
+    assert check.found == "one more device can join through mailbox box for 2 days"
+
+
+def test_a_device_that_waits_to_be_let_in_says_for_how_long_or_what_keeps_it():
+    (check,) = mailbox_checks.check_pairing(MailboxPairing([], joining()), 3_600_000)
+    assert check.well
+    assert check.found == "this device waits to be let in through mailbox box for 1 hour"
+    away = sentence("mailbox-folder-fault", "{folder} cannot be used: {reason}", folder="/x", reason="gone")
+    waits = joining(**sentence_fields("trouble", away))
+    (check,) = mailbox_checks.check_pairing(MailboxPairing([], waits), 3_600_000)
+    assert (check.well, check.code) == (False, "mailbox_joining_trouble")
+    assert check.found.endswith("box: /x cannot be used: gone")
+    assert check.remedy

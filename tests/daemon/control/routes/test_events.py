@@ -16,6 +16,8 @@ import pytest
 
 from daemon.control.routes import events
 from daemon.control.routes.events import StateEvent
+from daemon.peers.mailboxes.mailboxes import MailboxActivity
+from store.sentence import foreign_text, sentence_fields
 from syncproto.ids import DeviceId
 from tests.daemon.control.conftest import Api
 from tests.support.patience import LIMIT_S
@@ -217,3 +219,29 @@ async def test_a_stream_warns_once_of_each_proposal_that_expires_soon(
             assert json.loads(fields["data"]) == {"item_ids": [item], "expires_at": expires_at}
             await events_stream.comment()
             expiring.append(SimpleNamespace(item_id="bb", expires_at="2026-03-28T09:46:40.000Z"))
+
+
+async def test_a_stream_begins_with_mailboxes_in_trouble_and_goes_on_with_what_is_done_there(
+    api: Api,
+) -> None:
+    def activity(
+        name: str, trouble: str | None = None, *, visits: int = 0, taken: int = 0
+    ) -> MailboxActivity:
+        seen = sentence_fields("trouble", None if trouble is None else foreign_text(trouble))
+        return MailboxActivity(name, None, visits, taken, 0, 0, 0, **seen)
+
+    api.activities = [activity("box"), activity("stick", "gone")]
+    async with asyncio.timeout(LIMIT_S), stream(api) as events_stream:
+        fields = await events_stream.fields()
+        assert (fields["event"], "id" in fields) == ("mailbox", False)
+        assert msgspec.json.decode(fields["data"], type=MailboxActivity) == api.activities[1]
+        # A look that found nothing is no news.
+        for visits, taken in ((1, 0), (2, 1)):
+            api.activities = [activity("box", visits=visits, taken=taken), api.activities[1]]
+            api.notifier.notify()
+        fields = await events_stream.fields()
+        assert msgspec.json.decode(fields["data"], type=MailboxActivity) == api.activities[0]
+        api.activities = [api.activities[0], activity("stick")]
+        api.notifier.notify()
+        fields = await events_stream.fields()
+        assert json.loads(fields["data"])["trouble"] is None

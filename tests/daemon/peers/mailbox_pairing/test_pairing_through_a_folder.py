@@ -131,6 +131,31 @@ async def test_a_third_device_that_looks_there_delays_and_prevents_nothing(fleet
     assert await desktop.standing() == await laptop.standing() == await phone.standing()
 
 
+async def test_what_is_under_way_is_shown_until_it_is_over_and_without_a_secret(fleet: Fleet, tmp_path: Path):
+    folder = tmp_path / "box"
+    laptop = await make_inviter(fleet, folder)
+    token = await invite(laptop)
+    offer = mailbox_token.read(token)
+    assert offer is not None
+    under_way = await laptop.peers.mailbox_pairing()
+    ((invitation,), nothing) = under_way.invitations, under_way.joining
+    assert (invitation.mailbox, nothing) == ("box", None)
+    desktop = await start_quiet(fleet, "desktop")
+    await desktop.peers.join(token, mailbox=str(folder))
+    under_way = await desktop.peers.mailbox_pairing()
+    assert under_way.joining is not None
+    assert (under_way.joining.mailbox, under_way.joining.inviter_id) == ("box", laptop.id.hex())
+    assert offer.secret.hex() not in str(under_way)
+    for device in (laptop, desktop, laptop):
+        await look(device)
+    for device in (laptop, desktop):
+        under_way = await device.peers.mailbox_pairing()
+        assert (under_way.invitations, under_way.joining) == ([], None)
+    await invite(laptop)
+    laptop.clock.ahead_s += 8 * 86_400
+    assert (await laptop.peers.mailbox_pairing()).invitations == []
+
+
 @pytest.mark.parametrize("vandal", ["deletes", "garbage", "halves"])
 async def test_whoever_keeps_the_folder_can_only_delay(fleet: Fleet, tmp_path: Path, vandal: str):
     folder = tmp_path / "box"

@@ -178,3 +178,34 @@ async def test_another_state_for_the_same_commits_is_told_through_a_mailbox(flee
     await bea.db.write(damage)
     await look(bea, anna)
     assert set(anna.peers.replication.diverging_members()) == {bea.id}
+
+
+async def test_what_was_done_in_a_mailbox_is_counted_and_news_are_told_once(fleet: Fleet, tmp_path: Path):
+    anna, bea = await make_apart(fleet, "anna", "bea")
+    folder = tmp_path / "box"
+    await use_folder(folder, anna, bea)
+    await look(anna)
+    (before,) = anna.peers.mailboxes.activities()
+    await anna.add("of anna")
+    watch = anna.notifier.watch()
+    await look(anna)
+    assert await watch.wait_for_growth(0.0)
+    (after,) = anna.peers.mailboxes.activities()
+    assert after.has_news_since(before)
+    assert (after.put - before.put, after.visits > before.visits, after.faults) == (1, True, 0)
+    await look(bea)
+    assert [(done.taken, done.cleared) for done in bea.peers.mailboxes.activities()] == [(1, 1)]
+    await look(anna)
+    # Another look finds nothing, and is no news.
+    await look(anna)
+    (quiet,) = anna.peers.mailboxes.activities()
+    assert not quiet.has_news_since(after)
+    await asyncio.to_thread(folder.rename, tmp_path / "away")
+    await look(anna)
+    (fault,) = anna.peers.mailboxes.activities()
+    assert fault.has_news_since(quiet)
+    assert (fault.faults, fault.trouble_id, fault.has_news_since(None)) == (
+        quiet.faults + 1,
+        "mailbox-folder-fault",
+        True,
+    )

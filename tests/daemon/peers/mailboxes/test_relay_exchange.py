@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from daemon.config import MailboxSettings
-from daemon.control.health import connections
+from daemon.control.health import mailbox_checks
 from daemon.peers.mailboxes.carrier_choice import Access
 from daemon.peers.mailboxes.mailboxes import MailboxState
 from daemon.refusal import Refused
@@ -120,7 +120,7 @@ async def test_a_box_that_is_full_is_told_by_doctor_and_clears_up(fleet: Fleet, 
     await anna.add("of anna")
     (state,) = await look(anna)
     assert state.trouble_id == "relay-full"
-    (check,) = connections.check_mailboxes([state])
+    (check,) = mailbox_checks.check_mailboxes([state])
     assert (check.well, check.code) == (False, "mailbox_full")
     await filler.delete("ff/x.drop")
     (later, _) = await look(anna, bea)

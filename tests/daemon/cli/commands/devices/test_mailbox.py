@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.daemon.cli import examples
 from tests.daemon.cli.fake_control import FakeControl
 from tests.support.commands import Placet
 
@@ -47,3 +48,16 @@ def test_a_mailbox_has_one_place_and_a_box_needs_a_secret(placet: Placet, contro
     assert placet("mailbox", "add", "a", "b").status == 2
     assert "secret" in placet("mailbox", "add", URL).err
     assert control.requests == []
+
+
+def test_status_shows_who_can_come_in_and_where_this_device_waits(placet: Placet, control: FakeControl):
+    invitation = {"id": "1", "mailbox": "box", "expires_at": "2026-03-05T12:00:00Z"}
+    joining = {"mailbox": "stick", "place": "/s", "began_at": "2026-03-04T11:00:00Z", "trouble": None}
+    status = examples.STATUS | {"mailbox_invitations": [invitation], "mailbox_joining": joining}
+    control.answers("GET /v1/status", status)
+    out = placet("status").out
+    assert "invitation through mailbox box, ends " in out
+    assert "waits to be let in through mailbox stick" in out
+    rows = [line.split("\t") for line in placet("status", "--plain").out.splitlines()]
+    assert ["mailbox_invitation", "box", "2026-03-05T12:00:00Z"] in rows
+    assert ["mailbox_joining", "stick", "2026-03-04T11:00:00Z", ""] in rows

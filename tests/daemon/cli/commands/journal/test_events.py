@@ -68,6 +68,17 @@ def test_a_state_that_differs_is_told_among_the_events_and_not_in_the_log(
     assert [json.loads(line)["data"] for line in result.out.splitlines()] == answer
 
 
+def test_what_is_done_in_a_mailbox_is_told_among_the_events(placet: Placet, control: FakeControl):
+    done = {"mailbox": "box", "taken": 3, "put": 1, "cleared": 2, "trouble": None}
+    away = {"mailbox": "stick\x1b", "trouble": "it is gone", "trouble_id": "", "trouble_params": {}}
+    stream = "".join(f"event: mailbox\ndata: {json.dumps(element)}\n\n" for element in (done, away))
+    control.streams("GET /v1/events", stream.encode())
+    first, second = placet("events", "--count", "2").out.splitlines()
+    assert first == "box: 3 taken, 1 left, 2 cleared up"
+    assert second.endswith(": it is gone")
+    assert "\x1b" not in second
+
+
 def test_an_event_is_told_by_what_it_changed(placet: Placet, control: FakeControl):
     data = json.dumps({"seq": 41, "changes": [examples.CHANGE]})
     control.streams("GET /v1/events", f"id: 41\nevent: commit\ndata: {data}\n\n".encode())

@@ -1,0 +1,98 @@
+"""The checks of mailboxes for `doctor`: those that cannot be used, and what is under way of pairing by them.
+
+Never looks into a mailbox.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from daemon.control.health.check import Check, duration_sentence, make_check
+from daemon.peers.mailbox_pairing.pairing_state import MailboxPairing
+from daemon.peers.mailboxes.mailboxes import MailboxState
+from store.sentence import sentence, sentence_of_answer
+
+_MAILBOX_BACK = sentence("bring-mailbox-back", "bring it back, or run: placet mailbox remove NAME")
+_MAILBOX_FILES = sentence(
+    "let-mailbox-finish", "let whatever copies the folder finish; half files may be deleted"
+)
+_MAILBOX_FULL = sentence(
+    "make-room-in-mailbox",
+    "let the other devices read what lies there, or give the box more room where the relay runs",
+)
+_ASK_AGAIN = sentence(
+    "look-who-invites", "start the device that invites; or ask there for a new invitation, and join by it"
+)
+
+
+def check_mailboxes(mailboxes: Sequence[MailboxState]) -> Iterator[Check]:
+    """Look at each mailbox: whether it can be used, and whether what lies there opens."""
+    for mailbox in mailboxes:
+        parameters: dict[str, str | int] = {"mailbox": mailbox.name}
+        if mailbox.trouble:
+            trouble = sentence_of_answer(mailbox.trouble, mailbox.trouble_id, mailbox.trouble_params)
+            text = sentence(
+                "mailbox-in-trouble", "mailbox {mailbox}: {seen}", mailbox=mailbox.name, seen=trouble
+            )
+            is_full = mailbox.trouble_id == "relay-full"
+            code, remedy = ("mailbox_full", _MAILBOX_FULL) if is_full else ("mailbox_trouble", _MAILBOX_BACK)
+            yield make_check("mailboxes", text, remedy, well=False, code=code, parameters=parameters)
+        elif mailbox.unreadable:
+            text = sentence(
+                "mailbox-unreadable",
+                "mailbox {mailbox}: files that have not opened for a day: {count}",
+                mailbox=mailbox.name,
+                count=mailbox.unreadable,
+            )
+            parameters["count"] = mailbox.unreadable
+            yield make_check(
+                "mailboxes",
+                text,
+                _MAILBOX_FILES,
+                well=False,
+                code="mailbox_unreadable",
+                parameters=parameters,
+            )
+        else:
+            text = sentence("mailbox-well", "mailbox {mailbox} is looked into", mailbox=mailbox.name)
+            yield make_check("mailboxes", text, well=True, code="mailbox_well", parameters=parameters)
+
+
+def check_pairing(pairing: MailboxPairing, now_ms: int) -> Iterator[Check]:
+    """Say who can still come in through a mailbox, and whether this device waits to be let in."""
+    for invitation in pairing.invitations:
+        left_ms = max(0, _unix_ms(invitation.expires_at) - now_ms)
+        text = sentence(
+            "mailbox-invitation-open",
+            "one more device can join through mailbox {mailbox} for {duration}",
+            mailbox=invitation.mailbox,
+            duration=duration_sentence(left_ms),
+        )
+        parameters: dict[str, str | int] = {"mailbox": invitation.mailbox}
+        yield make_check("mailboxes", text, well=True, code="mailbox_invitation_open", parameters=parameters)
+    joining = pairing.joining
+    if joining is None:
+        return
+    parameters = {"mailbox": joining.mailbox}
+    if joining.trouble:
+        trouble = sentence_of_answer(joining.trouble, joining.trouble_id, joining.trouble_params)
+        text = sentence(
+            "mailbox-joining-trouble",
+            "this device waits to be let in through mailbox {mailbox}: {seen}",
+            mailbox=joining.mailbox,
+            seen=trouble,
+        )
+        yield make_check(
+            "mailboxes", text, _ASK_AGAIN, well=False, code="mailbox_joining_trouble", parameters=parameters
+        )
+        return
+    text = sentence(
+        "mailbox-joining",
+        "this device waits to be let in through mailbox {mailbox} for {duration}",
+        mailbox=joining.mailbox,
+        duration=duration_sentence(max(0, now_ms - _unix_ms(joining.began_at))),
+    )
+    yield make_check("mailboxes", text, well=True, code="mailbox_joining", parameters=parameters)
+
+
+def _unix_ms(moment: str) -> int:
+    return int(datetime.fromisoformat(moment).timestamp() * 1000)
