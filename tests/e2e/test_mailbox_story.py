@@ -70,6 +70,9 @@ def test_laptop_and_desktop_never_meet(device: MakeDevice, tmp_path: Path) -> No
     assert [reader["name"] for reader in box["readers"]] == ["desktop"]
     assert [mailbox["name"] for mailbox in laptop.do("status")["mailboxes"]] == ["box"]
     assert "mailbox box is looked into" in laptop.run("doctor").out
+    # The desktop's verdict came through the box; nothing lies there any more.
+    (kept,) = laptop.do("log", "--where", "Paint")["mailboxes"]
+    assert (kept["mailbox"], kept["brought"] > 0, kept["holds"], kept["devices"]) == ("box", True, 0, [])
     # Nothing that a stranger could read lies in the folder.
     for file in folder.rglob("*"):
         assert file.is_dir() or b"Paint" not in file.read_bytes()

@@ -390,6 +390,43 @@ class GoodbyeJson(TypedDict, total=False):
     removed: bool
 
 
+class HoldingJson(TypedDict, total=False):
+    device_id: str
+    name: str
+    this: bool
+    removed: bool
+    connected: bool
+    lacks: int | None
+    as_of: str | None
+
+
+class MailboxDeliveryJson(TypedDict, total=False):
+    device_id: str
+    name: str
+    waits: int
+
+
+class MailboxHoldingJson(TypedDict, total=False):
+    mailbox: str
+    brought: int
+    holds: int
+    looked_at: str | None
+    devices: list[MailboxDeliveryJson]
+
+
+class ReplicationJson(TypedDict, total=False):
+    seq: int
+    entity: str | None
+    kind: str
+    title: str
+    commits: int
+    at: str
+    device_name: str
+    devices: list[HoldingJson]
+    devices_left_out: int
+    mailboxes: list[MailboxHoldingJson]
+
+
 class SyncReportJson(TypedDict, total=False):
     complete: bool
     paused: bool
@@ -444,27 +481,3 @@ class EventJson(TypedDict, total=False):
     touched: list[TouchedJson]
     changes: list[ChangeJson]
     changes_left_out: int
-
-
-class StateEventJson(TypedDict, total=False):
-    device: str
-    device_name: str
-    differs: bool
-
-
-class ExpiringEventJson(TypedDict, total=False):
-    item_ids: list[str]
-    expires_at: str
-
-
-class MailboxActivityJson(TypedDict, total=False):
-    mailbox: str
-    looked_at: str | None
-    visits: int
-    taken: int
-    put: int
-    cleared: int
-    faults: int
-    trouble: str | None
-    trouble_id: str
-    trouble_params: dict[str, Any]

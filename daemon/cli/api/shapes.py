@@ -320,28 +320,6 @@ class PeerJson(TypedDict, total=False):
     link_fault: UnreachedJson | None
 
 
-class HoldingJson(TypedDict, total=False):
-    device_id: str
-    name: str
-    this: bool
-    removed: bool
-    connected: bool
-    lacks: int | None
-    as_of: str | None
-
-
-class ReplicationJson(TypedDict, total=False):
-    seq: int
-    entity: str | None
-    kind: str
-    title: str
-    commits: int
-    at: str
-    device_name: str
-    devices: list[HoldingJson]
-    devices_left_out: int
-
-
 class AgentCountsJson(TypedDict, total=False):
     active: int
     due: int

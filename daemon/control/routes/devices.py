@@ -5,12 +5,13 @@ Never keeps a token: an answer that holds one is not stored for a retry.
 
 from typing import Annotated, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, field, structs
 
 from daemon.control.route import AsyncHandler, Call, Nothing, Route
 from daemon.journal import change_log
 from daemon.peers.linking.device_states import AdmittedDevices, DeviceState, Goodbye, SyncReport
 from daemon.peers.linking.replication_status import Whereabouts
+from daemon.peers.mailboxes.holdings import MailboxHolding
 from daemon.peers.network import PeerNetwork
 from daemon.peers.pairing.invitations import InvitationState, Invited, JoinedDevice
 
@@ -46,6 +47,12 @@ class Join(Struct, frozen=True, forbid_unknown_fields=True):
     address: str | None = None
     unite: bool = False
     mailbox: Annotated[str, Meta(min_length=1, max_length=4096)] | None = None
+
+
+class Replication(Whereabouts, frozen=True):
+    """What was asked for, which devices have it, and what mailboxes have of it, as they were last seen."""
+
+    mailboxes: list[MailboxHolding] = field(default_factory=list)
 
 
 class DeviceEdit(Struct, frozen=True, forbid_unknown_fields=True):
@@ -162,9 +169,9 @@ class PeerRoutes:
             Route(
                 "GET",
                 "/v1/where",
-                "Say which devices hold a commit, or all that was done to a thing",
+                "Say which devices and mailboxes hold a commit, or all that was done to a thing",
                 AsyncHandler(self._where),
-                Whereabouts,
+                Replication,
                 query=WhereQuery,
             ),
             Route(
@@ -200,12 +207,14 @@ class PeerRoutes:
         after = call.query.after
         return (await self._peers.devices.list_states(after)).states
 
-    async def _where(self, call: Call[Nothing, WhereQuery]) -> Whereabouts:
-        return await self._peers.devices.replication_status(
-            call.query.of,
-            family_of=change_log.find_entity_family,
-            device_name_of=change_log.replica_device_name,
+    async def _where(self, call: Call[Nothing, WhereQuery]) -> Replication:
+        devices, family_of = self._peers.devices, change_log.find_entity_family
+        whereabouts = await devices.replication_status(
+            call.query.of, family_of=family_of, device_name_of=change_log.replica_device_name
         )
+        positions = await devices.find_positions(call.query.of, family_of)
+        holdings = await self._peers.mailboxes.find_holdings(positions)
+        return Replication(**structs.asdict(whereabouts), mailboxes=holdings)
 
     async def _rename(self, call: Call[DeviceEdit, Nothing]) -> DeviceState:
         return await self._peers.devices.rename(call.ref, call.body.name)

@@ -201,13 +201,16 @@ class _MailboxWatch:
 
     def __init__(self, activities: Callable[[], Sequence[MailboxActivity]]) -> None:
         self._activities = activities
-        self._known: dict[str, MailboxActivity] | None = None
+        self._sent: dict[str, MailboxActivity] = {}
 
     def next_activities(self) -> list[MailboxActivity]:
         """Return what has news since the last call; at the first one, what is in trouble."""
-        known, now = self._known or {}, {activity.mailbox: activity for activity in self._activities()}
-        self._known = now
-        return [activity for name, activity in now.items() if activity.has_news_since(known.get(name))]
+        activities = self._activities()
+        news = [
+            activity for activity in activities if activity.has_news_since(self._sent.get(activity.mailbox))
+        ]
+        self._sent = {activity.mailbox: activity for activity in activities}
+        return news
 
 
 def _requested_position(request: web.Request, query: From) -> int | None:

@@ -140,14 +140,23 @@ def _mailboxes(mailboxes: Sequence[MailboxState]) -> Iterator[MetricFamily]:
 
 def _mailbox_activities(activities: Sequence[MailboxActivity]) -> Iterator[MetricFamily]:
     columns: dict[str, tuple[str, Callable[[MailboxActivity], float]]] = {
-        "mailbox_visits_total": ("Looks into a mailbox that ended well.", lambda done: done.visits),
-        "mailbox_faults_total": ("Looks into a mailbox that a fault ended.", lambda done: done.faults),
-        "mailbox_taken_total": ("Drops that brought something new from a mailbox.", lambda done: done.taken),
-        "mailbox_put_total": ("Drops that this device left in a mailbox.", lambda done: done.put),
-        "mailbox_cleared_total": ("Blobs that this device deleted in a mailbox.", lambda done: done.cleared),
+        "mailbox_visits_total": ("Looks into a mailbox that ended well.", lambda activity: activity.visits),
+        "mailbox_faults_total": (
+            "Looks into a mailbox that a fault ended.",
+            lambda activity: activity.faults,
+        ),
+        "mailbox_taken_total": (
+            "Drops that brought something new from a mailbox.",
+            lambda activity: activity.taken,
+        ),
+        "mailbox_put_total": ("Drops that this device left in a mailbox.", lambda activity: activity.put),
+        "mailbox_cleared_total": (
+            "Blobs that this device deleted in a mailbox.",
+            lambda activity: activity.cleared,
+        ),
     }
     for name, (description, value_of) in columns.items():
-        values: dict[str, float | None] = {done.mailbox: value_of(done) for done in activities}
+        values: dict[str, float | None] = {activity.mailbox: value_of(activity) for activity in activities}
         yield MetricFamily(name, "counter", description, label_samples("mailbox", values))
 
 

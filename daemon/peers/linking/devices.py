@@ -23,6 +23,7 @@ from daemon.peers.linking.replication_status import (
     DeviceNameOf,
     FamilyOf,
     Whereabouts,
+    find_positions,
     find_replication_status,
 )
 from daemon.peers.roster import device_edits
@@ -110,6 +111,10 @@ class DeviceDirectory:
                 device_name_of=device_name_of,
             )
         )
+
+    async def find_positions(self, ref: str, family_of: FamilyOf) -> list[int]:
+        """Return the feed positions of a commit, or of all commits on a thing, ascending. Raises Refused."""
+        return await self._db.read(lambda snapshot: find_positions(snapshot, ref, family_of)[1])
 
     async def rename(self, ref: str, name: str) -> DeviceState:
         """Give a device another name. Raises Refused."""

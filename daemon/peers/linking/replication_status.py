@@ -71,7 +71,7 @@ def find_replication_status(
 
     Raises Refused if there is no such thing, or if it has more commits than one answer counts.
     """
-    entity_id, positions = _find_positions(snapshot, ref, family_of)
+    entity_id, positions = find_positions(snapshot, ref, family_of)
     newest = snapshot.log.commit_at(positions[-1]).commit
     heads = [snapshot.log.head_at(position) for position in positions]
     entity = None if entity_id is None else snapshot.entity(entity_id)
@@ -90,8 +90,11 @@ def find_replication_status(
     )
 
 
-def _find_positions(snapshot: Snapshot, ref: str, family_of: FamilyOf) -> tuple[EntityId | None, list[int]]:
-    """Return the entity that is meant, None for a commit, and the feed positions of the commits."""
+def find_positions(snapshot: Snapshot, ref: str, family_of: FamilyOf) -> tuple[EntityId | None, list[int]]:
+    """Return the entity that is meant, None for a commit, and the feed positions of the commits, ascending.
+
+    Raises Refused.
+    """
     if ref.isascii() and ref.isdigit() and 0 < int(ref) <= snapshot.feed_end():
         return None, [int(ref)]
     entity_id, family = family_of(snapshot, ref)

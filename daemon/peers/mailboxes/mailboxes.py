@@ -16,6 +16,7 @@ from daemon.clock import Clock
 from daemon.config import MailboxSettings
 from daemon.peers.mailboxes.carrier import Carrier, CarrierFault
 from daemon.peers.mailboxes.carrier_choice import Access, CarrierChoice
+from daemon.peers.mailboxes.holdings import MailboxHolding, SeenMailbox, find_holdings
 from daemon.peers.mailboxes.relay import RelayCarrier
 from daemon.peers.mailboxes.sealing_key_file import DAY_MS, SealingKeyFile
 from daemon.peers.mailboxes.sight import Judgement
@@ -381,6 +382,17 @@ class Mailboxes:
     def activities(self) -> list[MailboxActivity]:
         """Return what was done in each mailbox, by name."""
         return [_activity(self._open[name]) for name in sorted(self._open)]
+
+    async def find_holdings(self, positions: Sequence[int]) -> list[MailboxHolding]:
+        """Return what mailboxes have of the commits at some feed positions, which are in ascending order."""
+        mailbox_sights = [
+            SeenMailbox(name, opened.looked_ms, tuple(opened.mailbox_sight.views.values()))
+            for name, opened in self._open.items()
+        ]
+        members = self._members.linkable_members()
+        return await self._db.read(
+            lambda snapshot: find_holdings(snapshot, positions, mailbox_sights, members)
+        )
 
     async def _state_after_look(self, opened: _OpenMailbox) -> MailboxState:
         await self._look(opened, write_now=True)

@@ -18,7 +18,7 @@ from daemon.peers.mailboxes import sight
 from daemon.peers.mailboxes.carrier import Carrier, CarrierFault, ListedBlob
 from daemon.peers.mailboxes.sight import BlobView, Eyes, Judgement, Opened
 from daemon.peers.roster.member_records import Member
-from store.local import mailboxes, peer_records
+from store.local import brought_commits, mailboxes, peer_records
 from store.local.mailboxes import NoticedHave
 from store.log import pages
 from store.sentence import Sentence
@@ -146,7 +146,7 @@ class MailboxVisit:
         recipients = [self._own.keys[0].public_key, *keys[: WRAPS_MAX - 1]]
         await self._put_have(eyes, recipients, 0)
         devices = [member.device for member in members]
-        lacks = await self._db.read(lambda snapshot: _find_lacks(snapshot, devices))
+        lacks = await self._db.read(lambda snapshot: find_lacks(snapshot, devices))
         await self._write_drops(eyes, reduce(or_, lacks.values(), 0), recipients)
 
     async def write_for_newcomers(self, newcomers: Sequence[Member]) -> None:
@@ -238,7 +238,11 @@ class MailboxVisit:
             raise CarrierFault(shortfall)
 
         def store(transaction: Transaction, decoded: Sequence[DecodedCommit]) -> tuple[int, int, int]:
+            end_before = transaction.feed_end()
             accepted = transaction.accept_decoded_page(decoded)
+            if accepted.new_commits:
+                end = transaction.feed_end()
+                brought_commits.note_brought(transaction, self._name, end_before + 1, end)
             return accepted.new_commits, *sight.bits_of(transaction.log, decoded)
 
         readers = opened.blob.readers
@@ -383,7 +387,7 @@ class MailboxVisit:
         self, snapshot: Snapshot, vault: bytes, haves: Mapping[DeviceId, BlobView]
     ) -> tuple[list[MemberView], dict[bytes, PublicSealingKey]]:
         noticed = mailboxes.noticed_haves(snapshot, self._name)
-        lacks = _find_lacks(snapshot, haves)
+        lacks = find_lacks(snapshot, haves)
         now_ms = self._clock.now_ms()
         views: list[MemberView] = []
         keys: dict[bytes, PublicSealingKey] = {}
@@ -428,7 +432,7 @@ class MailboxVisit:
         self._deleted += 1
 
 
-def _find_lacks(snapshot: Snapshot, devices: Iterable[DeviceId]) -> dict[DeviceId, int]:
+def find_lacks(snapshot: Snapshot, devices: Iterable[DeviceId]) -> dict[DeviceId, int]:
     """Return which commits of this store each device is not known to have: bits by position."""
     contacts = peer_records.peer_contacts(snapshot)
     lacked: dict[DeviceId, int] = {}

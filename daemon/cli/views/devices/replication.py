@@ -15,7 +15,7 @@ from daemon.cli.wording.dates import relative_time
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from daemon.cli.api.shapes import HoldingJson, ReplicationJson
+    from daemon.cli.api.other_shapes import HoldingJson, MailboxHoldingJson, ReplicationJson
     from daemon.cli.terminal.display import Display
 
 _TITLE_WIDTH: Final = 40
@@ -50,6 +50,23 @@ def replication_lines(answer: ReplicationJson, display: Display) -> Iterator[str
     yield from table_lines(
         _COLUMNS, [_cells(holding, count, display) for holding in answer.get("devices") or ()], display
     )
+    yield from (_mailbox_line(mailbox, display) for mailbox in answer.get("mailboxes") or ())
+
+
+def _mailbox_line(mailbox: MailboxHoldingJson, display: Display) -> str:
+    """Say what came through a mailbox, and what lies in it for whom."""
+    words = _("mailbox {mailbox}: {brought} came through it, {holds} lie in it").format(
+        mailbox=display.paint(escape(mailbox.get("mailbox") or "?"), "bold"),
+        brought=escape(mailbox.get("brought") or 0),
+        holds=escape(mailbox.get("holds") or 0),
+    )
+    waits = [
+        f"{escape(device.get('name') or '?')} {escape(device.get('waits') or 0)}"
+        for device in mailbox.get("devices") or ()
+    ]
+    if not waits:
+        return words
+    return _("{words}, waiting for {devices}").format(words=words, devices=", ".join(waits))
 
 
 def _cells(holding: HoldingJson, count: int, display: Display) -> list[Cell]:

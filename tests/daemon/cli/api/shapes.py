@@ -25,7 +25,6 @@ from daemon.agents.person.agent_overview import AgentDetails
 from daemon.agents.person.external_agents import ExternalAgentDetails
 from daemon.app.composition import Daemon
 from daemon.control.error_body import Fault, Meant
-from daemon.control.route import StreamHandler
 from daemon.control.routes import self_description
 from daemon.control.routes.status import Status
 from daemon.journal.views.structures import (
@@ -39,7 +38,6 @@ from daemon.journal.views.structures import (
     TimeRecord,
 )
 from daemon.peers.linking.device_states import DeviceState
-from daemon.peers.linking.replication_status import Holding, Whereabouts
 from tests.support.source_tree import ROOT
 
 FILE: Final = ROOT / "daemon" / "cli" / "api" / "shapes.py"
@@ -60,8 +58,6 @@ SHAPES: Final[Mapping[str, type[Struct]]] = {
     "DecisionJson": DecisionRecord,
     "DecisionResultJson": DecisionResult,
     "PeerJson": DeviceState,
-    "HoldingJson": Holding,
-    "ReplicationJson": Whereabouts,
     "StatusJson": Status,
     "ChangeJson": Change,
     "AgentJson": AgentDetails,
@@ -109,12 +105,10 @@ def shapes_modules() -> dict[Path, str]:
 
 
 def answered_structures() -> list[type]:
-    """Return the structures that the answers of all routes consist of, each once."""
+    """Return the structures that the answers of all routes consist of, each once; not what streams mix in."""
     # The table is the daemon's own; what its handlers would work on is not asked for anything.
     table = [*Daemon._routes(MagicMock()), *self_description.routes(MagicMock(), [])]
     answers = [route.response for route in table]
-    for route in table:
-        answers += route.handler.other_responses if isinstance(route.handler, StreamHandler) else ()
     return list(dict.fromkeys(struct for answer in answers for struct in _structures(answer)))
 
 

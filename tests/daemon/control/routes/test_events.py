@@ -227,8 +227,8 @@ async def test_a_stream_begins_with_mailboxes_in_trouble_and_goes_on_with_what_i
     def activity(
         name: str, trouble: str | None = None, *, visits: int = 0, taken: int = 0
     ) -> MailboxActivity:
-        seen = sentence_fields("trouble", None if trouble is None else foreign_text(trouble))
-        return MailboxActivity(name, None, visits, taken, 0, 0, 0, **seen)
+        words = sentence_fields("trouble", None if trouble is None else foreign_text(trouble))
+        return MailboxActivity(name, None, visits, taken, 0, 0, 0, **words)
 
     api.activities = [activity("box"), activity("stick", "gone")]
     async with asyncio.timeout(LIMIT_S), stream(api) as events_stream:

@@ -233,3 +233,16 @@ def test_devices_that_are_not_shown_are_counted(placet: Placet, control: FakeCon
     control.forgets("GET /v1/devices")
     control.answers("GET /v1/devices", page[:499])
     assert placet("devices").err == ""
+
+
+def test_mailboxes_are_named_with_what_they_brought_and_hold_for_whom(placet: Placet, control: FakeControl):
+    waits = [{"device_id": "f0" * 32, "name": "phone\x1b", "waits": 2}]
+    box = {"mailbox": "box", "brought": 1, "holds": 3, "looked_at": None, "devices": waits}
+    stick = {"mailbox": "stick", "brought": 0, "holds": 0, "looked_at": None, "devices": []}
+    answer = {"seq": 7, "entity": None, "commits": 3, "devices": [], "mailboxes": [box, stick]}
+    control.answers("GET /v1/where", answer)
+    *_, first, second = placet("log", "--where", "7").out.splitlines()
+    assert first.startswith("mailbox box: 1 came through it, 3 lie in it, waiting for phone")
+    assert first.endswith(" 2")
+    assert "\x1b" not in first
+    assert second == "mailbox stick: 0 came through it, 0 lie in it"
