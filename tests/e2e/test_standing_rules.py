@@ -53,6 +53,7 @@ def test_a_rule_of_one_device_permits_on_another_until_it_is_revoked(device: Mak
     assert (listed["state"], listed["verdict"]["rule"]) == ("used", rule["rule_id"])
     assert phone.do("rule", "show", rule["rule_id"][:8])["uses_today"] == 1
 
+    assert [listed["rule_id"] for listed in phone.do("rule", "list")] == [rule["rule_id"]]
     phone.do("rule", "revoke", rule["rule_id"][:8])
     wait_until("the laptop knows the end", lambda: have_equal_state(laptop, phone), LIMIT_S)
     later = asks_to_mail(laptop, "mail 2")

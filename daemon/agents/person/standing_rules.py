@@ -177,7 +177,13 @@ def list_rules(
     if agent is not None:
         rules = rules_on(snapshot, agent)
     else:
-        stored = (read_rule(snapshot, entity.id) for entity in snapshot.entities(STANDING_RULE, removed=True))
+        # A rule stands whatever was written to its entity since: one out of sight is listed, too.
+        entities = [
+            entity
+            for removed in (False, True)
+            for entity in snapshot.entities(STANDING_RULE, removed=removed)
+        ]
+        stored = (read_rule(snapshot, entity.id) for entity in entities)
         rules = [rule for rule in stored if rule is not None]
     rules.sort(key=lambda rule: (rule.until_ms, rule.id))
     return [rule_details(snapshot, rule, now_ms) for rule in rules if every or rule.stands(now_ms)]
