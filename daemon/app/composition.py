@@ -67,6 +67,7 @@ from daemon.web.frame.rendering import Renderer
 from daemon.web.importing import import_routes
 from daemon.web.passkeys import passkey_routes
 from daemon.web.review import review_routes
+from daemon.web.rules import rule_routes
 from daemon.web.server import PageServer
 from daemon.web.services import PageServices
 from daemon.web.tasks import task_routes
@@ -215,6 +216,7 @@ class Daemon:
             *agent_routes.routes(services, self._scheduler, self._settings.model.kind, deeds),
             *external_routes.routes(services, deeds),
             *passkey_routes.routes(services, self._clock.randomness),
+            *rule_routes.routes(services, self._human_input()),
         ]
         self._page = PageServer(
             services, self._settings.web, self._data, state, self._clock.randomness, more_routes=routes

@@ -70,6 +70,28 @@ def test_a_program_is_let_in_by_keys_alone(laptop: Device, chromium: Browser):
     assert (agent["name"], agent["lifecycle"]) == (NAME, "active")
 
 
+def test_a_rule_is_written_and_revoked_without_a_script(laptop: Device, chromium: Browser):
+    laptop.do("agent", "add", "Claude")
+    with signed_in(chromium, laptop) as tab:
+        state, address = tab.page.context.storage_state(), tab.page.url
+    with chromium.new_context(java_script_enabled=False, storage_state=state) as context:
+        page = context.new_page()
+        page.goto(address)
+        page.click("nav a[href='/permissions']")
+        page.click("a[href='/rules']")
+        page.click("#add summary")
+        page.fill("[name=name]", "send_mail")
+        page.fill("[name=exact]", '{"to": "ana@example.org"}')
+        page.fill("[name=until]", "in 30 days")
+        page.fill("[name=uses]", "3")
+        page.click("[value=add]")
+        (rule,) = laptop.do("rule", "list")
+        assert (rule["agent_name"], rule["exact"]) == ("Claude", {"to": "ana@example.org"})
+        page.click("[value=revoke]")
+        assert page.is_visible(".empty")
+    assert laptop.do("rule", "list") == []
+
+
 def test_what_it_may_do_is_changed_without_a_script(laptop: Device, chromium: Browser):
     laptop.do("agent", "add", "Claude")
     with signed_in(chromium, laptop) as tab:
@@ -108,8 +130,10 @@ def test_axe_finds_nothing(laptop: Device, chromium: Browser, theme: str, width:
         laptop.do("category", "add", "Health")
         agent = propose(laptop, "Renew the passport")[0]["agent_id"]
         laptop.do("agent", "admit", paths[1].rpartition("/")[2])
-        for path in ("/agents", f"/agents/{agent}", f"/agents/{agent}?log=calls", paths[1]):
+        exact = '{"to": "ana@example.org"}'
+        laptop.do("rule", "add", NAME, "send_mail", "--args", exact, "--until", "in 30 days", "--a-day", "3")
+        for path in ("/agents", f"/agents/{agent}", f"/agents/{agent}?log=calls", paths[1], "/rules"):
             tab.page.goto(f"{origin}{path}")
             assert tab.page.evaluate("document.documentElement.scrollWidth") <= width
             findings.append(axe_findings(tab))
-    assert findings == [[]] * 6
+    assert findings == [[]] * 7
