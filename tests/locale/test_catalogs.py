@@ -20,6 +20,13 @@ import hatch_build
 from tests.locale import catalogs
 
 _COMMANDS = re.compile(r"`[^`]+`")
+_FAMILIAR = {
+    "de": r"du|dich|dir|dein(e[mnrs]?)?|gib|lass|lege|nenne|öffne|schreib|sieh|starte|trage|tu|verlange",
+    "es": r"tú|te|tus?|ti|tuy[oa]s?|contigo|haz|pon|hazlo|créalo|puedes|quieres",
+    "fr": r"tu|te|toi|ta|tes|tiens?|tiennes?|fais-le|demandes-en|nommes-en|laisses-en|t['’]\w+",
+    "ro": r"tu|tine|te|ție|îți|ta|tău|tale|tăi|ești|poți|adu|fă|mergi|introdu|vezi",
+}
+"""Words that speak to a reader as to a friend: the catalogs say Sie, usted, vous and dumneavoastră."""
 
 
 def texts(message: Message) -> list[str]:
@@ -73,6 +80,13 @@ def test_the_catalog_holds_what_the_source_says_now(language: str):
     """If this fails, run `make words`, translate what it names, and run it again."""
     file = catalogs.po_file(language)
     assert file.read_bytes() == catalogs.catalog_bytes(catalogs.updated(language))
+
+
+@pytest.mark.parametrize("language", catalogs.TRANSLATED)
+def test_a_reader_is_spoken_to_politely(language: str):
+    familiar = re.compile(rf"(?<![\w-])({_FAMILIAR[language]})(?![\w-])", re.IGNORECASE)
+    forms = [form for message in catalogs.read(language) if message.id for form in texts(message)]
+    assert [form for form in forms if familiar.search(form)] == []
 
 
 def ours(catalog: Catalog) -> dict[object, str]:
