@@ -47,6 +47,7 @@ class Decision:
     `companion_of` is the decision on another answer of the same question that this one came with, if any.
     `args_hash` is that of the arguments that the person saw, empty if it is unknown. `option` is what was
     chosen of an ask's options. `rule` is the standing rule by which the daemon decided, if it did.
+    `is_imported`: the device took it from a file.
     """
 
     id: EntityId
@@ -65,6 +66,7 @@ class Decision:
     args_hash: bytes = b""
     option: str = ""
     rule: EntityId | None = None
+    is_imported: bool = False
 
     @property
     def opinion(self) -> Opinion:
@@ -213,4 +215,5 @@ def decision_in(
         args_hash=args_hash if isinstance(args_hash, bytes) else b"",
         option=_text(fields.get("option")),
         rule=_id_or_none(fields.get("rule")) if opinion.by is AuthorKind.SYSTEM else None,
+        is_imported=operation.origin is not None,
     )

@@ -24,7 +24,10 @@ _ASKS_OF_AGENT: Final = (
 
 
 class SignedWrite(NamedTuple):
-    """One write to an entity: its fields, its commit, the time of that in ms, the signer, and the author."""
+    """One write to an entity: its fields, its commit, the time of that in ms, the signer, and the author.
+
+    `is_imported`: the device took it from a file, which says nothing of who decided.
+    """
 
     kind: str
     fields: dict[str, Value]
@@ -35,6 +38,7 @@ class SignedWrite(NamedTuple):
     creates: bool
     by: AuthorKind
     entity: EntityId
+    is_imported: bool
 
 
 def signed_writes(snapshot: Snapshot, entity: EntityId) -> list[SignedWrite]:
@@ -50,6 +54,7 @@ def signed_writes(snapshot: Snapshot, entity: EntityId) -> list[SignedWrite]:
             write.operation.creates,
             write.operation.by,
             entity,
+            write.operation.origin is not None,
         )
         for write in operations_on(snapshot.db, entity, snapshot.log)
     ]

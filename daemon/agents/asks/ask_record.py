@@ -90,7 +90,13 @@ def ask_in(ask: EntityId, creation: SignedWrite) -> Ask | None:
     fields = creation.fields
     agent, key, home = fields.get("agent_id"), fields.get("key"), fields.get("home")
     presence, args, options = fields.get("presence"), fields.get("args"), fields.get("options")
-    if not creation.creates or creation.kind != ASK or home != creation.signer or not isinstance(args, dict):
+    if (
+        not creation.creates
+        or creation.is_imported
+        or creation.kind != ASK
+        or home != creation.signer
+        or not isinstance(args, dict)
+    ):
         return None
     if not isinstance(agent, bytes) or len(agent) != ID_BYTES or not isinstance(key, str):
         return None
@@ -162,6 +168,9 @@ def _grants(ask: Ask, decisions: tuple[Decision, ...]) -> list[Grant]:
         # If verdicts need another device, the fold passes over a rule's yes; a use may rest on it.
         if decision.verdict is not Verdict.CONFIRMED or not (decision.counts or decision.rule is not None):
             continue
+        if decision.is_imported:
+            # Whoever takes a file has not looked at what an agent asks.
+            continue
         args = ask.args if decision.edited_args is None else decision.edited_args
         args_hash = _hash_or_none(ask.name, args, ask.replica)
         if decision.args_hash == ask.args_hash and args_hash is not None:
@@ -190,6 +199,7 @@ def is_use_of(ask: Ask, write: SignedWrite) -> bool:
     """Report whether a write tells of the use of an ask: its home device signed it, as what it asked."""
     return (
         write.kind == USE
+        and not write.is_imported
         and write.entity == use_id(ask.id, ask.replica)
         and write.signer == ask.home
         and write.head.replica == ask.replica

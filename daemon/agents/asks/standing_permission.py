@@ -81,6 +81,6 @@ def rule_if_permitting(
         return None
     if decision.verdict is not Verdict.CONFIRMED or decision.args_hash != ask.args_hash:
         return None
-    if decision.edited_args is not None or decision.option or signer != ask.home:
+    if decision.edited_args is not None or decision.option or signer != ask.home or decision.is_imported:
         return None
     return rule if covers(rule, ask) else None

@@ -80,7 +80,8 @@ def _is_given(ask: Ask, decision: Decision) -> bool:
     if not decision.counts:
         return False
     if decision.verdict is Verdict.CONFIRMED:
-        return decision.by is AuthorKind.USER and decision.args_hash == ask.args_hash
+        is_seen = decision.args_hash == ask.args_hash and not decision.is_imported
+        return decision.by is AuthorKind.USER and is_seen
     return decision.by is AuthorKind.USER or decision.verdict is Verdict.RETRACTED
 
 

@@ -253,4 +253,5 @@ def _as_write(fact: Fact) -> SignedWrite:
         operation.creates,
         operation.by,
         operation.entity,
+        operation.origin is not None,
     )

@@ -148,6 +148,7 @@ def is_creation_of_rule(rule: EntityId, write: SignedWrite) -> bool:
     """Report whether a person wrote a rule by this write, with the key of the device that the rule names."""
     return (
         write.creates
+        and not write.is_imported
         and write.kind == STANDING_RULE
         and write.by is AuthorKind.USER
         and write.fields.get("maker") == write.signer

@@ -16,6 +16,7 @@ from daemon.formats.jsonl.reader import EntityPart, LocatedEntity
 from daemon.formats.jsonl.write_steps import BaseScope, Confirmations, WriteStep, creation_steps, step_origin
 from daemon.journal.fields.imported_provenance import SEEN_ITEMS
 from store.fold.entity import Entity
+from store.fold.proposal_index import DECISION, PASSKEY
 from store.queries.field_changes import operations_touching_each
 from store.sentence import Sentence, sentence
 from store.snapshot import Snapshot
@@ -30,6 +31,10 @@ _COMMIT_OPERATIONS = 512
 _AROUND_BYTES = 400
 _AROUND_ITEMS = 48
 
+_PASSKEY = sentence("import-passkey", "a passkey: it is registered on the page, and never by a file")
+_VERDICT = sentence(
+    "import-verdict", "a verdict on what needs another device or a passkey: no file can give it"
+)
 _MEMBERSHIP = sentence("import-other-roster", "the roster of another journal: devices join by pairing alone")
 
 
@@ -107,6 +112,8 @@ def _plan_part(snapshot: Snapshot, part: EntityPart) -> tuple[ImportResult, list
     merges = _merges(snapshot, part, confirmations)
     for placed in part:
         comparison = _compare_with_journal(placed.whole, merges.get(placed.whole.id), confirmations)
+        if comparison.is_new and _is_verdict_of_devices(snapshot, placed.whole):
+            comparison = _Comparison(None, False, _VERDICT)
         result += _count(placed, comparison)
         if comparison.job is not None:
             jobs.append(comparison.job)
@@ -134,6 +141,8 @@ def _compare_with_journal(
 ) -> _Comparison:
     if entity_record.kind == ROSTER_KIND:
         return _Comparison(None, False, _MEMBERSHIP)
+    if entity_record.kind == PASSKEY and (merge is None or not merge.is_known):
+        return _Comparison(None, False, _PASSKEY)
     if merge is not None and merge.is_known:
         return _Comparison(None, False, None)
     if merge is not None and merge.is_removed_here:
@@ -144,6 +153,19 @@ def _compare_with_journal(
             _Job(entity_record, creation_steps(confirmations, entity_record), entity), True, None
         )
     return _Comparison(_Job(entity_record, merge.steps(), entity), False, None)
+
+
+def _is_verdict_of_devices(snapshot: Snapshot, entity_record: EntityRecord) -> bool:
+    """Report whether this is a decision on what needs more than a word, for a device of this journal.
+
+    Signed here, it would count as one that a person gave on this device. For a device of another journal it
+    is history: what it confirmed has its effect.
+    """
+    values = entity_record.current.get("item_id", ()) if entity_record.kind == DECISION else ()
+    items = (recorded_value.value for recorded_value in values)
+    needed = (snapshot.requirement_of(EntityId(item)) for item in items if isinstance(item, bytes))
+    homes = {requirement.home for requirement in needed if requirement is not None}
+    return bool(homes) and any(snapshot.device_of(head.replica) in homes for head in snapshot.vector())
 
 
 def _count(placed: LocatedEntity, comparison: _Comparison) -> ImportResult:
