@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo up test quick cover check bench bench-peers door-clients inspect-door soak hostile notes try-model judge-model recipes histories teeth man picture reference words shapes pins clean
+.PHONY: demo up test quick cover check bench bench-peers door-clients inspect-door soak hostile notes try-model judge-model recipes histories teeth man picture pictures reference words shapes pins clean
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -99,6 +99,9 @@ man: $(VENV)/.dev ## write the man page and the completion scripts from the comm
 
 picture: $(VENV)/.dev $(VENV)/.catalogs ## record the picture of the README from the demonstration
 	@$(PY) -m tests.docs.picture
+
+pictures: $(VENV)/.dev $(VENV)/.catalogs ## take the pictures of the page anew; needs chromium and fonts-noto-color-emoji
+	@$(PY) -m tests.docs.pages
 
 reference: $(VENV)/.dev $(VENV)/.catalogs ## write the pages of docs/reference from the program itself
 	@$(PY) -m tests.docs.reference
