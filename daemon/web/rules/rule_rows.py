@@ -47,7 +47,7 @@ def rule_row(rule: StandingRuleDetails, now_s: float) -> RuleRow:
     return RuleRow(
         id=rule.rule_id,
         title=_("{agent} may {action}").format(agent=rule.agent_name, action=rule.name),
-        args=json.dumps(rule.exact, ensure_ascii=False, sort_keys=True, indent=2) if shown else "",
+        args=json.dumps(rule.exact, ensure_ascii=False, sort_keys=True) if shown else "",
         begins=[
             _("{name} begins with {text}").format(name=name, text=json.dumps(text, ensure_ascii=False))
             for name, text in rule.begins.items()
