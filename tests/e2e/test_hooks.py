@@ -87,6 +87,7 @@ def test_a_yes_of_another_device_lets_the_call_through_once(device: MakeDevice, 
     hook = start_hook(laptop, call())
     ask = open_ask(phone)
     assert (ask["name"], ask["args"]) == ("Bash", COMMAND)
+    assert phone.do("status")["pending_asks"] == 1
     phone.do("confirm", ask["ask_id"])
     assert answer_of(hook) == {"hookEventName": "PermissionRequest", "decision": {"behavior": "allow"}}
     wait_until("the use is known", lambda: have_equal_state(laptop, phone), LIMIT_S)

@@ -394,6 +394,7 @@ class StatusJson(TypedDict, total=False):
     agents: AgentCountsJson
     pending_items: int
     expiring_items: int
+    pending_asks: int
     conflicts: int
     model: CheckJson | None
     mailboxes: list[MailboxStateJson]

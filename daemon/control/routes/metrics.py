@@ -11,6 +11,7 @@ from typing import Any
 from aiohttp import web
 
 from daemon import __version__
+from daemon.agents.asks import ask_views
 from daemon.agents.deciding import waiting_items
 from daemon.agents.person import agent_overview
 from daemon.agents.running.scheduler import Scheduler
@@ -92,6 +93,8 @@ class MetricsRoutes:
         yield gauge("entities", "Entities of the journal.", counts.entities)
         yield gauge("feed_position", "The end of the feed of commits.", snapshot.feed_end())
         yield gauge("pending_items", "Proposals that wait for a person.", self._count_waiting(snapshot))
+        asks = ask_views.count_open_asks(snapshot, self._now_ms())
+        yield gauge("pending_asks", "Permissions that wait for a person.", asks)
         lives = agent_overview.count_agents(snapshot, *self._scheduler.counts())
         states: dict[str, float | None] = {name: getattr(lives, name) for name in lives.__struct_fields__}
         yield MetricFamily(

@@ -84,6 +84,10 @@ def status_screen(status: StatusJson, display: Display) -> Iterator[str]:
             count=running_out
         )
         yield _fact("", display.paint(words, "yellow"), display)
+    if permissions := int(status.get("pending_asks") or 0):
+        words = ngettext("{count} waits for you", "{count} wait for you", permissions)
+        words = with_colon(words.format(count=permissions)) + "placet asks"
+        yield _fact(_("permissions"), display.paint(words, "yellow"), display)
     if model := status.get("model"):
         yield _fact(_("model"), display.paint(escape(answer_words(model, "found")), "yellow"), display)
     if disputed := int(status.get("conflicts") or 0):

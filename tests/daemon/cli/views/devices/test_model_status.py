@@ -45,3 +45,9 @@ def test_status_has_a_line_only_where_something_is_wrong():
 
 def test_for_scripts_it_is_one_value():
     assert ("model", as_told(TROUBLED)["found"]) in list(status_rows({"model": as_told(TROUBLED)}))
+
+
+def test_status_says_that_agents_ask_for_permissions():
+    (line,) = [line for line in status_screen({"pending_asks": 2}, Display()) if "permissions" in line]
+    assert line.split() == ["permissions", "2", "wait", "for", "you:", "placet", "asks"]
+    assert not [line for line in status_screen({}, Display()) if "permissions" in line]
