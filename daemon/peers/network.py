@@ -290,9 +290,8 @@ class PeerNetwork:
 
     async def remove_mailbox(self, name: str) -> MailboxState:
         """Look into a mailbox no more, and end the invitations through it. Raises Refused."""
-        state = await self.mailboxes.remove(name)
-        await self._inviter.end_through(name)
-        return state
+        await self._inviter.end_through(self.mailboxes.find_stored(name))
+        return await self.mailboxes.remove(name)
 
     async def join(
         self, text: str, *, unite: bool = False, address: str | None = None, mailbox: str | None = None

@@ -5,6 +5,7 @@ Never looks into a blob, and never trusts a name: only those that a mailbox has 
 
 import asyncio
 import re
+from contextlib import suppress
 from pathlib import Path
 
 from daemon.peers.mailboxes.carrier import LISTED_MAX, ListedBlob
@@ -12,7 +13,7 @@ from daemon.peers.mailboxes.folder import FolderCarrier
 from daemon.relay.boxes import Box
 
 VAULTS_MAX = 8
-"""How many vaults may share a box. Each is a folder, which is never removed."""
+"""How many vaults and invitations may share a box at once. The folder of each goes with its last blob."""
 PAGE_BLOBS_MAX = 2000
 HAVE_ROOM_BYTES = 1 << 20
 
@@ -76,7 +77,10 @@ class BlobKeeper:
         async with self._changing:
             sizes = await self._read_sizes()
             await self._carrier(vault).delete(name)
-            sizes.get(vault, {}).pop(name, None)
+            kept = sizes.get(vault, {})
+            kept.pop(name, None)
+            if not kept:
+                sizes.pop(vault, None)
 
     def _carrier(self, vault: str) -> FolderCarrier:
         return FolderCarrier(self._folder, bytes.fromhex(vault))
@@ -85,9 +89,16 @@ class BlobKeeper:
         if self._sizes is None:
             vaults = await asyncio.to_thread(self._make_folder)
             sizes = {vault: await self._carrier(vault).list_blobs() for vault in vaults}
-            self._sizes = {vault: {blob.name: blob.size for blob in blobs} for vault, blobs in sizes.items()}
+            by_vault = {vault: {blob.name: blob.size for blob in blobs} for vault, blobs in sizes.items()}
+            self._sizes = {vault: kept for vault, kept in by_vault.items() if kept}
         return self._sizes
 
     def _make_folder(self) -> list[str]:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return sorted(path.name for path in self._folder.iterdir() if is_vault_tag(path.name))
+        vaults = sorted(path for path in self._folder.iterdir() if is_vault_tag(path.name))
+        for vault in vaults:
+            # What an earlier version left empty.
+            for folder in (*vault.iterdir(), vault):
+                with suppress(OSError):
+                    folder.rmdir()
+        return [vault.name for vault in vaults if vault.exists()]

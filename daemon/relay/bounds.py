@@ -58,6 +58,7 @@ class VaultNews:
 
     def __init__(self, turn: int) -> None:
         self.turn = turn
+        self.waiting = 0
         self._notifier = Notifier()
         self._by_forgotten = turn
         self._by_writer: OrderedDict[str, int] = OrderedDict()
@@ -82,6 +83,10 @@ class VaultNews:
         A turn that has not been yet, of an earlier process, ends the wait at once.
         """
         watch = self._notifier.watch()
-        while turn <= self.turn and self.turn_of_others(reader) <= turn:
-            await watch.wait_for_growth()
+        self.waiting += 1
+        try:
+            while turn <= self.turn and self.turn_of_others(reader) <= turn:
+                await watch.wait_for_growth()
+        finally:
+            self.waiting -= 1
         return self.turn

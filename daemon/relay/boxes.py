@@ -102,6 +102,10 @@ class BoxFile:
         with self._change() as boxes:
             if boxes.pop(name, None) is None:
                 raise BoxFault("unknown")
+        self.delete_blobs(name)
+
+    def delete_blobs(self, name: str) -> None:
+        """Delete what a box keeps that is no longer there."""
         shutil.rmtree(self._folder / BLOBS_FOLDER / name, ignore_errors=True)
 
     def bytes_kept(self, name: str) -> int:

@@ -24,7 +24,8 @@ from syncproto.mailboxes.envelope import ENVELOPE_BYTES_MAX
 
 NAME_CHARS_MAX = 300
 READER_CHARS_MAX = 64
-NEWS_MAX = 10_000
+NEWS_EACH_MAX = 64
+"""More vaults than may keep something in a box, and more than may be waited for there."""
 STOP_WITHIN_S = 1.0
 UNKNOWN_CALLER = "::"
 AFTER_HEADER = "Retry-After"
@@ -50,7 +51,7 @@ class RelayServer:
         self._limits = limits = limits or RelayLimits()
         self._boxes = BoxFile(str(folder))
         self._keepers: dict[Box, BlobKeeper] = {}
-        self._news: dict[tuple[str, str], VaultNews] = {}
+        self._news: dict[str, dict[str, VaultNews]] = {}
         self._waiting: Counter[str] = Counter()
         self._asked = RateLimit(limits.rate, limits.burst, clock.monotonic_s)
         self._wrong = RateLimit(limits.wrong_rate, limits.wrong_burst, clock.monotonic_s)
@@ -147,12 +148,14 @@ class RelayServer:
         return self._keepers[box]
 
     def _news_of(self, request: web.Request, box: Box) -> VaultNews:
-        place = box.name, request.match_info["vault"]
-        if place not in self._news:
-            if len(self._news) >= NEWS_MAX:
-                self._news.pop(next(iter(self._news)))
-            self._news[place] = VaultNews(self._clock.now_ms())
-        return self._news[place]
+        """Return the news of a vault; a box forgets its oldest, but none for which somebody waits."""
+        vault, of_box = request.match_info["vault"], self._news.setdefault(box.name, {})
+        if vault not in of_box:
+            if len(of_box) >= NEWS_EACH_MAX:
+                idle = next((tag for tag, news in of_box.items() if not news.waiting), None)
+                of_box.pop(idle or next(iter(of_box)))
+            of_box[vault] = VaultNews(self._clock.now_ms())
+        return of_box[vault]
 
     # -- what is asked --------------------------------------------------------------------------------
 
@@ -176,6 +179,10 @@ class RelayServer:
             await self._keeper(box).put(box, request.match_info["vault"], name, content)
         except QuotaExceeded:
             return _refusal(507)
+        if box.name not in self._boxes.boxes():
+            # The box was removed meanwhile: what came after that is not kept.
+            await asyncio.to_thread(self._boxes.delete_blobs, box.name)
+            return _refusal(401)
         self._news_of(request, box).tell(_reader(request))
         return web.Response(status=204)
 

@@ -3,7 +3,7 @@
 Never holds a secret: a tag is public in the mailbox.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from store.snapshot import Snapshot
 from store.transaction import Transaction
@@ -13,10 +13,23 @@ KEPT_MS = 90 * 86_400_000
 """Longer than any invitation is open."""
 
 
+class Use(NamedTuple):
+    """Who used an invitation, and when (Unix time in ms)."""
+
+    device: DeviceId
+    used_ms: int
+
+
+def use_of(snapshot: Snapshot, tag: bytes) -> Use | None:
+    """Return the use of the invitation of a tag (16 bytes), None if nobody has used it."""
+    rows: Any = snapshot.db.execute("SELECT device, used_ms FROM used_invitation WHERE tag = ?", (tag,))
+    return next((Use(DeviceId(device), used_ms) for device, used_ms in rows), None)
+
+
 def user_of(snapshot: Snapshot, tag: bytes) -> DeviceId | None:
     """Return the device that used the invitation of a tag (16 bytes), None if nobody has."""
-    row: Any = snapshot.db.execute("SELECT device FROM used_invitation WHERE tag = ?", (tag,)).fetchone()
-    return None if row is None else DeviceId(row[0])
+    use = use_of(snapshot, tag)
+    return None if use is None else use.device
 
 
 def note_use(tx: Transaction, tag: bytes, device: DeviceId) -> None:

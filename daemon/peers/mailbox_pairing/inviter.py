@@ -24,6 +24,7 @@ from daemon.peers.transport.identity import Identity, public_key_of
 from daemon.timestamps import iso_utc
 from store.local import peer_records, used_invitations
 from store.local.mailboxes import Mailbox
+from store.local.used_invitations import Use
 from store.threads import StoreThreads
 from store.transaction import Transaction
 from syncproto.errors import RemoteProtocolError
@@ -32,6 +33,9 @@ from syncproto.mailboxes.invitations import BLOB_BYTES_MAX, NONCE_BYTES, SECRET_
 from syncproto.mailboxes.sealing_keys import PublicSealingKey, PublishedKey, SealingSuite
 
 LIFETIME_MS = 7 * 86_400_000
+ANSWERED_MS = 14 * 86_400_000
+"""So much longer the answer is kept for a newcomer that was let in; it waits no longer than that."""
+CLEAR_WITHIN_S = 5.0
 REQUESTS_MAX = 64
 """How many blobs are read at a look: a flood of them delays, and ends nothing."""
 ID_BYTES = 8
@@ -90,7 +94,8 @@ class MailboxInviter:
             expires_ms,
         )
         for earlier in self._open_through(stored.name):
-            await self._end(earlier)
+            if await self._use_of(earlier) is None:
+                await self._end(earlier, stored)
         await asyncio.to_thread(self._file.add_invitation, invitation)
         token = MailboxToken(mailbox_token.VERSION, self._identity.device, secret, expires_ms, stored.name)
         if stored.kind != "folder":
@@ -108,13 +113,16 @@ class MailboxInviter:
         return [
             MailboxInvitation(invitation.invitation_id, invitation.mailbox, iso_utc(invitation.expires_ms))
             for invitation in stored
-            if not await self._is_over(invitation)
+            if not await self._is_over(invitation) and await self._use_of(invitation) is None
         ]
 
-    async def end_through(self, mailbox: str) -> None:
-        """End the invitations through a mailbox: nobody is let in by them any more."""
-        for invitation in self._open_through(mailbox):
-            await self._end(invitation)
+    async def end_through(self, stored: Mailbox) -> None:
+        """End the invitations through a mailbox: nobody is let in by them any more.
+
+        A device that was let in still finds its answer.
+        """
+        for invitation in self._open_through(stored.name):
+            await self._end(invitation, None if await self._use_of(invitation) else stored)
 
     async def stop(self) -> None:
         """Look for requests no more; open invitations stay open."""
@@ -136,43 +144,54 @@ class MailboxInviter:
     def _open_through(self, mailbox: str) -> list[OpenInvitation]:
         return [invitation for invitation in self._file.invitations if invitation.mailbox == mailbox]
 
-    async def _end(self, invitation: OpenInvitation) -> None:
-        """Forget an invitation first, and then clear up what can be reached."""
+    async def _use_of(self, invitation: OpenInvitation) -> Use | None:
+        tag = invitations.names_of(invitation.secret).tag
+        return await self._db.read(lambda snapshot: used_invitations.use_of(snapshot, tag))
+
+    async def _end(self, invitation: OpenInvitation, clear: Mailbox | None) -> None:
+        """Forget an invitation first, and then clear up what lies in its mailbox, if it is to be cleared."""
         await asyncio.to_thread(self._file.remove_invitation, invitation.invitation_id)
         look = self._looks.pop(invitation.invitation_id, None)
-        if look is None:
-            return
         try:
-            for (request_name, _), answer_name in look.answered.items():
-                if answer_name is not None:
-                    await look.carrier.delete(request_name)
-                    await look.carrier.delete(answer_name)
-        except CarrierFault:
+            if look is None and clear is not None:
+                look = await self._begin_look(invitation, clear)
+            if look is not None and clear is not None:
+                async with asyncio.timeout(CLEAR_WITHIN_S):
+                    for blob in await look.carrier.list_blobs():
+                        await look.carrier.delete(blob.name)
+        except (CarrierFault, TimeoutError):
             log.info("what is left of an invitation stays in its mailbox", mailbox=invitation.mailbox)
-        if isinstance(look.carrier, RelayCarrier):
+        if look is not None and isinstance(look.carrier, RelayCarrier):
             await look.carrier.close()
+
+    async def _begin_look(self, invitation: OpenInvitation, stored: Mailbox) -> _Look:
+        return _Look(await self._carriers.make(stored, invitations.names_of(invitation.secret).tag))
 
     async def _is_over(self, invitation: OpenInvitation) -> bool:
         vault = await self._db.read(lambda snapshot: snapshot.vault())
         in_vault = vault is not None and names.vault_tag(vault).hex() == invitation.vault_tag
-        in_time = self._clock.now_ms() < invitation.expires_ms
+        lasts_ms = invitation.expires_ms
+        if not await self._has_no_more_to_answer(invitation):
+            lasts_ms += ANSWERED_MS
+        in_time = self._clock.now_ms() < lasts_ms
         return not in_vault or not in_time or self._members.is_own_device_removed
+
+    async def _has_no_more_to_answer(self, invitation: OpenInvitation) -> bool:
+        """Return False from when a newcomer was let in until it shows that it found the answer."""
+        use = await self._use_of(invitation)
+        if use is None:
+            return True
+        contacts = await self._db.read(lambda snapshot: peer_records.peer_contacts(snapshot, [use.device]))
+        return use.device in contacts and contacts[use.device].seen_ms >= use.used_ms
 
     async def _serve(self, invitation: OpenInvitation, stored: Mailbox) -> list[Member]:
         if await self._is_over(invitation):
-            await self._end(invitation)
+            await self._end(invitation, stored)
             return []
-        blob_names = invitations.names_of(invitation.secret)
         look = self._looks.get(invitation.invitation_id)
         if look is None:
-            look = self._looks[invitation.invitation_id] = _Look(
-                await self._carriers.make(stored, blob_names.tag)
-            )
+            look = self._looks[invitation.invitation_id] = await self._begin_look(invitation, stored)
         listed = await look.carrier.list_blobs()
-        if not listed and any(look.answered.values()):
-            # The newcomer has cleared up: it is in.
-            await self._end(invitation)
-            return []
         new = _find_unanswered(listed, look)[:REQUESTS_MAX]
         newcomers = [await self._read_request(invitation, look, blob) for blob in new]
         return [newcomer for newcomer in newcomers if newcomer is not None]

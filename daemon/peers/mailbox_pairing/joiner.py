@@ -181,7 +181,7 @@ class MailboxJoiner:
         blob_names, own = invitations.names_of(joining.secret), self._identity.device
         if self._clock.now_ms() - joining.began_ms > WAIT_DAYS * DAY_MS:
             log.warning("this device waits no more for an answer", mailbox=joining.mailbox)
-            await asyncio.to_thread(self._file.store_joining, None)
+            await self._give_up(joining, carrier)
             return
         user = await self._db.read(lambda snapshot: used_invitations.user_of(snapshot, blob_names.tag))
         if user is not None:
@@ -193,7 +193,7 @@ class MailboxJoiner:
         if answer is None:
             await self._put_request(joining, carrier)
         elif not answer.vault:
-            await asyncio.to_thread(self._file.store_joining, None)
+            await self._give_up(joining, carrier)
             raise Refused(
                 RefusalCode.FORBIDDEN,
                 sentence("invitation-used-by-other", "another device has used this invitation"),
@@ -271,6 +271,13 @@ class MailboxJoiner:
         await carrier.delete(blob_names.answer_to(own))
         await carrier.delete(blob_names.request_of(own))
         await asyncio.to_thread(self._file.store_joining, None)
+
+    async def _give_up(self, joining: OpenJoining, carrier: Carrier) -> None:
+        """Forget the invitation, and take back what this device left."""
+        await asyncio.to_thread(self._file.store_joining, None)
+        blob_names, own = invitations.names_of(joining.secret), self._identity.device
+        await carrier.delete(blob_names.answer_to(own))
+        await carrier.delete(blob_names.request_of(own))
 
     async def _free_name(self, wanted: str) -> str:
         """Return the name for a new mailbox, with a number behind it if there is one of that name."""

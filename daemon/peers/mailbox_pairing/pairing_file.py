@@ -67,9 +67,8 @@ class PairingFile:
         return self._read().joining
 
     def add_invitation(self, invitation: OpenInvitation) -> None:
-        """Keep an invitation; it replaces those through the same mailbox."""
-        others = [other for other in self.invitations if other.mailbox != invitation.mailbox]
-        self._write(msgspec.structs.replace(self._read(), invitations=[*others, invitation]))
+        """Keep an invitation beside the others."""
+        self._write(msgspec.structs.replace(self._read(), invitations=[*self.invitations, invitation]))
 
     def remove_invitation(self, invitation_id: str) -> None:
         """Forget an invitation."""

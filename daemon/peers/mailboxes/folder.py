@@ -18,6 +18,7 @@ from syncproto.mailboxes import names
 
 T = TypeVar("T")
 
+END_WITHIN_S = 5.0
 _GONE = (errno.ENOENT, errno.ENOTDIR)
 
 
@@ -41,12 +42,18 @@ class FolderCarrier:
         return await self._run(lambda: self._read(name, bytes_max))
 
     async def delete(self, name: str) -> None:
-        """Remove a file."""
+        """Remove a file, and the folders of this vault that are empty then."""
         await self._run(lambda: self._remove(name))
 
     async def _run(self, work: Callable[[], T]) -> T:
+        thread = asyncio.ensure_future(asyncio.to_thread(work))
         try:
-            return await asyncio.to_thread(work)
+            return await asyncio.shield(thread)
+        except asyncio.CancelledError:
+            # A thread cannot be ended: whoever ends a visit waits, so that nothing is written after it.
+            thread.add_done_callback(_ignore_outcome)
+            await asyncio.wait([thread], timeout=END_WITHIN_S)
+            raise
         except OSError as fault:
             raise CarrierFault(
                 sentence(
@@ -58,6 +65,13 @@ class FolderCarrier:
             ) from fault
 
     def _write(self, name: str, content: bytes) -> None:
+        try:
+            self._write_once(name, content)
+        except FileNotFoundError:
+            # Another device may have removed a folder that was empty; without its medium this fails again.
+            self._write_once(name, content)
+
+    def _write_once(self, name: str, content: bytes) -> None:
         file = self._own / name
         # The folder itself is not made: a missing one is a stick that is not there.
         self._own.mkdir(exist_ok=True)
@@ -125,8 +139,19 @@ class FolderCarrier:
             return opened.read(bytes_max + 1)
 
     def _remove(self, name: str) -> None:
+        file = self._own / name
         try:
-            (self._own / name).unlink()
+            file.unlink()
         except OSError as fault:
             if fault.errno not in _GONE:
                 raise
+        # Folders of those that left nothing more, and of invitations that are over, do not gather.
+        with suppress(OSError):
+            if file.parent != self._own:
+                file.parent.rmdir()
+            self._own.rmdir()
+
+
+def _ignore_outcome(thread: "asyncio.Future[T]") -> None:
+    if not thread.cancelled():
+        thread.exception()

@@ -372,7 +372,7 @@ class Mailboxes:
     async def check_all(self) -> None:
         """Look into every mailbox now, and write what waits."""
         for opened in list(self._open.values()):
-            await self._look(opened, write_now=True)
+            await self._look_for_person(opened)
 
     async def states(self) -> list[MailboxState]:
         """Return all mailboxes as they were found last, by name."""
@@ -394,8 +394,15 @@ class Mailboxes:
             lambda snapshot: find_holdings(snapshot, positions, mailbox_sights, members)
         )
 
+    async def _look_for_person(self, opened: _OpenMailbox) -> None:
+        """Look now, and write what waits; if the mailbox is removed meanwhile, the look ends."""
+        task = asyncio.create_task(self._look(opened, write_now=True))
+        opened.tasks.append(task)
+        await asyncio.wait([task])
+        opened.tasks.remove(task)
+
     async def _state_after_look(self, opened: _OpenMailbox) -> MailboxState:
-        await self._look(opened, write_now=True)
+        await self._look_for_person(opened)
         return await self._db.read(lambda snapshot: self._state(snapshot, opened))
 
     def _find(self, name: str) -> _OpenMailbox:

@@ -12,6 +12,8 @@ import pytest
 
 from daemon.clock import SystemClock
 from daemon.peers.mailboxes.carrier import CarrierFault
+from daemon.peers.mailboxes.folder import FolderCarrier
+from daemon.relay import server
 from daemon.relay.bounds import WRITERS_MAX, RateLimit, RelayLimits, VaultNews
 from daemon.relay.boxes import BoxFault, BoxFile
 from syncproto.mailboxes.envelope import ENVELOPE_BYTES_MAX
@@ -235,3 +237,54 @@ async def test_writers_that_are_forgotten_count_as_others() -> None:
     assert len(news._by_writer) == WRITERS_MAX
     assert await news.wait("writer 64", 100) == news.turn
     assert await news.wait("anybody", news.turn + 5) == news.turn
+
+
+async def test_folders_of_a_box_go_with_their_last_blob_also_those_of_an_earlier_process(
+    tmp_path: Path,
+) -> None:
+    async with relay_in(tmp_path) as relay:
+        for number in range(30):
+            carrier = relay.carrier(bytes([number]) * 16)
+            await carrier.put(f"{number:02x}/00000000000001-0011223344556677.drop", b"sealed")
+            await carrier.delete(f"{number:02x}/00000000000001-0011223344556677.drop")
+        assert list((tmp_path / "blobs" / "box").iterdir()) == []
+        await relay.stop()
+        left = tmp_path / "blobs" / "box" / VAULT / "aa"
+        left.mkdir(parents=True)
+        await relay.start()
+        assert await relay.carrier().list_blobs() == []
+        assert not left.parent.exists()
+
+
+async def test_a_box_that_is_removed_during_a_put_does_not_come_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put = FolderCarrier.put
+
+    async def put_late(self: FolderCarrier, name: str, content: bytes) -> None:
+        boxes.remove("box")
+        (tmp_path / "blobs" / "box").mkdir()
+        await put(self, name, content)
+
+    async with relay_in(tmp_path) as relay:
+        boxes = BoxFile(str(tmp_path))
+        monkeypatch.setattr(FolderCarrier, "put", put_late)
+        with pytest.raises(CarrierFault, match="does not know this box"):
+            await relay.carrier().put(DROP, b"sealed")
+        assert not (tmp_path / "blobs" / "box").exists()
+
+
+async def test_whoever_asks_for_news_of_many_vaults_makes_nobody_elses_be_forgotten(tmp_path: Path) -> None:
+    async with relay_in(tmp_path) as relay:
+        first, second = relay.carrier(), relay.carrier()
+        await first.wait_for_news()
+        waiting = asyncio.create_task(first.wait_for_news())
+        await asyncio.sleep(0.1)
+        for number in range(server.NEWS_EACH_MAX + 10):
+            vault = (number + 1).to_bytes(16, "big").hex()
+            assert await status_of(relay, "GET", f"{vault}/news?after=0") == 200
+        await second.put(DROP, b"sealed")
+        async with asyncio.timeout(LIMIT_S / 2):
+            assert await waiting
+        assert relay.server is not None
+        assert len(relay.server._news["box"]) == server.NEWS_EACH_MAX

@@ -6,7 +6,6 @@ Never fakes a part of Placet: stores, keys and files are real, and only one devi
 import asyncio
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from daemon.peers.mailbox_pairing import mailbox_token
@@ -16,16 +15,7 @@ from daemon.refusal import Refused
 from store.sentence import foreign_text
 from syncproto.mailboxes import invitations
 from tests.daemon.peers.fleet import Device, Fleet
-
-
-async def start_quiet(fleet: Fleet, name: str) -> Device:
-    """Start a device that looks into mailboxes only if the test says so."""
-    device = fleet.make(name)
-    mailbox = msgspec.structs.replace(device.settings.mailbox, look_s=3600.0)
-    device.settings = msgspec.structs.replace(device.settings, mailbox=mailbox)
-    await device.start()
-    fleet.devices.append(device)
-    return device
+from tests.daemon.peers.mailbox_pairing.quiet_devices import invite, look, start_quiet, switch
 
 
 async def make_inviter(fleet: Fleet, folder: Path, name: str = "laptop") -> Device:
@@ -34,24 +24,6 @@ async def make_inviter(fleet: Fleet, folder: Path, name: str = "laptop") -> Devi
     device = await start_quiet(fleet, name)
     await device.peers.mailboxes.add("folder", str(folder), "box")
     return device
-
-
-async def invite(device: Device) -> str:
-    token = (await device.peers.invite_through("box")).token
-    assert token is not None
-    return token
-
-
-async def switch(before: Device, after: Device) -> None:
-    """End a device, and start the other one."""
-    await before.stop()
-    await after.start()
-
-
-async def look(device: Device) -> None:
-    """Let a device look for an answer, for requests, and for what others left."""
-    await device.peers.joiner.look()
-    await device.peers.mailboxes.check_all()
 
 
 async def meet_in_turns(first: Device, second: Device, *, turns: int = 3) -> None:
@@ -203,9 +175,10 @@ async def test_an_invitation_lets_in_one_device_and_says_so_to_the_second(fleet:
     # And once the desktop was removed, its old token does not bring it back.
     await laptop.peers.devices.remove("desktop", with_admitted=False)
     await look(laptop)
-    with pytest.raises(Refused, match="another device has used"):
-        await thief.peers.join(token, mailbox=str(folder))
+    await thief.peers.join(token, mailbox=str(folder))
     await look(laptop)
+    with pytest.raises(Refused, match="another device has used"):
+        await thief.peers.joiner.look()
     assert {state.name for state in await laptop.peers.devices.states() if not state.removed} == {"laptop"}
 
 
@@ -228,6 +201,87 @@ async def test_an_expired_invitation_and_one_that_was_replaced_let_nobody_in(fle
     desktop.clock.ahead_s += 15 * 86_400
     await look(desktop)
     assert not (desktop.folder / "mailbox_pairing").read_bytes().count(b"inviter")
+
+
+@pytest.mark.parametrize("meanwhile", ["a week", "another invitation", "a start", "the mailbox is removed"])
+async def test_whoever_was_let_in_finds_the_answer_later(fleet: Fleet, tmp_path: Path, meanwhile: str):
+    folder = tmp_path / "box"
+    laptop = await make_inviter(fleet, folder)
+    token = await invite(laptop)
+    desktop = await start_quiet(fleet, "desktop")
+    await desktop.peers.join(token, mailbox=str(folder))
+    await desktop.stop()
+    await look(laptop)
+    if meanwhile == "a week":
+        laptop.clock.ahead_s += 8 * 86_400
+    elif meanwhile == "another invitation":
+        await invite(laptop)
+    elif meanwhile == "a start":
+        await laptop.restart()
+    else:
+        await laptop.peers.remove_mailbox("box")
+        await laptop.peers.mailboxes.add("folder", str(folder), "box")
+    await look(laptop)
+    await switch(laptop, desktop)
+    await look(desktop)
+    assert {state.name for state in await desktop.peers.devices.states()} == {"laptop", "desktop"}
+
+
+async def test_nothing_of_an_invitation_stays_in_the_folder(fleet: Fleet, tmp_path: Path):
+    folder = tmp_path / "box"
+    laptop = await make_inviter(fleet, folder)
+    first = await invite(laptop)
+    desktop = await start_quiet(fleet, "desktop")
+    await desktop.peers.join(first, mailbox=str(folder))
+    # A week later, after a start that forgot what was seen there, the request is cleared up.
+    laptop.clock.ahead_s += 8 * 86_400
+    await laptop.restart()
+    await look(laptop)
+    assert invitation_blobs(folder, first) == []
+    # And the newcomer takes its request back when it waits no more.
+    await look(desktop)
+    assert len(invitation_blobs(folder, first)) == 1
+    desktop.clock.ahead_s += 15 * 86_400
+    await look(desktop)
+    assert [path for path in folder.iterdir() if path.suffix == "" and not list(path.iterdir())] == []
+    assert invitation_blobs(folder, first) == []
+
+
+@pytest.mark.parametrize("ending", [".have", ".drop"])
+async def test_an_old_request_or_answer_that_is_put_back_brings_nobody_in(
+    fleet: Fleet, tmp_path: Path, ending: str
+):
+    folder = tmp_path / "box"
+    laptop = await make_inviter(fleet, folder)
+    token = await invite(laptop)
+    desktop = await start_quiet(fleet, "desktop")
+    await desktop.peers.join(token, mailbox=str(folder))
+    kept = {blob: blob.read_bytes() for blob in invitation_blobs(folder, token)}
+    await look(laptop)
+    kept |= {blob: blob.read_bytes() for blob in invitation_blobs(folder, token)}
+    assert {blob.suffix for blob in kept} == {".have", ".drop"}
+    await look(desktop)
+    await look(laptop)
+    assert len(await desktop.peers.devices.states()) == 2
+    await laptop.peers.devices.remove("desktop", with_admitted=False)
+    members = await laptop.peers.devices.states()
+    for restart in (False, True):
+        for blob, content in kept.items():
+            if blob.suffix == ending:
+                await asyncio.to_thread(blob.parent.mkdir, exist_ok=True)
+                await asyncio.to_thread(blob.write_bytes, content)
+        if restart:
+            await laptop.restart()
+        await look(laptop)
+        await look(desktop)
+        after = await laptop.peers.devices.states()
+        assert [(state.name, state.removed) for state in after] == [
+            (state.name, state.removed) for state in members
+        ]
+    # Nor does it at another invitation, whose secret is another one.
+    await invite(laptop)
+    await look(laptop)
+    assert {state.name for state in await laptop.peers.devices.states() if not state.removed} == {"laptop"}
 
 
 async def test_a_clock_that_is_a_year_off_at_the_newcomer_matters_not(fleet: Fleet, tmp_path: Path):

@@ -3,7 +3,10 @@
 Never knows what a blob is.
 """
 
+import asyncio
 import os
+import shutil
+import threading
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
@@ -12,6 +15,7 @@ import pytest
 from daemon.peers.mailboxes.carrier import Carrier, CarrierFault
 from daemon.peers.mailboxes.folder import FolderCarrier
 from tests.daemon.relay.running_relay import relay_in
+from tests.support.patience import LIMIT_S
 
 MakeCarrier = Callable[[Path, bytes], Carrier]
 CARRIERS = ("folder", "relay")
@@ -110,3 +114,57 @@ async def test_a_write_that_fails_leaves_the_old_file_and_no_other(tmp_path: Pat
     with pytest.raises(CarrierFault):
         await carrier.put("aa.have", b"new")
     assert await carrier.get("aa.have", 100) == b"old"
+
+
+async def test_folders_go_with_the_last_blob_in_them_and_come_again(tmp_path: Path):
+    carrier = FolderCarrier(tmp_path, VAULT)
+    for _ in range(2):
+        for number in range(20):
+            await carrier.put(f"{number:02x}/00000000000001-0011223344556677.drop", b"sealed")
+        await carrier.put("aa.have", b"sealed")
+        for number in range(20):
+            await carrier.delete(f"{number:02x}/00000000000001-0011223344556677.drop")
+        assert [path.name for path in (tmp_path / VAULT.hex()).iterdir()] == ["aa.have"]
+        await carrier.delete("aa.have")
+        assert not (tmp_path / VAULT.hex()).exists()
+
+
+async def test_a_folder_that_goes_while_a_blob_is_put_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    carrier, left = FolderCarrier(tmp_path, VAULT), [1]
+    is_symlink = Path.is_symlink
+
+    def remove_folder(path: Path) -> bool:
+        if path.name == "aa" and left:
+            left.pop()
+            path.rmdir()
+        return is_symlink(path)
+
+    monkeypatch.setattr(Path, "is_symlink", remove_folder)
+    await carrier.put(NAMES[0], b"sealed")
+    assert left == []
+    assert await carrier.get(NAMES[0], 100) == b"sealed"
+
+
+async def test_nothing_is_written_after_whoever_put_it_has_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    began, go_on, fsync = threading.Event(), threading.Event(), os.fsync
+
+    def wait(descriptor: int) -> None:
+        began.set()
+        assert go_on.wait(LIMIT_S)
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", wait)
+    task = asyncio.create_task(FolderCarrier(tmp_path, VAULT).put(NAMES[0], b"sealed"))
+    await asyncio.to_thread(began.wait, LIMIT_S)
+    task.cancel()
+    asyncio.get_running_loop().call_later(0.05, go_on.set)
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    # What was under way is over: a folder that a person deletes now stays away.
+    shutil.rmtree(tmp_path / VAULT.hex())
+    await asyncio.sleep(0.1)
+    assert not (tmp_path / VAULT.hex()).exists()
