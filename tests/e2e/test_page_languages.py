@@ -1,0 +1,64 @@
+"""Every page in four languages on the smallest screen: nothing sticks out, and all can be read.
+
+Never compares words: the catalogs are checked elsewhere.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser
+
+from tests.e2e.test_page_agents import register
+from tests.support.browser import WEB, Tab, browser, propose, signed_in
+from tests.support.devices import Device, MakeDevice
+
+pytestmark = [pytest.mark.e2e, pytest.mark.external("chromium")]
+
+WIDTH = 360
+IN_A_MONTH = {"de": "in 30 Tagen", "es": "en 30 días", "fr": "dans 30 jours", "ro": "peste 30 de zile"}
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with browser() as running:
+        yield running
+
+
+def faults_of(tab: Tab) -> list[str]:
+    """Return what sticks out, and what axe-core finds, with everything unfolded."""
+    for summary in tab.page.query_selector_all("details:not([open]) > summary"):
+        summary.click()
+    width = tab.page.evaluate("document.documentElement.scrollWidth")
+    violations = Axe().run(tab.page).response["violations"]
+    findings = [f"{finding['id']}: {finding['nodes'][0]['html']}" for finding in violations]
+    return findings if width <= WIDTH else [f"{width} pixels wide", *findings]
+
+
+@pytest.mark.parametrize(
+    ("language", "theme"), [("de", "light"), ("es", "dark"), ("fr", "light"), ("ro", "dark")]
+)
+def test_every_page_fits_and_can_be_read(
+    device: MakeDevice, chromium: Browser, language: str, theme: str
+) -> None:
+    laptop: Device = device("laptop", **WEB, PLACET_LANGUAGE=language)
+    program = register(laptop)
+    laptop.do("agent", "admit", "Claude <b>")
+    laptop.do("category", "add", "Health")
+    item = propose(laptop, "Renew the passport")[0]
+    laptop.do("confirm", item["item_id"])
+    terms = ("--args", '{"to": "ana@example.org"}', "--until", IN_A_MONTH[language], "--a-day", "3")
+    laptop.do("rule", "add", "Claude <b>", "send_mail", *terms)
+    task, agent = f"/tasks/{item['task_id']}", f"/agents/{item['agent_id']}"
+    pages = ["/", "/permissions", "/rules", "/tasks", "/tasks/new", task, f"{task}/timeline", "/board"]
+    pages += [f"/reviews/{item['task_id']}", "/agents", agent, program, "/devices", "/devices/pair"]
+    pages += ["/health", "/passkeys", "/decisions", "/import"]
+    with signed_in(chromium, laptop, color_scheme=theme, viewport={"width": WIDTH, "height": 800}) as tab:
+        origin, faults = tab.page.evaluate("location.origin"), {}
+        for path in pages:
+            answer = tab.page.goto(f"{origin}{path}")
+            assert answer is not None
+            assert (path, answer.status) == (path, 200)
+            faults[path] = faults_of(tab)
+        assert tab.complaints == []
+    assert {path: words for path, words in faults.items() if words} == {}
