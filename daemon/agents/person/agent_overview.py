@@ -38,6 +38,7 @@ from daemon.agents.tools.agent_record import (
     is_paused,
     load_agent,
     replicated_failures,
+    report_confidence,
 )
 from daemon.journal.references import entities
 from daemon.journal.references.names import category_id_of, shown_name
@@ -88,7 +89,8 @@ class AgentDetails(Struct, frozen=True, kw_only=True):
     `presence` is what verdicts on its proposals need, for `all` tools and for those set apart.
 
     `lifecycle_reason_id` and `next_wake_why_id` name the sentences of these texts, with what fills them.
-    `report_changes_since` and `report_decisions_since` count up to 100.
+    `report_changes_since` and `report_decisions_since` count up to 100. `report_confidence` is high, or low
+    if the report had to be asked for or corrected, or if its run did not see or do everything.
     `confirmed_without_effect` contains the ids of items that are confirmed and not in effect, and
     `cannot_take_effect` those among them that confirming again does not put into effect: undo them.
     """
@@ -129,6 +131,7 @@ class AgentDetails(Struct, frozen=True, kw_only=True):
     description: str | None = None
     paused_until: str | None = None
     wishes: list[str] = []
+    report_confidence: str | None = None
 
 
 class StoppedAgent(NamedTuple):
@@ -266,6 +269,7 @@ def agent_details(snapshot: Snapshot, agent: EntityId, now_ms: int, outlook: Out
         description=known_agent.description or None,
         paused_until=_paused_until(known_agent),
         wishes=[wish.text("text") for wish in open_wishes(snapshot, known_agent)],
+        report_confidence=report_confidence(snapshot, known_agent),
     )
 
 

@@ -239,10 +239,21 @@ def require_unhindered(snapshot: Snapshot, agent: EntityId) -> None:
 
 def current_report(snapshot: Snapshot, agent: Agent) -> dict[str, Any] | None:
     """Return the content of an agent's current report; None before its first one, or if it is another's."""
-    report = None if agent.report_id is None else snapshot.entity(agent.report_id)
-    is_own = report is not None and report.value("agent_id") == agent.id
-    content = report.value("content") if report is not None and is_own else None
+    report = _own_report(snapshot, agent)
+    content = None if report is None else report.value("content")
     return content if isinstance(content, dict) else None
+
+
+def report_confidence(snapshot: Snapshot, agent: Agent) -> str | None:
+    """Return how sure the current report is, high or low; None without one, or if it does not say."""
+    report = _own_report(snapshot, agent)
+    confidence = "" if report is None else report.text("confidence")
+    return confidence if confidence in ("high", "low") else None
+
+
+def _own_report(snapshot: Snapshot, agent: Agent) -> Entity | None:
+    report = None if agent.report_id is None else snapshot.entity(agent.report_id)
+    return report if report is not None and report.value("agent_id") == agent.id else None
 
 
 def _lifecycle(entity: Entity) -> str:

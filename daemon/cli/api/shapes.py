@@ -474,6 +474,7 @@ class AgentJson(TypedDict, total=False):
     description: str | None
     paused_until: str | None
     wishes: list[str]
+    report_confidence: str | None
 
 
 class ExternalAgentJson(TypedDict, total=False):

@@ -22,6 +22,12 @@ def report_fields(report: dict[str, Any]) -> dict[str, Any]:
     return content if isinstance(content, dict) else report
 
 
+def report_list(fields: dict[str, Any], name: str) -> list[str]:
+    """Return the lines of a list of a report; none if another device wrote something else there."""
+    lines = fields.get(name)
+    return [str(line) for line in lines] if isinstance(lines, list) else []
+
+
 def report_list_words() -> dict[str, str]:
     """Return what the lists of a report are called, by their fields."""
     return {key: pgettext("report", word) for key, word in _REPORT_LISTS}

@@ -3,7 +3,7 @@
 Never shows a model's words as Placet's own.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
 import msgspec
@@ -14,7 +14,13 @@ from daemon.agents.person.token_use import RunTokens
 from daemon.cli.translation import _, ngettext
 from daemon.cli.wording import terms
 from daemon.cli.wording.activity import activity_kind, asked_words, kind_words, message_parts, woken_words
-from daemon.cli.wording.agents import recurrence_words, report_age_words, report_fields, report_list_words
+from daemon.cli.wording.agents import (
+    recurrence_words,
+    report_age_words,
+    report_fields,
+    report_list,
+    report_list_words,
+)
 from daemon.cli.wording.dates import day_words, full_time_words, relative_time
 from daemon.cli.wording.sentences import answer_words
 
@@ -37,11 +43,27 @@ class AgentLine:
 
 @dataclass(frozen=True, slots=True)
 class LogRow:
-    """A message of an agent: its kind, its parts, and the things it touched as pairs of address and words."""
+    """A message of an agent, or a call with its `answer`: its kind, its parts, and what it touched.
+
+    `touched` are pairs of an address and words. `tone` colours what became of a call.
+    """
 
     kind: str
     parts: list[str]
     touched: list[tuple[str, str]]
+    answer: str = ""
+    tone: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportNotes:
+    """What is said of a report beside its words: its age, its doubt, and its checklist's progress."""
+
+    age: str
+    doubt: str
+    done: int
+    total: int
+    progress: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +82,7 @@ class AgentPage:
     facts: list[tuple[str, str]]
     report: list[str]
     report_lists: list[tuple[str, list[str]]]
-    report_age: str
+    report_notes: ReportNotes
     runs: list[tuple[str, str]]
     log: list[LogRow]
     tokens: list[tuple[str, str]]
@@ -103,7 +125,7 @@ def agent_page(
     """Return an agent in words; the newest run and message first."""
     agent: Any = msgspec.to_builtins(details)
     report = report_fields(details.report or {})
-    lists = report_list_words()
+    lists_by_key = report_list_words()
     return AgentPage(
         id=details.id,
         task_id=details.task_id,
@@ -114,15 +136,11 @@ def agent_page(
         facts=_facts(details, agent, now_s),
         report=[str(report[key]) for key in _REPORT_LINES if report.get(key)],
         report_lists=[
-            (word, [str(line) for line in report[key]]) for key, word in lists.items() if report.get(key)
+            (word, lines) for key, word in lists_by_key.items() if (lines := report_list(report, key))
         ],
-        report_age=" · ".join(report_age_words(agent)),
+        report_notes=_report_notes(agent, report, now_s),
         runs=[_run(run, now_s) for run in details.runs],
-        log=[
-            row
-            for message in reversed(messages)
-            if any((row := _message(message, details.task_id, now_s)).parts)
-        ],
+        log=_log(messages, details.task_id, now_s),
         tokens=_tokens(tokens),
         home=details.home_device_id,
         is_active=details.lifecycle in ("created", "active"),
@@ -160,6 +178,48 @@ def _run(run: RunSummary, now_s: float) -> tuple[str, str]:
     return relative_time(run.started_at, now_s), ": ".join(filter(None, words))
 
 
+def _report_notes(agent: Any, report: dict[str, Any], now_s: float) -> ReportNotes:
+    progress, written = report.get("checklistProgress"), report.get("lastUpdated")
+    counts = progress if isinstance(progress, dict) else {}
+    total, done = (_count(counts.get(key)) for key in ("total", "completed"))
+    when = relative_time(written, now_s) if isinstance(written, str) and written else ""
+    age = [_("written {when}").format(when=when) if when else "", *report_age_words(agent)]
+    words = ngettext("{done} of {count} checklist item done", "{done} of {count} checklist items done", total)
+    return ReportNotes(
+        age=" · ".join(filter(None, age)),
+        doubt=_("It may lack something, or say it wrongly.") if agent["report_confidence"] == "low" else "",
+        done=min(done, total),
+        total=total,
+        progress=words.format(done=min(done, total), count=total) if total else "",
+    )
+
+
+def _count(value: object) -> int:
+    return value if type(value) is int and 0 < value < 1 << 31 else 0
+
+
+def _log(messages: list[AgentMessage], task: str, now_s: float) -> list[LogRow]:
+    """Return messages as rows, the newest first; a call and the answer right after it are one."""
+    rows: list[LogRow] = []
+    call: AgentMessage | None = None
+    for message in messages:
+        row = _message(message, task, now_s)
+        is_answer = message.kind == "tool_result" and message.item_id is None
+        if (
+            is_answer
+            and call is not None
+            and (call.thread_id, call.tool) == (message.thread_id, message.tool)
+        ):
+            call_row = rows.pop()
+            row = replace(row, kind=call_row.kind, parts=call_row.parts, answer=" ".join(row.parts))
+        call = message if message.kind == "action" and message.item_id is None else None
+        if row.parts:
+            rows.append(row)
+        else:
+            call = None
+    return rows[::-1]
+
+
 def _message(message: AgentMessage, task: str, now_s: float) -> LogRow:
     """Return a message with its parts; none if a model only called tools."""
     fields = cast(Any, msgspec.to_builtins(message))
@@ -170,11 +230,12 @@ def _message(message: AgentMessage, task: str, now_s: float) -> LogRow:
         return LogRow("", [asked_words(fields, now_s)], [])
     parts = [] if kind == "said" and not message.text else list(message_parts(fields, now_s))
     touched = []
-    if kind == "called" and message.item_ids:
+    if kind == "answered" and message.item_ids:
         count = len(message.item_ids)
         words = ngettext("its proposal", "its {count} proposals", count).format(count=count)
         touched.append((f"/reviews/{task}", words))
-    return LogRow(kind_words(kind), [part for part in parts if part], touched)
+    tone = "doubt" if message.error or message.denied or message.outcome == "dropped" else ""
+    return LogRow(kind_words(kind), [part for part in parts if part], touched, tone=tone)
 
 
 def _tokens(runs: list[RunTokens]) -> list[tuple[str, str]]:

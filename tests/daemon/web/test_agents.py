@@ -15,6 +15,8 @@ from aiohttp import web
 
 from daemon.agents.person import external_agents, policy_edits, presence_edits
 from daemon.agents.running.timetable import Outlook
+from daemon.agents.tools.agent_record import state_id
+from daemon.agents.tools.message_ids import next_message_id
 from daemon.journal import categories
 from daemon.journal.categories import NewCategory
 from daemon.journal.human_input import HumanInput
@@ -230,6 +232,64 @@ async def test_what_its_model_took_is_added_up_by_day(page: AgentsPage) -> None:
 
     await page.store.write(use)
     assert "2 runs: 1234 tokens sent, 10 received" in (await page.ask(path)).text
+
+
+async def reported(page: AgentsPage, path: str, content: dict[str, Value], **fields: Value) -> str:
+    """Give an agent a report; return its page."""
+    agent = id_from_text(path.rpartition("/")[2])
+
+    def use(tx: Transaction) -> None:
+        report = tx.new_id()
+        values: dict[str, Value] = {"agent_id": agent, "content": content, **fields}
+        state: dict[str, Value] = {"agent_id": agent, "report_id": report}
+        tx.commit([EntityWrite(report, "report", values), EntityWrite(state_id(agent), "agent_state", state)])
+
+    await page.store.write(use)
+    return (await page.ask(path)).text
+
+
+async def test_a_report_shows_its_progress_and_its_doubts(page: AgentsPage) -> None:
+    content: dict[str, Value] = {
+        "tldr": "Half <b>done</b>.",
+        "remaining": ["the form"],
+        "lastUpdated": "2020-01-01T00:00:00+00:00",
+        "checklistProgress": {"total": 4, "completed": 1},
+    }
+    text = await reported(page, await make(page), content, confidence="low")
+    assert ("<b>" in text, "Half &lt;b&gt;done" in text, "the form" in text) == (False, True, True)
+    assert "It may lack something" in text
+    assert "written " in text
+
+
+@pytest.mark.parametrize("content", [5, "x", {"a": 1}, [5, "<b>"], None])
+async def test_a_report_of_another_shape_is_shown_as_far_as_it_goes(page: AgentsPage, content: Value) -> None:
+    names = ("remaining", "achieved", "checklistProgress", "lastUpdated", "goal")
+    text = await reported(page, await make(page), {"tldr": "t", **dict.fromkeys(names, content)})
+    assert ("Its report" in text, "<b>" in text, "It may lack" in text) == (True, False, False)
+
+
+async def test_a_call_stands_with_its_answer_and_what_it_proposed(page: AgentsPage) -> None:
+    path = await make(page)
+    agent = id_from_text(path.rpartition("/")[2])
+
+    def use(tx: Transaction) -> None:
+        messages: list[EntityId] = []
+        for outcome, words in (("queued", "Queued <b>."), ("refused", "No such label.")):
+            common: dict[str, Value] = {"agent_id": agent, "thread_id": "run"}
+            metadata: dict[str, Value] = {"tool": "add_task"}
+            action = {**common, "kind": "action", "text": "{}", "metadata": metadata}
+            metadata = metadata | {"outcome": outcome, "error": outcome == "refused"}
+            metadata |= {"item_ids": [agent]} if outcome == "queued" else {}
+            answer = {**common, "kind": "tool_result", "text": words, "metadata": metadata}
+            for fields in (action, answer):
+                messages.append(next_message_id(tx.new_id(), messages[-1] if messages else None))
+                tx.commit([EntityWrite(messages[-1], "message", fields)])
+
+    await page.store.write(use)
+    text = (await page.ask(f"{path}?log=calls")).text
+    assert (text.count(">called<"), ">answered<" in text, "<b>" in text) == (2, False, False)
+    rows = re.findall(r'<p class="why (\w*)">→ <bdi>(.*?)</bdi></p>(<p><a href="/reviews/)?', text)
+    assert rows == [("doubt", "No such label.", ""), ("", "Queued &lt;b&gt;.", '<p><a href="/reviews/')]
 
 
 async def test_all_agents_are_listed_and_old_ones_by_pages(page: AgentsPage) -> None:

@@ -17,7 +17,7 @@ from daemon.cli.views.journal.labels import label_words
 from daemon.cli.views.journal.links import link_lines
 from daemon.cli.views.journal.origins import foreign_lines, unknown_lines
 from daemon.cli.views.journal.times import spent_words, time_lines
-from daemon.cli.wording.agents import report_fields, report_list_words
+from daemon.cli.wording.agents import report_fields, report_list, report_list_words
 from daemon.cli.wording.dates import relative_time
 from daemon.cli.wording.short_ids import short_ids_of
 from daemon.cli.wording.values import (
@@ -272,8 +272,8 @@ def report_lines(report: dict[str, Any], width: int, display: Display) -> Iterat
     words = report_list_words()
     wide = max(map(display_width, words.values()))
     for key, word in words.items():
-        for reported in fields.get(key) or ():
-            first, *rest = wrap_lines(str(reported), width - wide - 4)
+        for reported in report_list(fields, key):
+            first, *rest = wrap_lines(reported, width - wide - 4)
             yield f"  {display.paint(pad_right('', wide - display_width(word)) + word, 'dim')}  {first}"
             yield from (f"{pad_right('', wide + 4)}{line}" for line in rest)
 
