@@ -2,6 +2,7 @@
 
 import base64
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,14 +11,16 @@ from hypothesis import strategies as st
 
 from daemon.agents.asks.ask_record import use_id
 from daemon.agents.receipts.checking import check_receipt
-from daemon.agents.receipts.receipt_form import FORMAT, VERSION, ReceiptFault
+from daemon.agents.receipts.receipt_form import FORMAT, VERSION, Fact, ReceiptFault
+from daemon.agents.receipts.statement import statement_of
 from store.fold.item_name import ask_id
 from syncproto.commit import Author, AuthorKind, Commit, Operation, encode_commit, sign_commit
 from syncproto.errors import LocalProtocolError
 from syncproto.hlc import Stamp
 from syncproto.ids import EntityId, id_to_text, replica_id
 from syncproto.keys import Signer
-from syncproto.vector_clock import EMPTY_CLOCK
+from syncproto.vector_clock import EMPTY_CLOCK, Head
+from tests.support.growth import assert_linear
 
 SIGNER, NONCE = Signer(bytes(range(32))), bytes(32)
 REPLICA = replica_id(1_700_000_000_000, SIGNER.public_key, NONCE)
@@ -101,3 +104,33 @@ def test_what_an_attacker_signs_as_it_should_be_is_refused_for_its_statement_alo
     with pytest.raises(ReceiptFault) as refused:
         check_receipt(receipt_of([genuine], ASK))
     assert refused.value.sentence.id == "receipt-statement"
+
+
+def test_what_a_receipt_costs_grows_with_its_length() -> None:
+    """Decisions that name as many rules, and as many uses: an attacker signs whatever it likes."""
+
+    def stating(count: int) -> Callable[[], object]:
+        names = [EntityId(number.to_bytes(16, "big")) for number in range(1, 2 * count + 1)]
+        verdict = GENUINE["decision"] | {"verdict": "rejected"}
+        signed = [
+            *[(ASK, "ask", GENUINE["ask"]), (use_id(ASK, REPLICA), "use", GENUINE["use"])],
+            *[(name, "standing_rule", {"x": 1}) for name in names[:count]],
+            *[(use_id(ASK, REPLICA), "use", GENUINE["use"] | {"x": place}) for place in range(count)],
+            *[
+                (name, "decision", verdict | {"rule": rule})
+                for name, rule in zip(names[count:], names[:count], strict=True)
+            ],
+        ]
+        facts = [
+            Fact(
+                Operation(entity, kind, EMPTY_CLOCK, fields, None, AuthorKind(place % 3), None),
+                Head(REPLICA, place, bytes(32)),
+                place,
+                0,
+                SIGNER.device,
+            )
+            for place, (entity, kind, fields) in enumerate(signed)
+        ]
+        return lambda: statement_of(ASK, None, facts)
+
+    assert_linear(stating, 400)
