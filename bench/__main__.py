@@ -4,16 +4,18 @@ Never runs as part of the tests.
 """
 
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from bench import bringing, commands, deciding, life, live, page, stores, waking
-from bench.table import show
+from bench import bringing, browsing, commands, deciding, life, live, page, stores, waking
+from bench.table import Absent, Figure, show
 
-PARTS = {
+PARTS: dict[str, Callable[[bool], Sequence[Figure | Absent]]] = {
     "stores": lambda _quick: stores.figures(),
     "live": lambda _quick: live.figures(),
     "commands": lambda _quick: commands.figures(),
     "page": lambda _quick: page.figures(),
+    "browsing": lambda _quick: browsing.figures(),
     "deciding": lambda _quick: deciding.figures(),
     "waking": lambda _quick: waking.figures(),
     "bringing": lambda quick: bringing.figures(quick=quick),

@@ -96,7 +96,9 @@ def _page_figures(folder: Path) -> list[Figure]:
         device.stop()
 
 
-class _DaemonConnection(http.client.HTTPConnection):
+class DaemonConnection(http.client.HTTPConnection):
+    """A connection to a daemon's socket, on which answers are JSON."""
+
     def __init__(self, device: Device) -> None:
         super().__init__("placet")
         self._path = device.do("paths")["socket"]
@@ -106,6 +108,7 @@ class _DaemonConnection(http.client.HTTPConnection):
         self.sock.connect(self._path)
 
     def post(self, path: str, body: object) -> Any:
+        """Send a body; return what the answer says."""
         self.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
         return json.loads(self.getresponse().read())
 
@@ -116,7 +119,7 @@ class _Watcher:
     def __init__(self, device: Device) -> None:
         self._came = threading.Condition()
         self._counts: dict[str, int] = {}
-        self._connection = _DaemonConnection(device)
+        self._connection = DaemonConnection(device)
         self._connection.request("GET", "/v1/events")
         self._answer = self._connection.getresponse()
         threading.Thread(target=self._follow, daemon=True).start()
@@ -147,7 +150,7 @@ def _ask_figure(folder: Path) -> Figure:
         laptop.do("agent", "add", "Bench", "--scope", "none")
         laptop.do("agent", "limits", "Bench", "--asks", "1000")
         task = laptop.do("add", "A task")["id"]
-        agent, watcher = _DaemonConnection(laptop), _Watcher(phone)
+        agent, watcher = DaemonConnection(laptop), _Watcher(phone)
         now_ms = int(time.time() * 1000)  # noqa: TID251 - that of the daemon, which is real
 
         def ask(number: int) -> object:

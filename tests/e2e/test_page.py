@@ -22,6 +22,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.external("chromium")]
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(1)</script> \u202egnp.exe {{ 7*7 }}"
 WEIGHT_BYTES_MAX = 40 * 1024
 REQUESTS_MAX = 5
+NEWS_A_SECOND_MAX = 11
 WEIGHT = """["navigation", "resource"].flatMap((kind) => performance.getEntriesByType(kind))
     .reduce((sum, entry) => sum + entry.encodedBodySize, 0)"""
 
@@ -105,6 +106,23 @@ def test_tabs_share_one_stream_and_come_back_after_a_restart(laptop: Device, chr
         for other in (tab.page, *others):
             other.wait_for_selector(".card :text('Another task')")
             other.wait_for_selector("#away[hidden]", state="attached")
+
+
+def test_news_without_end_keeps_no_page_from_showing_it(laptop: Device, chromium: Browser):
+    first, *_ = propose(laptop, "Renew the passport")
+    with signed_in(chromium, laptop) as tab:
+        home = tab.page.url
+        tab.page.evaluate(
+            """() => {
+                const channel = new BroadcastChannel("placet-live");
+                setInterval(() => channel.postMessage({ type: "changed" }), 5);
+            }"""
+        )
+        laptop.do("reject", first["item_id"])
+        tab.page.wait_for_selector(f"#i-{first['item_id']}.gone")
+        before = tab.asked.count(home)
+        tab.page.wait_for_timeout(1000)
+        assert tab.asked.count(home) - before <= NEWS_A_SECOND_MAX
 
 
 def test_hostile_words_run_nothing(laptop: Device, chromium: Browser):

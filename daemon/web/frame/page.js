@@ -151,6 +151,8 @@ const told = new Map();
 /** Fetches the page anew, keeps what left it with a word on why, and shows it. */
 function refresh() {
   return inTurn(async () => {
+    stale = false;
+    refreshed = performance.now();
     const answer = await fetch(location.href);
     if (answer.status === 401) return location.reload();
     const text = await answer.text();
@@ -216,7 +218,10 @@ const SILENCE_MS = 40_000;
 const AGAIN_MS = 2000;
 // From what the page shows on: what changed before the stream was open is told as well.
 let last = document.getElementById("main").dataset.after ?? "";
-let pending = 0;
+// The first news is shown at once; more of it, however much comes, is fetched together.
+const APART_MS = 100;
+let stale = false;
+let refreshed = -APART_MS;
 
 function heard({ type, id }) {
   if (id) last = id;
@@ -224,8 +229,9 @@ function heard({ type, id }) {
   const wasAway = !document.getElementById("away").hidden;
   setAway(false);
   if (type !== "changed" && !wasAway) return;
-  clearTimeout(pending);
-  pending = setTimeout(refresh, 30);
+  if (stale) return;
+  stale = true;
+  setTimeout(refresh, Math.max(0, refreshed + APART_MS - performance.now()));
 }
 
 function tell(message) {
