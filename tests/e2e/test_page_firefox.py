@@ -1,0 +1,39 @@
+"""The page in Firefox: signing in, deciding by mouse and by key, and news of another face.
+
+Never repeats the flows that tests of Chromium take one by one: what differs between browsers is asked here.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.browser import WEB, propose, sign_in_address
+from tests.support.devices import MakeDevice
+from tests.support.firefox import PROGRAM, firefox_tab
+
+pytestmark = [pytest.mark.e2e, pytest.mark.external(PROGRAM)]
+
+ITEMS = "document.querySelectorAll('.item:not(.gone)').length"
+
+
+async def test_a_person_signs_in_decides_and_hears_of_others(device: MakeDevice, tmp_path: Path):
+    laptop = device("laptop", **WEB)
+    items = propose(laptop, "Renew the passport", 4)
+    count = len(items)
+    async with firefox_tab(tmp_path) as tab:
+        await tab.go(sign_in_address(laptop))
+        await tab.wait_for("document.querySelector('.card')")
+        assert await tab.evaluate("location.hash + location.pathname + document.cookie") == "/"
+        assert await tab.evaluate(ITEMS) == count
+        await tab.click("button.yes")
+        await tab.wait_for(f"{ITEMS} == {count - 1}")
+        await tab.press("n")
+        await tab.wait_for(f"{ITEMS} == {count - 2}")
+        assert len(laptop.do("pending")) == count - 2
+        await tab.press("u")
+        await tab.wait_for(f"{ITEMS} == {count - 1}")
+        laptop.do("reject", laptop.do("pending")[0]["item_id"])
+        await tab.wait_for("document.querySelector('.item.gone')")
+        await tab.press("g", "b")
+        await tab.wait_for("location.pathname == '/board'")
+        assert tab.complaints == []
