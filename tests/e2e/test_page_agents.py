@@ -116,6 +116,20 @@ def test_what_it_may_do_is_changed_without_a_script(laptop: Device, chromium: Br
     assert (agent["daily_limits"]["asks"], agent["policy"]["add_task"]) == (3, "denied")
 
 
+def test_a_call_leads_to_what_it_proposed_without_a_script(laptop: Device, chromium: Browser):
+    agent = propose(laptop, "Renew the passport")[0]["agent_id"]
+    with signed_in(chromium, laptop) as tab:
+        state, origin = tab.page.context.storage_state(), tab.page.evaluate("location.origin")
+    with chromium.new_context(java_script_enabled=False, storage_state=state) as context:
+        page = context.new_page()
+        page.goto(f"{origin}/agents/{agent}")
+        page.click("a[href$='?log=calls#log']")
+        assert page.locator("#log ~ ul .why", has_text="→").count() > 1
+        page.click("#log ~ ul a >> nth=0")
+        assert "/reviews/" in page.url
+        assert page.locator(".item").count() > 1
+
+
 @pytest.mark.parametrize("width", [360, 768, 1440])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing(laptop: Device, chromium: Browser, theme: str, width: int):
