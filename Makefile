@@ -67,7 +67,7 @@ door-clients: $(VENV)/.dev $(VENV)/.catalogs $(DOOR)/typescript/node_modules/.pa
 inspect-door: $(VENV)/.dev $(VENV)/.catalogs $(DOOR)/inspector/node_modules/.package-lock.json ## `placet mcp` looked at by the Inspector of the protocol in both eras; installs 300 MB beside
 	@$(PY) -m pytest -q -n0 -k inspector tests/e2e/test_mcp_other_makes.py
 
-soak: $(VENV)/.dev ## a day of five devices in ten minutes, on networks of its own (as root): SOAK="MINUTES SEED"
+soak: $(VENV)/.dev ## a day of five devices in ten minutes, on networks of its own (as root): SOAK="MINUTES SEED apart"
 	@$(PY) -m bench.soak $(SOAK)
 
 hostile: $(VENV)/.dev $(VENV)/.catalogs ## what hostile members cost, beside an honest journal: HOSTILE="MIB NAME ..."

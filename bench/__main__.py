@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from bench import bringing, browsing, commands, deciding, life, live, page, stores, waking
+from bench import bringing, browsing, commands, deciding, life, live, mailboxes, page, stores, waking
 from bench.table import Absent, Figure, show
 
 PARTS: dict[str, Callable[[bool], Sequence[Figure | Absent]]] = {
@@ -19,6 +19,7 @@ PARTS: dict[str, Callable[[bool], Sequence[Figure | Absent]]] = {
     "deciding": lambda _quick: deciding.figures(),
     "waking": lambda _quick: waking.figures(),
     "bringing": lambda quick: bringing.figures(quick=quick),
+    "mailboxes": lambda quick: mailboxes.figures(quick=quick),
     "life": lambda quick: life.figures(quick=quick),
 }
 

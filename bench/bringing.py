@@ -50,7 +50,7 @@ def _store(device: Device) -> Store:
     )
 
 
-def _fill(device: Device, count: int) -> None:
+def fill(device: Device, count: int) -> None:
     """Write tasks, a commit each, as the life of a person makes them."""
     device.home.mkdir(parents=True)
     store = _store(device)
@@ -62,10 +62,10 @@ def _fill(device: Device, count: int) -> None:
 
 
 @contextmanager
-def _two(folder: Path, count: int) -> Iterator[tuple[Device, Device]]:
+def two_devices(folder: Path, count: int) -> Iterator[tuple[Device, Device]]:
     """Give two devices that run, of which the first holds so much and the second nothing."""
     local_device, existing_device = Device("here", folder / "here"), Device("there", folder / "there")
-    _fill(local_device, count)
+    fill(local_device, count)
     try:
         local_device.start()
         existing_device.start()
@@ -77,7 +77,8 @@ def _two(folder: Path, count: int) -> Iterator[tuple[Device, Device]]:
 
 
 @asynccontextmanager
-async def _api(device: Device) -> AsyncIterator[aiohttp.ClientSession]:
+async def control_api(device: Device) -> AsyncIterator[aiohttp.ClientSession]:
+    """Open a session with the control API of a device that runs."""
     socket = device.do("paths")["socket"]
     limit = aiohttp.ClientTimeout(total=2 * WAIT_S)
     connector = aiohttp.UnixConnector(socket)
@@ -85,23 +86,25 @@ async def _api(device: Device) -> AsyncIterator[aiohttp.ClientSession]:
         yield session
 
 
-async def _post(session: aiohttp.ClientSession, path: str, body: object) -> None:
+async def post(session: aiohttp.ClientSession, path: str, body: object) -> None:
+    """Ask, and see that it was not refused."""
     async with session.post(path, json=body) as answer:
         assert answer.status < 300, await answer.text()
         await answer.read()
 
 
 async def _in_step(session: aiohttp.ClientSession) -> None:
-    await _post(session, "/v1/sync", {"wait": WAIT_S})
+    await post(session, "/v1/sync", {"wait": WAIT_S})
 
 
-def _bring_up_s(device: Device, existing_device: Device) -> float:
+def bring_up_s(device: Device, existing_device: Device) -> float:
+    """Pair two devices over a link; return how many seconds passed until the second holds the same."""
     token = device.do("pair", "--invite")["token"]
 
     async def joined() -> float:
-        async with _api(existing_device) as session:
+        async with control_api(existing_device) as session:
             start = time.perf_counter()
-            await _post(session, "/v1/join", {"token": token})
+            await post(session, "/v1/join", {"token": token})
             await _in_step(session)
             return time.perf_counter() - start
 
@@ -110,12 +113,12 @@ def _bring_up_s(device: Device, existing_device: Device) -> float:
 
 async def _meet_ms(device: Device, existing_device: Device, changes: int) -> float:
     """Part two devices, change something, and time until both hold the same again."""
-    async with _api(device) as mine, _api(existing_device) as theirs:
-        await _post(mine, "/v1/sync", {"pause": True})
+    async with control_api(device) as mine, control_api(existing_device) as theirs:
+        await post(mine, "/v1/sync", {"pause": True})
         for number in range(changes):
-            await _post(mine, "/v1/tasks", {"title": f"change {number}"})
+            await post(mine, "/v1/tasks", {"title": f"change {number}"})
         start = time.perf_counter()
-        await _post(mine, "/v1/sync", {"pause": False})
+        await post(mine, "/v1/sync", {"pause": False})
         await _in_step(mine)
         taken_s = time.perf_counter() - start
         await _in_step(theirs)
@@ -227,8 +230,8 @@ def figures(*, quick: bool) -> list[Figure]:
     found_figures: list[Figure] = []
     with tempfile.TemporaryDirectory(prefix="placet-bench-") as name, ExitStack() as running:
         folder = Path(name)
-        pairs = {count: running.enter_context(_two(folder / str(count), count)) for count in sizes}
-        taken_s = {count: _bring_up_s(*pair) for count, pair in pairs.items()}
+        pairs = {count: running.enter_context(two_devices(folder / str(count), count)) for count in sizes}
+        taken_s = {count: bring_up_s(*pair) for count, pair in pairs.items()}
         found_figures += _meetings(pairs)
         for count, pair in pairs.items():
             found_figures += _alone(folder, count, taken_s[count], *pair)

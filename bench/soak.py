@@ -1,6 +1,6 @@
-"""A day of five devices in some minutes: `python -m bench.soak [MINUTES] [SEED]`, as root: it makes networks.
+"""A day of five devices in some minutes: `python -m bench.soak [MINUTES] [SEED] [apart]`, as root.
 
-Never runs as part of the tests, and never leaves its own network namespaces.
+It makes networks. Never runs as part of the tests, and never leaves its own network namespaces.
 
 What makes a day, here: each device comes, goes, moves or is cut off every quarter of an hour (96 times), and
 its person writes 400 times. The soak does these one after the other without the hours between them, so that
@@ -17,6 +17,10 @@ their cache (2 MiB), what libraries remember of the last few hundred names, and 
 keeps, since what is freed between blocks in use does not go back to the system. So twelve minutes end with
 some six percent more than they had, and forty with two: a leak of a few KiB a disturbance shows in forty
 alone. `tests/daemon/peers/test_resource_leaks.py` counts what is left of each link and announcement: nothing.
+
+With `apart`, the five are on two networks that know nothing of each other, three on one and two on the
+other. Six of the ten pairs have no link then, and all that they exchange goes through a mailbox: a folder,
+which is away now and then. The second network came into the vault through it too.
 """
 
 import re
@@ -42,6 +46,9 @@ STEADY = 2
 """So many of them are never ended."""
 DISTURBANCES_A_DAY = 96 * len(NAMES)
 WRITES_A_DAY = 400 * len(NAMES)
+HOUSE, OFFICE = ("desk", "phone", "tablet"), ("server", "laptop")
+"""The two networks, if they are apart. The first of each is never ended."""
+MAILBOX_SETTINGS = {"PLACET_MAILBOX_LOOK_S": "0.5", "PLACET_MAILBOX_GATHER_S": "1"}
 AWAY_S_MAX = 3.0
 SAMPLE_S = 10.0
 SETTLED_S = 120.0
@@ -73,6 +80,8 @@ class Soak:
     memory: list[Sample] = field(default_factory=list)
     addresses: dict[str, str] = field(default_factory=dict)
     moved: int = 100
+    box: Path | None = None
+    """The folder through which they exchange, if they are apart."""
 
     @property
     def disturbances(self) -> int:
@@ -108,6 +117,8 @@ class Soak:
         fates = {"cut": self._cut, "silence": self._silence, "move": self._move}
         if device not in self.devices[:STEADY]:
             fates |= {"restart": self._restart, "kill": self._kill}
+        if self.box is not None and self.box.exists():
+            fates["unmount"] = self._unmount
         what = self.drawn.choice(sorted(fates))
         self.away[device.name] = at_s + self.drawn.uniform(0.2, AWAY_S_MAX), fates[what](device)
         self.done[what] += 1
@@ -137,6 +148,18 @@ class Soak:
     def _kill(self, device: Resident) -> Callable[[], None]:
         device.kill()
         return device.launch
+
+    def _unmount(self, device: Resident) -> Callable[[], None]:
+        """Take the mailbox away from all."""
+        del device
+        assert self.box is not None
+        box, elsewhere = self.box, self.box.with_name("elsewhere")
+        box.rename(elsewhere)
+
+        def mount() -> None:
+            elsewhere.rename(box)
+
+        return mount
 
     def _write(self) -> None:
         """Let people write on devices that run, several at once."""
@@ -178,17 +201,54 @@ def growth(memory: list[Sample], which: int) -> tuple[float, float]:
     return after / before - 1, (after - before) * KIB / max(between, 1.0)
 
 
-def soak(folder: Path, minutes: float, seed: int) -> int:
+def pair_apart(devices: dict[str, Resident], box: Path) -> None:
+    """Pair those of each network, and the networks through a mailbox, where all look from then on."""
+    (first, *others), (second, *further) = (
+        [devices[name] for name in network] for network in (HOUSE, OFFICE)
+    )
+    box.mkdir()
+    pair_by_code(first, *others)
+    for device in (first, *others):
+        device.do("mailbox", "add", str(box))
+    token = first.do("pair", "--invite", "--mailbox", "box")["token"]
+    second.do("join", "--mailbox", str(box), typed=token)
+    wait_until_with_logs(
+        "the second network is in",
+        lambda: second.do("mailbox", "list") != [] and len(second.do("devices")) == len(HOUSE) + 1,
+        second,
+        limit_s=SETTLED_S,
+    )
+    pair_by_code(second, *further)
+    for device in further:
+        device.do("mailbox", "add", str(box))
+    wait_until_with_logs(
+        "each knows all",
+        lambda: all(len(device.do("devices")) == len(NAMES) for device in devices.values()),
+        *devices.values(),
+        limit_s=SETTLED_S,
+    )
+
+
+def soak(folder: Path, minutes: float, seed: int, *, apart: bool = False) -> int:
     """Run, and tell; return the exit status."""
     remove_leftover_namespaces()
     world = World(folder)
     try:
         segment = world.networks.segment("lan")
+        other_segment = world.networks.segment("office") if apart else segment
         addresses = {name: f"10.77.0.{number}/16" for number, name in enumerate(NAMES, start=1)}
-        devices = [world.at(segment, name, addresses[name]) for name in NAMES]
+        devices = [
+            world.at(other_segment if name in OFFICE else segment, name, addresses[name]) for name in NAMES
+        ]
+        box = folder / "box" if apart else None
+        for device in devices:
+            device.settings |= MAILBOX_SETTINGS if apart else {}
         world.start(*devices)
-        pair_by_code(devices[0], *devices[1:])
-        run = Soak(world, devices, Random(seed), addresses=addresses)
+        if box is None:
+            pair_by_code(devices[0], *devices[1:])
+        else:
+            pair_apart({device.name: device for device in devices}, box)
+        run = Soak(world, devices, Random(seed), addresses=addresses, box=box)
         run.run(minutes)
         began_s = time.monotonic()
         wait_until_with_logs(
@@ -197,6 +257,16 @@ def soak(folder: Path, minutes: float, seed: int) -> int:
         return tell(run, time.monotonic() - began_s, seed)
     finally:
         world.close()
+
+
+def tell_of_mailbox(run: Soak) -> None:
+    """Print between whom there is a link, and what each made of the mailbox."""
+    linked = sum(device["connected"] for resident in run.devices for device in resident.do("devices"))
+    print(f"links: {(linked - len(NAMES)) // 2} of {len(NAMES) * (len(NAMES) - 1) // 2}")
+    for resident in run.devices:
+        (state,) = resident.do("mailbox", "list")
+        lacks = {reader["name"]: reader["lacks"] for reader in state["readers"]}
+        print(f"the mailbox at {resident.name}: {state['blobs']} blobs, {state['trouble']}, lacks {lacks}")
 
 
 def tell(run: Soak, settled_s: float, seed: int) -> int:
@@ -210,6 +280,8 @@ def tell(run: Soak, settled_s: float, seed: int) -> int:
     states = {device.do("status")["state_hash"] for device in run.devices}
     commits = {device.do("status")["commits"] for device in run.devices}
     print(f"in step {settled_s:.1f} s after the last: {commits} commits, state {states}")
+    if run.box is not None:
+        tell_of_mailbox(run)
     print("anonymous memory, MiB: " + ", ".join(run.devices[which].name for which in range(STEADY)))
     for at_s, disturbances, held_mib in run.memory[:: max(1, len(run.memory) // 20)]:
         print(f"{at_s:6.0f} s {disturbances:6} " + " ".join(f"{mib:7.1f}" for mib in held_mib))
@@ -230,7 +302,7 @@ def tell(run: Soak, settled_s: float, seed: int) -> int:
 
 
 if __name__ == "__main__":
-    given = [float(word) for word in sys.argv[1:]]
+    words = [word for word in sys.argv[1:] if word != "apart"]
     with tempfile.TemporaryDirectory() as made:
-        minutes, seed = [*given, *(10.0, 1.0)[len(given) :]]
-        sys.exit(soak(Path(made), minutes, int(seed)))
+        minutes, seed = [*map(float, words), *(10.0, 1.0)[len(words) :]]
+        sys.exit(soak(Path(made), minutes, int(seed), apart="apart" in sys.argv))

@@ -76,6 +76,8 @@ class MailboxInviter:
         self._file = file
         self._own_name = own_name
         self._looks: dict[str, _Look] = {}
+        # No invitation ends while somebody is let in by it: it would never be answered.
+        self._turn = asyncio.Lock()
 
     async def invite(self, stored: Mailbox) -> tuple[OpenInvitation, str]:
         """Offer one device to join through a mailbox, for a week; return the invitation and its token.
@@ -93,10 +95,11 @@ class MailboxInviter:
             stored.name,
             expires_ms,
         )
-        for earlier in self._open_through(stored.name):
-            if await self._use_of(earlier) is None:
-                await self._end(earlier, stored)
-        await asyncio.to_thread(self._file.add_invitation, invitation)
+        async with self._turn:
+            for earlier in self._open_through(stored.name):
+                if await self._use_of(earlier) is None:
+                    await self._end(earlier, stored)
+            await asyncio.to_thread(self._file.add_invitation, invitation)
         token = MailboxToken(mailbox_token.VERSION, self._identity.device, secret, expires_ms, stored.name)
         if stored.kind != "folder":
             # A folder has another name on each device; a box has the same place and secret for all.
@@ -121,8 +124,9 @@ class MailboxInviter:
 
         A device that was let in still finds its answer.
         """
-        for invitation in self._open_through(stored.name):
-            await self._end(invitation, None if await self._use_of(invitation) else stored)
+        async with self._turn:
+            for invitation in self._open_through(stored.name):
+                await self._end(invitation, None if await self._use_of(invitation) else stored)
 
     async def stop(self) -> None:
         """Look for requests no more; open invitations stay open."""
@@ -137,8 +141,9 @@ class MailboxInviter:
         Raises CarrierFault.
         """
         newcomers: list[Member] = []
-        for invitation in self._open_through(stored.name):
-            newcomers += await self._serve(invitation, stored)
+        async with self._turn:
+            for invitation in self._open_through(stored.name):
+                newcomers += await self._serve(invitation, stored)
         return newcomers
 
     def _open_through(self, mailbox: str) -> list[OpenInvitation]:
@@ -198,15 +203,20 @@ class MailboxInviter:
 
     async def _read_request(self, invitation: OpenInvitation, look: _Look, blob: ListedBlob) -> Member | None:
         """Read one request and answer it; return the newcomer if it was let in by that."""
-        look.answered[blob.name, blob.mark] = None
+        blob_names = invitations.names_of(invitation.secret)
         raw = await look.carrier.get(blob.name, BLOB_BYTES_MAX)
-        request = None if raw is None else _open_request(invitation.secret, raw)
+        if raw is None:
+            # It is on its way, or was taken back: what lies there then is looked at then.
+            return None
+        request = _open_request(invitation.secret, raw)
         if request is None or request.device == self._identity.device:
+            look.answered[blob.name, blob.mark] = None
             return None
         vault, is_new = await self._db.write(
             lambda transaction: self._admit(transaction, invitation, request)
         )
         if vault is None:
+            look.answered[blob.name, blob.mark] = None
             return None
         own = self._members.all_members.get(self._identity.device)
         name = self._own_name if own is None else own.name
@@ -218,10 +228,11 @@ class MailboxInviter:
             drawn=self._clock.randomness(SECRET_BYTES),
             nonce=self._clock.randomness(NONCE_BYTES),
         )
-        if sealed is not None:
-            answer_name = invitations.names_of(invitation.secret).answer_to(request.device)
+        answer_name = None if sealed is None else blob_names.answer_to(request.device)
+        if sealed is not None and answer_name is not None:
             await look.carrier.put(answer_name, sealed)
-            look.answered[blob.name, blob.mark] = answer_name
+        # Only now: an answer that could not be left is left at the next look.
+        look.answered[blob.name, blob.mark] = answer_name
         if not is_new:
             return None
         await self._members.refresh()

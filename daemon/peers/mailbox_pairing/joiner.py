@@ -191,6 +191,9 @@ class MailboxJoiner:
         raw = await carrier.get(blob_names.answer_to(own), BLOB_BYTES_MAX)
         answer = None if raw is None else self._read_answer(joining, raw)
         if answer is None:
+            if raw is not None:
+                # It was spoiled on its way: once it is gone, the inviter leaves it again.
+                await carrier.delete(blob_names.answer_to(own))
             await self._put_request(joining, carrier)
         elif not answer.vault:
             await self._give_up(joining, carrier)

@@ -17,10 +17,12 @@ from daemon.clock import Clock
 from daemon.peers.mailboxes import sight
 from daemon.peers.mailboxes.carrier import Carrier, CarrierFault, ListedBlob
 from daemon.peers.mailboxes.sight import BlobView, Eyes, Judgement, Opened
+from daemon.peers.roster import member_records
 from daemon.peers.roster.member_records import Member
 from store.local import brought_commits, mailboxes, peer_records
 from store.local.mailboxes import NoticedHave
 from store.log import pages
+from store.queries.field_changes import positions_touching
 from store.sentence import Sentence
 from store.snapshot import Snapshot
 from store.threads import StoreThreads
@@ -29,7 +31,7 @@ from syncproto import messages
 from syncproto.commit import DecodedCommit, SignedCommit, decode_page
 from syncproto.errors import CommitsMissing, RemoteProtocolError
 from syncproto.ids import DeviceId
-from syncproto.keys import Signer
+from syncproto.keys import Signer, device_id_of_key
 from syncproto.mailboxes import envelope, exchange_rule, names
 from syncproto.mailboxes.envelope import ENVELOPE_BYTES_MAX, FRAMES_MAX, WRAPS_MAX, BlobKind
 from syncproto.mailboxes.exchange_rule import DropView, MemberView
@@ -71,6 +73,8 @@ class MailboxSight:
     have_at_ms: int = 0
     number: int = 0
     bytes_used: int = 0
+    admissions: dict[DeviceId, int] = field(default_factory=dict)
+    """By which commit each sender was let in, as a bit by feed position."""
 
 
 class VisitCounts(NamedTuple):
@@ -370,10 +374,11 @@ class MailboxVisit:
 
     async def _exchange(self, eyes: Eyes, haves: Mapping[DeviceId, BlobView]) -> None:
         members, keys = await self._db.read(lambda snapshot: self._member_views(snapshot, eyes.vault, haves))
+        admissions = await self._db.read(self._find_admissions)
         drops = [
-            DropView(name, view.brings, view.needs, view.readers)
+            DropView(name, view.brings, view.needs | admissions.get(view.sender, 0), view.readers)
             for name, view in self._sight.views.items()
-            if view.judgement is Judgement.DROP
+            if view.judgement is Judgement.DROP and view.sender is not None
             if view.sender in self._members or view.sender == self._own.signer.device
         ]
         chosen = exchange_rule.plan(members, drops)
@@ -382,6 +387,18 @@ class MailboxVisit:
         for name in chosen.clear:
             await self._delete(name)
         await self._write_drops(eyes, chosen.write, recipients[:WRAPS_MAX])
+
+    def _find_admissions(self, snapshot: Snapshot) -> dict[DeviceId, int]:
+        """Return the commit by which each other sender of drops was let in, as a bit; 0 for a founder.
+
+        Whoever lacks that commit takes no drop of this sender, not even the one that brings it. So it
+        counts as if such a drop rested on it, and somebody whom all know writes it again.
+        """
+        senders = {view.sender for view in self._sight.views.values() if view.judgement is Judgement.DROP}
+        for sender in senders & self._members.keys():
+            if sender is not None and sender not in self._sight.admissions:
+                self._sight.admissions[sender] = _admission_of(snapshot, sender)
+        return dict(self._sight.admissions)
 
     def _member_views(
         self, snapshot: Snapshot, vault: bytes, haves: Mapping[DeviceId, BlobView]
@@ -441,3 +458,11 @@ def find_lacks(snapshot: Snapshot, devices: Iterable[DeviceId]) -> dict[DeviceId
         entries = snapshot.log.commits_lacking(vector, 0)
         lacked[device] = exchange_rule.bits_at(entry.seq for entry in entries)
     return lacked
+
+
+def _admission_of(snapshot: Snapshot, device: DeviceId) -> int:
+    log = snapshot.log
+    for position in positions_touching(snapshot, [member_records.roster_entity_id(device)], 0):
+        if device_id_of_key(log.owner_key(log.head_at(position).replica)) != device:
+            return 1 << position
+    return 0

@@ -227,6 +227,20 @@ async def test_whoever_was_let_in_finds_the_answer_later(fleet: Fleet, tmp_path:
     assert {state.name for state in await desktop.peers.devices.states()} == {"laptop", "desktop"}
 
 
+async def test_an_answer_that_was_spoiled_alone_is_left_again(fleet: Fleet, tmp_path: Path):
+    folder = tmp_path / "box"
+    laptop = await make_inviter(fleet, folder)
+    token = await invite(laptop)
+    desktop = await start_quiet(fleet, "desktop")
+    await desktop.peers.join(token, mailbox=str(folder))
+    await look(laptop)
+    (answer,) = (blob for blob in invitation_blobs(folder, token) if blob.suffix == ".drop")
+    answer.write_bytes(answer.read_bytes()[:100])
+    for device in (desktop, laptop, desktop):
+        await look(device)
+    assert len(await desktop.peers.devices.states()) == 2
+
+
 async def test_nothing_of_an_invitation_stays_in_the_folder(fleet: Fleet, tmp_path: Path):
     folder = tmp_path / "box"
     laptop = await make_inviter(fleet, folder)

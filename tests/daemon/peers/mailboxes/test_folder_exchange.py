@@ -12,8 +12,8 @@ from daemon.peers.mailboxes.mailboxes import MailboxState
 from daemon.refusal import Refused
 from store.local import peer_records
 from store.transaction import Transaction
-from tests.daemon.peers.fleet import Device, Fleet
-from tests.daemon.peers.mailboxes.devices_apart import assert_equal, make_apart
+from tests.daemon.peers.fleet import Device, Fleet, in_step
+from tests.daemon.peers.mailboxes.devices_apart import assert_equal, make_apart, part
 
 
 async def use_folder(folder: Path, *devices: Device) -> None:
@@ -209,3 +209,25 @@ async def test_what_was_done_in_a_mailbox_is_counted_and_news_are_told_once(flee
         "mailbox-folder-fault",
         True,
     )
+
+
+async def test_a_drop_of_a_newcomer_that_brings_its_own_admission_is_no_dead_end(
+    fleet: Fleet, tmp_path: Path
+):
+    anna, bea = await make_apart(fleet, "anna", "bea")
+    folder = tmp_path / "box"
+    await use_folder(folder, anna, bea)
+    await look(anna, bea, anna)
+    carl = await fleet.start("carl")
+    await fleet.pair(bea, carl)
+    await in_step(bea, carl)
+    await part(bea, carl)
+    # Carl, whom anna does not know, comes first and leaves all that she lacks.
+    await use_folder(folder, carl)
+    await carl.add("of carl")
+    await look(carl)
+    for _ in range(3):
+        await look(bea, anna, carl)
+    await assert_equal(anna, bea, carl)
+    assert len(await anna.titles()) == 1
+    assert len(blobs(folder)) == 0
