@@ -27,8 +27,8 @@ from tests.support.source_tree import (
 
 BANNED_WORDS = {"manager", "helper", "helpers", "util", "utils", "common", "misc"}
 # As the noun of a name these say nothing; `data_folder` is a folder.
-IMPOSED = frozenset({"get_extra_info"})
-"""Names that are not ours to choose: a fake of a socket has to answer to them."""
+IMPOSED = frozenset({"get_extra_info", "_process_info"})
+"""Names that are not ours to choose: a fake of a socket, and a client of NATS, have to answer to them."""
 BANNED_NOUNS = {"data", "info"}
 # Spelled in pieces, so that this file does not name what it forbids.
 FOREIGN = [

@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -96,6 +97,12 @@ def _program(name: str, package: str = "") -> Need:
     return Need(name, f"the program {name} (Debian's package {package or name})", fault)
 
 
+def _no_nats() -> str:
+    if find_spec("nats") is None:
+        return "nats-py is not installed"
+    return "" if shutil.which("nats-server", path=SEARCH_PATH) else "nats-server is not installed"
+
+
 ROOT, MOUNTS, NETWORKS = "root", "mounts", "networks"
 _ALL = (
     Need(ROOT, "the rights of root, for mounts, network namespaces and control groups", _no_root),
@@ -106,6 +113,7 @@ _ALL = (
     _program("systemd-analyze", "systemd"),
     _program("task", "taskwarrior"),
     _program("man", "man-db"),
+    Need("nats-server", "the program nats-server (Debian's package of that name) and nats-py", _no_nats),
 )
 NEEDS = {need.name: need for need in _ALL}
 

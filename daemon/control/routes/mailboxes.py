@@ -17,13 +17,15 @@ from daemon.peers.mailboxes.mailboxes import Mailboxes, MailboxState
 class NewMailbox(Struct, frozen=True, forbid_unknown_fields=True):
     """A mailbox to look into from now on. The place of a folder is its absolute path.
 
-    That of a relay is `https://HOST:PORT/BOX`, followed by `#sha256=HEX` if its certificate is pinned. A
-    relay needs the `secret` of the box. Without https, that goes to another machine only if `unencrypted`.
+    That of a relay is `https://HOST:PORT/BOX`, followed by `#sha256=HEX` if its certificate is pinned. That
+    of NATS is `tls://HOST:PORT,HOST:PORT/STREAM`, followed by `?replicas=3&mib=1024&ca=FILE` and the like.
+    Both need a `secret`: that of the box, or USER:PASSWORD, or a token. Without https or tls, it goes to
+    another machine only if `unencrypted`.
     """
 
     place: Annotated[str, Meta(min_length=1, max_length=4096)]
     name: Annotated[str, Meta(min_length=1, max_length=64)]
-    kind: Literal["folder", "relay"] = "folder"
+    kind: Literal["folder", "relay", "nats"] = "folder"
     secret: Annotated[str, Meta(min_length=1, max_length=256)] | None = None
     unencrypted: bool = False
 
@@ -108,7 +110,7 @@ class MailboxRoutes:
 
     async def _add(self, call: Call[NewMailbox, Nothing]) -> MailboxState:
         body = call.body
-        access = Access(body.secret if body.kind == "relay" else None, body.unencrypted)
+        access = Access(None if body.kind == "folder" else body.secret, body.unencrypted)
         return await self._mailboxes.add(body.kind, body.place, body.name, access)
 
     async def _check(self, call: Call[Nothing, Nothing]) -> MailboxState:

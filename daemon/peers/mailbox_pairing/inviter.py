@@ -13,9 +13,8 @@ from daemon.peers.mailbox_pairing import mailbox_token
 from daemon.peers.mailbox_pairing.mailbox_token import MailboxToken
 from daemon.peers.mailbox_pairing.pairing_file import OpenInvitation, PairingFile
 from daemon.peers.mailbox_pairing.pairing_state import MailboxInvitation
-from daemon.peers.mailboxes.carrier import Carrier, CarrierFault, ListedBlob
+from daemon.peers.mailboxes.carrier import Carrier, CarrierFault, ListedBlob, RingingCarrier
 from daemon.peers.mailboxes.carrier_choice import CarrierChoice
-from daemon.peers.mailboxes.relay import RelayCarrier
 from daemon.peers.roster import member_records
 from daemon.peers.roster.cache import RosterCache
 from daemon.peers.roster.member_records import Member
@@ -131,7 +130,7 @@ class MailboxInviter:
     async def stop(self) -> None:
         """Look for requests no more; open invitations stay open."""
         for look in self._looks.values():
-            if isinstance(look.carrier, RelayCarrier):
+            if isinstance(look.carrier, RingingCarrier):
                 await look.carrier.close()
         self._looks.clear()
 
@@ -166,7 +165,7 @@ class MailboxInviter:
                         await look.carrier.delete(blob.name)
         except (CarrierFault, TimeoutError):
             log.info("what is left of an invitation stays in its mailbox", mailbox=invitation.mailbox)
-        if look is not None and isinstance(look.carrier, RelayCarrier):
+        if look is not None and isinstance(look.carrier, RingingCarrier):
             await look.carrier.close()
 
     async def _begin_look(self, invitation: OpenInvitation, stored: Mailbox) -> _Look:

@@ -13,10 +13,9 @@ from daemon.clock import Clock
 from daemon.peers.mailbox_pairing.mailbox_token import MailboxToken
 from daemon.peers.mailbox_pairing.pairing_file import OpenJoining, PairingFile
 from daemon.peers.mailbox_pairing.pairing_state import MailboxJoining
-from daemon.peers.mailboxes.carrier import Carrier, CarrierFault
+from daemon.peers.mailboxes.carrier import Carrier, CarrierFault, RingingCarrier
 from daemon.peers.mailboxes.carrier_choice import CarrierChoice
 from daemon.peers.mailboxes.mailboxes import Mailboxes
-from daemon.peers.mailboxes.relay import RelayCarrier
 from daemon.peers.mailboxes.sealing_key_file import DAY_MS, SealingKeyFile
 from daemon.peers.pairing.admission import Admission
 from daemon.peers.pairing.handshake import InviterIntroduction, JoinerIntroduction, PairingOutcome
@@ -174,7 +173,7 @@ class MailboxJoiner:
         try:
             await work(carrier)
         finally:
-            if isinstance(carrier, RelayCarrier):
+            if isinstance(carrier, RingingCarrier):
                 await carrier.close()
 
     async def _look(self, joining: OpenJoining, carrier: Carrier) -> None:

@@ -60,4 +60,4 @@ def read(text: str) -> MailboxToken | None:
         return None
     if len(token.device) != DEVICE_BYTES or len(token.secret) != SECRET_BYTES:
         return None
-    return token if token.kind in ("", "relay") else None
+    return token if token.kind in ("", "relay", "nats") else None

@@ -3,7 +3,7 @@
 Never knows what a blob is.
 """
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from store.sentence import Sentence
 
@@ -13,6 +13,14 @@ LISTED_MAX = 100_000
 
 class CarrierFault(Exception):
     """The place cannot be used now; the sentence says what was seen."""
+
+    def __init__(self, message: Sentence) -> None:
+        super().__init__(message.text)
+        self.sentence = message
+
+
+class BadPlace(ValueError):
+    """A text that is no place of a mailbox; `sentence` says what was seen."""
 
     def __init__(self, message: Sentence) -> None:
         super().__init__(message.text)
@@ -41,3 +49,14 @@ class Carrier(Protocol):
 
     async def delete(self, name: str) -> None:
         """Delete a blob, if it is there."""
+
+
+@runtime_checkable
+class RingingCarrier(Carrier, Protocol):
+    """A carrier that holds a connection, and says when something came."""
+
+    async def wait_for_news(self) -> bool:
+        """Wait until another device may have put something; False if nothing came for a while."""
+
+    async def close(self) -> None:
+        """Close the connection."""

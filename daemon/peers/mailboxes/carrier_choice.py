@@ -5,19 +5,24 @@ Never opens a connection by itself.
 
 import asyncio
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
 from daemon.peers.mailboxes import relay
-from daemon.peers.mailboxes.carrier import Carrier, CarrierFault
+from daemon.peers.mailboxes.carrier import BadPlace, Carrier, CarrierFault
 from daemon.peers.mailboxes.folder import FolderCarrier
-from daemon.peers.mailboxes.relay import BadPlace, RelayCarrier
+from daemon.peers.mailboxes.jetstream import place as nats_places
+from daemon.peers.mailboxes.relay import RelayCarrier
 from daemon.peers.mailboxes.secret_file import SecretFile
 from daemon.refusal import usage_error
 from store.local.mailboxes import Mailbox
 from store.sentence import sentence
 
 READER_BYTES = 8
+_NATS_MISSING = sentence(
+    "nats-not-installed", "the client of NATS is not installed: install placet with the extra nats"
+)
 
 
 class Access(NamedTuple):
@@ -39,21 +44,29 @@ class CarrierChoice:
         if stored.kind == "folder":
             return
         try:
-            place = relay.parse_place(stored.place)
+            where, is_safe = _where(stored)
         except BadPlace as fault:
             raise usage_error(fault.sentence) from fault
-        if not (place.is_safe or access.unencrypted):
+        if stored.kind == "nats" and not _has_nats():
+            raise usage_error(_NATS_MISSING)
+        if not (is_safe or access.unencrypted):
             raise usage_error(
                 sentence(
                     "relay-unencrypted",
                     "without https, everybody on the way to {place} can read the secret of the box",
-                    place=place.url,
+                    place=where,
+                )
+                if stored.kind == "relay"
+                else sentence(
+                    "nats-unencrypted",
+                    "without tls, everybody on the way to {place} can read the secret",
+                    place=where,
                 )
             )
         secret = access.secret or ""
         if not (0 < len(secret) <= relay.SECRET_CHARS_MAX and secret.isascii() and secret.isprintable()):
             raise usage_error(
-                sentence("relay-needs-secret", "the box at {place} needs its secret", place=place.url)
+                sentence("relay-needs-secret", "the box at {place} needs its secret", place=where)
             )
 
     async def make(self, stored: Mailbox, tag: bytes, given: str | None = None) -> Carrier:
@@ -71,5 +84,29 @@ class CarrierChoice:
                     "the secret of this box is not here any more: remove the mailbox and add it again",
                 )
             )
+        if stored.kind == "nats":
+            return _nats_carrier(stored, secret, tag)
         reader = self._randomness(READER_BYTES).hex()
         return RelayCarrier(relay.parse_place(stored.place), secret, tag, reader=reader)
+
+
+def _where(stored: Mailbox) -> tuple[str, bool]:
+    """Return a place in words, and whether a secret is safe on the way there. Raises BadPlace."""
+    if stored.kind == "nats":
+        stream = nats_places.parse_place(stored.place)
+        return stream.text, stream.is_safe
+    box = relay.parse_place(stored.place)
+    return box.url, box.is_safe
+
+
+def _has_nats() -> bool:
+    return find_spec("nats") is not None
+
+
+def _nats_carrier(stored: Mailbox, secret: str, tag: bytes) -> Carrier:
+    if not _has_nats():
+        raise CarrierFault(_NATS_MISSING)
+    # Most people have no NATS, and its client is an extra.
+    from daemon.peers.mailboxes.nats import NatsCarrier
+
+    return NatsCarrier(nats_places.parse_place(stored.place), secret, tag)

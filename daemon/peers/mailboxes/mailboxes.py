@@ -14,10 +14,9 @@ from msgspec import Struct
 from daemon.backoff import Backoff, FailureCount
 from daemon.clock import Clock
 from daemon.config import MailboxSettings
-from daemon.peers.mailboxes.carrier import Carrier, CarrierFault
+from daemon.peers.mailboxes.carrier import Carrier, CarrierFault, RingingCarrier
 from daemon.peers.mailboxes.carrier_choice import Access, CarrierChoice
 from daemon.peers.mailboxes.holdings import MailboxHolding, SeenMailbox, find_holdings
-from daemon.peers.mailboxes.relay import RelayCarrier
 from daemon.peers.mailboxes.sealing_key_file import DAY_MS, SealingKeyFile
 from daemon.peers.mailboxes.sight import Judgement
 from daemon.peers.mailboxes.visit import Comparison, MailboxSight, MailboxVisit, OwnDevice, VisitCounts
@@ -207,10 +206,10 @@ class Mailboxes:
         for task in opened.tasks:
             task.cancel()
         await asyncio.gather(*opened.tasks, return_exceptions=True)
-        if isinstance(opened.carrier, RelayCarrier):
+        if isinstance(opened.carrier, RingingCarrier):
             await opened.carrier.close()
 
-    async def _look_when_rung(self, opened: _OpenMailbox, carrier: RelayCarrier) -> None:
+    async def _look_when_rung(self, opened: _OpenMailbox, carrier: RingingCarrier) -> None:
         """Look whenever a relay says that something came; it may say so as often as a second has passed."""
         failures = FailureCount(Backoff(1.0, RELAY_RETRY_MAX_S))
         while True:
@@ -264,7 +263,7 @@ class Mailboxes:
         assert vault is not None, "a mailbox before the first start was over"
         if opened.carrier is None:
             opened.carrier = carrier = await self._carriers.make(opened.stored, names.vault_tag(vault))
-            if isinstance(carrier, RelayCarrier):
+            if isinstance(carrier, RingingCarrier):
                 opened.tasks.append(asyncio.create_task(self._look_when_rung(opened, carrier)))
         newcomers = await self._let_in(opened.stored)
         visit = await self.make_visit(opened.stored.name, opened.carrier, opened.mailbox_sight)
@@ -352,7 +351,7 @@ class Mailboxes:
         except CarrierFault as fault:
             raise usage_error(fault.sentence) from fault
         finally:
-            if isinstance(carrier, RelayCarrier):
+            if isinstance(carrier, RingingCarrier):
                 await carrier.close()
 
     async def remove(self, name: str) -> MailboxState:

@@ -13,7 +13,7 @@ from urllib.parse import quote, urlsplit
 import aiohttp
 import msgspec
 
-from daemon.peers.mailboxes.carrier import LISTED_MAX, CarrierFault, ListedBlob
+from daemon.peers.mailboxes.carrier import LISTED_MAX, BadPlace, CarrierFault, ListedBlob
 from daemon.peers.transport import addresses
 from store.sentence import Sentence, sentence
 from syncproto.mailboxes import names
@@ -28,14 +28,6 @@ TRIES = 3
 _BOX = re.compile(r"/[a-z0-9][a-z0-9-]{0,62}")
 _PIN = re.compile(r"sha256=[0-9a-f]{64}")
 _FIRST_PART = re.compile(r"[0-9A-Za-z]{1,64}")
-
-
-class BadPlace(ValueError):
-    """A text that is no place of a box; `sentence` says what was seen."""
-
-    def __init__(self, message: Sentence) -> None:
-        super().__init__(message.text)
-        self.sentence = message
 
 
 class RelayTimes(NamedTuple):

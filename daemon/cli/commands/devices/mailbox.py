@@ -28,7 +28,7 @@ from daemon.cli.views.devices.mailboxes import (
 if TYPE_CHECKING:
     from daemon.cli.terminal.output import Output
 
-_KINDS: Final = ("folder", "relay")
+_KINDS: Final = ("folder", "relay", "nats")
 _SECRET: Final = gettext_noop("secret of the box"), gettext_noop("Secret of the box")
 
 
@@ -43,23 +43,24 @@ def mailbox_command() -> None:
 
 
 @mailbox_command.command("add")
-@click.argument("place", nargs=-1, required=True, metavar="[relay] PLACE")
+@click.argument("place", nargs=-1, required=True, metavar="[relay|nats] PLACE")
 @click.option("--name", help="What to call it here; its last part otherwise.")
-@click.option("--unencrypted", is_flag=True, help="Let the secret of a box go to a relay without https.")
+@click.option("--unencrypted", is_flag=True, help="Let the secret go to another machine without TLS.")
 @pass_output
 def add(output: Output, place: tuple[str, ...], name: str | None, unencrypted: bool) -> None:
-    """Look into a place from now on: a folder, or the box of a relay.
+    """Look into a place from now on: a folder, the box of a relay, or a stream of NATS.
 
     A folder may be one of Syncthing, Dropbox or Nextcloud, or on a stick. A box is named by its URL, such as
-    https://relay.example:8484/home#sha256=PIN; its secret is asked for, or read from a pipe. Add the place on
-    each device, under whatever name it has there.
+    https://relay.example:8484/home#sha256=PIN, and a stream by its servers, such as
+    tls://a.example,b.example,c.example/home?replicas=3. The secret (for NATS: USER:PASSWORD, or a token) is
+    asked for, or read from a pipe. Add the place on each device, under whatever name it has there.
     """
     kind, given = _kind_and_place(place)
     if kind == "folder":
         path = os.path.abspath(os.path.expanduser(given))
         body: dict[str, Any] = {"kind": kind, "place": path, "name": name or os.path.basename(path) or path}
     else:
-        box = given.partition("#")[0].rstrip("/").rpartition("/")[2]
+        box = given.partition("#")[0].partition("?")[0].rstrip("/").rpartition("/")[2]
         secret = prompted_secret(*_SECRET)
         body = {"kind": kind, "place": given, "name": name or box or given[:64], "secret": secret}
         body |= {"unencrypted": True} if unencrypted else {}
@@ -71,11 +72,13 @@ def add(output: Output, place: tuple[str, ...], name: str | None, unencrypted: b
 
 
 def _kind_and_place(words: tuple[str, ...]) -> tuple[str, str]:
-    """Return the kind of a mailbox and its place: a folder, unless it is called a relay or is a URL."""
+    """Return the kind of a mailbox and its place: a folder, unless it is called another kind or is a URL."""
     if len(words) == 2 and words[0] in _KINDS:
         return words[0], words[1]
     if len(words) != 1:
-        raise CommandError("usage", _("a mailbox has one place: a folder, or the URL of a box at a relay"))
+        raise CommandError("usage", _("a mailbox has one place: a folder, or the URL of a box or a stream"))
+    if words[0].startswith(("tls://", "nats://")):
+        return "nats", words[0]
     is_url = words[0].startswith(("https://", "http://"))
     return ("relay" if is_url else "folder"), words[0]
 

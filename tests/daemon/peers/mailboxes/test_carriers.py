@@ -18,7 +18,7 @@ from tests.daemon.relay.running_relay import relay_in
 from tests.support.patience import LIMIT_S
 
 MakeCarrier = Callable[[Path, bytes], Carrier]
-CARRIERS = ("folder", "relay")
+CARRIERS = ("folder", "relay", pytest.param("nats", marks=pytest.mark.external("nats-server")))
 VAULT, OTHER_VAULT = bytes(16), bytes([1]) * 16
 NAMES = ["aa/00000000000001-0011223344556677.drop", "aa/00000000000002-0011223344556677.drop", "aa.have"]
 
@@ -27,6 +27,12 @@ NAMES = ["aa/00000000000001-0011223344556677.drop", "aa/00000000000002-001122334
 async def make(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[MakeCarrier]:
     if request.param == "folder":
         yield FolderCarrier
+        return
+    if request.param == "nats":
+        from tests.daemon.peers.mailboxes.running_nats import nats_in
+
+        async with nats_in(tmp_path / "nats") as cluster:
+            yield lambda _, vault: cluster.carrier(vault)
         return
     async with relay_in(tmp_path / "relay") as relay:
         yield lambda _, vault: relay.carrier(vault)

@@ -14,8 +14,8 @@ import pytest
 
 from daemon.clock import SystemClock
 from daemon.peers.mailboxes import relay
-from daemon.peers.mailboxes.carrier import CarrierFault
-from daemon.peers.mailboxes.relay import BadPlace, RelayCarrier, RelayTimes
+from daemon.peers.mailboxes.carrier import BadPlace, CarrierFault
+from daemon.peers.mailboxes.relay import RelayCarrier, RelayTimes
 from daemon.peers.transport.identity import certificate_fingerprint, load_or_create
 from tests.daemon.relay.running_relay import PATIENT, relay_in
 from tests.support.patience import LIMIT_S

@@ -31,6 +31,15 @@ def test_a_box_is_named_by_its_url_and_its_secret_is_piped(
     assert "s3cret" not in result.out + result.err
 
 
+@pytest.mark.parametrize("words", [("tls://a,b/team?replicas=3",), ("nats", "tls://a,b/team?replicas=3")])
+def test_a_stream_of_nats_is_named_by_its_servers(
+    placet: Placet, control: FakeControl, words: tuple[str, ...]
+) -> None:
+    assert placet("mailbox", "add", *words, typed="placet:hush\n").status == 0
+    (request,) = control.requests
+    assert request.body == {"kind": "nats", "place": words[-1], "name": "team", "secret": "placet:hush"}
+
+
 def test_a_box_without_https_is_asked_for_by_name(placet: Placet, control: FakeControl) -> None:
     assert placet("mailbox", "add", "http://nas/b", "--unencrypted", "--name", "n", typed="s").status == 0
     (request,) = control.requests
