@@ -135,7 +135,7 @@ REMOVED_NEEDS = (
     Removed(
         "only the home device tells of a use",
         "daemon/agents/asks/ask_record.py",
-        " and write.signer == ask.home and write.head.replica == ask.replica",
+        "        and write.signer == ask.home\n        and write.head.replica == ask.replica\n",
         "",
         ASK_TESTS,
     ),
@@ -269,8 +269,8 @@ REMOVED_NEEDS = (
     Removed(
         "a decision that names a rule is of the agent's home",
         PERMITTING,
-        "    if device_id_of_key(snapshot.log.key_of_commit(decision.head)) != ask.home:\n",
-        "    if False:\n",
+        " or signer != ask.home",
+        "",
         RULE_TESTS,
     ),
     Removed(

@@ -324,8 +324,9 @@ TABLE = (
     Removed(
         "decision and effect are one commit",
         DECISIONS,
-        "    tx.commit(confirmation_writes(tx, confirmation), agent=case.item.occurrences[0].agent)\n",
-        "    for one in confirmation_writes(tx, confirmation):\n        tx.commit([one])\n",
+        "    tx.commit(\n        writes if proof is None else proof.with_assertions(tx, writes),"
+        " agent=case.item.occurrences[0].agent\n    )\n",
+        "    for one in writes:\n        tx.commit([one])\n",
     ),
     Removed(
         "the base is what is there now",
