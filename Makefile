@@ -121,7 +121,7 @@ pins: | $(PY) ## renew requirements/*.txt from requirements/*.in
 	@$(PY) -m venv $(VENV)/pins
 	@$(VENV)/pins/bin/python -m pip --disable-pip-version-check --quiet install pip-tools
 	@cd requirements && for name in run build dev try-model recipes; do \
-		../$(VENV)/pins/bin/python -m piptools compile --quiet --upgrade --generate-hashes --strip-extras \
+		../$(VENV)/pins/bin/python -m piptools compile --quiet --upgrade --generate-hashes --no-strip-extras \
 			--no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options \
 			--annotation-style=line --output-file=$$name.txt $$name.in; done
 

@@ -9,10 +9,12 @@ import json
 import re
 from collections.abc import Iterator
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 from statistics import median, quantiles
 
 import pytest
+from packaging.requirements import Requirement
 
 from tests.support.source_tree import (
     PACKAGES,
@@ -143,7 +145,8 @@ def test_every_requirement_is_pinned_and_hashed_and_names_no_source(name: str) -
     lines = [line for line in joined.splitlines() if line.strip() and not line.lstrip().startswith("#")]
     assert lines
     for line in lines:
-        assert re.match(r"[a-z0-9][a-z0-9._-]*==\S+( ;[^#]*?)?\s+--hash=sha256:[0-9a-f]{64}", line), line
+        name = r"[a-z0-9][a-z0-9._-]*(\[[a-z,]+\])?"
+        assert re.match(name + r"==\S+( ;[^#]*?)?\s+--hash=sha256:[0-9a-f]{64}", line), line
     assert "://" not in text
     assert " @ " not in text
 
@@ -164,9 +167,26 @@ def test_the_requirement_files_agree() -> None:
     pins: dict[str, str] = {}
     for name in ("run", "build", "dev"):
         for package, version in re.findall(
-            r"^([\w.-]+)==(\S+)", text_of(Path("requirements") / f"{name}.txt"), re.MULTILINE
+            r"^([\w.-]+)(?:\[[a-z,]+\])?==(\S+)", text_of(Path("requirements") / f"{name}.txt"), re.MULTILINE
         ):
             assert pins.setdefault(package, version) == version, package
+
+
+def test_every_package_that_another_asks_for_with_extras_is_pinned_with_them() -> None:
+    """Otherwise pip refuses the whole installation on the day on which a newer version comes out."""
+    text = "".join(text_of(Path("requirements") / f"{name}.txt") for name in ("run", "build", "dev"))
+    pins = {
+        name: set(extras.split(",")) if extras else set()
+        for name, extras in re.findall(r"^([\w.-]+)(?:\[([a-z,]+)\])?==", text, re.MULTILINE)
+    }
+    needs = [
+        need
+        for name in pins
+        for line in (metadata.requires(name) or [])
+        if (need := Requirement(line)).extras and (need.marker is None or need.marker.evaluate({"extra": ""}))
+    ]
+    assert any(need.name == "coverage" for need in needs)
+    assert not [str(need) for need in needs if not need.extras <= pins[need.name.lower()]]
 
 
 def test_every_ignored_rule_is_explained() -> None:
