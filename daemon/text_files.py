@@ -20,6 +20,10 @@ FORMATS_BY_ENDING: Final[Mapping[str, str]] = {
     ".json": "taskwarrior",
     ".txt": "todotxt",
 }
+ENDINGS_OF_LISTS: Final = ", ".join(
+    ending for ending, format_ in FORMATS_BY_ENDING.items() if format_ != JSON_LINES
+)
+"""The endings of the files that the page imports, for a person and for a browser's dialog."""
 FORMATS_KNOWN_BY_NAME: Final = frozenset({"markdown", "todotxt"})
 """The formats whose lists are recognised by their name; tasks of the others have ids of their own."""
 

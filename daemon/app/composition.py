@@ -63,6 +63,7 @@ from daemon.web import listening
 from daemon.web.agents import agent_routes, external_routes
 from daemon.web.agents.agent_deeds import AgentDeeds
 from daemon.web.devices import devices_routes, pairing_routes
+from daemon.web.first_run import first_run_routes
 from daemon.web.frame.rendering import Renderer
 from daemon.web.importing import import_routes
 from daemon.web.passkeys import passkey_routes
@@ -213,6 +214,7 @@ class Daemon:
             *task_routes.routes(services, self._human_input(), *self._on_new_task()),
             *import_routes.routes(services, self._imports),
             *review_routes.routes(services, self._human_input()),
+            *first_run_routes.routes(services, self._scheduler, self._settings.model.kind),
             *agent_routes.routes(services, self._scheduler, self._settings.model.kind, deeds),
             *external_routes.routes(services, deeds),
             *passkey_routes.routes(services, self._clock.randomness),

@@ -36,14 +36,6 @@ class InboxCard(Struct, frozen=True, kw_only=True):
     items: list[PendingItem]
 
 
-class AgentActivity(Struct, frozen=True):
-    """Whether there are agents and tasks, and when an agent last ran: ISO 8601 in UTC, null for never."""
-
-    has_agents: bool
-    has_tasks: bool
-    last_run_at: str | None
-
-
 def list_cards(
     snapshot: Snapshot, now_ms: int, task: EntityId | None = None, *, open_per_day: int | None = None
 ) -> list[InboxCard]:
@@ -83,15 +75,11 @@ def _card(snapshot: Snapshot, names: NameLookup, items: list[PendingItem]) -> In
     )
 
 
-def agent_activity(snapshot: Snapshot) -> AgentActivity:
-    """Say whether there are tasks and agents, and when an agent last ran. Costs what agents there are."""
+def last_run_at(snapshot: Snapshot) -> str | None:
+    """Say when an agent last ran: ISO 8601 in UTC, None for never. Costs what agents there are."""
     agents = [load_agent(snapshot, entity.id) for entity in snapshot.entities("agent")]
     times = [agent.last_wake_ms for agent in agents if agent is not None and agent.last_wake_ms is not None]
-    return AgentActivity(
-        has_agents=any(agent is not None for agent in agents),
-        has_tasks=snapshot.has_visible("task"),
-        last_run_at=iso_utc(max(times)) if times else None,
-    )
+    return iso_utc(max(times)) if times else None
 
 
 def latest_decision(snapshot: Snapshot, now_ms: int, item: EntityId) -> DecisionRecord | None:

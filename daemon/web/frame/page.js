@@ -73,12 +73,13 @@ export function show(fresh, { withOutcome }) {
   morph(document.querySelector("header.bar nav"), fresh.querySelector("header.bar nav"));
   if (withOutcome) morph(document.getElementById("toast"), fresh.getElementById("toast"));
   document.title = fresh.title;
-  bringPasskeys();
+  bringParts();
 }
 
-/** Loads what a passkey needs, on the pages that ask for one. */
-function bringPasskeys() {
+/** Loads what a passkey or an import needs, on the pages that have a part for it. */
+function bringParts() {
   if (document.querySelector("form[data-signs], form[data-makes]")) import("./passkey.js");
+  if (document.querySelector("form[data-drop], #working")) import("./import.js");
 }
 
 // -- verdicts, without a reload -----------------------------------------------------------------------
@@ -290,4 +291,4 @@ document.addEventListener("keydown", (event) => {
 });
 
 if (document.querySelector(".card, .empty")) import("./review.js");
-bringPasskeys();
+bringParts();

@@ -15,7 +15,7 @@ from daemon.formats.core.importer import ImportResult
 from daemon.formats.importing import FILE_BYTES_MAX, Imports, TextFile
 from daemon.refusal import Refused
 from daemon.text_files import (
-    FORMATS_BY_ENDING,
+    ENDINGS_OF_LISTS,
     FORMATS_KNOWN_BY_NAME,
     JSON_LINES,
     NotUtf8,
@@ -35,7 +35,6 @@ WAIT_S: Final = 1.0
 """So long a request waits for the end of the work; after that the page says how far it is."""
 NAME_CHARS_MAX: Final = 200
 LINES_MAX: Final = 100
-ENDINGS: Final = ", ".join(ending for ending, format_ in FORMATS_BY_ENDING.items() if format_ != JSON_LINES)
 
 
 class _Unreadable(Exception):
@@ -114,7 +113,7 @@ class _Importing:
             room="tasks",
             after=after,
             fault=fault,
-            endings=ENDINGS,
+            endings=ENDINGS_OF_LISTS,
             bytes_max=FILE_BYTES_MAX,
             working=self._progress() if isinstance(stage, Working) else None,
             shown=_preview_fields(stage) if isinstance(stage, Shown) else None,
@@ -141,7 +140,7 @@ def _text_file(sent: SentFile) -> TextFile:
         raise _Unreadable(_("No file was chosen"))
     format_ = format_by_ending(sent.name)
     if format_ is None:
-        message = _("{file} has none of the endings {known}").format(file=sent.name, known=ENDINGS)
+        message = _("{file} has none of the endings {known}").format(file=sent.name, known=ENDINGS_OF_LISTS)
         raise _Unreadable(f"{message}; {_('nothing was imported')}")
     if format_ == JSON_LINES:
         raise _Unreadable(_("A whole journal (.jsonl) comes in by the command `placet import auto FILE`"))

@@ -17,6 +17,7 @@ from daemon.cli.wording.dates import relative_time
 from daemon.cli.wording.proposals import summary_words
 from daemon.web.card.item_rows import KINDS, card_of, kind_of
 from daemon.web.card.verdict_form import Outcome, decide_form
+from daemon.web.first_run.step_values import step_values
 from daemon.web.forms import read_form
 from daemon.web.services import PageServices
 from store.snapshot import Snapshot
@@ -70,7 +71,7 @@ class _Inbox:
         # Read before the cards: what comes in between is shown, and announced once more.
         now_ms, after = self._services.now_ms(), self._services.store.feed_end
         per_day = self._services.open_per_day
-        cards, activity, asks = await self._services.store.read(
+        cards, empty, asks = await self._services.store.read(
             lambda snapshot: _read(snapshot, now_ms, per_day)
         )
         status = HTTPStatus.CONFLICT if outcome is not None and outcome.refusals else HTTPStatus.OK
@@ -85,10 +86,9 @@ class _Inbox:
             "inbox/inbox.html",
             room="inbox",
             outcome=outcome,
-            activity=activity,
             asks_count=asks,
             after=after,
-            last_run=relative_time(activity.last_run_at, now_ms / 1000) if activity is not None else "",
+            **empty,
             cards=[card_of(card, now_ms / 1000) for card in values.pop("wanted")[:CARDS_SHOWN_MAX]],
             **values,
         )
@@ -99,11 +99,17 @@ class _Inbox:
 
 def _read(
     snapshot: Snapshot, now_ms: int, open_per_day: int
-) -> tuple[list[inbox.InboxCard], inbox.AgentActivity | None, int]:
-    """Return the cards, what agents do if there are none, and how many permissions are asked for."""
+) -> tuple[list[inbox.InboxCard], dict[str, Any], int]:
+    """Return the cards, what an inbox without any shows, and how many permissions are asked for."""
     cards = inbox.list_cards(snapshot, now_ms, open_per_day=open_per_day)
-    activity = None if cards else inbox.agent_activity(snapshot)
-    return cards, activity, ask_views.count_open_asks(snapshot, now_ms)
+    empty: dict[str, Any] = {}
+    if not cards:
+        last_run_at = inbox.last_run_at(snapshot)
+        empty = {
+            "last_run": relative_time(last_run_at, now_ms / 1000) if last_run_at else "",
+            **step_values(snapshot),
+        }
+    return cards, empty, ask_views.count_open_asks(snapshot, now_ms)
 
 
 def _values(

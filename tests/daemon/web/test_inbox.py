@@ -20,11 +20,11 @@ HOSTILE = "<script>alert(1)</script> \u202egnp.exe\u2066 \x07'\"&{{ 7*7 }}"
 
 async def test_an_empty_inbox_says_what_to_do_first(page: Page):
     text = (await page.ask("/")).text
-    assert "Nothing is here yet" in text
-    assert "placet add" in text
+    assert "These are the first steps." in text
+    assert "1. Bring your tasks in" in text
 
 
-async def test_an_empty_inbox_reads_no_task(page: Page, monkeypatch: pytest.MonkeyPatch):
+async def test_an_empty_inbox_reads_not_every_task(page: Page, monkeypatch: pytest.MonkeyPatch):
     """Old: it counted all tasks by reading each, only to know whether there are any."""
 
     def entities(snapshot: Snapshot, kind: str, removed: bool = False) -> list[Entity]:
@@ -34,7 +34,7 @@ async def test_an_empty_inbox_reads_no_task(page: Page, monkeypatch: pytest.Monk
     read = Snapshot.entities
     await page.store.write(lambda tx: tx.commit([EntityWrite(tx.new_id(), "task", {"title": "A task"})]))
     monkeypatch.setattr(Snapshot, "entities", entities)
-    assert "No agent works here yet" in (await page.ask("/")).text
+    assert "2. Give a task an agent" in (await page.ask("/")).text
 
 
 async def test_a_button_confirms_its_own_item_and_no_other(page: Page):
