@@ -19,6 +19,7 @@ QUOTA_MIB = 1024
 QUOTA_MIB_MAX = 1 << 20
 REPLICAS = (1, 3, 5)
 FORM = "tls://HOST:PORT,HOST:PORT/STREAM?replicas=3&ca=FILE"
+_URL = re.compile(r"(nats|tls)://([^/?#]*)([^#]*)", re.DOTALL)
 _STREAM = re.compile(r"/[a-z0-9][a-z0-9-]{0,62}")
 _FILES = ("ca", "certificate", "key")
 
@@ -67,11 +68,15 @@ def parse_place(text: str) -> NatsPlace:
 
 
 def _parse(text: str) -> NatsPlace | None:
-    parts = urlsplit(text)
-    hosts = parts.netloc.split(",")
-    if parts.scheme not in ("nats", "tls") or parts.fragment or not _STREAM.fullmatch(parts.path):
+    url = _URL.fullmatch(text)
+    if url is None:
         return None
-    servers = [_server(parts.scheme, host) for host in hosts]
+    scheme, hosts, rest = url.groups()
+    # Not every version of Python splits a URL that names several servers, some of them by [address].
+    parts = urlsplit(f"{scheme}://servers{rest}")
+    if not _STREAM.fullmatch(parts.path):
+        return None
+    servers = [_server(scheme, host) for host in hosts.split(",")]
     if None in servers or len(servers) > SERVERS_MAX:
         return None
     words = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query), max_num_fields=5)
@@ -81,7 +86,7 @@ def _parse(text: str) -> NatsPlace | None:
     mib = int(fields.pop("mib", str(QUOTA_MIB)))
     has_bad_file = any(file and not Path(file).is_absolute() for file in files.values())
     has_half_a_key = bool(files["certificate"]) != bool(files["key"])
-    has_files_in_vain = parts.scheme != "tls" and any(files.values())
+    has_files_in_vain = scheme != "tls" and any(files.values())
     if fields or len(words) != len(dict(words)) or has_bad_file or has_half_a_key or has_files_in_vain:
         return None
     if replicas not in REPLICAS or not 0 < mib <= QUOTA_MIB_MAX:
