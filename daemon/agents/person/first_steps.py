@@ -8,13 +8,14 @@ from typing import Final
 from msgspec import Struct
 
 from daemon.agents.person import lifecycle
+from daemon.agents.tools.agent_record import load_agent
 from daemon.journal import entries, tasks
 from daemon.journal.entries import NewEntry
 from daemon.journal.tasks import NewTask
 from daemon.journal.views.task_lines import TaskLine, task_lines_page
 from store.snapshot import Snapshot
 from store.transaction import Transaction
-from syncproto.ids import EntityId
+from syncproto.ids import EntityId, id_to_text
 
 STEPS: Final = 3
 OFFERED_MAX: Final = 100
@@ -52,3 +53,9 @@ def add_example(tx: Transaction, title: str, note: str, model: str) -> EntityId:
     task = tasks.add(tx, NewTask(title=title))
     entries.add(tx, task.id, NewEntry(note))
     return lifecycle.create_agent(tx, task.id, model)
+
+
+def task_of(snapshot: Snapshot, agent: EntityId) -> str | None:
+    """Return the id of an agent's task; None if another device has just destroyed the agent."""
+    existing = load_agent(snapshot, agent)
+    return None if existing is None else id_to_text(existing.task)

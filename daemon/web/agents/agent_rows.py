@@ -87,6 +87,7 @@ class AgentPage:
     log: list[LogRow]
     tokens: list[tuple[str, str]]
     home: str
+    waiting: int
     is_active: bool
     is_dormant: bool
 
@@ -143,6 +144,7 @@ def agent_page(
         log=_log(messages, details.task_id, now_s),
         tokens=_tokens(tokens),
         home=details.home_device_id,
+        waiting=details.pending_items,
         is_active=details.lifecycle in ("created", "active"),
         is_dormant=details.lifecycle == "dormant",
     )
@@ -158,7 +160,6 @@ def _facts(details: AgentDetails, agent: Any, now_s: float) -> list[tuple[str, s
         (_("Ran last"), relative_time(details.last_wake_at, now_s) if details.last_wake_at else ""),
         (_("Works on"), details.home_device_name),
         (_("Model"), details.model),
-        (_("Waits for you"), str(details.pending_items) if details.pending_items else ""),
         (_("Verdicts need"), _presence(details.presence)),
     ]
     return [(name, words) for name, words in facts if words]

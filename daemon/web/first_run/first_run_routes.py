@@ -18,7 +18,7 @@ from daemon.web.page_answer import page_answer
 from daemon.web.refusals import refusal_words, shortfall_words
 from daemon.web.services import PageServices
 from store.transaction import Transaction
-from syncproto.ids import EntityId, id_to_text
+from syncproto.ids import EntityId
 
 PATH: Final = "/start"
 
@@ -48,7 +48,7 @@ class _FirstRun:
         return await self._page()
 
     async def act(self, request: web.Request) -> web.Response:
-        """Make the example, and show its agent at work."""
+        """Make the example, and show its task, on which the proposals come up."""
         if (await read_form(request)).get("do") != "example":
             raise refuse_form()
         fault = shortfall_words(self._services)
@@ -61,8 +61,9 @@ class _FirstRun:
             except Refused as refused:
                 fault = refusal_words(refused)
             else:
-                location = f"/agents/{id_to_text(agent)}"
-                return web.Response(status=HTTPStatus.SEE_OTHER, headers={"Location": location})
+                task = await self._services.store.read(lambda snapshot: first_steps.task_of(snapshot, agent))
+                headers = {"Location": f"/tasks/{task}" if task else "/tasks"}
+                return web.Response(status=HTTPStatus.SEE_OTHER, headers=headers)
         return await self._page(fault)
 
     async def _page(self, fault: str = "") -> web.Response:

@@ -61,4 +61,5 @@ async function follow() {
   }
 }
 
+for (const form of document.querySelectorAll("form[data-drop]")) form.dataset.ready = "yes";
 follow();

@@ -79,7 +79,7 @@ async def test_a_second_device_ends_the_steps(page: FirstRunPage):
 async def test_the_example_is_a_task_with_a_note_and_an_agent(page: FirstRunPage):
     answer = await page.ask("/start", {"do": "example"})
     assert answer.status == 303
-    assert re.fullmatch(r"/agents/[0-9a-f]{32}", answer.headers["Location"])
+    assert re.fullmatch(r"/tasks/[0-9a-f]{32}", answer.headers["Location"])
     steps = await page.store.read(first_steps)
     assert (steps.has_tasks, steps.has_agents, steps.has_other_devices) == (True, True, False)
 
