@@ -191,7 +191,7 @@ class WebSettings(_Section, frozen=True):
     passes it on, such as `laptop.example.net`.
     """
 
-    enabled: bool = False
+    enabled: bool = True
     port: Port = 0
     hosts: tuple[HostName, ...] = ()
 

@@ -78,9 +78,6 @@ class Story:
         assert "Traceback" not in result.err
         if stopped:
             device.start()
-        if line.startswith("placet config set web.enabled"):
-            device.stop()
-            device.start()
         if line.startswith("placet confirm"):
             self.confirmed += [word for word in line.split()[2:] if word[0] != "-"]
         if line.startswith("placet agent create"):

@@ -31,8 +31,9 @@ def sign_in(address: str) -> int:
             return refusal.code
 
 
-def test_the_page_is_off_unless_it_is_turned_on(device: MakeDevice):
-    result = device("laptop").run("web", "--print")
+def test_the_page_is_served_unless_it_is_turned_off(device: MakeDevice):
+    assert device("phone").do("web", "--print")["address"]
+    result = device("laptop", PLACET_WEB_ENABLED="false").run("web", "--print")
     assert result.status == 1
     assert "web.enabled" in result.err
 
