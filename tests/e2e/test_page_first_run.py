@@ -107,9 +107,9 @@ def test_a_file_that_is_too_large_is_told_before_it_is_sent(
         page.set_input_files("[type=file]", large)
         words = page.eval_on_selector("[type=file]", "field => field.validationMessage")
         assert "MiB; nothing was imported" in words
-        asked = len(tab.asked)
+        before = len(tab.asked)
         page.click("button:text('Look at this file')")
-        assert [address for address in tab.asked[asked:] if address.endswith("/import/file")] == []
+        assert [address for address in tab.asked[before:] if address.endswith("/import/file")] == []
         state, origin = page.context.storage_state(), page.evaluate("location.origin")
     plain = chromium.new_context(java_script_enabled=False, storage_state=state).new_page()
     plain.goto(f"{origin}/import")
