@@ -85,6 +85,10 @@ class BrowserAccess:
         self._secrets[_digest(text)] = self._monotonic_s() + SECRET_VALID_S
         return OneTimeSecret(text, SECRET_VALID_S)
 
+    def addresses_with(self, secret: OneTimeSecret) -> list[str]:
+        """Return the addresses that sign a browser in with a secret; none while the page is not served."""
+        return [f"{origin}/in#{secret.text}" for origin in self.origins]
+
     def sign_in(self, secret: str, browser: str) -> str | None:
         """Exchange a secret for the token of a new session; None if the secret is not open."""
         self._drop_old_secrets()

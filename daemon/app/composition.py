@@ -6,7 +6,7 @@ Never ends before what was acknowledged is durable, nor waits for longer than a 
 import asyncio
 import os
 import socket
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
 import structlog
@@ -87,6 +87,10 @@ AGENTS_LOOK_S = 0.02
 """Agents wait for minutes: what a person and other devices wait for goes first."""
 
 log = structlog.get_logger("daemon")
+
+
+Welcome = Callable[[str], None]
+"""Greets whoever started the daemon, with an address that signs one browser in to the page, or none."""
 
 
 class CannotListen(Exception):
@@ -228,6 +232,11 @@ class Daemon:
         except OSError as fault:
             log.warning("the page cannot be served", port=self._settings.web.port, reason=fault.strerror)
 
+    def sign_in_address(self) -> str:
+        """Return an address that signs one browser in to the page; empty if the page is not served."""
+        addresses = self._access.addresses_with(self._access.issue_secret())
+        return addresses[0] if addresses else ""
+
     async def wait_until_ended(self, end_requested: asyncio.Event) -> None:
         """Wait until the end is requested. Raises what ended the scheduler, if that comes first."""
         assert self._agents is not None
@@ -345,8 +354,14 @@ class Daemon:
         )
 
 
-async def run_daemon(paths: Paths, settings: Settings, clock: Clock, end_requested: asyncio.Event) -> None:
-    """Run a daemon until the event `end_requested`.
+async def run_daemon(
+    paths: Paths,
+    settings: Settings,
+    clock: Clock,
+    end_requested: asyncio.Event,
+    welcome: Welcome | None = None,
+) -> None:
+    """Run a daemon until the event `end_requested`; once it serves, call `welcome`.
 
     Raises StoreError, IdentityError, CannotListen or OSError if it cannot start. Raises ConfigError for a
     setting that only its component can check.
@@ -355,6 +370,8 @@ async def run_daemon(paths: Paths, settings: Settings, clock: Clock, end_request
     try:
         await daemon.start()
         sd_notify.notify_systemd(sd_notify.READY)
+        if welcome is not None:
+            welcome(daemon.sign_in_address())
         await daemon.wait_until_ended(end_requested)
     except BaseException:
         await daemon.stop()

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from daemon import config, paths
 from daemon.app import logs
-from daemon.app.composition import CannotListen, run_daemon
+from daemon.app.composition import CannotListen, Welcome, run_daemon
 from daemon.app.folder_lock import DataFolderInUse, lock_folder, unsafe_folder_sentence
 from daemon.clock import SystemClock
 from daemon.config import ConfigError
@@ -30,10 +30,10 @@ END_WITHIN_S = 4.0
 DONE, FAILED, USAGE, FORBIDDEN = 0, 1, 2, 7
 
 
-def main(flags: Mapping[str, str] | None = None) -> int:
+def main(flags: Mapping[str, str] | None = None, welcome: Welcome | None = None) -> int:
     """Run the daemon in the foreground until a signal ends it; return the exit status.
 
-    `flags` are settings given on the command line, by key.
+    `flags` are settings given on the command line, by key. `welcome` is called once the daemon serves.
     """
     os.umask(UMASK)
     logs.configure_logging()
@@ -41,7 +41,7 @@ def main(flags: Mapping[str, str] | None = None) -> int:
         local_paths = paths.find_paths()
         settings = config.load(Path(local_paths.config_file), os.environ, flags or {}).settings
         paths.make_folders(local_paths)
-        return _run_with_lock(local_paths, settings)
+        return _run_with_lock(local_paths, settings, welcome)
     except ConfigError as fault:
         return _print_failure(USAGE, fault.sentence)
     except UnsafeFolder as fault:
@@ -57,15 +57,15 @@ def main(flags: Mapping[str, str] | None = None) -> int:
         return _print_failure(FAILED, *os_error_sentences(fault))
 
 
-def _run_with_lock(local_paths: Paths, settings: config.Settings) -> int:
+def _run_with_lock(local_paths: Paths, settings: config.Settings, welcome: Welcome | None) -> int:
     with lock_folder(Path(local_paths.data)):
         # All objects loaded by now live until the end: the garbage collector can skip them.
         gc.freeze()
-        asyncio.run(_run_until_asked(local_paths, settings))
+        asyncio.run(_run_until_asked(local_paths, settings, welcome))
     return DONE
 
 
-async def _run_until_asked(local_paths: Paths, settings: config.Settings) -> None:
+async def _run_until_asked(local_paths: Paths, settings: config.Settings, welcome: Welcome | None) -> None:
     """Run until SIGTERM or SIGINT, and after that no longer than `END_WITHIN_S`."""
     end_requested = asyncio.Event()
 
@@ -76,7 +76,7 @@ async def _run_until_asked(local_paths: Paths, settings: config.Settings) -> Non
 
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, end)
-    await run_daemon(local_paths, settings, SystemClock(), end_requested)
+    await run_daemon(local_paths, settings, SystemClock(), end_requested, welcome)
     # All is written and closed. The end of the loop would wait for a thread that still reads a long file;
     # nobody needs its result, so the process ends here.
     sys.stdout.flush()

@@ -51,11 +51,10 @@ class BrowserRoutes:
 
     async def _sign_in(self, call: Call[Nothing, Nothing]) -> SignIn:
         del call
-        origins = self._access.origins
-        if not origins:
+        if not self._access.origins:
             raise Refused(RefusalCode.FAILED, PAGE_IS_OFF, TURN_PAGE_ON)
         secret = self._access.issue_secret()
-        addresses = [f"{origin}/in#{secret.text}" for origin in origins]
+        addresses = self._access.addresses_with(secret)
         return SignIn(
             secret=secret.text,
             address=addresses[0],

@@ -6,6 +6,8 @@ Never starts the daemon in the background.
 from __future__ import annotations
 
 import gc
+import os
+import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
@@ -32,13 +34,36 @@ if TYPE_CHECKING:
     "--set", "settings", multiple=True, metavar="KEY=VALUE", help="A setting, such as listen.port=4433."
 )
 def up_command(settings: tuple[str, ...]) -> int:
-    """Run the daemon in the foreground, until it is stopped."""
+    """Run the daemon in the foreground, until it is stopped.
+
+    On a terminal it shows the address of the page, which signs one browser in.
+    """
     pairs = [setting.partition("=") for setting in settings]
     if wrong := [setting for setting, (_, text, _) in zip(settings, pairs, strict=True) if not text]:
         raise click.UsageError(
             _("{text!r} is not KEY=VALUE").format(text=wrong[0]), click.get_current_context()
         )
-    return _main_of("daemon.app", {key: value for key, _, value in pairs})
+    # The address holds a secret, which belongs into no log.
+    welcome = _print_welcome if sys.stdout.isatty() else None
+    return _main_of("daemon.app", {key: value for key, _, value in pairs}, welcome)
+
+
+def _print_welcome(address: str) -> None:
+    """Say on a terminal that the daemon serves, and what to do next. Without an address no page is served."""
+    lines = [_("Placet is running. Ctrl-C ends it.")]
+    if address:
+        lines.append(_("The page: {address}").format(address=address))
+        later = _("This address signs one browser in, within five minutes. Later, type: {command}")
+        lines.append(later.format(command=f"{_own_command()} web"))
+    print("", *lines, "", sep="\n", flush=True)
+
+
+def _own_command() -> str:
+    """Return what a shell calls this command: its name, or its path if the shell would not find it."""
+    from shutil import which
+
+    name = os.path.basename(sys.argv[0])
+    return name if which(name) else sys.argv[0]
 
 
 @command("demo")
