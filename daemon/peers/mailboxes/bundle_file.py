@@ -4,7 +4,10 @@ Never has more than one blob in memory, and never reads beyond what a blob may h
 """
 
 import asyncio
+import os
+import stat
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -38,7 +41,7 @@ class BundleReader:
         start, length = map(int, name.removesuffix(DROP_ENDING).split("-"))
         try:
             return await asyncio.to_thread(self._read_at, start, min(length, bytes_max + 1))
-        except OSError as fault:
+        except (OSError, RemoteProtocolError) as fault:
             raise CarrierFault(_cannot_use(self._file, fault)) from fault
 
     async def delete(self, name: str) -> None:
@@ -47,19 +50,31 @@ class BundleReader:
     def _read_sizes(self) -> list[ListedBlob]:
         blobs: list[ListedBlob] = []
         start = 0
-        with self._file.open("rb") as opened:
+        with self._open() as opened:
             for blob in bundle.read_bundle(_pieces_of(opened)):
                 # The places have equal lengths: so names are in the order of the file.
                 blobs.append(ListedBlob(f"{start:015}-{len(blob)}{DROP_ENDING}", len(blob), str(len(blob))))
                 start += len(blob)
                 if len(blobs) >= LISTED_MAX:
                     break
+        if not blobs:
+            raise RemoteProtocolError("it is empty")
         return blobs
 
     def _read_at(self, start: int, length: int) -> bytes:
-        with self._file.open("rb") as opened:
+        with self._open() as opened:
             opened.seek(start)
             return opened.read(length)
+
+    @contextmanager
+    def _open(self) -> Iterator[BinaryIO]:
+        # Without waiting: a pipe that nobody writes to would keep all other bundles waiting.
+        with open(
+            self._file, "rb", opener=lambda path, flags: os.open(path, flags | os.O_NONBLOCK)
+        ) as opened:
+            if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
+                raise RemoteProtocolError("it is no regular file")
+            yield opened
 
 
 class BundleWriter:

@@ -4,6 +4,7 @@ Never lets two devices find each other.
 """
 
 import asyncio
+import os
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from daemon.refusal import Refused
 from tests.daemon.peers.fleet import Device, Fleet
 from tests.daemon.peers.mailboxes.devices_apart import assert_equal, make_apart
+from tests.support.patience import LIMIT_S
 
 
 async def carry(sender: Device, receiver: Device, file: Path) -> None:
@@ -52,7 +54,7 @@ async def test_what_is_no_bundle_is_refused(fleet: Fleet, tmp_path: Path):
     with pytest.raises(Refused, match="exists already"):
         await anna.peers.bundles.write(str(file), None)
     whole = await asyncio.to_thread(file.read_bytes)
-    for content in (whole[:-1], b"no bundle", whole + b"\xc1"):
+    for content in (whole[:-1], b"no bundle", whole + b"\xc1", b""):
         await asyncio.to_thread(file.write_bytes, content)
         with pytest.raises(Refused, match="cannot be used"):
             await bea.peers.bundles.read(str(file))
@@ -60,3 +62,49 @@ async def test_what_is_no_bundle_is_refused(fleet: Fleet, tmp_path: Path):
         await bea.peers.bundles.read(str(tmp_path / "missing"))
     with pytest.raises(Refused, match="no device matches"):
         await anna.peers.bundles.write(str(tmp_path / "other"), "nobody")
+
+
+async def test_a_pipe_a_device_or_a_folder_is_no_bundle_and_keeps_no_other_waiting(
+    fleet: Fleet, tmp_path: Path
+):
+    anna, bea = await make_apart(fleet, "anna", "bea")
+    await anna.add("of anna")
+    os.mkfifo(tmp_path / "pipe")
+    async with asyncio.timeout(LIMIT_S):
+        for name in (str(tmp_path / "pipe"), "/dev/zero", str(tmp_path)):
+            with pytest.raises(Refused, match="cannot be used"):
+                await bea.peers.bundles.read(name)
+        with pytest.raises(Refused, match="exists already"):
+            await anna.peers.bundles.write(str(tmp_path / "pipe"), None)
+        await carry(anna, bea, tmp_path / "bundle")
+    assert await bea.titles() == ["of anna 0"]
+
+
+async def test_a_device_is_named_by_its_name_or_by_the_beginning_of_its_id_alone(
+    fleet: Fleet, tmp_path: Path
+):
+    anna, bea, carl = await make_apart(fleet, "anna", "bea", "carl")
+    written = await anna.peers.bundles.write(str(tmp_path / "by id"), bea.id.hex()[:12])
+    assert written.devices == ["bea"]
+    # Neither this device, nor several, nor a part from the middle of a name or an id.
+    for name in (anna.id.hex(), "anna", "", "be", carl.id.hex()[1:9]):
+        with pytest.raises(Refused, match="no device matches"):
+            await anna.peers.bundles.write(str(tmp_path / "none"), name)
+    assert not await asyncio.to_thread((tmp_path / "none").exists)
+    assert (await anna.peers.bundles.write(str(tmp_path / "all"), None)).devices == ["bea", "carl"]
+
+
+async def test_a_bundle_that_cannot_be_written_leaves_no_file(fleet: Fleet, tmp_path: Path):
+    anna, _ = await make_apart(fleet, "anna", "bea")
+    for file in (tmp_path / "missing" / "bundle", tmp_path / ("x" * 300)):
+        with pytest.raises(Refused, match="cannot be used"):
+            await anna.peers.bundles.write(str(file), None)
+    names = await asyncio.to_thread(os.listdir, tmp_path)
+    assert not any("bundle" in name for name in names)
+
+
+async def test_a_device_alone_has_nobody_to_write_a_bundle_for(fleet: Fleet, tmp_path: Path):
+    anna = await fleet.start("anna")
+    with pytest.raises(Refused, match="no other device"):
+        await anna.peers.bundles.write(str(tmp_path / "bundle"), None)
+    assert not await asyncio.to_thread((tmp_path / "bundle").exists)
