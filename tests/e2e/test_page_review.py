@@ -32,6 +32,29 @@ def axe_findings(tab: Tab) -> list[str]:
     return [f"{finding['id']}: {finding['nodes'][0]['html']}" for finding in violations]
 
 
+def test_a_key_opens_the_form_that_changes_a_proposal_first(laptop: Device, chromium: Browser):
+    first, *_ = propose(laptop, "Write to Ana", 3)
+    with signed_in(chromium, laptop) as tab:
+        page = tab.page
+        page.focus(f"#i-{first['item_id']}")
+        page.keyboard.press("e")
+        page.wait_for_url(f"**/reviews/{first['task_id']}#e-{first['item_id']}")
+        field = f"#e-{first['item_id']}[open] :focus"
+        page.wait_for_selector(field)
+        page.reload()
+        page.wait_for_selector(field)
+        page.click("h1")
+        page.evaluate("document.querySelectorAll('.item details').forEach((it) => (it.open = false))")
+        page.focus(f"#i-{first['item_id']}")
+        page.keyboard.press("e")
+        page.wait_for_selector(field)
+        page.keyboard.press("Escape")
+        page.evaluate("document.activeElement.blur()")
+        page.keyboard.type("ga")
+        page.wait_for_url("**/agents")
+        assert tab.complaints == []
+
+
 def test_a_selection_is_confirmed_and_an_edit_stays_while_the_page_follows(laptop: Device, chromium: Browser):
     items = propose(laptop, "Write to Ana", 3)
     first, second, *rest = (item["item_id"] for item in items if item["tool"] != "answer_question")

@@ -157,6 +157,14 @@ def test_english_has_a_template_for_each_sentence_of_the_daemon():
     assert {name: english.pgettext("sentence", name) for name in sentences} == sentences
 
 
+def test_what_is_said_of_a_decision_names_no_flag_of_the_command_line():
+    """Old: the page said "--force applies it anyway" above a button that applies it."""
+    for path in catalogs.DAEMON_MODULES:
+        if "deciding" in path.parts:
+            for found in catalogs.sentences_in(path.read_text(encoding="utf-8")):
+                assert "--force" not in str(found.words), path
+
+
 def test_no_id_belongs_to_two_templates():
     contexts = [message.context for message in catalogs.messages() if message.context]
     ids = [context for context in contexts if context.startswith(catalogs.ID_CONTEXT)]

@@ -223,12 +223,8 @@ def _require_overwritten(case: ItemState, *, force: bool, contradicted: bool) ->
 
 def _overwritten_sentence(case: ItemState) -> Sentence:
     if _person_overwrote(case):
-        return sentence(
-            "proposal-overtaken-by-you", "confirmed, but overtaken by your edit: --force applies it anyway"
-        )
-    return sentence(
-        "proposal-overtaken", "confirmed, but overtaken by a later change: --force applies it anyway"
-    )
+        return sentence("proposal-overtaken-by-you", "confirmed, but overtaken by your edit")
+    return sentence("proposal-overtaken", "confirmed, but overtaken by a later change")
 
 
 def _person_overwrote(case: ItemState) -> bool:
@@ -268,7 +264,7 @@ def _require_current(tx: Transaction, case: ItemState, wanted: Arguments | None,
     if item_state.is_expired(case.item, tx.now_ms()) and not force:
         raise _Refused(
             DecisionOutcome.EXPIRED,
-            sentence("proposal-expired", "nobody decided in time: --force applies it anyway"),
+            sentence("proposal-expired", "nobody decided in time"),
             can_force=True,
         )
     with_argument = item_state.with_arguments(case, case.proposed if wanted is None else wanted)

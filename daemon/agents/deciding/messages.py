@@ -18,12 +18,10 @@ from syncproto.vector_clock import covers
 def stale_message(state: ItemState) -> Sentence:
     """Return that the base of an item has changed; for one field, with all its values."""
     if TOOLS[state.item.tool].writes is WriteTarget.MEMBER:
-        return sentence("stale-label", "you changed this label since: --force applies it anyway")
+        return sentence("stale-label", "you changed this label since")
     fields = changed_fields(state)
     if len(fields) > 1:
-        return sentence(
-            "stale-several-values", "several of its values changed since: --force applies it anyway"
-        )
+        return sentence("stale-several-values", "several of its values changed since")
     compared, field = compare_values(state), fields[0]
     base, now, then = (
         side.get(field) if isinstance(side, dict) else side
@@ -32,16 +30,14 @@ def stale_message(state: ItemState) -> Sentence:
     if base == now:
         return sentence(
             "stale-value-set-again",
-            "{field} was set again since: it is {value} as before,"
-            " and would be {proposed}; --force applies it anyway",
+            "{field} was set again since: it is {value} as before, and would be {proposed}",
             field=summaries.field_label(field),
             value=value_text(now, field),
             proposed=value_text(then, field),
         )
     return sentence(
         "stale-value",
-        "{field} changed since: it was {base}, is {value},"
-        " and would be {proposed}; --force applies it anyway",
+        "{field} changed since: it was {base}, is {value}, and would be {proposed}",
         field=summaries.field_label(field),
         base=value_text(base, field),
         value=value_text(now, field),

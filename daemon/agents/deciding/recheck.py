@@ -22,13 +22,10 @@ CATEGORY_NOT_ALLOWED: Final = sentence(
 )
 PERSON_TICKED: Final = sentence(
     "person-set-item",
-    (
-        "you set this item yourself, and the agent's reason and evidence do not override "
-        "that: --force applies it"
-    ),
+    "you set this item yourself, and the agent's reason and evidence do not override that",
 )
 LABEL_OUT_OF_SCOPE: Final = sentence("label-not-of-category", "the label is not for the category of the task")
-LABEL_SUPPRESSED: Final = sentence("label-denied", "you denied the task this label: --force gives it anyway")
+LABEL_SUPPRESSED: Final = sentence("label-denied", "you denied the task this label")
 LABELS_FULL: Final = sentence(
     "labels-full",
     "the task has {count} labels, and agents may not add more: take one off first",

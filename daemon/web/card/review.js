@@ -25,6 +25,17 @@ function go(step) {
   next?.scrollIntoView({ block: "nearest" });
 }
 
+/** Opens *Change it first*: here, or on the page that has the details of what is proposed. */
+function changeFirst(item) {
+  const id = `e-${item?.dataset.item}`;
+  const details = document.getElementById(id);
+  const link = item?.closest(".card").querySelector("a[href^='/reviews/']");
+  if (!details && link) location.href = `${link.getAttribute("href")}#${id}`;
+  if (!details) return;
+  details.open = true;
+  details.querySelector("input:not([type=hidden]), select, textarea").focus();
+}
+
 // -- keys ---------------------------------------------------------------------------------------------
 
 const KEYS = {
@@ -32,6 +43,7 @@ const KEYS = {
   n: () => press(current()?.querySelector(".no")),
   N: () => askWhy(current()?.querySelector(".no")),
   d: () => press(current()?.querySelector(".later")),
+  e: () => changeFirst(current()),
   s: () => go(1),
   j: () => go(1),
   k: () => go(-1),
@@ -155,3 +167,4 @@ document.addEventListener("pointerup", release);
 document.addEventListener("pointercancel", release);
 
 announce("");
+if (location.hash.startsWith("#e-")) changeFirst(document.querySelector(location.hash)?.closest(".item"));

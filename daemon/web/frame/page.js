@@ -270,7 +270,7 @@ else follow();
 // -- keys that act on every page ----------------------------------------------------------------------
 
 const PLACES_AT_ONCE = { __proto__: null, c: "/tasks/new", "/": "/tasks" };
-const PLACES = { __proto__: null, i: "/", p: "/permissions", t: "/tasks", b: "/board", d: "/devices", h: "/decisions" };
+const PLACES = { __proto__: null, i: "/", p: "/permissions", t: "/tasks", a: "/agents", b: "/board", d: "/devices", h: "/decisions" };
 let goes = false;
 
 document.addEventListener("keydown", (event) => {

@@ -15,7 +15,9 @@ from aiohttp import web
 from daemon.agents.outside.proposals import NewProposals, ProposedChange, propose
 from daemon.agents.person.external_agents import add_external_agent
 from daemon.agents.proposing.change_set_builder import ProposalLimits
+from daemon.journal import tasks
 from daemon.journal.human_input import HumanInput
+from daemon.journal.tasks import TaskEdit
 from daemon.web.review import review_routes
 from store.transaction import Transaction
 from syncproto.ids import id_from_text, id_to_text
@@ -109,6 +111,22 @@ async def test_an_edit_of_what_was_decided_elsewhere_is_refused_in_place(page: R
     answer = await page.ask(path, edit)
     assert answer.status == 409
     assert await page.status_of(estimate) == "rejected"
+
+
+async def test_a_stale_proposal_is_refused_in_words_of_the_page_and_then_applied(page: ReviewPage) -> None:
+    (estimate,) = await page.propose(CHANGES[0])
+    task = await page.task_of(estimate)
+    await page.store.write(lambda tx: tasks.edit(tx, task, TaskEdit(estimate_minutes=45)))
+    path = f"/reviews/{task}"
+    shown = (await page.ask(path)).forms()[f"confirmed {estimate}"]
+    refused = await page.ask(path, {"decide": shown})
+    assert refused.status == 409
+    toast = refused.text.partition('id="outcome"')[2]
+    assert re.search(r'<p role="alert"><bdi>estimate in minutes changed since: it was empty, is 45', toast)
+    assert "--force" not in toast
+    assert "Apply it all the same" in toast
+    assert (await page.ask(path, {"decide": shown, "force": "yes"})).status == 200
+    assert await page.field(estimate, "estimate_minutes") == 120
 
 
 async def test_hostile_words_are_shown_as_text(page: ReviewPage) -> None:

@@ -99,7 +99,7 @@ class AskReview:
         for key, words in (
             first,
             ("n", _("reject it, and say why")),
-            ("d", _("defer it: it stays, and does not expire")),
+            ("d", _("defer it: it stays until it expires")),
             ("s", _("leave it as it is, and go on")),
             ("q", _("leave the rest as it is, and end")),
         ):

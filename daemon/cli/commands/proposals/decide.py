@@ -74,8 +74,8 @@ def _decide(output: Output, verdict: str, fields: dict[str, Any]) -> int:
         "/v1/decisions", {"verdict": verdict, "via": "cli", **which, **extra}, DECISION_TIMEOUT_S
     )
     output.write_answer(answer, result_lines, result_rows)
-    if any(decision.get("result") == "stale" for decision in answer.json):
-        output.write_remark(_("Look again: placet pending. To apply what is stale all the same: --force"))
+    if any(decision.get("can_force") for decision in answer.json):
+        output.write_remark(_("Look again: placet pending. To apply it all the same: --force"))
     if fields.get("reason") and any(decision.get("result") == "already" for decision in answer.json):
         output.write_remark(
             _("What was decided already keeps its reason: reopen it to decide with another one.")

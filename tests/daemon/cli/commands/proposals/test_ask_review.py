@@ -45,6 +45,14 @@ def test_a_key_sends_its_verdict_on_what_was_shown(home: Path, one_ask: FakeCont
     assert sent(one_ask) == {"verdict": verdict}
 
 
+def test_a_question_mark_explains_that_what_is_deferred_can_expire(home: Path, one_ask: FakeControl):
+    """Old: it said that what is deferred does not expire, as a proposal does not."""
+    with terminal(home, "review") as shown_terminal:
+        shown_terminal.until("?] ")
+        assert "it stays until it expires" in shown_terminal.press("?", "?] ")
+        shown_terminal.end("q")
+
+
 def test_a_rejection_says_why(home: Path, one_ask: FakeControl):
     with terminal(home, "review") as shown_terminal:
         shown_terminal.until("?] ")

@@ -144,7 +144,7 @@ def test_the_exit_status_says_what_came_of_all_items(results, status, placet: Pl
 
 
 def test_a_stale_proposal_says_how_to_go_on(placet: Placet, control: FakeControl):
-    control.answers(DECIDE, [examples.verdict("stale", message="the estimate is 60 now")])
+    control.answers(DECIDE, [examples.verdict("stale", message="the estimate is 60 now", can_force=True)])
     result = placet("confirm", "x")
     assert result.out == "✗ a81c  stale     the estimate is 60 now\n"
     assert "--force" in result.err
@@ -215,14 +215,14 @@ def test_several_values_that_changed_since_are_compared_one_by_one(placet: Place
     fields = examples.verdict(
         "stale",
         status="pending",
-        message="several of its values changed since: --force applies it anyway",
+        message="several of its values changed since",
         base={"title": "A", "is_checked": False},
         current={"title": "B", "is_checked": True},
         proposed={"title": "C", "is_checked": False},
     )
     control.answers(DECIDE, [fields])
     assert placet("confirm", "x").out == (
-        "✗ a81c  stale     several of its values changed since: --force applies it anyway\n"
+        "✗ a81c  stale     several of its values changed since\n"
         "                  when it was proposed  title: A, checked: no\n"
         "                  now                   title: B, checked: yes\n"
         "                  proposed              title: C, checked: no\n"
@@ -233,6 +233,11 @@ def test_only_what_is_stale_is_offered_to_be_forced(placet: Placet, control: Fak
     control.answers("POST /v1/decisions", [examples.verdict("conflict")])
     result = placet("confirm", "x")
     assert (result.status, result.err) == (6, "")
+
+
+def test_what_can_be_forced_is_offered_with_the_flag(placet: Placet, control: FakeControl):
+    control.answers("POST /v1/decisions", [examples.verdict("failed", can_force=True)])
+    assert "all the same: --force" in placet("confirm", "x").err
 
 
 def test_only_one_agent(placet: Placet, control: FakeControl):
