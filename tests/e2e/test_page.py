@@ -270,6 +270,17 @@ def test_buttons_are_large_and_the_page_fits_a_small_screen(laptop: Device, chro
         sizes = [button.bounding_box() for button in tab.page.locator(".acts button:visible").all()]
         assert sizes
         assert all(size and size["width"] >= 44 and size["height"] >= 44 for size in sizes)
+        # Old: letters of "Confirm all" stood beneath each other.
+        assert tab.page.locator("footer .main").first.evaluate("it => it.clientWidth > 2 * it.clientHeight")
+
+
+def test_a_finger_can_defer(laptop: Device, chromium: Browser):
+    """Old: a narrow screen hid the button, and a phone has no keys."""
+    first, *_ = propose(laptop, "Renew the passport")
+    with signed_in(chromium, laptop, viewport={"width": 360, "height": 700}, has_touch=True) as tab:
+        tab.page.tap(f"#later-{first['item_id']}")
+        tab.outcome("deferred")
+    assert [item["status"] for item in laptop.do("pending")].count("deferred") == 1
 
 
 def test_a_double_click_decides_once_and_keeps_its_undo(laptop: Device, chromium: Browser):
