@@ -16,6 +16,15 @@ from tests.support.devices import Device, MakeDevice
 pytestmark = [pytest.mark.e2e, pytest.mark.external("chromium")]
 
 WIDTH = 360
+BAR_PX_MAX = 100
+BROKEN_WORDS = """() => [...document.querySelectorAll("button")].flatMap((button) =>
+    [...button.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE).flatMap((node) =>
+        [...node.data.matchAll(/\\S+/g)].filter(({ 0: word, index }) => {
+            const range = document.createRange();
+            range.setStart(node, index);
+            range.setEnd(node, index + word.length);
+            return range.getClientRects().length > 1;
+        }).map(([word]) => `broken: ${word}`)))"""
 IN_A_MONTH = {"de": "in 30 Tagen", "es": "en 30 días", "fr": "dans 30 jours", "ro": "peste 30 de zile"}
 
 
@@ -26,12 +35,15 @@ def chromium() -> Iterator[Browser]:
 
 
 def faults_of(tab: Tab) -> list[str]:
-    """Return what sticks out, and what axe-core finds, with everything unfolded."""
+    """Return what sticks out or breaks, and what axe-core finds, with everything unfolded."""
     for summary in tab.page.query_selector_all("details:not([open]) > summary"):
         summary.click()
     width = tab.page.evaluate("document.documentElement.scrollWidth")
     violations = Axe().run(tab.page).response["violations"]
     findings = [f"{finding['id']}: {finding['nodes'][0]['html']}" for finding in violations]
+    findings += tab.page.evaluate(BROKEN_WORDS)
+    bar = tab.page.evaluate("document.querySelector('header.bar').offsetHeight")
+    findings += [f"the bar is {bar} pixels high"] if bar > BAR_PX_MAX else []
     return findings if width <= WIDTH else [f"{width} pixels wide", *findings]
 
 

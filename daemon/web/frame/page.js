@@ -290,5 +290,9 @@ document.addEventListener("keydown", (event) => {
   else location.href = place;
 });
 
+// On a phone the row of pages scrolls: where one is comes into sight.
+const here = document.querySelector("nav [aria-current]");
+if (here) here.parentElement.scrollLeft = here.offsetLeft - (here.parentElement.clientWidth - here.clientWidth) / 2;
+
 if (document.querySelector(".card, .empty")) import("./review.js");
 bringParts();
