@@ -14,9 +14,10 @@ from daemon.agents.person.agent_overview import OutlookLookup
 from daemon.journal import categories
 from daemon.refusal import Refused
 from daemon.web.agents.agent_deeds import DEEDS, AgentDeeds
-from daemon.web.agents.agent_rows import agent_lines, agent_page
+from daemon.web.agents.agent_rows import agent_page
 from daemon.web.agents.external_rows import external_lines
 from daemon.web.agents.rights_form import rights_of
+from daemon.web.card.agent_line import agent_line
 from daemon.web.forms import read_form, refuse_form
 from daemon.web.page_answer import page_answer
 from daemon.web.refusals import refusal_words, shortfall_words
@@ -84,7 +85,7 @@ class _Agents:
             "agents/agents.html",
             HTTPStatus.OK,
             after=after,
-            own=agent_lines(own, now_ms / 1000),
+            own=[agent_line(details, now_ms / 1000) for details in own],
             others=external_lines(others),
             more=own[-1].id if len(own) == LISTED_MAX else "",
         )

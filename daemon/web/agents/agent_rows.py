@@ -4,7 +4,7 @@ Never shows a model's words as Placet's own.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, Final, cast
+from typing import Any, cast
 
 import msgspec
 
@@ -23,22 +23,10 @@ from daemon.cli.wording.agents import (
 )
 from daemon.cli.wording.dates import day_words, full_time_words, relative_time
 from daemon.cli.wording.sentences import answer_words
+from daemon.web.card.agent_line import STATE_TONES
 
 _REPORT_LINES = ("tldr", "goal")
 _DAYS_SHOWN = 14
-STATE_TONES: Final = {"active": "green", "destroyed": "red"}
-
-
-@dataclass(frozen=True, slots=True)
-class AgentLine:
-    """An agent in the list; `facts` are when it runs next and what of it waits."""
-
-    id: str
-    name: str
-    task_title: str
-    state: str
-    tone: str
-    facts: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,34 +78,6 @@ class AgentPage:
     waiting: int
     is_active: bool
     is_dormant: bool
-
-
-def agent_lines(agents: list[AgentDetails], now_s: float) -> list[AgentLine]:
-    """Return the agents of tasks as a list shows them."""
-    return [_agent_line(details, now_s) for details in agents]
-
-
-def _agent_line(details: AgentDetails, now_s: float) -> AgentLine:
-    facts = [
-        _waiting_words(details.pending_items),
-        _("runs next {when}").format(when=relative_time(details.next_wake_at, now_s))
-        if details.next_wake_at
-        else answer_words(cast(Any, msgspec.to_builtins(details)), "next_wake_why"),
-        "" if details.at_home else _("on {device}").format(device=details.home_device_name),
-    ]
-    return AgentLine(
-        id=details.id,
-        name=details.name or "",
-        task_title=details.task_title,
-        state=terms.agent_state(details.lifecycle),
-        tone=STATE_TONES.get(details.lifecycle, ""),
-        facts=[words for words in facts if words],
-    )
-
-
-def _waiting_words(count: int) -> str:
-    words = ngettext("{count} proposal waits", "{count} proposals wait", count)
-    return words.format(count=count) if count else ""
 
 
 def agent_page(

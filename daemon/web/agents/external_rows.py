@@ -14,7 +14,7 @@ from daemon.cli.translation import _, ngettext
 from daemon.cli.wording import terms
 from daemon.cli.wording.dates import full_time_words
 from daemon.cli.wording.sentences import answer_words
-from daemon.web.agents.agent_rows import STATE_TONES
+from daemon.web.card.agent_line import STATE_TONES
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,12 @@ Never hides an end that was removed, or a circle that cannot be worked off.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from daemon.cli.terminal.text import display_width, escape, pad_right
-from daemon.cli.translation import _, gettext_noop
+from daemon.cli.translation import _
 from daemon.cli.wording.short_ids import short_ids_of
+from daemon.cli.wording.task_parts import task_link_words
 from daemon.cli.wording.values import STATUS_STYLES, status_word
 
 if TYPE_CHECKING:
@@ -17,19 +18,6 @@ if TYPE_CHECKING:
 
     from daemon.cli.api.shapes import LinkJson, TaskJson
     from daemon.cli.terminal.display import Display
-
-_WORDS: Final = {
-    ("basic", "to"): gettext_noop("relates to"),
-    ("basic", "from"): gettext_noop("relates to"),
-    ("blocks", "to"): gettext_noop("blocks"),
-    ("blocks", "from"): gettext_noop("blocked by"),
-    ("follows_up", "to"): gettext_noop("follows up"),
-    ("follows_up", "from"): gettext_noop("followed up by"),
-    ("duplicates", "to"): gettext_noop("duplicates"),
-    ("duplicates", "from"): gettext_noop("duplicated by"),
-    ("fixes", "to"): gettext_noop("fixes"),
-    ("fixes", "from"): gettext_noop("fixed by"),
-}
 
 
 def link_rows(links: Iterable[LinkJson]) -> Iterator[Sequence[object]]:
@@ -42,7 +30,7 @@ def link_rows(links: Iterable[LinkJson]) -> Iterator[Sequence[object]]:
 def link_list(links: Sequence[LinkJson], display: Display) -> Iterator[str]:
     """Draw links, each with its own id, the other task's id and how it stands."""
     own, others = short_ids_of(links), short_ids_of(links, "task_id")
-    words = {id(link): link_words(link) for link in links}
+    words = {id(link): task_link_words(link) for link in links}
     wide = max(map(display_width, words.values()), default=0)
     for link in links:
         short = display.paint(escape(own.get(link.get("id", ""), "")), "dim")
@@ -70,16 +58,6 @@ def _status_words(link: LinkJson, display: Display) -> Iterator[str]:
         yield display.paint(status_word(status), *STATUS_STYLES.get(status, ()))
     if link.get("circular"):
         yield display.paint(_("a circle: each waits for the other"), "red")
-
-
-def link_words(link: LinkJson) -> str:
-    """Say what a link says, from where it is seen: "blocks", "blocked by"."""
-    type_and_direction = (str(link.get("type")), str(link.get("direction")))
-    return (
-        _(_WORDS[type_and_direction])
-        if type_and_direction in _WORDS
-        else escape(" ".join(type_and_direction))
-    )
 
 
 def link_lines(task: TaskJson, display: Display) -> Iterator[str]:

@@ -16,14 +16,13 @@ from daemon.cli.views.journal.entries import entry_heading
 from daemon.cli.views.journal.labels import label_words
 from daemon.cli.views.journal.links import link_lines
 from daemon.cli.views.journal.origins import foreign_lines, unknown_lines
-from daemon.cli.views.journal.times import spent_words, time_lines
+from daemon.cli.views.journal.times import time_lines
 from daemon.cli.wording.agents import report_fields, report_list, report_list_words
-from daemon.cli.wording.dates import relative_time
 from daemon.cli.wording.short_ids import short_ids_of
+from daemon.cli.wording.task_parts import spent_words, tick_words
 from daemon.cli.wording.values import (
     PRIORITY_STYLES,
     STATUS_STYLES,
-    author_words,
     change_words,
     field_words,
     status_word,
@@ -239,22 +238,11 @@ def item_line(item: ChecklistItemJson, short: str, display: Display) -> str:
     box = display.paint("[x]", "green") if checked else "[ ]"
     title = escape(item.get("title") or "")
     texts = [
-        display.paint(_tick_words(item, checked, display), "dim"),
+        display.paint(tick_words(item, display.now_s), "dim"),
         display.paint(field_words("archived"), "dim") if item.get("is_archived") else "",
         display.paint(_("removed"), "red") if item.get("removed") else "",
     ]
     return "  ".join(filter(None, [f"{box} {display.paint(escape(short), 'cyan')}", title, *texts]))
-
-
-def _tick_words(item: ChecklistItemJson, checked: bool, display: Display) -> str:
-    by, checked_at = item.get("checked_by"), item.get("checked_at")
-    if not by or (not checked and by == "user"):
-        return ""
-    device = item.get("checked_on") or item.get("checked_device_name")
-    words = _("checked by {who}") if checked else _("set by {who}")
-    words = words.format(who=author_words(by, device))
-    when = relative_time(checked_at, display.now_s)
-    return f"{words}, {when}" if when else words
 
 
 def _entry(entry: EntryJson, short: str, width: int, display: Display) -> Iterator[str]:

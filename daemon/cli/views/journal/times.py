@@ -5,7 +5,6 @@ Never adds stretches up: if they overlap, only the daemon knows their total.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from daemon.cli.terminal.table import Cell, Column, table_lines
@@ -13,6 +12,7 @@ from daemon.cli.terminal.text import escape, truncate
 from daemon.cli.translation import _, gettext_noop
 from daemon.cli.wording.dates import duration_words, parse_time_s
 from daemon.cli.wording.short_ids import short_ids_of
+from daemon.cli.wording.task_parts import clock_time, day_of, length_words, span_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from daemon.cli.terminal.display import Display
 
 _SHOWN_MAX: Final = 5
-_TOLD_TO_S: Final = 1
-"""The daemon tells its time in whole seconds, rounded down."""
 _NOTE_WIDTH_MAX: Final = 40
 _COLUMNS: Final = (
     Column(gettext_noop("ID")),
@@ -64,10 +62,10 @@ def _cells(record: TimeRecordJson, short: str, several: bool, display: Display) 
     running = bool(record.get("is_running"))
     return [
         Cell(escape(short), ("cyan",)),
-        Cell(_day(record.get("started_at"))),
-        Cell(_clock_time(record.get("started_at"))),
-        Cell(_("now") if running else _clock_time(record.get("ended_at"))),
-        Cell(length_words(record, display), ("green",) if running else ()),
+        Cell(day_of(record.get("started_at"))),
+        Cell(clock_time(record.get("started_at"))),
+        Cell(_("now") if running else clock_time(record.get("ended_at"))),
+        Cell(length_words(record, display.now_s), ("green",) if running else ()),
         Cell(escape(record.get("task_title") or ""), ("dim",) if record.get("removed") else ()),
         Cell(escape(record.get("note") or ""), ("dim",)),
         Cell(escape(record.get("device_name") or "") if several else "", ("dim",)),
@@ -84,7 +82,7 @@ def timer_lines(records: Sequence[TimeRecordJson], display: Display) -> Iterator
         since = _("since {time}").format(time=_start_words(record, display))
         device = escape(record.get("device_name") or _("another device"))
         where = "" if is_here else _("on {device}").format(device=device)
-        facts = ", ".join(part for part in (length_words(record, display), since, where) if part)
+        facts = ", ".join(part for part in (length_words(record, display.now_s), since, where) if part)
         note = display.paint(truncate(escape(record.get("note") or ""), _NOTE_WIDTH_MAX), "dim")
         title = escape(record.get("task_title") or _("a task that is not here"))
         yield "  ".join(part for part in (f"{sign} {short}", title, facts, note) if part)
@@ -96,33 +94,9 @@ def time_deed_lines(verb: str, records: Sequence[TimeRecordJson], display: Displ
     sign = display.paint(display.symbol("✓"), "green")
     for record in records:
         short = display.paint(escape(ids.get(record.get("id", ""), "")), "cyan")
-        length = length_words(record, display)
+        length = length_words(record, display.now_s)
         text = f"{sign} {verb} {short}  {escape(record.get('task_title') or '')}"
         yield f"{text}  {display.paint(length, 'dim')}" if length else text
-
-
-def length_words(record: TimeRecordJson, display: Display) -> str:
-    """Say how long a record is; of a running one, how long so far; and if it ends before it begins."""
-    began_s, ended_s = parse_time_s(record.get("started_at")), parse_time_s(record.get("ended_at"))
-    if not record.get("is_running"):
-        if began_s is not None and ended_s is not None and ended_s < began_s:
-            return _("ends before it begins")
-        return duration_words(record.get("minutes") or 0)
-    if began_s is None or display.now_s is None:
-        return ""
-    return duration_words(max(int(display.now_s - began_s + _TOLD_TO_S), 0) // 60)
-
-
-def spent_words(task: TaskJson) -> str:
-    """Say how much time is spent of what was estimated: "2 h 10 min of 3 h"; nothing for neither."""
-    spent, estimate = task.get("time_spent_minutes") or 0, task.get("estimate_minutes")
-    if spent and estimate:
-        return _("{spent} of {estimate}").format(
-            spent=duration_words(spent), estimate=duration_words(estimate)
-        )
-    if spent:
-        return _("{spent} spent").format(spent=duration_words(spent))
-    return duration_words(estimate) if estimate else ""
 
 
 def time_lines(task: TaskJson, display: Display) -> Iterator[str]:
@@ -144,12 +118,11 @@ def time_lines(task: TaskJson, display: Display) -> Iterator[str]:
 
 def _line(record: TimeRecordJson, short: str, several: bool, display: Display) -> str:
     running = bool(record.get("is_running"))
-    end = _("now") if running else _clock_time(record.get("ended_at"))
     device = record.get("device_name") if several else ""
     texts = [
         display.paint(escape(short), "cyan"),
-        f"{_day(record.get('started_at'))} {_clock_time(record.get('started_at'))}-{end}",
-        display.paint(length_words(record, display), *(("green",) if running else ())),
+        span_words(record),
+        display.paint(length_words(record, display.now_s), *(("green",) if running else ())),
         truncate(escape(record.get("note") or ""), _NOTE_WIDTH_MAX),
         display.paint(_("on {device}").format(device=escape(device)), "dim") if device else "",
     ]
@@ -160,20 +133,6 @@ def _start_words(record: TimeRecordJson, display: Display) -> str:
     began_s = parse_time_s(record.get("started_at"))
     if began_s is None or display.now_s is None:
         return escape(record.get("started_at") or "")
-    day, today = _day(record.get("started_at")), _local(display.now_s).date().isoformat()
-    clock = _clock_time(record.get("started_at"))
+    day, today = day_of(record.get("started_at")), day_of(display.now_s * 1000)
+    clock = clock_time(record.get("started_at"))
     return clock if day == today else f"{day} {clock}"
-
-
-def _local(at_s: float) -> datetime:
-    return datetime.fromtimestamp(at_s, UTC).astimezone()
-
-
-def _day(value: object) -> str:
-    at_s = parse_time_s(value)
-    return escape(value or "?") if at_s is None else _local(at_s).date().isoformat()
-
-
-def _clock_time(value: object) -> str:
-    at_s = parse_time_s(value)
-    return "" if at_s is None else f"{_local(at_s):%H:%M}"

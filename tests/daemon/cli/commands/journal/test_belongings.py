@@ -11,7 +11,7 @@ import pytest
 from daemon.cli.api.shapes import TaskJson
 from daemon.cli.terminal.display import Display
 from daemon.cli.views.journal.labels import label_words
-from daemon.cli.views.journal.times import length_words
+from daemon.cli.wording.task_parts import length_words
 from daemon.journal.categories import Category
 from daemon.journal.labels import Label
 from daemon.journal.views.structures import Link, TimeRecord
@@ -139,7 +139,7 @@ def test_a_record_is_corrected_removed_and_restored(placet: Placet, control: Fak
     ],
 )
 def test_a_length_that_makes_no_sense_is_told_as_such(record, words):
-    assert length_words(record, Display(now_s=1_772_625_600.0)) == words
+    assert length_words(record, 1_772_625_600.0) == words
 
 
 # -- a task's page ------------------------------------------------------------------------------------
