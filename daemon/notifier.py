@@ -5,7 +5,7 @@ delay and nothing else.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 
 class Notifier:
@@ -76,3 +76,14 @@ class NotifierWatch:
         except TimeoutError:
             return False
         return True
+
+
+async def wait_for_any_growth(watches: Sequence[NotifierWatch], timeout_s: float) -> bool:
+    """Wait until what one of several consumers watches has grown; False if `timeout_s` passed first."""
+    waits = [asyncio.create_task(watch.wait_for_growth()) for watch in watches]
+    try:
+        grown, _ = await asyncio.wait(waits, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()
+    return bool(grown)

@@ -66,6 +66,7 @@ from daemon.web.devices import devices_routes, pairing_routes
 from daemon.web.first_run import first_run_routes
 from daemon.web.frame.rendering import Renderer
 from daemon.web.importing import import_routes
+from daemon.web.live.page_stream import Surroundings
 from daemon.web.passkeys import passkey_routes
 from daemon.web.review import review_routes
 from daemon.web.rules import rule_routes
@@ -225,7 +226,13 @@ class Daemon:
             *rule_routes.routes(services, self._human_input()),
         ]
         self._page = PageServer(
-            services, self._settings.web, self._data, state, self._clock.randomness, more_routes=routes
+            services,
+            self._settings.web,
+            self._data,
+            state,
+            self._clock.randomness,
+            more_routes=routes,
+            surroundings=Surroundings(self._peers.links.changed, self._peers.appearance),
         )
         try:
             await self._page.start()

@@ -271,6 +271,18 @@ class PeerNetwork:
             online=network_interfaces.has_network(),
         )
 
+    def appearance(self) -> dict[str, object]:
+        """Return what a person can see of links and mailboxes; it is equal as long as they look alike.
+
+        `network` is who is reached and what keeps others from it, `exchange` is what is on its way.
+        `links.changed`, or the notifier of commits, is notified when one may be another.
+        """
+        trouble = None if self.discovery is None else self.discovery.trouble
+        return {
+            "network": (self.links.appearance(), self.replication.paused, trouble, self.mailboxes.troubles()),
+            "exchange": (self.links.owing_peers(), self.mailboxes.activities()),
+        }
+
     # -- joining --------------------------------------------------------------------------------------
 
     async def invite_through(self, mailbox: str) -> Invited:

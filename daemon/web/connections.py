@@ -20,13 +20,14 @@ class ConnectionLimits:
     """How many connections the page has at once, and how long one may take, in seconds.
 
     `idle_s`: without a whole head of a request. `body_s`: for the body of one. `write_s`: without taking
-    any of an answer.
+    any of an answer. `quiet_s`: the longest time for which an event stream says nothing.
     """
 
     places: int = 256
     idle_s: float = 75.0
     body_s: float = 20.0
     write_s: float = 30.0
+    quiet_s: float = 15.0
 
 
 DEFAULT_LIMITS: Final = ConnectionLimits()

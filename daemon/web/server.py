@@ -23,14 +23,23 @@ from daemon.web.frame.rendering import STATIC_PATH
 from daemon.web.history import history_routes
 from daemon.web.importing import import_routes
 from daemon.web.inbox import inbox_routes
-from daemon.web.live.page_stream import PageStreams
+from daemon.web.live import bar_routes
+from daemon.web.live.page_stream import PageStreams, Surroundings
 from daemon.web.permissions import permission_routes
 from daemon.web.services import PageServices
 from daemon.web.sign_in import sign_in_routes
 from daemon.web.timeline import timeline_routes
 
 STOP_WITHIN_S = 1.0
-_ROOMS = (sign_in_routes, inbox_routes, history_routes, permission_routes, board_routes, timeline_routes)
+_ROOMS = (
+    sign_in_routes,
+    inbox_routes,
+    history_routes,
+    permission_routes,
+    board_routes,
+    timeline_routes,
+    bar_routes,
+)
 STATIC_AGE_S = 31_536_000
 
 _log = structlog.get_logger("web")
@@ -51,6 +60,7 @@ class PageServer:
         randomness: Callable[[int], bytes],
         *,
         more_routes: Sequence[web.RouteDef] = (),
+        surroundings: Surroundings | None = None,
         limits: ConnectionLimits = DEFAULT_LIMITS,
     ) -> None:
         self._services = services
@@ -60,7 +70,13 @@ class PageServer:
         self._state = state
         self._randomness = randomness
         services.access.take_over(state.sessions)
-        self._streams = PageStreams(services.store, services.notifier, services.access)
+        self._streams = PageStreams(
+            services.store,
+            services.notifier,
+            services.access,
+            surroundings or Surroundings(services.notifier, dict),
+            limits.quiet_s,
+        )
         self._limits = limits
         self.connections = Connections(limits)
         self._runner: web.AppRunner | None = None

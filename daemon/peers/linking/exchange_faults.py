@@ -137,6 +137,11 @@ class ExchangeFaults:
         """Return whether a lost race may have ended the last link, and the next one is still to show it."""
         return peer in self._faults and self._faults[peer].is_in_doubt
 
+    def appearance(self) -> tuple[object, ...]:
+        """Return what is told of all peers; it is equal as long as the same is told."""
+        faults = {peer: record.fault for peer, record in self._faults.items() if record.counts}
+        return faults, dict(self._failed_calls)
+
     def faulty_peers(self) -> set[DeviceId]:
         """Return the peers whose last link ended by a fault, also by one that may have been a lost race."""
         return set(self._faults)

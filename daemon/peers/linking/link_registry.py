@@ -67,6 +67,7 @@ class LinkRegistry(LinkObserver):
         self._asked_up_to: dict[DeviceId, Head] = {}
         """After which commit to go on asking, if a peer was asked for as many as a Hello can name."""
         self._allowance = StorageRateLimit(limits.stored_bytes, limits.stored_bytes_per_s, loop_time_s)
+        self._limit_ending: asyncio.TimerHandle | None = None
         self.divergences = Divergences(db, now_ms, self._report_divergence, limits.divergence_pause_s)
         self.key_clones = KeyClones(limits, loop_time_s)
         self.faults = ExchangeFaults()
@@ -90,6 +91,20 @@ class LinkRegistry(LinkObserver):
     def rate_limited_peers(self) -> list[DeviceId]:
         """Return the linked peers that sent so much that this device now accepts it slowly."""
         return [link.peer for link in self.live_links() if self._allowance.is_limited(link.peer)]
+
+    def appearance(self) -> tuple[object, ...]:
+        """Return what a person can see of the links; it is equal as long as they look alike."""
+        greeted = {link.peer for link in self.greeted_links()}
+        return (
+            greeted,
+            self.rate_limited_peers(),
+            dict(self.divergences.diverging_peers()),
+            self.faults.appearance(),
+        )
+
+    def owing_peers(self) -> list[DeviceId]:
+        """Return the linked peers that owe an answer to what they were sent or asked."""
+        return [link.peer for link in self.live_links() if link.owes_answer]
 
     # -- running a link -------------------------------------------------------------------------------
 
@@ -219,10 +234,26 @@ class LinkRegistry(LinkObserver):
         self.faults.record_failed_call(peer, failed_calls)
         self.changed.notify()
 
-    def progress_changed(self, link: PeerLink) -> None:
-        """Notify whoever watches the links."""
-        del link
+    def record_connection(self, peer: DeviceId) -> None:
+        """Record that a call led to a link."""
+        self.faults.record_connection(peer)
         self.changed.notify()
+
+    def progress_changed(self, link: PeerLink) -> None:
+        """Notify whoever watches the links; once more when a peer is no longer slowed down."""
+        self.changed.notify()
+        self._await_end_of_limit(link)
+
+    def _await_end_of_limit(self, link: PeerLink) -> None:
+        limited_s = self._allowance.limited_for_s(link.peer)
+        if limited_s and self._limit_ending is None:
+            self._limit_ending = asyncio.get_running_loop().call_later(limited_s, self._report_end_of_limit)
+
+    def _report_end_of_limit(self) -> None:
+        self._limit_ending = None
+        self.changed.notify()
+        for link in self.live_links():
+            self._await_end_of_limit(link)
 
     def frame_received(self, link: PeerLink) -> None:
         """Remember when the peer was heard last."""
@@ -331,6 +362,8 @@ class LinkRegistry(LinkObserver):
         watch = self.changed.watch()
         while self._running:
             await watch.wait_for_growth(self._limits.goodbye_s)
+        if self._limit_ending is not None:
+            self._limit_ending.cancel()
         await self.divergences.close()
 
     # -- recording contacts ---------------------------------------------------------------------------

@@ -5,6 +5,9 @@ Never refuses anything: a peer that sends more is slowed down, and a person lear
 
 from collections.abc import Callable, Hashable
 
+SHARE_LIMITED = 0.99
+"""A peer counts as slowed down while its debt is more than this share of what it may store at once."""
+
 
 class StorageRateLimit:
     """An allowance per peer: `bytes_at_once`, and `bytes_per_s` from then on.
@@ -28,8 +31,12 @@ class StorageRateLimit:
 
     def is_limited(self, peer: Hashable) -> bool:
         """Return whether a peer is slowed down now, or was a moment ago."""
-        # Not `wait_s(peer) > 0`: between two pages the debt falls below the limit for a moment.
-        return self._debt_bytes(peer) >= self._bytes_at_once * 0.99
+        return self.limited_for_s(peer) > 0
+
+    def limited_for_s(self, peer: Hashable) -> float:
+        """Return after how many seconds `is_limited` is false, if nothing more is stored; 0 if it is."""
+        # Not `wait_s`: between two pages the debt falls below the limit for a moment.
+        return max(0.0, (self._debt_bytes(peer) - self._bytes_at_once * SHARE_LIMITED) / self._bytes_per_s)
 
     def _debt_bytes(self, peer: Hashable) -> float:
         """Return the bytes that were stored and are not yet paid back by time."""

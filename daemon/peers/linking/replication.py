@@ -98,12 +98,14 @@ class Replication:
         self.paused = True
         self._reconnector.set_targets(())
         self._links.close_all_but((), goodbyes.PAUSED)
+        self._links.changed.notify()
 
     def resume(self) -> None:
         """Exchange again, at once."""
         self.paused = False
         self._reconnector.set_targets(self._members.linkable_members())
         self._reconnector.retry_now()
+        self._links.changed.notify()
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
@@ -143,6 +145,7 @@ class Replication:
 
     def call_member_now(self, device: DeviceId) -> None:
         """Call one member now unless its link is alive: it was just discovered at another address."""
+        self._links.changed.notify()
         if not self.paused:
             self._links.probe_links(device)
             self._reconnector.retry_now(device)
@@ -175,7 +178,7 @@ class Replication:
         if result.wire is None:
             self._links.record_failed_call(device, result.failed_calls)
         else:
-            self._links.faults.record_connection(device)
+            self._links.record_connection(device)
             await self._start_link(member, result.wire)
 
     async def _addresses_of(self, device: DeviceId) -> list[str]:

@@ -382,6 +382,10 @@ class Mailboxes:
         """Return what was done in each mailbox, by name."""
         return [_activity(self._open[name]) for name in sorted(self._open)]
 
+    def troubles(self) -> dict[str, str | None]:
+        """Return the mailboxes by name, and why each cannot be looked into, None if it can."""
+        return {activity.mailbox: activity.trouble for activity in self.activities()}
+
     async def find_holdings(self, positions: Sequence[int]) -> list[MailboxHolding]:
         """Return what mailboxes have of the commits at some feed positions, which are in ascending order."""
         mailbox_sights = [

@@ -68,9 +68,11 @@ function leave(node) {
   setTimeout(() => node.remove(), LEAVE_MS);
 }
 
+const bar = (page) => page.querySelector("header.bar nav");
+
 export function show(fresh, { withOutcome }) {
   morph(document.getElementById("main"), fresh.getElementById("main"));
-  morph(document.querySelector("header.bar nav"), fresh.querySelector("header.bar nav"));
+  morph(bar(document), bar(fresh));
   if (withOutcome) morph(document.getElementById("toast"), fresh.getElementById("toast"));
   document.title = fresh.title;
   bringParts();
@@ -149,17 +151,20 @@ for (const button of document.querySelectorAll("[data-opens]")) {
 
 const told = new Map();
 
-/** Fetches the page anew, keeps what left it with a word on why, and shows it. */
+/** Fetches what is stale: the page, of which it keeps what left with a word on why, or the bar alone. */
 function refresh() {
   return inTurn(async () => {
-    stale = false;
+    if (!stale) return;
+    const whole = stale === WHOLE;
+    stale = "";
     refreshed = performance.now();
-    const answer = await fetch(location.href);
+    const answer = await fetch(whole ? location.href : bar(document).dataset.bar);
     if (answer.status === 401) return location.reload();
     const text = await answer.text();
     const fresh = parse(text);
     if (!fresh.getElementById("main")) return tellRefusal(text);
-    if (document.querySelector("dialog[open], .item.drawn")) return setTimeout(refresh, 1000);
+    if (!whole) return morph(bar(document), bar(fresh));
+    if (document.querySelector("dialog[open], .item.drawn")) return setTimeout(makeStale, 1000, WHOLE);
     const gone = items().filter((item) => !fresh.getElementById(item.id) && !told.has(item.id));
     const elsewhere = gone.filter((item) => !own.has(item.dataset.item)).slice(0, TOLD_MAX);
     const waits = document.querySelector(".head .sub")?.textContent;
@@ -221,18 +226,38 @@ const AGAIN_MS = 2000;
 let last = document.getElementById("main").dataset.after ?? "";
 // The first news is shown at once; more of it, however much comes, is fetched together.
 const APART_MS = 100;
-let stale = false;
+const WHOLE = "whole";
+const BAR = "bar";
+let stale = "";
 let refreshed = -APART_MS;
 
-function heard({ type, id }) {
+/** Reports whether a part shows something of what changed: it names the kinds that it follows, or none for the journal. */
+function isConcerned({ dataset: { follows } }, { type, kinds }) {
+  return !kinds || (follows ? follows.split(" ").some((kind) => kinds.includes(kind)) : type === "changed");
+}
+
+/** Fetches a part soon; nobody looks at a hidden tab, so that one waits until it is seen. */
+function makeStale(part) {
+  const waits = stale && !document.hidden;
+  if (stale !== WHOLE) stale = part;
+  if (!waits) fetchSoon();
+}
+
+function fetchSoon() {
+  if (stale && !document.hidden) setTimeout(refresh, Math.max(0, refreshed + APART_MS - performance.now()));
+}
+document.addEventListener("visibilitychange", fetchSoon);
+
+function heard(news) {
+  const { type, id } = news;
   if (id) last = id;
   if (type === "away") return setAway(true);
   const wasAway = !document.getElementById("away").hidden;
   setAway(false);
-  if (type !== "changed" && !wasAway) return;
-  if (stale) return;
-  stale = true;
-  setTimeout(refresh, Math.max(0, refreshed + APART_MS - performance.now()));
+  if (wasAway) makeStale(WHOLE);
+  else if (type !== "changed" && type !== "around") return;
+  else if (isConcerned(document.getElementById("main"), news)) makeStale(WHOLE);
+  else if (isConcerned(bar(document), news)) makeStale(BAR);
 }
 
 function tell(message) {
@@ -255,9 +280,10 @@ function follow() {
   const alive = (type) => (event) => {
     clearTimeout(watchdog);
     watchdog = setTimeout(again, SILENCE_MS);
-    tell({ type, id: event.lastEventId });
+    const { kinds, all } = JSON.parse(event.data);
+    tell({ type, id: event.lastEventId, kinds: all ? undefined : kinds });
   };
-  for (const type of ["open", "changed", "alive"]) {
+  for (const type of ["open", "changed", "around", "alive"]) {
     source.addEventListener(type, (event) => event instanceof MessageEvent && alive(type)(event));
   }
   source.onerror = again;

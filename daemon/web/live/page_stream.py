@@ -1,22 +1,22 @@
-"""The event stream of the page: how far the feed goes, and which kinds of things each step touched.
+"""The event stream of the page: how far the feed goes, which kinds each step touched, and network news.
 
 Never keeps anything for a browser: the last id that it saw is its watermark, and the log is the queue.
 """
 
 import asyncio
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Final, NamedTuple
 
 import msgspec
 from aiohttp import web
 from msgspec import Struct
 
 from daemon.browser_access import BrowserAccess
-from daemon.journal import change_log
-from daemon.notifier import Notifier
+from daemon.notifier import Notifier, wait_for_any_growth
 from daemon.web.gate import COOKIE
+from store.snapshot import Snapshot
 from store.threads import StoreThreads
 
-HEARTBEAT_S: Final = 15.0
 WRITE_WITHIN_S: Final = 30.0
 STREAMS_MAX: Final = 32
 COMMITS_READ_MAX: Final = 100
@@ -31,25 +31,43 @@ class Changed(Struct, frozen=True):
     all: bool = False
 
 
-class PageStreams:
-    """All open streams. A browser has one for all its tabs, so a few streams are enough."""
+class Surroundings(NamedTuple):
+    """What a page shows beside the journal: `look` returns it by kind; `changed` notifies of a change."""
 
-    def __init__(self, store: StoreThreads, notifier: Notifier, access: BrowserAccess) -> None:
+    changed: Notifier
+    look: Callable[[], Mapping[str, object]]
+
+
+class PageStreams:
+    """All open streams. A browser has one for all its tabs, so a few streams are enough.
+
+    A stream says something after `quiet_s` seconds at the latest.
+    """
+
+    def __init__(
+        self,
+        store: StoreThreads,
+        notifier: Notifier,
+        access: BrowserAccess,
+        surroundings: Surroundings,
+        quiet_s: float,
+    ) -> None:
         self._store = store
         self._notifier = notifier
         self._access = access
+        self._surroundings = surroundings
+        self._quiet_s = quiet_s
         self._open: dict[asyncio.Task[object], web.Request] = {}
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
-        """Send an event per step of the feed, from the last id that the browser saw.
+        """Send an event per step of the feed, from the last id that the browser saw, and of the surroundings.
 
-        The stream ends when the browser goes or its session ends, at the next event or heartbeat.
+        Their news has no position in the feed. So a new stream begins with it: a link may have changed since
+        the page was made. The stream ends when the browser goes or its session ends, at the
+        next event or heartbeat.
         """
-        token = request.cookies.get(COOKIE, "")
         if sum(open_request.transport is not None for open_request in self._open.values()) >= STREAMS_MAX:
             raise web.HTTPServiceUnavailable(text="too many event streams are open\n")
-        watch = self._notifier.watch()
-        after = min(_requested_position(request, self._store.feed_end), self._store.feed_end)
         response = web.StreamResponse(
             headers={
                 "Content-Type": "text/event-stream",
@@ -61,33 +79,51 @@ class PageStreams:
         assert task is not None
         self._open[task] = request
         try:
-            await response.prepare(request)
-            await _send(response, b"retry: %d\nid: %d\nevent: open\ndata: {}\n\n" % (RETRY_MS, after))
-            while self._access.session_of(token) is not None:
-                end = self._store.feed_end
-                if end > after:
-                    await _send(response, _encode(end, await self._kinds_after(after)))
-                    after = end
-                elif not await watch.wait_for_growth(HEARTBEAT_S):
-                    await _send(response, b"event: alive\ndata: {}\n\n")
-            return response
+            return await self._send_events(request, response)
         except (ConnectionError, TimeoutError):
             return response
         finally:
             del self._open[task]
+
+    async def _send_events(self, request: web.Request, response: web.StreamResponse) -> web.StreamResponse:
+        token, loop = request.cookies.get(COOKIE, ""), asyncio.get_running_loop()
+        watches = [self._notifier.watch(), self._surroundings.changed.watch()]
+        after = min(_requested_position(request, self._store.feed_end), self._store.feed_end)
+        await response.prepare(request)
+        event, sent_s = b"retry: %d\nid: %d\nevent: open\ndata: {}\n\n" % (RETRY_MS, after), loop.time()
+        known_look: Mapping[str, object] = {}
+        while self._access.session_of(token) is not None:
+            if event:
+                await _send(response, event)
+                sent_s, event = loop.time(), b""
+            if (end := self._store.feed_end) > after:
+                event, after = _encode(end, await self._find_change(after)), end
+            elif (look := self._surroundings.look()) != known_look:
+                kinds = sorted(
+                    kind for kind in look if kind not in known_look or look[kind] != known_look[kind]
+                )
+                event, known_look = b"event: around\ndata: %s\n\n" % msgspec.json.encode(Changed(kinds)), look
+            # The network may notify without end, and show nothing new: a browser must hear something then.
+            elif (rest_s := sent_s + self._quiet_s - loop.time()) <= 0 or not await wait_for_any_growth(
+                watches, rest_s
+            ):
+                event = b"event: alive\ndata: {}\n\n"
+        return response
 
     def close(self) -> None:
         """End all streams; the browsers come back with the last id that they saw."""
         for task in self._open:
             task.cancel()
 
-    async def _kinds_after(self, after: int) -> Changed:
+    async def _find_change(self, after: int) -> Changed:
         if self._store.feed_end - after > COMMITS_READ_MAX:
             return Changed([], all=True)
-        events = await self._store.read(
-            lambda snapshot: change_log.feed_events(snapshot, after, COMMITS_READ_MAX)
-        )
-        return Changed(sorted({touched.kind for event in events for touched in event.touched}))
+        return Changed(sorted(await self._store.read(lambda snapshot: _kinds_after(snapshot, after))))
+
+
+def _kinds_after(snapshot: Snapshot, after: int) -> set[str]:
+    feed = snapshot.read_feed(after, COMMITS_READ_MAX)
+    return {operation.kind for _seq, decoded in feed for operation in decoded.commit.operations}
 
 
 def _requested_position(request: web.Request, end: int) -> int:

@@ -1,7 +1,9 @@
 """A page on a real store, asked as a browser asks, and the shortest way to something that waits."""
 
+import asyncio
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from http.cookies import SimpleCookie
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,8 +17,9 @@ from daemon.config import WebSettings
 from daemon.disk import DiskFloor
 from daemon.notifier import Notifier
 from daemon.web import listening
-from daemon.web.connections import DEFAULT_LIMITS
+from daemon.web.connections import DEFAULT_LIMITS, ConnectionLimits
 from daemon.web.gate import COOKIE
+from daemon.web.live.page_stream import Surroundings
 from daemon.web.server import PageServer
 from daemon.web.services import PageServices
 from store.store import Store
@@ -43,6 +46,19 @@ class PageAnswer(NamedTuple):
         """Return what the buttons of the page send, by the id of the item and the verdict."""
         values = re.findall(r'name="decide" value="([a-z]+):([0-9a-f]{32}):([0-9a-f]{64})"', self.text)
         return {f"{verdict} {item}": f"{verdict}:{item}:{args_hash}" for verdict, item, args_hash in values}
+
+
+class Network:
+    """What a page sees of the network: some links."""
+
+    def __init__(self) -> None:
+        self.changed = Notifier()
+        self.links = 0
+
+    async def notify_for_ever(self) -> None:
+        while True:
+            self.changed.notify()
+            await asyncio.sleep(0)
 
 
 class Page:
@@ -76,6 +92,7 @@ class Page:
             open_per_day=50,
         )
         self.settings = WebSettings(enabled=True, hosts=(PROXIED,), **settings)
+        self.network = Network()
         self.token = ""
 
     def now_ms(self) -> int:
@@ -94,6 +111,7 @@ class Page:
             state,
             self.fleet.randomness,
             more_routes=self.more_routes(),
+            surroundings=Surroundings(self.network.changed, lambda: {"network": self.network.links}),
             limits=self.limits,
         )
         await self.server.start()
@@ -148,6 +166,10 @@ class Page:
         return await self.store.read(lambda snapshot: snapshot.counts().commits)
 
 
+Serve = Callable[[ConnectionLimits], AbstractAsyncContextManager[Page]]
+"""Serves a page with other limits, to no browser that is signed in."""
+
+
 @pytest.fixture
 async def unknown_page(tmp_path: Path) -> AsyncIterator[Page]:
     """A page to which no browser is signed in."""
@@ -163,3 +185,19 @@ async def page(unknown_page: Page) -> Page:
     """A page to which a browser is signed in."""
     await unknown_page.sign_in()
     return unknown_page
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Serve:
+    @asynccontextmanager
+    async def serving(limits: ConnectionLimits) -> AsyncIterator[Page]:
+        page = Page(tmp_path)
+        page.limits = limits
+        await page.start()
+        try:
+            yield page
+        finally:
+            await page.stop()
+            page.store.close()
+
+    return serving

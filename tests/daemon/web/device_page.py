@@ -12,7 +12,7 @@ from daemon.disk import DiskFloor
 from daemon.web.devices import devices_routes, pairing_routes
 from daemon.web.services import PageServices
 from tests.daemon.peers.fleet import Device
-from tests.daemon.web.conftest import Page
+from tests.daemon.web.conftest import Network, Page
 from tests.support.fleet import Fleet as StoreFleet
 
 
@@ -36,6 +36,7 @@ class DevicePage(Page):
             open_per_day=50,
         )
         self.settings = WebSettings(enabled=True)
+        self.network = Network()
         self.token = ""
         self.findings: list[Check] = []
 

@@ -4,15 +4,11 @@ Never asserts when: a socket that is to be ended waits for its end, one that is 
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from daemon.web.connections import ConnectionLimits, Connections
-from tests.daemon.web.conftest import Page
+from tests.daemon.web.conftest import Page, Serve
 from tests.support.patience import LIMIT_S
 
 PLACES = 4
@@ -20,23 +16,6 @@ PATIENT = ConnectionLimits(places=PLACES, idle_s=LIMIT_S, body_s=LIMIT_S, write_
 BEGINNING = b"GET / HTTP/1.1\r\nHost: "
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
-Serve = Callable[[ConnectionLimits], Any]
-
-
-@pytest.fixture
-def serve(tmp_path: Path) -> Serve:
-    @asynccontextmanager
-    async def serving(limits: ConnectionLimits) -> AsyncIterator[Page]:
-        page = Page(tmp_path)
-        page.limits = limits
-        await page.start()
-        try:
-            yield page
-        finally:
-            await page.stop()
-            page.store.close()
-
-    return serving
 
 
 async def stalled(page: Page, sent: bytes) -> Streams:

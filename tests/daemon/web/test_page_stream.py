@@ -4,9 +4,12 @@ import asyncio
 import json
 from typing import Self
 
+from daemon.web.connections import ConnectionLimits
 from daemon.web.gate import HEADERS
-from tests.daemon.web.conftest import CHANGES, Page
+from tests.daemon.web.conftest import CHANGES, Page, Serve
 from tests.support.patience import LIMIT_S
+
+NETWORK_NEWS = ("around", "", {"kinds": ["network"], "all": False})
 
 
 class Stream:
@@ -46,6 +49,7 @@ async def test_the_stream_names_what_changed_and_resumes(page: Page):
     async with Stream(page) as stream:
         name, first, _ = await stream.event()
         assert name == "open"
+        assert await stream.event() == NETWORK_NEWS
         await page.propose(*CHANGES)
         name, second, content = await stream.event()
         assert (name, content["all"]) == ("changed", False)
@@ -54,7 +58,38 @@ async def test_the_stream_names_what_changed_and_resumes(page: Page):
         assert (await stream.event())[:2] == ("open", first)
         name, _, content = await stream.event()
         assert name == "changed"
-        assert "task" in str(content["kinds"])
+        assert content["kinds"] == ["change_set", "task"]
+
+
+async def test_a_stream_tells_once_that_the_network_looks_otherwise(page: Page):
+    async with Stream(page) as stream:
+        assert [(await stream.event())[0] for _ in range(2)] == ["open", "around"]
+        page.network.changed.notify()
+        page.network.links = 1
+        page.network.changed.notify()
+        assert await stream.event() == NETWORK_NEWS
+        await page.propose(*CHANGES)
+        assert "task" in str((await stream.event())[2]["kinds"])
+
+
+async def test_a_browser_hears_something_though_the_network_never_rests(serve: Serve):
+    async with serve(ConnectionLimits(quiet_s=0.05)) as page:
+        await page.sign_in()
+        restless = asyncio.create_task(page.network.notify_for_ever())
+        try:
+            async with Stream(page) as stream:
+                events = [(await stream.event())[0] for _ in range(4)]
+            assert events == ["open", "around", "alive", "alive"]
+        finally:
+            restless.cancel()
+
+
+async def test_the_bar_alone_shows_what_waits(page: Page):
+    await page.propose(*CHANGES)
+    text = (await page.ask("/bar?room=devices")).text
+    assert '<a href="/devices" aria-current="page"' in text
+    assert f'<span class="count">{len(CHANGES)}</span>' in text
+    assert (await page.ask("/bar?room=%3Cb%3E")).status == 200
 
 
 async def test_an_id_that_nobody_was_given_begins_at_the_end(page: Page):
@@ -73,7 +108,7 @@ async def test_open_streams_end_with_the_page(page: Page):
 async def test_a_stream_has_the_headers_and_ends_with_its_session(page: Page):
     async with Stream(page) as stream:
         assert {name: stream.headers.get(name) for name in HEADERS} == dict(HEADERS)
-        await stream.event()
+        assert [(await stream.event())[0] for _ in range(2)] == ["open", "around"]
         page.access.end_all_sessions()
         await page.propose(*CHANGES)
         await stream.end()

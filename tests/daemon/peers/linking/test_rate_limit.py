@@ -3,6 +3,7 @@
 Never waits until an allowance comes back: the tests give the time.
 """
 
+import asyncio
 from dataclasses import replace
 
 from daemon.control.health import this_device
@@ -79,3 +80,21 @@ async def test_what_is_held_already_fills_no_disk(fleet: Fleet):
     spent = [desk.peers.links._allowance._debt_bytes(device.id) for device in (phone, tablet)]
     assert spent[0] > 150_000
     assert spent[1] < 10_000
+
+
+async def test_the_end_of_a_limit_is_told_to_who_watches_the_links(fleet: Fleet):
+    desk = await fleet.start("desk", limits=replace(QUICK, stored_bytes=20_000, stored_bytes_per_s=100_000))
+    phone = await fleet.start("phone")
+    await fleet.pair(desk, phone)
+    await in_step(desk, phone)
+    links = desk.peers.links
+    watch, plain = links.changed.watch(), links.appearance()
+    await phone.write_entry("a long note " * 3_000)
+    async with asyncio.timeout(LIMIT_S):
+        while not links.rate_limited_peers():
+            await watch.wait_for_growth()
+        assert links.appearance() != plain
+        while links.rate_limited_peers():
+            await watch.wait_for_growth()
+    await in_step(desk, phone)
+    assert links.appearance() == plain
