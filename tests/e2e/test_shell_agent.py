@@ -62,7 +62,7 @@ def test_a_shell_on_the_home_device_gets_no_permission_past_another_device(devic
         laptop.run(*words)
     for verdict in ("confirmed", "deferred", "reopened"):
         post(laptop, "/v1/decisions", {"verdict": verdict, "items": [name], "via": "web", "force": True})
-    post(laptop, f"/v1/asks/{name}/use", {"args_hash": digest, "execution_id": "mine"})
+    post(laptop, f"/v1/asks/{name}/use", {"agent": "Claude", "args_hash": digest, "execution_id": "mine"})
     waiting = laptop.do("asks")
     assert [(listed["state"], listed["used_at"]) for listed in waiting] == [("pending", None)]
     assert waiting[0]["presence"] == "other_device"

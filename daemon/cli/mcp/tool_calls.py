@@ -219,7 +219,11 @@ class Door:
 
     def _use_permission(self, args: Answer) -> Answer:
         ask = self._ask(args["ask"])
-        body = {"args_hash": args["args_hash"], "execution_id": args["execution_id"]}
+        body = {
+            "agent": self._name,
+            "args_hash": args["args_hash"],
+            "execution_id": args["execution_id"],
+        }
         answer: Answer = client.post(f"/v1/asks/{percent_encode(ask['ask_id'])}/use", body).json
         if answer["result"] != "granted":
             answer["note"] = "The permission was not granted: do not act."
@@ -232,7 +236,7 @@ class Door:
         if "ask" in args:
             ask = self._ask(args["ask"])
             path = f"/v1/asks/{percent_encode(ask['ask_id'])}/withdraw"
-            return dict(client.post(path, {"reason": reason}).json)
+            return dict(client.post(path, {"agent": self._name, "reason": reason}).json)
         name = self._set(args["set"])["set"]
         body = {"agent": self._name, "items": args.get("items", []), "reason": reason}
         return dict(client.post(f"/v1/proposals/{name}/withdraw", body).json)

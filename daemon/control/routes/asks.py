@@ -19,7 +19,7 @@ from daemon.refusal import RefusalCode, Refused
 from store.sentence import sentence
 from store.snapshot import Snapshot
 from store.transaction import Transaction
-from syncproto.ids import EntityId
+from syncproto.ids import EntityId, id_to_text
 
 
 class AsksQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -29,19 +29,25 @@ class AsksQuery(Struct, frozen=True, forbid_unknown_fields=True):
     agent: str | None = None
 
 
+AgentRef = Annotated[str, Meta(min_length=1, max_length=200)]
+
+
 class Use(Struct, frozen=True, forbid_unknown_fields=True):
     """A use of a permission: the hash of the arguments as the ask shows it, and an id of the execution.
 
-    Of a use that was granted, a retry with the same `execution_id` is granted again; no other one ever is.
+    `agent` is the one that asked, by its name, or its task: no other one may use it. Of a use that was
+    granted, a retry with the same `execution_id` is granted again; no other one ever is.
     """
 
+    agent: AgentRef
     args_hash: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
     execution_id: Annotated[str, Meta(min_length=1, max_length=asking.EXECUTION_CHARS_MAX)]
 
 
 class Withdrawal(Struct, frozen=True, forbid_unknown_fields=True):
-    """Why an agent takes its ask back."""
+    """The agent that asked, by its name, or its task, and why it takes its ask back."""
 
+    agent: AgentRef
     reason: Annotated[str, Meta(max_length=asking.WHY_CHARS_MAX)] = ""
 
 
@@ -81,11 +87,12 @@ class _AskHandlers:
 
     def use(self, tx: Transaction, call: Call[Use, Nothing]) -> UsedPermission:
         body = call.body
-        ask = _find_ask(tx, call.ref)
+        ask = _find_own_ask(tx, call.ref, body.agent)
         return asking.use_permission(tx, ask, bytes.fromhex(body.args_hash), body.execution_id)
 
     def withdraw(self, tx: Transaction, call: Call[Withdrawal, Nothing]) -> AskDetails:
-        return self._details(tx, asking.withdraw(tx, _find_ask(tx, call.ref), call.body.reason).id)
+        ask = _find_own_ask(tx, call.ref, call.body.agent)
+        return self._details(tx, asking.withdraw(tx, ask, call.body.reason).id)
 
     def _details(self, snapshot: Snapshot, ask: EntityId) -> AskDetails:
         stored = read_ask(snapshot, ask)
@@ -96,3 +103,15 @@ class _AskHandlers:
 
 def _find_ask(snapshot: Snapshot, ref: str) -> EntityId:
     return entities.find_entity(snapshot, [ASK], ref).id
+
+
+def _find_own_ask(snapshot: Snapshot, ref: str, agent: str) -> EntityId:
+    """Find an ask of an agent's own. Raises Refused for any other, and for an unknown agent."""
+    wanted, ask = find_any_agent(snapshot, agent), _find_ask(snapshot, ref)
+    stored = read_ask(snapshot, ask)
+    if stored is None or stored.agent != wanted:
+        raise Refused(
+            RefusalCode.NOT_FOUND,
+            sentence("no-ask-of-agent", "this agent has no ask {ref}", ref=id_to_text(ask)),
+        )
+    return ask

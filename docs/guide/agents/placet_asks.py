@@ -49,7 +49,10 @@ def verdict_on(agent: str, key: str, action: str, args: dict[str, Any]) -> dict[
     )
     if ask["state"] in ("pending", "deferred", "disputed"):
         return None
-    use = _send(f"/v1/asks/{ask['ask_id']}/use", {"args_hash": ask["args_hash"], "execution_id": key})
+    use = _send(
+        f"/v1/asks/{ask['ask_id']}/use",
+        {"agent": agent, "args_hash": ask["args_hash"], "execution_id": key},
+    )
     if use["result"] == "granted":
         return {"allowed": True, "args": use["args"]}
     reason = (ask["verdict"] or {}).get("reason") or f"it is {ask['state']}"

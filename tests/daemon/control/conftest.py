@@ -47,13 +47,14 @@ class Api:
     def __init__(self, folder: Path, extra: list[Route]) -> None:
         self.path = folder / "control.sock"
         self.floor = 0
+        self.now_ms = START_MS
         self.folder = folder
         fleet = Fleet(folder)
         self.store = StoreThreads(
             Store.open(
                 folder / "placet.db",
                 signer=Signer(bytes(32)),
-                now_ms=lambda: START_MS,
+                now_ms=lambda: self.now_ms,
                 randomness=fleet.randomness,
             )
         )

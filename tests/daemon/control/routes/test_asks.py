@@ -53,7 +53,7 @@ async def asked(api: Api) -> dict[str, Any]:
 
 
 async def use(api: Api, ask: dict[str, Any], execution: str) -> str:
-    body = {"args_hash": ask["args_hash"], "execution_id": execution}
+    body = {"agent": ask["agent_id"], "args_hash": ask["args_hash"], "execution_id": execution}
     answer = await api.ask("POST", f"/v1/asks/{ask['ask_id']}/use", body)
     assert answer.status == 200, answer.json
     return str(answer.json["result"])
@@ -83,7 +83,8 @@ async def test_of_clients_that_use_a_permission_at_once_one_may(api: Api):
 
 async def test_what_was_taken_back_is_not_used(api: Api):
     ask = await asked(api)
-    withdrawn = await api.ask("POST", f"/v1/asks/{ask['ask_id']}/withdraw", {"reason": "done by hand"})
+    body = {"agent": ask["agent_id"], "reason": "done by hand"}
+    withdrawn = await api.ask("POST", f"/v1/asks/{ask['ask_id']}/withdraw", body)
     assert withdrawn.json["state"] == "withdrawn"
     assert await use(api, ask, "run") == "withdrawn"
 
@@ -91,6 +92,8 @@ async def test_what_was_taken_back_is_not_used(api: Api):
 async def test_what_no_agent_asks_is_refused(api: Api):
     ask = await asked(api)
     path = f"/v1/asks/{ask['ask_id']}/use"
-    assert (await api.ask("POST", path, {"args_hash": "xyz", "execution_id": "run"})).status in (400, 422)
-    body = {"args_hash": ask["args_hash"], "execution_id": "run"}
+    agent = ask["agent_id"]
+    malformed = {"agent": agent, "args_hash": "xyz", "execution_id": "run"}
+    assert (await api.ask("POST", path, malformed)).status in (400, 422)
+    body = {"agent": agent, "args_hash": ask["args_hash"], "execution_id": "run"}
     assert (await api.ask("POST", "/v1/asks/0123456789abcdef/use", body)).status == 404
