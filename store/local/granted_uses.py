@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from store.snapshot import Snapshot
 from store.transaction import Transaction
-from syncproto.ids import EntityId
+from syncproto.ids import EntityId, ReplicaId
 
 
 class GrantedUse(NamedTuple):
@@ -25,6 +25,12 @@ def granted_use(snapshot: Snapshot, ask: EntityId) -> GrantedUse | None:
         (ask, snapshot.replica),
     ).fetchone()
     return None if row is None else GrantedUse(*row)
+
+
+def granted_uses(snapshot: Snapshot) -> list[tuple[EntityId, ReplicaId]]:
+    """Return the asks whose uses this store granted, each with the replica that it wrote as."""
+    rows: Any = snapshot.db.execute("SELECT ask, replica FROM granted_use ORDER BY ask, replica")
+    return [(EntityId(ask), ReplicaId(replica)) for ask, replica in rows]
 
 
 def record_granted_use(tx: Transaction, ask: EntityId, use: GrantedUse) -> None:

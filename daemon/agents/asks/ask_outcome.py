@@ -7,7 +7,15 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from daemon.agents.asks.ask_record import Ask, Grant, grant_on, is_hindered, is_withdrawn, refusal_on
+from daemon.agents.asks.ask_record import (
+    Ask,
+    Grant,
+    genuine_use,
+    grant_on,
+    is_hindered,
+    is_withdrawn,
+    refusal_on,
+)
 from daemon.agents.asks.standing_permission import rule_behind
 from daemon.agents.asks.use_rule import Permission, UsedBy
 from daemon.agents.standing.rule_record import StandingRule
@@ -68,7 +76,6 @@ def permission_of(snapshot: Snapshot, ask: Ask) -> Permission:
     """Return what the rule of use needs to know of an ask, as this device knows it."""
     decisions = snapshot.decisions_on(ask.id)
     outcome = outcome_of(snapshot, ask, decisions)
-    used = granted_use(snapshot, ask.id)
     return Permission(
         asked_here=ask.home == snapshot.device and ask.replica == snapshot.replica,
         status=outcome.status,
@@ -76,5 +83,21 @@ def permission_of(snapshot: Snapshot, ask: Ask) -> Permission:
         not_after_ms=outcome.not_after_ms,
         is_withdrawn=is_withdrawn(decisions),
         is_hindered=is_hindered(snapshot, ask),
-        used_by=None if used is None else UsedBy(used.execution, used.args_hash),
+        used_by=_earlier_use(snapshot, ask),
+    )
+
+
+def _earlier_use(snapshot: Snapshot, ask: Ask) -> UsedBy | None:
+    """Return the use that was granted, by the row of this store or by its commit; None without both.
+
+    Either is enough: they are written in one transaction, and a file that lost one has been meddled with.
+    """
+    row, use = granted_use(snapshot, ask.id), genuine_use(snapshot, ask)
+    if row is not None:
+        return UsedBy(row.execution, row.args_hash)
+    if use is None:
+        return None
+    execution, args_hash = use.fields.get("execution_id"), use.fields.get("args_hash")
+    return UsedBy(
+        execution if isinstance(execution, str) else "", args_hash if isinstance(args_hash, bytes) else b""
     )

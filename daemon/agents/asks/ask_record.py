@@ -187,12 +187,19 @@ def _hash_or_none(name: str, args: dict[str, Any], replica: ReplicaId) -> bytes 
 
 
 def genuine_use(snapshot: Snapshot, ask: Ask) -> SignedWrite | None:
-    """Return what tells of the use of an ask; None without a use, or if its home device did not sign it.
+    """Return what tells of the first use of an ask; None if its home device signed none."""
+    return next(iter(genuine_uses(snapshot, ask)), None)
 
-    It need not create its entity: another member can write to the id before.
+
+def genuine_uses(snapshot: Snapshot, ask: Ask) -> list[SignedWrite]:
+    """Return what tells of the uses of an ask, the earliest first, in the same order on every device.
+
+    There are several only if the whole disk of the home device was put back after the first, unnoticed. None
+    need create its entity: another member can write to the id before.
     """
     writes = signed_writes(snapshot, use_id(ask.id, ask.replica))
-    return next((write for write in writes if is_use_of(ask, write)), None)
+    uses = [write for write in writes if is_use_of(ask, write)]
+    return sorted(uses, key=lambda use: (use.stamp_ms, use.n, use.head))
 
 
 def is_use_of(ask: Ask, write: SignedWrite) -> bool:

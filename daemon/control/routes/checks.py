@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from daemon.agents.running.remote_model import RemoteModel
 from daemon.clock import Clock, ClockWatch
-from daemon.control.health import connections, mailbox_checks, remote_model, this_device
+from daemon.control.health import connections, mailbox_checks, permissions, remote_model, this_device
 from daemon.control.health.check import Check
 from daemon.control.route import AsyncHandler, Call, Nothing, Route
 from daemon.disk import DiskFloor
@@ -78,6 +78,7 @@ class CheckRoutes:
                     *this_device.check_failed_agents(snapshot),
                     *this_device.check_presence(snapshot),
                     *this_device.check_decisions(snapshot),
+                    *permissions.check_permissions(snapshot),
                     *this_device.check_peer_states(snapshot, differing),
                     *this_device.check_forked_devices(snapshot),
                     *this_device.check_cloned_keys(snapshot, twins, said_by),
