@@ -18,11 +18,13 @@ from tests.support.pseudo_terminal import terminal
 from tests.support.source_tree import text_of
 
 _BLOCK = re.compile(r"^```(sh|sh phone)?\n(.*?)^```", re.MULTILINE | re.DOTALL)
-_PLACET = re.compile(r"^placet |\| placet |^curl ", re.MULTILINE)
+PLACET_LINE = re.compile(r"^placet |\| placet |^curl ", re.MULTILINE)
 # They would change this machine; tests/systemd and tests/e2e/networks run them.
 _INSTALLS = ("placet service install", "placet service uninstall", "systemctl ", "make ", "pipx ", "git ")
 # They run until somebody ends them.
 _STAYS = ("placet up", "placet events", "placet log --follow")
+# Folders of a person, for which the story has one of its own.
+_PLACES = ("/media/stick", "~/Sync")
 _PROPOSALS = ("3f9a", "71c2", "b01d", "c4d8")
 TODO_MD = """\
 # Prepare the release
@@ -54,7 +56,9 @@ class Story:
     def tell(self, name: str, text: str) -> None:
         """Run a line on a device, and fail unless it does what it says."""
         device = self.device(name)
-        line = self._with_real_ids(device, text).replace("/media/stick", str(self.folder))
+        line = self._with_real_ids(device, text)
+        for place in _PLACES:
+            line = line.replace(place, str(self.folder))
         if line.startswith((*_INSTALLS, *_STAYS)):
             self._exists(device, line)
         elif line == "placet review":
@@ -143,8 +147,8 @@ class Story:
             self.invitation.stdout.close()
 
 
-def shell(device: Device, line: str, folder: Path) -> CommandResult:
-    """Run a line as somebody types it, in a folder."""
+def shell(device: Device, line: str, folder: Path, *, typed: str | None = None) -> CommandResult:
+    """Run a line as somebody types it, in a folder; `typed` is what it reads from a pipe."""
     path = f"{PLACET.parent}:{device.environment['PATH']}"
     # Without a desktop, `placet web` prints what it would open.
     desktop = {"DISPLAY": "", "WAYLAND_DISPLAY": ""}
@@ -152,7 +156,8 @@ def shell(device: Device, line: str, folder: Path) -> CommandResult:
         ["bash", "-c", line],
         env=device.environment | desktop | {"PATH": path, "EDITOR": "true"},
         cwd=folder,
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.DEVNULL if typed is None else None,
+        input=typed,
         capture_output=True,
         text=True,
         timeout=LIMIT_S,
@@ -162,16 +167,21 @@ def shell(device: Device, line: str, folder: Path) -> CommandResult:
 
 
 def lines_of(document: Path) -> Iterator[tuple[str, str]]:
-    """Yield (device, command) of a document's blocks, without comments; lines that go on are joined."""
+    """Yield (device, command) of a document's blocks that are run."""
     for kind, block in _BLOCK.findall(text_of(document)):
-        if not _PLACET.search(block):
-            continue
-        for line in block.replace("\\\n", " ").splitlines():
-            command = re.sub(r"(^|\s{2,})#.*", "", line).rstrip()
-            if command:
+        if PLACET_LINE.search(block):
+            for command in commands_in(block):
                 yield "phone" if kind.endswith("phone") else "laptop", command
+
+
+def commands_in(block: str) -> Iterator[str]:
+    """Yield the commands of a block, without comments; lines that go on are joined."""
+    for line in block.replace("\\\n", " ").splitlines():
+        command = re.sub(r"(^|\s{2,})#.*", "", line).rstrip()
+        if command:
+            yield command
 
 
 def has_commands(document: Path) -> bool:
     """Return whether a document shows commands; pictures and layouts of files are fenced too."""
-    return any(_PLACET.search(block) for _, block in _BLOCK.findall(text_of(document)))
+    return any(PLACET_LINE.search(block) for _, block in _BLOCK.findall(text_of(document)))

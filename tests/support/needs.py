@@ -113,6 +113,7 @@ _ALL = (
     _program("systemd-analyze", "systemd"),
     _program("task", "taskwarrior"),
     _program("man", "man-db"),
+    _program("syncthing"),
     Need("nats-server", "the program nats-server (Debian's package of that name) and nats-py", _no_nats),
 )
 NEEDS = {need.name: need for need in _ALL}
