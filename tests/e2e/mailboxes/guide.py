@@ -81,4 +81,6 @@ def join_apart(inviter: Device, newcomer: Device, join: Callable[[], object]) ->
 def assert_never_linked(*devices: Device) -> None:
     """Fail if there was ever a link between devices."""
     for device in devices:
+        assert not any(listed["connected"] for listed in device.do("devices") if not listed["this"])
+        # The end of each link is logged.
         assert "link" not in (device.home.parent / f"{device.name}.log").read_text("utf-8", "replace")
