@@ -72,7 +72,7 @@ from daemon.web.review import review_routes
 from daemon.web.rules import rule_routes
 from daemon.web.server import PageServer
 from daemon.web.services import PageServices
-from daemon.web.tasks import task_routes
+from daemon.web.tasks import list_routes, new_task_routes, task_routes
 from store.sentence import Sentence, foreign_text, sentence
 from store.store import Store
 from store.threads import StoreThreads
@@ -216,7 +216,9 @@ class Daemon:
         routes = [
             *devices_routes.routes(services, self._peers, self._checks().list_findings),
             *pairing_routes.routes(services, self._peers),
-            *task_routes.routes(services, self._human_input(), *self._on_new_task()),
+            *list_routes.routes(services, self._human_input()),
+            *new_task_routes.routes(services, self._human_input(), *self._on_new_task()),
+            *task_routes.routes(services, self._human_input()),
             *import_routes.routes(services, self._imports),
             *review_routes.routes(services, self._human_input()),
             *first_run_routes.routes(services, self._scheduler, self._settings.model.kind),

@@ -4,13 +4,17 @@ Never shows what is out of sight unless it is asked for, whichever of its parent
 """
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Annotated, NamedTuple
 
 from msgspec import Meta, Struct
 
+from daemon.journal.references.task_filters import ResolvedFilter
+from daemon.journal.views.sorted_tasks import TaskOrder, TaskState, sort_states
 from daemon.refusal import usage_error
 from store.fold.entity import Entity
 from store.fold.word_index import CATEGORY_FIELD, LABEL_FIELD_PREFIX, searchable_fields
+from store.queries import projections
 from store.queries.word_search import SearchTerm, Snippet, WordSearch
 from store.sentence import sentence
 from store.snapshot import Snapshot
@@ -74,12 +78,7 @@ def search_tasks(snapshot: Snapshot, query: str, *, removed: bool, after: int, l
     `removed` looks among what is out of sight too. Raises Refused (usage) for a query without a word.
     """
     finder = WordSearch(snapshot)
-    terms = finder.parse_query(query)
-    if all(term.excluded for term in terms):
-        raise usage_error(
-            sentence("nothing-to-search", "nothing to search for in {query!r}", query=query[:80]),
-            _WORDS_MISSING,
-        )
+    terms = _terms(finder, query)
     words = _Words(snapshot, finder, terms)
     hits_by_task: dict[EntityId, tuple[_Hit, list[Place]]] = {}
     looked_at, more = 0, False
@@ -95,6 +94,47 @@ def search_tasks(snapshot: Snapshot, query: str, *, removed: bool, after: int, l
                 places += words.places(hit)
     tasks_found = [_found_task(hit.task, places[:PLACES_MAX]) for hit, places in hits_by_task.values()]
     return Found(tasks_found, after + looked_at if more else None)
+
+
+def found_states(
+    snapshot: Snapshot, query: str, order: TaskOrder, *, wanted: ResolvedFilter | None, count: int
+) -> list[TaskState]:
+    """Return the states of the first `count` tasks in sight in which words are found; see `search_tasks`.
+
+    In the order of their making the best come first. With another order, or a filter, they are those of the
+    MATCHES_SEARCHED_MAX best places.
+    """
+    is_narrowed = wanted is not None or order is not TaskOrder.MADE
+    tasks = _matching_tasks(snapshot, query, MATCHES_SEARCHED_MAX if is_narrowed else count)
+    state_by_task = projections.states_of(snapshot, tasks)
+    states = [
+        (task, state_by_task[task])
+        for task in tasks
+        if wanted is None or wanted.matches(projections.winning_values(state_by_task[task]))
+    ]
+    return sort_states(states, order)[:count]
+
+
+def _matching_tasks(snapshot: Snapshot, query: str, limit: int) -> list[EntityId]:
+    finder = WordSearch(snapshot)
+    tasks: dict[EntityId, None] = {}
+    matches = finder.matching_ids(_terms(finder, query), 0)
+    for hit in _hits(snapshot, islice(matches, MATCHES_SEARCHED_MAX)):
+        if hit is not None and not hit.removed:
+            tasks[hit.task.id] = None
+        if len(tasks) >= limit:
+            break
+    return list(tasks)
+
+
+def _terms(finder: WordSearch, query: str) -> list[SearchTerm]:
+    terms = finder.parse_query(query)
+    if all(term.excluded for term in terms):
+        raise usage_error(
+            sentence("nothing-to-search", "nothing to search for in {query!r}", query=query[:80]),
+            _WORDS_MISSING,
+        )
+    return terms
 
 
 def _found_task(task: Entity, places: list[Place]) -> FoundTask:

@@ -22,7 +22,8 @@ async def page_answer(
     `after` is the feed position from which on the page follows changes: read before what it shows.
     """
     now_ms = services.now_ms()
-    counts = await services.store.read(lambda snapshot: _counts(snapshot, now_ms))
+    is_counted = {"waiting_count", "asks_count"} <= values.keys()
+    counts = {} if is_counted else await services.store.read(lambda snapshot: _counts(snapshot, now_ms))
     text = services.renderer.render(template, **{**counts, **values})
     response = web.Response(status=status, text=text, content_type="text/html", charset="utf-8")
     response.enable_compression()

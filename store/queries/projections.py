@@ -22,6 +22,16 @@ def winning_values(state: bytes) -> dict[str, Any]:
     return {name: parts[1] for name, parts in _decoder.decode(state)[7].items()}
 
 
+def states_of(snapshot: Snapshot, entities: Sequence[EntityId]) -> dict[EntityId, bytes]:
+    """Return the states of these entities, by id; nothing of one that is not held."""
+    if not entities:
+        return {}
+    rows: Any = snapshot.db.execute(
+        "SELECT id, state FROM entity WHERE id IN carray(?)", (apsw.carray(tuple(entities)),)
+    )
+    return dict(rows)
+
+
 def checklist_items_of(
     snapshot: Snapshot, tasks: Sequence[EntityId]
 ) -> Iterator[tuple[EntityId, dict[str, Any]]]:

@@ -161,8 +161,8 @@ def test_what_is_said_of_a_decision_names_no_flag_of_the_command_line():
     """Old: the page said "--force applies it anyway" above a button that applies it."""
     for path in catalogs.DAEMON_MODULES:
         if "deciding" in path.parts:
-            for found in catalogs.sentences_in(path.read_text(encoding="utf-8")):
-                assert "--force" not in str(found.words), path
+            for message in catalogs.sentences_in(path.read_text(encoding="utf-8")):
+                assert "--force" not in str(message.words), path
 
 
 def test_no_id_belongs_to_two_templates():

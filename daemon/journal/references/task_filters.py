@@ -5,6 +5,7 @@ Never takes a name that nothing has for a list that is empty: what was mistyped 
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import date, timedelta
 from typing import Annotated, Any, Final
 
 from msgspec import Meta, Struct
@@ -12,7 +13,7 @@ from msgspec import Meta, Struct
 from daemon.journal.fields import validation
 from daemon.journal.references import names
 from daemon.journal.references.names import TASK_LABELS, NamedKind
-from daemon.refusal import usage_error
+from daemon.refusal import one_of, usage_error
 from daemon.text_comparison import comparison_key
 from store.sentence import sentence
 from store.snapshot import Snapshot
@@ -20,6 +21,8 @@ from syncproto.ids import EntityId, id_to_text
 
 WITHOUT_ANY: Final = "none"
 _OPEN: Final = "OPEN"
+_FIRST_DAY: Final = "0"
+"""A text before that of any day, and after that of none."""
 
 
 class TaskFilter(Struct, frozen=True, forbid_unknown_fields=True):
@@ -30,20 +33,22 @@ class TaskFilter(Struct, frozen=True, forbid_unknown_fields=True):
     status: Annotated[str, Meta(description="One, or several with commas; closed ones are listed too.")] = ""
     priority: Annotated[str, Meta(description="One, or several with commas.")] = ""
     due_before: Annotated[str, Meta(description="Due before this day: YYYY-MM-DD, or words.")] = ""
+    due: Annotated[str, Meta(description="overdue, today, week (what is left of it), or none.")] = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ResolvedFilter:
     """The parsed filter. A part is None if it was left empty; its ids are empty if it asks for none.
 
-    `labels` are fields of a task, `categories` ids; `known` holds those in sight.
+    `labels` are fields of a task, `categories` ids; `known` holds those in sight. `due` are the first day and
+    the one after the last, compared as texts: a task without a day has the text "".
     """
 
     labels: frozenset[str] | None
     categories: frozenset[EntityId] | None
     statuses: frozenset[str] | None
     priorities: frozenset[str] | None
-    due_before: str | None
+    due: tuple[str, str] | None
     known: frozenset[object]
 
     @property
@@ -53,17 +58,19 @@ class ResolvedFilter:
 
     def matches(self, task: Mapping[str, Any]) -> bool:
         """Say whether a task with these winning values is asked for."""
-        due = task.get("due")
         return (
             (self.statuses is None or (task.get("status") or _OPEN) in self.statuses)
             and (
                 self.priorities is None
                 or (task.get("priority") or validation.PRIORITY_DEFAULT) in self.priorities
             )
-            and (self.due_before is None or (isinstance(due, str) and "" < due < self.due_before))
+            and self._is_due(task.get("due"))
             and self._has_category(task)
             and self._has_label(task)
         )
+
+    def _is_due(self, due: object) -> bool:
+        return self.due is None or self.due[0] <= (due if isinstance(due, str) else "") < self.due[1]
 
     def _has_category(self, task: Mapping[str, Any]) -> bool:
         category = task.get("category_id")
@@ -86,13 +93,7 @@ def resolve_filter(
 
     `read_day` reads a day as a person types it, None for words that mean none.
     """
-    if not (
-        task_filter.label
-        or task_filter.category
-        or task_filter.status
-        or task_filter.priority
-        or task_filter.due_before
-    ):
+    if task_filter == TaskFilter():
         return None
     labels, categories = (
         _ids_named(snapshot, "label", task_filter.label),
@@ -108,7 +109,7 @@ def resolve_filter(
         categories=categories,
         statuses=_check_each(task_filter.status, validation.checked_status),
         priorities=_check_each(task_filter.priority, validation.checked_priority),
-        due_before=_day(task_filter.due_before, read_day),
+        due=_days(task_filter, read_day),
         known=frozenset(known_ids),
     )
 
@@ -130,6 +131,28 @@ def _ids_named(snapshot: Snapshot, kind: NamedKind, ref: str) -> frozenset[Entit
 def _check_each(text: str, check: Callable[[str], str]) -> frozenset[str] | None:
     parts = [part for part in text.split(",") if part.strip()]
     return frozenset(check(part) for part in parts) if parts else None
+
+
+def _days(task_filter: TaskFilter, read_day: Callable[[str], str | None]) -> tuple[str, str] | None:
+    """Return the days on which tasks are due that are asked for; None if that does not matter."""
+    before = _day(task_filter.due_before, read_day)
+    if not task_filter.due:
+        return None if before is None else (_FIRST_DAY, before)
+    today = date.fromisoformat(read_day("today") or "")
+    tomorrow, monday = today + timedelta(1), today + timedelta(7 - today.weekday())
+    days_by_word = {
+        "overdue": (_FIRST_DAY, today.isoformat()),
+        "today": (today.isoformat(), tomorrow.isoformat()),
+        "week": (today.isoformat(), monday.isoformat()),
+        WITHOUT_ANY: ("", _FIRST_DAY),
+    }
+    if task_filter.due not in days_by_word:
+        raise usage_error(
+            sentence("unknown-due", "no tasks are due {words!r}", words=task_filter.due[:80]),
+            one_of(days_by_word),
+        )
+    first, beyond = days_by_word[task_filter.due]
+    return first, min(beyond, before or beyond)
 
 
 def _day(words: str, read_day: Callable[[str], str | None]) -> str | None:

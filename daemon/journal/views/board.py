@@ -8,7 +8,7 @@ from msgspec import Struct
 from daemon.journal.fields.validation import CLOSED, STATUSES
 from daemon.journal.views.lookup import clock_json
 from daemon.journal.views.structures import ClockJson
-from daemon.journal.views.task_lines import PAGE_MAX, TaskLine, task_lines_of
+from daemon.journal.views.task_lines import TaskLine, task_lines_of, task_states
 from store.queries import projections
 from store.snapshot import Snapshot
 from syncproto.ids import EntityId
@@ -33,20 +33,13 @@ def read_board(snapshot: Snapshot, *, closed: bool, shown_max: int) -> list[Boar
     """Return a column per status, in the order of work; `closed` adds the statuses of finished tasks."""
     statuses = [status for status in STATUSES if closed or status not in CLOSED]
     by_status: dict[str, list[tuple[str, int, EntityId, bytes]]] = {status: [] for status in statuses}
-    after, place = None, 0
-    while True:
-        rows = snapshot.states_by_creation("task", removed=False, closed=closed, after=after, limit=PAGE_MAX)
-        for task, state in rows:
-            values = projections.winning_values(state)
-            status, due = values.get("status"), values.get("due")
-            column = by_status.get(status) if isinstance(status, str) else None
-            if column is not None:
-                place += 1
-                # A task without a due date comes after all that have one.
-                column.append((due if isinstance(due, str) and due else "~", place, task, state))
-        if len(rows) < PAGE_MAX:
-            break
-        after = rows[-1][0]
+    for place, (task, state) in enumerate(task_states(snapshot, closed=closed)):
+        values = projections.winning_values(state)
+        status, due = values.get("status"), values.get("due")
+        column = by_status.get(status) if isinstance(status, str) else None
+        if column is not None:
+            # A task without a due date comes after all that have one.
+            column.append((due if isinstance(due, str) and due else "~", place, task, state))
     return [_column(snapshot, status, column, shown_max) for status, column in by_status.items()]
 
 

@@ -3,6 +3,8 @@
 Never reads more of a task than its line shows.
 """
 
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from msgspec import Struct
@@ -82,15 +84,22 @@ def task_states_page(
         return snapshot.states_by_creation(
             "task", removed=removed, closed=includes_closed, after=begin, limit=limit
         )
-    states: list[tuple[EntityId, bytes]] = []
+    rows = task_states(snapshot, closed=includes_closed, removed=removed, after=begin)
+    return list(islice((row for row in rows if wanted.matches(projections.winning_values(row[1]))), limit))
+
+
+def task_states(
+    snapshot: Snapshot, *, closed: bool, removed: bool = False, after: EntityId | None = None
+) -> Iterator[tuple[EntityId, bytes]]:
+    """Yield the states of tasks in order of their making, some hundred at a time; see `task_lines_page`."""
     while True:
         rows = snapshot.states_by_creation(
-            "task", removed=removed, closed=includes_closed, after=begin, limit=PAGE_MAX
+            "task", removed=removed, closed=closed, after=after, limit=PAGE_MAX
         )
-        states += [row for row in rows if wanted.matches(projections.winning_values(row[1]))]
-        if len(rows) < PAGE_MAX or len(states) >= limit:
-            return states[:limit]
-        begin = rows[-1][0]
+        yield from rows
+        if len(rows) < PAGE_MAX:
+            return
+        after = rows[-1][0]
 
 
 def page_start(snapshot: Snapshot, after: str | None) -> EntityId | None:

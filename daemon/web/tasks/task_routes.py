@@ -1,9 +1,8 @@
-"""The routes of the tasks: a list with a search, one task with what a person does to it, and a new task.
+"""The routes of one task: what waits on it, what it holds, and what a person does to it.
 
 Never changes anything on a GET. A form that is refused is shown again with what was typed.
 """
 
-from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -14,15 +13,14 @@ from multidict import MultiDictProxy
 
 from daemon.agents.person import inbox
 from daemon.cli.wording import terms
-from daemon.journal import checklist_items, conflicts, entries, search, tasks
+from daemon.journal import checklist_items, conflicts, entries, tasks
 from daemon.journal.checklist_items import ItemEdit
 from daemon.journal.conflicts import Keep
 from daemon.journal.entries import NewEntry
 from daemon.journal.fields.validation import STATUSES
 from daemon.journal.human_input import HumanInput
-from daemon.journal.tasks import NewTask, TaskEdit
+from daemon.journal.tasks import TaskEdit
 from daemon.journal.views.structures import ClockJson, Conflict, Task
-from daemon.journal.views.task_lines import TaskLine, task_lines_page
 from daemon.refusal import Refused
 from daemon.web.card.item_rows import card_of
 from daemon.web.card.verdict_form import decide_form
@@ -30,114 +28,27 @@ from daemon.web.forms import read_form, refuse_form
 from daemon.web.page_answer import page_answer
 from daemon.web.refusals import refusal_words, shortfall_words
 from daemon.web.services import PageServices
-from daemon.web.tasks.task_rows import page_of_task, row_of_line
+from daemon.web.tasks.task_rows import page_of_task
 from store.snapshot import Snapshot
 from store.transaction import Transaction
-from syncproto.ids import EntityId, id_from_text
+from syncproto.ids import id_from_text
 
 PATH: Final = "/tasks"
-NEW_PATH: Final = "/tasks/new"
-SHOWN_MAX: Final = 100
 CARDS_MAX: Final = 20
 CONFLICTS_MAX: Final = 50
 _TASK: Final = "{task:[0-9a-f]{32}}"
 
-OnNewTask = Callable[[Transaction, EntityId], None]
 
-
-def routes(
-    services: PageServices, human_input: HumanInput, on_new_task: OnNewTask | None = None
-) -> list[web.RouteDef]:
-    """Return the routes of this room. `human_input` reads the days and lengths that people type."""
-    room = _Tasks(services, human_input, on_new_task)
-    return [
-        web.get(PATH, room.show_list),
-        web.get(NEW_PATH, room.show_form),
-        web.post(NEW_PATH, room.make),
-        web.get(f"{PATH}/{_TASK}", room.show),
-        web.post(f"{PATH}/{_TASK}", room.act),
-    ]
+def routes(services: PageServices, human_input: HumanInput) -> list[web.RouteDef]:
+    """Return the routes of a task. `human_input` reads the days and lengths that people type."""
+    room = _Tasks(services, human_input)
+    return [web.get(f"{PATH}/{_TASK}", room.show), web.post(f"{PATH}/{_TASK}", room.act)]
 
 
 class _Tasks:
-    def __init__(
-        self, services: PageServices, human_input: HumanInput, on_new_task: OnNewTask | None
-    ) -> None:
+    def __init__(self, services: PageServices, human_input: HumanInput) -> None:
         self._services = services
         self._typed = human_input
-        self._on_new_task = on_new_task
-
-    # -- the list -------------------------------------------------------------------------------------
-
-    async def show_list(self, request: web.Request) -> web.Response:
-        """Show a page of tasks, or those in which words were found."""
-        query, closed = request.query.get("q", "").strip(), request.query.get("all") == "yes"
-        after, place = self._services.store.feed_end, request.query.get("after", "")
-        fault, more = "", ""
-        try:
-            if query:
-                lines = await self._services.store.read(lambda snapshot: _matching_tasks(snapshot, query))
-            else:
-                lines = await self._services.store.read(
-                    lambda snapshot: task_lines_page(
-                        snapshot, closed=closed, removed=False, after=place or None, limit=SHOWN_MAX
-                    )
-                )
-                more = lines[-1].id if len(lines) == SHOWN_MAX else ""
-        except Refused as refused:
-            lines, fault = [], refusal_words(refused)
-        now_s = self._services.now_ms() / 1000
-        return await self._answer(
-            "tasks/tasks.html",
-            HTTPStatus.OK,
-            after=after,
-            fault=fault,
-            rows=[row_of_line(line, now_s) for line in lines],
-            query=query,
-            closed=closed,
-            more=more,
-        )
-
-    # -- a new task -----------------------------------------------------------------------------------
-
-    async def show_form(self, request: web.Request) -> web.Response:
-        del request
-        return await self._form({}, "")
-
-    async def make(self, request: web.Request) -> web.Response:
-        """Make a task of what was typed, and show it."""
-        form = await read_form(request)
-        fault = shortfall_words(self._services)
-        if not fault:
-            try:
-                task = await self._services.store.write(lambda tx: self._add(tx, form))
-            except Refused as refused:
-                fault = refusal_words(refused)
-            else:
-                return _redirect(task.id)
-        return await self._form(form, fault)
-
-    def _add(self, tx: Transaction, form: MultiDictProxy[str]) -> Task:
-        new = NewTask(
-            title=form.get("title", ""),
-            due=form.get("due", "").strip() or None,
-            estimate_minutes=form.get("estimate", "").strip() or None,
-        )
-        task = tasks.add(tx, self._typed.read_new_task(new))
-        note = form.get("note", "").strip()
-        if note:
-            entries.add(tx, task.id, NewEntry(note))
-        if self._on_new_task is not None:
-            self._on_new_task(tx, id_from_text(task.id))
-        return task
-
-    async def _form(self, typed: Any, fault: str) -> web.Response:
-        fields = {name: typed.get(name, "") for name in ("title", "due", "estimate", "note")}
-        status = HTTPStatus.CONFLICT if fault else HTTPStatus.OK
-        after = self._services.store.feed_end
-        return await self._answer("tasks/new.html", status, after=after, typed=fields, fault=fault)
-
-    # -- one task -------------------------------------------------------------------------------------
 
     async def show(self, request: web.Request) -> web.Response:
         return await self._page(request.match_info["task"])
@@ -193,27 +104,6 @@ def _read(snapshot: Snapshot, ref: str, now_ms: int) -> tuple[Task, list[inbox.I
     task = tasks.show(snapshot, ref)
     disputes = conflicts.list_conflicts(snapshot, ref)[:CONFLICTS_MAX]
     return task, inbox.list_cards(snapshot, now_ms, id_from_text(task.id)), disputes
-
-
-def _matching_tasks(snapshot: Snapshot, query: str) -> list[TaskLine]:
-    """Return the tasks in which words are, the best first, as lines of the list."""
-    page = search.search_tasks(snapshot, query, removed=False, after=0, limit=search.LIMIT_DEFAULT)
-    shown = [tasks.show(snapshot, task.id) for task in page.tasks]
-    return [
-        TaskLine(
-            task.id,
-            task.title,
-            task.status,
-            task.priority,
-            task.due,
-            task.estimate_minutes,
-            task.labels,
-            task.label_colors,
-            task.category,
-            task.checklist_progress,
-        )
-        for task in shown
-    ]
 
 
 def _change(tx: Transaction, ref: str, form: MultiDictProxy[str], typed: HumanInput) -> None:

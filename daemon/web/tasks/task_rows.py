@@ -1,4 +1,4 @@
-"""Tasks in words, for the templates: a line of the list, and one task with its notes and checklists.
+"""One task in words, for the templates, with its notes and checklists.
 
 Never cuts a note: the journal's views bound what they show, and count the rest.
 """
@@ -15,19 +15,6 @@ from daemon.cli.wording.dates import due_words, duration_words, relative_time
 from daemon.cli.wording.sentences import answer_words
 from daemon.cli.wording.values import author_words, field_words, value_words
 from daemon.journal.views.structures import Checklist, Conflict, ConflictVersion, Entry, Task
-from daemon.journal.views.task_lines import TaskLine
-
-
-@dataclass(frozen=True, slots=True)
-class TaskRow:
-    """A task in the list: `facts` are due date, length and progress in words."""
-
-    id: str
-    title: str
-    status: str
-    is_late: bool
-    facts: list[str]
-    labels: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,26 +85,6 @@ class TaskPage:
     agent_id: str | None
     base: str
     conflicts: list[ConflictRow]
-
-
-def row_of_line(line: TaskLine, now_s: float) -> TaskRow:
-    """Return a line of the list in words."""
-    due, days = due_words(line.due, now_s)
-    progress = line.checklist_progress
-    facts = [
-        _("due {day}").format(day=due) if due else "",
-        duration_words(line.estimate_minutes) if line.estimate_minutes else "",
-        f"{progress.completed}/{progress.total}" if progress.total else "",
-        line.category or "",
-    ]
-    return TaskRow(
-        id=line.id,
-        title=line.title,
-        status=terms.task_status(line.status),
-        is_late=days is not None and days < 0,
-        facts=[fact for fact in facts if fact],
-        labels=line.labels,
-    )
 
 
 def page_of_task(task: Task, conflicts: list[Conflict], now_s: float) -> TaskPage:

@@ -3,6 +3,7 @@
 Never runs a script: tests/e2e/test_page_tasks.py does.
 """
 
+import html
 import re
 from collections.abc import AsyncIterator
 from datetime import UTC
@@ -13,13 +14,14 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from daemon.agents.person import lifecycle
 from daemon.disk import DiskFloor
 from daemon.journal import tasks as task_use_cases
 from daemon.journal.human_input import HumanInput
 from daemon.journal.tasks import TaskEdit
-from daemon.web.tasks import task_routes
+from daemon.web.tasks import list_routes, new_task_routes, task_routes
 from store.transaction import EntityWrite, Transaction
-from syncproto.ids import EntityId, id_to_text
+from syncproto.ids import EntityId, id_from_text, id_to_text
 from tests.daemon.web.conftest import Page, PageAnswer
 
 
@@ -32,7 +34,11 @@ class TaskPage(Page):
 
     def more_routes(self) -> list[web.RouteDef]:
         human_input = HumanInput(self.now_ms, UTC, "en")
-        return task_routes.routes(self.services, human_input, lambda _tx, task: self.made.append(task))
+        return [
+            *list_routes.routes(self.services, human_input),
+            *new_task_routes.routes(self.services, human_input, lambda _tx, task: self.made.append(task)),
+            *task_routes.routes(self.services, human_input),
+        ]
 
     async def task(self, **fields: Any) -> str:
         def use(tx: Transaction) -> str:
@@ -97,7 +103,7 @@ async def test_what_is_refused_is_said_and_stays_typed(page: TaskPage, wrong: di
 async def test_the_list_shows_open_tasks_a_page_at_a_time_and_finds_words(
     page: TaskPage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(task_routes, "SHOWN_MAX", 2)
+    monkeypatch.setattr(list_routes, "SHOWN_MAX", 2)
     for title in ("Call Ana", "Call the doctor", "Write"):
         await page.task(title=title)
     await page.task(title="Old letter", status="DONE")
@@ -110,6 +116,54 @@ async def test_the_list_shows_open_tasks_a_page_at_a_time_and_finds_words(
     assert ("Call the doctor" in result, "Call Ana" in result) == (True, False)
     assert "Nothing was found" in (await page.ask("/tasks?q=zebra")).text
     assert "refusal" in (await page.ask("/tasks?q=-x")).text
+
+
+async def test_filters_and_the_order_go_along_to_the_next_page_and_into_a_search(
+    page: TaskPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(list_routes, "SHOWN_MAX", 2)
+    for number in range(5):
+        edit = TaskEdit(add_labels=["R&D"], priority="P1" if number % 2 else "P3")
+        ref = await page.task(title=f"Call {number}", due=f"2026-12-0{9 - number}")
+        await page.store.write(partial(task_use_cases.edit, ref=ref, change=edit))
+    await page.task(title="Call nobody")
+
+    async def walk(address: str) -> list[str]:
+        titles: list[str] = []
+        while address:
+            text = (await page.ask(address)).text
+            assert 'class="refusal"' not in text
+            titles += re.findall(r"<bdi>Call (\w+)</bdi></a>", text)
+            more = re.search(r'<p><a href="(/tasks\?[^"]+)">', text)
+            address = html.unescape(more[1]) if more else ""
+        return titles
+
+    assert await walk("/tasks?label=R%26D&sort=due") == ["4", "3", "2", "1", "0"]
+    assert await walk("/tasks?label=R%26D&sort=priority&status=all") == ["3", "1", "4", "2", "0"]
+    assert await walk("/tasks?q=call&sort=due&label=r%26d&priority=P3") == ["4", "2", "0"]
+    assert sorted(await walk("/tasks?q=call")) == ["0", "1", "2", "3", "4", "nobody"]
+    assert await walk("/tasks?due=none") == ["nobody"]
+    text = (await page.ask("/tasks?label=R%26D&sort=due")).text
+    assert '<option value="R&amp;D" selected>' in text
+    assert '<option value="due" selected>' in text
+    # Only what the form offers has an order; another word is no error.
+    assert await walk("/tasks?sort=x&due=none") == ["nobody"]
+    for wrong in ("label=zebra", "due=soon", "after=zebra", "status=x", "priority=P9", "q=call&label=zebra"):
+        assert 'class="refusal"' in (await page.ask(f"/tasks?{wrong}")).text
+
+
+async def test_a_line_shows_when_a_task_is_due_what_waits_on_it_and_its_agent(page: TaskPage) -> None:
+    await page.task(title="Late", due="2020-01-01", estimate_minutes=90, priority="P0")
+    (item,) = await page.propose(("update_task_estimate", {"minutes": 120}))
+    stored = await page.store.read(lambda snapshot: snapshot.item(id_from_text(item)))
+    assert stored is not None
+    task = id_to_text(stored.task)
+    await page.store.write(lambda tx: lifecycle.create_agent(tx, task, "interactive", name="Laura <b>"))
+    text = (await page.ask("/tasks")).text
+    assert re.search(r'<span class="mark red">overdue: [^<]*2020</span>', text)
+    assert "<bdi>P0 · 1 h 30 min</bdi>" in text
+    assert f'<a class="mark" href="/reviews/{task}">1 proposal waits</a>' in text
+    assert "<bdi>Laura &lt;b&gt;</bdi></a>" in text
 
 
 async def test_a_person_writes_notes_ticks_items_and_sets_the_status(page: TaskPage) -> None:

@@ -34,6 +34,17 @@ def test_all_that_hangs_on_a_task_is_found_out_of_sight_included(bench: StoreBen
         assert projections.parts_of_task(snapshot, GONE) == []
 
 
+def test_states_are_told_by_id_and_nothing_of_what_is_not_held(bench: StoreBench) -> None:
+    store = bench.store("a")
+    for task in (TASK, OTHER):
+        put(store, task, "task", title="a task")
+    with store.read() as snapshot:
+        states = projections.states_of(snapshot, [OTHER, GONE])
+        assert list(states) == [OTHER]
+        assert projections.winning_values(states[OTHER]) == {"title": "a task"}
+        assert projections.states_of(snapshot, []) == {}
+
+
 def test_agents_in_sight_are_told_with_all_values_and_whether_their_task_is_in_sight(
     bench: StoreBench,
 ) -> None:

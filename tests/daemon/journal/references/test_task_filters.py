@@ -76,6 +76,10 @@ def titles(
         ({"priority": "P1,P2", "status": "DONE", "label": "home"}, ["DONE", "home"]),
         ({"due_before": "today"}, ["OPEN", "2026-03-19"]),
         ({"due_before": "2026-03-19"}, ["nothing"]),
+        ({"due": "overdue"}, ["OPEN", "2026-03-19"]),
+        ({"due": "overdue", "due_before": "2026-03-19"}, ["nothing"]),
+        ({"due": "none"}, ["OPEN", "None$"]),
+        ({"due": "today"}, ["nothing"]),
         ({"label": "home", "category": "admin", "due_before": TODAY, "priority": "P2"}, None),
     ],
 )
@@ -123,6 +127,7 @@ def test_of_two_labels_with_one_name_both_are_meant(fleet: Fleet, a: Home, b: Ho
         ({"status": "doing"}, RefusalCode.USAGE),
         ({"priority": "P1,P9"}, RefusalCode.USAGE),
         ({"due_before": "whenever"}, RefusalCode.USAGE),
+        ({"due": "whenever"}, RefusalCode.USAGE),
         ({"due_before": "none"}, RefusalCode.USAGE),
     ],
 )

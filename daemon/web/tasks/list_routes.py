@@ -1,0 +1,203 @@
+"""The route of the list of tasks: filters, an order, a search, a page at a time.
+
+Never changes anything: a list is read alone.
+"""
+
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Final, NamedTuple
+from urllib.parse import urlencode
+
+from aiohttp import web
+
+from daemon.agents.asks import ask_views
+from daemon.agents.deciding.waiting_items import list_waiting_items, waiting_count
+from daemon.agents.person.task_agents import agents_of_tasks, waiting_by_task
+from daemon.cli.translation import _
+from daemon.cli.wording import terms
+from daemon.journal import search
+from daemon.journal.fields.validation import PRIORITIES, STATUSES
+from daemon.journal.human_input import HumanInput
+from daemon.journal.references.names import shown_name
+from daemon.journal.references.task_filters import WITHOUT_ANY, ResolvedFilter, TaskFilter, resolve_filter
+from daemon.journal.views.sorted_tasks import TaskOrder, TaskState, sorted_states
+from daemon.journal.views.task_lines import task_lines_of
+from daemon.refusal import Refused
+from daemon.web.page_answer import page_answer
+from daemon.web.refusals import refusal_words
+from daemon.web.services import PageServices
+from daemon.web.tasks.list_rows import TaskRow, row_of_line
+from store.snapshot import Snapshot
+from syncproto.ids import id_from_text, id_to_text
+
+PATH: Final = "/tasks"
+SHOWN_MAX: Final = 100
+EVERY: Final = "all"
+_CHARS_MAX: Final = 500
+_NUMBER_DIGITS_MAX: Final = 6
+
+
+def routes(services: PageServices, human_input: HumanInput) -> list[web.RouteDef]:
+    """Return the route of the list. `human_input` knows the day that it is here."""
+    return [web.get(PATH, _TaskList(services, human_input).show)]
+
+
+class _ListQuery(NamedTuple):
+    """What the address of the list asks for; "" asks for nothing in particular."""
+
+    q: str
+    status: str
+    label: str
+    category: str
+    priority: str
+    due: str
+    sort: str
+    after: str
+
+    def address(self, **changes: str) -> str:
+        """Return the address that asks for this, with changes."""
+        words = {name: value for name, value in self._replace(**changes)._asdict().items() if value}
+        return f"{PATH}?{urlencode(words)}" if words else PATH
+
+
+class _Listed(NamedTuple):
+    """A page of the list. `more` is the `after` of the next page, "" at the end."""
+
+    rows: list[TaskRow]
+    more: str
+    labels: list[str]
+    categories: list[str]
+    counts: dict[str, int]
+
+
+class _TaskList:
+    def __init__(self, services: PageServices, human_input: HumanInput) -> None:
+        self._services = services
+        self._typed = human_input
+
+    async def show(self, request: web.Request) -> web.Response:
+        """Show a page of tasks; what is refused is said above an empty one."""
+        query = _ListQuery(*(request.query.get(name, "").strip()[:_CHARS_MAX] for name in _ListQuery._fields))
+        after, now_ms = self._services.store.feed_end, self._services.now_ms()
+        fault = ""
+        try:
+            listed = await self._services.store.read(
+                lambda snapshot: _read(snapshot, query, now_ms, self._typed.due_day)
+            )
+        except Refused as refused:
+            listed, fault = _Listed([], "", [], [], {}), refusal_words(refused)
+        return await page_answer(
+            self._services,
+            "tasks/tasks.html",
+            HTTPStatus.OK,
+            room="tasks",
+            after=after,
+            fault=fault,
+            rows=listed.rows,
+            query=query,
+            is_narrowed=any(query[1:-1]),
+            selects=_selects(query, listed),
+            more=query.address(after=listed.more) if listed.more else "",
+            **listed.counts,
+        )
+
+
+def _read(
+    snapshot: Snapshot, query: _ListQuery, now_ms: int, read_day: Callable[[str], str | None]
+) -> _Listed:
+    """Read a page of the list. Raises Refused for a filter that names nothing, and for words without any."""
+    status = "" if query.status == EVERY else query.status
+    wanted = resolve_filter(
+        snapshot, TaskFilter(query.label, query.category, status, query.priority, due=query.due), read_day
+    )
+    states, more = _page_found(snapshot, query, wanted) if query.q else _page_of_all(snapshot, query, wanted)
+    waiting = list_waiting_items(snapshot, now_ms)
+    by_task, agents = waiting_by_task(waiting), agents_of_tasks(snapshot, [task for task, _state in states])
+    return _Listed(
+        [
+            row_of_line(line, agents.get(id_from_text(line.id)), by_task.get(line.id, 0), now_ms / 1000)
+            for line in task_lines_of(snapshot, states, removed=False)
+        ],
+        more,
+        _names(snapshot, "label"),
+        _names(snapshot, "category"),
+        {"waiting_count": waiting_count(waiting), "asks_count": ask_views.count_open_asks(snapshot, now_ms)},
+    )
+
+
+def _page_of_all(
+    snapshot: Snapshot, query: _ListQuery, wanted: ResolvedFilter | None
+) -> tuple[list[TaskState], str]:
+    """Return a page of all tasks; the next goes on behind its last task."""
+    states = sorted_states(
+        snapshot,
+        _order(query),
+        closed=query.status == EVERY,
+        after=query.after or None,
+        limit=SHOWN_MAX + 1,
+        wanted=wanted,
+    )
+    return states[:SHOWN_MAX], id_to_text(states[SHOWN_MAX - 1][0]) if len(states) > SHOWN_MAX else ""
+
+
+def _page_found(
+    snapshot: Snapshot, query: _ListQuery, wanted: ResolvedFilter | None
+) -> tuple[list[TaskState], str]:
+    """Return a page of what was found, the best first unless an order is asked for; the next has a number."""
+    start = _number(query.after)
+    states = search.found_states(
+        snapshot, query.q, _order(query), wanted=wanted, count=start + SHOWN_MAX + 1
+    )[start:]
+    return states[:SHOWN_MAX], str(start + SHOWN_MAX) if len(states) > SHOWN_MAX else ""
+
+
+def _order(query: _ListQuery) -> TaskOrder:
+    """Return the order that is asked for; the usual one for a word that names none."""
+    return TaskOrder(query.sort) if query.sort in set(TaskOrder) else TaskOrder.MADE
+
+
+def _number(text: str) -> int:
+    is_number = text.isascii() and text.isdigit() and len(text) <= _NUMBER_DIGITS_MAX
+    return int(text) if is_number else 0
+
+
+def _names(snapshot: Snapshot, kind: str) -> list[str]:
+    return sorted({shown_name(entity) for entity in snapshot.entities(kind)}, key=str.casefold)
+
+
+def _selects(query: _ListQuery, listed: _Listed) -> list[tuple[str, str, list[tuple[str, str]]]]:
+    """Return what the form offers: the name of each field, its words, and its values with theirs."""
+    every, without = ("", _("all")), (WITHOUT_ANY, _("none"))
+    usual = [every] if query.q else [("", _("open ones")), (EVERY, _("all"))]
+    named = [("label", _("Label"), listed.labels), ("category", _("Category"), listed.categories)]
+    return [
+        ("status", _("Status"), [*usual, *((status, terms.task_status(status)) for status in STATUSES)]),
+        ("due", _("Due"), _due_choices()),
+        ("priority", _("Priority"), [every, *((name, name) for name in PRIORITIES)]),
+        *(
+            (field, words, [every, *((name, name) for name in names), without])
+            for field, words, names in named
+            if names
+        ),
+        ("sort", _("In order of"), _order_choices(query)),
+    ]
+
+
+def _due_choices() -> list[tuple[str, str]]:
+    return [
+        ("", _("any day")),
+        ("overdue", _("overdue")),
+        ("today", _("today")),
+        ("week", _("this week")),
+        (WITHOUT_ANY, _("no due date")),
+    ]
+
+
+def _order_choices(query: _ListQuery) -> list[tuple[str, str]]:
+    return [
+        (TaskOrder.MADE, _("how well they match") if query.q else _("age, the oldest first")),
+        (TaskOrder.NEWEST, _("age, the newest first")),
+        (TaskOrder.DUE, _("due date")),
+        (TaskOrder.PRIORITY, _("priority")),
+        (TaskOrder.TITLE, _("title")),
+    ]

@@ -1,0 +1,57 @@
+"""A line of the list of tasks in words, for the template.
+
+Never reads more of a task than its line shows.
+"""
+
+from dataclasses import dataclass
+
+from daemon.agents.tools.agent_record import Agent
+from daemon.cli.translation import _, ngettext
+from daemon.cli.wording import terms
+from daemon.cli.wording.dates import due_words, duration_words
+from daemon.journal.views.task_lines import TaskLine
+from syncproto.ids import id_to_text
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRow:
+    """A task in the list: `late` and `facts` are its day, priority, length and progress in words.
+
+    `waiting` says how many proposals wait. `agent` is the name of its agent; both are "" without any.
+    """
+
+    id: str
+    title: str
+    status: str
+    late: str
+    facts: list[str]
+    labels: list[str]
+    waiting: str
+    agent: str
+    agent_id: str
+
+
+def row_of_line(line: TaskLine, agent: Agent | None, waiting_count: int, now_s: float) -> TaskRow:
+    """Return a line of the list in words."""
+    due, days = due_words(line.due, now_s)
+    is_late = days is not None and days < 0
+    progress = line.checklist_progress
+    facts = [
+        _("due {day}").format(day=due) if due and not is_late else "",
+        line.priority,
+        duration_words(line.estimate_minutes) if line.estimate_minutes else "",
+        f"{progress.completed}/{progress.total}" if progress.total else "",
+        line.category or "",
+    ]
+    waiting = ngettext("{count} proposal waits", "{count} proposals wait", waiting_count)
+    return TaskRow(
+        id=line.id,
+        title=line.title,
+        status=terms.task_status(line.status),
+        late=_("overdue: {day}").format(day=due) if is_late else "",
+        facts=[fact for fact in facts if fact],
+        labels=line.labels,
+        waiting=waiting.format(count=waiting_count) if waiting_count else "",
+        agent=(agent.name or _("Agent")) if agent is not None else "",
+        agent_id=id_to_text(agent.id) if agent is not None else "",
+    )
