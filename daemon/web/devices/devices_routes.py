@@ -15,6 +15,7 @@ from daemon.cli.wording.devices import goodbye_words
 from daemon.peers.network import PeerNetwork
 from daemon.refusal import Refused
 from daemon.web.devices.device_rows import device_rows, finding_rows, mailbox_rows
+from daemon.web.devices.network_drawing import draw_network
 from daemon.web.forms import read_form, refuse_form
 from daemon.web.page_answer import page_answer
 from daemon.web.refusals import refusal_words, shortfall_words
@@ -110,6 +111,7 @@ class _Devices:
             after=after,
             fault=fault,
             rows=rows,
+            drawing=draw_network(rows, mailboxes),
             is_member=not any(row.this and row.removed for row in rows),
             left_out=listed.members_left_out + listed.removed_left_out,
             mailboxes=mailbox_rows(mailboxes, self._now_s()),
