@@ -19,8 +19,9 @@ some six percent more than they had, and forty with two: a leak of a few KiB a d
 alone. `tests/daemon/peers/test_resource_leaks.py` counts what is left of each link and announcement: nothing.
 
 With `apart`, the five are on two networks that know nothing of each other, three on one and two on the
-other. Six of the ten pairs have no link then, and all that they exchange goes through a mailbox: a folder,
-which is away now and then. The second network came into the vault through it too.
+other. Six of the ten pairs have no link then, and all that they exchange goes through three mailboxes: a
+folder, a relay and NATS. Two devices look into each, and each is away now and then. The second network came
+into the vault through the folder. See bench/soak_places.py.
 """
 
 import re
@@ -37,6 +38,7 @@ from random import Random
 from statistics import fmean
 from typing import NamedTuple
 
+from bench.soak_places import KINDS, Places, places_in
 from tests.support.devices import have_equal_state
 from tests.support.networks.namespaces import remove_leftover_namespaces
 from tests.support.networks.residents import Resident, World, pair_by_code, wait_until_with_logs
@@ -48,6 +50,8 @@ DISTURBANCES_A_DAY = 96 * len(NAMES)
 WRITES_A_DAY = 400 * len(NAMES)
 HOUSE, OFFICE = ("desk", "phone", "tablet"), ("server", "laptop")
 """The two networks, if they are apart. The first of each is never ended."""
+AT_HOME, AT_WORK = "10.77", "10.78"
+"""How the addresses on either begin."""
 MAILBOX_SETTINGS = {"PLACET_MAILBOX_LOOK_S": "0.5", "PLACET_MAILBOX_GATHER_S": "1"}
 AWAY_S_MAX = 3.0
 SAMPLE_S = 10.0
@@ -58,6 +62,10 @@ ENTRY = re.compile(r"^(?=timestamp=|[A-Z]+ [a-z])", re.MULTILINE)
 """Where an entry of a daemon's log begins: its own, or a library's."""
 KIB = 1024
 """So many are a MiB, and so many bytes are one."""
+
+
+Fate = Callable[[Resident], Callable[[], None]]
+"""What is done to a device; it returns what undoes it."""
 
 
 class Sample(NamedTuple):
@@ -80,8 +88,8 @@ class Soak:
     memory: list[Sample] = field(default_factory=list)
     addresses: dict[str, str] = field(default_factory=dict)
     moved: int = 100
-    box: Path | None = None
-    """The folder through which they exchange, if they are apart."""
+    places: Places | None = None
+    """The mailboxes through which they exchange, if they are apart."""
 
     @property
     def disturbances(self) -> int:
@@ -114,11 +122,11 @@ class Soak:
         if len(present) < 2:
             return
         device = self.drawn.choice(present)
-        fates = {"cut": self._cut, "silence": self._silence, "move": self._move}
+        fates: dict[str, Fate] = {"cut": self._cut, "silence": self._silence, "move": self._move}
         if device not in self.devices[:STEADY]:
             fates |= {"restart": self._restart, "kill": self._kill}
-        if self.box is not None and self.box.exists():
-            fates["unmount"] = self._unmount
+        if self.places is not None:
+            fates |= {f"no {kind}": self._take_away(kind) for kind in KINDS if kind not in self.places.away}
         what = self.drawn.choice(sorted(fates))
         self.away[device.name] = at_s + self.drawn.uniform(0.2, AWAY_S_MAX), fates[what](device)
         self.done[what] += 1
@@ -137,7 +145,8 @@ class Soak:
         plug = device.machine.plugs[0]
         plug.remove(self.addresses[device.name])
         self.moved += 1
-        self.addresses[device.name] = fresh = f"10.77.{self.moved // 200}.{self.moved % 200 + 1}/16"
+        prefix = prefix_of(device.name, apart=self.places is not None)
+        self.addresses[device.name] = fresh = f"{prefix}.{self.moved // 200}.{self.moved % 200 + 1}/16"
         return lambda: plug.add(fresh)
 
     def _restart(self, device: Resident) -> Callable[[], None]:
@@ -149,17 +158,11 @@ class Soak:
         device.kill()
         return device.launch
 
-    def _unmount(self, device: Resident) -> Callable[[], None]:
-        """Take the mailbox away from all."""
-        del device
-        assert self.box is not None
-        box, elsewhere = self.box, self.box.with_name("elsewhere")
-        box.rename(elsewhere)
-
-        def mount() -> None:
-            elsewhere.rename(box)
-
-        return mount
+    def _take_away(self, kind: str) -> Fate:
+        """Return what takes a mailbox away from all; it is not about the device that was drawn."""
+        places = self.places
+        assert places is not None
+        return lambda _: places.take_away(kind)
 
     def _write(self) -> None:
         """Let people write on devices that run, several at once."""
@@ -201,17 +204,21 @@ def growth(memory: list[Sample], which: int) -> tuple[float, float]:
     return after / before - 1, (after - before) * KIB / max(between, 1.0)
 
 
-def pair_apart(devices: dict[str, Resident], box: Path) -> None:
-    """Pair those of each network, and the networks through a mailbox, where all look from then on."""
+def prefix_of(name: str, *, apart: bool) -> str:
+    """Return how the addresses of a device begin."""
+    return AT_WORK if apart and name in OFFICE else AT_HOME
+
+
+def pair_apart(devices: dict[str, Resident], places: Places) -> None:
+    """Pair those of each network, and the networks through the folder; each looks into its mailboxes then."""
     (first, *others), (second, *further) = (
         [devices[name] for name in network] for network in (HOUSE, OFFICE)
     )
-    box.mkdir()
+    places.start()
     pair_by_code(first, *others)
-    for device in (first, *others):
-        device.do("mailbox", "add", str(box))
+    places.add_to(first)
     token = first.do("pair", "--invite", "--mailbox", "box")["token"]
-    second.do("join", "--mailbox", str(box), typed=token)
+    second.do("join", "--mailbox", str(places.box), typed=token)
     wait_until_with_logs(
         "the second network is in",
         lambda: second.do("mailbox", "list") != [] and len(second.do("devices")) == len(HOUSE) + 1,
@@ -219,8 +226,8 @@ def pair_apart(devices: dict[str, Resident], box: Path) -> None:
         limit_s=SETTLED_S,
     )
     pair_by_code(second, *further)
-    for device in further:
-        device.do("mailbox", "add", str(box))
+    for device in (*others, second, *further):
+        places.add_to(device)
     wait_until_with_logs(
         "each knows all",
         lambda: all(len(device.do("devices")) == len(NAMES) for device in devices.values()),
@@ -231,24 +238,24 @@ def pair_apart(devices: dict[str, Resident], box: Path) -> None:
 
 def soak(folder: Path, minutes: float, seed: int, *, apart: bool = False) -> int:
     """Run, and tell; return the exit status."""
-    remove_leftover_namespaces()
     world = World(folder)
+    places: Places | None = None
     try:
-        segment = world.networks.segment("lan")
-        other_segment = world.networks.segment("office") if apart else segment
-        addresses = {name: f"10.77.0.{number}/16" for number, name in enumerate(NAMES, start=1)}
-        devices = [
-            world.at(other_segment if name in OFFICE else segment, name, addresses[name]) for name in NAMES
-        ]
-        box = folder / "box" if apart else None
+        prefixes = {name: prefix_of(name, apart=apart) for name in NAMES}
+        segments = {prefix: world.networks.segment("lan") for prefix in sorted(set(prefixes.values()))}
+        addresses = {
+            name: f"{prefix}.0.{number}/16" for number, (name, prefix) in enumerate(prefixes.items(), start=1)
+        }
+        devices = [world.at(segments[prefixes[name]], name, addresses[name]) for name in NAMES]
         for device in devices:
             device.settings |= MAILBOX_SETTINGS if apart else {}
         world.start(*devices)
-        if box is None:
-            pair_by_code(devices[0], *devices[1:])
+        if apart:
+            places = places_in(folder, world, segments, prefixes)
+            pair_apart({device.name: device for device in devices}, places)
         else:
-            pair_apart({device.name: device for device in devices}, box)
-        run = Soak(world, devices, Random(seed), addresses=addresses, box=box)
+            pair_by_code(devices[0], *devices[1:])
+        run = Soak(world, devices, Random(seed), addresses=addresses, places=places)
         run.run(minutes)
         began_s = time.monotonic()
         wait_until_with_logs(
@@ -256,17 +263,20 @@ def soak(folder: Path, minutes: float, seed: int, *, apart: bool = False) -> int
         )
         return tell(run, time.monotonic() - began_s, seed)
     finally:
+        if places is not None:
+            places.close()
         world.close()
 
 
-def tell_of_mailbox(run: Soak) -> None:
-    """Print between whom there is a link, and what each made of the mailbox."""
+def tell_of_mailboxes(run: Soak) -> None:
+    """Print between whom there is a link, and what each made of its mailboxes."""
     linked = sum(device["connected"] for resident in run.devices for device in resident.do("devices"))
     print(f"links: {(linked - len(NAMES)) // 2} of {len(NAMES) * (len(NAMES) - 1) // 2}")
     for resident in run.devices:
-        (state,) = resident.do("mailbox", "list")
-        lacks = {reader["name"]: reader["lacks"] for reader in state["readers"]}
-        print(f"the mailbox at {resident.name}: {state['blobs']} blobs, {state['trouble']}, lacks {lacks}")
+        for state in resident.do("mailbox", "list"):
+            lacks = {reader["name"]: reader["lacks"] for reader in state["readers"]}
+            what = f"the {state['kind']} at {resident.name}"
+            print(f"{what}: {state['blobs']} blobs, {state['trouble']}, lacks {lacks}")
 
 
 def tell(run: Soak, settled_s: float, seed: int) -> int:
@@ -280,8 +290,8 @@ def tell(run: Soak, settled_s: float, seed: int) -> int:
     states = {device.do("status")["state_hash"] for device in run.devices}
     commits = {device.do("status")["commits"] for device in run.devices}
     print(f"in step {settled_s:.1f} s after the last: {commits} commits, state {states}")
-    if run.box is not None:
-        tell_of_mailbox(run)
+    if run.places is not None:
+        tell_of_mailboxes(run)
     print("anonymous memory, MiB: " + ", ".join(run.devices[which].name for which in range(STEADY)))
     for at_s, disturbances, held_mib in run.memory[:: max(1, len(run.memory) // 20)]:
         print(f"{at_s:6.0f} s {disturbances:6} " + " ".join(f"{mib:7.1f}" for mib in held_mib))
@@ -303,6 +313,7 @@ def tell(run: Soak, settled_s: float, seed: int) -> int:
 
 if __name__ == "__main__":
     words = [word for word in sys.argv[1:] if word != "apart"]
+    remove_leftover_namespaces()
     with tempfile.TemporaryDirectory() as made:
         minutes, seed = [*map(float, words), *(10.0, 1.0)[len(words) :]]
         sys.exit(soak(Path(made), minutes, int(seed), apart="apart" in sys.argv))
