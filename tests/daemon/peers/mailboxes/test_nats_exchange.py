@@ -12,6 +12,7 @@ import pytest
 from daemon.config import MailboxSettings
 from daemon.control.health import mailbox_checks
 from daemon.peers.mailboxes import carrier_choice
+from daemon.peers.mailboxes.carrier import CarrierFault
 from daemon.peers.mailboxes.carrier_choice import Access
 from daemon.peers.mailboxes.mailboxes import MailboxState
 from daemon.refusal import Refused
@@ -218,3 +219,16 @@ async def test_a_mailbox_whose_client_was_removed_is_named(
     await anna.start()
     (state,) = await look(anna)
     assert state.trouble_id == "nats-not-installed"
+
+
+async def test_a_token_is_taken_and_one_with_a_colon_is_read_as_a_user(tmp_path: Path) -> None:
+    async with nats_in(tmp_path / "plain", authorization='token: "s3cret-token"') as nats:
+        carrier = nats.carrier(secret="s3cret-token")
+        await carrier.put("aa.have", b"sealed")
+        assert [blob.name for blob in await carrier.list_blobs()] == ["aa.have"]
+        with pytest.raises(CarrierFault, match="does not take this user or secret"):
+            await nats.carrier(secret="another-token").list_blobs()
+    # The guide says so: what stands before the first colon is the user.
+    async with nats_in(tmp_path / "colon", authorization='token: "s3cret:token"') as nats:
+        with pytest.raises(CarrierFault, match="does not take this user or secret"):
+            await nats.carrier(secret="s3cret:token").list_blobs()
