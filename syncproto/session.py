@@ -134,6 +134,11 @@ class Session:
         return self._peer.known.clock
 
     @property
+    def peer_replica(self) -> ReplicaId | None:
+        """Return as which replica the peer wrote when it said hello, None before it did or wrote."""
+        return None if self._hello is None else self._hello.replica
+
+    @property
     def peer_heads(self) -> HeadSet:
         """Return the heads of the commits that the peer is known to have."""
         return self._peer.known

@@ -19,9 +19,20 @@ class Mailbox(NamedTuple):
     added_ms: int
 
 
-class NoticedHave(NamedTuple):
-    """The newest have of a member in a mailbox: SHA-256 of it, and when it was noticed (Unix time in ms)."""
+class Holder(NamedTuple):
+    """Whoever leaves haves: a device, and 8 random bytes for its data folder. A copied one is another holder.
 
+    `id` is empty for a have that does not say it, or that is sealed to others.
+    """
+
+    device: DeviceId
+    id: bytes
+
+
+class NoticedHave(NamedTuple):
+    """The newest have of a holder: its number, SHA-256 of it, and when it was noticed (Unix time in ms)."""
+
+    number: int
     digest: bytes
     noticed_ms: int
 
@@ -40,23 +51,55 @@ def add_mailbox(transaction: Transaction, mailbox: Mailbox) -> bool:
 
 def remove_mailbox(transaction: Transaction, name: str) -> bool:
     """Forget a mailbox; return False if there is none of this name. What lies in it stays there."""
-    transaction.db.execute("DELETE FROM mailbox_have WHERE mailbox = ?", (name,))
+    transaction.db.execute(
+        "DELETE FROM mailbox_have WHERE mailbox = ?1"
+        " AND holder NOT IN (SELECT holder FROM own_holder WHERE mailbox = ?1)",
+        (name,),
+    )
     transaction.db.execute("DELETE FROM mailbox WHERE name = ?", (name,))
     return transaction.db.changes() > 0
 
 
-def noticed_haves(snapshot: Snapshot, mailbox: str) -> dict[DeviceId, NoticedHave]:
-    """Return the newest have of each member that was noticed in a mailbox."""
+def noticed_haves(snapshot: Snapshot, mailbox: str) -> dict[Holder, NoticedHave]:
+    """Return the newest have of each holder that was noticed in a mailbox, this device's own among them."""
     rows: Any = snapshot.db.execute(
-        "SELECT device, digest, noticed_ms FROM mailbox_have WHERE mailbox = ?", (mailbox,)
+        "SELECT device, holder, number, digest, noticed_ms FROM mailbox_have WHERE mailbox = ?", (mailbox,)
     )
-    return {device: NoticedHave(digest, noticed_ms) for device, digest, noticed_ms in rows}
+    return {Holder(device, holder): NoticedHave(*have) for device, holder, *have in rows}
 
 
-def notice_have(transaction: Transaction, mailbox: str, device: DeviceId, have: NoticedHave) -> None:
-    """Store the newest have of a member."""
+def notice_have(transaction: Transaction, mailbox: str, holder: Holder, have: NoticedHave) -> None:
+    """Store the newest have of a holder."""
     transaction.db.execute(
-        "INSERT INTO mailbox_have VALUES (?, ?, ?, ?) ON CONFLICT (mailbox, device) DO UPDATE SET"
+        "INSERT INTO mailbox_have VALUES (?, ?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT (mailbox, device, holder) DO UPDATE SET number = excluded.number,"
         " digest = excluded.digest, noticed_ms = excluded.noticed_ms",
-        (mailbox, device, *have),
+        (mailbox, *holder, have.number, *have),
     )
+
+
+def copied_devices(snapshot: Snapshot, since_ms: int) -> list[DeviceId]:
+    """Return the devices of which two holders live: one went on after the other began.
+
+    Both were noticed since a time (Unix time in milliseconds).
+    """
+    rows: Any = snapshot.db.execute(
+        "SELECT DISTINCT one.device FROM mailbox_have AS one"
+        " JOIN mailbox_have AS other USING (mailbox, device)"
+        " WHERE one.first_number < other.first_number AND one.number > other.first_number"
+        " AND one.holder != x'' AND other.holder != x'' AND min(one.noticed_ms, other.noticed_ms) >= ?"
+        " ORDER BY one.device",
+        (since_ms,),
+    )
+    return [device for (device,) in rows]
+
+
+def own_holder(snapshot: Snapshot, mailbox: str) -> bytes | None:
+    """Return as which holder this device leaves its haves in a mailbox, None before the first one."""
+    row: Any = snapshot.db.execute("SELECT holder FROM own_holder WHERE mailbox = ?", (mailbox,)).fetchone()
+    return None if row is None else row[0]
+
+
+def set_own_holder(transaction: Transaction, mailbox: str, holder: bytes) -> None:
+    """Store as which holder this device leaves its haves from now on."""
+    transaction.db.execute("INSERT OR REPLACE INTO own_holder VALUES (?, ?)", (mailbox, holder))

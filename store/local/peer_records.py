@@ -12,7 +12,7 @@ import msgspec
 from store.snapshot import Snapshot
 from store.transaction import Transaction
 from syncproto import codec
-from syncproto.ids import DeviceId
+from syncproto.ids import DeviceId, ReplicaId
 from syncproto.vector_clock import EMPTY_CLOCK, VectorClock
 
 ADDRESSES_MAX = 16
@@ -21,10 +21,14 @@ _vectors = msgspec.msgpack.Decoder(VectorClock)
 
 
 class PeerContact(NamedTuple):
-    """When a peer was last linked (Unix time in milliseconds), and which commits it then had."""
+    """When a peer was last heard of (Unix time in milliseconds), and which commits it then had.
+
+    `replica` is as which it then wrote, None if that is not known.
+    """
 
     seen_ms: int
     vector: VectorClock
+    replica: ReplicaId | None = None
 
 
 class Newcomer(NamedTuple):
@@ -40,20 +44,26 @@ class Newcomer(NamedTuple):
 def peer_contacts(
     snapshot: Snapshot, devices: Collection[DeviceId] | None = None
 ) -> dict[DeviceId, PeerContact]:
-    """Return the last contact with each peer that was ever linked, or with those among `devices`."""
-    rows = _rows_of(snapshot, "SELECT device, seen_ms, vector FROM peer", devices)
+    """Return the last contact with each peer that was ever heard of, or with those among `devices`."""
+    rows = _rows_of(snapshot, "SELECT device, seen_ms, vector, replica FROM peer", devices)
     return {
-        device: PeerContact(seen_ms, codec.decode(vector, _vectors, len(vector)))
-        for device, seen_ms, vector in rows
+        device: PeerContact(seen_ms, codec.decode(vector, _vectors, len(vector)), replica)
+        for device, seen_ms, vector, replica in rows
     }
 
 
-def record_contact(transaction: Transaction, device: DeviceId, vector: VectorClock, seen_ms: int) -> None:
-    """Store when a peer was last linked, and which commits it has."""
+def record_contact(
+    transaction: Transaction,
+    device: DeviceId,
+    vector: VectorClock,
+    seen_ms: int,
+    replica: ReplicaId | None = None,
+) -> None:
+    """Store when a peer was last heard of, which commits it has, and as which replica it writes."""
     transaction.db.execute(
-        "INSERT INTO peer (device, seen_ms, vector) VALUES (?, ?, ?)"
-        " ON CONFLICT (device) DO UPDATE SET seen_ms = excluded.seen_ms, vector = excluded.vector",
-        (device, seen_ms, codec.encode(vector)),
+        "INSERT INTO peer (device, seen_ms, vector, replica) VALUES (?, ?, ?, ?) ON CONFLICT (device) DO"
+        " UPDATE SET seen_ms = excluded.seen_ms, vector = excluded.vector, replica = excluded.replica",
+        (device, seen_ms, codec.encode(vector), replica),
     )
 
 
@@ -70,7 +80,7 @@ def record_divergence(transaction: Transaction, device: DeviceId, found_ms: int 
         return
     # A peer without a recorded vector counts as having no commit until one is recorded.
     transaction.db.execute(
-        "INSERT INTO peer VALUES (?, ?, ?, ?)"
+        "INSERT INTO peer (device, seen_ms, vector, differs_ms) VALUES (?, ?, ?, ?)"
         " ON CONFLICT (device) DO UPDATE SET differs_ms = excluded.differs_ms",
         (device, found_ms, codec.encode(EMPTY_CLOCK), found_ms),
     )

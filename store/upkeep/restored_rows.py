@@ -24,6 +24,9 @@ _AGENTS: Final = "SELECT id FROM entity WHERE kind = 'agent'"
 _STATEMENTS: Final = (
     # What peers have, as it stands in the file, would decide which values `compact` may drop.
     "DELETE FROM peer",
+    # A number that nobody reaches would make all haves old ones. This device begins as another holder.
+    "DELETE FROM mailbox_have",
+    "DELETE FROM own_holder",
     # A retry would be given what somebody wrote into the file as the answer to it.
     "DELETE FROM answer",
     # A run that is open begins by itself, with a reason that the model reads as the words of the person.

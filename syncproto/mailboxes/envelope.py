@@ -20,7 +20,7 @@ from syncproto.codec import Value
 from syncproto.errors import RemoteProtocolError
 from syncproto.keys import SIGNATURE_BYTES, Signer, verify_signature
 from syncproto.mailboxes import sealing_keys
-from syncproto.mailboxes.names import KEY_TAG_BYTES, NUMBER_MAX, TAG_BYTES, key_tag
+from syncproto.mailboxes.names import HOLDER_BYTES, KEY_TAG_BYTES, NUMBER_MAX, TAG_BYTES, key_tag
 from syncproto.mailboxes.sealing_keys import PrivateSealingKey, PublicSealingKey, PublishedKey
 from syncproto.messages import Commits, Heads, Hello
 
@@ -40,6 +40,7 @@ _NO_NONCE = bytes(12)  # the key is used for one message
 _HEADER_ITEMS_MAX = 1 + 6 + 5 + 1 + 4 * WRAPS_MAX
 _AEAD_TAG_BYTES = 16
 _END_OF_CONTENT = b"\x80"
+_HOLDER = "holder"
 
 
 class BlobKind(IntEnum):
@@ -263,6 +264,17 @@ def read_drop(frames: Sequence[bytes]) -> Commits:
     if not isinstance(message, Commits) or not message.commits:
         raise RemoteProtocolError("a drop without commits")
     return message
+
+
+def holder_entry(holder: bytes) -> dict[str, Value]:
+    """Return what a have says of whoever leaves it, beside its device: 8 random bytes of one data folder."""
+    return {_HOLDER: holder}
+
+
+def holder_of(hello: Hello) -> bytes:
+    """Return the holder that a have names, no bytes if it names none of 8 bytes."""
+    holder = hello.more.get(_HOLDER)
+    return holder if isinstance(holder, bytes) and len(holder) == HOLDER_BYTES else b""
 
 
 def read_have(frames: Sequence[bytes]) -> tuple[Hello, list[Heads]]:

@@ -13,6 +13,7 @@ from syncproto.ids import DeviceId
 TAG_BYTES = 16
 KEY_TAG_BYTES = 8
 NAME_BYTES = 8
+HOLDER_BYTES = 8
 NUMBER_MAX = (1 << 53) - 1
 
 DROP_ENDING = ".drop"
@@ -49,9 +50,10 @@ def drop_name(sender: bytes, number: int, randomness: bytes) -> str:
     return f"{sender.hex()}/{number:014x}-{randomness.hex()}{DROP_ENDING}"
 
 
-def have_name(sender: bytes) -> str:
-    """Return where a device (its tag) says what it has."""
-    return f"{sender.hex()}{HAVE_ENDING}"
+def have_name(sender: bytes, holder: bytes) -> str:
+    """Return where a device (its tag) says what it has, as the holder of 8 bytes that it is."""
+    assert len(holder) == HOLDER_BYTES
+    return f"{sender.hex()}-{holder.hex()}{HAVE_ENDING}"
 
 
 def is_blob_name(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Random histories of devices that meet only in a folder: `make mailbox-histories` runs a million.
+"""Random histories of devices that meet only in a mailbox: `make mailbox-histories` runs a million.
 
 Never decides what is written or cleared up, unless it plays a rule that is broken: the rule of mailboxes
 does. A commit is a bit, and so is each of its causes. The order of bits is that in which commits were made.
@@ -6,59 +6,20 @@ does. A commit is a bit, and so is each of its causes. The order of bits is that
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from multiprocessing import Pool
 from random import Random
-from typing import NamedTuple
 
 from syncproto.mailboxes import exchange_rule
 from syncproto.mailboxes.exchange_rule import DropView, MemberView, Plan
+from tests.simulation.mailbox_device import DAY_MS, Blob, Contact, Device, HolderId, Noticed
+from tests.simulation.mailbox_place import Place
 
-DAY_MS = 86_400_000
 MONTH_MS = 30 * DAY_MS
+PREDECESSOR_MS = 2 * DAY_MS
 PAGE_COMMITS = 4
-HEALING_ROUNDS = 14
+HEALING_ROUNDS = 16
 CHUNK = 2000
-
-
-class Blob(NamedTuple):
-    """A drop (commits, their causes, keys that it is sealed to) or a have (commits, its sender's key)."""
-
-    sender: int
-    number: int
-    at_ms: int
-    commits: int
-    needs: int = 0
-    readers: frozenset[bytes] = frozenset()
-    key: bytes = b""
-    """Of a have: what to seal to, in the clear."""
-
-    @property
-    def is_have(self) -> bool:
-        return bool(self.key)
-
-
-@dataclass
-class Device:
-    """One device: its store, its key, its clock, and the folder as its synchroniser shows it."""
-
-    no: int
-    held: int = 0
-    unwritten: int = 0
-    passed_on: int = 0
-    """What broken rules remember: own commits that they have not written, and what they saw in drops."""
-    key: bytes = b""
-    clock_ms: int = 0
-    have_at_ms: int = 0
-    number: int = 0
-    last_commit: int = 0
-    view: dict[str, Blob | None] = field(default_factory=dict)
-    """None stands for a file of which half has arrived."""
-    outgoing: list[tuple[str, Blob | None]] = field(default_factory=list)
-    """What it wrote, and what it deleted (None), and the synchroniser has not yet taken along."""
-    contacts: dict[int, tuple[Blob, int]] = field(default_factory=dict)
-    """The newest have of each device, and when it was noticed, by this device's clock."""
-
+DEVICES_MAX = 7
 
 Rule = Callable[[Device, list[MemberView], list[DropView], int], Plan]
 
@@ -75,6 +36,14 @@ def own_commits_only(device: Device, members: list[MemberView], drops: list[Drop
     return chosen._replace(write=write)
 
 
+def written_once(device: Device, members: list[MemberView], drops: list[DropView], _now_ms: int) -> Plan:
+    """Never write again what was put once, whatever the place shows or has refused since."""
+    chosen = exchange_rule.plan(members, drops)
+    write = chosen.write & ~device.passed_on
+    device.passed_on |= write
+    return chosen._replace(write=write)
+
+
 def clear_up_by_age(device: Device, members: list[MemberView], drops: list[DropView], now_ms: int) -> Plan:
     """Write everything once, and delete it after a month, whoever has read it."""
     chosen = exchange_rule.plan(members, drops)
@@ -88,26 +57,36 @@ def clear_up_by_age(device: Device, members: list[MemberView], drops: list[DropV
 
 
 class History:
-    """One random history under a rule; `run` it and ask `lost`."""
+    """One random history under a rule; `run` it and ask `lost`.
 
-    def __init__(self, seed: int, rule: Rule = sound_rule, *, one_file: bool = False) -> None:
+    `broken` names what goes wrong beside the rule: `one file` for all drops of a device, `one holder` for a
+    device and its copies, `any have` that has the own name will do, `spoiled stay`, `no admissions`.
+    """
+
+    def __init__(self, seed: int, rule: Rule = sound_rule, *, broken: str = "") -> None:
         self.random = Random(seed)
         self.rule = rule
-        self.one_file = one_file
-        self.cloud: dict[str, Blob] = {}
+        self.broken = broken
+        self.place = Place(self.random)
         self.causes: list[int] = []
         self.removals: dict[int, int] = {}
         """The commit that removes a device, by device."""
+        self.admissions: dict[int, int] = {}
+        """The commit that let a device in; founders have none."""
         self.now_ms = 1000 * DAY_MS
-        self.devices = [Device(no) for no in range(self.random.randint(2, 5))]
+        self.devices = [self.make_device(no) for no in range(self.random.randint(2, 5))]
         for device in self.devices:
-            device.clock_ms = self.random.choice([0, 0, 0, -365, 365, 1]) * DAY_MS
-            self.renew_key(device)
             self.make_commit(device)
         everything = (1 << len(self.causes)) - 1
         # They were paired: each has the entries of all.
         for device in self.devices:
-            device.held = everything
+            device.held = device.entries = everything
+
+    def make_device(self, no: int) -> Device:
+        clock_ms = self.random.choice([0, 0, 0, -365, 365, 1]) * DAY_MS
+        device = Device(no, clock_ms=clock_ms, holder=self.random.getrandbits(48) + 1)
+        device.key, device.replica = self.random.randbytes(8), self.random.getrandbits(48)
+        return device
 
     # -- what devices do ------------------------------------------------------------------------------
 
@@ -126,91 +105,167 @@ class History:
         places = [place for place in range(mask.bit_length()) if mask >> place & 1]
         return self.random.choice(places[-6:])
 
-    def renew_key(self, device: Device) -> None:
-        device.key = self.random.randbytes(8)
-
-    def removed_in(self, device: Device) -> set[int]:
-        return {no for no, commit in self.removals.items() if device.held >> commit & 1}
+    def is_known(self, device: Device, sender: int) -> bool:
+        """Return whether a device knows another one as a member."""
+        removal, admission = self.removals.get(sender), self.admissions.get(sender)
+        if removal is not None and device.held >> removal & 1:
+            return False
+        return admission is None or bool(device.held >> admission & 1)
 
     def now_of(self, device: Device) -> int:
         return self.now_ms + device.clock_ms
 
     def visit(self, device: Device) -> None:
-        """Look into the folder: read, say what it has, write what is lacking, clear up."""
-        now_ms, removed = self.now_of(device), self.removed_in(device)
-        if device.no in removed and self.random.random() < 0.5:
+        """Look into the mailbox: read, clear up, say what it has, write what is lacking."""
+        now_ms = self.now_of(device)
+        if not self.is_known(device, device.no) and self.random.random() < 0.5:
             return  # half of those that were removed know it and stop
-        self.read_drops(device, removed)
-        removed = self.removed_in(device)
-        haves = self.read_haves(device, removed, now_ms)
-        self.write_have(device, now_ms, frozenset(have.key for have in haves.values()))
-        drops = self.drops_of(device, removed)
-        members = [
-            MemberView(haves[no].key, device.held & ~have.commits, now_ms - noticed_ms)
-            for no, (have, noticed_ms) in sorted(device.contacts.items())
-            if no in haves
-        ]
-        chosen = self.rule(device, members, drops, now_ms)
-        self.write_drops(device, chosen, now_ms)
+        self.read_drops(device)
+        self.find_holder(device)
+        haves = self.newest_haves(device)
+        self.note_haves(device, haves, now_ms)
+        members = self.member_views(device, haves, now_ms)
+        chosen = self.rule(device, members, self.drops_of(device), now_ms)
         for name in chosen.clear:
-            self.change(device, name, None)
+            device.change(name, None)
+        keys = frozenset(have.key for have in haves.values())
+        self.write_have(device, now_ms, keys)
+        self.write_drops(device, chosen, now_ms)
+        for holder in haves:
+            if holder.no == device.no and now_ms - device.noticed[holder].at_ms >= PREDECESSOR_MS:
+                self.delete_haves(device, holder)
 
-    def read_drops(self, device: Device, removed: set[int]) -> None:
-        waiting = [drop for drop in device.view.values() if drop is not None and not drop.is_have]
-        waiting = [drop for drop in waiting if drop.sender not in removed and device.key in drop.readers]
+    def read_drops(self, device: Device) -> None:
         progress = True
         while progress:
             progress = False
-            for drop in waiting:
-                if drop.commits & ~device.held and not drop.needs & ~device.held:
+            for name, drop in list(device.view.items()):
+                if drop is None or drop.is_have or not self.is_known(device, drop.sender):
+                    continue
+                if device.key in drop.spoiled_for:
+                    if self.broken != "spoiled stay":
+                        device.change(name, None)
+                elif (
+                    device.key in drop.readers
+                    and drop.commits & ~device.held
+                    and not drop.needs & ~device.held
+                ):
                     device.held |= drop.commits
                     progress = True
 
-    def drops_of(self, device: Device, removed: set[int]) -> list[DropView]:
+    def drops_of(self, device: Device) -> list[DropView]:
         return [
-            DropView(name, drop.commits, drop.needs, drop.readers)
+            DropView(name, drop.commits, drop.needs | self.admission_of(device, drop.sender), drop.readers)
             for name, drop in device.view.items()
             if drop is not None
             and not drop.is_have
-            and drop.sender not in removed
-            and device.key in drop.readers
+            and self.is_known(device, drop.sender)
+            and device.key in drop.readers - drop.spoiled_for
             and not drop.commits & ~device.held
         ]
 
-    def read_haves(self, device: Device, removed: set[int], now_ms: int) -> dict[int, Blob]:
-        """Return the newest have of each other member in sight, and remember what can be read of them."""
-        newest: dict[int, Blob] = {}
-        for have in device.view.values():
-            if have is None or not have.is_have or have.sender in removed or have.sender == device.no:
+    def admission_of(self, device: Device, no: int) -> int:
+        if no not in self.admissions or no == device.no or self.broken == "no admissions":
+            return 0
+        return 1 << self.admissions[no]
+
+    def find_holder(self, device: Device) -> None:
+        """Go on as another holder if a have lies there under this device's name that it did not leave."""
+        if self.broken in ("one holder", "any have"):
+            return
+        for have in device.own_haves():
+            if have.holder == device.holder and (
+                device.left is None
+                or have.number > device.left.number
+                or (have.number == device.left.number and have != device.left)
+            ):
+                device.holder, device.left = self.random.getrandbits(48) + 1, None
+                return
+
+    def newest_haves(self, device: Device) -> dict[HolderId, Blob]:
+        """Return the newest have of each other holder in sight."""
+        newest: dict[HolderId, Blob] = {}
+        for blob in device.view.values():
+            if blob is None or not blob.is_have or not self.is_known(device, blob.sender):
                 continue
-            if have.sender not in newest or have.number > newest[have.sender].number:
-                newest[have.sender] = have
-        for no, have in newest.items():
-            contact = device.contacts.get(no)
-            if contact is None:
-                device.contacts[no] = have._replace(commits=0), now_ms
-            if device.key in have.readers and (contact is None or contact[0] != have):
-                device.contacts[no] = have, now_ms
-        return newest
+            is_open = device.key in blob.readers
+            have = blob if is_open else blob._replace(commits=0, replica=None)
+            holder = HolderId(have.sender, have.holder if is_open and self.broken != "one holder" else 0)
+            if holder not in newest or have.number > newest[holder].number:
+                newest[holder] = have
+        newest.pop(HolderId(device.no, device.holder), None)
+        if self.broken == "one holder":
+            newest.pop(HolderId(device.no, 0), None)
+        latest: dict[int, int] = {}
+        for holder, have in newest.items():
+            latest[holder.no] = max(have.number, latest.get(holder.no, 0))
+        return {
+            holder: have
+            for holder, have in sorted(newest.items())
+            if have.replica is not None or have.number == latest[holder.no]
+        }
+
+    def note_haves(self, device: Device, haves: dict[HolderId, Blob], now_ms: int) -> None:
+        for holder, have in haves.items():
+            if holder in device.noticed and have.number <= device.noticed[holder].number:
+                continue
+            device.noticed[holder] = Noticed(have.number, now_ms)
+            contact = device.contacts.get(holder.no)
+            if have.replica is None or holder.no == device.no:
+                continue
+            is_known = contact is not None and contact.replica == have.replica
+            if not (is_known and contact and not have.commits & ~contact.commits):
+                device.contacts[holder.no] = Contact(have.commits, have.replica)
+
+    def member_views(self, device: Device, haves: dict[HolderId, Blob], now_ms: int) -> list[MemberView]:
+        devices = [holder.no for holder in haves]
+        views: list[MemberView] = []
+        for holder, have in haves.items():
+            if holder.no == device.no and have.replica is None:
+                continue
+            commits, contact = have.commits, device.contacts.get(holder.no)
+            is_alone = devices.count(holder.no) == 1
+            if contact and (have.replica is None or (is_alone and contact.replica == have.replica)):
+                commits = contact.commits
+            silent_ms = now_ms - device.noticed[holder].at_ms
+            views.append(MemberView(have.key, device.held & ~commits, silent_ms))
+        return views
 
     def write_have(self, device: Device, now_ms: int, readers: frozenset[bytes]) -> None:
-        name = f"{device.no}.have"
-        own = {
-            copy: have
-            for copy, have in device.view.items()
-            if have and have.is_have and have.sender == device.no
-        }
-        newest = max((have.number for have in own.values()), default=0)
+        name = f"{device.no}.have" if self.broken == "one holder" else f"{device.no}-{device.holder}.have"
+        present_have = device.view.get(name)
+        now_told = (device.held, device.replica, device.key, readers)
         is_fresh = 0 <= now_ms - device.have_at_ms < DAY_MS
-        now = Blob(device.no, newest, device.have_at_ms, device.held, readers=readers, key=device.key)
-        if is_fresh and own.get(name) == now:
-            return
-        device.number = max(now_ms, newest + 1, device.number + 1)
-        device.have_at_ms = now_ms
-        self.change(device, name, now._replace(number=device.number, at_ms=now_ms))
-        for copy in own:
-            if copy != name:
-                self.change(device, copy, None)
+        is_there = present_have is not None and (
+            present_have == device.left or self.broken in ("one holder", "any have")
+        )
+        if not (is_there and is_fresh and now_told == device.told):
+            newest = max((have.number for have in device.own_haves()), default=0)
+            newest = max(newest, device.left.number if device.left else 0, device.number)
+            device.number = max(now_ms, newest + 1)
+            have = Blob(
+                device.no,
+                device.number,
+                now_ms,
+                device.held,
+                readers=readers | {device.key},
+                key=device.key,
+                holder=device.holder,
+                replica=device.replica,
+            )
+            device.left = have
+            if not device.change(name, have):
+                return
+            device.told, device.have_at_ms = now_told, now_ms
+        self.delete_haves(device, HolderId(device.no, device.holder), keep=name)
+
+    def delete_haves(self, device: Device, holder: HolderId, keep: str = "") -> None:
+        for name, have in list(device.view.items()):
+            if have is None or not have.is_have or have.sender != device.no or name == keep:
+                continue
+            named_holder = have.holder if device.key in have.readers else 0
+            if named_holder == holder.holder:
+                device.change(name, None)
 
     def write_drops(self, device: Device, chosen: Plan, now_ms: int) -> None:
         write, readers = chosen.write, chosen.readers | {device.key}
@@ -223,42 +278,9 @@ class History:
                 write ^= lowest
             device.number += 1
             name = f"{device.no}/{device.number}-{self.random.getrandbits(32):x}.drop"
-            if self.one_file:
+            if self.broken == "one file":
                 name = f"{device.no}/latest.drop"
-            self.change(device, name, Blob(device.no, device.number, now_ms, page, causes & ~page, readers))
-
-    def change(self, device: Device, name: str, blob: Blob | None) -> None:
-        if blob is None:
-            device.view.pop(name, None)
-        else:
-            device.view[name] = blob
-        device.outgoing.append((name, blob))
-
-    # -- what the carrier does ------------------------------------------------------------------------
-
-    def push(self, device: Device, *, all_of_it: bool = False) -> None:
-        count = len(device.outgoing) if all_of_it else self.random.randint(0, len(device.outgoing))
-        for name, blob in device.outgoing[:count]:
-            before = self.cloud.get(name)
-            if blob is None:
-                self.cloud.pop(name, None)
-                continue
-            if before is not None and self.random.random() < 0.2 and not all_of_it:
-                self.cloud[f"{name}.conflict-{self.random.getrandbits(16):x}"] = before
-            self.cloud[name] = blob
-        del device.outgoing[:count]
-
-    def pull(self, device: Device, *, all_of_it: bool = False) -> None:
-        own = {name for name, _ in device.outgoing}
-        names = sorted((device.view.keys() | self.cloud.keys()) - own)
-        for name in names:
-            if all_of_it or self.random.random() < 0.6:
-                if name not in self.cloud:
-                    device.view.pop(name, None)
-                elif all_of_it or self.random.random() < 0.9:
-                    device.view[name] = self.cloud[name]
-                else:
-                    device.view[name] = None
+            device.change(name, Blob(device.no, device.number, now_ms, page, causes & ~page, readers))
 
     # -- the history ----------------------------------------------------------------------------------
 
@@ -270,69 +292,103 @@ class History:
             for _ in range(random.randint(1, 6)):
                 self.make_commit(device)
         elif draw < 0.55:
-            self.pull(device)
+            self.place.pull(device)
+            device.refuses = random.choice(["", "", "", "", "", "puts", "all"])
             self.visit(device)
-            self.push(device)
-        elif draw < 0.65:
-            self.push(device)
-        elif draw < 0.75:
-            self.pull(device)
-        elif draw < 0.83:
+            device.refuses = ""
+            self.place.push(device)
+        elif draw < 0.63:
+            self.place.push(device)
+        elif draw < 0.71:
+            self.place.pull(device)
+        elif draw < 0.79:
             self.now_ms += random.choice([1000, DAY_MS, 10 * DAY_MS, 100 * DAY_MS])
+        elif draw < 0.85:
+            self.place.delete_files()
         elif draw < 0.91:
-            self.delete_files()
+            self.place.replay()
         else:
             self.befall(device)
 
-    def delete_files(self) -> None:
-        for name in sorted(self.cloud):
-            if self.random.random() < 0.4:
-                del self.cloud[name]
-
     def befall(self, device: Device) -> None:
         draw = self.random.random()
-        if draw < 0.3:
-            # Restored from a backup: it goes on as a new replica, and with a new key if the old one is gone.
-            keep = self.random.randint(0, device.held.bit_length())
-            device.held = device.held & ((1 << keep) - 1) | self.entries(device.held)
-            device.last_commit = 0
-            device.contacts.clear()
-            device.number = 0
-            if self.random.random() < 0.5:
-                self.renew_key(device)
-        elif draw < 0.5:
-            self.renew_key(device)
-        elif draw < 0.7:
+        if draw < 0.2:
+            self.restore(device)
+        elif draw < 0.3:
+            device.key = self.random.randbytes(8)
+        elif draw < 0.45:
             device.clock_ms = self.random.choice([-365, 0, 365]) * DAY_MS
-        elif draw < 0.85:
+        elif draw < 0.55:
             device.contacts.clear()
-        elif len(self.devices) - len(self.removals) > 2:
+            device.noticed.clear()
+        elif draw < 0.65:
+            self.spoil(device)
+        elif draw < 0.8 and len(self.devices) < DEVICES_MAX:
+            self.let_in(device)
+        elif draw < 0.9 and len(self.devices) < DEVICES_MAX:
+            self.devices.append(device.copy(self.random))
+        elif len({other.no for other in self.devices} - self.removals.keys()) > 2:
             other = self.random.choice([other for other in self.devices if other.no != device.no])
-            if device.no not in self.removed_in(device):
+            if self.is_known(device, device.no) and self.is_known(device, other.no):
                 self.removals.setdefault(other.no, self.make_commit(device))
 
-    def entries(self, mask: int) -> int:
-        """Return the commits that pairing gave everyone: a device cannot be without them."""
-        return mask & ((1 << len(self.devices)) - 1)
+    def restore(self, device: Device) -> None:
+        """Go back to a backup as a new replica, and with a new key if the old one is gone."""
+        kept = self.random.randint(0, device.held.bit_length())
+        device.held = device.held & ((1 << kept) - 1) | device.entries
+        device.last_commit, device.number, device.left = 0, 0, None
+        device.contacts.clear()
+        device.noticed.clear()
+        device.replica, device.holder = self.random.getrandbits(48), self.random.getrandbits(48) + 1
+        if self.random.random() < 0.5:
+            device.key = self.random.randbytes(8)
+
+    def let_in(self, inviter: Device) -> None:
+        """Let a newcomer in, which has all that the inviter has."""
+        if not self.is_known(inviter, inviter.no):
+            return
+        newcomer = self.make_device(1 + max(device.no for device in self.devices))
+        self.admissions[newcomer.no] = self.make_commit(inviter)
+        newcomer.held = newcomer.entries = inviter.held
+        self.devices.append(newcomer)
+
+    def spoil(self, device: Device) -> None:
+        """Seal a drop that opens for some of its readers and not for others."""
+        readers = frozenset(other.key for other in self.devices)
+        spoiled_for = frozenset(key for key in sorted(readers) if self.random.random() < 0.4)
+        blob = Blob(device.no, device.number + 1, self.now_of(device), device.held, 0, readers)
+        name = f"{device.no}/{device.number}-{self.random.getrandbits(32):x}.drop"
+        device.change(name, blob._replace(spoiled_for=spoiled_for - {device.key}))
 
     def run(self) -> "History":
         for _ in range(self.random.randint(5, 40)):
             self.step()
-        members = [device for device in self.devices if device.no not in self.removals]
+        self.members = self.find_members()
         self.wanted = 0
-        for device in members:
+        for device in self.members:
             self.wanted |= device.held
         for _ in range(HEALING_ROUNDS):
-            if all(device.held == members[0].held for device in members):
+            if not self.lost:
                 break
-            for device in self.random.sample(members, len(members)):
-                self.push(device, all_of_it=True)
-                self.pull(device, all_of_it=True)
+            for device in self.random.sample(self.members, len(self.members)):
+                self.place.push(device, all_of_it=True)
+                self.place.pull(device, all_of_it=True)
                 self.visit(device)
-                self.push(device, all_of_it=True)
+                self.place.push(device, all_of_it=True)
             self.now_ms += DAY_MS
-        self.members = members
         return self
+
+    def find_members(self) -> list[Device]:
+        """Return the devices that belong together: an admission that all have lost lets nobody in."""
+        staying = [device for device in self.devices if device.no not in self.removals]
+        members = [device for device in staying if device.no not in self.admissions]
+        for _ in staying:
+            members = [
+                device
+                for device in staying
+                if device in members or any(self.is_known(member, device.no) for member in members)
+            ]
+        return members
 
     @property
     def lost(self) -> bool:

@@ -57,7 +57,8 @@ class CheckRoutes:
         peers = self._peers
         differing, slowed = list(peers.replication.diverging_members()), peers.links.rate_limited_peers()
         listed = await peers.devices.list_states()
-        twins, said_by = peers.links.key_clones.cloned_devices(), peers.replication.key_clone_reporters()
+        key_clones, said_by = peers.links.key_clones, peers.replication.key_clone_reporters()
+        twins = sorted({*key_clones.cloned_devices(), *await peers.mailboxes.copied_devices()})
         withheld = {name for remote in self._remotes for name in remote.endpoint.withheld_categories}
         return [
             this_device.check_disk(self._floor),

@@ -28,7 +28,7 @@ from syncproto import session as conversation
 from syncproto.commit import DecodedCommit, SignedCommit
 from syncproto.errors import RemoteProtocolError, UnsupportedVersion
 from syncproto.head_set import NO_HEADS, HeadSet
-from syncproto.ids import DeviceId
+from syncproto.ids import DeviceId, ReplicaId
 from syncproto.messages import Bye, encode_message
 from syncproto.session import PageRequest, Session, StoreState
 from syncproto.vector_clock import EMPTY_CLOCK, VectorClock
@@ -141,11 +141,9 @@ class PeerLink:
         self._acks: list[bytes] = []
         self._pongs: list[bytes] = []
         self._answer_sent = asyncio.Event()
-        # Pages that are being stored, in order: one is awaited, one is in the queue, and one waits for room
-        # in the queue.
+        # Pages that are being stored, in order: one is awaited, one queued, and one waits for room there.
         self._pages: asyncio.Queue[asyncio.Future[_PageStored]] = asyncio.Queue(1)
-        self._known_to_peer = 0
-        """The peer is known to have all commits up to this feed position."""
+        self._known_to_peer = 0  # The peer is known to have all commits up to this feed position.
         self._heads = INLINE_HEADS_MAX + 1
 
     # -- for callers ----------------------------------------------------------------------------------
@@ -154,6 +152,11 @@ class PeerLink:
     def peer_vector(self) -> VectorClock:
         """Return the commits that the peer is known to have."""
         return self._session.peer_vector if self._session else EMPTY_CLOCK
+
+    @property
+    def peer_replica(self) -> ReplicaId | None:
+        """Return as which replica the peer wrote when the link began, None if it had not written."""
+        return self._session.peer_replica if self._session else None
 
     @property
     def is_idle(self) -> bool:
@@ -167,10 +170,7 @@ class PeerLink:
 
     @property
     def may_have_diverged(self) -> bool:
-        """Return whether the peer can have found another state.
-
-        That needs equal vectors at which no comparison on this side has agreed.
-        """
+        """Return whether the peer can have found another state: equal vectors, and no comparison agreed."""
         session = self._session
         return session is not None and session.is_level and session.peer_heads != self._agreed_at
 

@@ -383,12 +383,14 @@ class LinkRegistry(LinkObserver):
         """Store which commits the peer has, and when it was heard: its lag is known while it is away."""
         if not link.greeted.is_set():
             return
-        vector: VectorClock = link.peer_vector
+        vector, replica = link.peer_vector, link.peer_replica
         # Not the present time: if the peer or this machine slept, the link ends long after the last frame.
         last_frame_ms = self._last_frame_ms[link.peer]
         try:
             await self._db.write(
-                lambda transaction: peer_records.record_contact(transaction, link.peer, vector, last_frame_ms)
+                lambda transaction: peer_records.record_contact(
+                    transaction, link.peer, vector, last_frame_ms, replica
+                )
             )
         except StoreError as fault:
             # Only a hint is lost; the next contact brings it again.

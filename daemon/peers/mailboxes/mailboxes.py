@@ -4,7 +4,7 @@ Never lets the fault of one mailbox touch another one, a link, or the journal.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,12 +14,14 @@ from msgspec import Struct
 from daemon.backoff import Backoff, FailureCount
 from daemon.clock import Clock
 from daemon.config import MailboxSettings
+from daemon.peers.mailboxes.blob_writer import MailboxSight, OwnDevice
 from daemon.peers.mailboxes.carrier import Carrier, CarrierFault, RingingCarrier
 from daemon.peers.mailboxes.carrier_choice import Access, CarrierChoice
+from daemon.peers.mailboxes.holders import Comparison
 from daemon.peers.mailboxes.holdings import MailboxHolding, SeenMailbox, find_holdings
 from daemon.peers.mailboxes.sealing_key_file import DAY_MS, SealingKeyFile
 from daemon.peers.mailboxes.sight import Judgement
-from daemon.peers.mailboxes.visit import Comparison, MailboxSight, MailboxVisit, OwnDevice, VisitCounts
+from daemon.peers.mailboxes.visit import MailboxVisit, VisitCounts
 from daemon.peers.roster import member_records
 from daemon.peers.roster.cache import RosterCache
 from daemon.peers.roster.member_records import Member
@@ -41,6 +43,7 @@ MAILBOXES_MAX = 16
 URGENT_KINDS = frozenset({"change_set", "decision"})
 URGENT_COMMITS_READ = 64
 RELAY_RETRY_MAX_S = 300.0
+COPY_MEMORY_MS = 3 * DAY_MS
 
 NO_ACCESS = Access()
 NOTHING_DONE = VisitCounts()
@@ -378,6 +381,11 @@ class Mailboxes:
         opened = [self._open[name] for name in sorted(self._open)]
         return await self._db.read(lambda snapshot: [self._state(snapshot, mailbox) for mailbox in opened])
 
+    async def copied_devices(self) -> list[DeviceId]:
+        """Return the devices with whose key two daemons looked into one mailbox in the last days."""
+        since_ms = self._clock.now_ms() - COPY_MEMORY_MS
+        return await self._db.read(lambda snapshot: mailboxes.copied_devices(snapshot, since_ms))
+
     def activities(self) -> list[MailboxActivity]:
         """Return what was done in each mailbox, by name."""
         return [_activity(self._open[name]) for name in sorted(self._open)]
@@ -436,15 +444,17 @@ class Mailboxes:
     def _readers(self, snapshot: Snapshot, mailbox: str) -> list[MailboxReader]:
         contacts = peer_records.peer_contacts(snapshot)
         members = self._members.linkable_members()
-        noticed: Mapping[DeviceId, Any] = mailboxes.noticed_haves(snapshot, mailbox)
+        noticed_ms: dict[DeviceId, int] = {}
+        for holder, have in mailboxes.noticed_haves(snapshot, mailbox).items():
+            noticed_ms[holder.device] = max(have.noticed_ms, noticed_ms.get(holder.device, 0))
         return [
             MailboxReader(
                 device.hex(),
                 members[device].name,
-                iso_utc(have.noticed_ms),
+                iso_utc(seen_ms),
                 snapshot.count_behind(contacts[device].vector if device in contacts else ()),
             )
-            for device, have in sorted(noticed.items())
+            for device, seen_ms in sorted(noticed_ms.items())
             if device in members
         ]
 

@@ -11,7 +11,7 @@ from daemon.peers.roster.member_records import Member
 from store.log.commit_log import CommitLog
 from syncproto.commit import DecodedCommit, SignedCommit
 from syncproto.errors import RemoteProtocolError
-from syncproto.ids import DeviceId
+from syncproto.ids import DeviceId, ReplicaId
 from syncproto.mailboxes import envelope, exchange_rule, names
 from syncproto.mailboxes.envelope import BlobKind, Envelope
 from syncproto.mailboxes.sealing_keys import PrivateSealingKey, PublishedKey
@@ -31,12 +31,18 @@ class Judgement(Enum):
 
 
 class HaveView(NamedTuple):
-    """What a member says that it has. `vector` is None if that is sealed to others."""
+    """What a member says that it has. `vector` is None if that is sealed to others.
+
+    `holder` is which data folder of the device says it, no bytes if that is unknown; `replica` as which it
+    writes.
+    """
 
     number: int
     key: PublishedKey
-    vector: VectorClock | None
-    state_hash: bytes
+    vector: VectorClock | None = None
+    state_hash: bytes = b""
+    holder: bytes = b""
+    replica: ReplicaId | None = None
 
 
 class BlobView(NamedTuple):
@@ -116,12 +122,13 @@ def _have_of(blob: Envelope, member: Member, frames: list[bytes] | None, eyes: E
     if key is None:
         raise RemoteProtocolError("a have with a key that its device has not signed")
     if frames is None:
-        return HaveView(blob.header.number, key, None, b"")
+        return HaveView(blob.header.number, key)
     hello, parts = envelope.read_have(frames)
     if hello.vault != eyes.vault:
         raise RemoteProtocolError("a have of another vault")
     vector = (*hello.vector, *(head for part in parts for head in part.heads))
-    return HaveView(blob.header.number, key, vector, hello.state_hash)
+    holder = envelope.holder_of(hello)
+    return HaveView(blob.header.number, key, vector, hello.state_hash, holder, hello.replica)
 
 
 def bits_of(log: CommitLog, page: Sequence[DecodedCommit]) -> tuple[int, int]:

@@ -90,7 +90,12 @@ def test_a_backup_without_a_change_says_how_far_the_fold_is(bench: StoreBench) -
 
 
 BELIEVED_NO_MORE = [
-    ("INSERT INTO peer VALUES (zeroblob(32), 1, x'90', NULL)", "SELECT device FROM peer"),
+    ("INSERT INTO peer VALUES (zeroblob(32), 1, x'90', NULL, NULL)", "SELECT device FROM peer"),
+    (
+        "INSERT INTO mailbox_have VALUES ('box', zeroblob(32), x'01', 1, 9007199254740991, x'', 1)",
+        "SELECT device FROM mailbox_have",
+    ),
+    ("INSERT INTO own_holder VALUES ('box', x'01')", "SELECT holder FROM own_holder"),
     (
         "INSERT INTO answer VALUES (99, 'key', zeroblob(32), 200, x'7b7d')",
         "SELECT key FROM answer WHERE no = 99",

@@ -210,8 +210,18 @@ def test_names_are_read_however_a_carrier_changes_them():
         name.upper(),
         "00000000000005-0000000000000000.sync-conflict-20260101-120000-ABCDEFG.drop",
         "00000000000005-0000000000000000 (Anna's conflicted copy 2026-01-01).drop",
-        names.have_name(bytes(16)),
+        names.have_name(bytes(16), bytes(8)),
     ):
         assert names.is_blob_name(changed)
     for foreign in (".00-00.drop.tmp", "~syncthing~a.drop.tmp", "notes.txt", "a.drop.part", ".drop", ""):
         assert not names.is_blob_name(foreign)
+
+
+def test_a_have_names_its_holder_by_8_bytes_or_not_at_all():
+    def named(more: dict[str, codec.Value]) -> bytes:
+        hello = messages.Hello([2], VAULT, None, (), bytes(32), more)
+        read, _parts = envelope.read_have([messages.encode_message(hello)])
+        return envelope.holder_of(read)
+
+    assert named(envelope.holder_entry(b"12345678")) == b"12345678"
+    assert [named({}), named({"holder": b"1234567"}), named({"holder": 5})] == [b"", b"", b""]
