@@ -14,6 +14,7 @@ from store.fold.verdicts import Verdict, deciding_opinions
 from store.queries.asks import SignedWrite, signed_writes
 from store.snapshot import Snapshot
 from syncproto.ids import ID_BYTES, DeviceId, EntityId, ReplicaId, derived_id, id_to_text, tagged_digest
+from syncproto.vector_clock import Head
 
 ASK, USE = "ask", "use"
 
@@ -80,9 +81,15 @@ def read_ask(snapshot: Snapshot, ask: EntityId) -> Ask | None:
     If its home device asked again after its database was put back, what this store wrote itself counts, else
     the newest.
     """
-    asks = [read for write in signed_writes(snapshot, ask) if (read := ask_in(ask, write)) is not None]
-    own = [candidate for candidate in asks if candidate.replica == snapshot.replica]
-    return max(own or asks, key=lambda candidate: (candidate.made_ms, candidate.replica), default=None)
+    creations = [write for write in signed_writes(snapshot, ask) if ask_in(ask, write) is not None]
+    own = [creation for creation in creations if creation.head.replica == snapshot.replica]
+    newest = max(own or creations, key=order_of_writes, default=None)
+    return None if newest is None else ask_in(ask, newest)
+
+
+def order_of_writes(write: SignedWrite) -> tuple[int, int, Head]:
+    """Return the key that sorts writes by their stamps, in the same order on every device."""
+    return write.stamp_ms, write.n, write.head
 
 
 def ask_in(ask: EntityId, creation: SignedWrite) -> Ask | None:
@@ -199,7 +206,7 @@ def genuine_uses(snapshot: Snapshot, ask: Ask) -> list[SignedWrite]:
     """
     writes = signed_writes(snapshot, use_id(ask.id, ask.replica))
     uses = [write for write in writes if is_use_of(ask, write)]
-    return sorted(uses, key=lambda use: (use.stamp_ms, use.n, use.head))
+    return sorted(uses, key=order_of_writes)
 
 
 def is_use_of(ask: Ask, write: SignedWrite) -> bool:

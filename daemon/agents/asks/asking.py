@@ -35,6 +35,7 @@ from syncproto import codec
 from syncproto.codec import Value
 from syncproto.commit import AuthorKind
 from syncproto.ids import EntityId
+from syncproto.vector_clock import EMPTY_CLOCK
 
 TITLE_CHARS_MAX: Final = 200
 WHY_CHARS_MAX: Final = 2000
@@ -76,7 +77,8 @@ class UsedPermission(Struct, frozen=True, kw_only=True):
 def make_ask(tx: Transaction, agent: EntityId, request: NewAsk) -> EntityId:
     """Ask for a permission; return the ask, which is the one that exists if the agent repeats itself.
 
-    A standing rule that covers it permits it at once.
+    What was asked before this database was copied or put back, and not used as far as is known, is asked anew
+    under the same id: its yes grants nothing any more. A standing rule that covers a new ask permits it.
     Raises Refused for an agent that may not act here, and for an ask that breaks a bound or reuses a key.
     """
     known_agent = load_any_agent(tx, agent)
@@ -94,7 +96,8 @@ def make_ask(tx: Transaction, agent: EntityId, request: NewAsk) -> EntityId:
                 RefusalCode.CONFLICT,
                 sentence("ask-key-reused", "the agent asked something else as {key!r}", key=request.key[:80]),
             )
-        return identifier
+        if before.replica == tx.replica or genuine_use(tx, before) is not None:
+            return identifier
     if _count_open(tx, agent) >= OPEN_ASKS_MAX:
         raise Refused(
             RefusalCode.CONFLICT,
@@ -116,7 +119,9 @@ def make_ask(tx: Transaction, agent: EntityId, request: NewAsk) -> EntityId:
     }
     if needed is not None:
         fields["presence"] = needed.value
-    tx.commit([EntityWrite(identifier, ASK, fields)], by=AuthorKind.AGENT, agent=agent)
+    # Without a base it is a creation, whoever has written to the id before.
+    write = EntityWrite(identifier, ASK, fields, base=EMPTY_CLOCK)
+    tx.commit([write], by=AuthorKind.AGENT, agent=agent)
     permit_by_rule(tx, require_ask(tx, identifier))
     return identifier
 

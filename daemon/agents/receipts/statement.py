@@ -6,7 +6,7 @@ Never states what no operation says, and never that nothing else was decided.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from daemon.agents.asks.ask_record import Ask, ask_in
+from daemon.agents.asks.ask_record import Ask, ask_in, order_of_writes
 from daemon.agents.receipts.receipt_form import Fact, ReceiptFault
 from daemon.agents.receipts.signed_verdicts import SignedDecision, judge_ask, judge_proposal
 from daemon.agents.standing.rule_record import StandingRule
@@ -80,7 +80,7 @@ def _ask(name: EntityId, facts: Iterable[Fact]) -> _Subject | None:
     asks = [(fact, ask) for fact in creations if (ask := ask_in(name, _as_write(fact))) is not None]
     if not asks:
         return None
-    fact, ask = max(asks, key=lambda pair: (pair[1].made_ms, pair[1].replica))
+    fact, ask = max(asks, key=lambda pair: order_of_writes(_as_write(pair[0])))
     stated = {
         "kind": "ask",
         "action": ask.name,

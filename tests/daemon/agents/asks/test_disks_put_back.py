@@ -12,11 +12,13 @@ from daemon.agents.asks.use_rule import UseResult
 from daemon.agents.person import lifecycle
 from daemon.agents.tools.agent_record import agent_id
 from daemon.control.health.permissions import check_permissions
+from store.fold.item_name import ask_id
 from store.fold.verdicts import Verdict
 from store.transaction import EntityWrite
 from syncproto.codec import Value
 from syncproto.commit import AuthorKind
 from syncproto.ids import EntityId, id_to_text
+from tests.simulation.device import forget_replica
 from tests.support.asks import asked, decided, details, used
 from tests.support.fleet import Fleet, Home
 
@@ -111,3 +113,43 @@ def test_a_use_without_a_yes_is_found_on_every_device(fleet: Fleet, a: Home, b: 
     a.write(lambda tx: tx.commit([write], by=AuthorKind.AGENT))
     fleet.sync()
     assert codes(a) == codes(b) == ["permission_not_given"]
+
+
+def test_what_was_not_used_before_a_restore_is_asked_anew_under_its_key(
+    fleet: Fleet, a: Home, b: Home, task: EntityId, ask: EntityId
+):
+    """Old: the ask of before was returned for ever, and could never be used."""
+    first = details(a, ask).asked_hash
+    assert asked(a, agent_id(task)) == ask
+    assert details(a, ask).asked_hash == first
+    a.store.close()
+    forget_replica(a.path)
+    a.store = a.opened()
+    assert used(a, ask).result is UseResult.RESTORED
+    assert asked(a, agent_id(task)) == ask
+    fleet.sync()
+    for home in (a, b):
+        assert (details(home, ask).state, details(home, ask).asked_hash == first) == ("pending", False)
+    decided(b, ask, Verdict.CONFIRMED)
+    fleet.sync()
+    assert used(a, ask).result is UseResult.GRANTED
+
+
+def test_what_was_used_before_a_restore_is_not_asked_anew(a: Home, task: EntityId, ask: EntityId):
+    assert used(a, ask).result is UseResult.GRANTED
+    a.store.close()
+    forget_replica(a.path)
+    a.store = a.opened()
+    assert asked(a, agent_id(task)) == ask
+    assert (details(a, ask).state, used(a, ask).result) == ("used", UseResult.RESTORED)
+
+
+def test_a_member_that_writes_to_the_id_first_hinders_no_ask(fleet: Fleet, a: Home, b: Home, task: EntityId):
+    a.write(lambda tx: lifecycle.create_agent(tx, id_to_text(task), "rules"))
+    fleet.sync()
+    identifier = ask_id(agent_id(task), "mail 1", a.signer.device, None)
+    b.write(lambda tx: tx.commit([EntityWrite(identifier, "ask", {"title": "Mine"})], by=AuthorKind.AGENT))
+    fleet.sync()
+    assert asked(a, agent_id(task)) == identifier
+    decided(a, identifier, Verdict.CONFIRMED)
+    assert used(a, identifier).result is UseResult.GRANTED
