@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo up test quick cover check bench bench-peers door-clients inspect-door soak hostile notes try-model judge-model recipes histories teeth man picture pictures reference words shapes pins clean
+.PHONY: demo up test quick cover check bench bench-peers door-clients inspect-door soak hostile notes try-model judge-model recipes histories teeth uses stored-uses man picture pictures reference words shapes pins clean
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -107,7 +107,10 @@ reference: $(VENV)/.dev $(VENV)/.catalogs ## write the pages of docs/reference f
 	@$(PY) -m tests.docs.reference
 
 uses: $(VENV)/.dev ## live through a million histories of permissions, in which none may be used twice
-	@$(PY) -m tests.daemon.agents.asks.use_histories 1000000
+	@$(PY) -m tests.daemon.agents.asks.use_histories $(or $(COUNT),1000000)
+
+stored-uses: $(VENV)/.dev ## live through 20 000 histories of permissions on real stores, on all processors
+	@$(PY) -m tests.daemon.agents.asks.stored_histories
 
 shapes: $(VENV)/.dev ## write the shapes of the API's answers for the command line from the daemon's structures
 	@$(PY) -m tests.daemon.cli.api.shapes
