@@ -101,6 +101,19 @@ def parse_minutes(words: str) -> int | None:
     return minutes
 
 
+def parse_named_length(words: str) -> int | None:
+    """Read a length that names its unit, as "45 min" and "half an hour" do; None for any other words.
+
+    A number in letters needs more than a unit behind it: "a minute" and "one day" are said of other things.
+    """
+    text = normalized_words(re.sub(r"(?<=\d),(?=\d)", ".", words[:_CHARS_MAX]))
+    if text in _all_languages().amounts:
+        return _all_languages().amounts[text]
+    has_figure, has_letter = (any(map(test, text)) for test in (str.isdigit, str.isalpha))
+    minutes = _minutes(text) if has_figure and has_letter else None
+    return minutes if minutes is not None and minutes > 0 else None
+
+
 def _minutes(text: str) -> int | None:
     spoken = _all_languages()
     if text in spoken.amounts:

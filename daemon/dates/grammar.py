@@ -35,6 +35,8 @@ from store.sentence import Sentence, sentence
 TimeDirection = Literal["past", "future"]
 """Which way a time is meant that does not say so: a weekday, a date without its year, a time of the day."""
 
+NO_DATE: Final = "no-date"
+"""The id of the sentence on words that mean no day, and no time either."""
 _NOTHING: Final = frozenset({"", "none"})
 _ISO_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _YEAR_FIRST: Final = re.compile(r"(\d{4})([./-])(\d{1,2})\2(\d{1,2})")

@@ -78,6 +78,7 @@ class DateWords(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     {month}, {day} and {year}. `units_of_days` are further words for units
     that count only in a day or a time, and not in a length of time. `weeks_in_days` are pairs: a number of
     days that people also say for whole weeks, and the days in these, as 15 and 14 for "quinze jours".
+    `hanging` are words with which no title ends: what follows one belongs to it.
     """
 
     language: str
@@ -96,6 +97,7 @@ class DateWords(Struct, frozen=True, eq=False, forbid_unknown_fields=True):
     rules: dict[DayRule, tuple[str, ...]]
     length: LengthWords
     units_of_days: UnitWords = UnitWords()
+    hanging: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what has the right types and still makes no sense."""

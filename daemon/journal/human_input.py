@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime, tzinfo
 from msgspec.structs import replace
 
 from daemon.dates import durations, grammar
+from daemon.dates.captured_line import CapturedLine, read_line
 from daemon.journal.tasks import NewTask, TaskEdit
 
 
@@ -37,6 +38,10 @@ class HumanInput:
     def moment(self, words: str, prefer: grammar.TimeDirection = "past") -> datetime:
         """Read a point in time, in UTC. Raises Refused."""
         return grammar.parse_moment(words, self._now(), self._zone, self._language, prefer)
+
+    def captured_line(self, line: str) -> CapturedLine:
+        """Split the day and the length off the end of a line that notes a task."""
+        return read_line(line, self.today(), self._language)
 
     def read_new_task(self, new: NewTask) -> NewTask:
         """Return the task to add with its day and its length read."""

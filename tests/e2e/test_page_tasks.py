@@ -36,11 +36,11 @@ def test_a_task_is_made_noted_and_finished_by_keys_alone(laptop: Device, chromiu
     with signed_in(chromium, laptop) as tab:
         keyboard = tab.page.keyboard
         keyboard.press("c")
-        tab.page.wait_for_selector("[name=title]:focus")
-        keyboard.type("Renew the passport")
-        keyboard.press("Tab")
-        keyboard.type("2030-12-24")
+        tab.page.wait_for_selector("[name=line]:focus")
+        keyboard.type("Renew the passport 2030-12-24")
         keyboard.press("Enter")
+        tab.outcome("Added: Renew the passport, due 2030-12-24")
+        tab.page.click("#outcome a")
         tab.page.wait_for_selector("h1 :text('Renew the passport')")
         tab.page.focus("[name=note]")
         keyboard.type("Two photos.")
@@ -127,3 +127,34 @@ def test_an_agent_is_made_watched_paused_and_woken_on_the_page(laptop: Device, c
         page.wait_for_selector("[value=pause]")
         assert tab.complaints == []
     assert len(laptop.do("pending")) > 1
+
+
+def test_a_line_notes_a_task_from_any_page_and_is_taken_back(laptop: Device, chromium: Browser):
+    propose(laptop, "Renew the passport")
+    with signed_in(chromium, laptop, viewport={"width": 360, "height": 700}) as tab:
+        page = tab.page
+        before = page.url
+        page.keyboard.press("c")
+        page.wait_for_selector("[name=line]:focus")
+        assert axe_findings(tab) == []
+        page.keyboard.type("y n a <b>stamps</b> tomorrow 45 min")
+        page.keyboard.press("Enter")
+        tab.outcome("Added: y n a <b>stamps</b>, due ")
+        assert page.url == before
+        assert not page.query_selector("#capture[open]")
+        assert "45 min" in page.inner_text("#outcome")
+        assert axe_findings(tab) == []
+        assert [task["title"] for task in laptop.do("list") if "stamps" in task["title"]]
+        page.keyboard.press("u")
+        tab.outcome("Taken back: y n a")
+        assert not [task for task in laptop.do("list") if "stamps" in task["title"]]
+        page.keyboard.press("c")
+        page.fill("[name=line]", "  ")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#capture .fault:not([hidden])")
+        assert page.input_value("[name=line]") == "  "
+        laptop.stop()
+        page.fill("[name=line]", "While it is away")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#capture .fault:text('does not answer')")
+        assert page.input_value("[name=line]") == "While it is away"

@@ -295,7 +295,7 @@ else follow();
 
 // -- keys that act on every page ----------------------------------------------------------------------
 
-const PLACES_AT_ONCE = { __proto__: null, c: "/tasks/new", "/": "/tasks" };
+const PLACES_AT_ONCE = { __proto__: null, "/": "/tasks" };
 const PLACES = { __proto__: null, i: "/", p: "/permissions", t: "/tasks", a: "/agents", b: "/board", d: "/devices", h: "/decisions" };
 let goes = false;
 
@@ -306,6 +306,10 @@ document.addEventListener("keydown", (event) => {
   if (key === "Shift") return;
   const isSecond = goes;
   goes = key === "g" && !isSecond;
+  if (key === "c" && !isSecond) {
+    event.preventDefault();
+    import("./capture.js").then(({ capture }) => capture());
+  }
   const place = isSecond ? PLACES[key] : PLACES_AT_ONCE[key];
   // The second key goes somewhere, or nowhere: it decides nothing.
   if (isSecond) event.stopImmediatePropagation();

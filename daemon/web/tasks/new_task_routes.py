@@ -1,4 +1,4 @@
-"""The routes of a new task: a form, and making the task of what was typed.
+"""The routes of a new task: a form, one line from any page, and taking back what was just made.
 
 Never changes anything on a GET. A form that is refused is shown again with what was typed.
 """
@@ -10,6 +10,8 @@ from typing import Any, Final
 from aiohttp import web
 from multidict import MultiDictProxy
 
+from daemon.cli.translation import _
+from daemon.cli.wording.dates import duration_words
 from daemon.journal import entries, tasks
 from daemon.journal.entries import NewEntry
 from daemon.journal.human_input import HumanInput
@@ -49,25 +51,35 @@ class _NewTask:
         return await self._form({}, "")
 
     async def make(self, request: web.Request) -> web.Response:
-        """Make a task of what was typed, and show it."""
+        """Make a task of what was typed, and show it; of one line, say what was read. Or take one back."""
         form = await read_form(request)
         fault = shortfall_words(self._services)
         if not fault:
             try:
-                task = await self._services.store.write(lambda tx: self._add(tx, form))
+                task = await self._services.store.write(lambda tx: self._change(tx, form))
             except Refused as refused:
                 fault = refusal_words(refused)
             else:
-                return web.Response(status=HTTPStatus.SEE_OTHER, headers={"Location": f"/tasks/{task.id}"})
+                return await self._answer_made(task, form)
         return await self._form(form, fault)
 
-    def _add(self, tx: Transaction, form: MultiDictProxy[str]) -> Task:
-        new = NewTask(
-            title=form.get("title", ""),
-            due=form.get("due", "").strip() or None,
-            estimate_minutes=form.get("estimate", "").strip() or None,
+    async def _answer_made(self, task: Task, form: MultiDictProxy[str]) -> web.Response:
+        if form.keys().isdisjoint(("line", "undo")):
+            return web.Response(status=HTTPStatus.SEE_OTHER, headers={"Location": f"/tasks/{task.id}"})
+        return await page_answer(
+            self._services,
+            "tasks/added.html",
+            room="tasks",
+            after=self._services.store.feed_end,
+            task=task.id,
+            words=_("Taken back: {task}").format(task=task.title) if "undo" in form else _added_words(task),
+            is_undone="undo" in form,
         )
-        task = tasks.add(tx, self._typed.read_new_task(new))
+
+    def _change(self, tx: Transaction, form: MultiDictProxy[str]) -> Task:
+        if "undo" in form:
+            return tasks.remove(tx, form["undo"])
+        task = tasks.add(tx, self._new_task(form))
         note = form.get("note", "").strip()
         if note:
             entries.add(tx, task.id, NewEntry(note))
@@ -75,10 +87,33 @@ class _NewTask:
             self._on_new_task(tx, id_from_text(task.id))
         return task
 
+    def _new_task(self, form: MultiDictProxy[str]) -> NewTask:
+        if "line" in form:
+            line = self._typed.captured_line(form["line"])
+            due = line.due.isoformat() if line.due is not None else None
+            return NewTask(title=line.title, due=due, estimate_minutes=line.minutes)
+        new = NewTask(
+            title=form.get("title", ""),
+            due=form.get("due", "").strip() or None,
+            estimate_minutes=form.get("estimate", "").strip() or None,
+        )
+        return self._typed.read_new_task(new)
+
     async def _form(self, typed: Any, fault: str) -> web.Response:
         fields = {name: typed.get(name, "") for name in ("title", "due", "estimate", "note")}
+        fields["title"] = fields["title"] or typed.get("line", "")
         status = HTTPStatus.CONFLICT if fault else HTTPStatus.OK
         after = self._services.store.feed_end
         return await page_answer(
             self._services, "tasks/new.html", status, room="tasks", after=after, typed=fields, fault=fault
         )
+
+
+def _added_words(task: Task) -> str:
+    """Say what was read of a line: nothing of it may come as a surprise."""
+    facts = [
+        task.title,
+        _("due {day}").format(day=task.due) if task.due else "",
+        duration_words(task.estimate_minutes) if task.estimate_minutes else "",
+    ]
+    return _("Added: {task}").format(task=", ".join(filter(None, facts)))

@@ -90,6 +90,24 @@ async def test_a_new_task_is_made_with_days_and_lengths_as_people_type_them(page
     assert (task.due, task.estimate_minutes) == ("2026-12-24", 90)
 
 
+async def test_a_line_is_made_a_task_and_what_was_read_of_it_is_said(page: TaskPage) -> None:
+    answer = await page.ask("/tasks/new", {"line": "Buy <b>stamps</b> 2030-11-25 45 min"})
+    assert answer.status == 200
+    assert "Added: Buy &lt;b&gt;stamps&lt;/b&gt;, due 2030-11-25, 45 min" in answer.text
+    (made,) = page.made
+    task = await page.shown(id_to_text(made))
+    assert (task.title, task.due, task.estimate_minutes) == ("Buy <b>stamps</b>", "2030-11-25", 45)
+    undone = await page.ask("/tasks/new", {"undo": task.id})
+    assert "Taken back: Buy &lt;b&gt;" in undone.text
+    assert (await page.ask(f"/tasks/{task.id}")).status == 404
+    refused = await page.ask("/tasks/new", {"line": " \t"})
+    assert (refused.status, 'class="refusal"' in refused.text) == (409, True)
+    assert (await page.ask("/tasks/new", {"undo": "0" * 32})).status == 409
+    long_line = "word " * 400
+    assert 'value="word word' in (await page.ask("/tasks/new", {"line": long_line})).text
+    assert len(page.made) == 1
+
+
 @pytest.mark.parametrize(
     "wrong", [{"title": " "}, {"title": "x", "due": "someday"}, {"title": "x", "estimate": "long"}]
 )

@@ -1,0 +1,46 @@
+// A task noted from any page, in one line: it is sent, and what was read of it is said where outcomes are.
+//
+// Never reads the line itself, and never leaves the page: a refused line stays typed.
+
+import { announce, parse } from "./page.js";
+
+const dialog = document.getElementById("capture");
+const fault = dialog.querySelector(".fault");
+let busy = false;
+
+export function capture() {
+  fault.hidden = true;
+  dialog.showModal();
+  dialog.querySelector("input").select();
+}
+
+function tellFault(words) {
+  fault.textContent = words;
+  fault.hidden = false;
+}
+
+async function sendQuick(form, button) {
+  const answer = await fetch(form.action, { method: "POST", body: new URLSearchParams(new FormData(form, button)) });
+  if (answer.status === 401) return location.reload();
+  const text = await answer.text();
+  const outcome = parse(text).getElementById("outcome");
+  const words = outcome?.textContent.trim() ?? text.trim();
+  if (!answer.ok && dialog.open) return tellFault(words);
+  document.getElementById("toast").replaceChildren(outcome ?? words);
+  announce(outcome?.querySelector("bdi").textContent ?? words);
+  if (!dialog.open) return;
+  form.reset();
+  dialog.close();
+}
+
+document.addEventListener("submit", (event) => {
+  const { target: form, submitter } = event;
+  if (!form.matches("form[data-quick]")) return;
+  event.preventDefault();
+  if (busy) return;
+  busy = true;
+  sendQuick(form, submitter)
+    .catch(() => tellFault(document.getElementById("away").textContent))
+    .finally(() => (busy = false));
+});
+dialog.querySelector("[value=cancel]").addEventListener("click", () => dialog.close());

@@ -1,0 +1,116 @@
+"""One line with which a person notes a task: what is split off its end, and what stays in the title.
+
+Never asks this machine for the day: every test says what today is.
+"""
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from daemon.dates import durations, grammar
+from daemon.dates.captured_line import CapturedLine, read_line
+from daemon.language import LANGUAGES
+from daemon.refusal import Refused
+
+TODAY = date(2026, 11, 24)
+
+
+@pytest.mark.parametrize(
+    ("language", "line", "title", "due", "minutes"),
+    [
+        ("en", "Buy stamps tomorrow 45 min", "Buy stamps", "2026-11-25", 45),
+        ("en", "Buy stamps 45 min tomorrow", "Buy stamps", "2026-11-25", 45),
+        ("en", "Buy stamps, tomorrow, 1h30", "Buy stamps", "2026-11-25", 90),
+        ("en", "Call Ana on Friday", "Call Ana", "2026-11-27", None),
+        ("en", "Holiday in 2 weeks", "Holiday", "2026-12-08", None),
+        ("en", "Walk half an hour today", "Walk", "2026-11-24", 30),
+        ("de", "Steuer bis Freitag 2 Stunden", "Steuer", "2026-11-27", 120),
+        ("de", "Rufe Ana an morgen", "Rufe Ana an", "2026-11-25", None),
+        ("de", "Brief 24.12. 1,5 Stunden", "Brief", "2026-12-24", 90),
+        ("es", "Llamar el viernes media hora", "Llamar", "2026-11-27", 30),
+        ("fr", "Payer pour le 15 décembre 1h30", "Payer", "2026-12-15", 90),
+        ("ro", "Cumpără timbre mâine 45 de minute", "Cumpără timbre", "2026-11-25", 45),
+        ("en", "Fix the roof in two weeks 3 hours", "Fix the roof", "2026-12-08", 180),
+    ],
+)
+def test_a_day_and_a_length_are_split_off(
+    language: str, line: str, title: str, due: str, minutes: int | None
+) -> None:
+    assert read_line(line, TODAY, language) == CapturedLine(title, date.fromisoformat(due), minutes)
+
+
+@pytest.mark.parametrize(
+    ("language", "line"),
+    [
+        *(
+            ("en", line)
+            for line in (
+                "tomorrow",
+                "half an hour",
+                "Plan the Monday meeting",
+                "Prepare for Monday",
+                "The day after tomorrow",
+                "Call next friday",
+                "Call 3/4",
+                "Call 03/04/2027",
+                "Install version 5.6",
+                "Read chapter 12",
+                "Tickets for two",
+                "Wait a minute",
+                "Holiday 2 weeks",
+                "Fix it 2 days",
+                "Meet tomorrow 14:00",
+                "We sat",
+                "Old 2020-01-01",
+                'Watch "Tomorrow"',
+                "Watch \u201cFriday\u201d",
+            )
+        ),
+        ("de", "Zeitung jeden Morgen"),
+        ("de", "Kaffee am Morgen"),
+        ("de", "Was mache ich so"),
+        ("es", "Correr por la mañana"),
+        ("es", "Ir al mar"),
+    ],
+)
+def test_what_may_mean_something_else_stays_in_the_title(language: str, line: str) -> None:
+    assert read_line(line, TODAY, language) == CapturedLine(line, None, None)
+
+
+WORDS = ["Buy", "stamps,", "the", "on", "for", "friday", "tomorrow", "Morgen", "vineri", "45", "min", "2 h"]
+WORDS += ["3/4", "2026-12-24", '"x', "half an hour", "in 2 weeks", "24.12.", "may", "none", "a", "\u202e"]
+
+
+@given(st.lists(st.sampled_from(WORDS) | st.text(max_size=4), min_size=1), st.sampled_from(LANGUAGES))
+def test_no_word_is_lost_and_what_is_split_off_is_what_the_grammars_read(
+    parts: list[str], language: str
+) -> None:
+    line = " ".join(parts)
+    captured = read_line(line, TODAY, language)
+    words, title = line.split(), captured.title.split()
+    ends = [word.rstrip(" ,;:\u2013-") for word in words]
+    assert [word.rstrip(" ,;:\u2013-") for word in title] == ends[
+        : len(title)
+    ] or captured.title == line.strip()
+    rest = words[len(title) :]
+    splits = [(rest[:cut], rest[cut:]) for cut in range(len(rest) + 1)]
+    both = {(captured.due, captured.minutes)}
+    read = {
+        pair
+        for first, second in splits
+        for pair in ((day(first, language), length(second)), (day(second, language), length(first)))
+    }
+    assert both <= read
+
+
+def day(words: list[str], language: str) -> date | None:
+    try:
+        return grammar.parse_due_day(" ".join(words), TODAY, language)
+    except Refused:
+        return None
+
+
+def length(words: list[str]) -> int | None:
+    return durations.parse_named_length(" ".join(words))
