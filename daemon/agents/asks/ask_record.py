@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from daemon.agents.tools.agent_record import hindrance_at_home, load_any_agent
-from daemon.agents.tools.presence import ANY, PRESENCES, presence_setting
+from daemon.agents.tools.policy import denies_action
+from daemon.agents.tools.presence import ANY, PRESENCES, presence_on_action
 from store.fold.item import Decision
 from store.fold.item_name import Presence, ask_id
 from store.fold.verdicts import Verdict, deciding_opinions
@@ -226,9 +227,11 @@ def is_withdrawn(decisions: tuple[Decision, ...]) -> bool:
 
 
 def is_hindered(snapshot: Snapshot, ask: Ask) -> bool:
-    """Report whether the agent may not act any more, or needs more of a verdict than when it asked."""
+    """Report whether the agent may not do this any more, or needs more of a verdict than when it asked."""
     agent, entity = load_any_agent(snapshot, ask.agent), snapshot.entity(ask.agent)
     if agent is None or agent.home != ask.home or hindrance_at_home(snapshot, agent) is not None:
         return True
-    needed = PRESENCES.index(presence_setting(entity, None) or ANY)
+    if denies_action(entity, ask.name):
+        return True
+    needed = PRESENCES.index(presence_on_action(entity, ask.name))
     return needed > PRESENCES.index(ANY if ask.presence is None else ask.presence.value)

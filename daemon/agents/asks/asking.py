@@ -21,9 +21,11 @@ from daemon.agents.asks.ask_record import (
 )
 from daemon.agents.asks.standing_permission import permit_by_rule
 from daemon.agents.asks.use_rule import UseResult, judge_use
+from daemon.agents.tools.actions import ACTION_CHARS_MAX
 from daemon.agents.tools.agent_record import ExternalAgent, hindrance, load_any_agent
 from daemon.agents.tools.daily_limits import ASKS, BYTES, spend_within_limits
-from daemon.agents.tools.presence import ANY, presence_setting
+from daemon.agents.tools.policy import denies_action
+from daemon.agents.tools.presence import ANY, presence_on_action
 from daemon.refusal import RefusalCode, Refused, usage_error
 from store.fold.item_name import KEY_CHARS_MAX, Presence, ask_id
 from store.fold.verdicts import Verdict
@@ -39,7 +41,6 @@ from syncproto.vector_clock import EMPTY_CLOCK
 
 TITLE_CHARS_MAX: Final = 200
 WHY_CHARS_MAX: Final = 2000
-NAME_CHARS_MAX: Final = 100
 OPTIONS_MAX: Final = 6
 OPTION_CHARS_MAX: Final = 100
 EXECUTION_CHARS_MAX: Final = 200
@@ -86,8 +87,14 @@ def make_ask(tx: Transaction, agent: EntityId, request: NewAsk) -> EntityId:
     if reason is not None:
         raise Refused(RefusalCode.CONFLICT, reason)
     _require_bounds(request, tx.now_ms())
-    setting = presence_setting(tx.entity(agent), None)
-    needed = None if setting in (None, ANY) else Presence(str(setting))
+    entity = tx.entity(agent)
+    if denies_action(entity, request.name):
+        raise Refused(
+            RefusalCode.FORBIDDEN,
+            sentence("action-denied", "a person denied this agent the action {name!r}", name=request.name),
+        )
+    setting = presence_on_action(entity, request.name)
+    needed = None if setting == ANY else Presence(setting)
     identifier = ask_id(agent, request.key, tx.device, needed)
     before = read_ask(tx, identifier)
     if before is not None:
@@ -152,7 +159,7 @@ def _require_bounds(request: NewAsk, now_ms: int) -> None:
     lengths = (
         ("title", len(request.title), TITLE_CHARS_MAX),
         ("why", len(request.why), WHY_CHARS_MAX),
-        ("name", len(request.name), NAME_CHARS_MAX),
+        ("name", len(request.name), ACTION_CHARS_MAX),
         ("key", len(request.key), KEY_CHARS_MAX),
         ("options", len(request.options), OPTIONS_MAX),
         ("option", max(map(len, request.options), default=0), OPTION_CHARS_MAX),

@@ -1,4 +1,4 @@
-"""What a person lets an agent do: a policy per tool, and the categories of the tasks that it may work on.
+"""What a person lets an agent do: a policy per tool or action, and categories of tasks that it may work on.
 
 Never loosens a tool's own mode, and a tool that is off can only be let wait. `policy.py` decides what a
 policy means for a call.
@@ -8,8 +8,16 @@ from collections.abc import Iterable
 from typing import Final
 
 from daemon.agents.person import lifecycle
-from daemon.agents.tools.agent_record import AnyAgent
-from daemon.agents.tools.policy import CATEGORIES_FIELD, policy_field, ruling_on, settable_policies
+from daemon.agents.tools.actions import action_key, actions_among
+from daemon.agents.tools.agent_record import AnyAgent, ExternalAgent
+from daemon.agents.tools.policy import (
+    CATEGORIES_FIELD,
+    denies_action,
+    policy_field,
+    ruling_on,
+    settable_policies,
+)
+from daemon.agents.tools.presence import presence_field
 from daemon.agents.tools.table import TOOLS, CallMode, equivalent_names, normalised_name
 from daemon.journal.references import names
 from daemon.refusal import usage_error
@@ -21,18 +29,30 @@ from syncproto.codec import Value
 from syncproto.ids import EntityId, id_to_text
 
 DEFAULT: Final = "default"
+_WAITS: Final = "deferred"
+_DENIED: Final = "denied"
 _ELEMENTS = {tool.element for tool in TOOLS.values() if tool.element is not None}
 POLICY_TOOLS = tuple(name for name in TOOLS if name not in _ELEMENTS)
 """The tools that a policy is given to. The policy of a batch also applies to the tool of its elements."""
 
 
 def policy_by_tool(agent: Entity) -> dict[str, str]:
-    """Return what becomes of a call of each tool: immediate, deferred or denied."""
-    return {name: ruling_on(agent, name).name.lower() for name in POLICY_TOOLS}
+    """Return what becomes of a call of each tool, and of asks for actions that have settings of their own.
+
+    It is immediate, deferred or denied.
+    """
+    rulings = {name: ruling_on(agent, name).name.lower() for name in POLICY_TOOLS}
+    actions = {*actions_among(agent, policy_field("")), *actions_among(agent, presence_field(""))}
+    return rulings | {name: _DENIED if denies_action(agent, name) else _WAITS for name in sorted(actions)}
 
 
 def policy_choices(tool: str) -> tuple[str, ...]:
-    """Return what can become of the calls of a tool, the loosest first; `set_tool_policy` takes each."""
+    """Return what can become of the calls of a tool, or of asks for an action, the loosest first.
+
+    `set_tool_policy` takes each.
+    """
+    if tool not in TOOLS:
+        return (_WAITS, _DENIED)
     return tuple(dict.fromkeys((_own_mode(tool), *settable_policies(tool))))
 
 
@@ -47,17 +67,15 @@ def allowed_category_names(snapshot: Snapshot, agent: Entity) -> list[str]:
 
 
 def set_tool_policy(tx: Transaction, agent: EntityId, tool_name: str, policy: str) -> None:
-    """Give a tool a policy, or remove it.
+    """Give a tool or an action a policy, or remove it.
 
     Raises Refused for an unknown tool or policy, and for a policy that would loosen the tool.
     """
     known_agent = lifecycle.require_not_destroyed(tx, agent)
-    tool, wanted = normalised_name(tool_name), policy.strip().lower()
+    tool, wanted = tool_or_action(known_agent, tool_name, POLICY_TOOLS), policy.strip().lower()
     if tool not in TOOLS:
-        raise usage_error(
-            sentence("tool-unknown", "no tool is called {name!r}", name=tool_name[:80]),
-            sentence("one-of", "one of {choices}", choices=", ".join(POLICY_TOOLS)),
-        )
+        _set_action_policy(tx, known_agent, tool, wanted)
+        return
     mode_of_tool = _own_mode(tool)
     choices = (*settable_policies(tool), DEFAULT)
     if wanted not in (*choices, mode_of_tool):
@@ -74,6 +92,32 @@ def set_tool_policy(tx: Transaction, agent: EntityId, tool_name: str, policy: st
     value = wanted if wanted in settable_policies(tool) and not is_own_mode else None
     fields = {policy_field(name): value if name == tool else None for name in equivalent_names(tool)}
     _write(tx, known_agent, dict(fields))
+
+
+def tool_or_action(agent: AnyAgent, name: str, choices: Iterable[str]) -> str:
+    """Return the name under which a setting is kept, of a tool, or of an action of another maker's agent.
+
+    Raises Refused for another name; `choices` are those to tell of.
+    """
+    tool = normalised_name(name)
+    if tool in TOOLS:
+        return tool
+    key = action_key(name) if isinstance(agent, ExternalAgent) else None
+    if key is not None:
+        return key
+    raise usage_error(
+        sentence("tool-unknown", "no tool is called {name!r}", name=name[:80]),
+        sentence("one-of", "one of {choices}", choices=", ".join(choices)),
+    )
+
+
+def _set_action_policy(tx: Transaction, agent: AnyAgent, action: str, wanted: str) -> None:
+    if wanted not in (_WAITS, _DENIED, DEFAULT):
+        raise usage_error(
+            sentence("policy-of-action", "an ask for {name} waits, or is denied", name=action),
+            sentence("one-of", "one of {choices}", choices=f"{_WAITS}, {_DENIED}, {DEFAULT}"),
+        )
+    _write(tx, agent, {policy_field(action): _DENIED if wanted == _DENIED else None})
 
 
 def edit_allowed_categories(

@@ -6,10 +6,18 @@ Never loosens anything on the device where the agent works: every process of the
 from collections.abc import Iterable
 
 from daemon.agents.person import lifecycle
-from daemon.agents.person.policy_edits import DEFAULT, POLICY_TOOLS
+from daemon.agents.person.policy_edits import DEFAULT, POLICY_TOOLS, tool_or_action
+from daemon.agents.tools.actions import actions_among
 from daemon.agents.tools.agent_record import load_any_agent
-from daemon.agents.tools.presence import ANY, PRESENCES, presence_field, presence_on, presence_setting
-from daemon.agents.tools.table import TOOLS, equivalent_names, normalised_name
+from daemon.agents.tools.presence import (
+    ANY,
+    PRESENCES,
+    presence_field,
+    presence_on,
+    presence_on_action,
+    presence_setting,
+)
+from daemon.agents.tools.table import equivalent_names
 from daemon.refusal import RefusalCode, Refused, usage_error
 from store.fold.entity import Entity
 from store.fold.item_name import Presence
@@ -23,29 +31,26 @@ ALL_TOOLS = "all"
 
 
 def presence_by_tool(agent: Entity) -> dict[str, str]:
-    """Return what verdicts need, for all tools and for those that have a setting of their own."""
+    """Return what verdicts need, for all, and for the tools and actions that have a setting of their own."""
     settings = {ALL_TOOLS: presence_setting(agent, None) or ANY}
+    names = (*POLICY_TOOLS, *actions_among(agent, presence_field("")))
     return settings | {
-        tool: setting for tool in POLICY_TOOLS if (setting := presence_setting(agent, tool)) is not None
+        name: setting for name in names if (setting := presence_setting(agent, name)) is not None
     }
 
 
 def set_presence(
     tx: Transaction, agent: EntityId, tool_name: str, presence: str, *, has_other_devices: bool
 ) -> None:
-    """Set what verdicts on an agent's calls of a tool need, or on all (`all`); `default` removes a setting.
+    """Set what verdicts on a tool or action of an agent need, or on all (`all`); `default` removes a setting.
 
     `has_other_devices` is whether the vault has another member. Raises Refused for an unknown tool or
     setting, for one that nothing could fulfil, and for one that loosens, on the agent's own device.
     """
     known_agent = lifecycle.require_not_destroyed(tx, agent)
     wanted = presence.strip().lower().replace("-", "_")
-    tool = None if tool_name.strip().lower() == ALL_TOOLS else normalised_name(tool_name)
-    if tool is not None and tool not in TOOLS:
-        raise usage_error(
-            sentence("tool-unknown", "no tool is called {name!r}", name=tool_name[:80]),
-            sentence("one-of", "one of {choices}", choices=", ".join((ALL_TOOLS, *POLICY_TOOLS))),
-        )
+    is_for_all = tool_name.strip().lower() == ALL_TOOLS
+    tool = None if is_for_all else tool_or_action(known_agent, tool_name, (ALL_TOOLS, *POLICY_TOOLS))
     if wanted not in (*PRESENCES, DEFAULT):
         raise usage_error(
             sentence("presence-unknown", "verdicts cannot need {presence!r}", presence=presence[:80]),
@@ -54,7 +59,8 @@ def set_presence(
     _require_fulfillable(tx, wanted, has_other_devices=has_other_devices)
     entity = tx.entity(agent)
     assert entity is not None
-    before = _needs(entity)
+    actions = {*actions_among(entity, presence_field("")), *({tool} if tool else ())}
+    before = _needs(entity, actions)
     value = None if wanted == DEFAULT else wanted
     names: Iterable[str | None] = (None,) if tool is None else equivalent_names(tool)
     fields = {presence_field(name): value if name == tool else None for name in names}
@@ -68,22 +74,23 @@ def set_presence(
     tx.commit([EntityWrite(agent, entity.kind or "agent", dict(differing))])
     changed = tx.entity(agent)
     assert changed is not None
-    after = _needs(changed)
-    if known_agent.home == tx.device and any(after[name] < before[name] for name in after):
+    after = _needs(changed, actions)
+    if known_agent.home == tx.device and any(new < old for new, old in zip(after, before, strict=True)):
         raise _loosens_refusal()
 
 
-def _needs(agent: Entity) -> dict[str, int]:
-    """Return how much verdicts need: by tool, and on permissions, which the setting for all tools covers."""
-    needs = {name: PRESENCES.index(presence_on(agent, name)) for name in POLICY_TOOLS}
-    return needs | {ALL_TOOLS: PRESENCES.index(presence_setting(agent, None) or ANY)}
+def _needs(agent: Entity, actions: Iterable[str]) -> list[int]:
+    """Return how much verdicts need: on each tool, on some actions, and on all others, in this order."""
+    presences = [presence_on(agent, name) for name in POLICY_TOOLS]
+    presences += [presence_on_action(agent, name) for name in actions]
+    return [PRESENCES.index(presence) for presence in (*presences, presence_setting(agent, None) or ANY)]
 
 
 def require_movable(snapshot: Snapshot, agent: EntityId, device: DeviceId) -> None:
     """Raise Refused if an agent would leave this device, on which verdicts on its proposals do not count."""
     known_agent, entity = load_any_agent(snapshot, agent), snapshot.entity(agent)
     leaves = known_agent is not None and known_agent.home == snapshot.device != device
-    if leaves and entity is not None and any(_needs(entity).values()):
+    if leaves and entity is not None and any(set(presence_by_tool(entity).values()) - {ANY}):
         raise _loosens_refusal()
 
 

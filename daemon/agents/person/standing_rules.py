@@ -20,8 +20,10 @@ from daemon.agents.standing.rule_record import (
     rules_standing_on,
 )
 from daemon.agents.standing.rule_uses import OF_RULE, uses_on_day
+from daemon.agents.tools.actions import ACTION_CHARS_MAX
 from daemon.agents.tools.agent_record import DESTROYED, load_any_agent
-from daemon.agents.tools.presence import ANY, presence_setting
+from daemon.agents.tools.policy import denies_action
+from daemon.agents.tools.presence import ANY, presence_on_action
 from daemon.journal.views.lookup import NameLookup, json_value
 from daemon.refusal import RefusalCode, Refused, usage_error
 from daemon.timestamps import iso_utc
@@ -31,7 +33,6 @@ from store.snapshot import Snapshot
 from store.transaction import EntityWrite, Transaction
 from syncproto.ids import DeviceId, EntityId, id_to_text
 
-NAME_CHARS_MAX: Final = 100
 LIFETIME_MAX_MS: Final = 90 * 86_400_000
 USES_A_DAY_MAX: Final = 100
 RULES_MAX: Final = 100
@@ -48,7 +49,7 @@ class NewStandingRule(Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     """
 
     agent: Annotated[str, Meta(min_length=1, max_length=200)]
-    name: Annotated[str, Meta(min_length=1, max_length=NAME_CHARS_MAX)]
+    name: Annotated[str, Meta(min_length=1, max_length=ACTION_CHARS_MAX)]
     exact: dict[str, Any] = {}
     begins: dict[str, str] = {}
     until: int | str
@@ -103,7 +104,7 @@ def make_rule(tx: Transaction, agent: EntityId, request: NewStandingRule, until_
         raise usage_error(
             sentence("rule-until", "a rule ends ahead, and in {days} days at most", days=90),
         )
-    _require_usable(presence_setting(tx.entity(agent), None), is_home=known_agent.home == tx.device)
+    _require_usable(presence_on_action(tx.entity(agent), request.name), is_home=known_agent.home == tx.device)
     if len(rules_standing_on(tx, agent, now_ms)) >= RULES_MAX:
         raise Refused(
             RefusalCode.CONFLICT,
@@ -135,15 +136,13 @@ def _checked_pattern(request: NewStandingRule) -> Pattern:
     return Pattern(request.exact, request.begins)
 
 
-def _require_usable(setting: str | None, *, is_home: bool) -> None:
-    if setting in (None, ANY):
+def _require_usable(setting: str, *, is_home: bool) -> None:
+    if setting == ANY:
         return
     if setting != Presence.OTHER_DEVICE:
         raise Refused(
             RefusalCode.CONFLICT,
-            sentence(
-                "rule-against-passkey", "each verdict on this agent needs a passkey: no rule can give that"
-            ),
+            sentence("rule-against-passkey", "each verdict on this needs a passkey: no rule can give that"),
         )
     if is_home:
         raise Refused(
@@ -222,8 +221,10 @@ def _state_of(snapshot: Snapshot, rule: StandingRule, now_ms: int) -> str:
     agent, entity = load_any_agent(snapshot, rule.agent), snapshot.entity(rule.agent)
     if agent is None or agent.lifecycle == DESTROYED or agent.home != rule.home:
         return "idle"
-    setting = presence_setting(entity, None)
-    needed = None if setting in (None, ANY) else Presence(str(setting))
+    if denies_action(entity, rule.name):
+        return "idle"
+    setting = presence_on_action(entity, rule.name)
+    needed = None if setting == ANY else Presence(setting)
     return "stands" if rule.fits(needed) else "idle"
 
 

@@ -1,4 +1,4 @@
-"""What an agent may do: a policy per tool, and the categories of the tasks that it may work on.
+"""What an agent may do: a policy per tool or action, and the categories of the tasks that it may work on.
 
 Never loosens anything: a policy can only make a tool wait or deny it, and an unreadable policy denies. The
 tools that are off until a person lets a task's agent call them wait then, too.
@@ -7,6 +7,7 @@ tools that are off until a person lets a task's agent call them wait then, too.
 from enum import IntEnum
 from typing import Final
 
+from daemon.agents.tools.actions import action_key
 from daemon.agents.tools.table import TOOLS, CallMode, equivalent_names
 from daemon.journal.references import names
 from store.fold.entity import Entity
@@ -16,7 +17,7 @@ from store.snapshot import Snapshot
 from syncproto.codec import Value
 
 POLICY_FIELD: Final = "policy"
-"""The policies of an agent, one field `policy/<tool>` per tool. Without one, the tool's own mode applies."""
+"""The policies of an agent, a field `policy/<name>` per tool or action. Without one, its own mode applies."""
 
 CATEGORIES_FIELD: Final = "allowed_category_ids"
 """The categories whose tasks an agent may work on, one field per category.
@@ -121,6 +122,15 @@ def denial_reason(agent: Entity | None, tool: str) -> str | None:
     if not _is_on(agent, tool) and not any(version.value for version in _versions(agent, tool)):
         return f"{tool} is off until the user lets this agent call it"
     return f"the user's policy for this agent denies {tool}"
+
+
+def denies_action(agent: Entity | None, name: str) -> bool:
+    """Report whether an agent may not ask for an action. A policy that cannot be read denies."""
+    key = action_key(name)
+    versions = [] if key is None else _versions(agent, key)
+    return any(
+        version.value is not None and version.value != Ruling.DEFERRED.name.lower() for version in versions
+    )
 
 
 def scope_of(agent: Entity) -> str:

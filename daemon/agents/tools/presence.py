@@ -6,6 +6,7 @@ Never decides whether a verdict counts: the fold does. An unreadable setting ask
 from collections.abc import Iterable
 from typing import Final
 
+from daemon.agents.tools.actions import action_key
 from daemon.agents.tools.table import equivalent_names
 from store.fold.entity import Entity
 from store.fold.item_name import Presence, Requirement
@@ -13,7 +14,7 @@ from syncproto.codec import Value
 from syncproto.ids import DeviceId
 
 PRESENCE_FIELD: Final = "presence"
-"""What verdicts need on whatever the agent proposes; `presence/<tool>` says it of one tool."""
+"""What verdicts need on whatever the agent proposes; `presence/<name>` says it of one tool or action."""
 
 ANY: Final = "any"
 """The setting by which every verdict of a person counts."""
@@ -23,12 +24,12 @@ PRESENCES: Final = (ANY, *(presence.value for presence in Presence))
 
 
 def presence_field(tool: str | None) -> str:
-    """Return the field of an agent that says what verdicts need, on one tool's calls or on all."""
+    """Return the field of an agent that says what verdicts need: on one tool or action, or on all."""
     return PRESENCE_FIELD if tool is None else f"{PRESENCE_FIELD}/{tool}"
 
 
 def presence_setting(agent: Entity | None, tool: str | None) -> str | None:
-    """Return what is set for a tool, or for all (None); None if nothing is.
+    """Return what is set for a tool or an action, or for all (None); None if nothing is.
 
     A batch and the tool of its elements count as one. Of several settings, as devices make them while apart,
     the tightest applies.
@@ -46,6 +47,13 @@ def presence_setting(agent: Entity | None, tool: str | None) -> str | None:
 def presence_on(agent: Entity | None, tool: str) -> str:
     """Return what verdicts on an agent's calls of a tool need: `any`, `other_device` or `passkey`."""
     return presence_setting(agent, tool) or presence_setting(agent, None) or ANY
+
+
+def presence_on_action(agent: Entity | None, name: str) -> str:
+    """Return what verdicts on an agent's asks for an action need: `any`, `other_device` or `passkey`."""
+    key = action_key(name)
+    own = None if key is None else presence_setting(agent, key)
+    return own or presence_setting(agent, None) or ANY
 
 
 def requirement_on(agent: Entity | None, tools: Iterable[str], home: DeviceId) -> Requirement | None:

@@ -215,7 +215,10 @@ def is_change(name: str) -> bool:
 
 
 def equivalent_names(name: str) -> frozenset[str]:
-    """Return the tools that ask for the same: a batch and its element, or all that write the same field."""
+    """Return the tools that ask for the same: a batch and its element, or all that write the same field.
+
+    What is no tool stands alone.
+    """
     tool = TOOLS.get(name)
     if tool is not None and tool.writes is WriteTarget.TASK:
         fields = tool.argument_by_field.keys()
@@ -227,7 +230,8 @@ def equivalent_names(name: str) -> frozenset[str]:
     if name in LABEL_TOOLS:
         return LABEL_TOOLS
     batches = {tool.name for tool in _ALL_TOOLS if name in (tool.name, tool.element)}
-    return frozenset(batches | {element for batch in batches if (element := TOOLS[batch].element)})
+    elements = {element for batch in batches if (element := TOOLS[batch].element)}
+    return frozenset({name} | batches | elements)
 
 
 # -- names --------------------------------------------------------------------------------------------

@@ -125,6 +125,7 @@ class Policy(Struct, frozen=True, forbid_unknown_fields=True):
     `tools` gives the policy by tool: deferred, denied or default. `allow` and `disallow` add categories to
     those that the agent may work on, or take them away. `presence` says by tool, or for `all`, what verdicts
     on its proposals need: any, other_device, passkey or default. On the agent's own device it only tightens.
+    Of an agent of another maker both also take the name of an action that it asks permission for.
     """
 
     tools: dict[str, str] = {}

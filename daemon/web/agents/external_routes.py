@@ -104,7 +104,13 @@ class _ExternalAgents:
             HTTPStatus.CONFLICT if fault else HTTPStatus.OK,
             after=after,
             agent=external_page(details),
-            rights=rights_of(details.policy, details.presence, details.allowed_categories, names),
+            rights=rights_of(
+                details.policy,
+                details.presence,
+                details.allowed_categories,
+                names,
+                names_actions=True,
+            ),
             fault=fault,
             typed=typed,
         )

@@ -9,7 +9,7 @@ from typing import Final
 from multidict import MultiDictProxy
 
 from daemon.agents.person import policy_edits, presence_edits
-from daemon.agents.person.policy_edits import DEFAULT, POLICY_TOOLS, policy_choices
+from daemon.agents.person.policy_edits import DEFAULT, policy_choices
 from daemon.agents.person.presence_edits import ALL_TOOLS
 from daemon.agents.tools.presence import PRESENCES
 from daemon.cli.translation import _
@@ -20,6 +20,8 @@ from syncproto.ids import EntityId
 
 SHOWN: Final = "shown-"
 """Before the name of a field: what the page showed in it."""
+NEW_ACTION: Final = "action"
+"""The field with the name of an action for which nothing was set so far."""
 _POLICY: Final = "policy/"
 _PRESENCE: Final = "presence/"
 _CATEGORY: Final = "category/"
@@ -38,7 +40,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class ToolRow:
-    """A tool with what becomes of its calls, and what verdicts on them need."""
+    """A tool or an action, with what becomes of its calls, and what verdicts on them need."""
 
     name: str
     policy: Choice
@@ -47,17 +49,29 @@ class ToolRow:
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """What an agent may do. `categories` are triples of a field, a name, and whether it is allowed."""
+    """What an agent may do. `categories` are triples of a field, a name, and whether it is allowed.
+
+    `new_action` is for an action that a person names, and has no name. None if no action can be named.
+    """
 
     presence: Choice
     tools: list[ToolRow]
     categories: list[tuple[str, str, bool]]
+    new_action: ToolRow | None
 
 
 def rights_of(
-    policy: dict[str, str], presence: dict[str, str], allowed: list[str], categories: dict[str, str]
+    policy: dict[str, str],
+    presence: dict[str, str],
+    allowed: list[str],
+    categories: dict[str, str],
+    *,
+    names_actions: bool = False,
 ) -> Rights:
-    """Return the fields of the form, as an agent's settings are; `categories` are all, by id."""
+    """Return the fields of the form, as an agent's settings are; `categories` are all, by id.
+
+    With `names_actions` a person can name an action that the agent asks permission for.
+    """
     return Rights(
         presence=Choice(
             f"{_PRESENCE}{ALL_TOOLS}",
@@ -65,10 +79,11 @@ def rights_of(
             presence.get(ALL_TOOLS, PRESENCES[0]),
             [(value, terms.presence_name(value)) for value in PRESENCES],
         ),
-        tools=[_tool_row(tool, policy, presence) for tool in POLICY_TOOLS],
+        tools=[_tool_row(name, policy, presence) for name in policy],
         categories=[
             (f"{_CATEGORY}{category}", name, name in allowed) for category, name in categories.items()
         ],
+        new_action=_tool_row("", {"": policy_choices("")[0]}, {}) if names_actions else None,
     )
 
 
@@ -100,7 +115,7 @@ def change_rights(
         now = form.get(field, "")
         if field == shown or now == before:
             continue
-        name = field.partition("/")[2]
+        name = field.partition("/")[2] or form.get(NEW_ACTION, "")
         if field.startswith(_POLICY):
             policy_edits.set_tool_policy(tx, agent, name, now)
         elif field.startswith(_PRESENCE):

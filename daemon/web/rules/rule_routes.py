@@ -11,7 +11,8 @@ from aiohttp import web
 from multidict import MultiDictProxy
 
 from daemon.agents.person import agent_timers, external_agents, standing_rules
-from daemon.agents.person.standing_rules import NAME_CHARS_MAX, USES_A_DAY_MAX, NewStandingRule
+from daemon.agents.person.standing_rules import USES_A_DAY_MAX, NewStandingRule
+from daemon.agents.tools.actions import ACTION_CHARS_MAX
 from daemon.journal.human_input import HumanInput
 from daemon.refusal import Refused, usage_error
 from daemon.web.forms import read_form, refuse_form
@@ -63,10 +64,10 @@ class _Rules:
 
     def _add(self, tx: Transaction, form: MultiDictProxy[str]) -> None:
         until, name = form.get("until", ""), form.get("name", "").strip()
-        if len(name) > NAME_CHARS_MAX:
+        if len(name) > ACTION_CHARS_MAX:
             raise usage_error(
                 sentence(
-                    "rule-name-long", "an action's name has {most} characters at most", most=NAME_CHARS_MAX
+                    "rule-name-long", "an action's name has {most} characters at most", most=ACTION_CHARS_MAX
                 )
             )
         request = NewStandingRule(

@@ -336,6 +336,25 @@ async def test_a_program_that_is_turned_away_stays_away(page: AgentsPage) -> Non
     assert (refused.status, deeds(refused.text)) == (409, set())
 
 
+async def test_an_action_that_a_person_names_gets_settings_of_its_own(page: AgentsPage) -> None:
+    path = (await page.ask("/external-agents", {"name": "Codex", "scope": "all"})).headers["Location"]
+    form = shown_fields((await page.ask(path)).text)
+    named = {"action": "Deploy <b>", "policy/": "denied", "presence/": "other_device", "do": "rights"}
+    assert (await page.ask(path, form | named)).status == 303
+    agent = await details(page, path)
+    assert (agent.policy["deploy <b>"], agent.presence["deploy <b>"]) == ("denied", "other_device")
+    text = (await page.ask(path)).text
+    assert "<b>" not in text
+    form = shown_fields(text)
+    assert form["policy/deploy <b>"] == "denied"
+    # This device is the agent's: what its verdicts need is not loosened here, and nothing is half done.
+    loosened = {"policy/deploy <b>": "deferred", "presence/deploy <b>": "default", "do": "rights"}
+    assert (await page.ask(path, form | loosened)).status == 409
+    assert (await details(page, path)).policy["deploy <b>"] == "denied"
+    unnamed = await page.ask(path, form | {"policy/": "denied", "do": "rights"})
+    assert (unnamed.status, "no tool is called" in unnamed.text) == (409, True)
+
+
 async def test_scope_and_limits_are_changed_if_the_person_changed_them(page: AgentsPage) -> None:
     made = await page.ask("/external-agents", {"name": "Codex", "scope": "all"})
     assert made.status == 303

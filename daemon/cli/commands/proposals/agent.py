@@ -276,14 +276,15 @@ def destroy(output: Output, agent: tuple[str, ...], yes: bool) -> None:
 
 
 @agent_command.command("policy")
-@click.argument("agent", nargs=-1, required=True, metavar="AGENT [TOOL POLICY]")
+@click.argument("agent", nargs=-1, required=True, metavar="AGENT [TOOL|ACTION POLICY]")
 @click.option("--allow", multiple=True, metavar="CATEGORY", help="Let it work on tasks of this category.")
 @click.option("--disallow", multiple=True, metavar="CATEGORY", help="Keep it from tasks of this category.")
 @pass_output
 def policy(output: Output, agent: tuple[str, ...], allow: tuple[str, ...], disallow: tuple[str, ...]) -> None:
     """Show or tighten what an agent may do.
 
-    A policy is deferred (the tool's calls wait for you), denied, or default (the tool's own way).
+    A policy is deferred (the tool's calls wait for you), denied, or default (the tool's own way). An
+    action is what an agent of another maker asks permission for, by its name, such as send_mail.
     """
     tools: dict[str, str] = {}
     if len(agent) > 2 and agent[-1].lower() in _POLICIES:
@@ -299,14 +300,14 @@ def policy(output: Output, agent: tuple[str, ...], allow: tuple[str, ...], disal
 
 
 @agent_command.command("presence")
-@click.argument("agent", nargs=-1, required=True, metavar="AGENT [TOOL|all PRESENCE]")
+@click.argument("agent", nargs=-1, required=True, metavar="AGENT [TOOL|ACTION|all PRESENCE]")
 @pass_output
 def presence(output: Output, agent: tuple[str, ...]) -> None:
     """Show or set what verdicts on an agent's proposals need.
 
     PRESENCE is any (each verdict of yours counts), other_device (only one from another device than
     the agent's), passkey (only one with your passkey), or default. A verdict without it is kept, and
-    changes nothing.
+    changes nothing. An action is what an agent of another maker asks permission for, by its name.
     """
     changes: dict[str, Any] = {}
     if len(agent) > 2 and agent[-1].lower().replace("-", "_") in _PRESENCES:
